@@ -1,0 +1,47 @@
+"""Scalable Bayesian inference in one line: ``sgmc.logit("y ~ .", df).summary()``.
+
+Everything public is here by name and loaded at first use, so that importing the package costs no more than numpy.
+"""
+import importlib
+
+try:
+    import sgmc.core.contract as _contract  # noqa: F401  (the compiled core)
+except ModuleNotFoundError as _error:
+    if not (_error.name or "").startswith("sgmc"):
+        raise
+    raise ImportError("sgmc is not built here: this is its source tree, without the compiled modules.\n"
+                      "Run `pip install .` in it (or `python setup.py build_ext --inplace`), or leave the folder.") from None
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "sgmc.verbs": ("logit", "sample"),
+    "sgmc.regression": ("Logit",),
+    "sgmc.priors": ("normal", "student_t", "laplace", "cauchy", "flat"),
+    "sgmc.samplers.langevin": ("SGLD", "LMSGLD"),
+    "sgmc.samplers.barker": ("VSGBD", "CSGBD", "ESGBD"),
+    "sgmc.samplers.mala": ("MALA",),
+    "sgmc.samplers.laplace": ("Laplace",),
+    "sgmc.core.schedules": ("Constant", "Polynomial"),
+    "sgmc.results.results": ("Results", "load"),
+    "sgmc.registry": ("register",),
+    "sgmc.errors": ("SGMCError", "SGMCWarning"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+_ROOMS = ("datasets", "diagnostics", "errors", "registry")
+__all__ = [*_HOME, *_ROOMS]
+
+
+def __getattr__(name):
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _ROOMS:
+        value = importlib.import_module(f"sgmc.{name}")
+    else:
+        raise AttributeError(f"module 'sgmc' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])

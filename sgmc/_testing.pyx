@@ -1,0 +1,300 @@
+"""Python-callable probes of the virtuals, scripted batches, and planted mistakes that the tests must catch."""
+from collections import namedtuple
+
+import numpy as np
+
+from libc.math cimport exp, sqrt
+from libc.string cimport memcpy
+
+from sgmc.core.contract cimport (
+    OK, Anchor, Batch, Gradient, Model, Rng, Sampler, Scratch, State, Subsampler, next_below, next_tile, next_uniform,
+    normal_fill, scratch_size,
+)
+
+Run = namedtuple("Run", "start m rows weight scale stratum fpc", defaults=(None, None, 1.0, 0, 0.0))
+
+
+def block(start, m, **rest):
+    """The Run of consecutive rows."""
+    return Run(start, m, **rest)
+
+
+def listed(rows, **rest):
+    """The Run of a list of rows."""
+    return Run(0, len(rows), tuple(rows), **rest)
+
+
+cdef class Piece:
+    """A Run as the struct that virtuals take, with the arrays it points to."""
+
+    cdef Batch b
+    cdef Py_ssize_t[::1] rows
+    cdef double[::1] weight
+
+    def __init__(self, run):
+        self.b.start, self.b.m, self.b.scale, self.b.stratum, self.b.fpc = run.start, run.m, run.scale, run.stratum, run.fpc
+        self.b.rows, self.b.weight = NULL, NULL
+        if run.rows is not None:
+            self.rows = np.array(run.rows, dtype=np.intp)
+            self.b.rows = &self.rows[0]
+        if run.weight is not None:
+            self.weight = np.array(run.weight, dtype=float)
+            self.b.weight = &self.weight[0]
+
+
+cdef class Probe:
+    """The virtuals of a model on batches of any size, cut into its tiles.
+
+    Parameters
+    ----------
+    model : Model
+    rng : Rng, optional
+        The stream of models that simulate.
+    """
+
+    cdef Model model
+    cdef Rng rng
+    cdef Scratch scratch
+    cdef double[::1] work
+
+    def __init__(self, Model model, Rng rng=None):
+        self.model, self.rng, self.work = model, rng, np.empty(scratch_size(model))
+        self.scratch.work, self.scratch.bits = &self.work[0], rng.bits if rng is not None else NULL
+
+    def value(self, theta, run):
+        """scale sum log p_i."""
+        cdef double[::1] x = np.array(theta, dtype=float)
+        cdef Piece piece = Piece(run)
+        cdef Batch tile
+        cdef Py_ssize_t at = 0
+        cdef double value = 0
+        while next_tile(&piece.b, self.model.tile, &at, &tile):
+            self.model.add(&x[0], &tile, &self.scratch, &value, NULL)
+        return value
+
+    def gradient(self, theta, run):
+        """scale sum w_i dlog p_i, by `add`."""
+        cdef double[::1] x = np.array(theta, dtype=float), grad = np.zeros(self.model.dim)
+        cdef Piece piece = Piece(run)
+        cdef Batch tile
+        cdef Py_ssize_t at = 0
+        while next_tile(&piece.b, self.model.tile, &at, &tile):
+            self.model.add(&x[0], &tile, &self.scratch, NULL, &grad[0])
+        return np.asarray(grad)
+
+    def scores(self, theta, run):
+        """Scores (m, width), without scale and weights, and sum log p_i."""
+        cdef Py_ssize_t at = 0, w = self.model.width
+        cdef double[::1] x = np.array(theta, dtype=float), r = np.empty(run.m * w)
+        cdef Piece piece = Piece(run)
+        cdef Batch tile
+        cdef double value = 0
+        while next_tile(&piece.b, self.model.tile, &at, &tile):
+            self.model.scores(&x[0], &tile, &self.scratch, &r[(at - tile.m) * w], &value)
+        return np.asarray(r).reshape(run.m, w), value
+
+    def add_scores(self, run, scores, squares=False):
+        """sum J_i' r_i, or the sum of its squares a row."""
+        cdef Py_ssize_t at = 0, w = self.model.width
+        cdef double[::1] r = np.array(scores, dtype=float).ravel(), out = np.zeros(self.model.dim)
+        cdef Piece piece = Piece(run)
+        cdef Batch tile
+        cdef bint square = squares
+        while next_tile(&piece.b, self.model.tile, &at, &tile):
+            if square:
+                self.model.add_squares(&tile, &self.scratch, &r[(at - tile.m) * w], &out[0])
+            else:
+                self.model.add_scores(&tile, &self.scratch, &r[(at - tile.m) * w], &out[0])
+        return np.asarray(out)
+
+    def predictors(self, delta, run):
+        """J_i delta, (m, width)."""
+        cdef Py_ssize_t at = 0, w = self.model.width
+        cdef double[::1] x = np.array(delta, dtype=float), eta = np.empty(run.m * w)
+        cdef Piece piece = Piece(run)
+        cdef Batch tile
+        while next_tile(&piece.b, self.model.tile, &at, &tile):
+            self.model.predictors(&x[0], &tile, &self.scratch, &eta[(at - tile.m) * w])
+        return np.asarray(eta).reshape(run.m, w)
+
+    def hessian(self, theta, run):
+        """sum J_i' w_i J_i, without scale and weights."""
+        cdef Py_ssize_t at = 0, w = self.model.width
+        cdef double[::1] x = np.array(theta, dtype=float), bend = np.empty(self.model.tile * w * w)
+        cdef double[:, ::1] H = np.zeros((self.model.dim, self.model.dim))
+        cdef Piece piece = Piece(run)
+        cdef Batch tile
+        while next_tile(&piece.b, self.model.tile, &at, &tile):
+            self.model.curvatures(&x[0], &tile, &self.scratch, &bend[0])
+            self.model.add_curvatures(&tile, &self.scratch, &bend[0], &H[0, 0])
+        upper = np.triu(H)
+        return upper + np.triu(upper, 1).T
+
+
+def slope(Gradient gradient, x, v, Rng rng):
+    """One estimate of v . g at x, and of the variance of that estimate."""
+    cdef double[::1] at = np.array(x, dtype=float), along = np.array(v, dtype=float)
+    cdef double mean = 0, var = 0
+    gradient.slope(&at[0], &along[0], rng, &mean, &var)
+    return mean, var
+
+
+def draw(Subsampler scheme, Rng rng):
+    """The runs of one draw, as a tuple of Run."""
+    cdef const Batch *runs = NULL
+    cdef Py_ssize_t k, i, n = scheme.draw(rng, &runs)
+    return tuple(Run(runs[k].start, runs[k].m,
+                     tuple([runs[k].rows[i] for i in range(runs[k].m)]) if runs[k].rows != NULL else None,
+                     tuple([runs[k].weight[i] for i in range(runs[k].m)]) if runs[k].weight != NULL else None,
+                     runs[k].scale, runs[k].stratum, runs[k].fpc) for k in range(n))
+
+
+cdef class Scripted(Subsampler):
+    """Draws that a test wrote: the k-th call gives the k-th tuple of runs, and the first again after the last.
+
+    Parameters
+    ----------
+    n : int
+        Rows in all.
+    draws : sequence of sequences of Run
+    """
+
+    cdef Batch *runs
+    cdef Py_ssize_t[::1] first
+    cdef Py_ssize_t turn
+    cdef object memory
+    cdef list pieces
+
+    def __init__(self, Py_ssize_t n, draws):
+        cdef Piece piece
+        self.n, self.m = n, max(sum(run.m for run in runs) for runs in draws)
+        self.first = np.concatenate([[0], np.cumsum([len(runs) for runs in draws])]).astype(np.intp)
+        self.pieces = [Piece(run) for runs in draws for run in runs]
+        self.memory = bytearray(len(self.pieces) * sizeof(Batch))
+        self.runs = <Batch *> <char *> self.memory
+        for k, piece in enumerate(self.pieces):
+            self.runs[<Py_ssize_t> k] = piece.b
+
+    cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil:
+        cdef Py_ssize_t k = self.turn
+        self.turn = (k + 1) % (self.first.shape[0] - 1)
+        runs[0] = &self.runs[self.first[k]]
+        return self.first[k + 1] - self.first[k]
+
+
+# ---- planted mistakes -------------------------------------------------------------------------------------------------
+
+cdef class FlatBlock(Subsampler):
+    """Planted: a block that starts on 0..N-n, so that rows near the ends come too seldom."""
+
+    cdef Batch run
+
+    def __init__(self, Py_ssize_t n, Py_ssize_t m):
+        self.n, self.m = n, m
+        self.run.m, self.run.stratum, self.run.rows, self.run.weight = m, 0, NULL, NULL
+        self.run.scale, self.run.fpc = <double> n / m, <double> (n - m) / n
+
+    cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil:
+        self.run.start = next_below(rng, self.n - self.m + 1)
+        runs[0] = &self.run
+        return 1
+
+
+cdef class Misscaled(Subsampler):
+    """Planted: a scheme whose sums are scaled by `factor` N/n."""
+
+    cdef Subsampler inner
+    cdef double factor
+    cdef object memory
+    cdef Batch *copy
+
+    def __init__(self, Subsampler inner, double factor):
+        self.inner, self.factor, self.n, self.m = inner, factor, inner.n, inner.m
+        self.memory = bytearray(inner.m * sizeof(Batch))
+        self.copy = <Batch *> <char *> self.memory
+
+    cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil:
+        cdef const Batch *right = NULL
+        cdef Py_ssize_t k, n = self.inner.draw(rng, &right)
+        for k in range(n):
+            self.copy[k] = right[k]
+            self.copy[k].scale *= self.factor
+        runs[0] = self.copy
+        return n
+
+
+cdef class StaleAnchor(Anchor):
+    """Planted: an anchor whose full gradient was left behind at another centre."""
+
+    def __init__(self, Model model, centre, elsewhere, bint curvature=False):
+        Anchor.__init__(self, model, centre, curvature)
+        self.full = Anchor(model, elsewhere).full
+
+
+cdef class Shaken(Sampler):
+    """Planted: a sampler that injects noise of that variance once more a step (noise x sqrt 2 for variance h)."""
+
+    cdef readonly Sampler inner
+    cdef double scale
+    cdef double[::1] xi
+
+    def __init__(self, Sampler inner, double variance):
+        Sampler.__init__(self, inner.dim, inner.step_size)
+        self.inner, self.scale, self.xi = inner, sqrt(variance), np.zeros(inner.dim)
+
+    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        return self.inner.start(s, g, rng)
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef int status
+        self.inner.step_size, self.inner.warming = self.step_size, self.warming
+        status = self.inner.step(s, g, rng)
+        normal_fill(rng, s.dim, &self.xi[0])
+        for j in range(s.dim):
+            s.x[j] += self.scale * self.xi[j]
+        return status
+
+
+cdef class Tempered(Gradient):
+    """Planted: the log posterior that acceptance sees is `factor` times the one that the gradient belongs to."""
+
+    cdef public double factor
+
+    cdef int full(self, const double *x, double *value, double *g) except -1 nogil:
+        Gradient.full(self, x, value, g)
+        value[0] *= self.factor
+        return OK
+
+
+cdef class Metropolis(Sampler):
+    """Langevin proposals accepted by a `rule`: "right", or planted "no hastings" (q left out) and "inverted" (1/ratio)."""
+
+    cdef bint hastings
+    cdef double sign, value
+    cdef double[::1] g, y, back, xi
+
+    def __init__(self, Py_ssize_t dim, double step_size, rule):
+        Sampler.__init__(self, dim, step_size)
+        self.hastings, self.sign = rule != "no hastings", -1 if rule == "inverted" else 1
+        self.g, self.y, self.back, self.xi = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim)
+
+    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        return g.full(s.x, &self.value, &self.g[0])
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef double h = self.step_size, value = 0, ratio, back
+        normal_fill(rng, s.dim, &self.xi[0])
+        for j in range(s.dim):
+            self.y[j] = s.x[j] + 0.5 * h * self.g[j] + sqrt(h) * self.xi[j]
+        g.full(&self.y[0], &value, &self.back[0])
+        ratio = value - self.value
+        if self.hastings:
+            for j in range(s.dim):
+                back = (s.x[j] - self.y[j] - 0.5 * h * self.back[j]) / sqrt(h)
+                ratio += 0.5 * (self.xi[j] * self.xi[j] - back * back)
+        if next_uniform(rng) < exp(self.sign * ratio):
+            memcpy(s.x, &self.y[0], s.dim * sizeof(double))
+            self.g, self.back, self.value = self.back, self.g, value
+        return OK

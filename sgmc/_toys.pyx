@@ -1,0 +1,408 @@
+"""Small models, a map, a sampler and a recorder for tests: posteriors known in closed form, and kinds of model that the
+contracts must serve without change (no score path, matrix products, simulation inside the gradient, continuous time).
+"""
+import numpy as np
+
+from libc.math cimport exp, fmax, fmin, log, sqrt, tanh
+from libc.string cimport memcpy, memset
+from scipy.linalg.cython_blas cimport dgemm
+
+from sgmc.core.contract cimport (
+    BOUND, OK, Batch, Gradient, Map, Model, Recorder, Rng, Sampler, Scratch, State, next_uniform, normal_fill, row_of,
+)
+from sgmc.models.glm cimport Glm
+
+
+# ---- posteriors known in closed form ----------------------------------------------------------------------------------
+
+cdef class KnownSigma(Glm):
+    """y_i ~ N(eta_i, 1): with a Gaussian prior the posterior is Gaussian, and every gradient is linear in theta."""
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
+        cdef Py_ssize_t i
+        for i in range(m):
+            r[i] = y[i] - eta[i]
+            if density != NULL:
+                density[i] = -0.5 * r[i] * r[i]
+        return OK
+
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        for i in range(m):
+            w[i] = 1
+        return OK
+
+
+cdef class PoissonLog(Glm):
+    """y_i ~ Poisson(exp eta_i).  One indicator column and a flat prior: exp theta ~ Gamma(sum y, rows), a skewed theta."""
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
+        cdef Py_ssize_t i
+        for i in range(m):
+            r[i] = y[i] - exp(eta[i])
+            if density != NULL:
+                density[i] = y[i] * eta[i] - exp(eta[i])
+        return OK
+
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        for i in range(m):
+            w[i] = exp(eta[i])
+        return OK
+
+
+cdef class GaussianLocation(Model):
+    """y_i ~ N(theta, I / precision) in several dimensions: gradient noise is the same everywhere; J_i = I, width d."""
+
+    cdef const double[:, ::1] y
+    cdef double precision
+
+    def __init__(self, y, double precision):
+        self.y, self.precision, self.tile = y, precision, 128
+        self.n, self.dim = y.shape
+        self.width = self.dim
+
+    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil:
+        cdef Py_ssize_t i, k, row
+        cdef double e
+        for i in range(tile.m):
+            row = row_of(tile, i)
+            for k in range(self.dim):
+                e = self.y[row, k] - theta[k]
+                r[i * self.dim + k] = self.precision * e
+                if value != NULL:
+                    value[0] -= 0.5 * self.precision * e * e
+        return OK
+
+    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r, double *grad) except -1 nogil:
+        cdef Py_ssize_t i, k
+        for i in range(tile.m):
+            for k in range(self.dim):
+                grad[k] += r[i * self.dim + k]
+        return OK
+
+    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r, double *square) except -1 nogil:
+        cdef Py_ssize_t i, k
+        for i in range(tile.m):
+            for k in range(self.dim):
+                square[k] += r[i * self.dim + k] * r[i * self.dim + k]
+        return OK
+
+    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s, double *eta) except -1 nogil:
+        cdef Py_ssize_t i
+        for i in range(tile.m):
+            memcpy(eta + i * self.dim, delta, self.dim * sizeof(double))
+        return OK
+
+    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
+        cdef Py_ssize_t i, k, size = self.dim * self.dim
+        memset(w, 0, tile.m * size * sizeof(double))
+        for i in range(tile.m):
+            for k in range(self.dim):
+                w[i * size + k * (self.dim + 1)] = self.precision
+        return OK
+
+    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w, double *H) except -1 nogil:
+        cdef Py_ssize_t i, k, l
+        for i in range(tile.m):
+            for k in range(self.dim):
+                for l in range(k, self.dim):
+                    H[k * self.dim + l] += w[(i * self.dim + k) * self.dim + l]
+        return OK
+
+
+# ---- other kinds of model ---------------------------------------------------------------------------------------------
+
+cdef class MatrixFactorisation(Model):
+    """y_i ~ N(U_u . V_v, 1) for ratings i of user u and item v; a row's gradient touches 2 k numbers (`add` only)."""
+
+    cdef const int[::1] user, item
+    cdef const double[::1] y
+    cdef Py_ssize_t k, items_at
+
+    def __init__(self, user, item, y, Py_ssize_t users, Py_ssize_t items, Py_ssize_t k):
+        self.user, self.item = np.asarray(user, dtype=np.intc), np.asarray(item, dtype=np.intc)
+        self.y, self.k, self.items_at = np.asarray(y, dtype=float), k, users * k
+        self.n, self.dim, self.tile = len(y), (users + items) * k, 128
+
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+        cdef Py_ssize_t i, j, row, u, v
+        cdef double e, c
+        for i in range(b.m):
+            row = row_of(b, i)
+            u, v = self.user[row] * self.k, self.items_at + self.item[row] * self.k
+            c = b.scale * (b.weight[i] if b.weight != NULL else 1)
+            e = self.y[row]
+            for j in range(self.k):
+                e -= theta[u + j] * theta[v + j]
+            if value != NULL:
+                value[0] -= 0.5 * c * e * e
+            if grad != NULL:
+                for j in range(self.k):
+                    grad[u + j] += c * e * theta[v + j]
+                    grad[v + j] += c * e * theta[u + j]
+        return OK
+
+
+cdef class TanhNetwork(Model):
+    """Softmax classes from one layer of tanh units; theta = (W1: p x h, W2: h x c), products by BLAS on whole tiles."""
+
+    cdef const double[:, ::1] X
+    cdef const int[::1] label
+    cdef int p, h, c
+
+    def __init__(self, X, label, int hidden, int classes):
+        self.X, self.label, self.h, self.c, self.tile = X, np.asarray(label, dtype=np.intc), hidden, classes, 32
+        self.n, self.p = X.shape
+        self.dim = hidden * (self.p + classes)
+
+    cdef Py_ssize_t work_size(self) noexcept nogil:
+        return self.tile * (self.p + 2 * self.h + self.c)
+
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+        cdef int m = b.m, p = self.p, h = self.h, c = self.c
+        cdef Py_ssize_t i
+        cdef double one = 1, zero = 0, weight, log_p
+        cdef double *x = <double *> self.rows(b, s.work)
+        cdef double *hidden = s.work + m * p                  # m x h
+        cdef double *back = hidden + m * h                    # m x h
+        cdef double *score = back + m * h                     # m x c: logits, then d/d logits
+        cdef double *W1 = <double *> theta
+        cdef double *W2 = W1 + p * h
+        dgemm("N", "N", &h, &m, &p, &one, W1, &h, x, &p, &zero, hidden, &h)
+        for i in range(m * h):
+            hidden[i] = tanh(hidden[i])
+        dgemm("N", "N", &c, &m, &h, &one, W2, &c, hidden, &h, &zero, score, &c)
+        for i in range(m):
+            weight = b.scale * (b.weight[i] if b.weight != NULL else 1)
+            log_p = self.residuals(self.label[row_of(b, i)], weight, score + i * c)
+            if value != NULL:
+                value[0] += weight * log_p
+        if grad == NULL:
+            return OK
+        dgemm("N", "T", &c, &h, &m, &one, score, &c, hidden, &h, &one, grad + p * h, &c)
+        dgemm("T", "N", &h, &m, &c, &one, W2, &c, score, &c, &zero, back, &h)
+        for i in range(m * h):
+            back[i] *= 1 - hidden[i] * hidden[i]
+        dgemm("N", "T", &h, &p, &m, &one, back, &h, x, &p, &one, grad, &h)
+        return OK
+
+    cdef const double *rows(self, const Batch *b, double *gathered) noexcept nogil:
+        """The batch's rows: in place, or gathered where they are listed."""
+        cdef Py_ssize_t i
+        if b.rows == NULL:
+            return &self.X[b.start, 0]
+        for i in range(b.m):
+            memcpy(gathered + i * self.p, &self.X[b.rows[i], 0], self.p * sizeof(double))
+        return gathered
+
+    cdef double residuals(self, int label, double weight, double *score) noexcept nogil:
+        """Logits of a row to weight (1{k = label} - p_k); returns log p_label."""
+        cdef Py_ssize_t k
+        cdef double top = score[0], total = 0, log_p = score[label]
+        for k in range(self.c):
+            top = fmax(top, score[k])
+        for k in range(self.c):
+            score[k] = exp(score[k] - top)
+            total += score[k]
+        for k in range(self.c):
+            score[k] *= -weight / total
+        score[label] += weight
+        return log_p - top - log(total)
+
+
+cdef class HiddenMarkov(Model):
+    """Windows y_t ~ N(theta_{z_t}, 1) of a two-state chain that stays with probability `stay`; a row is a window.
+
+    The value is the exact marginal.  The gradient is dlog p(y, z | theta) at a path z drawn from p(z | y, theta), whose
+    mean is the marginal's gradient (Fisher's identity): a model that simulates.
+    """
+
+    cdef const double[:, ::1] y
+    cdef double stay
+    cdef Py_ssize_t length
+
+    def __init__(self, y, double stay):
+        self.y, self.stay, self.dim, self.tile = y, stay, 2, 16
+        self.n, self.length = y.shape
+
+    cdef Py_ssize_t work_size(self) noexcept nogil:
+        return 2 * self.length
+
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+        cdef Py_ssize_t i, t, z, row
+        cdef double c, marginal, p
+        cdef double *filtered = s.work
+        if grad != NULL and s.bits == NULL:
+            raise NotImplementedError("a model that simulates has no gradient without a random stream, hence no anchor")
+        for i in range(b.m):
+            row = row_of(b, i)
+            c = b.scale * (b.weight[i] if b.weight != NULL else 1)
+            marginal = self.filter(theta, row, filtered)
+            if value != NULL:
+                value[0] += c * marginal
+            if grad == NULL:
+                continue
+            z = 0
+            for t in range(self.length - 1, -1, -1):
+                p = filtered[2 * t + 1]
+                if t + 1 < self.length:               # p(z_t = 1 | y_1..t, z_{t+1})
+                    p *= self.stay if z == 1 else 1 - self.stay
+                    p /= p + filtered[2 * t] * (self.stay if z == 0 else 1 - self.stay)
+                z = 1 if s.bits.next_double(s.bits.state) < p else 0
+                grad[z] += c * (self.y[row, t] - theta[z])
+        return OK
+
+    cdef double filter(self, const double *theta, Py_ssize_t row, double *filtered) noexcept nogil:
+        """p(z_t | y_1..t) into `filtered`; returns log p(y) without its constant."""
+        cdef Py_ssize_t t, z
+        cdef double before, e, total, log_p = 0
+        for t in range(self.length):
+            total = 0
+            for z in range(2):
+                before = 0.5
+                if t > 0:
+                    before = self.stay * filtered[2 * t - 2 + z] + (1 - self.stay) * filtered[2 * t - 1 - z]
+                e = self.y[row, t] - theta[z]
+                filtered[2 * t + z] = before * exp(-0.5 * e * e)
+                total += filtered[2 * t + z]
+            for z in range(2):
+                filtered[2 * t + z] /= total
+            log_p += log(total)
+        return log_p
+
+
+cdef class Positive(Map):
+    """theta_j = exp x_j."""
+
+    def __init__(self, Py_ssize_t dim):
+        self.dim = self.size = dim
+        self.diagonal = True
+
+    cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.dim):
+            theta[j] = exp(x[j])
+            if log_jacobian != NULL:
+                log_jacobian[0] += x[j]
+        return OK
+
+    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.dim):
+            v_theta[j] = exp(x[j]) * v[j]
+        return OK
+
+    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.dim):
+            grad_x[j] += exp(x[j]) * grad_theta[j] + 1
+        return OK
+
+    cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.dim):
+            sd_x[j] = exp(x[j]) * sd_theta[j]
+        return OK
+
+
+# ---- continuous time --------------------------------------------------------------------------------------------------
+
+cdef class BouncyParticle(Sampler):
+    """Bouncy particle sampler with minibatches (Pakman et al. 2017); exact while its bound holds, else status BOUND.
+
+    On a line x + t v the batch's rate max(0, -v . g_b) is at most a + c t with a = |v| noise - v . g(x), c = |v|^2
+    curvature.  An event proposed at that rate bounces in g_b with probability rate / bound; velocities are drawn anew at
+    rate `refreshment`.
+
+    Parameters
+    ----------
+    curvature : float
+        Largest eigenvalue of any batch's Hessian of U.
+    noise : float
+        Largest distance of a batch's gradient from the exact one.
+    """
+
+    cdef double curvature, noise, refreshment
+    cdef double[::1] g
+
+    def __init__(self, Py_ssize_t dim, double curvature, double noise, double refreshment):
+        Sampler.__init__(self, dim, 1)
+        self.curvature, self.noise, self.refreshment, self.g = curvature, noise, refreshment, np.zeros(dim)
+
+    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        normal_fill(rng, s.dim, s.v)
+        return OK
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef double value = 0, speed = self.dot(s.v, s.v), a, c = self.curvature * speed, e, wait, rate, bound
+        g.full(s.x, &value, &self.g[0])
+        a = sqrt(speed) * self.noise - self.dot(s.v, &self.g[0])
+        e = -2 * c * log(1 - next_uniform(rng))
+        s.dt = (sqrt(a * a + e) - a) / c if a > 0 else (sqrt(e) - a) / c
+        wait = -log(1 - next_uniform(rng)) / self.refreshment
+        for j in range(s.dim):
+            s.x[j] += fmin(s.dt, wait) * s.v[j]
+        if wait < s.dt:
+            s.dt = wait
+            normal_fill(rng, s.dim, s.v)
+            return OK
+        g.estimate(s.x, rng, &self.g[0], NULL)
+        rate, bound = -self.dot(s.v, &self.g[0]), a + c * s.dt
+        if rate > bound * (1 + 1e-9):
+            return BOUND
+        if next_uniform(rng) * bound < rate:
+            e = 2 * self.dot(s.v, &self.g[0]) / self.dot(&self.g[0], &self.g[0])
+            for j in range(s.dim):
+                s.v[j] -= e * self.g[j]
+        return OK
+
+    cdef double dot(self, const double *a, const double *b) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double total = 0
+        for j in range(self.dim):
+            total += a[j] * b[j]
+        return total
+
+
+cdef class PathMoments(Recorder):
+    """Integrals over time of x and x x' along the straight pieces of a path.
+
+    Parameters
+    ----------
+    dim : int
+    """
+
+    cdef readonly double[::1] first
+    cdef readonly double[:, ::1] second
+    cdef readonly double time
+    cdef double[::1] before
+    cdef bint begun
+
+    def __init__(self, Py_ssize_t dim):
+        self.first, self.second, self.before = np.zeros(dim), np.zeros((dim, dim)), np.zeros(dim)
+
+    cdef int record(self, const State *s, Gradient g) except -1 nogil:
+        cdef Py_ssize_t j, k
+        cdef const double *x = s.x
+        cdef double *b = &self.before[0]
+        if self.begun:
+            self.time += s.dt
+            for j in range(s.dim):
+                self.first[j] += s.dt * (b[j] + x[j]) / 2
+                for k in range(s.dim):
+                    self.second[j, k] += s.dt * (b[j] * b[k] + x[j] * x[k] + (b[j] * x[k] + x[j] * b[k]) / 2) / 3
+        self.begun = True
+        memcpy(b, x, s.dim * sizeof(double))
+        return OK
+
+    def state(self):
+        """The integrals and where the path stands."""
+        return {"first": np.array(self.first), "second": np.array(self.second), "time": self.time,
+                "before": np.array(self.before), "begun": self.begun}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        self.first, self.second, self.before = (np.array(state[k]) for k in ("first", "second", "before"))
+        self.time, self.begun = state["time"], state["begun"]

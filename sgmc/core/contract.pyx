@@ -1,0 +1,497 @@
+"""Base classes of the contracts: defaults that hold for every leaf, and refusals for what a leaf must write."""
+import numpy as np
+
+from libc.math cimport sqrt
+from libc.string cimport memcpy, memset
+
+
+def abi():
+    """The number that out-of-tree compiled leaves must have been built against."""
+    return ABI
+
+
+cdef bint next_tile(const Batch *b, Py_ssize_t size, Py_ssize_t *at, Batch *tile) noexcept nogil:
+    """Cut the next piece of at most `size` rows from `b`; False when none is left."""
+    if at[0] >= b.m:
+        return False
+    tile[0] = b[0]
+    tile.m = min(size, b.m - at[0])
+    if b.rows == NULL:
+        tile.start += at[0]
+    else:
+        tile.rows += at[0]
+    if b.weight != NULL:
+        tile.weight += at[0]
+    at[0] += tile.m
+    return True
+
+
+cdef void weigh(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil:
+    """r_i *= scale * weight_i"""
+    cdef Py_ssize_t i, k
+    cdef double c
+    if tile.weight == NULL:
+        for i in range(tile.m * width):
+            r[i] *= tile.scale
+        return
+    for i in range(tile.m):
+        c = tile.scale * tile.weight[i]
+        for k in range(width):
+            r[i * width + k] *= c
+
+
+cdef Batch all_rows(Py_ssize_t n) noexcept nogil:
+    """The batch of all data."""
+    cdef Batch b
+    b.m = n
+    b.start = b.stratum = 0
+    b.rows = NULL
+    b.weight = NULL
+    b.scale = 1
+    b.fpc = 0
+    return b
+
+
+cdef Py_ssize_t row_of(const Batch *b, Py_ssize_t i) noexcept nogil:
+    """Number in the table of the i-th row of a batch."""
+    return b.start + i if b.rows == NULL else b.rows[i]
+
+
+cdef Py_ssize_t scratch_size(Model model) noexcept nogil:
+    """Doubles that serve any call on a model: its own work and a tile of scores and curvatures on top."""
+    return model.work_size() + model.tile * (model.width + model.width * model.width) + 1
+
+
+cdef class Design:
+    """Storage of a table; see contract.pxd."""
+
+    cdef Py_ssize_t work_size(self) noexcept nogil:
+        return 0
+
+    cdef int dot(self, const Batch *b, const double *theta, double *eta, double *work) except -1 nogil:
+        raise NotImplementedError("dot")
+
+    cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil:
+        raise NotImplementedError("tdot")
+
+    cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
+        raise NotImplementedError("tdot_sq")
+
+    cdef int gram(self, const Batch *b, const double *w, double *out) except -1 nogil:
+        raise NotImplementedError("gram")
+
+
+cdef class Model:
+    """Log-likelihood of exchangeable rows; see contract.pxd."""
+
+    cdef Py_ssize_t work_size(self) noexcept nogil:
+        return 1
+
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+        """From the score path: scores of the tile, weighed and summed."""
+        cdef Scratch inner = s[0]
+        cdef double density = 0
+        if self.width == 0:
+            raise NotImplementedError("a model needs `add`, or a score path")
+        if value != NULL and b.weight != NULL:
+            raise NotImplementedError("the value of a weighted batch")
+        inner.work += self.tile * self.width
+        self.scores(theta, b, &inner, s.work, &density if value != NULL else NULL)
+        if value != NULL:
+            value[0] += b.scale * density
+        if grad != NULL:
+            weigh(b, self.width, s.work)
+            self.add_scores(b, &inner, s.work, grad)
+        return OK
+
+    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil:
+        raise NotImplementedError("scores")
+
+    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r, double *grad) except -1 nogil:
+        raise NotImplementedError("add_scores")
+
+    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r, double *square) except -1 nogil:
+        raise NotImplementedError("add_squares")
+
+    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s, double *eta) except -1 nogil:
+        raise NotImplementedError("predictors")
+
+    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
+        raise NotImplementedError("curvatures")
+
+    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w, double *H) except -1 nogil:
+        raise NotImplementedError("add_curvatures")
+
+    cdef int refresh(self, double *theta, Scratch *s) except -1 nogil:
+        return OK
+
+
+cdef class Prior:
+    """Log prior density on natural coordinates.  This base is flat."""
+
+    def __init__(self, Py_ssize_t dim):
+        self.dim = dim
+
+    cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
+        return OK
+
+
+cdef class Map:
+    """From sampler coordinates to natural parameters; see contract.pxd."""
+
+    cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
+        raise NotImplementedError("forward")
+
+    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+        raise NotImplementedError("push")
+
+    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+        raise NotImplementedError("pull")
+
+    cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil:
+        raise NotImplementedError("the noise of single coordinates under a map that mixes them")
+
+
+cdef class Metric:
+    """Position-dependent preconditioning; see contract.pxd."""
+
+    cdef int apply(self, const double *x, const double *g, double *out) except -1 nogil:
+        raise NotImplementedError("apply")
+
+    cdef int root(self, const double *x, const double *z, double *out) except -1 nogil:
+        raise NotImplementedError("root")
+
+    cdef int divergence(self, const double *x, double *out) except -1 nogil:
+        raise NotImplementedError("divergence")
+
+
+cdef class Schedule:
+    """Step size as a function of the step's number."""
+
+    cdef double at(self, int64_t t) except? -1 nogil:
+        raise NotImplementedError("at")
+
+    def __call__(self, int64_t t):
+        return self.at(t)
+
+
+cdef class Subsampler:
+    """Which rows enter an estimate; see contract.pxd."""
+
+    def __cinit__(self):
+        self.design_effect = None
+
+    cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil:
+        raise NotImplementedError("draw")
+
+    def set_design_effect(self, effect):
+        """Multiply variances by `effect` (one number a coordinate), the scheme's departure from simple sampling."""
+        self.design_effect = None if effect is None else np.array(effect, dtype=float)
+
+    def state(self):
+        """What a later draw depends on besides the random stream: nothing, for memoryless schemes."""
+        return {}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+
+
+cdef class Anchor:
+    """A centre with its scores, curvatures and full gradient, made once and shared by the chains.
+
+    Parameters
+    ----------
+    model : Model
+    centre : array (dim,)
+        In natural coordinates, usually the mode.
+    curvature : bool
+        Keep row curvatures and their sum, the Hessian (second-order estimators).
+    exact : array of int, optional
+        Rows that estimators always compute, because no expansion at the centre serves them.
+    """
+
+    def __init__(self, Model model, centre, bint curvature=False, exact=()):
+        cdef Py_ssize_t w = model.width, at = 0
+        cdef Batch everything = all_rows(model.n), tile
+        cdef Scratch s
+        cdef double[::1] work = np.empty(scratch_size(model))
+        self.exact = np.array(exact, dtype=np.intp)
+        self.is_exact = np.zeros(model.n if len(exact) else 0, dtype=np.int8)
+        if len(exact):
+            np.asarray(self.is_exact)[self.exact] = 1
+        self.centre = np.array(centre, dtype=float)
+        self.full = np.zeros(model.dim)
+        self.scores = np.empty(model.n * w)
+        self.curvature = np.empty(model.n * w * w if curvature else 0)
+        rows = model.dim if curvature else 0
+        self.hessian = np.zeros((rows, rows))
+        s.work = &work[0]
+        s.bits = NULL
+        if w == 0 and curvature:
+            raise NotImplementedError("this model has no curvatures")
+        with nogil:
+            while next_tile(&everything, model.tile, &at, &tile):
+                if w == 0:
+                    model.add(&self.centre[0], &tile, &s, NULL, &self.full[0])
+                    continue
+                model.scores(&self.centre[0], &tile, &s, &self.scores[tile.start * w], NULL)
+                model.add_scores(&tile, &s, &self.scores[tile.start * w], &self.full[0])
+                if curvature:
+                    model.curvatures(&self.centre[0], &tile, &s, &self.curvature[tile.start * w * w])
+                    model.add_curvatures(&tile, &s, &self.curvature[tile.start * w * w], &self.hessian[0, 0])
+        if curvature:
+            full = np.asarray(self.hessian)
+            full += np.triu(full, 1).T
+
+
+cdef class Gradient:
+    """An unbiased estimate of the gradient of the log posterior, from model, prior, map and subsampler.
+
+    Leaves define `known`, `correct` and `correct_batch`; the loop over the batch is here once.  With control values c_i
+    the estimate is  sum_i c_i + sum_batch scale w_i (dlog p_i - c_i) + dlog prior.
+    """
+
+    def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None, Anchor anchor=None):
+        if rows.n != model.n:
+            raise ValueError(f"the subsampler is made for {rows.n} rows, the model has {model.n}")
+        self.model, self.prior, self.rows, self.map, self.anchor = model, prior, rows, map, anchor
+        self.dim = model.dim if map is None else map.dim
+        self.work = np.zeros(scratch_size(model))
+        self.residual = np.zeros(model.tile * max(model.width, 1))
+        self.natural, self.ahead, self.along = np.zeros(model.dim), np.zeros(model.dim), np.zeros(model.dim)
+        self.part, self.square, self.single = np.zeros(model.dim), np.zeros(model.dim), np.zeros(model.dim)
+        self.scratch.work = &self.work[0]
+        self.scratch.bits = rng.bits
+
+    cdef int known(self, const double *theta, double *g) except -1 nogil:
+        return OK
+
+    cdef int correct(self, const double *theta, const Batch *tile, double *r) except -1 nogil:
+        return OK
+
+    cdef int correct_batch(self, const double *theta, const Batch *b, double *g) except -1 nogil:
+        return OK
+
+    cdef int estimate(self, const double *x, Rng rng, double *g, double *sd) except -1 nogil:
+        cdef Py_ssize_t j, dim = self.model.dim
+        cdef const double *theta = x
+        cdef double *grad = g
+        if self.map is not None:
+            self.map.forward(x, &self.natural[0], NULL)
+            theta, grad = &self.natural[0], &self.ahead[0]
+        memset(grad, 0, dim * sizeof(double))
+        self.prior.add(theta, NULL, grad)
+        self.known(theta, grad)
+        sample(self, theta, rng, grad, sd)
+        if self.map is not None:
+            memset(g, 0, self.dim * sizeof(double))
+            self.map.pull(x, grad, g)
+            if sd != NULL:
+                memcpy(&self.single[0], sd, dim * sizeof(double))
+                self.map.pull_sd(x, &self.single[0], sd)
+        return OK
+
+    cdef int slope(self, const double *x, const double *v, Rng rng, double *mean, double *var) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef const double *theta = x
+        cdef const double *direction = v
+        if self.map is not None:
+            self.map.forward(x, &self.natural[0], NULL)
+            self.map.push(x, v, &self.along[0])
+            theta, direction = &self.natural[0], &self.along[0]
+        memset(&self.ahead[0], 0, self.model.dim * sizeof(double))
+        self.prior.add(theta, NULL, &self.ahead[0])
+        self.known(theta, &self.ahead[0])
+        mean[0] = 0
+        for j in range(self.model.dim):
+            mean[0] += direction[j] * self.ahead[j]
+        return sample_slope(self, theta, direction, rng, mean, var)
+
+    cdef int full(self, const double *x, double *value, double *g) except -1 nogil:
+        cdef Batch everything = all_rows(self.model.n), tile
+        cdef Py_ssize_t at = 0
+        cdef const double *theta = x
+        cdef double *grad = g
+        cdef double logdet = 0
+        if self.map is not None:
+            self.map.forward(x, &self.natural[0], &logdet)
+            theta, grad = &self.natural[0], &self.ahead[0]
+        value[0] = logdet
+        memset(grad, 0, self.model.dim * sizeof(double))
+        self.prior.add(theta, value, grad)
+        while next_tile(&everything, self.model.tile, &at, &tile):
+            self.model.add(theta, &tile, &self.scratch, value, grad)
+        self.touched += everything.m
+        if self.map is not None:
+            memset(g, 0, self.dim * sizeof(double))
+            self.map.pull(x, grad, g)
+        return OK
+
+    cdef int refresh(self, double *x) except -1 nogil:
+        return OK if self.map is not None else self.model.refresh(x, &self.scratch)
+
+    def state(self):
+        """What later estimates depend on besides the random stream: the subsampler's state (and a leaf's tables)."""
+        return {"rows": self.rows.state(), "touched": self.touched}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        self.rows.set_state(state["rows"])
+        self.touched = state["touched"]
+
+
+cdef int sample(Gradient g, const double *theta, Rng rng, double *grad, double *sd) except -1 nogil:
+    """grad += scaled, corrected row gradients of one drawn batch; sd from their squares, stratum by stratum."""
+    cdef const Batch *runs = NULL
+    cdef Py_ssize_t k, j, seen = 0, n_runs = g.rows.draw(rng, &runs)
+    cdef double *part = grad
+    cdef double *square = NULL
+    if sd != NULL:
+        part, square = &g.part[0], &g.square[0]
+        memset(sd, 0, g.model.dim * sizeof(double))
+        memset(part, 0, g.model.dim * sizeof(double))
+        memset(square, 0, g.model.dim * sizeof(double))
+    for k in range(n_runs):
+        g.touched += runs[k].m
+        seen += runs[k].m
+        if g.model.width > 0:
+            add_tiles(g, theta, &runs[k], part, square)
+        else:
+            add_rows(g, theta, &runs[k], part, square)
+        if sd != NULL and (k + 1 == n_runs or runs[k + 1].stratum != runs[k].stratum):
+            close_stratum(g, seen, runs[k].fpc, grad, sd)
+            seen = 0
+    if sd != NULL:
+        for j in range(g.model.dim):
+            sd[j] = sqrt(sd[j] * (1 if g.rows.design_effect is None else g.rows.design_effect[j]))
+    return OK
+
+
+cdef int add_tiles(Gradient g, const double *theta, const Batch *run, double *part, double *square) except -1 nogil:
+    """Score path: scores, minus control values, weighed, times the design; X is read once a tile."""
+    cdef Batch tile
+    cdef Py_ssize_t at = 0, w = g.model.width
+    cdef double *r = &g.residual[0]
+    while next_tile(run, g.model.tile, &at, &tile):
+        g.model.scores(theta, &tile, &g.scratch, r, NULL)
+        g.correct(theta, &tile, r)
+        weigh(&tile, w, r)
+        g.model.add_scores(&tile, &g.scratch, r, part)
+        if square != NULL:
+            g.model.add_squares(&tile, &g.scratch, r, square)
+    return OK
+
+
+cdef int add_rows(Gradient g, const double *theta, const Batch *run, double *part, double *square) except -1 nogil:
+    """Models without scores: the batch at once, or row by row where squares are wanted."""
+    cdef Batch row
+    cdef Py_ssize_t at = 0, j
+    while square == NULL and next_tile(run, g.model.tile, &at, &row):
+        g.model.add(theta, &row, &g.scratch, NULL, part)
+        g.correct_batch(theta, &row, part)
+    while next_tile(run, 1, &at, &row):
+        memset(&g.single[0], 0, g.model.dim * sizeof(double))
+        g.model.add(theta, &row, &g.scratch, NULL, &g.single[0])
+        g.correct_batch(theta, &row, &g.single[0])
+        for j in range(g.model.dim):
+            part[j] += g.single[j]
+            square[j] += g.single[j] * g.single[j]
+    return OK
+
+
+cdef void close_stratum(Gradient g, Py_ssize_t m, double fpc, double *grad, double *variance) noexcept nogil:
+    """Move a stratum's sum to grad and its variance, fpc m/(m-1) (sum of squares - sum^2/m), to variance.
+
+    One row says nothing of the spread around the mean: then the mean is taken as zero, which errs on the safe side.
+    """
+    cdef Py_ssize_t j
+    cdef double deviation
+    for j in range(g.model.dim):
+        deviation = g.square[j] - g.part[j] * g.part[j] / m if m > 1 else g.square[j]
+        variance[j] += fpc * max(deviation, 0.) * (<double> m / (m - 1) if m > 1 else 1.)
+        grad[j] += g.part[j]
+        g.part[j] = g.square[j] = 0
+
+
+cdef int sample_slope(Gradient g, const double *theta, const double *v, Rng rng, double *mean, double *var) except -1 nogil:
+    """mean += v . (scaled, corrected row gradients of one drawn batch); var of that sum, stratum by stratum."""
+    cdef const Batch *runs = NULL
+    cdef Batch tile
+    cdef Py_ssize_t k, i, at, n_runs = g.rows.draw(rng, &runs)
+    cdef double total = 0, square = 0, slope
+    cdef Py_ssize_t seen = 0
+    var[0] = 0
+    for k in range(n_runs):
+        at = 0
+        g.touched += runs[k].m
+        seen += runs[k].m
+        while next_tile(&runs[k], g.model.tile if g.model.width else 1, &at, &tile):
+            tile_slopes(g, theta, v, &tile)
+            for i in range(tile.m):
+                slope = g.residual[i]
+                total += slope
+                square += slope * slope
+        if k + 1 == n_runs or runs[k + 1].stratum != runs[k].stratum:
+            mean[0] += total
+            var[0] += runs[k].fpc * (max(square - total * total / seen, 0.) * seen / (seen - 1) if seen > 1 else square)
+            seen = 0
+            total = square = 0
+    return OK
+
+
+cdef int tile_slopes(Gradient g, const double *theta, const double *v, const Batch *tile) except -1 nogil:
+    """residual_i = scale w_i v . (dlog p_i - c_i) for the rows of a tile (one row for models without scores)."""
+    cdef Py_ssize_t i, k, j, w = g.model.width
+    cdef double *r = &g.residual[0]
+    cdef double *eta = &g.work[0]
+    cdef Scratch inner = g.scratch
+    cdef double slope
+    if w == 0:
+        memset(&g.single[0], 0, g.model.dim * sizeof(double))
+        g.model.add(theta, tile, &g.scratch, NULL, &g.single[0])
+        g.correct_batch(theta, tile, &g.single[0])
+        r[0] = 0
+        for j in range(g.model.dim):
+            r[0] += v[j] * g.single[j]
+        return OK
+    g.model.scores(theta, tile, &g.scratch, r, NULL)
+    g.correct(theta, tile, r)
+    weigh(tile, w, r)
+    inner.work += tile.m * w
+    g.model.predictors(v, tile, &inner, eta)
+    for i in range(tile.m):
+        slope = 0
+        for k in range(w):
+            slope += r[i * w + k] * eta[i * w + k]
+        r[i] = slope
+    return OK
+
+
+cdef class Sampler:
+    """A transition of one chain; see contract.pxd."""
+
+    def __init__(self, Py_ssize_t dim, double step_size):
+        self.dim = dim
+        self.step_size = step_size
+
+    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        return OK
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        raise NotImplementedError("step")
+
+    def state(self):
+        """What the next step depends on besides position and random stream."""
+        return {"step_size": self.step_size, "warming": self.warming}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        self.step_size = state["step_size"]
+        self.warming = state["warming"]
+
+
+cdef class Recorder:
+    """Where draws go; see contract.pxd."""
+
+    cdef int record(self, const State *s, Gradient g) except -1 nogil:
+        raise NotImplementedError("record")

@@ -1,0 +1,133 @@
+"""Prior densities: independent families on natural parameters, and their forms in whitened coordinates."""
+import numpy as np
+
+from libc.math cimport copysign, fabs, log1p
+from libc.string cimport memset
+
+from sgmc.core.contract cimport OK, Map, Prior
+
+cdef enum:
+    FLAT = 0
+    NORMAL = 1
+    STUDENT_T = 2
+    LAPLACE = 3
+    LONGEST = 2048                # parameters of a pulled prior: 32 kB of stack
+
+FAMILIES = {"flat": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE}
+LONGEST_PULLED = LONGEST
+
+
+cdef class Separable(Prior):
+    """Independent priors on theta_j, but for one pivot that may be a linear function of all of theta.
+
+    The pivot serves the intercept: its prior may speak of theta_p + c . theta, the intercept at centred predictors.
+
+    Parameters
+    ----------
+    family : array (dim,) of int
+        Values of `FAMILIES`.
+    location, scale, df : array (dim,)
+    pivot : int
+        Index p; -1 for none.
+    shift : array (dim,)
+        c; its p-th entry is zero.
+    """
+
+    cdef readonly int[::1] family
+    cdef readonly double[::1] location, scale, df, shift
+    cdef readonly Py_ssize_t pivot
+
+    def __init__(self, family, location, scale, df, Py_ssize_t pivot=-1, shift=None):
+        Prior.__init__(self, len(family))
+        self.family = np.array(family, dtype=np.intc)
+        self.location, self.scale = np.array(location, dtype=float), np.array(scale, dtype=float)
+        self.df = np.array(df, dtype=float)
+        self.pivot = pivot
+        self.shift = np.zeros(self.dim) if shift is None else np.array(shift, dtype=float)
+
+    cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
+        cdef Py_ssize_t j, k
+        cdef double e, slope
+        for j in range(self.dim):
+            if self.family[j] == FLAT:
+                continue
+            e = theta[j] - self.location[j]
+            if j == self.pivot:
+                for k in range(self.dim):
+                    e += self.shift[k] * theta[k]
+            slope = self.slope(j, e / self.scale[j], value) / self.scale[j]
+            if grad == NULL:
+                continue
+            grad[j] += slope
+            if j == self.pivot:
+                for k in range(self.dim):
+                    grad[k] += self.shift[k] * slope
+        return OK
+
+    cdef double slope(self, Py_ssize_t j, double e, double *value) noexcept nogil:
+        """d log p / de of the j-th family at the standardised residual e; its log density is added to value."""
+        cdef double nu = self.df[j]
+        if self.family[j] == NORMAL:
+            if value != NULL:
+                value[0] -= 0.5 * e * e
+            return -e
+        if self.family[j] == STUDENT_T:
+            if value != NULL:
+                value[0] -= 0.5 * (nu + 1) * log1p(e * e / nu)
+            return -(nu + 1) * e / (nu + e * e)
+        if value != NULL:
+            value[0] -= fabs(e)
+        return 0 if e == 0 else -copysign(1, e)
+
+
+cdef class Quadratic(Prior):
+    """A Gaussian prior in coordinates where its precision is diagonal: log p = -sum_j (lambda_j x_j^2 / 2 + b_j x_j).
+
+    Parameters
+    ----------
+    precision, slope : array (dim,)
+        lambda and b.
+    """
+
+    cdef readonly double[::1] precision, slope
+
+    def __init__(self, precision, slope):
+        Prior.__init__(self, len(precision))
+        self.precision, self.slope = np.array(precision, dtype=float), np.array(slope, dtype=float)
+
+    cdef int add(self, const double *x, double *value, double *grad) except -1 nogil:
+        cdef Py_ssize_t j
+        if value != NULL:
+            for j in range(self.dim):
+                value[0] -= x[j] * (0.5 * self.precision[j] * x[j] + self.slope[j])
+        if grad != NULL:
+            for j in range(self.dim):
+                grad[j] -= self.precision[j] * x[j] + self.slope[j]
+        return OK
+
+
+cdef class Pulled(Prior):
+    """A prior on theta = map(x), as a function of x; the Jacobian is left to whoever needs it.
+
+    Chains share a prior, so nothing is stored: theta and its gradient live on the stack of `add`, hence at most
+    `LONGEST` parameters.
+    """
+
+    cdef readonly Prior inner
+    cdef readonly Map map
+
+    def __init__(self, Prior inner, Map map):
+        Prior.__init__(self, map.dim)
+        if inner.dim != map.size:
+            raise ValueError("prior and map differ in length")
+        if inner.dim > LONGEST:
+            raise ValueError(f"at most {LONGEST} parameters")
+        self.inner, self.map = inner, map
+
+    cdef int add(self, const double *x, double *value, double *grad) except -1 nogil:
+        cdef double[LONGEST] theta
+        cdef double[LONGEST] slope
+        memset(slope, 0, self.inner.dim * sizeof(double))
+        self.map.forward(x, theta, NULL)
+        self.inner.add(theta, value, slope if grad != NULL else NULL)
+        return self.map.pull(x, slope, grad) if grad != NULL else OK

@@ -1,0 +1,180 @@
+"""Storage of a table of predictors: dense float64, dense float32 and CSR.
+
+Dense tables may live in memory or in a memory map; they are never copied here.  `rotate` is for tables that the package
+itself made (the permuted copy), never for a user's.
+"""
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+
+from sgmc.core cimport kernels
+from sgmc.core.contract cimport OK, Batch, Design, all_rows, next_tile, row_of
+
+
+def dense_tile(Py_ssize_t d):
+    """Rows a tile: sums stay in registers up to d = 32; wider tables must keep a tile of X in the first cache."""
+    return 1024 if d <= 32 else 32
+
+
+cdef class Dense64(Design):
+    """Row-major float64 table."""
+
+    cdef readonly object table
+    cdef const double[:, ::1] X
+
+    def __init__(self, X):
+        self.table = self.X = X
+        self.n, self.d = X.shape
+        self.tile = dense_tile(self.d)
+
+    cdef const double *base(self, const Batch *b) noexcept nogil:
+        return &self.X[0, 0] + (b.start * self.d if b.rows == NULL else 0)
+
+    cdef int dot(self, const Batch *b, const double *theta, double *eta, double *work) except -1 nogil:
+        kernels.dot_f64(b.m, self.d, self.base(b), b.rows, theta, eta)
+        return OK
+
+    cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil:
+        kernels.tdot_f64(b.m, self.d, self.base(b), b.rows, r, out)
+        return OK
+
+    cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
+        kernels.tdot_sq_f64(b.m, self.d, self.base(b), b.rows, r, out)
+        return OK
+
+    cdef int gram(self, const Batch *b, const double *w, double *out) except -1 nogil:
+        kernels.gram_f64(b.m, self.d, self.base(b), b.rows, w, out)
+        return OK
+
+
+cdef class Dense32(Design):
+    """Row-major float32 table; sums of a tile in float32, sums of tiles in float64."""
+
+    cdef readonly object table
+    cdef const float[:, ::1] X
+
+    def __init__(self, X):
+        self.table = self.X = X
+        self.n, self.d = X.shape
+        self.tile = dense_tile(self.d)
+
+    cdef Py_ssize_t work_size(self) noexcept nogil:
+        return self.d                                 # d floats
+
+    cdef const float *base(self, const Batch *b) noexcept nogil:
+        return &self.X[0, 0] + (b.start * self.d if b.rows == NULL else 0)
+
+    cdef int dot(self, const Batch *b, const double *theta, double *eta, double *work) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef float *narrow = <float *> work
+        for j in range(self.d):
+            narrow[j] = <float> theta[j]
+        kernels.dot_f32(b.m, self.d, self.base(b), b.rows, narrow, eta)
+        return OK
+
+    cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil:
+        kernels.tdot_f32(b.m, self.d, self.base(b), b.rows, r, out, <float *> work)
+        return OK
+
+    cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
+        kernels.tdot_sq_f32(b.m, self.d, self.base(b), b.rows, r, out)
+        return OK
+
+    cdef int gram(self, const Batch *b, const double *w, double *out) except -1 nogil:
+        kernels.gram_f32(b.m, self.d, self.base(b), b.rows, w, out)
+        return OK
+
+
+cdef class CSR(Design):
+    """Compressed sparse rows, float64, as scipy.sparse.csr_array; never made dense."""
+
+    cdef readonly object table
+    cdef const double[::1] data
+    cdef const int32_t[::1] indices
+    cdef const int64_t[::1] indptr
+
+    def __init__(self, X):
+        self.table = X
+        self.data = np.asarray(X.data, dtype=np.float64)
+        self.indices = np.asarray(X.indices, dtype=np.int32)
+        self.indptr = np.asarray(X.indptr, dtype=np.int64)
+        self.n, self.d = X.shape
+        self.tile = 128
+
+    cdef int dot(self, const Batch *b, const double *theta, double *eta, double *work) except -1 nogil:
+        cdef Py_ssize_t i, q, row
+        cdef double total
+        for i in range(b.m):
+            row = row_of(b, i)
+            total = 0
+            for q in range(self.indptr[row], self.indptr[row + 1]):
+                total += self.data[q] * theta[self.indices[q]]
+            eta[i] = total
+        return OK
+
+    cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil:
+        cdef Py_ssize_t i, q, row
+        for i in range(b.m):
+            row = row_of(b, i)
+            for q in range(self.indptr[row], self.indptr[row + 1]):
+                out[self.indices[q]] += r[i] * self.data[q]
+        return OK
+
+    cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
+        cdef Py_ssize_t i, q, row
+        cdef double term
+        for i in range(b.m):
+            row = row_of(b, i)
+            for q in range(self.indptr[row], self.indptr[row + 1]):
+                term = r[i] * self.data[q]
+                out[self.indices[q]] += term * term
+        return OK
+
+    cdef int gram(self, const Batch *b, const double *w, double *out) except -1 nogil:
+        cdef Py_ssize_t i, p, q, row, j, k
+        for i in range(b.m):
+            row = row_of(b, i)
+            for p in range(self.indptr[row], self.indptr[row + 1]):
+                j = self.indices[p]
+                for q in range(self.indptr[row], self.indptr[row + 1]):
+                    k = self.indices[q]
+                    if k >= j:
+                        out[j * self.d + k] += w[i] * self.data[p] * self.data[q]
+        return OK
+
+
+def design(X):
+    """The storage class for a table: float64 or float32 C-contiguous arrays, or a scipy CSR array."""
+    if hasattr(X, "indptr"):
+        return CSR(X)
+    return Dense32(X) if X.dtype == np.float32 else Dense64(X)
+
+
+def rotate(X, L):
+    """X <- X L in place, row by row in a fixed order (the same bits for any number of BLAS threads)."""
+    cdef const double[:, ::1] left = np.ascontiguousarray(L, dtype=float)
+    cdef double[::1] row = np.empty(X.shape[1])
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1]
+    cdef double[:, ::1] wide
+    cdef float[:, ::1] narrow
+    if n == 0 or d == 0:
+        return
+    if X.dtype == np.float32:
+        narrow = X
+        with nogil:
+            kernels.rotate_f32(n, d, &narrow[0, 0], &left[0, 0], &row[0])
+    else:
+        wide = X
+        with nogil:
+            kernels.rotate_f64(n, d, &wide[0, 0], &left[0, 0], &row[0])
+
+
+def products(Design X, theta):
+    """X theta, one number a row, as the kernels compute it."""
+    cdef double[::1] eta = np.empty(X.n), work = np.empty(X.work_size() + 1), coef = np.ascontiguousarray(theta, dtype=float)
+    cdef Batch everything = all_rows(X.n), tile
+    cdef Py_ssize_t at = 0
+    with nogil:
+        while next_tile(&everything, X.tile, &at, &tile):
+            X.dot(&tile, &coef[0], &eta[tile.start], &work[0])
+    return np.asarray(eta)

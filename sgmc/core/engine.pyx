@@ -1,0 +1,131 @@
+"""The loop over steps: no Python inside, no clock inside."""
+import numpy as np
+
+from libc.math cimport isfinite
+from libc.stdint cimport int64_t
+
+from sgmc.core.contract cimport DIVERGED, OK, Gradient, Recorder, Rng, Sampler, Schedule, State
+
+STATUS = {0: "ok", 1: "diverged", 2: "full", 3: "bound exceeded"}
+
+cdef enum:
+    CHECK = 64                    # steps between looks for non-finite positions
+
+
+cdef class Chain:
+    """One chain: position, sampler, gradient, stream, schedule and recorder.
+
+    Parameters
+    ----------
+    x : array (dim,)
+        Start, in sampler coordinates; copied.
+    velocity : bool
+        Whether the state has a velocity (piecewise-deterministic samplers).
+    """
+
+    cdef readonly Sampler sampler
+    cdef readonly Gradient gradient
+    cdef readonly Rng rng
+    cdef readonly Schedule schedule
+    cdef public Recorder recorder
+    cdef readonly double[::1] x, v
+    cdef State s
+    cdef readonly int status
+    cdef bint started
+
+    def __init__(self, x, Sampler sampler, Gradient gradient, Rng rng, Schedule schedule, bint velocity=False):
+        self.x, self.v = np.array(x, dtype=float), np.zeros(len(x) if velocity else 1)
+        self.sampler, self.gradient, self.rng, self.schedule = sampler, gradient, rng, schedule
+        self.s.dim = len(x)
+        self.s.x, self.s.v = &self.x[0], &self.v[0] if velocity else NULL
+        self.s.dt, self.s.weight, self.s.culprit, self.s.t = 1, 1, -1, 0
+
+    @property
+    def steps(self):
+        """Steps or events made."""
+        return self.s.t
+
+    @property
+    def culprit(self):
+        """The coordinate that diverged, or -1."""
+        return self.s.culprit
+
+    def run(self, int64_t steps, bint record=True):
+        """At most `steps` steps, recorded or not; stops early with a status other than ok.  Returns the status."""
+        cdef int64_t k
+        cdef int status = OK
+        if record and self.recorder is None:
+            raise ValueError("a chain that records needs a recorder")
+        with nogil:
+            if not self.started:
+                self.sampler.step_size = self.schedule.at(0)
+                status = self.sampler.start(&self.s, self.gradient, self.rng)
+                self.started = True
+            for k in range(steps):
+                if status != OK:
+                    break
+                self.sampler.step_size = self.s.weight = self.schedule.at(self.s.t)
+                status = self.sampler.step(&self.s, self.gradient, self.rng)
+                self.gradient.refresh(self.s.x)
+                self.s.t += 1
+                if self.s.t % CHECK == 0 and status == OK and not finite(&self.s):
+                    status = DIVERGED
+                if record and status == OK:
+                    status = self.recorder.record(&self.s, self.gradient)
+            if status == DIVERGED:
+                finite(&self.s)
+        self.status = status
+        return status
+
+    def state(self):
+        """Everything needed to continue the chain bit by bit."""
+        return {"x": np.array(self.x), "v": np.array(self.v), "t": self.s.t, "status": self.status,
+                "started": self.started, "rng": self.rng.state(), "sampler": self.sampler.state(),
+                "gradient": self.gradient.state(), "recorder": self.recorder.state() if self.recorder else None}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        np.asarray(self.x)[:], np.asarray(self.v)[:] = state["x"], state["v"]
+        self.s.t, self.status, self.started = state["t"], state["status"], state["started"]
+        self.rng.set_state(state["rng"])
+        self.sampler.set_state(state["sampler"])
+        self.gradient.set_state(state["gradient"])
+        if self.recorder is not None and state["recorder"] is not None:
+            self.recorder.set_state(state["recorder"])
+
+
+cdef bint finite(State *s) noexcept nogil:
+    """Whether all of the position is finite; State.culprit says where not."""
+    cdef Py_ssize_t j
+    for j in range(s.dim):
+        if not isfinite(s.x[j]):
+            s.culprit = j
+            return False
+    return True
+
+
+def evaluate(Gradient gradient, x, Rng rng, bint noise=False):
+    """One estimate (and its sd a coordinate, prior excluded) at x, as arrays (g, sd or None)."""
+    cdef double[::1] at = np.array(x, dtype=float), g = np.empty(gradient.dim), sd = np.empty(gradient.model.dim + gradient.dim)
+    with nogil:
+        gradient.estimate(&at[0], rng, &g[0], &sd[0] if noise else NULL)
+    return np.asarray(g), np.asarray(sd)[:gradient.dim].copy() if noise else None
+
+
+def full(Gradient gradient, x):
+    """Exact log posterior (up to a constant) and its gradient at x, from all rows."""
+    cdef double[::1] at = np.array(x, dtype=float), g = np.empty(gradient.dim)
+    cdef double value = 0
+    with nogil:
+        gradient.full(&at[0], &value, &g[0])
+    return value, np.asarray(g)
+
+
+def scores(Gradient gradient, const double[:, ::1] points, Rng rng):
+    """Gradient estimates at each of some points, (n, dim)."""
+    cdef double[:, ::1] out = np.empty((points.shape[0], gradient.dim))
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(points.shape[0]):
+            gradient.estimate(&points[i, 0], rng, &out[i, 0], NULL)
+    return np.asarray(out)

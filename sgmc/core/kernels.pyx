@@ -1,0 +1,67 @@
+"""See kernels.pxd."""
+cdef extern from "vecmath.h" nogil:
+    void vm_dot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *theta, double *eta)
+    void vm_dot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const float *theta, double *eta)
+    void vm_tdot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *r, double *out)
+    void vm_tdot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out, float *acc)
+    void vm_tdot_sq_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *r, double *out)
+    void vm_tdot_sq_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out)
+    void vm_gram_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *w, double *out)
+    void vm_gram_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *w, double *out)
+    void vm_rotate_f64(Py_ssize_t m, Py_ssize_t d, double *X, const double *L, double *row)
+    void vm_rotate_f32(Py_ssize_t m, Py_ssize_t d, float *X, const double *L, double *row)
+    void vm_logit_score(Py_ssize_t m, const double *eta, const double *y, double *r)
+    void vm_logit_curvature(Py_ssize_t m, const double *eta, double *w)
+    void vm_logit_density(Py_ssize_t m, const double *eta, const double *y, double *value)
+    void vm_expit(Py_ssize_t m, const double *eta, double *p)
+    void vm_normals(Py_ssize_t n, uint64_t *state, double *out)
+    void vm_uniforms(Py_ssize_t n, uint64_t *state, double *out)
+
+
+cdef void dot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *theta, double *eta) noexcept nogil:
+    vm_dot_f64(m, d, X, rows, theta, eta)
+
+cdef void dot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const float *theta, double *eta) noexcept nogil:
+    vm_dot_f32(m, d, X, rows, theta, eta)
+
+cdef void tdot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *r, double *out) noexcept nogil:
+    vm_tdot_f64(m, d, X, rows, r, out)
+
+cdef void tdot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out, float *acc) noexcept nogil:
+    vm_tdot_f32(m, d, X, rows, r, out, acc)
+
+cdef void tdot_sq_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *r, double *out) noexcept nogil:
+    vm_tdot_sq_f64(m, d, X, rows, r, out)
+
+cdef void tdot_sq_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out) noexcept nogil:
+    vm_tdot_sq_f32(m, d, X, rows, r, out)
+
+cdef void gram_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *w, double *out) noexcept nogil:
+    vm_gram_f64(m, d, X, rows, w, out)
+
+cdef void gram_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *w, double *out) noexcept nogil:
+    vm_gram_f32(m, d, X, rows, w, out)
+
+cdef void rotate_f64(Py_ssize_t m, Py_ssize_t d, double *X, const double *L, double *row) noexcept nogil:
+    vm_rotate_f64(m, d, X, L, row)
+
+cdef void rotate_f32(Py_ssize_t m, Py_ssize_t d, float *X, const double *L, double *row) noexcept nogil:
+    vm_rotate_f32(m, d, X, L, row)
+
+cdef void logit_score(Py_ssize_t m, const double *eta, const double *y, double *r) noexcept nogil:
+    vm_logit_score(m, eta, y, r)
+
+cdef void logit_curvature(Py_ssize_t m, const double *eta, double *w) noexcept nogil:
+    vm_logit_curvature(m, eta, w)
+
+cdef void logit_density(Py_ssize_t m, const double *eta, const double *y, double *value) noexcept nogil:
+    vm_logit_density(m, eta, y, value)
+
+cdef void expit(Py_ssize_t m, const double *eta, double *p) noexcept nogil:
+    vm_expit(m, eta, p)
+
+cdef void normals(Py_ssize_t n, uint64_t *state, double *out) noexcept nogil:
+    vm_normals(n, state, out)
+
+cdef void uniforms(Py_ssize_t n, uint64_t *state, double *out) noexcept nogil:
+    vm_uniforms(n, state, out)

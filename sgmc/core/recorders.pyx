@@ -1,0 +1,93 @@
+"""Where draws go."""
+import numpy as np
+
+from libc.math cimport isfinite
+from libc.string cimport memcpy
+
+from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Recorder, State
+
+
+cdef class Keep(Recorder):
+    """Every `thin`-th position, with its step-size weight.
+
+    Parameters
+    ----------
+    draws, dim, thin : int
+    """
+
+    cdef readonly double[:, ::1] draws
+    cdef readonly double[::1] weights
+    cdef readonly Py_ssize_t thin, kept, since
+
+    def __init__(self, Py_ssize_t draws, Py_ssize_t dim, Py_ssize_t thin):
+        self.draws, self.weights, self.thin = np.zeros((draws, dim)), np.zeros(draws), thin
+
+    cdef int record(self, const State *s, Gradient g) except -1 nogil:
+        cdef Py_ssize_t j
+        if self.kept == self.draws.shape[0]:
+            return FULL
+        self.since += 1
+        if self.since < self.thin:
+            return OK
+        for j in range(s.dim):
+            if not isfinite(s.x[j]):
+                return DIVERGED
+        memcpy(&self.draws[self.kept, 0], s.x, s.dim * sizeof(double))
+        self.weights[self.kept] = s.weight
+        self.kept += 1
+        self.since = 0
+        return FULL if self.kept == self.draws.shape[0] else OK
+
+    def state(self):
+        """Draws so far and the place within the thinning."""
+        return {"draws": np.array(self.draws[:self.kept]), "weights": np.array(self.weights[:self.kept]),
+                "since": self.since}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        self.kept, self.since = len(state["draws"]), state["since"]
+        np.asarray(self.draws)[:self.kept] = state["draws"]
+        np.asarray(self.weights)[:self.kept] = state["weights"]
+
+
+cdef class Moments(Recorder):
+    """Weighted mean and covariance of all positions, updated one by one (West 1979); memory does not grow.
+
+    Parameters
+    ----------
+    dim : int
+    """
+
+    cdef readonly double[::1] mean
+    cdef readonly double[:, ::1] scatter
+    cdef readonly double total
+    cdef double[::1] deviation
+
+    def __init__(self, Py_ssize_t dim):
+        self.mean, self.deviation, self.scatter = np.zeros(dim), np.zeros(dim), np.zeros((dim, dim))
+
+    cdef int record(self, const State *s, Gradient g) except -1 nogil:
+        cdef Py_ssize_t j, k
+        cdef double share
+        self.total += s.weight
+        share = s.weight / self.total
+        for j in range(s.dim):
+            self.deviation[j] = s.x[j] - self.mean[j]
+            self.mean[j] += share * self.deviation[j]
+        for j in range(s.dim):
+            for k in range(s.dim):
+                self.scatter[j, k] += s.weight * (1 - share) * self.deviation[j] * self.deviation[k]
+        return OK
+
+    def covariance(self):
+        """Weighted covariance of the positions so far."""
+        return np.asarray(self.scatter) / self.total
+
+    def state(self):
+        """The running sums."""
+        return {"mean": np.array(self.mean), "scatter": np.array(self.scatter), "total": self.total}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        np.asarray(self.mean)[:], np.asarray(self.scatter)[:] = state["mean"], state["scatter"]
+        self.total = state["total"]

@@ -1,0 +1,105 @@
+"""Random streams: one `Rng` a chain, never one a thread, so that a seed fixes the draws for any number of threads.
+
+Normals and uniforms come from two sets of eight xoshiro256+ lanes, the rest from numpy's SFC64; all are seeded from the
+chain's `SeedSequence`.  The n-th normal of a chain is the same however the requests are cut.
+"""
+import numpy as np
+
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.string cimport memcpy
+
+from sgmc.core.kernels cimport normals, uniforms
+
+PURPOSES = {"chain": 0, "permutation": 1, "start": 2, "pilot": 3, "diagnostics": 4, "predict": 5}
+
+
+def seed_sequence(entropy, purpose, index=0):
+    """The `SeedSequence` of one purpose (a key of `PURPOSES`) and index (the chain's number)."""
+    return np.random.SeedSequence(entropy, spawn_key=(PURPOSES[purpose], index))
+
+
+cdef class Rng:
+    """The random stream of one chain.
+
+    Parameters
+    ----------
+    seed : numpy.random.SeedSequence
+    """
+
+    def __init__(self, seed):
+        self.bit_generator = np.random.SFC64(seed)
+        self.bits = <bitgen_t *> PyCapsule_GetPointer(self.bit_generator.capsule, "BitGenerator")
+        lanes = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0))  # apart from the bit generator's
+        cdef uint64_t[::1] words = lanes.generate_state(64, np.uint64)
+        memcpy(self.normal.lanes, &words[0], sizeof(self.normal.lanes))
+        memcpy(self.uniform.lanes, &words[32], sizeof(self.uniform.lanes))
+        self.normal.used = self.uniform.used = BUFFER
+
+    def normals(self, Py_ssize_t n):
+        """The next n standard normals of the stream, as an array."""
+        cdef double[::1] out = np.empty(n)
+        if n:
+            normal_fill(self, n, &out[0])
+        return np.asarray(out)
+
+    def uniforms(self, Py_ssize_t n):
+        """The next n uniforms on [0, 1) of the stream, as an array."""
+        cdef double[::1] out = np.empty(n)
+        if n:
+            uniform_fill(self, n, &out[0])
+        return np.asarray(out)
+
+    def state(self):
+        """Everything needed to continue the stream, as plain arrays and numbers."""
+        return {"bit_generator": self.bit_generator.state,
+                "normal": np.frombuffer((<char *> &self.normal)[:sizeof(Stream)], dtype=np.uint64).copy(),
+                "uniform": np.frombuffer((<char *> &self.uniform)[:sizeof(Stream)], dtype=np.uint64).copy()}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        cdef uint64_t[::1] normal = np.ascontiguousarray(state["normal"], np.uint64)
+        cdef uint64_t[::1] uniform = np.ascontiguousarray(state["uniform"], np.uint64)
+        if normal.shape[0] * 8 != sizeof(Stream) or uniform.shape[0] * 8 != sizeof(Stream):
+            raise ValueError("this random state comes from another version of sgmc")
+        self.bit_generator.state = state["bit_generator"]
+        memcpy(&self.normal, &normal[0], sizeof(Stream))
+        memcpy(&self.uniform, &uniform[0], sizeof(Stream))
+
+
+ctypedef void (*Source)(Py_ssize_t, uint64_t *, double *) noexcept nogil
+
+cdef void fill(Stream *s, Source source, Py_ssize_t n, double *out) noexcept nogil:
+    """Serve what is ready, make whole groups of 16 straight into `out`, and the rest through the buffer."""
+    cdef Py_ssize_t take = min(n, BUFFER - s.used)
+    memcpy(out, s.ready + s.used, take * sizeof(double))
+    s.used += take
+    out += take
+    n -= take
+    take = n & ~<Py_ssize_t> 15
+    if take >= BUFFER:
+        source(take, s.lanes, out)
+        out += take
+        n -= take
+    while n > 0:
+        source(BUFFER, s.lanes, s.ready)
+        s.used = min(n, <Py_ssize_t> BUFFER)
+        memcpy(out, s.ready, s.used * sizeof(double))
+        out += s.used
+        n -= s.used
+
+cdef void normal_fill(Rng rng, Py_ssize_t n, double *out) noexcept nogil:
+    fill(&rng.normal, normals, n, out)
+
+cdef void uniform_fill(Rng rng, Py_ssize_t n, double *out) noexcept nogil:
+    fill(&rng.uniform, uniforms, n, out)
+
+cdef double next_uniform(Rng rng) noexcept nogil:
+    if rng.uniform.used == BUFFER:
+        uniforms(BUFFER, rng.uniform.lanes, rng.uniform.ready)
+        rng.uniform.used = 0
+    rng.uniform.used += 1
+    return rng.uniform.ready[rng.uniform.used - 1]
+
+cdef Py_ssize_t next_below(Rng rng, Py_ssize_t n) noexcept nogil:
+    """An integer uniform on 0..n-1 (bias below n / 2^53)."""
+    return <Py_ssize_t> (rng.bits.next_double(rng.bits.state) * n)

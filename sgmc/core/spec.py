@@ -1,0 +1,119 @@
+"""User-facing specifications: small picklable objects with one declarative table of parameters.
+
+Validation, `describe()`, `repr` and the command line all read that table.  A specification holds no arrays and no state;
+compiled objects are built from it for each fit, one set a chain.
+"""
+import math
+from dataclasses import dataclass
+
+from sgmc.errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One row of a parameter table: a number in an interval, or one of some choices."""
+
+    name: str
+    default: object
+    doc: str
+    low: float = -math.inf
+    high: float = math.inf
+    choices: tuple = ()
+
+    def check(self, value, owner):
+        """`value` if it is allowed; else ArgumentError with the range."""
+        if self.choices:
+            if value not in self.choices:
+                raise ArgumentError(f"{owner}: {self.name}={value!r} is not one of {', '.join(map(repr, self.choices))}")
+            return value
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not self.low < value < self.high:
+            raise ArgumentError(f"{owner}: {self.name}={value!r} must be a number between {self.low:g} and {self.high:g}")
+        return float(value)
+
+
+class Spec:
+    """Base of named specifications; keyword arguments are the rows of `parameters`."""
+
+    parameters = ()
+
+    def __init__(self, **values):
+        known = {p.name: p for p in self.parameters}
+        for name in values:
+            if name not in known:
+                raise ArgumentError(f"{type(self).__name__} has no parameter {name!r}; it has: {', '.join(known) or 'none'}")
+        for name, p in known.items():
+            setattr(self, name, p.check(values[name], type(self).__name__) if name in values else p.default)
+
+    def values(self):
+        """Parameters and their values, as a dict."""
+        return {p.name: getattr(self, p.name) for p in self.parameters}
+
+    def __repr__(self):
+        changed = (f"{p.name}={getattr(self, p.name)!r}" for p in self.parameters if getattr(self, p.name) != p.default)
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.values() == other.values()
+
+    def __hash__(self):
+        return hash((type(self), *self.values().items()))
+
+    @classmethod
+    def describe(cls):
+        """What it is and what its parameters are, as text."""
+        lines = [f"{cls.name}: {cls.__doc__.strip().splitlines()[0]}"]
+        for p in cls.parameters:
+            span = " | ".join(map(repr, p.choices)) or f"{p.low:g} .. {p.high:g}"
+            lines.append(f"    {p.name} = {p.default!r}  ({span})  {p.doc}")
+        return "\n".join(lines)
+
+
+class SamplerSpec(Spec):
+    """Base of sampler specifications.
+
+    Class attributes say what the sampler is; `fitting` derives defaults and warnings from them and never asks for a name.
+
+    Attributes
+    ----------
+    name : str
+        As in ``sampler="sgld"``.
+    exact : bool
+        Leaves the posterior invariant, by use of all rows at each step.
+    uses_gradient : bool
+        False where draws need no gradient at all.
+    largest_step : float
+        Largest default step, in whitened coordinates.
+    distortion : str
+        Why the spread of the draws is not the posterior's by construction; empty where it is meant to be.
+    needs_noise : bool
+        Estimates the noise of single coordinates, which a map that mixes coordinates cannot give.
+    """
+
+    exact = False
+    uses_gradient = True
+    largest_step = 1.0
+    distortion = ""
+    needs_noise = False
+
+    def fitted_to(self, whitened):
+        """This specification, or what stands for it where coordinates are, or are not, whitened at the mode."""
+        return self
+
+    def build(self, dim, step):
+        """The compiled sampler of one chain."""
+        raise NotImplementedError
+
+    def langevin_time(self, step):
+        """h of the Langevin step with increments of the same size: chains forget on the scale of 2/h steps."""
+        return step
+
+    def from_langevin(self, h):
+        """The step whose `langevin_time` is h."""
+        return h
+
+    def inflation(self, h, noise):
+        """Relative error of the variance of a standard normal target, for Langevin time h and gradient noise variance.
+
+        Used to derive the default step and batch size, and to warn where a chosen one is too large.
+        """
+        raise NotImplementedError

@@ -1,0 +1,120 @@
+"""The table of data sets: a new one is one entry."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from sgmc.datasets import readers
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Where a data set is found and how it is read.
+
+    Parameters
+    ----------
+    file : str
+        Its place in the user's folder of data; there the name may also end in ``.gz``.
+    sha256 : str
+        Checksum of its content, by `sgmc.datasets.checksum.of_content`.
+    read : callable
+        From the uncompressed bytes to a data frame.
+    url : str
+        The original source.
+    members : tuple of str
+        Where `url` is a zip archive: the path to the file in it, through archives within archives.
+    by_hand : str
+        How to make the file from what is at `url`, where sgmc cannot; it is not downloaded then.
+    """
+
+    file: str
+    sha256: str
+    read: Callable
+    url: str
+    members: tuple = ()
+    by_hand: str = ""
+
+
+@dataclass(frozen=True)
+class Bundled:
+    """A data set that comes with statsmodels.
+
+    Parameters
+    ----------
+    module : str
+        Its module in ``statsmodels.datasets``.
+    sha256 : str
+        Checksum of the content.
+    """
+
+    module: str
+    sha256: str
+
+
+UCI = "https://archive.ics.uci.edu"
+RDATASETS = "https://vincentarelbundock.github.io/Rdatasets/csv"
+
+ADULT_COLUMNS = (
+    "age workclass fnlwgt education education_num marital_status occupation relationship race sex "
+    "capital_gain capital_loss hours_per_week native_country income"
+).split()
+
+CATALOGUE = {
+    "a9a": Dataset(
+        file="a9a/a9a",
+        sha256="b31c1871d9e2c2c645b4a5bf1d0fc7debe21249d5efdc4c6c403c5e66aa7df5f",
+        read=partial(readers.libsvm, features=123),
+        url="https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/a9a",
+    ),
+    "adult": Dataset(
+        file="adult/adult.data",
+        sha256="538ec489168486d0f259a0697098d167cfa3f039510f304cb08039c6b6dba200",
+        read=partial(readers.table, names=ADULT_COLUMNS, na_values="?", skipinitialspace=True),
+        url=f"{UCI}/ml/machine-learning-databases/adult/adult.data",
+    ),
+    "arrhythmia": Dataset(
+        file="arrhythmia/arrhythmia.data",
+        sha256="12486b11089436af035c7cd9ecb43d7a49eb7cc4bdcde607fcf2a8879bdc2ea7",
+        read=partial(readers.table, names=[*(f"x{j}" for j in range(1, 280)), "diagnosis"], na_values="?"),
+        url=f"{UCI}/ml/machine-learning-databases/arrhythmia/arrhythmia.data",
+    ),
+    "default": Dataset(
+        file="rdatasets/ISLR_Default.csv",
+        sha256="06c18f2c5dca4e2ac6b9994ee5de0fb1364e6b1c8d0e073408de2348985a62d3",
+        read=readers.rdatasets,
+        url=f"{RDATASETS}/ISLR/Default.csv",
+    ),
+    "diamonds": Dataset(
+        file="rdatasets/ggplot2_diamonds.csv",
+        sha256="2555e62fbe870b4ffbe062c9942445471b9e5d11de64478a54c022de55be096b",
+        read=readers.rdatasets,
+        url=f"{RDATASETS}/ggplot2/diamonds.csv",
+    ),
+    "fair": Bundled(
+        module="fair",
+        sha256="ebf06ccff596a867ec2121b31e1fcef2f6aacd4b76b7135e23488545db758e8e",
+    ),
+    "flights": Dataset(
+        file="flights/flights.csv",
+        sha256="fd089bbf5048f4eca6acc9e11001b380f199605e57f01aa886ad6a00331ae45c",
+        read=readers.table,
+        url="https://cran.r-project.org/src/contrib/Archive/nycflights13/nycflights13_0.1.tar.gz",
+        by_hand="run write.csv(flights, 'flights.csv', row.names = FALSE) in R",
+    ),
+    "movielens-100k": Dataset(
+        file="movielens-100k/u.data",
+        sha256="2b171538591b9a57af63bc0a70296d4f445b4cb507a3756d64d37044f78a6078",
+        read=partial(readers.table, names=["user", "item", "rating", "timestamp"], sep="\t"),
+        url="https://files.grouplens.org/datasets/movielens/ml-100k/u.data",
+    ),
+    "sepsis": Dataset(
+        file="sepsis/s41598-020-73558-3_sepsis_survival_primary_cohort.csv",
+        sha256="a17fa742fe1b221e240dd1746b4f019d9c2c14248252fda30f943b31062c78ab",
+        read=readers.table,
+        url=f"{UCI}/static/public/827/sepsis+survival+minimal+clinical+records.zip",
+        members=(
+            "s41598-020-73558-3_sepsis_survival_dataset.zip",
+            "s41598-020-73558-3_sepsis_survival_primary_cohort.csv",
+        ),
+    ),
+}

@@ -1,0 +1,91 @@
+"""Find a data set, on this machine or at its source, and check that it is the right one."""
+
+import difflib
+import os
+import zipfile
+import zlib
+from importlib import import_module
+from pathlib import Path
+
+from sgmc.datasets import checksum, readers
+from sgmc.datasets.catalogue import CATALOGUE, Bundled
+from sgmc.errors import ArgumentError, DataError
+
+
+def names():
+    """Names of the data sets that `load` knows, in alphabetical order."""
+    return sorted(CATALOGUE)
+
+
+def load(name):
+    """Load a data set.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The data as published; row names of R are left out.
+
+    Raises
+    ------
+    ArgumentError
+        No data set has this name.
+    DataError
+        The data are not on this machine and cannot be downloaded, or are not those that were published.
+
+    Examples
+    --------
+    >>> from sgmc.datasets import load
+    >>> load("fair").shape
+    (6366, 9)
+    """
+    if name not in CATALOGUE:
+        near = difflib.get_close_matches(str(name), CATALOGUE, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names())}"
+        raise ArgumentError(f"No data set is called {name!r}; {hint}")
+    entry = CATALOGUE[name]
+    if isinstance(entry, Bundled):
+        origin = "The installed statsmodels"
+        frame = import_module(f"statsmodels.datasets.{entry.module}").load_pandas().data
+    else:
+        origin = find(name, entry)
+        frame = read(name, entry, origin)
+    if checksum.of_content(frame) != entry.sha256:
+        raise DataError(
+            f"{origin} does not hold the data set {name!r} as published: the checksum of its content differs. "
+            "Remove or replace it."
+        )
+    return frame
+
+
+def find(name, entry):
+    """Path of a data set's file: in the folder that SGMC_DATA names, else downloaded into pooch's cache."""
+    if folder := os.environ.get("SGMC_DATA"):
+        for path in (Path(folder, entry.file + ".gz"), Path(folder, entry.file)):
+            if path.is_file():
+                return path
+    place = f"put it as {entry.file} (or .gz) into a folder and name the folder in the environment variable SGMC_DATA"
+    if entry.by_hand:
+        steps = f"get {entry.url}, {entry.by_hand}, and {place}"
+        raise DataError(f"The data set {name!r} is not on this machine: {steps}.")
+    import pooch
+
+    try:
+        return Path(pooch.retrieve(entry.url, known_hash=None, fname=name, path=pooch.os_cache("sgmc")))
+    except OSError as error:
+        raise DataError(
+            f"The data set {name!r} is not on this machine and could not be downloaded ({type(error).__name__}): "
+            f"get it from {entry.url} and {place}."
+        ) from error
+
+
+def read(name, entry, path):
+    """Data frame in the file at `path`."""
+    try:
+        return entry.read(readers.unpack(path.read_bytes(), entry.members))
+    except (OSError, EOFError, ValueError, LookupError, zlib.error, zipfile.BadZipFile) as error:
+        raise DataError(f"{path} cannot be read as the data set {name!r}: {error}. Remove or replace it.") from error

@@ -1,0 +1,66 @@
+"""From the bytes of a file to a data frame, one function per format."""
+
+import gzip
+import io
+import zipfile
+
+import numpy as np
+import pandas as pd
+
+
+def unpack(content, members=()):
+    """Uncompress `content`, whatever its file is called.
+
+    Parameters
+    ----------
+    content : bytes
+        A gzip file, a zip archive, or plain text.
+    members : tuple of str
+        For a zip archive: the member to take; a second one is taken from the first, and so on.
+
+    Returns
+    -------
+    bytes
+    """
+    if content.startswith(b"\x1f\x8b"):
+        return gzip.decompress(content)
+    if not content.startswith(b"PK\x03\x04"):
+        return content
+    for member in members:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            content = archive.read(member)
+    return content
+
+
+def table(content, **options):
+    """Read delimited text with the options of `pandas.read_csv`."""
+    return pd.read_csv(io.BytesIO(content), **options)
+
+
+def rdatasets(content):
+    """Read a file of the Rdatasets collection: the first column holds the row names of R and is left out."""
+    return table(content).iloc[:, 1:]
+
+
+def libsvm(content, features):
+    """Read LIBSVM text with labels -1 and +1 and binary features.
+
+    Parameters
+    ----------
+    content : bytes
+        One row per line: ``label index:1 index:1 ...``, indices from 1.
+    features : int
+        Number of features; the last ones may be absent from the file.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``f1``, ``f2``, ... and ``y``, all 0 or 1.
+    """
+    rows = [line.split() for line in content.decode("ascii").splitlines()]
+    values = np.zeros((len(rows), features + 1), dtype=np.int8)
+    for row, (label, *entries) in zip(values, rows):
+        indices = [int(entry.split(":")[0]) for entry in entries]
+        row[np.subtract(indices, 1)] = 1
+        row[-1] = int(label) > 0
+    return pd.DataFrame(values, columns=[*(f"f{j}" for j in range(1, features + 1)), "y"])

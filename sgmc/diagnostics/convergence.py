@@ -1,0 +1,131 @@
+"""Effective sample size, R-hat, Monte Carlo error and autocorrelation of draws (chain, draw, parameter).
+
+The numbers are arviz-stats' own, in the definitions of Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021,
+Bayesian Analysis 16:667), as in R's posterior package.  They are NaN for parameters that are constant or hold a
+value that is not finite, and for fewer than four draws.
+"""
+import operator
+
+import numpy as np
+
+from sgmc.diagnostics import moments
+from sgmc.diagnostics.checks import as_chains, as_choice, as_weights
+from sgmc.errors import ArgumentError
+
+_ESS = {"bulk": {}, "tail": {"prob": (0.05, 0.95)}, "mean": {}, "sd": {}}
+
+
+def ess(draws, *, method="bulk", weights=None):
+    r"""Effective sample size of each parameter, over all chains.
+
+    With step-size weights w the variance of a weighted mean is about
+    :math:`\sigma^2 \tau \sum_t w_t^2 / (\sum_t w_t)^2` for an autocorrelation time :math:`\tau` over which w hardly
+    changes, so that the unweighted size is multiplied by Kish's factor :math:`(\sum_t w_t)^2 / (n \sum_t w_t^2)`.
+
+    Parameters
+    ----------
+    draws : array_like, (chain, draw, parameter)
+    method : {"bulk", "tail", "mean", "sd"}
+        Rank-normalised (default); the smaller of the 5 % and 95 % quantiles'; of the mean; of the squared deviations.
+    weights : array_like, (draw,), optional
+        Step-size weights, shared by the chains.
+
+    Returns
+    -------
+    ndarray, (parameter,)
+    """
+    draws = as_chains(draws)
+    options = _ESS[as_choice("method", method, _ESS)]
+    size = _by_parameter("ess", draws, method=method, **options)
+    if weights is None:
+        return size
+    weights = as_weights(weights, draws.shape[1])
+    return size / (len(weights) * np.sum(weights**2))
+
+
+def rhat(draws):
+    """Rank-normalised split R-hat of each parameter, the larger of the bulk's and the folded draws'.
+
+    Parameters
+    ----------
+    draws : array_like, (chain, draw, parameter)
+
+    Returns
+    -------
+    ndarray, (parameter,)
+        NaN for one chain; huge or infinite for chains that each stand still, at different places.
+    """
+    return _by_parameter("rhat", as_chains(draws))
+
+
+def mcse(draws, method="mean", *, weights=None):
+    r"""Monte Carlo standard error of each parameter's mean or standard deviation.
+
+    :math:`s / \sqrt{\mathrm{ESS}_{mean}}`, and by the delta method
+    :math:`\mathrm{sd}[(x - m)^2] / (2 s \sqrt{\mathrm{ESS}_{sd}})`, as arviz-stats >= 1 and R's posterior have it
+    (arviz-stats 0.x divides by the effective size of the mean instead).
+
+    Parameters
+    ----------
+    draws : array_like, (chain, draw, parameter)
+    method : {"mean", "sd"}
+    weights : array_like, (draw,), optional
+        Step-size weights, shared by the chains.
+
+    Returns
+    -------
+    ndarray, (parameter,)
+    """
+    draws = as_chains(draws)
+    as_choice("method", method, ("mean", "sd"))
+    with np.errstate(invalid="ignore"):  # constants, infinities
+        spread = moments.sd(draws, weights)
+        if method == "sd":
+            squares = (draws - moments.mean(draws, weights)) ** 2
+            spread = moments.sd(squares, weights) / (2 * spread)
+    return spread / np.sqrt(ess(draws, method=method, weights=weights))
+
+
+def autocorr(draws, max_lag):
+    """Autocorrelation of each chain and parameter at lags 0 to `max_lag`.
+
+    Parameters
+    ----------
+    draws : array_like, (chain, draw, parameter)
+    max_lag : int
+        Less than the number of draws.
+
+    Returns
+    -------
+    ndarray, (chain, max_lag + 1, parameter)
+    """
+    from arviz_stats.base import array_stats
+
+    draws = as_chains(draws)
+    try:
+        max_lag = operator.index(max_lag)
+    except TypeError:
+        raise ArgumentError(f"max_lag must be an integer, not {max_lag!r}") from None
+    if not 0 <= max_lag < draws.shape[1]:
+        raise ArgumentError(f"max_lag must be from 0 to {draws.shape[1] - 1}, the draws less one, not {max_lag}")
+    with np.errstate(invalid="ignore"):
+        correlation = array_stats.autocorr(draws, axis=1)[:, :max_lag + 1]
+        spread = np.ptp(draws, axis=1, keepdims=True)
+    return np.where(np.isfinite(spread) & (spread > 0), correlation, np.nan)
+
+
+def _by_parameter(statistic, draws, **options):
+    """A statistic of arviz-stats for the parameters that vary and are finite; NaN for the others.
+
+    The draws are multiplied by a power of two, which changes no digit: arviz-stats takes any parameter with a
+    range below 1e-15 for a constant, such as a squared coefficient of a predictor in the hundred millions.
+    """
+    from arviz_stats.base import array_stats
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = np.ptp(draws, axis=(0, 1))
+        varies = np.isfinite(spread) & (spread > 0)
+        draws = np.ldexp(draws[:, :, varies], -np.frexp(spread[varies])[1])
+        values = np.full(spread.shape, np.nan)
+        values[varies] = getattr(array_stats, statistic)(draws, chain_axis=0, draw_axis=1, **options)
+    return values

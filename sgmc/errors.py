@@ -1,0 +1,98 @@
+"""Every error and warning of sgmc, so that users can catch them by name.
+
+Errors say what is wrong, name the column or argument, and say what to do.  Warnings are one family,
+`SGMCWarning`; each carries the advice that the summary repeats.
+"""
+
+
+class SGMCError(Exception):
+    """Base of all errors raised on purpose by sgmc."""
+
+
+class FormulaError(SGMCError, ValueError):
+    """The formula cannot be read, or does not fit the data."""
+
+
+class DataError(SGMCError, ValueError):
+    """The data cannot be used as they are: missing, infinite, empty, of a wrong type or length."""
+
+
+class ArgumentError(SGMCError, ValueError):
+    """An argument is out of range, unknown, or does not apply here."""
+
+
+class NotSupported(SGMCError, NotImplementedError):
+    """A combination that is refused by name, with the reason."""
+
+
+class SGMCWarning(UserWarning):
+    """Base of all warnings: what was seen, in numbers, and what to do about it.
+
+    Parameters
+    ----------
+    message : str
+        What was seen, with its numbers.
+    advice : str, optional
+        What the user can do, e.g. ``"draws=4000"``.
+    """
+
+    def __init__(self, message, advice=""):
+        super().__init__(f"{message} {advice}".strip())
+        self.message = message
+        self.advice = advice
+
+    def __reduce__(self):
+        return type(self), (self.message, self.advice)
+
+    @property
+    def code(self):
+        """The warning's name, as printed in the summary."""
+        return type(self).__name__
+
+
+class ColumnsLeftOutWarning(SGMCWarning):
+    """The dot of a formula left some columns out: dates, constants, text with many levels."""
+
+
+class SeparationWarning(SGMCWarning):
+    """Some predictors separate the outcomes: the likelihood has no maximum, the prior decides."""
+
+
+class ConditionWarning(SGMCWarning):
+    """The design is nearly collinear: some directions are informed by the prior alone."""
+
+
+class ModeWarning(SGMCWarning):
+    """Newton's method did not reach the mode of the posterior."""
+
+
+class ShapeWarning(SGMCWarning):
+    """The posterior is far from the Gaussian at its mode, on which a method or default relies."""
+
+
+class GradientNoiseWarning(SGMCWarning):
+    """The noise of the minibatch gradient widens the posterior by more than the tolerance."""
+
+
+class StepSizeWarning(SGMCWarning):
+    """The discretisation error of the step widens the posterior by more than the tolerance."""
+
+
+class SpreadWarning(SGMCWarning):
+    """The spread of the draws is not the posterior's, by the construction of the sampler."""
+
+
+class LowESSWarning(SGMCWarning):
+    """Too few effective draws for the promised accuracy of means and standard deviations."""
+
+
+class ConvergenceWarning(SGMCWarning):
+    """Chains disagree: R-hat above its limit."""
+
+
+class DivergenceWarning(SGMCWarning):
+    """A chain left the finite numbers and was stopped; what came before is kept."""
+
+
+class InterruptedWarning(SGMCWarning):
+    """The run was stopped early, by Ctrl-C or a time limit: partial results."""

@@ -1,0 +1,150 @@
+"""Coordinates of a fit: the user's theta, the table's phi, the model's natural ones, and the sampler's x.
+
+theta = T phi undoes the centring of the columns.  The model's natural coordinates y are phi itself, or, where the package
+made the table and may rotate it, phi = origin + L y.  A map leads from x to y; it is the identity (None) where whitening
+was left to the rotation.
+"""
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+from threadpoolctl import threadpool_limits
+
+from sgmc.core.contract import Map
+from sgmc.core.maps import Affine, Scaling
+from sgmc.errors import ConditionWarning
+
+PRIOR_ALONE = 0.99        # share of a direction's precision that comes from the prior
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Everything between x and theta.
+
+    Attributes
+    ----------
+    rotated : bool
+        The model's table is to be rotated by `L`.
+    L : array (d, d)
+    origin : array (d,)
+        phi = origin + L y where rotated.
+    back : array (d, d)
+        T, theta = T phi.
+    map : Map or None
+        From x to y; its Python call does the same for arrays of points.
+    to_theta : array (d, d)
+    theta_centre : array (d,)
+        theta = theta_centre + to_theta y.
+    white : array (d, d)
+        theta's covariance, approximately white white'; for a map that is affine or None, the Laplace approximation.
+    stiffness, softness : float
+        Largest and smallest precision of the approximation in x: 1 and 1 where x is whitened.
+    """
+
+    rotated: bool
+    L: np.ndarray
+    origin: np.ndarray
+    back: np.ndarray
+    map: Map | None
+    to_theta: np.ndarray
+    theta_centre: np.ndarray
+    white: np.ndarray
+    stiffness: float
+    softness: float
+
+    @property
+    def whitened(self):
+        """Whether x is about standard normal under the posterior."""
+        return self.stiffness == self.softness == 1.0
+
+    def natural(self, x):
+        """Natural coordinates of points x (..., d)."""
+        return x if self.map is None else self.map(x)
+
+    def theta(self, x):
+        """The user's coordinates of points x (..., d)."""
+        with threadpool_limits(1):
+            return self.natural(x) @ self.to_theta.T + self.theta_centre
+
+    def from_theta(self, theta):
+        """Sampler coordinates of the user's, (d,)."""
+        y = np.linalg.solve(self.to_theta, np.asarray(theta) - self.theta_centre)
+        return y if self.map is None else self.map.inverse(y)
+
+    def from_white(self, z):
+        """x of a standard normal draw z (d,): one of the posterior's Gaussian approximation."""
+        if self.whitened:
+            return z
+        return self.from_theta(self.back @ self.origin + self.white @ z)
+
+
+def whitener(mode):
+    """L with L' H L = I and L' P L diagonal, and that diagonal: the prior's share of each direction's precision.
+
+    H is the posterior's precision at the mode, P the prior's.  Solved with the diagonal of H scaled to one.
+    """
+    precision = mode.precision
+    scale = 1 / np.sqrt(np.diag(precision))
+    with threadpool_limits(1):
+        share, vectors = linalg.eigh(mode.prior * np.outer(scale, scale), precision * np.outer(scale, scale))
+    return scale[:, None] * vectors, np.clip(share, 0.0, 1.0)
+
+
+def undo_centring(d, shift, intercept):
+    """T: theta = T phi."""
+    back = np.eye(d)
+    if intercept is not None:
+        back[intercept] -= shift
+    return back
+
+
+def coordinates(mode, back, precondition, rotate):
+    """Coordinates for a way of preconditioning.
+
+    Parameters
+    ----------
+    mode : Mode
+        In phi.
+    back : array (d, d)
+        T, from phi to theta.
+    precondition : {"dense", "diag", None}
+    rotate : bool
+        Whether the table will be rotated (dense only).
+    """
+    d, m = len(mode.theta), mode.theta
+    L, _ = whitener(mode)
+    common = dict(L=L, origin=m, back=back, white=back @ L)
+    if precondition == "dense" and rotate:
+        return Coordinates(rotated=True, map=None, to_theta=back @ L, theta_centre=back @ m, stiffness=1.0, softness=1.0, **common)
+    common.update(rotated=False, to_theta=back, theta_centre=np.zeros(d))
+    if precondition == "dense":
+        return Coordinates(map=Affine(m, L), stiffness=1.0, softness=1.0, **common)
+    if precondition == "diag":
+        scale = 1 / np.sqrt(np.diag(mode.precision))
+        soft, stiff = eigenvalue_range(mode.precision * np.outer(scale, scale))
+        return Coordinates(map=Scaling(m, scale), stiffness=stiff, softness=soft, **common)
+    soft, stiff = eigenvalue_range(mode.precision)
+    return Coordinates(map=None, stiffness=stiff, softness=soft, **common)
+
+
+def eigenvalue_range(matrix):
+    """Smallest (at least 1e-12 of the largest) and largest eigenvalue of a symmetric matrix."""
+    with threadpool_limits(1):
+        values = linalg.eigvalsh(matrix)
+    return max(values[0], 1e-12 * values[-1]), values[-1]
+
+
+def collinearity(mode, names):
+    """A ConditionWarning, in a list, where some direction is informed by the prior alone."""
+    L, share = whitener(mode)
+    alone = np.flatnonzero(share > PRIOR_ALONE)
+    if not len(alone):
+        return []
+    loading = np.abs(L[:, alone]) * np.sqrt(np.diag(mode.precision))[:, None]
+    loading = (loading / loading.max(axis=0)).max(axis=1)
+    involved = [names[j] for j in np.argsort(-loading) if loading[j] > 0.3]
+    shown = ", ".join(involved[:6]) + (f" and {len(involved) - 6} more" if len(involved) > 6 else "")
+    return [ConditionWarning(
+        f"{len(alone)} direction{'s' if len(alone) > 1 else ''} of the coefficients of {shown} "
+        f"{'are' if len(alone) > 1 else 'is'} informed by the prior alone: collinear predictors or almost constant columns.",
+        "Drop some of them, or read these coefficients as the prior's.")]

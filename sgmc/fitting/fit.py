@@ -1,0 +1,185 @@
+"""A fit from a problem to draws: pilot, plan, chains."""
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc import registry
+from sgmc.core.engine import Chain
+from sgmc.core.expansion import block_effect
+from sgmc.core.recorders import Keep
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fitting import plan as planning
+from sgmc.fitting.chains import run_chains
+from sgmc.fitting.pilot import draws_of_laplace, pilot
+from sgmc.subsampling.uniform import Everything
+
+MEMORY_LIMIT = 1 << 30    # bytes of kept draws
+BLOCK_SHARE = 0.005       # of the rows: longer blocks have their design effect computed, shorter ones are close to 1
+
+
+@dataclass
+class Fit:
+    """What a fit leaves behind.
+
+    Attributes
+    ----------
+    problem : Problem
+    plan : Plan
+    pilot : Pilot
+    x : array (chain, draw, d)
+        Kept draws in sampler coordinates.
+    weights : array (draw,) or None
+        Step-size weights.
+    run : Run
+    passes : float
+        Rows touched while sampling, over N.
+    acceptance : float or None
+    adapted_step : float or None
+    noise : float
+        Gradient noise variance of the plan's batches in whitened units, the worst coefficient's.
+    seconds : float
+    """
+
+    problem: object
+    plan: object
+    pilot: object
+    x: np.ndarray
+    weights: np.ndarray | None
+    run: object
+    passes: float
+    acceptance: float | None
+    adapted_step: float | None
+    noise: float
+    seconds: float
+
+
+def fit(problem, settings, begun):
+    """Sample a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    settings : Settings
+    begun : float
+        `time.perf_counter()` when the user called.
+    """
+    size = problem.model.n, problem.model.dim
+    check_draws(settings, size[1])
+    spec, gradient, reason, seen = decide(problem, settings, size)
+    plan = planning.plan(spec, gradient, reason, settings, seen.worst_noise, size, problem.coordinates)
+    chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
+    noise = plan.noise(seen.worst_noise, size[0])
+    if noise > 0:
+        effect = share_design_effect(problem, plan, settings, chains)
+        noise *= effect
+    run = run_chains(chains, plan.warmup, steps_of(plan, settings, size[0]), settings.threads,
+                     time_limit=settings.time_limit, progress=settings.progress)
+    x, weights = collect(chains, plan, run)
+    passes = sum(c.gradient.touched for c in chains) / size[0]
+    kernels = [c.sampler for c in chains]
+    proposed = sum(getattr(k, "proposed", 0) for k in kernels)
+    return Fit(problem, plan, seen, x, weights, run, passes,
+               sum(k.accepted for k in kernels) / proposed if proposed else None,
+               float(np.mean([k.adapted_step for k in kernels])) if plan.step_origin == "adapted" else None,
+               noise, time.perf_counter() - begun)
+
+
+def decide(problem, settings, size):
+    """Sampler, gradient, reason and pilot; the gradient left open is the one with the least noise."""
+    supported = [name for name, cls in registry.room("gradients").items() if "anchor" in cls.needs]
+    wanted = [settings.gradient] if settings.gradient else supported
+    if settings.sampler is not None and (settings.sampler.exact or not settings.sampler.uses_gradient):
+        if settings.gradient:
+            raise ArgumentError(f"gradient={settings.gradient!r} does not apply to {settings.sampler.name}: it uses all rows")
+        wanted = ["taylor"]
+    z = draws_of_laplace(settings.seed, size[1], size[0])
+    rng = Rng(seed_sequence(settings.seed, "pilot", 1))
+    seen = {name: pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, z, rng) for name in wanted}
+    best = min(seen, key=lambda name: seen[name].worst_noise)
+    if settings.sampler is not None:
+        return settings.sampler, best, "", seen[best]
+    stochastic, exact = registry.room("samplers")["lmsgld"](), registry.room("samplers")["mala"]()
+    spec, reason = planning.automatic(stochastic, exact, best, seen[best].worst_noise, size, settings.batch_size)
+    return spec, best, reason, seen[best]
+
+
+def check_draws(settings, d):
+    """Refuse more draws than memory should hold."""
+    size = 8 * settings.draws * settings.chains * d
+    if size > MEMORY_LIMIT:
+        raise ArgumentError(f"draws={settings.draws} in {settings.chains} chains of {d} coefficients are {size / 2**30:.1f} GB, "
+                            "over the limit of 1 GB; keep fewer and thin more")
+
+
+def build_chain(problem, plan, settings, k):
+    """The k-th chain; it depends on the seed and on k alone."""
+    n, d = problem.model.n, problem.model.dim
+    rng = Rng(seed_sequence(settings.seed, "chain", k))
+    scheme = registry.lookup("subsampling", settings.subsample, "subsample")
+    whole = plan.spec.exact or not plan.spec.uses_gradient
+    gradient = problem.gradient(plan.gradient, Everything(n) if whole else scheme(n, plan.batch), rng)
+    if plan.spec.needs_noise and problem.coordinates.map is not None and not problem.coordinates.map.diagonal:
+        raise NotSupported(f"{plan.spec.name} needs the noise of single coordinates, which a dense preconditioner of a sparse "
+                           "table mixes; use precondition='diag'")
+    if settings.init is None:
+        start = problem.coordinates.from_white(Rng(seed_sequence(settings.seed, "start", k)).normals(d))
+    else:
+        start = problem.coordinates.from_theta(one_start(settings.init, k, settings.chains, d))
+    chain = Chain(start, plan.spec.build(d, plan.schedule(0)), gradient, rng, plan.schedule)
+    chain.recorder = Keep(settings.draws, d, plan.thin)
+    return chain
+
+
+def one_start(init, k, chains, d):
+    """The k-th row of init, or init itself."""
+    if init.shape == (d,):
+        return init
+    if init.shape == (chains, d):
+        return init[k]
+    raise ArgumentError(f"init has shape {init.shape}; it must be ({d},) or ({chains}, {d}): one number a coefficient")
+
+
+def share_design_effect(problem, plan, settings, chains):
+    """Give long blocks their design effect, computed once at a draw of the Laplace approximation; its mean."""
+    n, d = problem.model.n, problem.model.dim
+    if settings.subsample != "block" or plan.batch <= BLOCK_SHARE * n or plan.batch == n:
+        return 1.0
+    z = draws_of_laplace(settings.seed, d, n)[0]
+    natural = problem.coordinates.natural(problem.coordinates.from_white(z))
+    effect = block_effect(chains[0].gradient, natural, plan.batch)
+    for chain in chains:
+        chain.gradient.rows.set_design_effect(effect)
+    return float(effect.mean())
+
+
+def steps_of(plan, settings, n):
+    """Recorded steps of a chain: what the draws need, or what `max_data_passes` leaves."""
+    steps = plan.thin * settings.draws
+    if settings.max_data_passes is None or not plan.spec.uses_gradient:
+        return steps
+    rows = n if plan.spec.exact else plan.batch
+    affordable = int(settings.max_data_passes * n / (rows * settings.chains)) - plan.warmup
+    if affordable < plan.thin:
+        raise ArgumentError(f"max_data_passes={settings.max_data_passes:g} is used up before the first draw of {settings.chains} "
+                            f"chains: {plan.warmup} warmup steps of {rows:,} rows each")
+    return min(steps, affordable)
+
+
+def collect(chains, plan, run):
+    """Kept draws (chain, draw, d) and weights, cut to the shortest chain; chains that diverged early are left out."""
+    kept = np.array([c.recorder.kept for c in chains])
+    if kept.max() == 0:
+        if run.interrupted == "Ctrl-C":
+            raise KeyboardInterrupt
+        if run.interrupted:
+            raise ArgumentError("time_limit ended the run before the first draw; give more time, or fewer warmup steps")
+        where = ", ".join(f"chain {k} at step {c.steps}" for k, c in enumerate(chains))
+        raise ArgumentError(f"every chain diverged before its first draw ({where}); use a smaller step_size than "
+                            f"{plan.schedule(0):.3g}, e.g. {plan.schedule(0) / 10:.1g}")
+    enough = [k for k, n in enumerate(kept) if run.statuses[k] != "diverged" or n >= kept.max() / 2]
+    length = min(kept[k] for k in enough) or kept[enough].max()
+    enough = [k for k in enough if kept[k] >= length]
+    x = np.stack([np.asarray(chains[k].recorder.draws)[:length] for k in enough])
+    return x, np.asarray(chains[enough[0]].recorder.weights)[:length].copy() if plan.weighted else None

@@ -1,0 +1,118 @@
+"""The posterior mode by Newton's method, in tiles of rows."""
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from sgmc.core.expansion import expand
+from sgmc.errors import DataError, ModeWarning
+
+SUBSET = 20_000           # rows of the warm start, when there are several times as many
+TOLERANCE = 1e-6          # distance to the mode in posterior sds at which Newton stops
+SMOOTHING = 0.1           # a Laplace prior's |b| is sqrt(b^2 + (0.1 scale)^2) for the search alone: it has no curvature at 0
+
+
+@dataclass(frozen=True)
+class Mode:
+    """Mode, and the posterior's precision there, split into likelihood and prior."""
+
+    theta: np.ndarray
+    likelihood: np.ndarray
+    prior: np.ndarray
+
+    @property
+    def precision(self):
+        """Minus the Hessian of the log posterior."""
+        return self.likelihood + self.prior
+
+
+class PriorTerms:
+    """Value, gradient and (positive) curvature of the log prior for the search; the pivot row as in `Separable`."""
+
+    def __init__(self, table, shift):
+        self.table, d = table, len(table.names)
+        self.location, self.scale, self.df = (np.array(table.columns(a), dtype=float) for a in ("location", "scale", "df"))
+        self.family = np.array(table.columns("family"))
+        self.rows = np.eye(d)
+        if table.intercept is not None:
+            self.rows[table.intercept] += shift
+
+    def __call__(self, theta):
+        """(log density, gradient, precision matrix) at theta; curvatures are those of quadratic majorisers."""
+        e = (self.rows @ theta - self.location) / self.scale
+        value, weight = np.zeros_like(e), np.zeros_like(e)
+        is_ = {name: self.family == name for name in ("normal", "student_t", "laplace")}
+        value[is_["normal"]], weight[is_["normal"]] = -0.5 * e[is_["normal"]] ** 2, 1.0
+        t, nu = e[is_["student_t"]], self.df[is_["student_t"]]
+        value[is_["student_t"]], weight[is_["student_t"]] = -0.5 * (nu + 1) * np.log1p(t ** 2 / nu), (nu + 1) / (nu + t ** 2)
+        smooth = np.hypot(e[is_["laplace"]], SMOOTHING)
+        value[is_["laplace"]], weight[is_["laplace"]] = -smooth, 1 / smooth
+        gradient = self.rows.T @ (-weight * e / self.scale)
+        return value.sum(), gradient, self.rows.T @ ((weight / self.scale ** 2)[:, None] * self.rows)
+
+
+def solve(precision, vector):
+    """precision^-1 vector with unit-diagonal scaling; DataError where the posterior is improper."""
+    scale = np.sqrt(np.diag(precision))
+    if not (np.isfinite(scale).all() and (scale > 0).all()):
+        raise DataError("the posterior is improper: a predictor says nothing about the outcome and its prior is flat; "
+                        "drop it or give it a prior, e.g. prior=sgmc.normal(0, 2.5)")
+    try:
+        factor = linalg.cho_factor(precision / np.outer(scale, scale))
+    except linalg.LinAlgError:
+        raise DataError("the posterior is improper: predictors are collinear and their priors are flat; drop one of them "
+                        "or give them a prior, e.g. prior=sgmc.normal(0, 2.5)") from None
+    return linalg.cho_solve(factor, vector / scale) / scale
+
+
+def newton(model, prior, start, rows=0, tolerance=TOLERANCE, limit=100):
+    """Damped Newton ascent of log-likelihood (of the first `rows` rows, scaled) plus log prior.
+
+    Returns (theta, likelihood curvature, prior curvature, distance), distance being the last step's length in
+    posterior sds.
+    """
+    theta = np.array(start, dtype=float)
+    value, distance = -np.inf, np.inf
+    step = np.zeros_like(theta)
+    for _ in range(limit):
+        likelihood, gradient, hessian = expand(model, theta, rows)
+        prior_value, prior_gradient, prior_hessian = prior(theta)
+        now = likelihood + prior_value
+        if not now >= value - 1e-9 * abs(value) - 1e-9:   # overshot, or not a number: half the step back
+            step *= 0.5
+            theta = theta - step
+            continue
+        value, total = now, gradient + prior_gradient
+        step = solve(hessian + prior_hessian, total)
+        distance = np.sqrt(max(total @ step, 0.0))
+        if distance < tolerance:
+            break
+        theta = theta + step
+    return theta, hessian, prior_hessian, distance
+
+
+def find_mode(model, prior, start):
+    """The posterior mode and its curvature; warm start on a subset of the (permuted) rows when there are many.
+
+    Parameters
+    ----------
+    model : Model
+        With rows in random order.
+    prior : PriorTerms
+    start : array (dim,)
+
+    Returns
+    -------
+    mode : Mode
+    concerns : list of SGMCWarning
+    """
+    if model.n > 5 * max(SUBSET, 50 * model.dim):
+        try:
+            start = newton(model, prior, start, rows=max(SUBSET, 50 * model.dim), tolerance=0.1, limit=25)[0]
+        except DataError:
+            pass          # the subset alone may be collinear or separated; all rows decide
+    theta, likelihood, prior_hessian, distance = newton(model, prior, start)
+    far = [] if distance < 1e-3 else [ModeWarning(
+        f"the search for the posterior mode stopped {distance:.2g} posterior sds away from it.",
+        "Rescale or drop extreme predictors, or give a tighter prior.")]
+    return Mode(theta, likelihood, prior_hessian), far

@@ -1,0 +1,99 @@
+"""A look at the posterior before sampling: gradient noise and shape, at draws of the Laplace approximation.
+
+The draws come in pairs z, -z.  At each the exact gradient and the covariance of the estimator's row terms are computed,
+which is all that step size, batch size and warnings need.
+"""
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.core.engine import evaluate
+from sgmc.core.expansion import row_noise
+from sgmc.core.rng import Rng, seed_sequence
+
+PAIRS = 8                 # of draws, at most
+WORK = 4e9                # multiplications that the pilot may cost, roughly
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """What the pilot saw; everything in units of the Laplace approximation's sds.
+
+    Attributes
+    ----------
+    noise : array (d,)
+        V1 a coefficient: variance of the gradient estimate from one row, relative to the posterior precision.
+    mean_shift, sd_ratio : array (d,)
+        The posterior's mean minus the mode in sds, and its sd over the Laplace sd, to first order.
+    """
+
+    noise: np.ndarray
+    mean_shift: np.ndarray
+    sd_ratio: np.ndarray
+
+    @property
+    def worst_noise(self):
+        """Largest V1."""
+        return float(self.noise.max())
+
+    @property
+    def departure(self):
+        """How far the posterior is from the Laplace approximation: the largest shift or relative change of sd."""
+        return float(max(np.abs(self.mean_shift).max(), np.abs(self.sd_ratio - 1).max()))
+
+
+def draws_of_laplace(entropy, d, n):
+    """Antithetic draws z of N(0, I), (pairs, d)."""
+    work = n * d * (d + 10)
+    pairs = int(np.clip(WORK // max(work, 1), 1, PAIRS))
+    return Rng(seed_sequence(entropy, "pilot")).normals(pairs * d).reshape(pairs, d)
+
+
+def pilot(gradient, coordinates, z, rng):
+    """Measure noise and shape with a gradient estimator of the wanted kind.
+
+    Under log pi(x) = -|x|^2/2 + e(x) with small e, Stein's identity gives E_pi x = E e'(x) and Var_pi x_jk - I =
+    E x_j d_k e(x), both under N(0, I), with e' the exact gradient plus x.
+
+    Parameters
+    ----------
+    gradient : Gradient
+        Over all rows.
+    coordinates : Coordinates
+    z : array (pairs, d)
+    rng : Rng
+    """
+    white = coordinates.white
+    variance = (white ** 2).sum(axis=1)
+    d, both = len(variance), np.concatenate([z, -z])
+    noise, shift, spread = np.zeros(d), np.zeros(d), np.zeros((d, d))
+    for one in both:
+        x = coordinates.from_white(one)
+        covariance = row_noise(gradient, coordinates.natural(x))
+        along = noise_directions(coordinates, x)
+        noise += np.einsum("jk,kl,jl->j", along, covariance, along) / variance / len(both)
+        e = to_white(coordinates, x, evaluate(gradient, x, rng)[0]) + one
+        shift += e / len(both)
+        spread += np.outer(one, e) / len(both)
+    ratio = 1 + np.einsum("jk,kl,jl->j", white, spread, white) / variance
+    return Pilot(noise, white @ shift / np.sqrt(variance), np.sqrt(np.maximum(ratio, 0.05)))
+
+
+def noise_directions(coordinates, x):
+    """D with D C D' the noise of the gradient in theta's dual, times the covariance: rows are coefficients.
+
+    A Langevin step in whitened coordinates moves theta by white white' times the gradient in theta.
+    """
+    if coordinates.map is None or not coordinates.whitened:
+        jacobian = coordinates.to_theta                       # dtheta/dy
+        return coordinates.white @ np.linalg.solve(jacobian, coordinates.white).T
+    return coordinates.white * coordinates.map.slopes(x) if coordinates.map.diagonal else coordinates.white @ np.asarray(
+        coordinates.map.matrix).T
+
+
+def to_white(coordinates, x, g):
+    """The gradient in whitened coordinates of a gradient in x."""
+    if coordinates.whitened:
+        return g
+    slopes = 1.0 if coordinates.map is None else coordinates.map.slopes(x)
+    return np.linalg.solve(coordinates.to_theta * slopes, coordinates.white).T @ g

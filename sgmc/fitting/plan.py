@@ -1,0 +1,158 @@
+"""Step size, batch size, thinning and warmup: derived where not given, and the reasons.
+
+With gradient noise V = V1/n (1 - n/N) in whitened coordinates, a sampler says by how much it widens the variance of a
+Gaussian (`SamplerSpec.inflation`).  The default keeps that below TOLERANCE at the least rows a unit of Langevin time.
+"""
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.core.contract import Schedule
+from sgmc.core.schedules import Constant
+from sgmc.core.spec import SamplerSpec
+from sgmc.errors import ArgumentError
+
+TOLERANCE = 0.02          # of the variance: 1 % of the sd
+OVERHEAD = 60             # what a step costs besides its rows, in rows
+SMALLEST_BATCH = 32
+WARMUP_TIME = 20          # Langevin time units of warmup: ten relaxation times of a whitened Gaussian
+METROPOLIS_WARMUP = 500   # steps in which an exact sampler adapts
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything a chain is built from.
+
+    Attributes
+    ----------
+    spec : SamplerSpec
+    gradient : str
+    schedule : Schedule
+        In the sampler's own units (h, or sigma).
+    langevin_time : float
+        h of the first step in whitened coordinates.
+    batch, thin, warmup : int
+    step_origin, reason : str
+        How the step came, and why this sampler.
+    """
+
+    spec: SamplerSpec
+    gradient: str
+    schedule: Schedule
+    langevin_time: float
+    batch: int
+    thin: int
+    warmup: int
+    step_origin: str
+    reason: str
+
+    @property
+    def weighted(self):
+        """Whether draws are weighed by their step sizes."""
+        return not isinstance(self.schedule, Constant)
+
+    def noise(self, one_row, n):
+        """Gradient noise of this plan's batches, from that of one row."""
+        return 0.0 if self.spec.exact or not self.spec.uses_gradient else one_row / self.batch * (1 - self.batch / n)
+
+
+def largest_h(spec, one_row, batch, n):
+    """Largest h with inflation <= TOLERANCE for batches of `batch` rows; 0 where none."""
+    noise = one_row / batch * (1 - batch / n)
+    low, high = 0.0, spec.largest_step
+    if spec.inflation(high, noise) <= TOLERANCE:
+        return high
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if spec.inflation(middle, noise) <= TOLERANCE else (low, middle)
+    return low
+
+
+def derive(spec, one_row, n, batch=None):
+    """(h, batch) with least cost (batch + OVERHEAD) / h within the tolerance."""
+    sizes = [batch] if batch else np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n))
+    options = [(largest_h(spec, one_row, int(m), n), int(m)) for m in sizes]
+    return min(options, key=lambda o: (o[1] + OVERHEAD) / max(o[0], 1e-300))
+
+
+def metropolis_step(d):
+    """First guess of the Metropolis-adjusted Langevin step on a whitened Gaussian (Roberts & Rosenthal 1998)."""
+    return min(1.65 ** 2 * d ** (-1 / 3), 2.0)
+
+
+def automatic(stochastic, exact, gradient, one_row, size, batch=None):
+    """Sampler and reason for ``sampler="auto"``, by counted row touches.
+
+    A unit of Langevin time costs n/h rows with minibatches; an exact sampler, whose steps are as long but partly rejected,
+    makes up for about N/2 (measured on logistic posteriors).
+    """
+    n = size[0]
+    h, m = derive(stochastic, one_row, n, batch)
+    if m / h > n / 2:
+        return exact, f"auto: minibatches of {gradient} would touch {m / h:,.0f} rows a time unit, N = {n:,}"
+    return stochastic, f"auto: {m / h:,.0f} rows a time unit of N = {n:,}"
+
+
+def plan(spec, gradient, reason, settings, one_row, size, coordinates):
+    """Fill in what the user left open.
+
+    Parameters
+    ----------
+    spec : SamplerSpec
+    gradient, reason : str
+    settings : Settings
+    one_row : float
+        V1 of that gradient.
+    size : (int, int)
+        Rows and coefficients.
+    coordinates : Coordinates
+        Its stiffness turns a whitened step into one in x.
+
+    Raises
+    ------
+    ArgumentError
+        Where batch_size exceeds the rows.
+    """
+    n, d = size
+    spec = spec.fitted_to(coordinates.whitened)
+    if settings.batch_size is not None and settings.batch_size > n:
+        raise ArgumentError(f"batch_size={settings.batch_size} exceeds the {n} rows")
+    if spec.exact or not spec.uses_gradient:
+        return whole_data_plan(spec, reason, settings, n, d, coordinates.stiffness)
+    h, batch = derive(spec, one_row, n, settings.batch_size)
+    schedule, origin = Constant(spec.from_langevin(h / coordinates.stiffness)), "derived"
+    if settings.step_size is not None:
+        schedule, origin = as_schedule(settings.step_size), "given"
+        h = spec.langevin_time(schedule(0)) * coordinates.stiffness
+        if settings.batch_size is None:
+            batch = batch_for_step(spec, one_row, h, n)
+    slowness = min(coordinates.stiffness / coordinates.softness, 100.0)
+    thin = settings.thin or max(1, math.ceil(4 / h * slowness)) if h > 4e-7 else settings.thin or 10**7
+    warmup = math.ceil(WARMUP_TIME / h * slowness) if settings.warmup is None else settings.warmup
+    return Plan(spec, gradient, schedule, h, batch, thin, min(warmup, 10**7), origin, reason)
+
+
+def whole_data_plan(spec, reason, settings, n, d, stiffness):
+    """The plan of an exact sampler, or of one that needs no gradient; ``auto`` thins an exact one to a time unit of 4."""
+    if settings.batch_size is not None:
+        raise ArgumentError(f"batch_size does not apply to {spec.name}: it uses all rows at each step")
+    guess = metropolis_step(d) if spec.exact else 1.0
+    schedule = Constant(guess / stiffness) if settings.step_size is None else as_schedule(settings.step_size)
+    warmup = METROPOLIS_WARMUP if spec.exact and settings.warmup is None else settings.warmup or 0
+    origin = "given" if settings.step_size is not None else "adapted" if spec.exact else "none"
+    thin = math.ceil(4 / guess) if spec.exact and settings.sampler is None else 1
+    return Plan(spec, "simple", schedule, guess, n, settings.thin or thin, warmup, origin, reason)
+
+
+def as_schedule(step):
+    """A schedule from a number or schedule."""
+    return step if isinstance(step, Schedule) else Constant(step)
+
+
+def batch_for_step(spec, one_row, h, n):
+    """Least batch that keeps the inflation within the tolerance at h; if none does, a hundredth of the rows."""
+    for m in np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n)):
+        if spec.inflation(min(h, 3.9), one_row / m * (1 - m / n)) <= TOLERANCE:
+            return int(m)
+    return int(min(n, max(SMALLEST_BATCH, n // 100)))

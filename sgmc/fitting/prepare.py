@@ -1,0 +1,84 @@
+"""Rows in random order, in one table, with what the priors need to know of its columns."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.core.rng import seed_sequence
+
+CHUNK = 1 << 14
+
+
+@dataclass
+class Table:
+    """The permuted copy of the data.
+
+    Attributes
+    ----------
+    X : array (n, d) or CSR array
+        Columns shifted by `shift` (all but the intercept).
+    y : array (n,)
+    offset, weight : array (n,) or None
+    shift, mean, sd : array (d,)
+        What was taken off, and moments of the columns as the user has them.
+    order : array (n,)
+        Row i of the table is row order[i] of the user's.
+    """
+
+    X: object
+    y: np.ndarray
+    offset: np.ndarray | None
+    weight: np.ndarray | None
+    shift: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    order: np.ndarray
+
+
+def prepare(data, entropy, dtype, centre):
+    """Copy the design, chunk by chunk, straight into its permuted place; centre its columns if there is an intercept."""
+    order = np.random.Generator(np.random.PCG64(seed_sequence(entropy, "permutation"))).permutation(data.n)
+    position = np.empty(data.n, dtype=np.intp)
+    position[order] = np.arange(data.n)
+    if data.sparse is not None:
+        X = data.sparse[order]
+        mean, sd = sparse_moments(X)
+        shift = np.zeros(data.d)
+    else:
+        X = np.empty((data.n, data.d), dtype=dtype)
+        data.fill(X, position)
+        mean, sd = dense_moments(X)
+        shift = np.zeros(data.d)
+        if centre and data.intercept is not None:
+            shift = mean.copy()
+            shift[data.intercept] = 0.0
+            for a in range(0, data.n, CHUNK):
+                X[a:a + CHUNK] -= shift.astype(dtype)
+            shift = shift.astype(dtype).astype(float)
+    return Table(X, data.y[order], pick(data.offset, order), pick(data.weight, order), shift, mean, sd, order)
+
+
+def pick(values, order):
+    """values[order], or None."""
+    return None if values is None else values[order]
+
+
+def dense_moments(X):
+    """Means and sds (n - 1) of the columns in one pass over chunks, shifted by the first row against cancellation."""
+    n, d = X.shape
+    origin, first, second = X[0].astype(float), np.zeros(d), np.zeros(d)
+    for a in range(0, n, CHUNK):
+        e = X[a:a + CHUNK] - origin
+        first += e.sum(axis=0)
+        second += np.einsum("ij,ij->j", e, e)
+    spread = np.maximum(second - first ** 2 / n, 0.0)
+    sd = np.sqrt(spread / max(n - 1, 1))
+    sd[spread <= 1e-14 * second] = 0.0            # constant up to rounding
+    return origin + first / n, sd
+
+
+def sparse_moments(X):
+    """Means and sds (n - 1) of the columns of a CSR array."""
+    n = X.shape[0]
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+    return mean, np.sqrt(np.maximum(square - mean ** 2, 0.0) * n / max(n - 1, 1))

@@ -1,0 +1,20 @@
+"""Progress of a run, drawn by the thread that waits."""
+import sys
+
+
+def reporter(progress):
+    """`report(done, total)` for ``progress=``: a callable as it is, a tqdm bar for True or at terminals, else None."""
+    if callable(progress):
+        return progress
+    if progress is False or (progress is None and not sys.stderr.isatty()):
+        return None
+    from tqdm.auto import tqdm
+
+    bar = tqdm(total=100, desc="sgmc", unit="%", leave=False)
+
+    def report(done, total):
+        bar.update(int(100 * done / max(total, 1)) - bar.n)
+        if done >= total:
+            bar.close()
+
+    return report

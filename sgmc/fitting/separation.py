@@ -1,0 +1,88 @@
+"""Separation of binary outcomes: the likelihood then has no maximum, and only the prior bounds some coefficients."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.errors import SeparationWarning
+
+CHUNK = 1 << 16
+FEW = 4                   # contrary outcomes up to which a coefficient's posterior is markedly skewed (skewness 1/sqrt(k))
+
+
+@dataclass(frozen=True)
+class Wall:
+    """A two-valued column, one value of which hardly ever, or never, occurs with one of the outcomes.
+
+    Attributes
+    ----------
+    column : int
+    common : float
+        The other value, as stored in the table.
+    rows, contrary : int
+        Rows with the value in question, and those of them with the rarer outcome.
+    gap : float
+        The value in question minus the other.
+    usual : int
+        Sign of the linear predictor that the usual outcome asks for.
+    """
+
+    column: int
+    common: float
+    rows: int
+    contrary: int
+    gap: float
+    usual: int
+
+
+def separation(X, y, eta, names, intercept):
+    """Walls, and a SeparationWarning (in a list) where outcomes are separated, completely or by a two-valued column.
+
+    Completely: some linear predictor (here the mode's, `eta`) classifies every row.  By a two-valued column: one of its
+    values goes with a single outcome, which with an intercept is quasi-complete separation.  Quasi-complete separation by
+    combinations of predictors is not looked for.
+
+    Parameters
+    ----------
+    X : array (n, d)
+    y, eta : array (n,)
+        Outcomes 0/1 and linear predictors at the mode.
+    names : list of str
+    intercept : int or None
+
+    Returns
+    -------
+    walls : list of Wall
+    concerns : list of SeparationWarning
+    """
+    if ((2 * y - 1) * eta > 0).all():
+        return [], [SeparationWarning(
+            "the predictors separate the outcomes completely: every row is classified without error.",
+            "Coefficients are bounded by the prior alone; check for a predictor that encodes the outcome.")]
+    walls = [] if intercept is None else lopsided_columns(X, y)
+    pure = [names[w.column] for w in walls if w.contrary == 0]
+    if not pure:
+        return walls, []
+    shown = ", ".join(pure[:6]) + (f" and {len(pure) - 6} more" if len(pure) > 6 else "")
+    return walls, [SeparationWarning(f"one value of {shown} goes with a single outcome (quasi-complete separation).",
+                                     "The prior alone bounds that side of these coefficients; merge rare levels or set the prior.")]
+
+
+def lopsided_columns(X, y):
+    """Walls of a table: two-valued columns, one of whose values occurs at most FEW times with one of the outcomes."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    middle = 0.5 * (low + high)
+    columns = np.flatnonzero((low < high) & ((X[:1000] == low) | (X[:1000] == high)).all(axis=0))
+    cells = np.zeros((2, 2, len(columns)), dtype=int)         # value (high, low) x outcome (1, 0)
+    two_valued = np.ones(len(columns), dtype=bool)
+    for a in range(0, len(y), CHUNK):
+        part, outcome = X[a:a + CHUNK, columns], y[a:a + CHUNK] > 0.5
+        two_valued &= ((part == low[columns]) | (part == high[columns])).all(axis=0)
+        up = part > middle[columns]
+        cells += [[(v & o[:, None]).sum(axis=0) for o in (outcome, ~outcome)] for v in (up, ~up)]
+    contrary = cells.min(axis=1)
+    side = contrary.argmin(axis=0)                            # 0: the high value is lopsided
+    found = np.flatnonzero(two_valued & (contrary.min(axis=0) <= FEW) & (contrary[0] != contrary[1]))
+    usual = np.where(cells[:, 0] > cells[:, 1], 1, -1)        # sign of the linear predictor of the usual outcome
+    return [Wall(int(columns[k]), float((low, high)[side[k]][columns[k]]), int(cells[side[k], :, k].sum()),
+                 int(contrary[side[k], k]), float((high - low)[columns[k]] * (1, -1)[side[k]]), int(usual[side[k], k]))
+            for k in found]

@@ -1,0 +1,105 @@
+"""The arguments of a fit, checked once."""
+import numbers
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc import registry
+from sgmc.core.contract import Schedule
+from sgmc.core.schedules import Function
+from sgmc.core.spec import SamplerSpec
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fitting.progress import reporter
+
+PRECONDITIONERS = ("mode", "dense", "diag", None)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked arguments; None where a default is to be derived from the data."""
+
+    sampler: SamplerSpec | None
+    gradient: str | None
+    subsample: str
+    batch_size: int | None
+    step_size: float | Schedule | None
+    precondition: str | None
+    init: np.ndarray | None
+    draws: int
+    thin: int | None
+    warmup: int | None
+    chains: int
+    threads: int
+    seed: object
+    time_limit: float | None
+    max_data_passes: float | None
+    progress: object
+    dtype: np.dtype
+
+
+def whole(name, value, low, allow_none=True):
+    """A whole number at least `low`, or None."""
+    if value is None and allow_none:
+        return None
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
+        raise ArgumentError(f"{name}={value!r} must be a whole number, at least {low}")
+    return int(value)
+
+
+def positive(name, value):
+    """A positive finite number, or None."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value < float("inf"):
+        raise ArgumentError(f"{name}={value!r} must be a positive number")
+    return float(value)
+
+
+def step(value):
+    """A number, a schedule, or a callable made into one."""
+    if isinstance(value, Schedule):
+        return value
+    return Function(value) if callable(value) else positive("step_size", value)
+
+
+def entropy(seed):
+    """What a SeedSequence starts from: a seed given, or a fresh one, which results report."""
+    if isinstance(seed, np.random.SeedSequence):
+        return seed.entropy
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**63))
+    if seed is None:
+        return np.random.SeedSequence().entropy
+    return whole("seed", seed, 0)
+
+
+def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, step_size=None, precondition="mode",
+             init=None, draws=1000, thin=None, warmup=None, chains=4, threads=None, seed=None, cov_type="nonrobust",
+             tune=None, time_limit=None, max_data_passes=None, progress=None, dtype="float64"):
+    """Check every argument of a fit; see `sgmc.logit` for their meaning.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument and what it may be.
+    NotSupported
+        For what this release does not do.
+    """
+    if cov_type != "nonrobust":
+        raise NotSupported(f"cov_type={cov_type!r}: this release gives the model-based posterior only (cov_type='nonrobust')")
+    if tune is not None:
+        raise NotSupported(f"tune={tune!r}: this release derives step and batch size; leave tune=None or set them yourself")
+    spec, gradient = registry.sampler_and_gradient(sampler, gradient)
+    if precondition not in PRECONDITIONERS:
+        raise ArgumentError(f"precondition={precondition!r} is not one of 'mode', 'dense', 'diag', None")
+    if str(dtype) not in ("float64", "float32"):
+        raise ArgumentError(f"dtype={dtype!r} must be 'float64' or 'float32'")
+    draws, chains = whole("draws", draws, 1, False), whole("chains", chains, 1, False)
+    return Settings(spec, gradient, registry.lookup("subsampling", subsample, "subsample").name,
+                    whole("batch_size", batch_size, 1), step(step_size), precondition,
+                    None if init is None else np.atleast_1d(np.array(init, dtype=float)), draws,
+                    whole("thin", thin, 1), whole("warmup", warmup, 0), chains,
+                    whole("threads", threads, 1) or min(chains, os.cpu_count() or 1), entropy(seed),
+                    positive("time_limit", time_limit), positive("max_data_passes", max_data_passes), reporter(progress),
+                    np.dtype(str(dtype)))

@@ -1,0 +1,72 @@
+"""Second-order control variates around a fixed centre."""
+from sgmc.core cimport kernels
+from sgmc.core.contract cimport OK, Batch, Gradient, Scratch, all_rows, next_tile, row_of
+
+
+cdef class Taylor(Gradient):
+    """Control values are the row gradients' first-order expansions at the anchor:
+
+    c_i = J_i' (r_i(centre) - w_i J_i (theta - centre)),  sum_i c_i = sum_i dlog p_i(centre) - H (theta - centre),
+
+    with w_i = -dr_i/d eta_i.  What is left to the minibatch is of second order in theta - centre.  (Taylor proxies:
+    Bardenet, Doucet & Holmes 2017, section 7.3; here as a gradient estimator.)  A few rows of high leverage, for which
+    no expansion serves, are always computed (`Anchor.exact`); the minibatch then has nothing to add for them.
+    """
+
+    name = "taylor"
+    needs = ("anchor", "curvature")
+
+    cdef int known(self, const double *theta, double *g) except -1 nogil:
+        cdef Py_ssize_t j, at = 0
+        cdef Batch rows, tile
+        self.move(theta)
+        kernels.dot_f64(self.model.dim, self.model.dim, &self.anchor.hessian[0, 0], NULL, &self.single[0], &self.part[0])
+        for j in range(self.model.dim):
+            g[j] += self.anchor.full[j] - self.part[j]
+            self.part[j] = 0
+        if self.anchor.exact.shape[0] == 0:
+            return OK
+        rows = all_rows(self.anchor.exact.shape[0])
+        rows.rows = &self.anchor.exact[0]
+        self.touched += rows.m
+        while next_tile(&rows, self.model.tile, &at, &tile):
+            self.model.scores(theta, &tile, &self.scratch, &self.residual[0], NULL)
+            self.subtract(&tile, &self.residual[0])
+            self.model.add_scores(&tile, &self.scratch, &self.residual[0], g)
+        return OK
+
+    cdef int correct(self, const double *theta, const Batch *tile, double *r) except -1 nogil:
+        cdef Py_ssize_t i, k, w = self.model.width
+        self.move(theta)
+        self.subtract(tile, r)
+        if self.anchor.exact.shape[0]:
+            for i in range(tile.m):
+                if self.anchor.is_exact[row_of(tile, i)]:
+                    for k in range(w):
+                        r[i * w + k] = 0
+        return OK
+
+    cdef void move(self, const double *theta) noexcept nogil:
+        """single = theta - centre"""
+        cdef Py_ssize_t j
+        for j in range(self.model.dim):
+            self.single[j] = theta[j] - self.anchor.centre[j]
+
+    cdef int subtract(self, const Batch *tile, double *r) except -1 nogil:
+        """r_i -= r_i(centre) - w_i J_i (theta - centre)"""
+        cdef Py_ssize_t i, k, l, row, w = self.model.width
+        cdef const double *score = &self.anchor.scores[0]
+        cdef const double *bend = &self.anchor.curvature[0]
+        cdef double *eta = &self.work[0]
+        cdef double control
+        cdef Scratch inner = self.scratch
+        inner.work += self.model.tile * w
+        self.model.predictors(&self.single[0], tile, &inner, eta)
+        for i in range(tile.m):
+            row = row_of(tile, i)
+            for k in range(w):
+                control = score[row * w + k]
+                for l in range(w):
+                    control -= bend[(row * w + k) * w + l] * eta[i * w + l]
+                r[i * w + k] -= control
+        return OK

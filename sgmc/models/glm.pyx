@@ -1,0 +1,84 @@
+"""The shared base of regressions with one linear predictor: gather, family, scatter.
+
+A family leaf defines `family` (scores and densities from linear predictors) and `bend` (their curvature).
+"""
+import numpy as np
+
+from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch, row_of
+
+
+cdef class Glm(Model):
+    """y_i ~ family(eta_i), eta_i = x_i . theta + offset_i, the i-th log density times weight_i.
+
+    Parameters
+    ----------
+    X : Design
+    y : array (n,)
+    offset, weight : array (n,), optional
+    """
+
+    def __init__(self, Design X, y, offset=None, weight=None):
+        self.X, self.n, self.dim, self.width, self.tile = X, X.n, X.d, 1, X.tile
+        self.y = np.ascontiguousarray(y, dtype=float)
+        self.offset = np.ascontiguousarray(() if offset is None else offset, dtype=float)
+        self.weight = np.ascontiguousarray(() if weight is None else weight, dtype=float)
+
+    cdef Py_ssize_t work_size(self) noexcept nogil:
+        return 3 * self.tile + self.X.work_size()
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
+        raise NotImplementedError("family")
+
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        raise NotImplementedError("bend")
+
+    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s, double *eta) except -1 nogil:
+        return self.X.dot(tile, delta, eta, s.work)
+
+    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double *eta = s.work
+        cdef double *density = eta + 2 * self.tile
+        cdef const double *y = self.gather(theta, tile, s)
+        self.family(theta, tile.m, eta, y, r, density if value != NULL else NULL)
+        if self.weight.shape[0]:
+            for i in range(tile.m):
+                r[i] *= self.weight[row_of(tile, i)]
+        if value == NULL:
+            return OK
+        for i in range(tile.m):
+            value[0] += density[i] * (self.weight[row_of(tile, i)] if self.weight.shape[0] else 1)
+        return OK
+
+    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef const double *y = self.gather(theta, tile, s)
+        self.bend(theta, tile.m, s.work, y, w)
+        if self.weight.shape[0]:
+            for i in range(tile.m):
+                w[i] *= self.weight[row_of(tile, i)]
+        return OK
+
+    cdef const double *gather(self, const double *theta, const Batch *tile, Scratch *s) except NULL nogil:
+        """Linear predictors into the first tile of work; outcomes of the tile, gathered into the second if listed."""
+        cdef Py_ssize_t i
+        cdef double *eta = s.work
+        cdef double *y = eta + self.tile
+        self.X.dot(tile, theta, eta, eta + 3 * self.tile)
+        if self.offset.shape[0]:
+            for i in range(tile.m):
+                eta[i] += self.offset[row_of(tile, i)]
+        if tile.rows == NULL:
+            return &self.y[tile.start]
+        for i in range(tile.m):
+            y[i] = self.y[tile.rows[i]]
+        return y
+
+    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r, double *grad) except -1 nogil:
+        return self.X.tdot(tile, r, grad, s.work)
+
+    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r, double *square) except -1 nogil:
+        return self.X.tdot_sq(tile, r, square)
+
+    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w, double *H) except -1 nogil:
+        return self.X.gram(tile, w, H)

@@ -1,0 +1,49 @@
+"""Logistic regression."""
+import numpy as np
+
+from sgmc.core cimport kernels
+from sgmc.core.contract cimport OK
+from sgmc.errors import DataError
+from sgmc.models.family import Family
+from sgmc.models.glm cimport Glm
+
+
+cdef class BernoulliLogit(Glm):
+    """p(y_i = 1) = 1 / (1 + exp(-eta_i)); score y_i - p_i, curvature p_i (1 - p_i)."""
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
+        kernels.logit_score(m, eta, y, r)
+        if density != NULL:
+            kernels.logit_density(m, eta, y, density)
+        return OK
+
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        kernels.logit_curvature(m, eta, w)
+        return OK
+
+
+def expit(eta):
+    """1 / (1 + exp(-eta)), elementwise."""
+    cdef double[::1] x = np.ascontiguousarray(eta, dtype=float).ravel(), p = np.empty(x.shape[0])
+    if x.shape[0]:
+        with nogil:
+            kernels.expit(x.shape[0], &x[0], &p[0])
+    return np.asarray(p).reshape(np.shape(eta))
+
+
+class LogitFamily(Family):
+    """Bernoulli outcomes with logit link: log p / (1 - p) = x . theta."""
+
+    name = "logit"
+    title = "Logit"
+    outcome = "binary"
+    kernel = BernoulliLogit
+    mean = staticmethod(expit)
+
+    @staticmethod
+    def check(y, label):
+        """Outcomes are 0 or 1, and both occur."""
+        if not np.isin(y, (0.0, 1.0)).all():
+            raise DataError(f"the outcome {label!r} must be 0 or 1 (or bool, or two levels); recode it first")
+        if y.min() == y.max():
+            raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain")

@@ -1,0 +1,262 @@
+"""Regression models as users meet them: from a formula or from arrays, then `fit`."""
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sgmc.errors import ArgumentError, DataError
+from sgmc.models.logit import LogitFamily
+
+
+@dataclass
+class RegressionData:
+    """Outcomes and design of a regression, before they are copied.
+
+    Attributes
+    ----------
+    y : array (n,)
+    names : list of str
+        Columns of the design.
+    terms : dict
+        Term -> slice of columns.
+    intercept : int or None
+    endog_name : str
+    source : object
+        What `fill` reads: a formula table, a dense array or a CSR array.
+    """
+
+    y: np.ndarray
+    names: list
+    terms: dict
+    intercept: int | None
+    endog_name: str
+    source: object
+    offset: np.ndarray | None = None
+    weight: np.ndarray | None = None
+    dropped: int = 0
+    notes: list = field(default_factory=list)
+
+    @property
+    def n(self):
+        """Rows."""
+        return len(self.y)
+
+    @property
+    def d(self):
+        """Columns of the design."""
+        return len(self.names)
+
+    @property
+    def sparse(self):
+        """The design as a CSR array, or None where it is dense."""
+        return self.source if hasattr(self.source, "indptr") else None
+
+    def fill(self, out, position):
+        """Write row i of the design into out[position[i]]."""
+        if isinstance(self.source, np.ndarray):
+            out[position] = self.source
+        else:
+            self.source.fill(out, position)
+
+
+class Regression:
+    """Base of regression models; use `Logit` and its siblings.
+
+    Parameters
+    ----------
+    endog : array_like (n,)
+        Outcomes.
+    exog : array_like (n, d), DataFrame or scipy CSR array
+        The design; an intercept is a column of ones that you add yourself, as in statsmodels.
+    names : list of str, optional
+        Columns of the design.
+    weights : array_like (n,), optional
+        Frequency weights: the i-th log density counts weights[i] times.
+    offset : array_like (n,), optional
+        Added to the linear predictor.
+
+    Raises
+    ------
+    DataError
+        For data that do not suit; the message names the argument.
+    """
+
+    family = None
+
+    def __init__(self, endog, exog, *, names=None, weights=None, offset=None):
+        self.data = from_arrays(endog, exog, names, weights, offset)
+        self.spec = self.formula = None
+        self.levels = None
+        self.family.check(self.data.y, self.data.endog_name)
+
+    @classmethod
+    def from_formula(cls, formula, data, *, weights=None, offset=None, exposure=None, subset=None, missing="drop", scope=None):
+        """A model from an R-style formula and a table.
+
+        Parameters
+        ----------
+        formula : str
+            As in R: ``"y ~ ."``, ``"y ~ x1 + C(g)"``, ``"y ~ . - x1"``.
+        data : DataFrame
+            Never changed.
+        weights, offset, exposure : str or array_like, optional
+            Column names or arrays.
+        subset : str, array_like or callable, optional
+            Rows to use.
+        missing : {"drop", "raise"}
+            What to do with rows that lack a needed value.
+
+        Raises
+        ------
+        FormulaError, DataError
+            Naming the column or argument.
+        """
+        from sgmc import formula as front
+
+        if exposure is not None:
+            raise ArgumentError(f"exposure does not apply to {cls.family.name}: it belongs to models of counts")
+        table = front.read(formula, data, weights=weights, offset=offset, subset=subset, missing=missing,
+                           outcome=cls.family.outcome, scope=scope)
+        model = cls.__new__(cls)
+        spec = table.spec
+        intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
+        model.data = RegressionData(table.y, list(spec.exog_names), dict(spec.term_slices), intercept, spec.endog_name, table,
+                                    table.offset, table.weights, table.dropped, left_out(table))
+        model.spec, model.formula, model.levels = spec, formula, spec.levels
+        cls.family.check(table.y, spec.endog_name)
+        return model
+
+    @property
+    def endog_names(self):
+        """Name of the outcome."""
+        return self.data.endog_name
+
+    @property
+    def exog_names(self):
+        """Names of the coefficients."""
+        return self.data.names
+
+    def fit(self, *, prior=None, **arguments):
+        """Sample the posterior; the arguments are those of the verbs, see `sgmc.logit`.
+
+        Returns
+        -------
+        Results
+        """
+        from sgmc.fitting.fit import fit
+        from sgmc.fitting.problem import regression_problem
+        from sgmc.fitting.settings import settings
+        from sgmc.results.results import Results
+
+        begun = time.perf_counter()
+        checked = settings(**arguments)
+        problem = regression_problem(self.data, self.family, prior, checked)
+        return Results.of_fit(self, fit(problem, checked, begun), checked)
+
+
+def family(name):
+    """The family class of that name."""
+    return {cls.family.name: cls.family for cls in Regression.__subclasses__()}[name]
+
+
+def left_out(table):
+    """The formula's warning about columns outside the dot, kept for the summary."""
+    from sgmc.formula import left_out_warning
+
+    return [left_out_warning(table.left_out)] if table.left_out else []
+
+
+class Logit(Regression):
+    """Bayesian logistic regression: P(y = 1) = 1 / (1 + exp(-(x . theta + offset)))."""
+
+    family = LogitFamily
+
+
+def from_arrays(endog, exog, names, weights, offset):
+    """Checked RegressionData from arrays, DataFrames or a CSR array."""
+    label = getattr(endog, "name", None) or "y"
+    y = vector("endog", endog)
+    check_index(endog, exog)
+    if hasattr(exog, "columns") and names is None:
+        names = [str(c) for c in exog.columns]
+    X = exog.tocsr() if hasattr(exog, "tocsr") else numeric("exog", exog)
+    X = X[:, None] if X.ndim == 1 else X
+    if X.ndim != 2 or X.shape[1] == 0:
+        raise DataError(f"exog has shape {X.shape}; it must be rows x columns, with at least one column")
+    if len(y) != X.shape[0]:
+        raise DataError(f"endog has {len(y)} values, exog has {X.shape[0]} rows")
+    if len(y) == 0:
+        raise DataError("the data are empty: no row")
+    names = [f"x{j + 1}" for j in range(X.shape[1])] if names is None else list(names)
+    if len(names) != X.shape[1] or not all(isinstance(n, str) for n in names):
+        raise ArgumentError(f"names must be {X.shape[1]} strings, one a column of exog")
+    if len(set(names)) < len(names):
+        raise ArgumentError(f"names repeat: {sorted({n for n in names if names.count(n) > 1})}")
+    values = X.data if hasattr(X, "indptr") else X
+    if not np.isfinite(values).all():
+        bad = names[int(np.argmin(np.isfinite(X).all(axis=0)))] if values is X else "some column"
+        raise DataError(f"exog has missing or infinite values (column {bad!r}); drop or impute them first")
+    intercept = constant_column(X)
+    if intercept is not None and names[intercept] == f"x{intercept + 1}":
+        names[intercept] = "const"
+    return RegressionData(y, names, {n: slice(j, j + 1) for j, n in enumerate(names)}, intercept, str(label), X,
+                          None if offset is None else same_length("offset", vector("offset", offset), y),
+                          None if weights is None else check_weights(same_length("weights", vector("weights", weights), y)))
+
+
+def numeric(name, values):
+    """A float array from array_like; DataError for what is not numbers."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        try:
+            array = np.asarray(values, dtype=float) if array.dtype.kind == "O" else None
+        except (TypeError, ValueError):
+            array = None
+        if array is None:
+            raise DataError(f"{name} must hold numbers, not {np.asarray(values).dtype}; use a formula for text and categories")
+    return array if array.dtype in (np.float64, np.float32) and array.dtype.isnative else array.astype(float)
+
+
+def vector(name, values):
+    """A finite float64 vector."""
+    array = numeric(name, values).astype(float, copy=False)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise DataError(f"{name} has shape {array.shape}; it must be one number a row")
+    if not np.isfinite(array).all():
+        raise DataError(f"{name} has missing or infinite values; drop those rows first")
+    return array
+
+
+def same_length(name, array, y):
+    """`array`, or DataError where its length is not that of the outcomes."""
+    if len(array) != len(y):
+        raise DataError(f"{name} has {len(array)} values, the data have {len(y)} rows")
+    return array
+
+
+def check_weights(weights):
+    """`weights`, or DataError where they are negative or all zero."""
+    if (weights < 0).any() or not weights.any():
+        raise DataError("weights must not be negative, nor all zero")
+    return weights
+
+
+def check_index(endog, exog):
+    """Refuse pandas objects whose indices differ: rows would be paired by position against the labels."""
+    one, other = getattr(endog, "index", None), getattr(exog, "index", None)
+    if hasattr(one, "equals") and hasattr(other, "equals") and not one.equals(other):
+        raise DataError("endog and exog have different indices; align them first, or pass .to_numpy()")
+
+
+def constant_column(X):
+    """Index of the first column of ones, or None."""
+    for j in range(X.shape[1]):
+        first = X[:1, [j]].toarray() if hasattr(X, "indptr") else X[:1, j]
+        if np.ravel(first)[0] != 1:
+            continue
+        column = np.ravel(X[:, [j]].toarray() if hasattr(X, "indptr") else X[:, j])
+        if (column == 1).all():
+            return j
+    return None

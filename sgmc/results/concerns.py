@@ -1,0 +1,112 @@
+"""The word on trust: what to warn of once the draws are there, in numbers and with advice."""
+import math
+
+import numpy as np
+
+from sgmc.errors import (ConvergenceWarning, DivergenceWarning, GradientNoiseWarning, InterruptedWarning, LowESSWarning,
+                         ShapeWarning, SpreadWarning, StepSizeWarning)
+
+SD_TOLERANCE = 0.05       # relative error of a posterior sd that the package promises by default
+MEAN_TOLERANCE = 0.1      # error of a posterior mean, in posterior sds
+INFLATION = 0.05          # of the variance, by noise or by discretisation: half of the tolerance of the sd
+FAR = 0.4                 # departure from the Laplace approximation beyond which unadjusted steps are suspect
+RHAT = 1.03
+
+
+def noise_share(fit):
+    """Share of the draws' variance that gradient noise adds, for the worst coefficient: (hV/4) / (1 + hV/4)."""
+    added = fit.plan.langevin_time * fit.noise / 4
+    return added / (1 + added)
+
+
+def after_sampling(fit, theta, ess_mean, ess_sd, rhat):
+    """Warnings that the draws themselves give rise to.
+
+    Parameters
+    ----------
+    fit : Fit
+    theta : array (chain, draw, d)
+    ess_mean, ess_sd, rhat : array (d,)
+    """
+    return [*stopped(fit), *spread(fit), *shape(fit, theta), *monte_carlo(theta, ess_mean, ess_sd, rhat)]
+
+
+def stopped(fit):
+    """Chains that ended early."""
+    found = []
+    lost = [k for k, s in enumerate(fit.run.statuses) if s == "diverged"]
+    if lost:
+        h = fit.plan.schedule(0)
+        found.append(DivergenceWarning(f"chain{'s' if len(lost) > 1 else ''} {', '.join(map(str, lost))} diverged at step size "
+                                       f"{h:.3g}; what came before is kept where it is enough.", f"Try step_size={h / 4:.2g}."))
+    if fit.run.interrupted:
+        found.append(InterruptedWarning(f"stopped by {fit.run.interrupted}: {fit.x.shape[1]} draws a chain are kept.",
+                                        "They are the first ones of the run asked for."))
+    return found
+
+
+def spread(fit):
+    """What step, noise or the sampler itself do to the spread, by the sampler's own formula on a Gaussian."""
+    spec, h = fit.plan.spec, fit.plan.langevin_time
+    if spec.distortion:
+        return [SpreadWarning(spec.distortion + ".", "Use its means with care, and no intervals; sampler='auto' has both right.")]
+    if spec.exact or not spec.uses_gradient:
+        return []
+    if h >= 4:
+        return [StepSizeWarning(f"the step is {h:.3g} in whitened units, beyond 4 where even a Gaussian diverges.",
+                                "Leave step_size=None, or make it smaller.")]
+    found, own = [], spec.inflation(h, 0.0)
+    added = spec.inflation(h, fit.noise) - own
+    if own > INFLATION:
+        found.append(StepSizeWarning(f"the step widens the draws by about {100 * (math.sqrt(1 + own) - 1):.0f} % of a posterior sd.",
+                                     "Leave step_size=None, or make it smaller; or use sampler='lmsgld' or 'mala'."))
+    if added > INFLATION:
+        found.append(GradientNoiseWarning(
+            f"gradient noise widens the draws by about {100 * (math.sqrt(1 + added) - 1):.0f} % of a posterior sd "
+            f"(batches of {fit.plan.batch}, gradient '{fit.plan.gradient}').",
+            "Leave gradient=None and batch_size=None, take larger batches, or a smaller step_size."))
+    return found
+
+
+def shape(fit, theta):
+    """Whether the posterior is too far from a Gaussian for what the sampler relies on."""
+    spec, where = fit.plan.spec, fit.problem.coordinates
+    if spec.exact or spec.distortion:
+        return []
+    if not spec.uses_gradient:
+        shift, ratio = np.abs(fit.pilot.mean_shift).max(), np.abs(fit.pilot.sd_ratio - 1).max()
+        if shift < 0.8 * MEAN_TOLERANCE and ratio < 0.8 * SD_TOLERANCE:
+            return []
+        return [ShapeWarning(f"the posterior is not the Gaussian at its mode: means are off by up to {shift:.2g} sd, sds by up to "
+                             f"{100 * ratio:.0f} %.", "Use sampler='auto' or 'mala'.")]
+    sd = np.sqrt((where.white ** 2).sum(axis=1))
+    moved = np.abs(theta.mean(axis=(0, 1)) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
+    changed = np.abs(theta.std(axis=(0, 1)) / sd - 1)
+    far = max(moved.max(), changed.max())
+    if far < FAR:
+        return []
+    return [ShapeWarning(f"the posterior is far from the Gaussian at its centre (by {far:.2g} sd for the worst coefficient); steps "
+                         "without accept-reject may be biased there.", "Compare with sampler='mala'.")]
+
+
+def monte_carlo(theta, ess_mean, ess_sd, rhat):
+    """Too few effective draws for the promised accuracy of the worst of d coefficients, or chains that disagree.
+
+    The largest of d standard normal errors is about sqrt(2 log 2d); an sd from n draws is known to 1 / sqrt(2 n).
+    """
+    found, d = [], theta.shape[2]
+    if not np.isfinite(ess_mean).all():
+        constant = int((~np.isfinite(ess_mean)).sum())
+        return [LowESSWarning(f"{theta.shape[1]} draws a chain do not suffice for diagnostics of {constant} coefficients.",
+                              "Take at least draws=100.")]
+    worst = math.sqrt(2 * math.log(2 * d))
+    mean_error, sd_error = worst / math.sqrt(ess_mean.min()), worst / math.sqrt(2 * ess_sd.min())
+    if mean_error > MEAN_TOLERANCE or sd_error > SD_TOLERANCE:
+        factor = max((mean_error / MEAN_TOLERANCE) ** 2, (sd_error / SD_TOLERANCE) ** 2)
+        found.append(LowESSWarning(
+            f"min ESS {ess_mean.min():.0f} (sd: {ess_sd.min():.0f}): the worst of {d} means may be off by {mean_error:.2g} sd, the "
+            f"worst sd by {100 * sd_error:.0f} %.", f"Take draws={math.ceil(factor * theta.shape[1] / 100) * 100}."))
+    if np.isfinite(rhat).any() and np.nanmax(rhat) > RHAT:
+        found.append(ConvergenceWarning(f"max R-hat {np.nanmax(rhat):.3f} > {RHAT}: the chains disagree.",
+                                        "Run longer (draws, warmup); look at the trace of that coefficient."))
+    return found

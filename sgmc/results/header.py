@@ -1,0 +1,79 @@
+"""The facts in the head of a summary, as text."""
+import numpy as np
+
+from sgmc.results.concerns import noise_share
+
+
+def facts(model, fit, settings, ess, rhat, ksd, scores):
+    """Pairs (label, text) for the left and the right column, and lines beneath.
+
+    Returns
+    -------
+    left, right : list of (str, str)
+    lines : list of str
+    """
+    plan, n = fit.plan, fit.problem.model.n
+    data = model.data
+    left = [("Dep. Variable", data.endog_name), ("Model", model.family.title), ("Sampler", sampler_name(plan)),
+            ("Step size", step_text(fit)), ("Minibatch", minibatch_text(fit)),
+            ("Chains", f"{fit.x.shape[0]}"), ("Warmup/Draws", f"{plan.warmup}/{fit.x.shape[1]} x {plan.thin}")]
+    right = [("No. Observations", f"{n}"), ("Df Model", f"{data.d - (data.intercept is not None)}"),
+             ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"), ("Min. ESS bulk", number(ess, np.nanmin, ".0f")),
+             ("Max. R-hat", number(rhat, np.nanmax, ".3f")), ("KSD", "-" if ksd is None else f"{ksd:.3g}")]
+    if not plan.spec.exact and plan.spec.uses_gradient:
+        left.append(("Noise share", f"{noise_share(fit):.2g}"))
+        right.append(("Scores of KSD", scores))
+    elif fit.acceptance is not None:
+        left.append(("Acceptance", f"{fit.acceptance:.2f}"))
+        right.append(("Scores of KSD", scores))
+    lines = [f"Why this sampler: {plan.reason}."] if plan.reason else []
+    if model.levels is not None:
+        lines.append(f"Success is {data.endog_name} = {model.levels[1]!r} (the other level: {model.levels[0]!r}).")
+    if data.dropped:
+        lines.append(f"{data.dropped} rows with missing values were dropped.")
+    lines.append(prior_line(fit.problem.priors))
+    return left, right, lines
+
+
+def sampler_name(plan):
+    """E.g. lmsgld-taylor; mala."""
+    return plan.spec.name if plan.spec.exact or not plan.spec.uses_gradient else f"{plan.spec.name}-{plan.gradient}"
+
+
+def step_text(fit):
+    """The step and how it came."""
+    if not fit.plan.spec.uses_gradient:
+        return "-"
+    h = fit.plan.schedule(0) if fit.adapted_step is None else fit.adapted_step
+    decaying = ", decaying" if fit.plan.weighted else ""
+    return f"{h:.3g} ({fit.plan.step_origin}{decaying})"
+
+
+def minibatch_text(fit):
+    """Rows of a step: the batch, and the rows that are computed at every step."""
+    if not fit.plan.spec.uses_gradient:
+        return "-"
+    if fit.plan.spec.exact:
+        return "all rows"
+    always = always_computed(fit)
+    return f"{fit.plan.batch}{f' + {always} fixed' if always else ''} rows"
+
+
+def always_computed(fit):
+    """Rows that the estimator computes at every step."""
+    anchor = fit.problem.anchors.get(True) if fit.plan.gradient == "taylor" else None
+    return 0 if anchor is None else len(anchor.exact)
+
+
+def number(values, reduce, form):
+    """A reduced diagnostic as text, "-" where there is none (one chain has no R-hat)."""
+    return format(reduce(values), form) if np.isfinite(values).any() else "-"
+
+
+def prior_line(priors):
+    """Priors in one line: the distinct ones of the slopes, and the intercept's."""
+    slopes = dict.fromkeys(str(p) for j, p in enumerate(priors.specified) if j != priors.intercept)
+    text = "Prior (slopes): " + (", ".join(list(slopes)[:3]) or "none") + (", ..." if len(slopes) > 3 else "")
+    if priors.intercept is not None:
+        text += f"; intercept: {priors.specified[priors.intercept]}{' at centred predictors' if priors.centred else ''}"
+    return text + (". [*] in units of sd(x)" if any(p.autoscale for p in priors.specified) else "") + "."

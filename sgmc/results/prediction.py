@@ -1,0 +1,98 @@
+"""Predictions averaged over draws."""
+import numpy as np
+import pandas as pd
+
+from sgmc.diagnostics import moments
+from sgmc.errors import ArgumentError, DataError
+
+CELLS = 1 << 22           # rows x draws evaluated at a time
+WORK = 4e8                # rows x draws evaluated in all; beyond, draws are thinned evenly, to at least FEWEST
+FEWEST = 200
+
+
+def design_of(results, exog, offset):
+    """Rows to predict: (design, offset vector, index)."""
+    spec = results.model.spec
+    if exog is None:
+        raise ArgumentError("predict needs new data: these results were loaded from a file, or saved without theirs")
+    if spec is not None:
+        X, index = spec.matrix(exog), getattr(exog, "index", None)
+    else:
+        X, index = np.asarray(exog, dtype=float), getattr(exog, "index", None)
+        X = X[None, :] if X.ndim == 1 and len(X) == len(results.names) else X
+        if X.ndim != 2 or X.shape[1] != len(results.names):
+            raise DataError(f"exog has shape {np.shape(exog)}; it must have {len(results.names)} columns: {', '.join(results.names[:8])}")
+    return X, check_offset(results, offset, len(X)), index if index is not None and len(index) == len(X) else None
+
+
+def check_offset(results, offset, n):
+    """The offset of n new rows; asked for by name where the fit had one."""
+    if offset is None:
+        if results.model.has_offset:
+            raise ArgumentError("the model was fitted with an offset: predict needs offset= for the new rows (0 for none)")
+        return np.zeros(n)
+    offset = np.asarray(offset, dtype=float)
+    if offset.ndim and len(offset) != n:
+        raise DataError(f"offset has {len(offset)} values, the new data have {n} rows")
+    return np.broadcast_to(offset, (n,))
+
+
+def rows(results, exog, offset):
+    """(table, coefficients (draws, d), offset, index, order): what a linear predictor is made of.
+
+    For the data of the fit the table is the fit's own, in its own coordinates and order.
+    """
+    fit = results._fit
+    if exog is not None or fit is None:
+        X, off, index = design_of(results, exog, offset)
+        return X, results.flat, off, index, None
+    table, where = fit.problem.table, fit.problem.coordinates
+    model = fit.problem.model
+    natural = where.natural(fit.x.reshape(-1, fit.x.shape[2]))
+    off = np.asarray(model.offset) if len(model.offset) else np.zeros(model.n)
+    return table.X, natural, off, None, table.order
+
+
+def posterior_of_mean(results, exog, offset):
+    """Draws of E[y | x]: an iterator of blocks (rows of the output, (rows, draws) means), the index, and draws' numbers."""
+    X, coefficients, off, index, order = rows(results, exog, offset)
+    n, m = X.shape[0], len(coefficients)
+    kept = np.arange(m) if n * m <= WORK else np.unique(np.linspace(0, m - 1, max(FEWEST, int(WORK // n))).astype(int))
+    size = max(1, CELLS // len(kept))
+
+    def blocks():
+        for a in range(0, n, size):
+            eta = X[a:a + size] @ coefficients[kept].T + off[a:a + size, None]
+            out = np.arange(a, min(a + size, n)) if order is None else order[a:a + size]
+            yield out, results.model.family.mean(eta)
+
+    return blocks(), n, index, kept
+
+
+def predict(results, exog, offset):
+    """Posterior mean of E[y | x]; a Series where the new data have an index."""
+    blocks, n, index, kept = posterior_of_mean(results, exog, offset)
+    weights = None if results.weights is None else results.flat_weights[kept]
+    out = np.empty(n)
+    for at, mean in blocks:
+        out[at] = np.average(mean, axis=1, weights=weights)
+    return out if index is None else pd.Series(out, index)
+
+
+class Prediction:
+    """E[y | x] of some rows: posterior mean, sd and intervals."""
+
+    def __init__(self, blocks, n, index, kept, weights):
+        self._blocks, self._index = list(blocks) if n <= 1 << 16 else blocks, index
+        self._n, self._weights = n, None if weights is None else weights[kept]
+
+    def summary_frame(self, alpha=0.05):
+        """DataFrame with mean, mean_se, mean_ci_lower, mean_ci_upper (statsmodels' names; a posterior's meaning)."""
+        from sgmc.results.results import check_alpha
+
+        levels, out = [check_alpha(alpha) / 2, 1 - alpha / 2], np.empty((self._n, 4))
+        for at, mean in self._blocks:
+            draws = mean.T[None]                               # one chain of (draw, row)
+            low, high = moments.quantile(draws, levels, self._weights)
+            out[at] = np.column_stack([moments.mean(draws, self._weights), moments.sd(draws, self._weights), low, high])
+        return pd.DataFrame(out, self._index, ["mean", "mean_se", "mean_ci_lower", "mean_ci_upper"])

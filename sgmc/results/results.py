@@ -1,0 +1,264 @@
+"""The results of a regression fit."""
+import pickle
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+
+from sgmc.diagnostics import convergence, moments
+from sgmc.errors import ArgumentError
+from sgmc.results import prediction
+from sgmc.results.concerns import after_sampling
+from sgmc.results.header import facts
+from sgmc.results.stein import stein_discrepancy
+
+NOT_BAYESIAN = {
+    "pvalues": "use prob_positive, or hypothesis('x1 > 0')",
+    "tvalues": "use prob_positive, or params / bse if you must",
+    "aic": "compare posteriors by predictive accuracy instead",
+    "bic": "compare posteriors by predictive accuracy instead",
+    "f_test": "use hypothesis(), which takes linear inequalities",
+    "wald_test": "use hypothesis(), which takes linear inequalities",
+}
+FORMAT = 1                # of saved files
+
+
+class Results:
+    """A posterior: draws, their summaries and diagnostics, and predictions averaged over them.
+
+    Attributes
+    ----------
+    draws : array (chain, draw, parameter)
+    names : list of str
+    weights : array (draw,) or None
+        Step-size weights of the draws, for decreasing steps; all summaries use them.
+    warnings : list of SGMCWarning
+        What the fit warned of, repeated in the summary.
+    seed : int
+        What reproduces the fit, given or not.
+    interrupted : str
+        Empty, or what stopped the run early.
+    nobs, df_model : int
+    """
+
+    def __init__(self, state, fit=None):
+        self.__dict__.update(state)
+        self._fit = fit
+
+    @classmethod
+    def of_fit(cls, model, fit, settings):
+        """Summarise a finished fit; issues its warnings."""
+        theta = fit.problem.coordinates.theta(fit.x)
+        w = fit.weights
+        ess, ess_sd = convergence.ess(theta, weights=w), convergence.ess(theta, method="sd", weights=w)
+        rhat = convergence.rhat(theta)
+        ksd, scores = stein_discrepancy(fit, settings.seed)
+        concerns = [*model.data.notes, *fit.problem.concerns, *after_sampling(fit, theta, ess, ess_sd, rhat)]
+        for concern in concerns[len(model.data.notes):]:       # the formula has issued its own
+            warnings.warn(concern, stacklevel=4)
+        data = model.data
+        state = dict(draws=theta, weights=w, names=list(data.names), warnings=concerns, seed=settings.seed,
+                     header=facts(model, fit, settings, ess, rhat, ksd, scores), nobs=fit.problem.model.n,
+                     df_model=data.d - (data.intercept is not None), interrupted=fit.run.interrupted,
+                     model=ModelInfo(model), priors=fit.problem.priors, _ksd=ksd, _ess=ess, _rhat=rhat,
+                     sampler=fit.plan.spec, step_size=fit.plan.schedule(0) if fit.adapted_step is None else fit.adapted_step)
+        return cls(state, fit)
+
+    def __getattr__(self, name):
+        if name in NOT_BAYESIAN:
+            raise AttributeError(f"{name} has no meaning for a posterior; {NOT_BAYESIAN[name]}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __repr__(self):
+        return f"<{self.model.title} posterior: {self.draws.shape[2]} coefficients, {self.draws.shape[0]} chains x {self.draws.shape[1]} draws>"
+
+    def _repr_html_(self):
+        return self.summary().as_html()
+
+    @property
+    def flat(self):
+        """Draws of all chains, (chain * draw, parameter)."""
+        return self.draws.reshape(-1, self.draws.shape[2])
+
+    @property
+    def flat_weights(self):
+        """Weights of `flat`, or None."""
+        return None if self.weights is None else np.tile(self.weights, self.draws.shape[0])
+
+    @property
+    def params(self):
+        """Posterior means, a Series."""
+        return pd.Series(moments.mean(self.draws, self.weights), self.names)
+
+    @property
+    def bse(self):
+        """Posterior standard deviations, a Series."""
+        return pd.Series(moments.sd(self.draws, self.weights), self.names)
+
+    @property
+    def prob_positive(self):
+        """Posterior probabilities of being positive, a Series."""
+        return pd.Series(moments.mean((self.draws > 0).astype(float), self.weights), self.names)
+
+    def cov_params(self):
+        """Posterior covariance, a DataFrame."""
+        return pd.DataFrame(np.atleast_2d(np.cov(self.flat.T, aweights=self.flat_weights)), self.names, self.names)
+
+    def conf_int(self, alpha=0.05, cols=None):
+        """Equal-tailed credible intervals, a DataFrame with columns 0 and 1.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the probability of the interval.
+        cols : list of str, optional
+            Coefficients wanted.
+        """
+        limits = moments.quantile(self.draws, [check_alpha(alpha) / 2, 1 - alpha / 2], self.weights)
+        frame = pd.DataFrame(np.asarray(limits).T, self.names, [0, 1])
+        return frame if cols is None else frame.loc[list(cols)]
+
+    def summary_frame(self, alpha=0.05):
+        """The table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk, r_hat."""
+        interval = self.conf_int(alpha)
+        return pd.DataFrame({"mean": self.params, "sd": self.bse, f"[{alpha / 2:.3g}": interval[0],
+                             f"{1 - alpha / 2:.3g}]": interval[1], "P(>0)": self.prob_positive,
+                             "ess_bulk": self._ess, "r_hat": self._rhat}, index=self.names)
+
+    def summary(self, yname=None, xname=None, title=None, alpha=0.05):
+        """The printed summary, a statsmodels `Summary` with `as_text`, `as_html`, `as_latex` and `as_csv`."""
+        from sgmc.results.summary import summary
+
+        return summary(self, alpha, title, yname, xname)
+
+    def prior_summary(self):
+        """Priors as specified and as used (scales in the predictor's units), a DataFrame."""
+        priors = self.priors
+        note = ["at centred predictors" if j == priors.intercept and priors.centred else "" for j in range(len(self.names))]
+        return pd.DataFrame({"specified": [str(p) for p in priors.specified], "used": [str(p) for p in priors.used],
+                             "note": note}, index=self.names)
+
+    def ess(self, method="bulk"):
+        """Effective sample sizes, a Series; see `sgmc.diagnostics.ess`."""
+        return pd.Series(convergence.ess(self.draws, method=method, weights=self.weights), self.names)
+
+    def rhat(self):
+        """Rank-normalised split R-hat, a Series; NaN for one chain."""
+        return pd.Series(self._rhat, self.names)
+
+    def mcse(self, method="mean"):
+        """Monte Carlo standard errors of the means (or ``"sd"``), a Series."""
+        return pd.Series(convergence.mcse(self.draws, method=method, weights=self.weights), self.names)
+
+    def ksd(self):
+        """Kernel Stein discrepancy of the draws in whitened coordinates, as in the header."""
+        return self._ksd
+
+    def to_frame(self):
+        """Draws as a DataFrame indexed by (chain, draw), with a column ``weight`` where draws are weighted."""
+        chains, draws, _ = self.draws.shape
+        index = pd.MultiIndex.from_product([range(chains), range(draws)], names=["chain", "draw"])
+        frame = pd.DataFrame(self.flat, index=index, columns=self.names)
+        return frame if self.weights is None else frame.assign(weight=self.flat_weights)
+
+    def hypothesis(self, statement):
+        """Posterior probability of an inequality between linear combinations of coefficients.
+
+        Parameters
+        ----------
+        statement : str
+            E.g. ``"x1 > x2"``, ``"2*x1 - 0.5 < 0"``, "`my var` + x1 > 1".
+
+        Returns
+        -------
+        Series
+            mean, sd and 95 % interval of left minus right, and ``prob``, the probability that the statement holds.
+        """
+        sides = re.split(r"(<=|>=|<|>)", statement)
+        if len(sides) != 3:
+            raise ArgumentError(f"hypothesis {statement!r} must have one of < > <= >= between two expressions; "
+                                "an exact equality has probability zero")
+        difference = (self.linear(sides[0]) - self.linear(sides[2])).reshape(*self.draws.shape[:2], 1)
+        holds = difference < 0 if sides[1].startswith("<") else difference > 0
+        low, high = moments.quantile(difference, [0.025, 0.975], self.weights)
+        return pd.Series({"mean": moments.mean(difference, self.weights)[0], "sd": moments.sd(difference, self.weights)[0],
+                          "[0.025": float(low[0]), "0.975]": float(high[0]),
+                          "prob": moments.mean(holds.astype(float), self.weights)[0]}, name=statement)
+
+    def linear(self, text):
+        """Draws of a linear expression in coefficient names and numbers, (chain * draw,)."""
+        from sgmc.results.expression import linear
+
+        return linear(text, self.names, self.flat)
+
+    def predict(self, exog=None, *, offset=None):
+        """Posterior mean of E[y | x], averaged over draws, never plugged in; see `sgmc.results.prediction`.
+
+        Parameters
+        ----------
+        exog : DataFrame or array, optional
+            New rows: a table for models with a formula, a design otherwise.  The data of the fit if left out.
+        offset : array_like, optional
+            Of the new rows; asked for where the fit had one.
+        """
+        return prediction.predict(self, exog, offset)
+
+    def get_prediction(self, exog=None, *, offset=None):
+        """E[y | x] with its uncertainty; ``summary_frame(alpha)`` has statsmodels' columns."""
+        return prediction.Prediction(*prediction.posterior_of_mean(self, exog, offset), self.flat_weights)
+
+    def save(self, path):
+        """Write draws, summaries and the design's recipe to a file, without the data; read it with `sgmc.load`."""
+        with open(path, "wb") as file:
+            pickle.dump({"sgmc": FORMAT, "state": self.__getstate__()}, file)
+
+    def __getstate__(self):
+        return {k: v for k, v in self.__dict__.items() if k != "_fit"}
+
+    def __setstate__(self, state):
+        self.__init__(state)
+
+
+class ModelInfo:
+    """What a result keeps of its model: names, formula and the recipe of the design, not the data."""
+
+    def __init__(self, model):
+        self.family_name, self.title = model.family.name, model.family.title
+        self.formula, self.spec, self.levels = model.formula, model.spec, model.levels
+        self.endog_names, self.exog_names = model.data.endog_name, list(model.data.names)
+        self.has_offset = model.data.offset is not None
+
+    @property
+    def family(self):
+        """The family's class."""
+        from sgmc import regression
+
+        return regression.family(self.family_name)
+
+
+def load(path):
+    """Read results written by `Results.save`.  As with any pickle, open only files you trust.
+
+    Raises
+    ------
+    ArgumentError
+        If the file is not one of ours, or of another format.
+    """
+    try:
+        with open(path, "rb") as file:
+            content = pickle.load(file)
+        if content["sgmc"] != FORMAT:
+            raise ArgumentError(f"{path} has format {content['sgmc']}, this release reads {FORMAT}")
+        return Results(content["state"])
+    except (pickle.UnpicklingError, EOFError, KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, ArgumentError):
+            raise
+        raise ArgumentError(f"{path} is not a file written by Results.save, or it is damaged") from error
+
+
+def check_alpha(alpha):
+    """`alpha` if it is between 0 and 1."""
+    if not 0 < alpha < 1:
+        raise ArgumentError(f"alpha={alpha!r} must be between 0 and 1, e.g. 0.05 for 95 % intervals")
+    return alpha

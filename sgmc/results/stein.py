@@ -1,0 +1,43 @@
+"""The Stein discrepancy of a fit's draws, with scores that the data allow."""
+import numpy as np
+
+from sgmc.core.engine import scores
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.diagnostics.stein import ksd
+from sgmc.subsampling.uniform import Everything, Replacement
+
+LARGEST = 1000            # draws in the double sum
+WORK = 1e8                # rows x coefficients x draws of exact scores
+FEWEST = 200              # draws: below, control-variate scores of more draws say more
+BATCH = 1000
+
+
+def stein_discrepancy(fit, entropy):
+    """KSD in whitened coordinates of an evenly thinned part of the draws, and which scores it used.
+
+    Returns
+    -------
+    ksd : float or None
+    scores : str
+    """
+    problem = fit.problem
+    n, d = problem.model.n, problem.model.dim
+    x = fit.x.reshape(-1, d)
+    affordable = int(min(len(x), LARGEST, WORK / (n * d)))
+    exact = affordable >= min(FEWEST, len(x))
+    kept = np.unique(np.linspace(0, len(x) - 1, affordable if exact else min(len(x), LARGEST)).astype(int))
+    rng = Rng(seed_sequence(entropy, "diagnostics"))
+    gradient = problem.gradient("taylor", Everything(n) if exact else Replacement(n, min(n, BATCH)), rng)
+    points = np.ascontiguousarray(x[kept])
+    g = scores(gradient, points, rng)
+    if len(kept) < 2 or not np.isfinite(g).all():
+        return None, "-"
+    where = problem.coordinates
+    scale = None if where.whitened else np.linalg.solve(where.to_theta * slopes(where, points[0]), where.white)
+    weights = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])[kept]
+    return float(ksd(points, g, weights=weights, scale=scale)), f"{'exact' if exact else 'taylor'}, {len(kept)} draws"
+
+
+def slopes(where, x):
+    """dy_j/dx_j of a diagonal map, or 1."""
+    return 1.0 if where.map is None else where.map.slopes(x)

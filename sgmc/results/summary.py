@@ -1,0 +1,132 @@
+"""The printed summary, on statsmodels' tables, at most 78 columns wide."""
+import textwrap
+
+import numpy as np
+from statsmodels.iolib.summary import Summary
+from statsmodels.iolib.table import SimpleTable
+
+WIDTH = 78
+LONGEST = 200             # coefficients printed one by one; more are shown by blocks of terms
+TEXT = dict(table_dec_above="=", table_dec_below="=", header_dec_below="-", colsep="", title_align="c", data_aligns="r",
+            stubs_align="l", header_align="r", fmt="txt")
+
+
+class PosteriorSummary(Summary):
+    """statsmodels' Summary; LaTeX one tabular a table, and text cut at nothing."""
+
+    def as_latex(self):
+        """The tables as LaTeX tabulars (booktabs), notes beneath."""
+        notes = "\n\n".join(latex_escape(line) for line in (self.extra_txt or "").split("\n") if line)
+        return "\n".join(t.as_latex_tabular() for t in self.tables) + ("\n\n" + notes if notes else "")
+
+    def as_html(self):
+        """The tables as HTML, notes beneath; escaped by statsmodels' tables, notes here."""
+        import html
+
+        notes = html.escape(self.extra_txt or "").replace("\n", "<br/>\n")
+        return "\n".join(t.as_html() for t in self.tables) + (f"<br/>\n{notes}" if notes else "")
+
+    def _repr_html_(self):
+        return self.as_html()
+
+
+def latex_escape(text):
+    """Text with LaTeX's special characters escaped."""
+    special = {"\\": r"\textbackslash{}", "_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "$": r"\$", "~": r"\textasciitilde{}",
+               "^": r"\textasciicircum{}", "{": r"\{", "}": r"\}"}
+    return "".join(special.get(c, c) for c in text)
+
+
+def summary(results, alpha=0.05, title=None, yname=None, xname=None):
+    """Build the summary of a Results."""
+    left, right, lines = results.header
+    left = [(k, yname if k == "Dep. Variable" and yname else v) for k, v in left]
+    out = PosteriorSummary()
+    out.tables = [head(left, right, title or f"{left[1][1]} Posterior Summary"),
+                  coefficients(results.summary_frame(alpha), xname or results.names)]
+    notes = [wrap(line) for line in lines] + [wrap(f"[{w.code}] {w}", "    ") for w in results.warnings]
+    out.extra_txt = "\n".join(notes)
+    return out
+
+
+def wrap(text, indent="  "):
+    """Text in lines of at most WIDTH."""
+    return "\n".join(textwrap.wrap(text, WIDTH, subsequent_indent=indent))
+
+
+def head(left, right, title):
+    """Two columns of facts; the wider one gets more room."""
+    right = right + [("", "")] * (len(left) - len(right))
+    widths = column_widths(left, right)
+    rows = [[fit_in(a + ":" if a else "", widths[0]), fit_in(b, widths[1]), "  " + fit_in(c + ":" if c else "", widths[2] - 2),
+             fit_in(d, widths[3])] for (a, b), (c, d) in zip(left, right)]
+    text = dict(TEXT, data_fmts=["%s"] * 4, data_aligns="lrlr", colwidths=widths)
+    return SimpleTable(rows, title=title, txt_fmt=text)
+
+
+def column_widths(left, right):
+    """Widths of the four columns of the head, together WIDTH."""
+    labels = max(len(k) for k, _ in left) + 2, max(len(k) for k, _ in right) + 4
+    last = min(max(len(v) for _, v in right) + 1, 24)
+    return [labels[0], WIDTH - sum(labels) - last, labels[1], last]
+
+
+def fit_in(text, width):
+    """Text, shortened with dots where it is longer than `width`."""
+    return text if len(text) <= width else text[: max(width - 3, 0)] + "..."
+
+
+def coefficients(frame, names):
+    """One row a coefficient, or a row a block where there are more than LONGEST."""
+    headers = list(frame.columns)
+    if len(frame) > LONGEST:
+        return blocks(frame, names)
+    rows = [[compact(v) for v in row[:4]] + [f"{row[4]:.3f}", whole(row[5]), ratio(row[6])] for row in frame.to_numpy()]
+    widths = [10, 9, 10, 10, 7, 9, 7]
+    room = WIDTH - sum(widths)
+    stubs = shorten([str(n) for n in names], room)
+    text = dict(TEXT, data_fmts=["%s"] * 7, colwidths=[room, *widths])
+    return SimpleTable(rows, headers=headers, stubs=stubs, txt_fmt=text)
+
+
+def blocks(frame, names):
+    """Range of mean and sd, and the least ESS, for consecutive blocks of coefficients."""
+    size = int(np.ceil(len(frame) / 50))
+    rows, stubs = [], []
+    for a in range(0, len(frame), size):
+        part = frame.iloc[a:a + size]
+        stubs.append(f"{names[a]} .. ({len(part)})")
+        rows.append([compact(part["mean"].min()), compact(part["mean"].max()), compact(part["sd"].min()),
+                     compact(part["sd"].max()), whole(part["ess_bulk"].min()), ratio(part["r_hat"].max())])
+    widths = [10] * 6
+    room = WIDTH - sum(widths)
+    text = dict(TEXT, data_fmts=["%s"] * 6, colwidths=[room, *widths])
+    headers = ["min mean", "max mean", "min sd", "max sd", "ess_bulk", "r_hat"]
+    return SimpleTable(rows, headers=headers, stubs=shorten(stubs, room), txt_fmt=text)
+
+
+def shorten(names, room):
+    """Names that fit; long ones keep both ends, which tell levels of one factor apart."""
+    keep = room - 3
+    return [n if len(n) <= room - 1 else n[: keep // 2] + ".." + n[-(keep - keep // 2):] for n in names]
+
+
+def compact(value):
+    """Four significant digits in at most nine characters."""
+    if value == 0 or not np.isfinite(value):
+        return f"{value:.4g}"
+    size = abs(value)
+    if 1e-3 <= size < 1e5:
+        decimals = int(np.clip(3 - np.floor(np.log10(size)), 0, 4))
+        return f"{value:.{decimals}f}"
+    return f"{value:.2e}"
+
+
+def whole(value):
+    """A count as text."""
+    return "-" if not np.isfinite(value) else f"{value:.0f}"
+
+
+def ratio(value):
+    """R-hat as text."""
+    return "-" if not np.isfinite(value) else f"{value:.3f}"

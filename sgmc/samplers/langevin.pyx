@@ -1,0 +1,102 @@
+"""Overdamped Langevin dynamics: sgld and lmsgld.
+
+On N(0, s^2) with gradient noise of variance V both have a closed-form stationary variance (see `inflation`).
+"""
+import numpy as np
+
+from libc.math cimport sqrt
+
+from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
+from sgmc.core.spec import SamplerSpec
+
+
+cdef class EulerKernel(Sampler):
+    """theta <- theta + h/2 g + sqrt(h) xi."""
+
+    cdef double[::1] g, xi
+
+    def __init__(self, Py_ssize_t dim, double step_size):
+        Sampler.__init__(self, dim, step_size)
+        self.g, self.xi = np.zeros(dim), np.zeros(dim)
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef double half = 0.5 * self.step_size, noise = sqrt(self.step_size)
+        g.estimate(s.x, rng, &self.g[0], NULL)
+        normal_fill(rng, s.dim, &self.xi[0])
+        for j in range(s.dim):
+            s.x[j] += half * self.g[j] + noise * self.xi[j]
+        return OK
+
+
+cdef class LeimkuhlerMatthewsKernel(Sampler):
+    """theta <- theta + h/2 g + sqrt(h)/2 (xi_k + xi_{k+1}): each normal serves two steps."""
+
+    cdef double[::1] g, old, new
+
+    def __init__(self, Py_ssize_t dim, double step_size):
+        Sampler.__init__(self, dim, step_size)
+        self.g, self.old, self.new = np.zeros(dim), np.zeros(dim), np.zeros(dim)
+
+    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        normal_fill(rng, s.dim, &self.old[0])
+        return OK
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef double half = 0.5 * self.step_size, noise = 0.5 * sqrt(self.step_size)
+        g.estimate(s.x, rng, &self.g[0], NULL)
+        normal_fill(rng, s.dim, &self.new[0])
+        for j in range(s.dim):
+            s.x[j] += half * self.g[j] + noise * (self.old[j] + self.new[j])
+        self.old, self.new = self.new, self.old
+        return OK
+
+    def state(self):
+        """The normals that the next step uses again."""
+        return {**Sampler.state(self), "old": np.array(self.old)}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        Sampler.set_state(self, state)
+        np.asarray(self.old)[:] = state["old"]
+
+
+class SGLD(SamplerSpec):
+    """Stochastic gradient Langevin dynamics (Welling & Teh 2011, eq. 4).
+
+    theta <- theta + h/2 g + sqrt(h) xi,  xi ~ N(0, I), g an unbiased estimate of the gradient of the log posterior.
+
+    Examples
+    --------
+    >>> sgmc.SGLD()
+    SGLD()
+    """
+
+    name = "sgld"
+
+    def build(self, dim, step):
+        """See `SamplerSpec.build`."""
+        return EulerKernel(dim, step)
+
+    def inflation(self, h, noise):
+        """(1 + hV/4) / (1 - h/4) - 1, exact on a Gaussian (solve the variance of the linear recursion)."""
+        return (1 + h * noise / 4) / (1 - h / 4) - 1
+
+
+class LMSGLD(SamplerSpec):
+    """Leimkuhler-Matthews Langevin dynamics with stochastic gradients.
+
+    theta <- theta + h/2 g + sqrt(h)/2 (xi_k + xi_{k+1}).  On a Gaussian target the step has no bias of its own, for any
+    h < 4; only the gradient noise widens the draws.  (Leimkuhler & Matthews 2013, eq. 5, with a minibatch gradient.)
+    """
+
+    name = "lmsgld"
+
+    def build(self, dim, step):
+        """See `SamplerSpec.build`."""
+        return LeimkuhlerMatthewsKernel(dim, step)
+
+    def inflation(self, h, noise):
+        """(hV/4) / (1 - h/4), exact on a Gaussian."""
+        return (h * noise / 4) / (1 - h / 4)

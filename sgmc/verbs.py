@@ -1,0 +1,84 @@
+"""The verbs: one line from a table to a posterior."""
+from sgmc.errors import ArgumentError
+from sgmc.regression import Logit, Regression
+
+ARGUMENTS = """
+    Parameters
+    ----------
+    formula : str
+        R-style: ``"y ~ x1 + C(g)"``, ``"y ~ ."`` for all other columns, ``"y ~ . - x1"``, backticks for awkward names.
+    data : DataFrame
+        Never changed.
+    prior : str, prior or dict, optional
+        For all slopes, or by term or column (``"*"``: all others).  Default ``normal(0, 2.5, autoscale=True)``.
+    sampler : str or specification
+        ``"auto"``, ``"lmsgld"``, ``"sgld-cv"``, ``sgmc.MALA()``, ...; see `sgmc.samplers`.
+    gradient : {"taylor", "cv", "simple"}, optional
+        Estimator; default the one with the least noise at these data.
+    subsample : {"block", "uniform", "replacement"}
+    batch_size : int, optional
+    step_size : float, schedule or callable, optional
+        In the sampler's coordinates: whitened at the mode unless ``precondition=None``.
+    precondition : {"mode", "dense", "diag", None}
+    init : array (d,) or (chains, d), optional
+        Start, in the formula's coefficients; default draws of the Laplace approximation.
+    draws : int
+        Kept draws a chain.
+    thin : int, optional
+        Steps a kept draw.
+    warmup : int, optional
+        Steps before the first kept draw.
+    chains, threads : int
+    seed : int, optional
+    weights, offset : str or array, optional
+        Frequency weights and offset of the linear predictor, as column names or arrays.
+    subset : str, array or callable, optional
+        Rows to use.
+    missing : {"drop", "raise"}
+    time_limit, max_data_passes : float, optional
+        Stop after so many seconds, or rows touched over N; the draws are the first ones of the unlimited run.
+    progress : callable, bool or None
+        ``progress(done, total)``; True for a bar; None for a bar at terminals only.
+    dtype : {"float64", "float32"}
+        Of the copy of the data.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    FormulaError, DataError, ArgumentError, NotSupported
+        Naming the column or argument and saying what to do.
+"""
+
+
+def verb(model):
+    """The verb of a regression class."""
+
+    def fit(formula, data, *, prior=None, weights=None, offset=None, exposure=None, subset=None, missing="drop", **arguments):
+        built = model.from_formula(formula, data, weights=weights, offset=offset, exposure=exposure, subset=subset, missing=missing)
+        return built.fit(prior=prior, **arguments)
+
+    fit.__name__ = fit.__qualname__ = model.family.name
+    fit.__doc__ = f"{model.__doc__}\n{ARGUMENTS}"
+    return fit
+
+
+logit = verb(Logit)
+
+
+def sample(model, **arguments):
+    """Sample any model object; the arguments are those of its `fit`.
+
+    Parameters
+    ----------
+    model : Logit or another model of this package
+
+    Returns
+    -------
+    Results
+    """
+    if not isinstance(model, Regression):
+        raise ArgumentError(f"sample needs a model such as sgmc.Logit.from_formula(formula, data), not {type(model).__name__}")
+    return model.fit(**arguments)

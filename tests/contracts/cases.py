@@ -1,0 +1,97 @@
+"""What the contract tests run over: rooms of the registry, tables in every storage, problems with known posteriors."""
+import importlib
+import itertools
+import pkgutil
+from functools import cache
+
+import numpy as np
+from scipy import sparse
+
+from sgmc import _toys, models
+from sgmc._testing import draw
+from sgmc.core.contract import Anchor, Prior
+from sgmc.core.densities import FAMILIES, Separable
+from sgmc.core.design import design
+from sgmc.core.maps import Affine, Scaling
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.models.family import Family
+from sgmc.registry import room
+
+SAMPLERS, GRADIENTS, SCHEMES = room("samplers"), room("gradients"), room("subsampling")
+STORAGE = {"dense64": np.ascontiguousarray, "dense32": lambda X: X.astype(np.float32), "csr": sparse.csr_array}
+
+
+def variants(cls):
+    """Every combination of a specification's choices, by a readable name."""
+    choices = [[(p.name, c) for c in p.choices] for p in cls.parameters if p.choices]
+    return {"-".join([cls.name, *(f"{k}={v}" for k, v in some)]): cls(**dict(some)) for some in itertools.product(*choices)}
+
+
+SPECS = {name: spec for cls in SAMPLERS.values() for name, spec in variants(cls).items()}
+
+
+def families():
+    """Regression families of the package: name -> Family."""
+    found = {}
+    for info in pkgutil.iter_modules(models.__path__):
+        for value in vars(importlib.import_module(f"sgmc.models.{info.name}")).values():
+            if isinstance(value, type) and issubclass(value, Family) and value.kernel is not None:
+                found[value.name] = value
+    return found
+
+
+REGRESSIONS = {"known sigma": _toys.KnownSigma, "poisson": _toys.PoissonLog, **{k: f.kernel for k, f in families().items()}}
+BINARY = {k for k, f in families().items() if f.outcome == "binary"}
+
+
+def stream(seed, purpose="chain", index=0):
+    """The package's random stream of that seed."""
+    return Rng(seed_sequence(seed, purpose, index))
+
+
+def table(n, d, seed=0):
+    """A table whose rows have predictors of order one, a third of its entries zero."""
+    rng = np.random.default_rng([seed, n, d])
+    return rng.normal(size=(n, d)) * (rng.random((n, d)) < 2 / 3) / np.sqrt(d)
+
+
+def regression(name, X, storage="dense64", offset=None, weight=None, seed=0):
+    """A regression of that family on a table, with outcomes of the right kind."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, len(X)) if name in BINARY else rng.poisson(1.5, len(X))
+    return REGRESSIONS[name](design(STORAGE[storage](X)), y.astype(float), offset, weight)
+
+
+def normal_prior(dim, scale=1.0, location=0.0):
+    """Independent N(location, scale^2)."""
+    ones = np.ones(dim)
+    return Separable([FAMILIES["normal"]] * dim, location * ones, scale * ones, ones)
+
+
+def make_map(kind, dim, seed=3):
+    """None, a Scaling, an Affine with a full matrix, or theta = exp x."""
+    rng = np.random.default_rng(seed)
+    centre, scale = rng.normal(size=dim) / 3, 0.5 + rng.random(dim)
+    return {"none": lambda: None, "scaling": lambda: Scaling(centre, scale), "positive": lambda: _toys.Positive(dim),
+            "affine": lambda: Affine(centre, np.diag(scale) + rng.normal(size=(dim, dim)) / 4)}[kind]()
+
+
+def estimator(cls, model, rows, rng, *, prior=None, map=None, centre=None, exact=()):
+    """A gradient estimator with what it needs; the anchor, where it needs one, is at `centre` (default: zero)."""
+    anchor = None
+    if "anchor" in cls.needs:
+        anchor = Anchor(model, np.zeros(model.dim) if centre is None else centre, "curvature" in cls.needs, exact)
+    return cls(model, Prior(model.dim) if prior is None else prior, rows, rng, map=map, anchor=anchor)
+
+
+@cache
+def law(scheme, n, m, draws=20_000):
+    """The different draws of a scheme, by drawing until none is new, and how often each came: (draws, counts).
+
+    Draws are compared in order, so that those of `uniform` and `replacement` are equally likely ones.
+    """
+    rows, rng, seen = scheme(n, m), stream(11), {}
+    for _ in range(draws):
+        runs = draw(rows, rng)
+        seen[runs] = seen.get(runs, 0) + 1
+    return list(seen), np.array(list(seen.values()))
