@@ -116,12 +116,13 @@ class Regression:
         if exposure is not None:
             raise ArgumentError(f"exposure does not apply to {cls.family.name}: it belongs to models of counts")
         table = front.read(formula, data, weights=weights, offset=offset, subset=subset, missing=missing,
-                           outcome=cls.family.outcome, scope=scope)
+                           outcome=cls.family.outcome, scope=front.caller_scope() if scope is None else scope)
         model = cls.__new__(cls)
         spec = table.spec
         intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
         model.data = RegressionData(table.y, list(spec.exog_names), dict(spec.term_slices), intercept, spec.endog_name, table,
-                                    table.offset, table.weights, table.dropped, left_out(table))
+                                    table.offset, table.weights, table.dropped,
+                                    [front.left_out_warning(table.left_out)] if table.left_out else [])
         model.spec, model.formula, model.levels = spec, formula, spec.levels
         cls.family.check(table.y, spec.endog_name)
         return model
@@ -157,13 +158,6 @@ class Regression:
 def family(name):
     """The family class of that name."""
     return {cls.family.name: cls.family for cls in Regression.__subclasses__()}[name]
-
-
-def left_out(table):
-    """The formula's warning about columns outside the dot, kept for the summary."""
-    from sgmc.formula import left_out_warning
-
-    return [left_out_warning(table.left_out)] if table.left_out else []
 
 
 class Logit(Regression):

@@ -259,7 +259,8 @@ cdef class Gradient:
         self.work = np.zeros(scratch_size(model))
         self.residual = np.zeros(model.tile * max(model.width, 1))
         self.natural, self.ahead, self.along = np.zeros(model.dim), np.zeros(model.dim), np.zeros(model.dim)
-        self.part, self.square, self.single = np.zeros(model.dim), np.zeros(model.dim), np.zeros(model.dim)
+        self.part, self.square = np.zeros(model.dim), np.zeros(model.dim)
+        self.single = np.zeros(max(self.dim, model.dim))
         self.scratch.work = &self.work[0]
         self.scratch.bits = rng.bits
 
@@ -303,8 +304,14 @@ cdef class Gradient:
         self.prior.add(theta, NULL, &self.ahead[0])
         self.known(theta, &self.ahead[0])
         mean[0] = 0
-        for j in range(self.model.dim):
-            mean[0] += direction[j] * self.ahead[j]
+        if self.map is None:
+            for j in range(self.dim):
+                mean[0] += v[j] * self.ahead[j]
+        else:                                     # pulled, not pushed: the Jacobian's own slope belongs to it
+            memset(&self.single[0], 0, self.dim * sizeof(double))
+            self.map.pull(x, &self.ahead[0], &self.single[0])
+            for j in range(self.dim):
+                mean[0] += v[j] * self.single[j]
         return sample_slope(self, theta, direction, rng, mean, var)
 
     cdef int full(self, const double *x, double *value, double *g) except -1 nogil:

@@ -126,6 +126,11 @@ class Barker(SamplerSpec):
         """sigma with E z^2 = h."""
         return (h / (1.01 if self.increment == "bimodal" else 1.0)) ** 0.5
 
+    @property
+    def kurtosis(self):
+        """E z^4 / (E z^2)^2, by which errors of first order grow."""
+        return (1 + 6 * 0.1 ** 2 + 3 * 0.1 ** 4) / 1.01 ** 2 if self.increment == "bimodal" else 3.0
+
 
 class VSGBD(Barker):
     """Vanilla stochastic gradient Barker dynamics (Mauri & Zanella, Algorithm 2).
@@ -136,8 +141,8 @@ class VSGBD(Barker):
     name = "vsgbd"
 
     def inflation(self, h, noise):
-        """(h/4)(1 + V) to first order: z tanh(zg/2) = z^2 g/2 - z^4 g^3/24, E g^3 = -theta^3 - 3 V theta."""
-        return h / 4 * (1 + noise)
+        """k (h/4)(1 + V) to first order, k = E z^4 / h^2: z tanh(zg/2) = z^2 g/2 - z^4 g^3/24, E g^3 = -theta^3 - 3 V theta."""
+        return self.kurtosis * h / 4 * (1 + noise)
 
 
 class CSGBD(Barker):
@@ -151,8 +156,8 @@ class CSGBD(Barker):
     rule = CORRECTED
 
     def inflation(self, h, noise):
-        """(h/4)(1 + V (1 - 4/1.702^2 / 2)) to first order: alpha = 1 + tau^2 z^2 / (2 1.702^2) undoes most of the noise."""
-        return h / 4 * (1 + noise * (1 - 2 / BREAKING ** 2))
+        """k (h/4)(1 + V (1 - 2/1.702^2)) to first order: alpha = 1 + tau^2 z^2 / (2 1.702^2) undoes most of the noise."""
+        return self.kurtosis * h / 4 * (1 + noise * (1 - 2 / BREAKING ** 2))
 
 
 class ESGBD(Barker):
@@ -167,4 +172,4 @@ class ESGBD(Barker):
 
     def inflation(self, h, noise):
         """The rule of `vsgbd`, for the choice of a default step only."""
-        return h / 4 * (1 + noise)
+        return self.kurtosis * h / 4 * (1 + noise)

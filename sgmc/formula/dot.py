@@ -4,21 +4,18 @@ Every column that a formula names becomes a placeholder identifier before patsy 
 (``my var``, ``class``, ``C``) and a column is never confused with a function of the same name.  Labels put the names back.
 """
 import builtins
-import difflib
 import io
 import keyword
 import re
 import tokenize
 from ast import literal_eval
 from dataclasses import dataclass
-from datetime import date, time
 from inspect import ismodule
 
-import numpy as np
-import pandas as pd
 import patsy
-import patsy.builtins
 
+from sgmc.formula.columns import is_constant, kind, levels_of, nearest
+from sgmc.formula.transforms import FUNCTIONS
 from sgmc.errors import FormulaError
 
 MAX_LEVELS = 50  # text with more levels stays out of the dot
@@ -30,16 +27,7 @@ _QUOTES = re.compile(rf"\bQ\s*\(\s*(?P<call>{_STRING})\s*\)|{_STRING}|`(?P<tick>
 _SPACING = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 _REFUSED_TYPES = {tokenize.ERRORTOKEN, tokenize.COMMENT}
 _REFUSED = {"$", "?", "!", "`"}  # operators to the tokenizer of Python 3.12
-_OBJECT_KINDS = {"string": "text", "boolean": "bool", "complex": "complex"} | dict.fromkeys(
-    ["integer", "floating", "mixed-integer-float", "decimal"], "number"
-) | dict.fromkeys(["date", "datetime", "datetime64", "timedelta", "timedelta64", "time", "period"], "date")
 _NOT_FOR_THE_DOT = {"date": "dates", "complex": "complex numbers", "other": "neither numbers nor text"}
-
-
-def nearest(name, known):
-    """``"; did you mean 'x1'?"`` for the nearest of the known names, empty when none is near."""
-    near = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.5)
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 class Names:
@@ -314,170 +302,3 @@ def _reason_to_leave_out(column):
         count = len(levels_of(column))
         return f"{count} levels" if count > MAX_LEVELS else "constant" if count < 2 else None
     return "constant" if is_constant(column) else None
-
-
-def kind(column):
-    """What a column holds: ``"number"``, ``"bool"``, ``"text"``, ``"category"``, ``"date"``, ``"complex"`` or ``"other"``."""
-    dtype = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return "category"
-    if pd.api.types.is_bool_dtype(dtype):
-        return "bool"
-    if pd.api.types.is_complex_dtype(dtype):
-        return "complex"
-    if pd.api.types.is_numeric_dtype(dtype):
-        return "number"
-    if isinstance(dtype, pd.PeriodDtype) or dtype.kind in "mM" or issubclass(dtype.type, (date, time)):
-        return "date"
-    if dtype == object:
-        return _OBJECT_KINDS.get(pd.api.types.infer_dtype(column, skipna=True), "other")
-    return "text" if issubclass(dtype.type, (str, pd.CategoricalDtype.type)) else "other"
-
-
-def is_missing(column):
-    """Boolean array: where the column is missing; a NaN inside a nullable float column counts."""
-    if column.dtype.kind == "f":
-        return np.isnan(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    return column.isna().to_numpy(dtype=bool)
-
-
-def plain(column, rows):
-    """Rows of a column, none missing, in a dtype free of surprises: float64, int64, bool, or text and categories as they are.
-
-    Small integers would overflow in ``x ** 2``, unsigned ones wrap in ``x - 1``; nullable ones are unknown to patsy.
-    """
-    values = column.to_numpy()[rows] if isinstance(column.dtype, np.dtype) else column.iloc[rows]
-    values = pd.Series(values, copy=False).reset_index(drop=True)
-    dtype = _plain_dtype(values)
-    if dtype is not None and values.dtype != dtype:
-        values = pd.Series(values.to_numpy(dtype=dtype))
-    return values.rename(column.name)
-
-
-def _plain_dtype(values):
-    code = values.dtype.kind
-    if code == "O":
-        return {"number": np.float64, "bool": np.bool_}.get(kind(values))
-    if code == "u" and values.dtype.itemsize == 8:
-        code = "f"
-    return {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}.get(code)
-
-
-def levels_of(values):
-    """The distinct values, missing ones aside: used categories in their order, anything else sorted."""
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        used = np.unique(values.cat.codes)
-        return tuple(values.cat.categories[used[used >= 0]].tolist())
-    if kind(values) == "bool":
-        return (False, True)
-    found = values.dropna().unique().tolist()
-    try:
-        return tuple(sorted(found))
-    except TypeError:
-        return tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
-
-
-def codes_of(values, levels, label):
-    """Position of each value among the levels, -1 where missing.
-
-    Raises
-    ------
-    FormulaError
-        If a value is none of the levels; names the column `label`, the value and the levels.
-    """
-    index = pd.Index(levels, dtype=object)
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        table = index.get_indexer(values.cat.categories.astype(object))
-        positions = values.cat.codes.to_numpy()
-        codes = np.where(positions < 0, -1, np.append(table, -1)[positions])
-    else:
-        codes = index.get_indexer(values.astype(object))
-    unseen = (codes < 0) & values.notna().to_numpy()
-    if unseen.any():
-        shown = ", ".join(map(repr, levels[:10])) + (", ..." if len(levels) > 10 else "")
-        raise FormulaError(f"column {label!r} has the level {values[unseen].iloc[0]!r}; known are {shown}")
-    return codes
-
-
-def is_constant(column):
-    """Whether the values of a column, missing ones aside, are all the same."""
-    head = plain(column, np.flatnonzero(~is_missing(column.iloc[:1000]))).to_numpy()
-    if len(head) and (head != head[0]).any():
-        return False
-    values = plain(column, np.flatnonzero(~is_missing(column))).to_numpy()
-    return bool((values == values[0]).all())
-
-
-class Standardize:
-    """Subtract the mean, divide by the standard deviation; patsy's `standardize` without its loop over rows in Python."""
-
-    def __init__(self):
-        self.count, self.mean, self.squares = 0, 0.0, 0.0
-
-    def memorize_chunk(self, x, center=True, rescale=True, ddof=0):
-        """Add rows to the moments; infinite ones wait to be reported with the design."""
-        x = np.asarray(x, dtype=np.float64)
-        x = x[np.isfinite(x).reshape(len(x), -1).all(axis=1)]
-        if len(x):
-            delta = x.mean(axis=0) - self.mean
-            total = self.count + len(x)
-            self.squares = self.squares + ((x - x.mean(axis=0)) ** 2).sum(axis=0) + delta**2 * self.count * len(x) / total
-            self.mean = self.mean + delta * len(x) / total
-            self.count = total
-
-    def memorize_finish(self):
-        """Nothing is left to do after the last chunk."""
-
-    def transform(self, x, center=True, rescale=True, ddof=0):
-        """Apply the memorized moments."""
-        x = np.asarray(x, dtype=np.float64)
-        centred = x - self.mean if center else x
-        return centred / np.sqrt(self.squares / (self.count - ddof)) if rescale else centred
-
-
-class Center(Standardize):
-    """Subtract the mean."""
-
-    def memorize_chunk(self, x):
-        """Add rows to the mean."""
-        super().memorize_chunk(x)
-
-    def transform(self, x):
-        """Apply the memorized mean."""
-        return super().transform(x, rescale=False)
-
-
-class Categories:
-    """Patsy's `C`: values as categories, with levels found once and without a loop over rows in Python."""
-
-    def __init__(self):
-        self.levels = None
-        self._seen = []
-
-    def memorize_chunk(self, data, contrast=None, levels=None):
-        """Collect the levels, unless they are given."""
-        self.levels = None if levels is None else tuple(levels)
-        self._seen.append(pd.Series(data).drop_duplicates())
-
-    def memorize_finish(self):
-        """Order the levels of all chunks."""
-        if self.levels is None:
-            self.levels = levels_of(pd.concat(self._seen, ignore_index=True))
-        del self._seen
-
-    def transform(self, data, contrast=None, levels=None):
-        """The values as a pandas Categorical that carries the contrast where patsy looks for it."""
-        values = pd.Series(data)
-        coded = pd.Categorical.from_codes(codes_of(values, self.levels, values.name), categories=self.levels)
-        coded.contrast = contrast
-        return coded
-
-
-# ours take the place of patsy's functions of the same name
-FUNCTIONS = {name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__} | {
-    "np": np,
-    "C": patsy.stateful_transform(Categories),
-    "center": patsy.stateful_transform(Center),
-    "scale": patsy.stateful_transform(Standardize),
-    "standardize": patsy.stateful_transform(Standardize),
-}

@@ -1,0 +1,137 @@
+"""Columns of data frames: what they hold, what is missing, and their values in dtypes free of surprises."""
+import difflib
+from collections.abc import Mapping
+from datetime import date, time
+
+import numpy as np
+import pandas as pd
+
+from sgmc.errors import DataError, FormulaError
+
+_OBJECT_KINDS = {"string": "text", "boolean": "bool", "complex": "complex"} | dict.fromkeys(
+    ["integer", "floating", "mixed-integer-float", "decimal"], "number"
+) | dict.fromkeys(["date", "datetime", "datetime64", "timedelta", "timedelta64", "time", "period"], "date")
+
+
+def nearest(name, known):
+    """``"; did you mean 'x1'?"`` for the nearest of the known names, empty when none is near."""
+    near = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.5)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def as_frame(data):
+    """The data as a DataFrame, without a copy where there is a choice, its names checked."""
+    if isinstance(data, Mapping):
+        try:
+            data = pd.DataFrame(dict(data), copy=False)
+        except ValueError as error:
+            raise DataError(f"data: {error}") from error
+    elif not isinstance(data, pd.DataFrame):
+        data = _from_other_frame(data)
+    for name in data.columns:
+        if not isinstance(name, str):
+            raise DataError(f"column names must be text, not {name!r}: try data.columns = data.columns.astype(str)")
+    if not data.columns.is_unique:
+        raise DataError(f"there is more than one column {data.columns[data.columns.duplicated()][0]!r}")
+    return data
+
+
+def _from_other_frame(data):
+    try:
+        import narwhals
+
+        return narwhals.from_native(data, eager_only=True).to_pandas()
+    except (ImportError, TypeError) as error:
+        raise DataError(f"data must be a DataFrame or a dict of arrays, not {type(data).__name__}") from error
+
+
+def kind(column):
+    """What a column holds: ``"number"``, ``"bool"``, ``"text"``, ``"category"``, ``"date"``, ``"complex"`` or ``"other"``."""
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return "category"
+    if pd.api.types.is_bool_dtype(dtype):
+        return "bool"
+    if pd.api.types.is_complex_dtype(dtype):
+        return "complex"
+    if pd.api.types.is_numeric_dtype(dtype):
+        return "number"
+    if isinstance(dtype, pd.PeriodDtype) or dtype.kind in "mM" or issubclass(dtype.type, (date, time)):
+        return "date"
+    if dtype == object:
+        return _OBJECT_KINDS.get(pd.api.types.infer_dtype(column, skipna=True), "other")
+    return "text" if issubclass(dtype.type, (str, pd.CategoricalDtype.type)) else "other"
+
+
+def is_missing(column):
+    """Boolean array: where the column is missing; a NaN inside a nullable float column counts."""
+    if column.dtype.kind == "f":
+        return np.isnan(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    return column.isna().to_numpy(dtype=bool)
+
+
+def plain(column, rows):
+    """Rows of a column, none missing, in a dtype free of surprises: float64, int64, bool, or text and categories as they are.
+
+    Small integers would overflow in ``x ** 2``, unsigned ones wrap in ``x - 1``; nullable ones are unknown to patsy.
+    """
+    values = column.to_numpy()[rows] if isinstance(column.dtype, np.dtype) else column.iloc[rows]
+    values = pd.Series(values, copy=False).reset_index(drop=True)
+    dtype = _plain_dtype(values)
+    if dtype is not None and values.dtype != dtype:
+        values = pd.Series(values.to_numpy(dtype=dtype))
+    return values.rename(column.name)
+
+
+def _plain_dtype(values):
+    code = values.dtype.kind
+    if code == "O":
+        return {"number": np.float64, "bool": np.bool_}.get(kind(values))
+    if code == "u" and values.dtype.itemsize == 8:
+        code = "f"
+    return {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}.get(code)
+
+
+def levels_of(values):
+    """The distinct values, missing ones aside: used categories in their order, anything else sorted."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        used = np.unique(values.cat.codes)
+        return tuple(values.cat.categories[used[used >= 0]].tolist())
+    if kind(values) == "bool":
+        return (False, True)
+    found = values.dropna().unique().tolist()
+    try:
+        return tuple(sorted(found))
+    except TypeError:
+        return tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
+
+
+def codes_of(values, levels, label):
+    """Position of each value among the levels, -1 where missing.
+
+    Raises
+    ------
+    FormulaError
+        If a value is none of the levels; names the column `label`, the value and the levels.
+    """
+    index = pd.Index(levels, dtype=object)
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        table = index.get_indexer(values.cat.categories.astype(object))
+        positions = values.cat.codes.to_numpy()
+        codes = np.where(positions < 0, -1, np.append(table, -1)[positions])
+    else:
+        codes = index.get_indexer(values.astype(object))
+    unseen = (codes < 0) & values.notna().to_numpy()
+    if unseen.any():
+        shown = ", ".join(map(repr, levels[:10])) + (", ..." if len(levels) > 10 else "")
+        raise FormulaError(f"column {label!r} has the level {values[unseen].iloc[0]!r}; known are {shown}")
+    return codes
+
+
+def is_constant(column):
+    """Whether the values of a column, missing ones aside, are all the same."""
+    head = plain(column, np.flatnonzero(~is_missing(column.iloc[:1000]))).to_numpy()
+    if len(head) and (head != head[0]).any():
+        return False
+    values = plain(column, np.flatnonzero(~is_missing(column))).to_numpy()
+    return bool((values == values[0]).all())

@@ -1,0 +1,383 @@
+"""The formula front end: ``"y ~ ."`` and a data frame to a response, weights and a design matrix.
+
+Patsy does the algebra of terms and finds contrasts and stateful transforms; the matrix is built here, in chunks and straight
+into its place, from pieces that can be pickled.
+"""
+import sys
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import patsy
+
+from sgmc.formula import dot
+from sgmc.formula.columns import as_frame, codes_of, is_missing, kind, levels_of, nearest
+from sgmc.formula.design import CHUNK, CHUNK_NUMBERS, COLUMN, Chunk, DesignSpec, Gaps, PatsyChunk, evaluate
+from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError
+
+
+def caller_scope():
+    """The names of the nearest caller outside sgmc, for `read`: ``read(formula, data, scope=caller_scope())``."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sgmc":
+        frame = frame.f_back
+    return {**frame.f_globals, **frame.f_locals}
+
+
+
+def left_out_warning(left_out):
+    """The warning about columns (name -> reason) that the dot does not stand for."""
+    listed = ", ".join(f"{name!r} ({reason})" for name, reason in left_out.items())
+    return ColumnsLeftOutWarning(f"the dot leaves out {listed}.", "Name a column in the formula to use it, or to take it out.")
+
+def read(
+    formula,
+    data,
+    *,
+    weights=None,
+    offset=None,
+    exposure=None,
+    subset=None,
+    missing="drop",
+    outcome="binary",
+    scope=None,
+):
+    """Read a formula against data: the response, the rows to use and the specification of the design.
+
+    Parameters
+    ----------
+    formula : str
+        ``"response ~ predictors"`` in patsy's grammar with R's dot, ``^`` and backticks; the response is one expression.
+    data : pandas.DataFrame, dict of arrays, or a polars or pyarrow table
+        Never changed.
+    weights, offset, exposure : str or array_like of length n, optional
+        A column, or one number a row; a Series must have the index of `data`.
+    subset : str, array_like of bool or callable, optional
+        A bool column, an expression for `DataFrame.eval`, a mask, or a function of the data that returns a mask.
+    missing : {"drop", "raise"}
+        What to do with rows that lack anything needed.
+    outcome : {"binary", "numeric"}
+        Whether the response is coded 0/1, success being the second level, or taken as a number.
+    scope : dict, optional
+        Names of the user, of which functions and modules may be used; see `caller_scope`.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    FormulaError
+        If the formula cannot be read or names what is not there.
+    DataError
+        If the data are empty, of a wrong type or length, infinite, or (with ``missing="raise"``) incomplete.
+    ArgumentError
+        If `missing` or `outcome` is unknown.
+    """
+    if missing not in ("drop", "raise"):
+        raise ArgumentError(f"missing={missing!r} must be 'drop' or 'raise'")
+    if outcome not in ("binary", "numeric"):
+        raise ArgumentError(f"outcome={outcome!r} must be 'binary' or 'numeric'")
+    frame = as_frame(data)
+    if frame.empty:
+        raise DataError(f"the data are empty: {len(frame)} rows, {frame.shape[1]} columns")
+    parsed = dot.parse(formula, frame.columns, scope)
+    given = {"weights": weights, "offset": offset, "exposure": exposure}
+    vectors = {argument: _vector(argument, value, frame) for argument, value in given.items() if value is not None}
+    used_elsewhere = [value for value in given.values() if isinstance(value, str)] + _subset_columns(subset, frame)
+    reader = _Reader(parsed, frame, vectors, _subset_rows(subset, frame))
+    return reader.table(used_elsewhere, outcome, missing)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A formula read against data; the design itself is written by `fill`.
+
+    Parameters
+    ----------
+    spec : DesignSpec
+    y : ndarray of float64, shape (n,)
+    weights, offset, exposure : ndarray of float64, shape (n,), or None
+    rows : ndarray of int64, shape (n,)
+        Positions in the data of the rows kept.
+    dropped : int
+        Rows lost to missing values, not to the subset.
+    left_out : dict
+        Columns that the dot left out -> reason.
+    frame : pandas.DataFrame
+        The data.
+    """
+
+    spec: DesignSpec
+    y: np.ndarray
+    weights: np.ndarray | None
+    offset: np.ndarray | None
+    exposure: np.ndarray | None
+    rows: np.ndarray
+    dropped: int
+    left_out: dict
+    frame: pd.DataFrame
+
+    @property
+    def index(self):
+        """Index labels of the rows kept."""
+        return self.frame.index if len(self.rows) == len(self.frame) else self.frame.index[self.rows]
+
+    def fill(self, out, position=None, chunk=CHUNK):
+        """Write the design, row i into ``out[position[i]]``.
+
+        Parameters
+        ----------
+        out : ndarray of float64 or float32, shape (n, d)
+        position : array of int, shape (n,), optional
+            A permutation of the rows; as they come when None.
+        chunk : int
+            Rows evaluated at a time, at most.
+
+        Raises
+        ------
+        ArgumentError
+            If `out` has another shape.
+        DataError
+            If a predictor is infinite, also in the precision of `out`.
+        """
+        shape = (len(self.rows), len(self.spec.exog_names))
+        if out.shape != shape:
+            raise ArgumentError(f"the design has shape {shape}, out has {out.shape}")
+        for span, block in self.spec.blocks(self.frame, self.rows, chunk, out.dtype):
+            if not np.isfinite(block).all():
+                raise self._infinite(span, block)
+            out[span if position is None else position[span]] = block
+
+    def _infinite(self, span, block):
+        row, column = np.argwhere(~np.isfinite(block))[0]
+        where = self.frame.index[self.rows[span][row]]
+        name = self.spec.exog_names[column]
+        return DataError(f"predictor {name!r} is not finite at row {where!r}; drop or change such rows")
+
+
+class _Reader:
+    """One call of `read`: finds the terms, the rows and the design of a formula."""
+
+    def __init__(self, parsed, frame, vectors, rows):
+        self.parsed = parsed
+        self.frame = frame
+        self.vectors = vectors
+        self.rows = rows
+        self.response_columns = list(parsed.names.inputs(parsed.response).values())
+
+    def table(self, used_elsewhere, outcome, on_missing):
+        """The finished table."""
+        terms, gaps, left_out = self._choose_columns(used_elsewhere)
+        if left_out:
+            warnings.warn(left_out_warning(left_out), stacklevel=3)
+        gaps.check("drop")
+        response = self._response(gaps)
+        spec = self._fit(terms, gaps)
+        before = len(gaps.complete())
+        spec.find_gaps(self.frame, gaps)
+        gaps.check(on_missing)
+        rows = gaps.complete()
+        if len(rows) < before:  # levels and transforms follow from the rows that are left
+            spec = self._fit(terms, gaps)
+        y, spec.levels = _OUTCOMES[outcome](response[~gaps.missing[response.index]], spec.endog_name)
+        vectors = {argument: None for argument in _VALID} | {
+            argument: _checked(argument, vector[rows]) for argument, vector in self.vectors.items()
+        }
+        return Table(spec, y, **vectors, rows=rows, dropped=int(gaps.missing.sum()), left_out=left_out, frame=self.frame)
+
+    def _choose_columns(self, used_elsewhere):
+        """Terms, rows that are complete in the columns of these terms, and what the dot leaves out."""
+        taken = {*self.response_columns, *used_elsewhere}
+        candidates = [name for name in self.frame.columns if name not in taken] if self.parsed.has_dot else []
+        others, left_out = dot.columns_for_dot(self.frame, candidates, self.rows)
+        terms = self._terms(others)
+        gaps = self._gaps(terms)
+        if others and gaps.counts and len(gaps.complete()):
+            others, constant = dot.columns_for_dot(self.frame, others, gaps.complete())
+            if constant:  # among the complete rows only; without these columns more rows are complete
+                left_out |= constant
+                terms = self._terms(others)
+                gaps = self._gaps(terms)
+        named = self.parsed.names.inputs(self.parsed.predictors).values()
+        return terms, gaps, {name: reason for name, reason in left_out.items() if name not in named}
+
+    def _terms(self, others):
+        """Terms whose factors are columns by name, or expressions."""
+        names = self.parsed.names
+
+        def factor(written):
+            inputs = names.inputs(written.code)
+            if written.code not in inputs:
+                return written
+            if written.code == self.parsed.response:
+                raise self.parsed.error(f"the response {written.code} is a predictor too")
+            return patsy.LookupFactor(COLUMN + written.code, origin=written.origin)
+
+        return [patsy.Term([factor(written) for written in term.factors]) for term in self.parsed.terms(others)]
+
+    def _gaps(self, terms):
+        gaps = Gaps(len(self.frame), self.rows)
+        inputs = self.parsed.names.inputs(" ".join(factor.name() for factor in _factors(terms)))
+        for name in dict.fromkeys([*self.response_columns, *inputs.values()]):
+            gaps.add(name, slice(None), is_missing(self.frame[name]))
+        for argument, vector in self.vectors.items():
+            gaps.add(argument, slice(None), np.isnan(vector))
+        return gaps
+
+    def _response(self, gaps):
+        """The response in the rows complete so far, indexed by their positions; its own gaps are added."""
+        rows = gaps.complete()
+        label = self.parsed.names.label(self.parsed.response)
+        columns = Chunk(self.frame, rows)
+        names = {place: columns[name] for place, name in self.parsed.names.inputs(self.parsed.response).items()}
+        value = evaluate(self.parsed.response, self.parsed.functions, names, label)
+        if np.shape(value) != (len(rows),):
+            raise DataError(f"the response {label!r} must be one column of {len(rows)} values, its shape is {np.shape(value)}")
+        response = pd.Series(value).set_axis(rows)
+        gaps.add(label, rows, is_missing(response))
+        gaps.check("drop")
+        return response
+
+    def _fit(self, terms, gaps):
+        """The design of the complete rows: levels, contrasts and stateful transforms."""
+        rows = gaps.complete()
+        factors = _factors(terms)
+        inputs = self.parsed.names.inputs(" ".join(factor.name() for factor in factors))
+        whole = [factor.name() for factor in factors if isinstance(factor, patsy.LookupFactor)]
+        levels = {key: self._levels(inputs[key.removeprefix(COLUMN)], rows) for key in whole}
+        chunk = max(1, min(CHUNK, CHUNK_NUMBERS // max(1, len(factors))))
+
+        def chunks():
+            for start in range(0, len(rows), chunk):
+                yield PatsyChunk(Chunk(self.frame, rows[start : start + chunk]), inputs, levels)
+
+        scope = patsy.EvalEnvironment([self.parsed.functions])
+        try:
+            with np.errstate(all="ignore"):
+                info = patsy.design_matrix_builders([terms], chunks, scope)[0]
+        except patsy.PatsyError as error:
+            raise self.parsed.error(error.message) from error
+        except Exception as error:  # whatever a stateful transform raises
+            raise self.parsed.error(f"{type(error).__name__}: {error}") from error
+        return DesignSpec(self.parsed, info)
+
+    def _levels(self, name, rows):
+        """Levels of a column that is a factor by itself, None for numbers."""
+        column = self.frame[name].iloc[rows]
+        column_kind = kind(column)
+        if column_kind == "date":
+            raise self.parsed.error(f"column {name!r} holds dates: use a number of it, e.g. `{name}`.dt.year")
+        if column_kind in ("complex", "other"):
+            raise self.parsed.error(f"column {name!r} is no predictor: it holds neither real numbers nor text; convert it")
+        return None if column_kind == "number" else levels_of(column)
+
+
+def _factors(terms):
+    return list(dict.fromkeys(factor for term in terms for factor in term.factors))
+
+
+def _numeric_outcome(values, label):
+    if kind(values) not in ("number", "bool"):
+        raise DataError(f"the response {label!r} must be numeric, it holds {_shown(values)}")
+    y = values.to_numpy(dtype=np.float64)
+    if not np.isfinite(y).all():
+        raise DataError(f"the response {label!r} is infinite in {np.isinf(y).sum()} rows")
+    return y, None
+
+
+def _binary_outcome(values, label):
+    found = kind(values)
+    if found == "number":
+        y, levels = _numeric_outcome(values, label)
+        if not np.isin(y, (0, 1)).all():
+            advice = f"compare, as in '{label} > 0 ~ ...'"
+            raise DataError(f"the response {label!r} must be 0 or 1, it holds {_shown(values)}: {advice}")
+    elif found in ("bool", "text", "category"):
+        levels = levels_of(values)
+        if len(levels) > 2:
+            raise DataError(f"the response {label!r} has {len(levels)} levels, {_shown(values)}: compare with one of them")
+        y = codes_of(values, levels, label).astype(np.float64)
+    else:
+        raise DataError(f"the response {label!r} must be 0/1, true/false or text with two levels, it holds {_shown(values)}")
+    if y.min() == y.max():
+        raise DataError(f"the response {label!r} is {_shown(values)} in every row used: both classes are needed")
+    return y, levels
+
+
+_OUTCOMES = {"binary": _binary_outcome, "numeric": _numeric_outcome}
+
+
+def _shown(values):
+    distinct = values.drop_duplicates().head(4).tolist()
+    return ", ".join(map(repr, distinct[:3])) + (", ..." if len(distinct) > 3 else "")
+
+
+def _aligned(argument, value, frame):
+    """An array argument as a Series of as many rows as the data."""
+    series = value if isinstance(value, pd.Series) else pd.Series(np.asarray(value)) if np.ndim(value) == 1 else None
+    if series is None:
+        raise DataError(f"{argument} must be a column name or one value a row, its shape is {np.shape(value)}")
+    if len(series) != len(frame):
+        raise DataError(f"{argument} has length {len(series)}, the data have {len(frame)} rows")
+    if isinstance(value, pd.Series) and not value.index.equals(frame.index):
+        raise DataError(f"{argument} has another index than the data: pass {argument}.to_numpy(), or use .reset_index on both")
+    return series
+
+
+def _vector(argument, value, frame):
+    """Weights, offset or exposure as float64, NaN where missing."""
+    if isinstance(value, str):
+        if value not in frame:
+            raise DataError(f"{argument}={value!r} is not a column of the data{nearest(value, frame.columns)}")
+        value = frame[value]
+    series = _aligned(argument, value, frame)
+    if kind(series) not in ("number", "bool"):
+        raise DataError(f"{argument} must be numeric, not {series.dtype}")
+    return series.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+_VALID = {
+    "weights": (lambda v: (v >= 0).all() and v.sum() > 0, "zero or more, with a positive sum"),
+    "offset": (lambda v: True, "finite"),
+    "exposure": (lambda v: (v > 0).all(), "positive"),
+}
+
+
+def _checked(argument, vector):
+    valid, meaning = _VALID[argument]
+    if not (np.isfinite(vector).all() and valid(vector)):
+        raise DataError(f"{argument} must be finite numbers, {meaning}: they range from {vector.min():g} to {vector.max():g}")
+    return vector
+
+
+def _subset_columns(subset, frame):
+    if not isinstance(subset, str):
+        return []
+    return [subset] if subset in frame else dot.columns_named(subset, frame.columns)
+
+
+def _subset_rows(subset, frame):
+    """Rows of the subset, for `iloc`; a missing value in the mask leaves the row out, as in R."""
+    if subset is None:
+        return slice(None)
+    mask = subset
+    if callable(subset):
+        mask = subset(frame)
+    elif isinstance(subset, str):
+        mask = frame[subset] if subset in frame else _eval_subset(subset, frame)
+    mask = _aligned("subset", mask, frame)
+    if kind(mask) != "bool":
+        raise DataError(f"subset must be true or false in each row, not {mask.dtype}")
+    rows = np.flatnonzero(mask.to_numpy(dtype=bool, na_value=False))
+    if len(rows) == 0:
+        raise DataError("the subset has no row")
+    return rows
+
+
+def _eval_subset(subset, frame):
+    try:
+        return frame.eval(subset, engine="python")
+    except Exception as error:
+        raise DataError(f"cannot evaluate subset={subset!r}: {type(error).__name__}: {error}") from error

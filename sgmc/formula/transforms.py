@@ -1,0 +1,82 @@
+"""The functions that formulas may use: patsy's, some of them without its loops over rows in Python."""
+import numpy as np
+import pandas as pd
+import patsy
+import patsy.builtins
+
+from sgmc.formula.columns import codes_of, levels_of
+
+
+class Standardize:
+    """Subtract the mean, divide by the standard deviation; patsy's `standardize` without its loop over rows in Python."""
+
+    def __init__(self):
+        self.count, self.mean, self.squares = 0, 0.0, 0.0
+
+    def memorize_chunk(self, x, center=True, rescale=True, ddof=0):
+        """Add rows to the moments; infinite ones wait to be reported with the design."""
+        x = np.asarray(x, dtype=np.float64)
+        x = x[np.isfinite(x).reshape(len(x), -1).all(axis=1)]
+        if len(x):
+            delta = x.mean(axis=0) - self.mean
+            total = self.count + len(x)
+            self.squares = self.squares + ((x - x.mean(axis=0)) ** 2).sum(axis=0) + delta**2 * self.count * len(x) / total
+            self.mean = self.mean + delta * len(x) / total
+            self.count = total
+
+    def memorize_finish(self):
+        """Nothing is left to do after the last chunk."""
+
+    def transform(self, x, center=True, rescale=True, ddof=0):
+        """Apply the memorized moments."""
+        x = np.asarray(x, dtype=np.float64)
+        centred = x - self.mean if center else x
+        return centred / np.sqrt(self.squares / (self.count - ddof)) if rescale else centred
+
+
+class Center(Standardize):
+    """Subtract the mean."""
+
+    def memorize_chunk(self, x):
+        """Add rows to the mean."""
+        super().memorize_chunk(x)
+
+    def transform(self, x):
+        """Apply the memorized mean."""
+        return super().transform(x, rescale=False)
+
+
+class Categories:
+    """Patsy's `C`: values as categories, with levels found once and without a loop over rows in Python."""
+
+    def __init__(self):
+        self.levels = None
+        self._seen = []
+
+    def memorize_chunk(self, data, contrast=None, levels=None):
+        """Collect the levels, unless they are given."""
+        self.levels = None if levels is None else tuple(levels)
+        self._seen.append(pd.Series(data).drop_duplicates())
+
+    def memorize_finish(self):
+        """Order the levels of all chunks."""
+        if self.levels is None:
+            self.levels = levels_of(pd.concat(self._seen, ignore_index=True))
+        del self._seen
+
+    def transform(self, data, contrast=None, levels=None):
+        """The values as a pandas Categorical that carries the contrast where patsy looks for it."""
+        values = pd.Series(data)
+        coded = pd.Categorical.from_codes(codes_of(values, self.levels, values.name), categories=self.levels)
+        coded.contrast = contrast
+        return coded
+
+
+# ours take the place of patsy's functions of the same name
+FUNCTIONS = {name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__} | {
+    "np": np,
+    "C": patsy.stateful_transform(Categories),
+    "center": patsy.stateful_transform(Center),
+    "scale": patsy.stateful_transform(Standardize),
+    "standardize": patsy.stateful_transform(Standardize),
+}

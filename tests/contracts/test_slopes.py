@@ -1,0 +1,42 @@
+"""Slopes v . g of the log posterior, which piecewise-deterministic samplers ask for, agree with estimates of g."""
+import numpy as np
+import pytest
+
+from sgmc._testing import Scripted, slope
+from sgmc._toys import MatrixFactorisation
+from sgmc.core.engine import evaluate
+
+from .cases import GRADIENTS, SCHEMES, estimator, law, make_map, normal_prior, regression, stream, table
+
+N, M = 6, 3
+
+
+def models():
+    rng = np.random.default_rng(2)
+    ratings = MatrixFactorisation([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1], rng.normal(size=N), 3, 2, 1)
+    return {"logit": regression("logit", table(N, 3)), "csr": regression("logit", table(N, 3), "csr"), "ratings": ratings}
+
+
+MODELS = models()
+
+
+@pytest.mark.parametrize("map", ["none", "scaling", "affine", "positive"])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", GRADIENTS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_slope_is_v_times_the_estimate(scheme, name, model, map):
+    """The same on every batch, not only on average; its variance is unbiased where draws are simple samples."""
+    model, cls = MODELS[model], GRADIENTS[name]
+    if "curvature" in cls.needs and model.width == 0:
+        with pytest.raises(NotImplementedError, match="no curvatures"):
+            estimator(cls, model, SCHEMES[scheme](N, M), stream(0))
+        return
+    draws, rng = law(SCHEMES[scheme], N, M)[0], np.random.default_rng(3)
+    x, v = rng.normal(size=model.dim), rng.normal(size=model.dim)
+    a, b = (estimator(cls, model, Scripted(N, draws), stream(0), prior=normal_prior(model.dim), map=make_map(map, model.dim),
+                      centre=np.full(model.dim, 0.2)) for _ in range(2))
+    slopes = np.array([slope(a, x, v, stream(0)) for _ in draws])
+    estimates = np.array([evaluate(b, x, stream(0))[0] @ v for _ in draws])
+    assert slopes[:, 0] == pytest.approx(estimates, rel=1e-10, abs=1e-10)
+    if scheme != "block":
+        assert slopes[:, 1].mean() == pytest.approx(estimates.var(), rel=1e-9, abs=1e-12)

@@ -1,0 +1,200 @@
+"""Every subsampler with every estimator is exactly unbiased: its average over all possible draws is the full gradient."""
+from math import perm
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sgmc._testing import FlatBlock, Misscaled, Scripted, block, draw, listed
+from sgmc._toys import GaussianLocation
+from sgmc.core.engine import evaluate, full
+from sgmc.core.expansion import block_effect, row_noise
+from sgmc.subsampling.uniform import Everything
+
+from .cases import GRADIENTS, SCHEMES, STORAGE, estimator, law, make_map, normal_prior, regression, stream, table
+
+N, M, D = 6, 3, 3
+X = table(N, D)
+AT = np.array([0.8, -1.1, 0.6])                          # away from the anchor at CENTRE
+CENTRE = np.array([0.1, 0.2, -0.3])
+NUMBER = {"block": N, "uniform": perm(N, M), "replacement": N ** M}      # of draws, told apart by their order
+EXACT = 1e-10                                            # relative, of sums of a few hundred terms
+STALE = 1e-3                                             # a planted bias must be far larger than that
+
+
+def models():
+    """One score a row in every storage, and several scores a row."""
+    y = np.random.default_rng(1).normal(size=(N, D))
+    return {**{f"{name} {s}": regression(name, X, s) for name in ("logit", "poisson") for s in STORAGE},
+            "location": GaussianLocation(y, 0.7)}
+
+
+MODELS = models()
+
+
+def tolerance(model):
+    """Relative; a float32 table rounds each sum."""
+    return 1e-5 if "32" in model else 1e-10
+
+
+def mean_estimate(gradient, draws, at, noise=False):
+    """Average of the estimate over the draws that the gradient's script holds, and of sd^2."""
+    rng = stream(0)
+    estimates = [evaluate(gradient, at, rng, noise) for _ in draws]
+    return np.mean([g for g, _ in estimates], axis=0), np.mean([sd ** 2 for _, sd in estimates], axis=0) if noise else None
+
+
+def scripted(cls, name, draws, **options):
+    """An estimator whose batches are the draws, one after the other."""
+    model = MODELS[name]
+    options.setdefault("prior", normal_prior(D, 2.0, 0.5))
+    return estimator(cls, model, Scripted(N, draws), stream(0), centre=CENTRE, **options)
+
+
+def bias(gradient, draws, at=AT):
+    """Largest departure of the average estimate, relative to the full gradient."""
+    exact = full(gradient, at)[1]
+    return np.abs(mean_estimate(gradient, draws, at)[0] - exact).max() / np.abs(exact).max()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_draws_are_equally_likely(scheme):
+    draws, counts = law(SCHEMES[scheme], N, M)
+    assert len(draws) == NUMBER.get(scheme, len(draws))
+    assert stats.chisquare(counts).pvalue > 1e-4         # fixed seed; a scheme with unequal draws needs its own law here
+
+
+@pytest.mark.parametrize("map", ["none", "scaling", "affine", "positive"])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", GRADIENTS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_estimates_are_unbiased(scheme, name, model, map):
+    draws = law(SCHEMES[scheme], N, M)[0]
+    gradient = scripted(GRADIENTS[name], model, draws, map=make_map(map, D))
+    assert bias(gradient, draws) < tolerance(model)
+
+
+@pytest.mark.parametrize("exact", [(4,), (0, 5), tuple(range(N))])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", GRADIENTS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_rows_that_are_always_computed_leave_estimates_unbiased(scheme, name, model, exact):
+    draws = law(SCHEMES[scheme], N, M)[0]
+    assert bias(scripted(GRADIENTS[name], model, draws, exact=exact), draws) < tolerance(model)
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_weighted_draws_are_unbiased(name):
+    """One row with probability p_i and weight 1 / (N p_i) (Horvitz & Thompson 1952), scale N."""
+    p = np.array([0.3, 0.1, 0.05, 0.25, 0.2, 0.1])
+    draws = [(listed([i], weight=(1 / (N * p[i]),), scale=float(N)),) for i in range(N)]
+    for model in MODELS:
+        gradient = scripted(GRADIENTS[name], model, draws)
+        estimates = np.array([evaluate(gradient, AT, stream(0))[0] for _ in draws])
+        exact = full(gradient, AT)[1]
+        assert np.abs(p @ estimates - exact).max() < tolerance(model) * np.abs(exact).max()
+
+
+def test_a_block_that_starts_before_the_end_only_is_caught():
+    flat = [(block(k, M, scale=N / M),) for k in range(N - M + 1)]
+    assert bias(scripted(GRADIENTS["simple"], "logit dense64", flat), flat) > STALE
+    assert bias(scripted(GRADIENTS["cv"], "logit dense64", flat), flat) > STALE
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_wrong_scale_is_caught(scheme):
+    draws = [tuple(run._replace(scale=run.scale * (N - 1) / N) for run in runs) for runs in law(SCHEMES[scheme], N, M)[0]]
+    for cls in GRADIENTS.values():
+        assert bias(scripted(cls, "logit dense64", draws), draws) > STALE
+
+
+def row_share(rows, draws=20_000):
+    """Mean and standard error of what each row counts in a draw: scale times weight, summed over its visits."""
+    rng, share = stream(5), np.zeros((draws, rows.n))
+    for k in range(draws):
+        for run in draw(rows, rng):
+            at = list(run.rows) if run.rows else range(run.start, run.start + run.m)
+            np.add.at(share[k], at, run.scale * np.ones(run.m) * (run.weight or 1))
+    return share.mean(axis=0), share.std(axis=0) / np.sqrt(draws)
+
+
+@pytest.mark.parametrize("n, m", [(7, 2), (50, 13), (5, 5), (3, 1)])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_row_counts_once_on_average(scheme, n, m):
+    mean, error = row_share(SCHEMES[scheme](n, m))
+    assert (np.abs(mean - 1) <= 5 * error + 1e-12).all()  # about 200 comparisons: 5 errors come by chance once in 10^4 runs
+
+
+@pytest.mark.parametrize("mistake", [lambda: FlatBlock(50, 13), *(lambda s=s: Misscaled(s(50, 13), 49 / 50) for s in SCHEMES.values())])
+def test_rows_that_count_wrongly_are_caught(mistake):
+    mean, error = row_share(mistake())
+    assert (np.abs(mean - 1) > 5 * error + 1e-12).any() or abs(mean.mean() - 1) > 1e-3
+
+
+@pytest.mark.parametrize("map", ["none", "scaling", "affine"])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", [k for k, cls in GRADIENTS.items() if "anchor" in cls.needs])
+def test_control_values_leave_no_noise_at_their_centre(name, model, map):
+    draws = law(SCHEMES["block"], N, M)[0]
+    there = make_map(map, D)
+    gradient = scripted(GRADIENTS[name], model, draws, map=there)
+    x = np.linalg.solve(*affine(there)) if there else CENTRE
+    exact = full(gradient, x)[1]
+    for _ in draws:
+        assert np.abs(evaluate(gradient, x, stream(0))[0] - exact).max() < tolerance(model) * max(1, np.abs(exact).max())
+
+
+def affine(map):
+    """(L, centre of the anchor - m): the equation for the anchor in sampler coordinates."""
+    L = np.array(map.matrix) if hasattr(map, "matrix") else np.diag(map.scale)
+    return L, CENTRE - np.array(map.centre)
+
+
+def enumerated_variance(gradient, draws, at):
+    """Variance of the estimate over equally likely draws."""
+    return np.var([evaluate(gradient, at, stream(0))[0] for _ in draws], axis=0)
+
+
+@pytest.mark.parametrize("map", ["none", "scaling", "positive"])
+@pytest.mark.parametrize("model", [m for m in MODELS if "32" not in m])
+@pytest.mark.parametrize("name", GRADIENTS)
+@pytest.mark.parametrize("scheme", [s for s in SCHEMES if s != "block"])
+def test_estimated_noise_is_unbiased(scheme, name, model, map):
+    draws = law(SCHEMES[scheme], N, M)[0]
+    gradient = scripted(GRADIENTS[name], model, draws, map=make_map(map, D))
+    variance = enumerated_variance(gradient, draws, AT)
+    assert mean_estimate(gradient, draws, AT, noise=True)[1] == pytest.approx(variance, rel=EXACT)
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if "32" not in m])
+@pytest.mark.parametrize("name", GRADIENTS)
+@pytest.mark.parametrize("m", range(1, N))
+def test_design_effect_of_blocks(m, name, model):
+    """Simple-sample variance times `block_effect` is the variance of the N blocks; `sd` takes the effect over."""
+    draws = law(SCHEMES["block"], N, m)[0]
+    gradient = scripted(GRADIENTS[name], model, draws)
+    samples = law(SCHEMES["uniform"], N, m)[0]
+    simple = enumerated_variance(scripted(GRADIENTS[name], model, samples), samples, AT)
+    effect = block_effect(gradient, AT, m)
+    variance = enumerated_variance(gradient, draws, AT)
+    assert effect * simple == pytest.approx(variance, rel=1e-9, abs=1e-12)
+    before = mean_estimate(gradient, draws, AT, noise=True)[1]
+    gradient.rows.set_design_effect(effect)
+    assert mean_estimate(gradient, draws, AT, noise=True)[1] == pytest.approx(before * effect, rel=1e-9)
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if "32" not in m])
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_row_noise_is_the_noise_of_one_row(name, model):
+    """Divided by n it is the covariance of estimates from n rows with replacement."""
+    draws = law(SCHEMES["replacement"], N, M)[0]
+    gradient = scripted(GRADIENTS[name], model, draws)
+    estimates = [evaluate(gradient, AT, stream(0))[0] for _ in draws]
+    assert row_noise(gradient, AT) / M == pytest.approx(np.cov(estimates, rowvar=False, ddof=0), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_all_rows_at_once_are_the_full_gradient(name):
+    for model in MODELS.values():
+        gradient = estimator(GRADIENTS[name], model, Everything(N), stream(0), centre=CENTRE)
+        assert evaluate(gradient, AT, stream(0))[0] == pytest.approx(full(gradient, AT)[1], rel=1e-5, abs=1e-6)
