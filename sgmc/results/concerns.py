@@ -80,9 +80,11 @@ def shape(fit, theta):
         return [ShapeWarning(f"the posterior is not the Gaussian at its mode: means are off by up to {shift:.2g} sd, sds by up to "
                              f"{100 * ratio:.0f} %.", "Use sampler='auto' or 'mala'.")]
     sd = np.sqrt((where.white ** 2).sum(axis=1))
-    moved = np.abs(theta.mean(axis=(0, 1)) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
-    changed = np.abs(theta.std(axis=(0, 1)) / sd - 1)
-    far = max(moved.max(), changed.max())
+    if where.whitened:                                        # as coefficients would be if the map were affine
+        standard = fit.x @ (where.white / sd[:, None]).T
+    else:
+        standard = (theta - where.theta(where.from_white(np.zeros(len(sd))))) / sd
+    far = max(np.abs(standard.mean(axis=(0, 1))).max(), np.abs(standard.std(axis=(0, 1)) - 1).max())
     if far < FAR:
         return []
     return [ShapeWarning(f"the posterior is far from the Gaussian at its centre (by {far:.2g} sd for the worst coefficient); steps "
