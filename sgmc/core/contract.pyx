@@ -148,6 +148,12 @@ cdef class Map:
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         raise NotImplementedError("pull")
 
+    def pulled(self, x, grad_theta):
+        """J' grad_theta + d log|J| at a point x, as an array (dim,)."""
+        cdef double[::1] point = np.array(x, dtype=float), grad = np.array(grad_theta, dtype=float), out = np.zeros(self.dim)
+        self.pull(&point[0], &grad[0], &out[0])
+        return np.asarray(out)
+
     cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil:
         raise NotImplementedError("the noise of single coordinates under a map that mixes them")
 

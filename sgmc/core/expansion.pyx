@@ -35,23 +35,30 @@ def expand(Model model, theta, Py_ssize_t rows=0):
     return value * scale, np.asarray(grad) * scale, full * scale
 
 
-def row_noise(Gradient gradient, x):
-    """N^2 Cov_i of the estimator's row terms at x (natural coordinates), (dim, dim): what a batch of one row would see.
+def row_noise(Gradient gradient, x, Py_ssize_t rows=0):
+    """The gradient at x (natural coordinates) and what a batch of one row would see of it, from the first `rows` rows.
 
-    Divided by n it is the covariance of the noise of n rows drawn with replacement; control values are taken off, the
-    prior is not included.
+    Returns
+    -------
+    gradient : array (dim,)
+        Of the log posterior; exact where `rows` is 0 (all).
+    covariance : array (dim, dim)
+        N^2 Cov_i of the row terms, control values taken off, prior excluded: divided by n it is the noise of n rows drawn
+        with replacement.
     """
     cdef Model model = gradient.model
     cdef Py_ssize_t at = 0, dim = model.dim, w = model.width, i, k, l
-    cdef Batch everything = all_rows(model.n), tile
-    cdef double[::1] theta = np.array(x, dtype=float), total = np.zeros(dim)
+    cdef Batch part = all_rows(rows if rows else model.n), tile
+    cdef double[::1] theta = np.array(x, dtype=float), total = np.zeros(dim), known = np.zeros(dim)
     cdef double[:, ::1] outer = np.zeros((dim, dim))
     cdef double[::1] residual = np.empty(model.tile * w), products = np.empty(model.tile * w * w)
     cdef double *r = &residual[0]
     if w == 0:
         raise NotImplementedError("row noise of a model without scores")
     with nogil:
-        while next_tile(&everything, model.tile, &at, &tile):
+        gradient.prior.add(&theta[0], NULL, &known[0])
+        gradient.known(&theta[0], &known[0])
+        while next_tile(&part, model.tile, &at, &tile):
             model.scores(&theta[0], &tile, &gradient.scratch, r, NULL)
             gradient.correct(&theta[0], &tile, r)
             model.add_scores(&tile, &gradient.scratch, r, &total[0])
@@ -60,8 +67,9 @@ def row_noise(Gradient gradient, x):
                     for l in range(w):
                         products[(i * w + k) * w + l] = r[i * w + k] * r[i * w + l]
             model.add_curvatures(&tile, &gradient.scratch, &products[0], &outer[0, 0])
-    second = np.asarray(outer) + np.triu(outer, 1).T
-    return model.n * second - np.outer(total, total)
+    mean, second = np.asarray(total) / part.m, (np.asarray(outer) + np.triu(outer, 1).T) / part.m
+    scale = <double> model.n
+    return np.asarray(known) + scale * mean, scale ** 2 * (second - np.outer(mean, mean))
 
 
 def block_effect(Gradient gradient, x, Py_ssize_t m):

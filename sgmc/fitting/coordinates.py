@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-from threadpoolctl import threadpool_limits
 
 from sgmc.core.contract import Map
 from sgmc.core.maps import Affine, Scaling
 from sgmc.errors import ConditionWarning
+from sgmc.fitting.blas import one_blas_thread
 
 PRIOR_ALONE = 0.99        # share of a direction's precision that comes from the prior
 
@@ -63,7 +63,7 @@ class Coordinates:
 
     def theta(self, x):
         """The user's coordinates of points x (..., d)."""
-        with threadpool_limits(1):
+        with one_blas_thread():
             return self.natural(x) @ self.to_theta.T + self.theta_centre
 
     def from_theta(self, theta):
@@ -85,7 +85,7 @@ def whitener(mode):
     """
     precision = mode.precision
     scale = 1 / np.sqrt(np.diag(precision))
-    with threadpool_limits(1):
+    with one_blas_thread():
         share, vectors = linalg.eigh(mode.prior * np.outer(scale, scale), precision * np.outer(scale, scale))
     return scale[:, None] * vectors, np.clip(share, 0.0, 1.0)
 
@@ -129,7 +129,7 @@ def coordinates(mode, back, precondition, rotate):
 
 def eigenvalue_range(matrix):
     """Smallest (at least 1e-12 of the largest) and largest eigenvalue of a symmetric matrix."""
-    with threadpool_limits(1):
+    with one_blas_thread():
         values = linalg.eigvalsh(matrix)
     return max(values[0], 1e-12 * values[-1]), values[-1]
 

@@ -68,13 +68,14 @@ def fit(problem, settings, begun):
     size = problem.model.n, problem.model.dim
     check_draws(settings, size[1])
     spec, gradient, reason, seen = decide(problem, settings, size)
-    plan = planning.plan(spec, gradient, reason, settings, seen.worst_noise, size, problem.coordinates)
+    always = problem.always_computed(gradient)
+    plan = planning.plan(spec, gradient, reason, settings, planning.Noise(seen.worst_noise, always), size, problem.coordinates)
     chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
     noise = plan.noise(seen.worst_noise, size[0])
     if noise > 0:
         effect = share_design_effect(problem, plan, settings, chains)
         noise *= effect
-    run = run_chains(chains, plan.warmup, steps_of(plan, settings, size[0]), settings.threads,
+    run = run_chains(chains, plan.warmup, steps_of(plan, settings, size[0], always), settings.threads,
                      time_limit=settings.time_limit, progress=settings.progress)
     x, weights = collect(chains, plan, run)
     passes = sum(c.gradient.touched for c in chains) / size[0]
@@ -87,22 +88,18 @@ def fit(problem, settings, begun):
 
 
 def decide(problem, settings, size):
-    """Sampler, gradient, reason and pilot; the gradient left open is the one with the least noise."""
-    supported = [name for name, cls in registry.room("gradients").items() if "anchor" in cls.needs]
-    wanted = [settings.gradient] if settings.gradient else supported
-    if settings.sampler is not None and (settings.sampler.exact or not settings.sampler.uses_gradient):
-        if settings.gradient:
-            raise ArgumentError(f"gradient={settings.gradient!r} does not apply to {settings.sampler.name}: it uses all rows")
-        wanted = ["taylor"]
-    z = draws_of_laplace(settings.seed, size[1], size[0])
+    """Sampler, gradient, reason and pilot."""
+    whole = settings.sampler is not None and (settings.sampler.exact or not settings.sampler.uses_gradient)
+    if whole and settings.gradient:
+        raise ArgumentError(f"gradient={settings.gradient!r} does not apply to {settings.sampler.name}: it uses all rows")
+    name = settings.gradient or planning.GRADIENT
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
-    seen = {name: pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, z, rng) for name in wanted}
-    best = min(seen, key=lambda name: seen[name].worst_noise)
+    seen = pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, draws_of_laplace(settings.seed, size[1]))
     if settings.sampler is not None:
-        return settings.sampler, best, "", seen[best]
-    stochastic, exact = registry.room("samplers")["lmsgld"](), registry.room("samplers")["mala"]()
-    spec, reason = planning.automatic(stochastic, exact, best, seen[best].worst_noise, size, settings.batch_size)
-    return spec, best, reason, seen[best]
+        return settings.sampler, name, "", seen
+    stochastic, exact = (registry.room("samplers")[s]() for s in planning.AUTO)
+    noise = planning.Noise(seen.worst_noise, problem.always_computed(name))
+    return *planning.automatic(stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size), seen
 
 
 def check_draws(settings, d):
@@ -146,7 +143,7 @@ def share_design_effect(problem, plan, settings, chains):
     n, d = problem.model.n, problem.model.dim
     if settings.subsample != "block" or plan.batch <= BLOCK_SHARE * n or plan.batch == n:
         return 1.0
-    z = draws_of_laplace(settings.seed, d, n)[0]
+    z = draws_of_laplace(settings.seed, d)[0]
     natural = problem.coordinates.natural(problem.coordinates.from_white(z))
     effect = block_effect(chains[0].gradient, natural, plan.batch)
     for chain in chains:
@@ -154,12 +151,12 @@ def share_design_effect(problem, plan, settings, chains):
     return float(effect.mean())
 
 
-def steps_of(plan, settings, n):
+def steps_of(plan, settings, n, always):
     """Recorded steps of a chain: what the draws need, or what `max_data_passes` leaves."""
     steps = plan.thin * settings.draws
     if settings.max_data_passes is None or not plan.spec.uses_gradient:
         return steps
-    rows = n if plan.spec.exact else plan.batch
+    rows = n if plan.spec.exact else plan.batch + always
     affordable = int(settings.max_data_passes * n / (rows * settings.chains)) - plan.warmup
     if affordable < plan.thin:
         raise ArgumentError(f"max_data_passes={settings.max_data_passes:g} is used up before the first draw of {settings.chains} "

@@ -2,8 +2,8 @@
 import numpy as np
 
 from sgmc.core.expansion import leverages
+from sgmc.fitting.plan import TOLERANCE
 
-TOLERANCE = 0.02          # of the variance, as in the plan
 LARGEST_SHARE = 0.2       # of the rows that may be computed at every step
 FARTHEST = 3.0            # posterior sd of a linear predictor beyond which no expansion serves: always computed
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.core.engine import evaluate
 from sgmc.core.expansion import row_noise
 from sgmc.core.rng import Rng, seed_sequence
 
-PAIRS = 8                 # of draws, at most
-WORK = 4e9                # multiplications that the pilot may cost, roughly
+PAIRS = 8                 # of draws
+ROWS = 200_000            # looked at where control values leave little to each; rows are in random order
 
 
 @dataclass(frozen=True)
@@ -42,14 +41,12 @@ class Pilot:
         return float(max(np.abs(self.mean_shift).max(), np.abs(self.sd_ratio - 1).max()))
 
 
-def draws_of_laplace(entropy, d, n):
-    """Antithetic draws z of N(0, I), (pairs, d)."""
-    work = n * d * (d + 10)
-    pairs = int(np.clip(WORK // max(work, 1), 1, PAIRS))
-    return Rng(seed_sequence(entropy, "pilot")).normals(pairs * d).reshape(pairs, d)
+def draws_of_laplace(entropy, d):
+    """Draws z of N(0, I), (pairs, d), to be used with both signs."""
+    return Rng(seed_sequence(entropy, "pilot")).normals(PAIRS * d).reshape(PAIRS, d)
 
 
-def pilot(gradient, coordinates, z, rng):
+def pilot(gradient, coordinates, z):
     """Measure noise and shape with a gradient estimator of the wanted kind.
 
     Under log pi(x) = -|x|^2/2 + e(x) with small e, Stein's identity gives E_pi x = E e'(x) and Var_pi x_jk - I =
@@ -58,21 +55,20 @@ def pilot(gradient, coordinates, z, rng):
     Parameters
     ----------
     gradient : Gradient
-        Over all rows.
     coordinates : Coordinates
     z : array (pairs, d)
-    rng : Rng
     """
     white = coordinates.white
     variance = (white ** 2).sum(axis=1)
     d, both = len(variance), np.concatenate([z, -z])
     noise, shift, spread = np.zeros(d), np.zeros(d), np.zeros((d, d))
+    rows = 0 if gradient.anchor is None else min(ROWS, gradient.model.n)
     for one in both:
         x = coordinates.from_white(one)
-        covariance = row_noise(gradient, coordinates.natural(x))
+        g, covariance = row_noise(gradient, coordinates.natural(x), rows)
         along = noise_directions(coordinates, x)
         noise += np.einsum("jk,kl,jl->j", along, covariance, along) / variance / len(both)
-        e = to_white(coordinates, x, evaluate(gradient, x, rng)[0]) + one
+        e = to_white(coordinates, x, g) + one
         shift += e / len(both)
         spread += np.outer(one, e) / len(both)
     ratio = 1 + np.einsum("jk,kl,jl->j", white, spread, white) / variance
@@ -92,8 +88,9 @@ def noise_directions(coordinates, x):
 
 
 def to_white(coordinates, x, g):
-    """The gradient in whitened coordinates of a gradient in x."""
+    """The gradient in whitened coordinates of one in natural ones, the map's Jacobian included."""
+    in_x = g if coordinates.map is None else coordinates.map.pulled(x, g)
     if coordinates.whitened:
-        return g
+        return in_x
     slopes = 1.0 if coordinates.map is None else coordinates.map.slopes(x)
-    return np.linalg.solve(coordinates.to_theta * slopes, coordinates.white).T @ g
+    return np.linalg.solve(coordinates.to_theta * slopes, coordinates.white).T @ in_x

@@ -5,6 +5,7 @@ Gaussian (`SamplerSpec.inflation`).  The default keeps that below TOLERANCE at t
 """
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,11 +14,21 @@ from sgmc.core.schedules import Constant
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError
 
-TOLERANCE = 0.02          # of the variance: 1 % of the sd
+TOLERANCE = 0.01          # of the variance: half a per cent of the sd
+GRADIENT = "taylor"       # the estimator with the least noise, where the model has a score path
+AUTO = ("lmsgld", "mala") # what "auto" chooses from
+FAR = 0.6                 # departure from a Gaussian beyond which "auto" wants an exact sampler
 OVERHEAD = 60             # what a step costs besides its rows, in rows
 SMALLEST_BATCH = 32
 WARMUP_TIME = 20          # Langevin time units of warmup: ten relaxation times of a whitened Gaussian
 METROPOLIS_WARMUP = 500   # steps in which an exact sampler adapts
+
+
+class Noise(NamedTuple):
+    """What a gradient estimator's minibatches cost: V1 of the worst coefficient, and rows computed at every step."""
+
+    one_row: float
+    always: int
 
 
 @dataclass(frozen=True)
@@ -69,11 +80,11 @@ def largest_h(spec, one_row, batch, n):
     return low
 
 
-def derive(spec, one_row, n, batch=None):
-    """(h, batch) with least cost (batch + OVERHEAD) / h within the tolerance."""
+def derive(spec, noise, n, batch=None):
+    """(h, batch) with least cost (rows a step + OVERHEAD) / h within the tolerance."""
     sizes = [batch] if batch else np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n))
-    options = [(largest_h(spec, one_row, int(m), n), int(m)) for m in sizes]
-    return min(options, key=lambda o: (o[1] + OVERHEAD) / max(o[0], 1e-300))
+    options = [(largest_h(spec, noise.one_row, int(m), n), int(m)) for m in sizes]
+    return min(options, key=lambda o: (o[1] + noise.always + OVERHEAD) / max(o[0], 1e-300))
 
 
 def metropolis_step(d):
@@ -81,20 +92,22 @@ def metropolis_step(d):
     return min(1.65 ** 2 * d ** (-1 / 3), 2.0)
 
 
-def automatic(stochastic, exact, gradient, one_row, size, batch=None):
-    """Sampler and reason for ``sampler="auto"``, by counted row touches.
+def automatic(stochastic, exact, gradient, noise, departure, n, batch=None):
+    """Sampler, gradient and reason for ``sampler="auto"``, by counted row touches and by shape.
 
-    A unit of Langevin time costs n/h rows with minibatches; an exact sampler, whose steps are as long but partly rejected,
-    makes up for about N/2 (measured on logistic posteriors).
+    A unit of Langevin time costs (rows a step)/h with minibatches; an exact sampler, whose steps are as long but partly
+    rejected, makes up for about N/2 (measured on logistic posteriors).  Far from a Gaussian, steps without accept-reject
+    are biased whatever the minibatch.
     """
-    n = size[0]
-    h, m = derive(stochastic, one_row, n, batch)
-    if m / h > n / 2:
-        return exact, f"auto: minibatches of {gradient} would touch {m / h:,.0f} rows a time unit, N = {n:,}"
-    return stochastic, f"auto: {m / h:,.0f} rows a time unit of N = {n:,}"
+    if departure > FAR:
+        return exact, gradient, f"for exactness: the posterior is {departure:.2g} sd from a Gaussian"
+    h, m = derive(stochastic, noise, n, batch)
+    cost = (m + noise.always) / h
+    counted = f"minibatches ({gradient}) touch {cost:,.0f} rows a unit of time, exact steps about {n / 2:,.0f}"
+    return (exact if cost > n / 2 else stochastic), gradient, f"by rows touched: {counted}"
 
 
-def plan(spec, gradient, reason, settings, one_row, size, coordinates):
+def plan(spec, gradient, reason, settings, noise, size, coordinates):
     """Fill in what the user left open.
 
     Parameters
@@ -102,8 +115,8 @@ def plan(spec, gradient, reason, settings, one_row, size, coordinates):
     spec : SamplerSpec
     gradient, reason : str
     settings : Settings
-    one_row : float
-        V1 of that gradient.
+    noise : Noise
+        Of that gradient.
     size : (int, int)
         Rows and coefficients.
     coordinates : Coordinates
@@ -120,13 +133,13 @@ def plan(spec, gradient, reason, settings, one_row, size, coordinates):
         raise ArgumentError(f"batch_size={settings.batch_size} exceeds the {n} rows")
     if spec.exact or not spec.uses_gradient:
         return whole_data_plan(spec, reason, settings, n, d, coordinates.stiffness)
-    h, batch = derive(spec, one_row, n, settings.batch_size)
+    h, batch = derive(spec, noise, n, settings.batch_size)
     schedule, origin = Constant(spec.from_langevin(h / coordinates.stiffness)), "derived"
     if settings.step_size is not None:
         schedule, origin = as_schedule(settings.step_size), "given"
         h = spec.langevin_time(schedule(0)) * coordinates.stiffness
         if settings.batch_size is None:
-            batch = batch_for_step(spec, one_row, h, n)
+            batch = batch_for_step(spec, noise.one_row, h, n)
     slowness = min(coordinates.stiffness / coordinates.softness, 100.0)
     thin = settings.thin or max(1, math.ceil(4 / h * slowness)) if h > 4e-7 else settings.thin or 10**7
     warmup = math.ceil(WARMUP_TIME / h * slowness) if settings.warmup is None else settings.warmup
@@ -151,8 +164,8 @@ def as_schedule(step):
 
 
 def batch_for_step(spec, one_row, h, n):
-    """Least batch that keeps the inflation within the tolerance at h; if none does, a hundredth of the rows."""
+    """Least batch whose noise adds no more than the tolerance at h; if none does, a hundredth of the rows."""
     for m in np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n)):
-        if spec.inflation(min(h, 3.9), one_row / m * (1 - m / n)) <= TOLERANCE:
+        if spec.inflation(min(h, 3.9), one_row / m * (1 - m / n)) - spec.inflation(min(h, 3.9), 0.0) <= TOLERANCE:
             return int(m)
     return int(min(n, max(SMALLEST_BATCH, n // 100)))

@@ -50,13 +50,18 @@ class Problem:
         cls = registry.lookup("gradients", name, "gradient")
         return cls(self.model, self.prior, rows, rng, map=self.coordinates.map, anchor=self.anchor(cls.needs))
 
+    def always_computed(self, gradient):
+        """Rows that an estimator of that name computes at every step."""
+        anchor = self.anchor(registry.lookup("gradients", gradient, "gradient").needs)
+        return 0 if anchor is None else len(anchor.exact)
+
     def anchor(self, needs):
         """The anchor at the mode that an estimator needs, or None."""
         if "anchor" not in needs:
             return None
         key = "curvature" in needs
         if key not in self.anchors:
-            centre = self.coordinates.natural(np.zeros(self.model.dim))
+            centre = self.coordinates.natural(self.coordinates.from_white(np.zeros(self.model.dim)))
             self.anchors[key] = Anchor(self.model, centre, key)
             if key:
                 exact = high_leverage(self.model, self.coordinates, self.anchors[key])

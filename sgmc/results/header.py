@@ -17,7 +17,7 @@ def facts(model, fit, settings, ess, rhat, ksd, scores):
     left = [("Dep. Variable", data.endog_name), ("Model", model.family.title), ("Sampler", sampler_name(plan)),
             ("Step size", step_text(fit)), ("Minibatch", minibatch_text(fit)),
             ("Chains", f"{fit.x.shape[0]}"), ("Warmup/Draws", f"{plan.warmup}/{fit.x.shape[1]} x {plan.thin}")]
-    right = [("No. Observations", f"{n}"), ("Df Model", f"{data.d - (data.intercept is not None)}"),
+    right = [("No. Observations", f"{n}" if fit.problem.table.weight is None else f"{fit.problem.table.weight.sum():g} in {n} rows"), ("Df Model", f"{data.d - (data.intercept is not None)}"),
              ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"), ("Min. ESS bulk", number(ess, np.nanmin, ".0f")),
              ("Max. R-hat", number(rhat, np.nanmax, ".3f")), ("KSD", "-" if ksd is None else f"{ksd:.3g}")]
     if not plan.spec.exact and plan.spec.uses_gradient:
@@ -26,7 +26,7 @@ def facts(model, fit, settings, ess, rhat, ksd, scores):
     elif fit.acceptance is not None:
         left.append(("Acceptance", f"{fit.acceptance:.2f}"))
         right.append(("Scores of KSD", scores))
-    lines = [f"Why this sampler: {plan.reason}."] if plan.reason else []
+    lines = [f"Sampler chosen {plan.reason}."] if plan.reason else []
     if model.levels is not None:
         lines.append(f"Success is {data.endog_name} = {model.levels[1]!r} (the other level: {model.levels[0]!r}).")
     if data.dropped:
@@ -55,14 +55,8 @@ def minibatch_text(fit):
         return "-"
     if fit.plan.spec.exact:
         return "all rows"
-    always = always_computed(fit)
+    always = fit.problem.always_computed(fit.plan.gradient)
     return f"{fit.plan.batch}{f' + {always} fixed' if always else ''} rows"
-
-
-def always_computed(fit):
-    """Rows that the estimator computes at every step."""
-    anchor = fit.problem.anchors.get(True) if fit.plan.gradient == "taylor" else None
-    return 0 if anchor is None else len(anchor.exact)
 
 
 def number(values, reduce, form):

@@ -59,7 +59,7 @@ class Results:
             warnings.warn(concern, stacklevel=4)
         data = model.data
         state = dict(draws=theta, weights=w, names=list(data.names), warnings=concerns, seed=settings.seed,
-                     header=facts(model, fit, settings, ess, rhat, ksd, scores), nobs=fit.problem.model.n,
+                     header=facts(model, fit, settings, ess, rhat, ksd, scores), nobs=observations(fit.problem),
                      df_model=data.d - (data.intercept is not None), interrupted=fit.run.interrupted,
                      model=ModelInfo(model), priors=fit.problem.priors, _ksd=ksd, _ess=ess, _rhat=rhat,
                      sampler=fit.plan.spec, step_size=fit.plan.schedule(0) if fit.adapted_step is None else fit.adapted_step)
@@ -255,6 +255,12 @@ def load(path):
         if isinstance(error, ArgumentError):
             raise
         raise ArgumentError(f"{path} is not a file written by Results.save, or it is damaged") from error
+
+
+def observations(problem):
+    """Rows, or the sum of frequency weights."""
+    weight = problem.table.weight
+    return problem.model.n if weight is None else float(weight.sum())
 
 
 def check_alpha(alpha):

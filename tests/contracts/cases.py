@@ -28,6 +28,7 @@ def variants(cls):
 
 
 SPECS = {name: spec for cls in SAMPLERS.values() for name, spec in variants(cls).items()}
+EXACT = {name: spec for name, spec in SPECS.items() if spec.exact and spec.uses_gradient}
 
 
 def families():

@@ -10,7 +10,8 @@ from .cases import REGRESSIONS, STORAGE, families, regression, table
 
 N = 61                                                   # odd: kernels take rows by twos and fours
 WIDTHS = [1, 3, 7, 8, 9, 16, 31, 32, 33, 40, 100]        # kernels differ for d < 8, 8..32 and beyond
-BATCHES = {"one row": block(5, 1), "block": block(7, 33), "listed": listed([3, 60, 3, 0, 17, 8, 8, 41, 59]), "all": block(0, N)}
+BATCHES = {"one row": block(5, 1), "block": block(7, 33), "all": block(0, N),
+           "listed": listed([3, 60, 3, 0, 17, 8, 8, 41, 59])}
 ROUNDING = 1e-12                                         # of sums of some dozens of terms of order one
 
 
@@ -20,14 +21,10 @@ def close(a, b, tolerance):
     return np.abs(a - b).max() <= tolerance * max(np.abs(a).max(), np.abs(b).max())
 
 
-def location(n=N, d=3):
-    return GaussianLocation(np.random.default_rng(1).normal(size=(n, d)), 0.7)
-
-
-def models(d=3):
+def models():
     """Small models with a score path, of one and of several scores a row."""
-    X, rng = table(N, d), np.random.default_rng(2)
-    return {"location": location(N, d),
+    X, rng = table(N, 3), np.random.default_rng(2)
+    return {"location": GaussianLocation(rng.normal(size=(N, 3)), 0.7),
             **{k: regression(k, X) for k in REGRESSIONS},
             **{f"{k} weighted, offset": regression(k, X, offset=rng.normal(size=N) / 3, weight=rng.random(N) + 0.5)
                for k in REGRESSIONS}}
@@ -37,6 +34,7 @@ SMALL = models()
 
 
 def theta(model, seed=4):
+    """Some point of order one."""
     return np.random.default_rng(seed).normal(size=model.dim) / 2
 
 
@@ -111,7 +109,8 @@ def test_a_row_weight_of_k_is_a_row_written_k_times(name):
 @pytest.mark.parametrize("name", REGRESSIONS)
 def test_an_offset_is_a_column_with_coefficient_one(name):
     X, at, y = table(N, 3), np.array([0.3, -0.2, 1.0]), (np.arange(N) % 2).astype(float)
-    column, offset = Probe(REGRESSIONS[name](design(X), y)), Probe(REGRESSIONS[name](design(np.ascontiguousarray(X[:, :2])), y, X[:, 2]))
+    column = Probe(REGRESSIONS[name](design(X), y))
+    offset = Probe(REGRESSIONS[name](design(np.ascontiguousarray(X[:, :2])), y, X[:, 2]))
     for run in BATCHES.values():
         assert column.value(at, run) == pytest.approx(offset.value(at[:2], run), rel=ROUNDING)
         assert close(column.gradient(at, run)[:2], offset.gradient(at[:2], run), ROUNDING)

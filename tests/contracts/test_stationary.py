@@ -1,10 +1,9 @@
 """Samplers against stationary laws known in closed form, and planted mistakes that must show in the same comparison."""
 import numpy as np
 import pytest
-from scipy.special import digamma, polygamma
 
-from sgmc._testing import Metropolis, Misscaled, Scripted, Shaken, StaleAnchor, Tempered
-from sgmc._toys import GaussianLocation, KnownSigma, PoissonLog
+from sgmc._testing import Misscaled, Scripted, Shaken, StaleAnchor
+from sgmc._toys import GaussianLocation, KnownSigma
 from sgmc.core.contract import Anchor, Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain, evaluate
@@ -12,8 +11,8 @@ from sgmc.core.maps import Scaling
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 
-from .cases import GRADIENTS, SAMPLERS, SCHEMES, SPECS, estimator, law, normal_prior, stream, table
-from .statistics import LIMIT, distance, standard_errors
+from .cases import EXACT, GRADIENTS, SAMPLERS, SCHEMES, SPECS, estimator, law, normal_prior, stream, table
+from .montecarlo import LIMIT, distance, standard_errors
 
 
 def sample(sampler, gradient, x, steps, h, seed=1, thin=4, warmup=1000):
@@ -131,12 +130,12 @@ def departure(spec, gradient, sampler=None, steps=20_000):
     step, inflation = spec.from_langevin(h), spec.inflation(h, NOISE)
     draws = sample(sampler or spec.build(DIM, step), gradient, np.zeros(DIM), steps, step)
     slack = 0 if spec.name in INJECTED else 0.2 * inflation
-    return standard_errors(np.column_stack([draws.mean(axis=1), (draws ** 2).mean(axis=1)]), [0, 1 + inflation], [0, slack]).max()
+    averages = np.column_stack([draws.mean(axis=1), (draws ** 2).mean(axis=1)])
+    return standard_errors(averages, [0, 1 + inflation], [0, slack]).max()
 
 
 FAITHFUL = {name: spec for name, spec in SPECS.items() if not spec.distortion}
 STOCHASTIC = {name: spec for name, spec in FAITHFUL.items() if spec.uses_gradient and not spec.exact}
-EXACT = {name: spec for name, spec in FAITHFUL.items() if spec.uses_gradient and spec.exact}
 
 
 @pytest.mark.parametrize("name", FAITHFUL)
@@ -153,13 +152,13 @@ def test_noise_times_root_two_is_caught(name):
     assert departure(spec, whitened(), Shaken(spec.build(DIM, spec.from_langevin(h)), h)) > LIMIT
 
 
-@pytest.mark.parametrize("factor", [0.5, 2.0, ROWS / BATCH])
+@pytest.mark.parametrize("factor", [0.5, 2.0, BATCH / ROWS])
 @pytest.mark.parametrize("name", STOCHASTIC)                # exact samplers draw no minibatch
 def test_a_wrong_scale_is_caught(name, factor):
-    assert departure(STOCHASTIC[name], whitened(scale=factor if factor < ROWS / BATCH else 1 / factor)) > LIMIT
+    assert departure(STOCHASTIC[name], whitened(scale=factor)) > LIMIT
 
 
-@pytest.mark.parametrize("name", STOCHASTIC | EXACT)        # the Laplace approximation knows its prior by the coordinates
+@pytest.mark.parametrize("name", STOCHASTIC | EXACT)        # the Laplace approximation knows the prior by its coordinates
 def test_a_dropped_prior_is_caught(name):
     assert departure(SPECS[name], whitened(prior=Prior(DIM))) > LIMIT
 
@@ -188,58 +187,3 @@ def test_optimisers_climb(name):
     near, far = (sample(spec.build(DIM, step), whitened(scale=scale), np.full(DIM, 20.0), 2000, step) for scale in (1, -3))
     assert (near ** 2).mean() < 1
     assert not (far ** 2).mean() < 1                        # planted: downhill
-
-
-# ---- exact samplers: a skewed law is left as it is ----------------------------------------------------------------------
-# exp theta_j ~ Gamma(shape_j, ROWS_j); chains start from it, and after a few steps are still distributed so.
-
-SHAPE, COUNT = np.array([4.0, 9.0]), np.array([4, 3])
-SKEWED = PoissonLog(design(np.repeat(np.eye(2), COUNT, axis=0)), np.array([1.0, 0, 2, 1, 5, 1, 3]))
-AFTER, CHAINS = 5, 20_000
-
-
-def skewed_coordinates(dim):
-    """Model of the first `dim` groups and the map that whitens at the mode."""
-    rows = COUNT[:dim].sum()
-    model = PoissonLog(design(np.array(SKEWED.X.table[:rows, :dim])), np.array(SKEWED.y[:rows]))
-    return model, Scaling(np.log(SHAPE / COUNT)[:dim], 1 / np.sqrt(SHAPE[:dim]))
-
-
-def invariance(build, dim, h, gradient_class=GRADIENTS["simple"], factor=None):
-    """Departure of the first four moments and the product after AFTER steps from the law, in Monte Carlo errors."""
-    model, white = skewed_coordinates(dim)
-    rng = stream(7)
-    gradient = gradient_class(model, Prior(dim), SCHEMES["block"](model.n, model.n), rng, map=white)
-    if factor is not None:
-        gradient.factor = factor
-    start = (np.log(np.random.default_rng(7).gamma(SHAPE[:dim], size=(CHAINS, dim))) - np.log(SHAPE[:dim])) * np.sqrt(SHAPE[:dim])
-    after = np.empty_like(start)
-    for k in range(CHAINS):
-        chain = Chain(start[k], build(dim, h), gradient, rng, Constant(h))
-        chain.run(AFTER, False)
-        after[k] = chain.x
-    assert np.corrcoef(start[:, 0], after[:, 0])[0, 1] < 0.9      # it does move
-    mean = (digamma(SHAPE[:dim]) - np.log(SHAPE[:dim])) * np.sqrt(SHAPE[:dim])
-    e = after - mean
-    variance, third, fourth = (polygamma(k, SHAPE[:dim]) * SHAPE[:dim] ** ((k + 1) / 2) for k in (1, 2, 3))
-    expected = [np.zeros(dim), variance, third, fourth + 3 * variance ** 2, [0.0]]
-    return standard_errors(np.hstack([e, e ** 2, e ** 3, e ** 4, e[:, :1] * e[:, -1:] - (dim == 1) * variance[0]]),
-                           np.concatenate(expected)).max()
-
-
-@pytest.mark.parametrize("dim", [1, 2])
-@pytest.mark.parametrize("name", EXACT)
-def test_exact_samplers_leave_a_skewed_law_invariant(name, dim):
-    assert invariance(EXACT[name].build, dim, 1.0) < LIMIT
-
-
-@pytest.mark.parametrize("factor", [0.5, 2.0, -1.0])
-@pytest.mark.parametrize("name", EXACT)
-def test_wrong_acceptance_is_caught(name, factor):
-    """The log density ratio of acceptance halved, doubled and inverted, while the gradient stays right."""
-    assert invariance(EXACT[name].build, 1, 1.0, Tempered, factor) > LIMIT
-
-
-@pytest.mark.parametrize("rule, passes", [("right", True), ("no hastings", False), ("inverted", False)])
-def test_the_check_of_invariance_tells_acceptance_rules_apart(rule, passes):
-    assert (invariance(lambda dim, h: Metropolis(dim, h, rule), 1, 1.0) < LIMIT) == passes

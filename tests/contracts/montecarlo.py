@@ -1,7 +1,7 @@
 """Monte Carlo errors of chains, and the rule by which a statistical test decides."""
 import numpy as np
 
-LIMIT = 5.0       # standard errors: at a fixed seed a few hundred comparisons with t on 49 df pass together in 99 of 100 seeds
+LIMIT = 5.0       # standard errors: a few hundred comparisons with t on 49 df pass together at 99 of 100 seeds
 BATCHES = 50      # of a chain, for the standard error of its means; each must be much longer than the correlation time
 
 

@@ -1,0 +1,85 @@
+"""Exact samplers leave a skewed law as it is; wrong rules of acceptance do not.
+
+exp theta_j ~ Gamma(SHAPE_j, COUNT_j).  Chains start from that law, and after a few steps are still distributed so.
+"""
+import numpy as np
+import pytest
+from scipy.special import digamma, polygamma
+
+from sgmc._testing import Metropolis, Tempered
+from sgmc._toys import PoissonLog
+from sgmc.core.contract import Prior
+from sgmc.core.design import design
+from sgmc.core.engine import Chain
+from sgmc.core.maps import Scaling
+from sgmc.core.schedules import Constant
+
+from .cases import EXACT, GRADIENTS, SCHEMES, stream
+from .montecarlo import LIMIT, standard_errors
+
+SHAPE, COUNT = np.array([4.0, 9.0]), np.array([4, 3])      # sums of outcomes, and rows, of two groups
+GROUP, OUTCOME = np.repeat(np.eye(2), COUNT, axis=0), np.array([1.0, 0, 2, 1, 5, 1, 3])
+AFTER, CHAINS, H = 5, 20_000, 1.0
+
+
+def posterior(cls, dim, rng):
+    """A gradient of the first `dim` groups' posterior, in coordinates whitened at the mode."""
+    rows = COUNT[:dim].sum()
+    model = PoissonLog(design(np.ascontiguousarray(GROUP[:rows, :dim])), OUTCOME[:rows])
+    white = Scaling(np.log(SHAPE / COUNT)[:dim], 1 / np.sqrt(SHAPE[:dim]))
+    return cls(model, Prior(dim), SCHEMES["block"](rows, rows), rng, map=white)
+
+
+def starts(dim):
+    """Independent draws of the law, in the same coordinates."""
+    gamma = np.random.default_rng(7).gamma(SHAPE[:dim], size=(CHAINS, dim))
+    return np.log(gamma / SHAPE[:dim]) * np.sqrt(SHAPE[:dim])
+
+
+def central_moments(dim):
+    """Mean, and central moments of order 2, 3 and 4, of log-gamma variables in those coordinates."""
+    root = np.sqrt(SHAPE[:dim])
+    variance, third, cumulant = (polygamma(k, SHAPE[:dim]) * root ** (k + 1) for k in (1, 2, 3))
+    return (digamma(SHAPE[:dim]) - np.log(SHAPE[:dim])) * root, variance, third, cumulant + 3 * variance ** 2
+
+
+def departure(build, gradient, rng):
+    """Departure of four moments and the coordinates' covariance from the law's, in Monte Carlo errors."""
+    before = starts(gradient.dim)
+    after = np.empty_like(before)
+    for k in range(CHAINS):
+        chain = Chain(before[k], build(gradient.dim, H), gradient, rng, Constant(H))
+        chain.run(AFTER, False)
+        after[k] = chain.x
+    assert np.corrcoef(before[:, 0], after[:, 0])[0, 1] < 0.9      # it does move
+    mean, *rest = central_moments(gradient.dim)
+    e = after - mean
+    samples, expected = np.hstack([e, e ** 2, e ** 3, e ** 4]), np.concatenate([0 * mean, *rest])
+    if gradient.dim == 2:
+        samples, expected = np.column_stack([samples, e.prod(axis=1)]), np.append(expected, 0.0)
+    return standard_errors(samples, expected).max()
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+@pytest.mark.parametrize("name", EXACT)
+def test_exact_samplers_leave_a_skewed_law_invariant(name, dim):
+    rng = stream(7)
+    assert departure(EXACT[name].build, posterior(GRADIENTS["simple"], dim, rng), rng) < LIMIT
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0, -1.0])
+@pytest.mark.parametrize("name", EXACT)
+def test_wrong_acceptance_is_caught(name, factor):
+    """The log density ratio of acceptance halved, doubled and inverted, while the gradient stays right."""
+    rng = stream(7)
+    gradient = posterior(Tempered, 1, rng)
+    gradient.factor = factor
+    assert departure(EXACT[name].build, gradient, rng) > LIMIT
+
+
+@pytest.mark.parametrize("rule, passes", [("right", True), ("no hastings", False), ("inverted", False)])
+def test_rules_of_acceptance_are_told_apart(rule, passes):
+    """The same comparison for a plain Metropolis-Hastings step, and for what becomes of it without its corrections."""
+    rng = stream(7)
+    gradient = posterior(GRADIENTS["simple"], 1, rng)
+    assert (departure(lambda dim, h: Metropolis(dim, h, rule), gradient, rng) < LIMIT) == passes

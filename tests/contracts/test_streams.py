@@ -1,0 +1,92 @@
+"""Random streams: their law, and that they continue and are cut without a bit of difference."""
+import pickle
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sgmc._testing import draw
+from sgmc.core.rng import PURPOSES, Rng, seed_sequence
+
+from .cases import SCHEMES, stream
+from .montecarlo import LIMIT
+
+MANY = 1_000_000
+
+
+def normality(x):
+    """Largest departure of the first four moments and of two tail counts, in standard errors, and the p of KS."""
+    powers = [(x.mean(), 0, 1), ((x ** 2).mean(), 1, 2), ((x ** 3).mean(), 0, 15), ((x ** 4).mean(), 3, 96)]
+    tails = [((np.abs(x) > t).mean(), p, p) for t in (3, 4) for p in [2 * stats.norm.sf(t)]]
+    return max(abs(m - e) / np.sqrt(v / len(x)) for m, e, v in powers + tails), stats.kstest(x, "norm").pvalue
+
+
+def test_normals():
+    departure, p = normality(stream(1).normals(MANY))
+    assert departure < LIMIT and p > 1e-4
+
+
+@pytest.mark.parametrize("mistake", [lambda x, u: 1.01 * x, lambda x, u: x + 0.006, lambda x, u: np.clip(x, -3.9, 3.9),
+                                     lambda x, u: u.reshape(12, -1).sum(axis=0) - 6])
+def test_numbers_that_are_not_normal_are_caught(mistake):
+    x, u = np.random.default_rng(1).normal(size=MANY), np.random.default_rng(2).random(12 * MANY // 4)
+    departure, p = normality(mistake(x, u))
+    assert departure > LIMIT or p < 1e-4
+
+
+def test_uniforms():
+    u = stream(1).uniforms(MANY)
+    assert 0 <= u.min() and u.max() < 1
+    assert stats.kstest(u, "uniform").pvalue > 1e-4
+    for lag in (1, 2, 7, 8, 9, 16):                      # lanes of 8: neighbours in a lane and across lanes
+        cells = np.histogram2d(u[:-lag], u[lag:], 20, [[0, 1], [0, 1]])[0].ravel()
+        assert stats.chisquare(cells).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("lag", [1, 2, 7, 8, 9, 16])
+def test_normals_do_not_follow_each_other(lag):
+    x = stream(2).normals(MANY)
+    for a, b in ((x[:-lag], x[lag:]), (x[:-lag] ** 2, x[lag:] ** 2)):
+        assert abs(np.corrcoef(a, b)[0, 1]) < LIMIT / np.sqrt(MANY)
+
+
+@pytest.mark.parametrize("kind", ["normals", "uniforms"])
+def test_a_stream_does_not_depend_on_how_it_is_cut(kind):
+    sizes = [1, 3, 0, 17, 255, 256, 257, 1, 15, 16, 1000, 700, 2]
+    pieces = stream(3)
+    cut = np.concatenate([getattr(pieces, kind)(n) for n in sizes])
+    assert np.array_equal(cut, getattr(stream(3), kind)(sum(sizes)))
+
+
+def use(rng):
+    """Some of every kind of number."""
+    return np.concatenate([rng.normals(37), rng.uniforms(5), draw(SCHEMES["replacement"](1000, 9), rng)[0].rows])
+
+
+def test_a_stream_continues_from_its_pickled_state():
+    rng, other = stream(4), stream(5)
+    use(rng)
+    saved = pickle.dumps(rng.state())
+    expected = [use(rng) for _ in range(20)]
+    use(other)
+    other.set_state(pickle.loads(saved))
+    assert all(np.array_equal(a, use(other)) for a in expected)
+
+
+def test_a_state_of_another_size_is_refused():
+    state = stream(4).state()
+    with pytest.raises(ValueError, match="another version"):
+        stream(4).set_state({**state, "normal": state["normal"][:-1]})
+
+
+def test_purposes_chains_and_seeds_have_their_own_streams():
+    """No two of these streams are correlated, neither in place nor shifted by a few numbers."""
+    n, rngs = 10_000, [stream(seed, purpose, k) for seed in (0, 1) for purpose in PURPOSES for k in range(3)]
+    x = np.array([draws(n) for rng in rngs for draws in (rng.normals, rng.uniforms)])
+    for shift in (0, 1, 8):
+        r = np.corrcoef(x, np.roll(x, shift, axis=1))[:len(x), len(x):]
+        assert np.abs(r[~np.eye(len(x), dtype=bool)]).max() < 5.5 / np.sqrt(n)      # of 15,000 pairs
+
+
+def test_equal_seeds_give_equal_streams():
+    assert np.array_equal(use(Rng(seed_sequence(9, "chain", 2))), use(Rng(seed_sequence(9, "chain", 2))))

@@ -1,0 +1,346 @@
+"""What is derived where the user leaves it open, and that the clock, threads and the order of things change no draw."""
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sgmc
+from sgmc.core.schedules import Constant, Polynomial
+from sgmc.diagnostics import moments
+from sgmc.errors import (ArgumentError, GradientNoiseWarning, InterruptedWarning, LowESSWarning, SGMCWarning, ShapeWarning,
+                         StepSizeWarning)
+from sgmc.fitting import plan as planning
+from sgmc.registry import room
+
+STOCHASTIC = [cls() for _, cls in sorted(room("samplers").items()) if not cls.exact and cls.uses_gradient]
+WHITENED = SimpleNamespace(stiffness=1.0, softness=1.0, whitened=True)
+
+
+def frame(n=400, seed=0, shift=0.0):
+    """Rows with outcome y and predictors a, b."""
+    rng = np.random.default_rng([seed, n])
+    df = pd.DataFrame(rng.normal(shift, 1, (n, 2)), columns=["a", "b"])
+    return df.assign(y=(rng.random(n) < 1 / (1 + np.exp(0.5 - df.a + 0.5 * df.b))).astype(int))
+
+
+def draws_of(results):
+    """A digest of every bit of the draws."""
+    return hashlib.sha256(np.ascontiguousarray(results.draws).tobytes()).hexdigest()
+
+
+def settings(**given):
+    """What `plan` reads of a fit's settings."""
+    return SimpleNamespace(**{**dict(batch_size=None, step_size=None, thin=None, warmup=None, sampler=None), **given})
+
+
+def planned(spec, one_row, n=100_000, d=3, **given):
+    """The plan of that sampler for gradient noise V1 = one_row."""
+    return planning.plan(spec, "cv", "", settings(sampler=spec, **given), planning.Noise(one_row, 0), (n, d), WHITENED)
+
+
+# ---- step and batch -------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("one_row", [0.01, 5.0, 300.0, 2e4])
+@pytest.mark.parametrize("spec", STOCHASTIC, ids=repr)
+def test_derived_step_and_batch_keep_the_tolerance(spec, one_row):
+    n = 100_000
+    plan = planned(spec, one_row, n)
+    h = spec.langevin_time(plan.schedule(0))
+    noise = one_row / plan.batch * (1 - plan.batch / n)
+    assert plan.step_origin == "derived" and isinstance(plan.schedule, Constant)
+    assert h == pytest.approx(plan.langevin_time, rel=1e-12) and 0 < h <= spec.largest_step * (1 + 1e-12)
+    assert spec.inflation(h, noise) <= planning.TOLERANCE * (1 + 1e-9)
+    if h < spec.largest_step:                                 # not more careful than needed
+        assert spec.inflation(1.01 * h, noise) > planning.TOLERANCE
+    cost = (plan.batch + planning.OVERHEAD) / h
+    for other in (plan.batch // 2, 2 * plan.batch):           # nor costlier than other batches
+        if planning.SMALLEST_BATCH <= other <= n:
+            assert cost <= 1.02 * (other + planning.OVERHEAD) / planning.largest_h(spec, one_row, other, n)
+
+
+@pytest.mark.parametrize("spec", STOCHASTIC, ids=repr)
+def test_inflation_grows_with_step_and_noise(spec):
+    steps, noises = np.linspace(0.01, 1, 20), [0.0, 0.1, 1.0, 10.0]
+    table = np.array([[spec.inflation(h, v) for h in steps] for v in noises])
+    assert (np.diff(table, axis=0) >= -1e-15).all() and (np.diff(table, axis=1) >= -1e-15).all() and (table >= 0).all()
+
+
+def test_inflation_of_langevin_steps_is_the_closed_form():
+    h, v = 0.3, 2.0                                           # x' = (1 - h/2) x + h/2 e + sqrt(h) xi, Var e = v
+    variance = (h + h * h / 4 * v) / (1 - (1 - h / 2) ** 2)
+    assert sgmc.SGLD().inflation(h, v) == pytest.approx(variance - 1, rel=1e-12)
+    assert sgmc.LMSGLD().inflation(h, v) == pytest.approx(h * h / 4 * v / (1 - (1 - h / 2) ** 2), rel=1e-12)
+
+
+def test_the_batch_of_a_given_step_and_the_step_of_a_given_batch():
+    spec, n, noise = sgmc.SGLD(), 100_000, 300.0
+    small_step = planned(spec, noise, n, step_size=0.01)
+    assert small_step.step_origin == "given" and small_step.schedule(0) == 0.01
+    assert spec.inflation(0.01, noise / small_step.batch) <= 1.05 * planning.TOLERANCE
+    assert planned(spec, noise, n, step_size=0.02).batch > small_step.batch
+    given = planned(spec, noise, n, batch_size=500)
+    assert given.batch == 500
+    assert spec.inflation(given.langevin_time, noise / 500 * (1 - 500 / n)) == pytest.approx(planning.TOLERANCE, rel=1e-6)
+
+
+@pytest.mark.parametrize("spec", STOCHASTIC, ids=repr)
+def test_thin_and_warmup_follow_the_step(spec):
+    plan = planned(spec, 5.0)
+    assert plan.thin == int(np.ceil(4 / plan.langevin_time)) and plan.warmup == int(np.ceil(20 / plan.langevin_time))
+    given = planned(spec, 5.0, thin=7, warmup=0)
+    assert (given.thin, given.warmup) == (7, 0)
+
+
+def test_exact_samplers_keep_every_step_unless_chosen_by_auto():
+    assert (planned(sgmc.MALA(), 0.0).thin, planned(sgmc.MALA(), 0.0).warmup) == (1, planning.METROPOLIS_WARMUP)
+    chosen = planning.plan(sgmc.MALA(), "cv", "", settings(), planning.Noise(0.0, 0), (100, 3), WHITENED)
+    assert chosen.thin == int(np.ceil(4 / planning.metropolis_step(3)))
+    assert planned(sgmc.Laplace(), 0.0).warmup == 0
+
+
+@pytest.mark.parametrize("argument", [dict(batch_size=401), dict(batch_size=10**9)])
+def test_batches_beyond_the_rows_are_refused(argument):
+    with pytest.raises(ArgumentError, match=rf"batch_size={argument['batch_size']} exceeds the 400 rows"):
+        sgmc.logit("y ~ a", frame(), sampler="sgld", **argument)
+
+
+@pytest.mark.parametrize("sampler", ["mala", "laplace"])
+def test_batches_do_not_apply_to_samplers_of_all_rows(sampler):
+    with pytest.raises(ArgumentError, match=f"batch_size does not apply to {sampler}"):
+        sgmc.logit("y ~ a", frame(), sampler=sampler, batch_size=10)
+
+
+# ---- auto -----------------------------------------------------------------------------------------------------------------
+
+def heavy(n, df, seed=1):
+    """Rows whose predictor a has heavy tails: some of them say much more than others."""
+    return frame(n, seed).assign(a=np.random.default_rng([seed, n]).standard_t(df, n))
+
+
+@pytest.mark.parametrize("df, exact", [(frame(20_000), False), (frame(2000), False), (heavy(60, 2), True), (heavy(40, 3), True)],
+                         ids=["20000", "2000", "60", "40"])
+def test_auto_takes_minibatches_where_they_pay_and_says_why(df, exact):
+    results = sgmc.logit("y ~ a + b", df, seed=1, draws=2000)
+    assert results.sampler == (sgmc.MALA() if exact else sgmc.LMSGLD())
+    text = " ".join(results.summary().as_text().split())
+    assert ("all rows" in text) == exact
+    touched, whole = re.search(r"[Ss]ampler.* ([\d,]+) rows a unit of time, exact steps about ([\d,]+)\.", text).groups()
+    assert int(whole.replace(",", "")) == len(df) // 2
+    assert (int(touched.replace(",", "")) > len(df) / 2) == exact
+
+
+def test_auto_takes_the_exact_sampler_far_from_a_gaussian():
+    df = frame(60).assign(x=lambda t: np.where(t.index % 12, 0.0, 1.0), y=lambda t: t.y * (t.x == 0))
+    with pytest.warns(SGMCWarning):
+        results = sgmc.logit("y ~ a + x", df, seed=1, prior="cauchy", draws=2000)
+    assert results.sampler == sgmc.MALA()
+
+
+# ---- warnings of steps and noise ------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("how, warning, text", [
+    (dict(sampler="sgld", step_size=1.0), StepSizeWarning, "the step widens the draws by about 15 %"),
+    (dict(sampler="sgld-simple", batch_size=20, step_size=0.1), GradientNoiseWarning, "gradient noise widens the draws"),
+    (dict(sampler="sgld", step_size=3.99, draws=5000), StepSizeWarning, "of a posterior sd"),
+], ids=["step", "noise", "huge step"])
+def test_a_step_or_batch_too_rough_is_warned_of_in_numbers(how, warning, text):
+    with pytest.warns(SGMCWarning) as caught:
+        results = sgmc.logit("y ~ a", frame(), seed=1, **how)
+    assert text in " ".join(str(w.message) for w in caught if isinstance(w.message, warning))
+    assert f"[{warning.__name__}]" in results.summary().as_text()
+    exact = sgmc.logit("y ~ a", frame(), seed=1, sampler="mala", draws=2000)
+    assert (results.bse > 1.05 * exact.bse).all()             # and rightly so
+
+
+def test_the_announced_widening_is_the_measured_one():
+    with pytest.warns(StepSizeWarning, match="by about 15 %"):
+        wide = sgmc.logit("y ~ a", frame(2000), seed=1, sampler="sgld", step_size=1.0, draws=4000)
+    exact = sgmc.logit("y ~ a", frame(2000), seed=1, sampler="mala", draws=4000)
+    # 1 / sqrt(1 - 1/4) = 1.155; Monte Carlo error of both sds about 1 % each
+    np.testing.assert_allclose(wide.bse / exact.bse, 1.155, rtol=0.03)
+
+
+# ---- steps as the user gives them -----------------------------------------------------------------------------------------
+
+def test_a_number_is_a_constant_step():
+    results = sgmc.logit("y ~ a", frame(), sampler="sgld", step_size=0.05, thin=20, seed=1)
+    assert results.step_size == 0.05 and results.weights is None
+    assert "0.05 (given)" in results.summary().as_text()
+
+
+@pytest.mark.parametrize("schedule, f", [(sgmc.Polynomial(0.4, 10, 0.4), lambda t: 0.4 * (10 + t) ** -0.4),
+                                         (lambda t: 0.15 / (1 + 1e-4 * t), lambda t: 0.15 / (1 + 1e-4 * t))],
+                         ids=["Polynomial", "callable"])
+def test_decreasing_steps_weigh_the_draws(schedule, f):
+    results = sgmc.logit("y ~ a", frame(), sampler="sgld", step_size=schedule, thin=20, warmup=50, draws=4000, seed=1)
+    last = 50 + 20 * np.arange(1, 4001) - 1                   # the step that led to each kept draw
+    np.testing.assert_allclose(results.weights, [f(int(t)) for t in last], rtol=1e-12)
+    np.testing.assert_allclose(results.params, moments.mean(results.draws, results.weights), rtol=1e-12)
+    assert abs(results.params / results.draws.mean(axis=(0, 1)) - 1).max() > 1e-4
+    exact = sgmc.logit("y ~ a", frame(), sampler="mala", draws=3000, seed=1)
+    error = np.hypot(exact.mcse(), results.mcse())
+    assert (abs(results.params - exact.params) < 0.1 * exact.bse + 4 * error).all()
+    assert "decaying" in results.summary().as_text()
+
+
+@pytest.mark.parametrize("preconditioner", ["mode", "dense", "diag", None])
+def test_step_sizes_are_in_the_samplers_coordinates(preconditioner):
+    """Chains forget as fast with a step of 0.1 whitened as with 0.1 / (posterior precision) in the user's coordinates."""
+    df = frame(2000)
+    one_sd = float(sgmc.logit("y ~ 0 + a", df, seed=1).bse.iloc[0])
+    step = 0.1 if preconditioner else 0.1 * one_sd ** 2
+    results = sgmc.logit("y ~ 0 + a", df, sampler="sgld", step_size=step, precondition=preconditioner, draws=20_000, thin=1, seed=1)
+    assert results.step_size == step
+    lag_one = np.corrcoef(results.draws[0, 1:, 0], results.draws[0, :-1, 0])[0, 1]
+    assert abs(lag_one - 0.95) < 0.01                         # 1 - h/2; its Monte Carlo error is 0.002
+
+
+@pytest.mark.parametrize("gradient", ["cv", "taylor"])
+def test_control_values_are_at_the_mode_in_any_coordinates(gradient):
+    shares = []
+    for precondition in ("mode", "diag", None):
+        results = sgmc.logit("y ~ 0 + a", frame(2000), sampler="lmsgld", gradient=gradient, precondition=precondition, draws=2000,
+                             batch_size=64, seed=1)
+        shares.append(float(dict(results.header[0])["Noise share"]))
+    np.testing.assert_allclose(shares, shares[0], rtol=0.2)   # printed with two digits
+    assert 0 < shares[0] < 0.01
+
+
+def test_draws_start_at_init():
+    start = [5.0, -5.0]
+    with pytest.warns(SGMCWarning):                           # two draws do not suffice for anything
+        results = sgmc.logit("y ~ a", frame(), sampler="sgld", init=start, step_size=1e-10, warmup=0, thin=1, draws=2, seed=1)
+    np.testing.assert_allclose(results.draws, np.broadcast_to(start, (4, 2, 2)), atol=1e-3)
+    each = np.arange(8.0).reshape(4, 2)
+    with pytest.warns(SGMCWarning):
+        results = sgmc.logit("y ~ a", frame(), sampler="sgld", init=each, step_size=1e-10, warmup=0, thin=1, draws=2, seed=1)
+    np.testing.assert_allclose(results.draws[:, 0], each, atol=1e-3)
+
+
+# ---- the same draws -------------------------------------------------------------------------------------------------------
+
+LONG = dict(sampler="lmsgld", seed=3, draws=100_000, thin=1, chains=2)
+
+
+def test_a_time_limit_gives_a_prefix():
+    df, slow = frame(), dict(LONG, draws=400_000, thin=4)
+    with pytest.warns(InterruptedWarning, match="time limit"):
+        short = sgmc.logit("y ~ a", df, time_limit=0.1, **slow)
+    kept = short.draws.shape[1]
+    assert 0 < kept < 400_000 and short.interrupted == "time limit"
+    whole = sgmc.logit("y ~ a", df, **dict(slow, draws=kept + 10))
+    np.testing.assert_array_equal(short.draws, whole.draws[:, :kept])
+
+
+def test_a_time_limit_before_the_first_draw_is_an_error():
+    with pytest.raises(ArgumentError, match="time_limit ended the run before the first draw"):
+        sgmc.logit("y ~ a", frame(), time_limit=1e-3, **dict(LONG, warmup=10**7))
+
+
+@pytest.mark.parametrize("sampler", ["lmsgld", "mala"])
+def test_max_data_passes_gives_a_prefix(sampler):
+    df, how = frame(), dict(sampler=sampler, seed=3, draws=5000, chains=2, warmup=100)
+    whole = sgmc.logit("y ~ a", df, **how)
+    part = sgmc.logit("y ~ a", df, max_data_passes=2400, **how)
+    kept = part.draws.shape[1]
+    assert 500 < kept < 5000
+    np.testing.assert_array_equal(part.draws, whole.draws[:, :kept])
+    passes = float(dict([*part.header[0], *part.header[1]])["Data passes"])
+    assert 0.9 * 2400 < passes <= 1.01 * 2400 + 4
+
+
+def test_max_data_passes_too_few():
+    with pytest.raises(ArgumentError, match="max_data_passes=1 is used up before the first draw"):
+        sgmc.logit("y ~ a", frame(), sampler="mala", max_data_passes=1)
+
+
+@pytest.mark.parametrize("sampler", ["lmsgld", "mala", "csgbd", "laplace"])
+def test_same_seed_same_bits_for_any_number_of_threads(sampler):
+    df, how = frame(4000), dict(sampler=sampler, seed=5, draws=900)
+    digests = {threads: draws_of(sgmc.logit("y ~ a + b", df, threads=threads, **how)) for threads in (1, 2, 4)}
+    assert len(set(digests.values())) == 1
+    assert draws_of(sgmc.logit("y ~ a + b", df, **dict(how, seed=6))) != digests[1]
+
+
+@pytest.mark.parametrize("sampler", ["lmsgld-cv", "mala"])
+def test_a_chain_does_not_depend_on_the_others(sampler):
+    df, how = frame(1000), dict(sampler=sampler, seed=5, draws=1500)
+    four = sgmc.logit("y ~ a + b", df, **how)
+    for chains in (1, 2):
+        some = sgmc.logit("y ~ a + b", df, chains=chains, **dict(how, draws=2500))
+        np.testing.assert_array_equal(some.draws[:, :1500], four.draws[:chains])
+    assert len({draw.tobytes() for draw in four.draws}) == 4
+
+
+def test_hash_seed_and_process_do_not_matter():
+    code = ("import hashlib, sgmc, numpy as np; df = sgmc.datasets.load('fair'); df['y'] = (df.affairs > 0).astype(int);"
+            "r = sgmc.logit('y ~ age + children + religious', df, seed=1, prior={'age': 'normal', 'children': 'laplace'});"
+            "print(hashlib.sha256(r.draws.tobytes()).hexdigest())")
+    found = {subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, check=True, text=True,
+                            capture_output=True).stdout for seed in ("0", "77")}
+    assert len(found) == 1 and len(found.pop()) == 65
+
+
+def test_a_seed_not_given_is_recorded_and_reproduces():
+    first, second = sgmc.logit("y ~ a", frame()), sgmc.logit("y ~ a", frame())
+    assert first.seed != second.seed and draws_of(first) != draws_of(second)
+    assert draws_of(sgmc.logit("y ~ a", frame(), seed=first.seed)) == draws_of(first)
+
+
+def test_seeds_of_numpy():
+    sequence, generator = np.random.SeedSequence(9), lambda: np.random.default_rng(9)
+    assert draws_of(sgmc.logit("y ~ a", frame(), seed=sequence)) == draws_of(sgmc.logit("y ~ a", frame(), seed=9))
+    one, other = (sgmc.logit("y ~ a", frame(), seed=generator()) for _ in range(2))
+    assert draws_of(one) == draws_of(other) == draws_of(sgmc.logit("y ~ a", frame(), seed=one.seed))
+
+
+def test_verbs_models_and_sample_are_one():
+    df = frame()
+    model = sgmc.Logit.from_formula("y ~ a", df)
+    results = [sgmc.logit("y ~ a", df, seed=1), model.fit(seed=1), sgmc.sample(model, seed=1)]
+    assert len({draws_of(r) for r in results}) == 1
+
+
+def test_names_of_samplers_and_gradients():
+    df, how = frame(), dict(seed=1)
+    for names in (["sgld-cv", "SGLDCV", "sgld_cv", "Sgld-CV"], ["vsgbd", "sgbd", "SGBD"]):
+        assert len({draws_of(sgmc.logit("y ~ a", df, sampler=name, **how)) for name in names}) == 1
+    same = [dict(sampler="sgld-cv"), dict(sampler="sgld", gradient="cv"), dict(sampler=sgmc.SGLD, gradient="cv"),
+            dict(sampler=sgmc.SGLD(), gradient="cv")]
+    assert len({draws_of(sgmc.logit("y ~ a", df, **one, **how)) for one in same}) == 1
+
+
+def test_progress_is_reported_by_the_waiting_thread():
+    import threading
+
+    seen = []
+    sgmc.logit("y ~ a", frame(), sampler="mala", draws=30_000, seed=1,
+               progress=lambda done, total: seen.append((done, total, threading.get_ident())))
+    assert seen and {total for _, total, _ in seen} == {4 * 30_500} and {who for *_, who in seen} == {threading.get_ident()}
+    assert [done for done, *_ in seen] == sorted(done for done, *_ in seen)
+
+
+def test_too_few_draws_are_warned_of_with_a_number_that_suffices():
+    with pytest.warns(LowESSWarning) as caught:
+        sgmc.logit("y ~ a + b", frame(), seed=1, draws=50)
+    advice = next(w.message.advice for w in caught if isinstance(w.message, LowESSWarning))
+    enough = int(advice.split("draws=")[1].rstrip("."))
+    assert 50 < enough <= 1000
+    sgmc.logit("y ~ a + b", frame(), seed=1, draws=2 * enough)       # no warning: they are errors here
+
+
+def test_far_starts_are_not_hidden():
+    with pytest.warns(SGMCWarning) as caught:
+        sgmc.logit("y ~ a", frame(2000), sampler="sgld", init=[20.0, 20.0], warmup=0, step_size=0.05, thin=1, seed=1)
+    assert {type(w.message) for w in caught} >= {ShapeWarning, LowESSWarning}
+
+
+def test_public_schedules():
+    assert sgmc.Constant is Constant and sgmc.Polynomial is Polynomial
+    assert Polynomial(2.0, 3.0, 0.5)(6) == pytest.approx(2 / 3, rel=1e-15) and Constant(0.3)(10**9) == 0.3
