@@ -2,7 +2,7 @@
 import numpy as np
 
 from libc.math cimport sqrt
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 
 def abi():
@@ -280,22 +280,21 @@ cdef class Gradient:
         return OK
 
     cdef int estimate(self, const double *x, Rng rng, double *g, double *sd) except -1 nogil:
-        cdef Py_ssize_t j, dim = self.model.dim
         cdef const double *theta = x
         cdef double *grad = g
+        cdef double *spread = sd
         if self.map is not None:
             self.map.forward(x, &self.natural[0], NULL)
-            theta, grad = &self.natural[0], &self.ahead[0]
-        memset(grad, 0, dim * sizeof(double))
+            theta, grad, spread = &self.natural[0], &self.ahead[0], &self.along[0] if sd != NULL else NULL
+        memset(grad, 0, self.model.dim * sizeof(double))
         self.prior.add(theta, NULL, grad)
         self.known(theta, grad)
-        sample(self, theta, rng, grad, sd)
+        sample(self, theta, rng, grad, spread)
         if self.map is not None:
             memset(g, 0, self.dim * sizeof(double))
             self.map.pull(x, grad, g)
             if sd != NULL:
-                memcpy(&self.single[0], sd, dim * sizeof(double))
-                self.map.pull_sd(x, &self.single[0], sd)
+                self.map.pull_sd(x, spread, sd)
         return OK
 
     cdef int slope(self, const double *x, const double *v, Rng rng, double *mean, double *var) except -1 nogil:

@@ -106,10 +106,10 @@ cdef bint finite(State *s) noexcept nogil:
 
 def evaluate(Gradient gradient, x, Rng rng, bint noise=False):
     """One estimate (and its sd a coordinate, prior excluded) at x, as arrays (g, sd or None)."""
-    cdef double[::1] at = np.array(x, dtype=float), g = np.empty(gradient.dim), sd = np.empty(gradient.model.dim + gradient.dim)
+    cdef double[::1] at = np.array(x, dtype=float), g = np.empty(gradient.dim), sd = np.empty(gradient.dim)
     with nogil:
         gradient.estimate(&at[0], rng, &g[0], &sd[0] if noise else NULL)
-    return np.asarray(g), np.asarray(sd)[:gradient.dim].copy() if noise else None
+    return np.asarray(g), np.asarray(sd) if noise else None
 
 
 def full(Gradient gradient, x):

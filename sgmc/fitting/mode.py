@@ -27,12 +27,16 @@ class Mode:
 
 
 class PriorTerms:
-    """Value, gradient and (positive) curvature of the log prior for the search; the pivot row as in `Separable`."""
+    """Value, gradient and (positive) curvature of the log prior for the search; the pivot row as in `Separable`.
 
-    def __init__(self, table, shift):
+    `widened` multiplies all scales.
+    """
+
+    def __init__(self, table, shift, widened=1.0):
         self.table, d = table, len(table.names)
         self.location, self.scale, self.df = (np.array(table.columns(a), dtype=float) for a in ("location", "scale", "df"))
         self.family = np.array(table.columns("family"))
+        self.scale = self.scale * widened
         self.rows = np.eye(d)
         if table.intercept is not None:
             self.rows[table.intercept] += shift
@@ -60,8 +64,8 @@ def solve(precision, vector):
     try:
         factor = linalg.cho_factor(precision / np.outer(scale, scale))
     except linalg.LinAlgError:
-        raise DataError("the posterior is improper: predictors are collinear and their priors are flat; drop one of them "
-                        "or give them a prior, e.g. prior=sgmc.normal(0, 2.5)") from None
+        raise DataError("the posterior is improper: predictors with flat priors are collinear, or separate the outcomes; drop one "
+                        "of them or give them a prior, e.g. prior=sgmc.normal(0, 2.5)") from None
     return linalg.cho_solve(factor, vector / scale) / scale
 
 

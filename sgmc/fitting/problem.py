@@ -6,14 +6,14 @@ import numpy as np
 from sgmc import registry
 from sgmc.core.contract import Anchor
 from sgmc.core.densities import FAMILIES, LONGEST_PULLED, Pulled, Quadratic, Separable
-from sgmc.core.design import design, products, rotate
+from sgmc.core.design import design, rotate
 from sgmc.core.maps import Affine
 from sgmc.errors import NotSupported
 from sgmc.fitting.coordinates import collinearity, coordinates, undo_centring
 from sgmc.fitting.leverage import high_leverage
 from sgmc.fitting.mode import PriorTerms, find_mode
 from sgmc.fitting.prepare import prepare
-from sgmc.fitting.separation import separation
+from sgmc.fitting.separation import complete_separation, linear_predictor, separation
 from sgmc.fitting.walls import walled_coordinates
 from sgmc.priors import resolve
 
@@ -88,12 +88,14 @@ def regression_problem(data, family, prior, settings):
     model = family.kernel(design(table.X), table.y, table.offset, table.weight)
     terms = PriorTerms(priors, shift)
     mode, concerns = find_mode(model, terms, np.zeros(data.d))
-    eta = linear_predictor(model, mode.theta)
     back = undo_centring(data.d, table.shift, data.intercept)
     rotated = precondition == "dense" and data.sparse is None
     walls = []
+    if family.outcome == "binary":
+        eta = linear_predictor(model, mode.theta)
+        concerns += complete_separation(model, PriorTerms(priors, shift, widened=100.0), mode.theta, table.y, eta)
     if family.outcome == "binary" and data.sparse is None:
-        walls, warned = separation(table.X, table.y, eta, data.names, data.intercept)
+        walls, warned = separation(table.X, table.y, data.names, data.intercept)
         concerns += warned
     concerns += collinearity(mode, data.names)
     if walls and rotated and (settings.sampler is None or settings.sampler.uses_gradient):
@@ -108,11 +110,6 @@ def regression_problem(data, family, prior, settings):
         model = family.kernel(design(table.X), table.y, eta, table.weight)
         core = rotated_prior(core, priors.gaussian and where.map is None, terms, where)
     return Problem(model, core, where, mode, priors, table, concerns)
-
-
-def linear_predictor(model, theta):
-    """Linear predictors of all rows, offset included."""
-    return products(model.X, theta) + (np.asarray(model.offset) if len(model.offset) else 0.0)
 
 
 def preconditioner(data, settings):

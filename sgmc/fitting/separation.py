@@ -3,9 +3,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.errors import SeparationWarning
+from sgmc.core.design import products
+from sgmc.errors import DataError, SeparationWarning
+from sgmc.fitting.mode import newton
 
 CHUNK = 1 << 16
+SUSPECT = 0.1             # share of misclassified rows below which complete separation is worth a second look
 FEW = 4                   # contrary outcomes up to which a coefficient's posterior is markedly skewed (skewness 1/sqrt(k))
 
 
@@ -34,18 +37,17 @@ class Wall:
     usual: int
 
 
-def separation(X, y, eta, names, intercept):
-    """Walls, and a SeparationWarning (in a list) where outcomes are separated, completely or by a two-valued column.
+def separation(X, y, names, intercept):
+    """Walls, and a SeparationWarning (in a list) where some of them are without contrary outcomes.
 
-    Completely: some linear predictor (here the mode's, `eta`) classifies every row.  By a two-valued column: one of its
-    values goes with a single outcome, which with an intercept is quasi-complete separation.  Quasi-complete separation by
-    combinations of predictors is not looked for.
+    With an intercept that is quasi-complete separation.  Quasi-complete separation by combinations of predictors is not
+    looked for.
 
     Parameters
     ----------
     X : array (n, d)
-    y, eta : array (n,)
-        Outcomes 0/1 and linear predictors at the mode.
+    y : array (n,)
+        Outcomes 0/1.
     names : list of str
     intercept : int or None
 
@@ -54,10 +56,6 @@ def separation(X, y, eta, names, intercept):
     walls : list of Wall
     concerns : list of SeparationWarning
     """
-    if ((2 * y - 1) * eta > 0).all():
-        return [], [SeparationWarning(
-            "the predictors separate the outcomes completely: every row is classified without error.",
-            "Coefficients are bounded by the prior alone; check for a predictor that encodes the outcome.")]
     walls = [] if intercept is None else lopsided_columns(X, y)
     pure = [names[w.column] for w in walls if w.contrary == 0]
     if not pure:
@@ -65,6 +63,38 @@ def separation(X, y, eta, names, intercept):
     shown = ", ".join(pure[:6]) + (f" and {len(pure) - 6} more" if len(pure) > 6 else "")
     return walls, [SeparationWarning(f"one value of {shown} goes with a single outcome (quasi-complete separation).",
                                      "The prior alone bounds that side of these coefficients; merge rare levels or set the prior.")]
+
+
+def complete_separation(model, wide_prior, mode, y, eta):
+    """A SeparationWarning, in a list, where some linear predictor classifies every row.
+
+    That of the mode may, or the one that Newton's method reaches from there with the priors all but gone; the latter is tried
+    where few rows are misclassified.
+
+    Parameters
+    ----------
+    model : Model
+    wide_prior : PriorTerms
+    mode : array (d,)
+    y, eta : array (n,)
+        Outcomes 0/1 and linear predictors at the mode.
+    """
+    wrong = ((2 * y - 1) * eta <= 0).mean()
+    if 0 < wrong < SUSPECT:
+        try:
+            eta = linear_predictor(model, newton(model, wide_prior, mode, limit=25)[0])
+        except DataError:
+            pass                  # even that is improper: the mode's own linear predictor decides
+        wrong = ((2 * y - 1) * eta <= 0).mean()
+    if wrong:
+        return []
+    return [SeparationWarning("the predictors separate the outcomes completely: every row can be classified without error.",
+                              "Coefficients are bounded by the prior alone; check for a predictor that encodes the outcome.")]
+
+
+def linear_predictor(model, theta):
+    """Linear predictors of all rows, offset included."""
+    return products(model.X, theta) + (np.asarray(model.offset) if len(model.offset) else 0.0)
 
 
 def lopsided_columns(X, y):
