@@ -64,9 +64,10 @@ def fit(options):
     from sgmc.errors import ArgumentError
 
     signal.signal(signal.SIGINT, signal.default_int_handler)      # background jobs of a shell start with it ignored
-    verb = getattr(verbs, options.model, None)
-    if options.model.startswith("_") or getattr(verb, "__name__", "") != options.model or options.model in ("sample", "verb"):
-        raise ArgumentError(f"--model {options.model!r} is not known; known: logit")
+    known = sorted(cls.family.name for cls in verbs.Regression.__subclasses__())
+    if options.model not in known:
+        raise ArgumentError(f"--model {options.model!r} is not known; known: {', '.join(known)}")
+    verb = getattr(verbs, options.model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)              # the summary repeats them
         results = verb(options.formula, read(options.data), **{name: getattr(options, name) for name in FIT_ARGUMENTS})

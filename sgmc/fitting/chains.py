@@ -27,16 +27,16 @@ class Run:
     seconds: float = 0.0
 
 
-def run_chains(chains, warmup, steps, threads, *, time_limit=None, progress=None):
+def run_chains(chains, warmup, steps, threads, *, adapt=True, time_limit=None, progress=None):
     """Run every chain for `warmup` steps and then until its recorder is full, at most `steps` steps.
 
-    The clock and the user may only stop a run: a stopped one is a prefix of the whole.  `progress(done, total)` is called
+    Samplers adapt in warmup unless `adapt` is false.  The clock and the user may only stop a run: a stopped one is a prefix of the whole.  `progress(done, total)` is called
     from this thread.
     """
     stop, begun, done = threading.Event(), time.perf_counter(), [0] * len(chains)
     run = Run()
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(work, chain, warmup, steps, stop, done, k) for k, chain in enumerate(chains)]
+        futures = [pool.submit(work, chain, warmup, steps, adapt, stop, done, k) for k, chain in enumerate(chains)]
         try:
             while wait(futures, timeout=POLL_SECONDS).not_done:
                 if progress:
@@ -53,9 +53,9 @@ def run_chains(chains, warmup, steps, threads, *, time_limit=None, progress=None
     return run
 
 
-def work(chain, warmup, steps, stop, done, k):
+def work(chain, warmup, steps, adapt, stop, done, k):
     """One chain: warmup, then recorded steps, in chunks of about CHUNK_SECONDS."""
-    chain.sampler.warming = True
+    chain.sampler.warming = adapt
     status = chunks(chain, warmup, False, stop, done, k)
     chain.sampler.warming = False
     if status == 0 and chain.steps >= warmup:

@@ -76,7 +76,7 @@ def fit(problem, settings, begun):
         effect = share_design_effect(problem, plan, settings, chains)
         noise *= effect
     run = run_chains(chains, plan.warmup, steps_of(plan, settings, size[0], always), settings.threads,
-                     time_limit=settings.time_limit, progress=settings.progress)
+                     adapt=plan.step_origin != "given", time_limit=settings.time_limit, progress=settings.progress)
     x, weights = collect(chains, plan, run)
     passes = sum(c.gradient.touched for c in chains) / size[0]
     kernels = [c.sampler for c in chains]

@@ -20,6 +20,9 @@ AUTO = ("lmsgld", "mala") # what "auto" chooses from
 FAR = 0.6                 # departure from a Gaussian beyond which "auto" wants an exact sampler
 OVERHEAD = 60             # what a step costs besides its rows, in rows
 SMALLEST_BATCH = 32
+KEPT_TIME = 4             # Langevin time between kept draws: their correlation is exp(-2) and less
+MOST_STEPS = 10**7        # of warmup, or between kept draws
+SLOWEST = 100.0           # condition number up to which badly scaled coordinates are waited for
 WARMUP_TIME = 20          # Langevin time units of warmup: ten relaxation times of a whitened Gaussian
 METROPOLIS_WARMUP = 500   # steps in which an exact sampler adapts
 
@@ -140,10 +143,15 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
         h = spec.langevin_time(schedule(0)) * coordinates.stiffness
         if settings.batch_size is None:
             batch = batch_for_step(spec, noise.one_row, h, n)
-    slowness = min(coordinates.stiffness / coordinates.softness, 100.0)
-    thin = settings.thin or max(1, math.ceil(4 / h * slowness)) if h > 4e-7 else settings.thin or 10**7
-    warmup = math.ceil(WARMUP_TIME / h * slowness) if settings.warmup is None else settings.warmup
-    return Plan(spec, gradient, schedule, h, batch, thin, min(warmup, 10**7), origin, reason)
+    slowness = min(coordinates.stiffness / coordinates.softness, SLOWEST)
+    thin = settings.thin or steps_for(KEPT_TIME * slowness, h)
+    warmup = steps_for(WARMUP_TIME * slowness, h) if settings.warmup is None else settings.warmup
+    return Plan(spec, gradient, schedule, h, batch, thin, warmup, origin, reason)
+
+
+def steps_for(time, h):
+    """Steps of Langevin time h that make up `time`; at most MOST_STEPS."""
+    return max(1, math.ceil(min(time / max(h, 1e-300), MOST_STEPS)))
 
 
 def whole_data_plan(spec, reason, settings, n, d, stiffness):
@@ -154,7 +162,7 @@ def whole_data_plan(spec, reason, settings, n, d, stiffness):
     schedule = Constant(guess / stiffness) if settings.step_size is None else as_schedule(settings.step_size)
     warmup = METROPOLIS_WARMUP if spec.exact and settings.warmup is None else settings.warmup or 0
     origin = "given" if settings.step_size is not None else "adapted" if spec.exact else "none"
-    thin = math.ceil(4 / guess) if spec.exact and settings.sampler is None else 1
+    thin = steps_for(KEPT_TIME, guess) if spec.exact and settings.sampler is None else 1
     return Plan(spec, "simple", schedule, guess, n, settings.thin or thin, warmup, origin, reason)
 
 

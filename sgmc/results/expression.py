@@ -42,7 +42,7 @@ def linear(text, names, draws):
 def collect(node, names, used, text):
     """Constant and weights of a linear expression tree."""
     none = np.zeros(len(names))
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         return float(node.value), none
     if isinstance(node, ast.Name):
         name = used.get(node.id, node.id)

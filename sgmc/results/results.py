@@ -251,10 +251,11 @@ def load(path):
         if content["sgmc"] != FORMAT:
             raise ArgumentError(f"{path} has format {content['sgmc']}, this release reads {FORMAT}")
         return Results(content["state"])
-    except (pickle.UnpicklingError, EOFError, KeyError, TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, ArgumentError):
-            raise
-        raise ArgumentError(f"{path} is not a file written by Results.save, or it is damaged") from error
+    except (OSError, ArgumentError):
+        raise
+    except Exception as error:                                 # a damaged pickle can raise anything
+        raise ArgumentError(f"{path} is not a file written by Results.save, or it is damaged ({type(error).__name__}: {error})"
+                            ) from error
 
 
 def observations(problem):

@@ -1,4 +1,6 @@
 """The printed summary, on statsmodels' tables, at most 78 columns wide."""
+import copy
+import html
 import textwrap
 
 import numpy as np
@@ -20,11 +22,14 @@ class PosteriorSummary(Summary):
         return "\n".join(t.as_latex_tabular() for t in self.tables) + ("\n\n" + notes if notes else "")
 
     def as_html(self):
-        """The tables as HTML, notes beneath; escaped by statsmodels' tables, notes here."""
-        import html
-
-        notes = html.escape(self.extra_txt or "").replace("\n", "<br/>\n")
-        return "\n".join(t.as_html() for t in self.tables) + (f"<br/>\n{notes}" if notes else "")
+        """The tables as HTML, notes beneath; statsmodels' tables escape nothing themselves."""
+        tables = copy.deepcopy(self.tables)
+        for table in tables:
+            table.title = html.escape(table.title or "")
+            for cell in (cell for row in table for cell in row if isinstance(cell.data, str)):
+                cell.data = html.escape(cell.data, quote=False)
+        notes = html.escape(self.extra_txt or "", quote=False).replace("\n", "<br/>\n")
+        return "\n".join(t.as_html() for t in tables) + (f"<br/>\n{notes}" if notes else "")
 
     def _repr_html_(self):
         return self.as_html()

@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pytest
 
-from sgmc._testing import Misscaled, Probe, Scripted, block, listed
+from sgmc._testing import Misscaled, Probe, Scripted, Shaken, block, listed
 from sgmc._toys import BouncyParticle, GaussianLocation, HiddenMarkov, MatrixFactorisation, PathMoments, TanhNetwork
 from sgmc.core.engine import STATUS, Chain, evaluate, full
 from sgmc.core.maps import Scaling
@@ -114,19 +114,25 @@ def posterior_on_a_grid(model, prior_scale):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_sgld_samples_a_hidden_markov_model(scheme):
-    """Means to 0.1 sd and variances to 25 %: the inflation of h = 0.05 with noise of windows and of paths, V about 5."""
-    model, rng = hidden_markov(), stream(4)
+    """Noise of windows and of paths has V of 3 to 6 here: `inflation` says 5 to 9 % of variance at h = 0.05, skewness of
+    the posterior adds to it; hence 10 % of slack, and 0.05 sd for means.  Injected noise x sqrt 2 is far outside.
+    """
+    model, rng, h = hidden_markov(), stream(4), 0.05
     mean, sd = posterior_on_a_grid(model, 3.0)
     gradient = estimator(GRADIENTS["simple"], model, SCHEMES[scheme](model.n, 10), rng, prior=normal_prior(2, 3.0),
                          map=Scaling(mean, sd))
-    chain = Chain([0.0, 0.0], SAMPLERS["sgld"]().build(2, 0.05), gradient, rng, Constant(0.05))
-    chain.run(1000, False)
-    chain.recorder = Keep(20_000, 2, 5)
-    chain.run(100_000)
-    x = np.asarray(chain.recorder.draws)
-    assert standard_errors(x, 0, slack=0.1).max() < LIMIT
-    assert standard_errors(x ** 2, 1.0, slack=0.25).max() < LIMIT
-    assert standard_errors(x ** 2, 2.0, slack=0.25).max() > LIMIT            # planted: variance twice as large
+
+    def departure(sampler):
+        chain = Chain([0.0, 0.0], sampler, gradient, rng, Constant(h))
+        chain.run(1000, False)
+        chain.recorder = Keep(20_000, 2, 5)
+        chain.run(100_000)
+        x = np.asarray(chain.recorder.draws)
+        return max(standard_errors(x, 0, slack=0.05).max(), standard_errors(x ** 2, 1, slack=0.1).max())
+
+    sampler = SAMPLERS["sgld"]().build(2, h)
+    assert departure(sampler) < LIMIT
+    assert departure(Shaken(sampler, h)) > LIMIT
 
 
 # ---- continuous time ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,157 @@
+"""The command line, as a process: ``python -m sgmc``."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sgmc
+from sgmc.registry import room
+
+
+def run(*arguments, **how):
+    """Run the command line to its end."""
+    return subprocess.run([sys.executable, "-m", "sgmc", *arguments], text=True, capture_output=True, timeout=60, **how)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame(rng.normal(size=(800, 2)), columns=["x1", "my var"])
+    return df.assign(y=np.where(rng.random(800) < 1 / (1 + np.exp(-df.x1)), "yes", "no"))
+
+
+@pytest.fixture(scope="module", params=["table.csv", "table.csv.gz"])
+def path(request, table, tmp_path_factory):
+    """The table as a file."""
+    file = tmp_path_factory.mktemp("cli") / request.param
+    table.to_csv(file, index=False)
+    return str(file)
+
+
+def test_fit_of_a_file_prints_the_summary(path, table):
+    done = run("fit", "y ~ .", path, "--seed", "4", "--draws", "900")
+    assert done.returncode == 0 and done.stderr == ""
+    expected = sgmc.logit("y ~ .", table, seed=4, draws=900)
+    shown = lambda text: [line for line in text.strip().split("\n") if "Time (s)" not in line]
+    assert shown(done.stdout) == shown(str(expected.summary()))
+
+
+def test_json(path, table):
+    done = run("fit", "y ~ x1 + `my var`", path, "--seed", "4", "--json", "--sampler", "sgld-cv", "--chains", "2", "--draws", "1500")
+    found = json.loads(done.stdout)
+    expected = sgmc.logit("y ~ x1 + `my var`", table, seed=4, sampler="sgld-cv", chains=2, draws=1500)
+    assert done.returncode == 0
+    pd.testing.assert_frame_equal(pd.DataFrame(found["coefficients"]).T, expected.summary_frame(), check_exact=False, rtol=1e-12)
+    assert found["seed"] == 4 and found["interrupted"] == "" and found["warnings"] == []
+    assert found["facts"]["Sampler"] == "sgld-cv" and found["facts"]["No. Observations"] == "800"
+
+
+def test_json_repeats_the_warnings(path):
+    done = run("fit", "y ~ x1", path, "--seed", "4", "--json", "--draws", "40")
+    codes = {w["code"]: w for w in json.loads(done.stdout)["warnings"]}
+    assert done.returncode == 0 and done.stderr == ""
+    assert "draws=" in codes["LowESSWarning"]["advice"]
+
+
+def test_data_sets_by_name():
+    done = run("fit", "affairs > 0 ~ age + children + religious", "dataset:fair", "--seed", "1")
+    assert done.returncode == 0 and "No. Observations:               6366" in done.stdout
+    assert "religious" in done.stdout and "Success is" in done.stdout
+
+
+def test_samplers_are_listed():
+    done = run("samplers")
+    assert done.returncode == 0
+    listed = [line.split(":")[0] for line in done.stdout.split("\n") if line and not line.startswith(" ")]
+    assert listed == [*sorted(room("samplers")), "gradients", "subsampling"]
+    for kind in ("gradients", "subsampling"):
+        assert f"{kind}: " + ", ".join(sorted(room(kind))) in done.stdout
+    assert "target_accept = 0.574  (0 .. 1)" in done.stdout
+
+
+@pytest.mark.parametrize("arguments, text", [
+    (["y ~ .", "dataset:fiar"], "No data set is called 'fiar'; did you mean 'fair'?"),
+    (["y ~ .", "/nowhere/table.csv"], "/nowhere/table.csv"),
+    (["y ~ .", "table.xlsx"], ".csv, .csv.gz or .parquet"),
+    (["y ~ (x1", "{path}"], "y ~ (x1"),
+    (["y ~ x2", "{path}"], "x2"),
+    (["z ~ x1", "{path}"], "z"),
+    (["y ~ x1", "{path}", "--sampler", "sgdl"], "did you mean 'sgld'?"),
+    (["y ~ x1", "{path}", "--gradient", "tailor"], "gradient='tailor' is not known; did you mean 'taylor'?"),
+    (["y ~ x1", "{path}", "--model", "logti"], "--model 'logti' is not known; known: logit"),
+    (["y ~ x1", "{path}", "--model", "verb"], "--model 'verb' is not known"),
+    (["y ~ x1", "{path}", "--model", "Logit"], "--model 'Logit' is not known"),
+    (["y ~ x1", "{path}", "--draws", "0"], "draws=0 must be a whole number, at least 1"),
+    (["y ~ x1", "{path}", "--batch-size", "801", "--sampler", "sgld"], "batch_size=801 exceeds the 800 rows"),
+    (["y ~ x1", "{path}", "--step-size", "-1"], "step_size=-1.0"),
+    (["x1 ~ y", "{path}"], "x1"),
+    (["y ~ x1", "{empty}"], "empty"),
+    (["y ~ x1", "{binary}"], "{binary}"),
+], ids=lambda value: " ".join(value) if isinstance(value, list) else None)
+def test_errors_are_one_line(arguments, text, table, tmp_path):
+    places = {name: str(tmp_path / f"{name}.csv") for name in ("path", "empty", "binary")}
+    table.to_csv(places["path"], index=False)
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "binary.csv").write_bytes(bytes(range(128, 256)) * 9)
+    done = run("fit", *[a.format(**places) for a in arguments])
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("sgmc: ") and done.stderr.count("\n") == 1
+    assert text.format(**places) in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["fit"], ["fit", "y ~ x"], ["fti"], ["fit", "y ~ x", "a.csv", "--draws", "many"]], ids=str)
+def test_wrong_usage(arguments):
+    done = run(*arguments)
+    assert done.returncode == 2 and "usage: sgmc" in done.stderr
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_ctrl_c_prints_what_there_is(as_json, tmp_path):
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame(rng.normal(size=(20_000, 8))).add_prefix("x").assign(y=rng.integers(0, 2, 20_000))
+    df.to_csv(tmp_path / "big.csv", index=False)
+    # 2 million draws of 9 coefficients in 4 chains are 0.5 GB, and take 20,000 rows x 2e6 steps x 4: hours
+    process = subprocess.Popen([sys.executable, "-m", "sgmc", "fit", "y ~ .", str(tmp_path / "big.csv"), "--sampler", "mala", "--draws",
+                                "2000000", "--seed", "1", *["--json"] * as_json], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        time.sleep(4)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        begun = time.perf_counter()
+        out, err = process.communicate(timeout=30)
+        assert time.perf_counter() - begun < 8
+    finally:
+        process.kill()
+    assert process.returncode == 130 and err == ""
+    if as_json:
+        found = json.loads(out)
+        assert found["interrupted"] == "Ctrl-C" and len(found["coefficients"]) == 9
+        assert "InterruptedWarning" in {w["code"] for w in found["warnings"]}
+    else:
+        assert "Logit Posterior Summary" in out and "[InterruptedWarning]" in out and "x7" in out
+
+
+def test_ctrl_c_before_the_first_draw(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", "import sys, time, sgmc.cli as cli\n"
+                                "def slow(*a): print('ready', flush=True); time.sleep(60)\n"
+                                "cli.read = slow\nsys.exit(cli.main(['fit', 'y ~ x', 'a.csv']))"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=10)
+    finally:
+        process.kill()
+    assert process.returncode == 130 and err == "sgmc: interrupted before the first draw\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of a POSIX shell")
+def test_a_closed_pipe_is_quiet():
+    done = subprocess.run(f"{sys.executable} -m sgmc samplers | head -1", shell=True, text=True, capture_output=True, timeout=60)
+    assert done.stdout.count("\n") == 1 and "Traceback" not in done.stderr
