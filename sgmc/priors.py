@@ -4,6 +4,7 @@ The meaning is rstanarm's: with ``autoscale=True`` the scale is divided by the s
 ``normal(0, 2.5, autoscale=True)`` for slopes and ``normal(0, 2.5)`` for the intercept at centred predictors.
 """
 import difflib
+import numbers
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,6 +25,10 @@ class PriorSpec:
     autoscale: bool = False
 
     def __post_init__(self):
+        for name in ("location", "scale", "df"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, numbers.Real):
+                raise ArgumentError(f"{self.family}: {name}={value!r} must be a number")
         if not np.isfinite(self.location):
             raise ArgumentError(f"{self.family}: location={self.location!r} must be finite")
         if not (np.isfinite(self.scale) and self.scale > 0):

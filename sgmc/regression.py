@@ -144,6 +144,7 @@ class Regression:
         -------
         Results
         """
+        from sgmc.fitting.blas import one_blas_thread
         from sgmc.fitting.fit import fit
         from sgmc.fitting.problem import regression_problem
         from sgmc.fitting.settings import settings
@@ -151,7 +152,8 @@ class Regression:
 
         begun = time.perf_counter()
         checked = settings(**arguments)
-        problem = regression_problem(self.data, self.family, prior, checked)
+        with one_blas_thread():                                # with two, bits differ, and small systems take ten times as long
+            problem = regression_problem(self.data, self.family, prior, checked)
         return Results.of_fit(self, fit(problem, checked, begun), checked)
 
 
@@ -181,12 +183,14 @@ def from_arrays(endog, exog, names, weights, offset):
         raise DataError(f"endog has {len(y)} values, exog has {X.shape[0]} rows")
     if len(y) == 0:
         raise DataError("the data are empty: no row")
+    if names is not None and (isinstance(names, str) or not np.iterable(names)):
+        raise ArgumentError(f"names={names!r} must be {X.shape[1]} strings, one a column of exog")
     names = [f"x{j + 1}" for j in range(X.shape[1])] if names is None else list(names)
     if len(names) != X.shape[1] or not all(isinstance(n, str) for n in names):
         raise ArgumentError(f"names must be {X.shape[1]} strings, one a column of exog")
     if len(set(names)) < len(names):
         raise ArgumentError(f"names repeat: {sorted({n for n in names if names.count(n) > 1})}")
-    values = X.data if hasattr(X, "indptr") else X
+    values = numeric("exog", X.data) if hasattr(X, "indptr") else X
     if not np.isfinite(values).all():
         bad = names[int(np.argmin(np.isfinite(X).all(axis=0)))] if values is X else "some column"
         raise DataError(f"exog has missing or infinite values (column {bad!r}); drop or impute them first")

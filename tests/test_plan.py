@@ -4,11 +4,14 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 import sgmc
 from sgmc.core.schedules import Constant, Polynomial
@@ -267,6 +270,19 @@ def test_same_seed_same_bits_for_any_number_of_threads(sampler):
     digests = {threads: draws_of(sgmc.logit("y ~ a + b", df, threads=threads, **how)) for threads in (1, 2, 4)}
     assert len(set(digests.values())) == 1
     assert draws_of(sgmc.logit("y ~ a + b", df, **dict(how, seed=6))) != digests[1]
+
+
+@pytest.mark.parametrize("precondition, sparse_table", [("dense", False), ("diag", False), (None, False), ("dense", True)])
+def test_threads_of_blas_do_not_matter(precondition, sparse_table):
+    rng = np.random.default_rng(0)                            # OpenBLAS takes a second thread from about 200 columns
+    X, y = rng.normal(size=(1500, 250)), rng.integers(0, 2, 1500)
+    model, found = sgmc.Logit(y, sparse.csr_array(X) if sparse_table else X), set()
+    for threads in (1, 2):
+        with threadpool_limits(threads, "blas"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", SGMCWarning)      # of few draws
+            found.add(draws_of(model.fit(seed=1, prior=sgmc.normal(0, 0.3), sampler="sgld", precondition=precondition, draws=20,
+                                         thin=1, warmup=0)))
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("sampler", ["lmsgld-cv", "mala"])

@@ -210,7 +210,7 @@ def numbered(names, seed=1, **how):
     model = sgmc.Logit(rng.integers(0, 2, 1500), rng.normal(size=(1500, len(names))), names=names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)          # the Laplace approximation of 250 coefficients is a rough one
-        return model.fit(seed=1, prior=sgmc.normal(0, 0.3), sampler="laplace", **how)
+        return model.fit(seed=1, prior=sgmc.normal(0, 0.3), sampler="laplace", draws=300, **how)
 
 
 @pytest.fixture(scope="module", params=["short", "long", "250"])
@@ -466,6 +466,7 @@ def test_results_do_not_change_with_use(results, data):
     before = results.draws.copy()
     for use in (results.summary, results.predict, results.cov_params, results.to_frame, results.get_prediction):
         use()
-    results.to_frame().iloc[:] = 0
+    table = results.to_frame()
+    table.iloc[:] = 0
     np.testing.assert_array_equal(results.draws, before)
     np.testing.assert_array_equal(results.predict(), results.predict())

@@ -4,29 +4,16 @@
 #
 # Notation: theta natural parameters, x what a sampler moves (theta = map(x)), N rows, g = gradient of log posterior.
 from libc.stdint cimport int64_t
-from numpy.random cimport bitgen_t
 
 from sgmc.core.rng cimport Rng, next_below, next_uniform, normal_fill, uniform_fill
+from sgmc.core.target cimport (OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows, next_tile, row_of,
+                               scratch_size, weigh)
 
 cdef enum:
     ABI = 1                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
-    OK = 0
     DIVERGED = 1                  # position or gradient not finite: State.culprit says where
     FULL = 2                      # the recorder has its draws
     BOUND = 3                     # a thinning bound was exceeded (exact samplers: fatal; stochastic ones: counted)
-
-cdef struct Batch:                # some rows; a row is the model's exchangeable unit (observation, rating, document, window)
-    Py_ssize_t m
-    Py_ssize_t start              # rows start .. start+m-1 when rows == NULL (contiguous: the fast form)
-    const Py_ssize_t *rows        # or a list
-    const double *weight          # per row (NULL: 1), on top of scale: unequal inclusion probabilities
-    double scale                  # N/n; 1 for all data; negative to subtract
-    Py_ssize_t stratum            # runs of one draw with the same number form one sample
-    double fpc                    # finite-population factor of the variance of that sample's sum
-
-cdef struct Scratch:              # one per chain: what a model may write to, and its randomness
-    double *work                  # at least Model.work_size() doubles
-    bitgen_t *bits                # the chain's stream, for models that simulate
 
 cdef struct State:                # where a chain is; owned by the engine, moved by the sampler
     Py_ssize_t dim
@@ -37,70 +24,8 @@ cdef struct State:                # where a chain is; owned by the engine, moved
     int64_t t                     # steps or events made
     Py_ssize_t culprit            # coordinate that diverged, else -1
 
-cdef class Design:                # storage of a table: float64 or float32 dense, CSR.  theta has d numbers
-    cdef readonly Py_ssize_t n, d
-    cdef readonly Py_ssize_t tile             # rows a piece that keep X in the fast cache
-    cdef Py_ssize_t work_size(self) noexcept nogil                                                   # doubles of scratch
-    cdef int dot(self, const Batch *b, const double *theta, double *eta, double *work) except -1 nogil      # eta_i = x_i.theta
-    cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil         # out += sum r_i x_i
-    cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil             # out += sum r_i^2 x_i^2
-    cdef int gram(self, const Batch *b, const double *w, double *out) except -1 nogil    # upper triangle += sum w_i x_i x_i'
-
-cdef class Model:                 # log p(y_i | theta), i < n.  Only `add` is required, or the score path instead of it
-    cdef readonly Py_ssize_t dim, n
-    cdef readonly Py_ssize_t width            # score numbers a row: 0 = no score path, 1 most GLMs, 2 ols, K-1 mnlogit
-    cdef readonly Py_ssize_t tile             # most rows of any call
-    cdef Py_ssize_t work_size(self) noexcept nogil                            # doubles of scratch for a tile
-    # value += scale sum w_i log p_i ; grad += scale sum w_i dlog p_i ; NULL = not wanted
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil
-    # Score path: dlog p_i = J_i' r_i with J_i free of theta.  r is m x width; value += sum log p_i, without weights.
-    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil
-    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r, double *grad) except -1 nogil
-    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r, double *square) except -1 nogil
-    # eta_i = J_i delta: predictors, and (with r) slopes v . dlog p_i = r_i . J_i v
-    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s, double *eta) except -1 nogil
-    # Curvature: w_i = - d r_i / d eta_i (m x width x width) and H (upper triangle) += sum J_i' w_i J_i.  Newton, taylor, bounds
-    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil
-    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w, double *H) except -1 nogil
-    # conditional update of part of theta between steps (hyperparameters); default: nothing
-    cdef int refresh(self, double *theta, Scratch *s) except -1 nogil
-
-cdef class Prior:                 # value += log p(theta) ; grad += its gradient ; NULL = not wanted
-    cdef readonly Py_ssize_t dim
-    cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil
-
-cdef class Map:                   # natural = map(sampler coordinates): affine whitening, positive, simplex, ordered
-    cdef readonly Py_ssize_t dim              # of x; natural has size numbers
-    cdef readonly Py_ssize_t size
-    cdef readonly bint diagonal               # dtheta_j/dx_k = 0 for j != k, so that per-coordinate noise has a meaning
-    # log_jacobian (or NULL) += log |dtheta/dx|
-    cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil      # v_theta = J v
-    # grad_x += J' grad_theta + d log|J|
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil
-    # sd_x = |dtheta_j/dx_j| sd_theta (diagonal maps)
-    cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil
-
-cdef class Metric:                # G(x)^-1 g, G(x)^-1/2 z, div G(x)^-1: position-dependent preconditioning
-    cdef int apply(self, const double *x, const double *g, double *out) except -1 nogil
-    cdef int root(self, const double *x, const double *z, double *out) except -1 nogil
-    cdef int divergence(self, const double *x, double *out) except -1 nogil
-
 cdef class Schedule:              # the step size at step t
     cdef double at(self, int64_t t) except? -1 nogil
-
-cdef class Subsampler:            # which rows; an exactly unbiased sum is its promise
-    cdef readonly Py_ssize_t n, m             # rows in all; most rows in a batch
-    cdef readonly double[::1] design_effect   # per coordinate, multiplies the variance of a sample's sum; None: 1
-    cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil     # number of runs; runs belong to the subsampler
-
-cdef class Anchor:                # immutable, shared by chains: a centre, its scores (n x width), curvatures, full gradient
-    cdef readonly double[::1] centre, full    # natural coordinates; likelihood only
-    cdef readonly double[::1] scores          # empty where width == 0
-    cdef readonly double[::1] curvature       # -d score/d eta a row (n x width x width), empty unless asked for
-    cdef readonly double[:, ::1] hessian      # sum J_i' w_i J_i; empty unless asked for
-    cdef readonly Py_ssize_t[::1] exact       # rows whose gradient is always computed: their control value is perfect
-    cdef readonly char[::1] is_exact          # the same as a flag a row
 
 cdef class Gradient:              # estimator = model + prior + map + subsampler; all a sampler ever sees
     cdef readonly Model model
@@ -136,9 +61,3 @@ cdef class Recorder:              # where draws go: kept draws, moments, path in
     cdef int record(self, const State *s, Gradient g) except -1 nogil
 
 # state() -> dict and set_state(dict) exist on Rng, Subsampler, Gradient, Sampler and Recorder: resume and checkpoints.
-
-cdef bint next_tile(const Batch *b, Py_ssize_t size, Py_ssize_t *at, Batch *tile) noexcept nogil
-cdef void weigh(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil
-cdef Batch all_rows(Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t scratch_size(Model model) noexcept nogil
-cdef Py_ssize_t row_of(const Batch *b, Py_ssize_t i) noexcept nogil

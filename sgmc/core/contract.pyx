@@ -1,174 +1,16 @@
-"""Base classes of the contracts: defaults that hold for every leaf, and refusals for what a leaf must write."""
+"""Base classes of estimators, samplers and recorders; the loop over a minibatch is here once."""
 import numpy as np
 
 from libc.math cimport sqrt
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
+
+# cimported types are no names of the module: give Python all contracts from one place
+globals().update({cls.__name__: cls for cls in (Anchor, Design, Map, Metric, Model, Prior, Subsampler)})
 
 
 def abi():
     """The number that out-of-tree compiled leaves must have been built against."""
     return ABI
-
-
-cdef bint next_tile(const Batch *b, Py_ssize_t size, Py_ssize_t *at, Batch *tile) noexcept nogil:
-    """Cut the next piece of at most `size` rows from `b`; False when none is left."""
-    if at[0] >= b.m:
-        return False
-    tile[0] = b[0]
-    tile.m = min(size, b.m - at[0])
-    if b.rows == NULL:
-        tile.start += at[0]
-    else:
-        tile.rows += at[0]
-    if b.weight != NULL:
-        tile.weight += at[0]
-    at[0] += tile.m
-    return True
-
-
-cdef void weigh(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil:
-    """r_i *= scale * weight_i"""
-    cdef Py_ssize_t i, k
-    cdef double c
-    if tile.weight == NULL:
-        for i in range(tile.m * width):
-            r[i] *= tile.scale
-        return
-    for i in range(tile.m):
-        c = tile.scale * tile.weight[i]
-        for k in range(width):
-            r[i * width + k] *= c
-
-
-cdef Batch all_rows(Py_ssize_t n) noexcept nogil:
-    """The batch of all data."""
-    cdef Batch b
-    b.m = n
-    b.start = b.stratum = 0
-    b.rows = NULL
-    b.weight = NULL
-    b.scale = 1
-    b.fpc = 0
-    return b
-
-
-cdef Py_ssize_t row_of(const Batch *b, Py_ssize_t i) noexcept nogil:
-    """Number in the table of the i-th row of a batch."""
-    return b.start + i if b.rows == NULL else b.rows[i]
-
-
-cdef Py_ssize_t scratch_size(Model model) noexcept nogil:
-    """Doubles that serve any call on a model: its own work and a tile of scores and curvatures on top."""
-    return model.work_size() + model.tile * (model.width + model.width * model.width) + 1
-
-
-cdef class Design:
-    """Storage of a table; see contract.pxd."""
-
-    cdef Py_ssize_t work_size(self) noexcept nogil:
-        return 0
-
-    cdef int dot(self, const Batch *b, const double *theta, double *eta, double *work) except -1 nogil:
-        raise NotImplementedError("dot")
-
-    cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil:
-        raise NotImplementedError("tdot")
-
-    cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
-        raise NotImplementedError("tdot_sq")
-
-    cdef int gram(self, const Batch *b, const double *w, double *out) except -1 nogil:
-        raise NotImplementedError("gram")
-
-
-cdef class Model:
-    """Log-likelihood of exchangeable rows; see contract.pxd."""
-
-    cdef Py_ssize_t work_size(self) noexcept nogil:
-        return 1
-
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
-        """From the score path: scores of the tile, weighed and summed."""
-        cdef Scratch inner = s[0]
-        cdef double density = 0
-        if self.width == 0:
-            raise NotImplementedError("a model needs `add`, or a score path")
-        if value != NULL and b.weight != NULL:
-            raise NotImplementedError("the value of a weighted batch")
-        inner.work += self.tile * self.width
-        self.scores(theta, b, &inner, s.work, &density if value != NULL else NULL)
-        if value != NULL:
-            value[0] += b.scale * density
-        if grad != NULL:
-            weigh(b, self.width, s.work)
-            self.add_scores(b, &inner, s.work, grad)
-        return OK
-
-    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil:
-        raise NotImplementedError("scores")
-
-    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r, double *grad) except -1 nogil:
-        raise NotImplementedError("add_scores")
-
-    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r, double *square) except -1 nogil:
-        raise NotImplementedError("add_squares")
-
-    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s, double *eta) except -1 nogil:
-        raise NotImplementedError("predictors")
-
-    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
-        raise NotImplementedError("curvatures")
-
-    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w, double *H) except -1 nogil:
-        raise NotImplementedError("add_curvatures")
-
-    cdef int refresh(self, double *theta, Scratch *s) except -1 nogil:
-        return OK
-
-
-cdef class Prior:
-    """Log prior density on natural coordinates.  This base is flat."""
-
-    def __init__(self, Py_ssize_t dim):
-        self.dim = dim
-
-    cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
-        return OK
-
-
-cdef class Map:
-    """From sampler coordinates to natural parameters; see contract.pxd."""
-
-    cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
-        raise NotImplementedError("forward")
-
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
-        raise NotImplementedError("push")
-
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
-        raise NotImplementedError("pull")
-
-    def pulled(self, x, grad_theta):
-        """J' grad_theta + d log|J| at a point x, as an array (dim,)."""
-        cdef double[::1] point = np.array(x, dtype=float), grad = np.array(grad_theta, dtype=float), out = np.zeros(self.dim)
-        self.pull(&point[0], &grad[0], &out[0])
-        return np.asarray(out)
-
-    cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil:
-        raise NotImplementedError("the noise of single coordinates under a map that mixes them")
-
-
-cdef class Metric:
-    """Position-dependent preconditioning; see contract.pxd."""
-
-    cdef int apply(self, const double *x, const double *g, double *out) except -1 nogil:
-        raise NotImplementedError("apply")
-
-    cdef int root(self, const double *x, const double *z, double *out) except -1 nogil:
-        raise NotImplementedError("root")
-
-    cdef int divergence(self, const double *x, double *out) except -1 nogil:
-        raise NotImplementedError("divergence")
 
 
 cdef class Schedule:
@@ -181,75 +23,6 @@ cdef class Schedule:
         return self.at(t)
 
 
-cdef class Subsampler:
-    """Which rows enter an estimate; see contract.pxd."""
-
-    def __cinit__(self):
-        self.design_effect = None
-
-    cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil:
-        raise NotImplementedError("draw")
-
-    def set_design_effect(self, effect):
-        """Multiply variances by `effect` (one number a coordinate), the scheme's departure from simple sampling."""
-        self.design_effect = None if effect is None else np.array(effect, dtype=float)
-
-    def state(self):
-        """What a later draw depends on besides the random stream: nothing, for memoryless schemes."""
-        return {}
-
-    def set_state(self, state):
-        """Continue from a `state()`."""
-
-
-cdef class Anchor:
-    """A centre with its scores, curvatures and full gradient, made once and shared by the chains.
-
-    Parameters
-    ----------
-    model : Model
-    centre : array (dim,)
-        In natural coordinates, usually the mode.
-    curvature : bool
-        Keep row curvatures and their sum, the Hessian (second-order estimators).
-    exact : array of int, optional
-        Rows that estimators always compute, because no expansion at the centre serves them.
-    """
-
-    def __init__(self, Model model, centre, bint curvature=False, exact=()):
-        cdef Py_ssize_t w = model.width, at = 0
-        cdef Batch everything = all_rows(model.n), tile
-        cdef Scratch s
-        cdef double[::1] work = np.empty(scratch_size(model))
-        self.exact = np.array(exact, dtype=np.intp)
-        self.is_exact = np.zeros(model.n if len(exact) else 0, dtype=np.int8)
-        if len(exact):
-            np.asarray(self.is_exact)[self.exact] = 1
-        self.centre = np.array(centre, dtype=float)
-        self.full = np.zeros(model.dim)
-        self.scores = np.empty(model.n * w)
-        self.curvature = np.empty(model.n * w * w if curvature else 0)
-        rows = model.dim if curvature else 0
-        self.hessian = np.zeros((rows, rows))
-        s.work = &work[0]
-        s.bits = NULL
-        if w == 0 and curvature:
-            raise NotImplementedError("this model has no curvatures")
-        with nogil:
-            while next_tile(&everything, model.tile, &at, &tile):
-                if w == 0:
-                    model.add(&self.centre[0], &tile, &s, NULL, &self.full[0])
-                    continue
-                model.scores(&self.centre[0], &tile, &s, &self.scores[tile.start * w], NULL)
-                model.add_scores(&tile, &s, &self.scores[tile.start * w], &self.full[0])
-                if curvature:
-                    model.curvatures(&self.centre[0], &tile, &s, &self.curvature[tile.start * w * w])
-                    model.add_curvatures(&tile, &s, &self.curvature[tile.start * w * w], &self.hessian[0, 0])
-        if curvature:
-            full = np.asarray(self.hessian)
-            full += np.triu(full, 1).T
-
-
 cdef class Gradient:
     """An unbiased estimate of the gradient of the log posterior, from model, prior, map and subsampler.
 
@@ -258,6 +31,8 @@ cdef class Gradient:
     """
 
     def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None, Anchor anchor=None):
+        if map is not None and model.refreshes:
+            raise ValueError("a model with conditional updates takes no map")
         if rows.n != model.n:
             raise ValueError(f"the subsampler is made for {rows.n} rows, the model has {model.n}")
         self.model, self.prior, self.rows, self.map, self.anchor = model, prior, rows, map, anchor
@@ -340,7 +115,7 @@ cdef class Gradient:
         return OK
 
     cdef int refresh(self, double *x) except -1 nogil:
-        return OK if self.map is not None else self.model.refresh(x, &self.scratch)
+        return self.model.refresh(x, &self.scratch) if self.model.refreshes else OK
 
     def state(self):
         """What later estimates depend on besides the random stream: the subsampler's state (and a leaf's tables)."""

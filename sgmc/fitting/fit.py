@@ -11,6 +11,7 @@ from sgmc.core.recorders import Keep
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fitting import plan as planning
+from sgmc.fitting.blas import one_blas_thread
 from sgmc.fitting.chains import run_chains
 from sgmc.fitting.pilot import draws_of_laplace, pilot
 from sgmc.subsampling.uniform import Everything
@@ -94,7 +95,8 @@ def decide(problem, settings, size):
         raise ArgumentError(f"gradient={settings.gradient!r} does not apply to {settings.sampler.name}: it uses all rows")
     name = settings.gradient or planning.GRADIENT
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
-    seen = pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, draws_of_laplace(settings.seed, size[1]))
+    with one_blas_thread():
+        seen = pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, draws_of_laplace(settings.seed, size[1]))
     if settings.sampler is not None:
         return settings.sampler, name, "", seen
     stochastic, exact = (registry.room("samplers")[s]() for s in planning.AUTO)

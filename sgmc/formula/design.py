@@ -322,6 +322,7 @@ class Gaps:
 
 
 def evaluate(code, functions, names, label):
+    """The value of an expression of the formula; FormulaError, naming it by its label, where it has none."""
     try:
         with np.errstate(all="ignore"):  # the log of a negative number is missing; of zero, infinite and reported
             return eval(code, dict(functions), names)

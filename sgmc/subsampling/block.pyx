@@ -19,6 +19,8 @@ cdef class Block(Subsampler):
     cdef Batch run[2]
 
     def __init__(self, Py_ssize_t n, Py_ssize_t m):
+        if not 0 < m <= n:
+            raise ValueError(f"a batch of {m} of {n} rows")
         self.n, self.m = n, m
         for k in range(2):
             self.run[k].rows = NULL

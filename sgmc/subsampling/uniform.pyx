@@ -34,6 +34,8 @@ cdef class Uniform(Listed):
     cdef Py_ssize_t[::1] order
 
     def __init__(self, Py_ssize_t n, Py_ssize_t m):
+        if not 0 < m <= n:
+            raise ValueError(f"a batch of {m} of {n} rows without replacement")
         Listed.__init__(self, n, m)
         self.order = np.arange(n, dtype=np.intp)
         self.run.fpc = <double> (n - m) / n

@@ -146,6 +146,20 @@ def test_spread_is_the_documented_one(name):
     assert departure(spec, whitened(), steps=500_000 if name in STOCHASTIC else 20_000) < LIMIT
 
 
+@pytest.mark.parametrize("name", [k for k, spec in STOCHASTIC.items() if getattr(spec, "adaptive", False)])
+def test_adaptive_steps_follow_the_noise_from_the_first_one(name):
+    """sigma = 1.702 / (1.233 tau) where the given one is far larger, tau = sqrt(NOISE) estimated from one batch, then from
+    many: the root mean square of one move is within a factor 2 of sigma, that of a hundred steps later within 15 %.
+    """
+    chain = Chain(np.zeros(DIM), STOCHASTIC[name].build(DIM, 100.0), whitened(), stream(1), Constant(100.0))
+    for steps, factor in ((0, 2.0), (100, 1.15)):
+        chain.run(steps, False)
+        before = np.array(chain.x)
+        chain.run(1, False)
+        move = np.sqrt(np.mean((np.array(chain.x) - before) ** 2))
+        assert 1 / factor < move / (1.702 / (1.233 * np.sqrt(NOISE))) < factor
+
+
 @pytest.mark.parametrize("name", FAITHFUL)
 def test_noise_times_root_two_is_caught(name):
     spec = FAITHFUL[name]

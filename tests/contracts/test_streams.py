@@ -43,6 +43,30 @@ def test_uniforms():
         assert stats.chisquare(cells).pvalue > 1e-4
 
 
+def xoshiro(lanes, groups):
+    """Uniforms on [0, 1) of xoshiro256+ (Blackman & Vigna 2021) in eight lanes, (groups, 8), by numpy's integers."""
+    a, b, c, d = lanes.reshape(4, 8).copy()
+    out = np.empty((groups, 8))
+    for k in range(groups):
+        out[k] = (a + d >> np.uint64(12)) * 2.0 ** -52
+        t = b << np.uint64(17)
+        c, d = c ^ a, d ^ b
+        a, b, c = a ^ d, b ^ c, c ^ t
+        d = d << np.uint64(45) | d >> np.uint64(19)
+    return out
+
+
+def test_numbers_are_those_of_the_documented_generators():
+    """The stream of a seed is fixed: uniforms to the bit, normals by Box & Muller (1958) to rounding, 10,000 of each."""
+    rng, n = stream(3), 9_984
+    lanes = {kind: rng.state()[kind][:32] for kind in ("normal", "uniform")}
+    assert np.array_equal(rng.uniforms(n), xoshiro(lanes["uniform"], n // 8).ravel())
+    unit = xoshiro(lanes["normal"], n // 8)
+    radius, angle = np.sqrt(-2 * np.log(1 - unit[::2])), 2 * np.pi * (unit[1::2] - 0.5)
+    expected = np.hstack([radius * np.cos(angle), radius * np.sin(angle)]).ravel()
+    assert rng.normals(n) == pytest.approx(expected, rel=1e-12, abs=1e-14)
+
+
 @pytest.mark.parametrize("lag", [1, 2, 7, 8, 9, 16])
 def test_normals_do_not_follow_each_other(lag):
     x = stream(2).normals(MANY)

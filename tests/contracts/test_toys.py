@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from sgmc._testing import Misscaled, Probe, Scripted, Shaken, block, listed
-from sgmc._toys import BouncyParticle, GaussianLocation, HiddenMarkov, MatrixFactorisation, PathMoments, TanhNetwork
+from sgmc._toy_paths import BouncyParticle, PathMoments
+from sgmc._toys import GaussianLocation, HiddenMarkov, MatrixFactorisation, TanhNetwork
 from sgmc.core.engine import STATUS, Chain, evaluate, full
 from sgmc.core.maps import Scaling
 from sgmc.core.recorders import Keep, Moments
