@@ -2,6 +2,7 @@
 import numpy as np
 
 from libc.math cimport fmax, fmin, log, sqrt
+from libc.string cimport memcpy
 
 from sgmc.core.contract cimport BOUND, OK, Gradient, Recorder, Rng, Sampler, State, next_uniform, normal_fill
 
