@@ -3,7 +3,7 @@ without change (no score path, matrix products, simulation inside the gradient).
 """
 import numpy as np
 
-from libc.math cimport exp, log, tanh
+from libc.math cimport exp, fmax, log, tanh
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm
 
