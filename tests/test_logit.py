@@ -190,7 +190,6 @@ def test_a_prior_too_sharp_for_unadjusted_steps_is_warned_of(name, sampler):
         sgmc.logit("y ~ 0 + x", df, prior=PRIORS[name][0], sampler=sampler, seed=1)
 
 
-@pytest.mark.xfail(strict=True, reason="mala's proposals are independent (h = 2) with lighter tails than this posterior")
 def test_auto_under_a_sharp_prior_with_heavy_tails():
     df, (ours, theirs) = table(60, (0.0, 0.5)), PRIORS["cauchy"]
     results = sgmc.logit("y ~ 0 + x", df, prior=ours, chains=16, seed=1)

@@ -278,6 +278,7 @@ def test_titles_and_names(results):
     assert text.split("\n")[0].strip() == "My table" and "outcome" in text and "coefficient 5" in text
     assert "[0.1 " in text and "0.9]" in text
     assert "Success is y = 'yes' (the other level: 'no')." in text
+    assert "intercept: normal(0, 2.5) at centred predictors." in results.summary().as_latex()      # not cut into paragraphs
 
 
 def test_warnings_stand_in_the_summary(data):

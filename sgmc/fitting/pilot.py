@@ -67,12 +67,17 @@ def pilot(gradient, coordinates, z):
         x = coordinates.from_white(one)
         g, covariance = row_noise(gradient, coordinates.natural(x), rows)
         along = noise_directions(coordinates, x)
-        noise += np.einsum("jk,kl,jl->j", along, covariance, along) / variance / len(both)
+        noise += diagonal(along, covariance) / variance / len(both)
         e = to_white(coordinates, x, g) + one
         shift += e / len(both)
         spread += np.outer(one, e) / len(both)
-    ratio = 1 + np.einsum("jk,kl,jl->j", white, spread, white) / variance
+    ratio = 1 + diagonal(white, spread) / variance
     return Pilot(noise, white @ shift / np.sqrt(variance), np.sqrt(np.maximum(ratio, 0.05)))
+
+
+def diagonal(A, M):
+    """The diagonal of A M A'."""
+    return np.einsum("jk,jk->j", A @ M, A)
 
 
 def noise_directions(coordinates, x):

@@ -39,14 +39,15 @@ def prepare(data, entropy, dtype, centre):
     order = np.random.Generator(np.random.PCG64(seed_sequence(entropy, "permutation"))).permutation(data.n)
     position = np.empty(data.n, dtype=np.intp)
     position[order] = np.arange(data.n)
+    weight = pick(data.weight, order)
     if data.sparse is not None:
         X = data.sparse[order]
-        mean, sd = sparse_moments(X)
+        mean, sd = sparse_moments(X, weight)
         shift = np.zeros(data.d)
     else:
         X = np.empty((data.n, data.d), dtype=dtype)
         data.fill(X, position)
-        mean, sd = dense_moments(X)
+        mean, sd = dense_moments(X, weight)
         shift = np.zeros(data.d)
         if centre and data.intercept is not None:
             shift = mean.copy()
@@ -54,7 +55,7 @@ def prepare(data, entropy, dtype, centre):
             for a in range(0, data.n, CHUNK):
                 X[a:a + CHUNK] -= shift.astype(dtype)
             shift = shift.astype(dtype).astype(float)
-    return Table(X, data.y[order], pick(data.offset, order), pick(data.weight, order), shift, mean, sd, order)
+    return Table(X, data.y[order], pick(data.offset, order), weight, shift, mean, sd, order)
 
 
 def pick(values, order):
@@ -62,23 +63,28 @@ def pick(values, order):
     return None if values is None else values[order]
 
 
-def dense_moments(X):
-    """Means and sds (n - 1) of the columns in one pass over chunks, shifted by the first row against cancellation."""
+def dense_moments(X, weight=None):
+    """Means and sds (n - 1) of the columns in one pass over chunks, shifted by the first row against cancellation.
+
+    Frequency weights count as so many rows.
+    """
     n, d = X.shape
-    origin, first, second = X[0].astype(float), np.zeros(d), np.zeros(d)
+    origin, first, second, total = X[0].astype(float), np.zeros(d), np.zeros(d), 0.0
     for a in range(0, n, CHUNK):
         e = X[a:a + CHUNK] - origin
-        first += e.sum(axis=0)
-        second += np.einsum("ij,ij->j", e, e)
-    spread = np.maximum(second - first ** 2 / n, 0.0)
-    sd = np.sqrt(spread / max(n - 1, 1))
+        w = np.ones(len(e)) if weight is None else weight[a:a + CHUNK]
+        first += w @ e
+        second += np.einsum("i,ij,ij->j", w, e, e)
+        total += w.sum()
+    spread = np.maximum(second - first ** 2 / total, 0.0)
+    sd = np.sqrt(spread / max(total - 1, 1))
     sd[spread <= 1e-14 * second] = 0.0            # constant up to rounding
-    return origin + first / n, sd
+    return origin + first / total, sd
 
 
-def sparse_moments(X):
-    """Means and sds (n - 1) of the columns of a CSR array."""
-    n = X.shape[0]
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-    return mean, np.sqrt(np.maximum(square - mean ** 2, 0.0) * n / max(n - 1, 1))
+def sparse_moments(X, weight=None):
+    """Means and sds (n - 1) of the columns of a CSR array; weights as in `dense_moments`."""
+    w = np.ones(X.shape[0]) if weight is None else weight
+    mean = X.T @ w / w.sum()
+    square = X.multiply(X).T @ w / w.sum()
+    return mean, np.sqrt(np.maximum(square - mean ** 2, 0.0) * w.sum() / max(w.sum() - 1, 1))

@@ -63,6 +63,19 @@ def step(value):
     return Function(value) if callable(value) else positive("step_size", value)
 
 
+def start(init):
+    """Finite numbers as an array, or None."""
+    if init is None:
+        return None
+    try:
+        array = np.atleast_1d(np.array(init, dtype=float))
+    except (TypeError, ValueError):
+        raise ArgumentError(f"init={init!r} must be an array of numbers, one a coefficient") from None
+    if not np.isfinite(array).all():
+        raise ArgumentError("init has missing or infinite values")
+    return array
+
+
 def entropy(seed):
     """What a SeedSequence starts from: a seed given, or a fresh one, which results report."""
     if isinstance(seed, np.random.SeedSequence):
@@ -98,7 +111,7 @@ def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, 
     draws, chains = whole("draws", draws, 1, False), whole("chains", chains, 1, False)
     return Settings(spec, gradient, registry.lookup("subsampling", subsample, "subsample").name,
                     whole("batch_size", batch_size, 1), step(step_size), precondition,
-                    None if init is None else np.atleast_1d(np.array(init, dtype=float)), draws,
+                    start(init), draws,
                     whole("thin", thin, 1), whole("warmup", warmup, 0), chains,
                     whole("threads", threads, 1) or min(chains, os.cpu_count() or 1), entropy(seed),
                     positive("time_limit", time_limit), positive("max_data_passes", max_data_passes), reporter(progress),

@@ -1,6 +1,7 @@
 """The printed summary, on statsmodels' tables, at most 78 columns wide."""
 import copy
 import html
+import re
 import textwrap
 
 import numpy as np
@@ -18,7 +19,7 @@ class PosteriorSummary(Summary):
 
     def as_latex(self):
         """The tables as LaTeX tabulars (booktabs), notes beneath."""
-        notes = "\n\n".join(latex_escape(line) for line in (self.extra_txt or "").split("\n") if line)
+        notes = "\n\n".join(latex_escape(line) for line in re.sub(r"\n +", " ", self.extra_txt or "").split("\n") if line)
         return "\n".join(t.as_latex_tabular() for t in self.tables) + ("\n\n" + notes if notes else "")
 
     def as_html(self):

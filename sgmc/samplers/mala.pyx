@@ -39,11 +39,12 @@ cdef class MALAKernel(Sampler):
         return OK
 
     cdef void tame(self, const double *x, double *g) noexcept nogil:
-        """Gradient to drift: with the exponential integrator, what exceeds the Gaussian's -x is cut at LARGEST."""
+        """Gradient to drift: with the exponential integrator, what exceeds the Gaussian's -x is cut at LARGEST, but for what
+        takes no more than the pull to the centre away (heavy tails)."""
         cdef Py_ssize_t j
         if self.exponential:
             for j in range(self.dim):
-                g[j] = fmin(fmax(g[j] + x[j], -LARGEST), LARGEST) - x[j]
+                g[j] = fmin(fmax(g[j] + x[j], fmin(-LARGEST, x[j])), fmax(LARGEST, x[j])) - x[j]
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t j
@@ -107,8 +108,8 @@ class MALA(SamplerSpec):
     In coordinates whitened at the mode the noise is sqrt(h - h^2/4) xi (``integrator="exponential"``): the
     Ornstein-Uhlenbeck part of the dynamics is solved exactly, so that on a standard normal target every proposal is
     accepted, up to h = 2 where it is independent of the position (Cotter et al. 2013, section 4.3); what the gradient
-    has beyond that part is cut at 1 a coordinate (Roberts & Tweedie 1996, section 1.4.3).  Other coordinates have the
-    Euler step.
+    adds to that part is cut at 1 a coordinate (Roberts & Tweedie 1996, section 1.4.3), except that it may undo the pull to
+    the centre, where tails are heavy.  Other coordinates have the Euler step.
     """
 
     name = "mala"
