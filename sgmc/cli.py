@@ -11,9 +11,17 @@ OK, BAD_INPUT, INTERRUPTED = 0, 2, 130
 FIT_ARGUMENTS = ("sampler", "gradient", "batch_size", "step_size", "draws", "chains", "seed", "time_limit")
 
 
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line."""
+
+    def error(self, message):
+        """Say what is wrong and where help is, and exit."""
+        self.exit(BAD_INPUT, f"{self.prog}: {message} (see `{self.prog} --help`)\n")
+
+
 def parser():
     """The argument parser."""
-    top = argparse.ArgumentParser(prog="sgmc", description="Scalable Bayesian regression from the command line.")
+    top = Parser(prog="sgmc", description="Scalable Bayesian regression from the command line.")
     commands = top.add_subparsers(dest="command", required=True)
     fit = commands.add_parser("fit", help="fit a model and print its summary")
     fit.add_argument("formula", help='e.g. "y ~ ." or "y ~ x1 + C(g)"')

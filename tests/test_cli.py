@@ -106,9 +106,10 @@ def test_errors_are_one_line(arguments, text, table, tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [[], ["fit"], ["fit", "y ~ x"], ["fti"], ["fit", "y ~ x", "a.csv", "--draws", "many"]], ids=str)
-def test_wrong_usage(arguments):
+def test_wrong_usage_is_one_line(arguments):
     done = run(*arguments)
-    assert done.returncode == 2 and "usage: sgmc" in done.stderr
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("sgmc") and "--help" in done.stderr and done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])

@@ -211,7 +211,7 @@ def test_control_values_are_at_the_mode_in_any_coordinates(gradient):
     for precondition in ("mode", "diag", None):
         results = sgmc.logit("y ~ 0 + a", frame(2000), sampler="lmsgld", gradient=gradient, precondition=precondition, draws=2000,
                              batch_size=64, seed=1)
-        shares.append(float(dict(results.header[0])["Noise share"]))
+        shares.append(float(dict(results.header[0])["Grad-noise share"]))
     np.testing.assert_allclose(shares, shares[0], rtol=0.2)   # printed with two digits
     assert 0 < shares[0] < 0.01
 

@@ -471,3 +471,10 @@ def test_results_do_not_change_with_use(results, data):
     table.iloc[:] = 0
     np.testing.assert_array_equal(results.draws, before)
     np.testing.assert_array_equal(results.predict(), results.predict())
+
+
+def test_diagnostics_gathers_what_single_methods_give(results):
+    frame = results.diagnostics()
+    assert list(frame.columns) == ["ess_bulk", "ess_tail", "r_hat", "mcse_mean", "mcse_sd"]
+    np.testing.assert_array_equal(frame["ess_tail"], results.ess("tail"))
+    np.testing.assert_array_equal(frame["mcse_sd"], results.mcse("sd"))

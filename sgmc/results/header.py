@@ -21,7 +21,7 @@ def facts(model, fit, settings, ess, rhat, ksd, scores):
              ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"), ("Min. ESS bulk", number(ess, np.nanmin, ".0f")),
              ("Max. R-hat", number(rhat, np.nanmax, ".3f")), ("KSD", "-" if ksd is None else f"{ksd:.3g}")]
     if not plan.spec.exact and plan.spec.uses_gradient:
-        left.append(("Noise share", f"{noise_share(fit):.2g}"))
+        left.append(("Grad-noise share", f"{noise_share(fit):.2g}"))
         right.append(("Scores of KSD", scores))
     elif fit.acceptance is not None:
         left.append(("Acceptance", f"{fit.acceptance:.2f}"))

@@ -151,6 +151,11 @@ class Results:
         """Monte Carlo standard errors of the means (or ``"sd"``), a Series."""
         return pd.Series(convergence.mcse(self.draws, method=method, weights=self.weights), self.names)
 
+    def diagnostics(self):
+        """ess_bulk, ess_tail, r_hat and Monte Carlo errors of mean and sd, a DataFrame with a row a coefficient."""
+        return pd.DataFrame({"ess_bulk": self._ess, "ess_tail": self.ess("tail"), "r_hat": self._rhat,
+                             "mcse_mean": self.mcse(), "mcse_sd": self.mcse("sd")}, index=self.names)
+
     def ksd(self):
         """Kernel Stein discrepancy of the draws in whitened coordinates, as in the header."""
         return self._ksd
