@@ -19,13 +19,11 @@ def facts(model, fit, settings, ess, rhat, ksd, scores):
             ("Chains", f"{fit.x.shape[0]}"), ("Warmup/Draws", f"{plan.warmup}/{fit.x.shape[1]} x {plan.thin}")]
     right = [("No. Observations", f"{n}" if fit.problem.table.weight is None else f"{fit.problem.table.weight.sum():g} in {n} rows"), ("Df Model", f"{data.d - (data.intercept is not None)}"),
              ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"), ("Min. ESS bulk", number(ess, np.nanmin, ".0f")),
-             ("Max. R-hat", number(rhat, np.nanmax, ".3f")), ("KSD", "-" if ksd is None else f"{ksd:.3g}")]
+             ("Max. R-hat", number(rhat, np.nanmax, ".3f")), ("KSD (scores)", "-" if ksd is None else f"{ksd:.3g} ({scores})")]
     if not plan.spec.exact and plan.spec.uses_gradient:
         left.append(("Grad-noise share", f"{noise_share(fit):.2g}"))
-        right.append(("Scores of KSD", scores))
     elif fit.acceptance is not None:
         left.append(("Acceptance", f"{fit.acceptance:.2f}"))
-        right.append(("Scores of KSD", scores))
     lines = [f"Sampler chosen {plan.reason}."] if plan.reason else []
     if model.levels is not None:
         lines.append(f"Success is {data.endog_name} = {model.levels[1]!r} (the other level: {model.levels[0]!r}).")
@@ -45,8 +43,7 @@ def step_text(fit):
     if not fit.plan.spec.uses_gradient:
         return "-"
     h = fit.plan.schedule(0) if fit.adapted_step is None else fit.adapted_step
-    decaying = ", decaying" if fit.plan.weighted else ""
-    return f"{h:.3g} ({fit.plan.step_origin}{decaying})"
+    return f"{h:.3g} ({'decaying' if fit.plan.weighted else fit.plan.step_origin})"
 
 
 def minibatch_text(fit):
