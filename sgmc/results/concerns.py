@@ -75,7 +75,7 @@ def shape(fit, theta):
         return []
     if not spec.uses_gradient:
         shift, ratio = np.abs(fit.pilot.mean_shift).max(), np.abs(fit.pilot.sd_ratio - 1).max()
-        if shift < 0.8 * MEAN_TOLERANCE and ratio < 0.8 * SD_TOLERANCE:
+        if shift < 0.6 * MEAN_TOLERANCE and ratio < 0.6 * SD_TOLERANCE:
             return []
         return [ShapeWarning(f"the posterior is not the Gaussian at its mode: means are off by up to {shift:.2g} sd, sds by up to "
                              f"{100 * ratio:.0f} %.", "Use sampler='auto' or 'mala'.")]
