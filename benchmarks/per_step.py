@@ -2,7 +2,7 @@
 
     python benchmarks/per_step.py [--quick] [--cpu 0]
 
-Every figure is the best of several rounds in which the contestants take turns, in microseconds a step, nothing recorded.
+Every figure is the best of many short rounds in which the contestants take turns, in microseconds a step, nothing recorded.
 JAX runs many steps in one compiled loop, in float32 (its default), with the state on the device and its fastest random
 generator.  "gather" is what the JAX packages do: n random rows a step.  "block" is sgmc's own idea given to JAX: n
 consecutive rows.  Both are the best of several ways to write the products, and with control variates they keep the
@@ -230,12 +230,12 @@ def wide_step(rounds, seconds):
 def main():
     """Print the table."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--quick", action="store_true", help="sgld alone, few and short rounds")
+    arguments.add_argument("--quick", action="store_true", help="sgld alone, fewer rounds")
     arguments.add_argument("--cpu", type=int, default=0, help="the core to run on (Linux)")
     options = arguments.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {options.cpu})
-    rounds, seconds = (3, 0.05) if options.quick else (9, 0.2)
+    rounds, seconds = (10, 0.02) if options.quick else (40, 0.03)
     print(f"jax {jax.__version__}, numpy {np.__version__}; microseconds a step, then ratios of sgmc's float64 to the peers'")
     print(f"{'':38s} {'float64':>8s} {'float32':>8s} {'gather':>8s} {'block':>8s}   {'target':>6s}   {'/gather':>11s}   {'/block':>11s}")
     for work in WORKS:

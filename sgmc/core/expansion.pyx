@@ -35,7 +35,7 @@ def expand(Model model, theta, Py_ssize_t rows=0):
     return value * scale, np.asarray(grad) * scale, full * scale
 
 
-def row_noise(Gradient gradient, x, Py_ssize_t rows=0):
+def row_noise(Gradient gradient, x, Py_ssize_t rows=0, bint noise=True):
     """The gradient at x (natural coordinates) and what a batch of one row would see of it, from the first `rows` rows.
 
     Returns
@@ -44,7 +44,7 @@ def row_noise(Gradient gradient, x, Py_ssize_t rows=0):
         Of the log posterior; exact where `rows` is 0 (all).
     covariance : array (dim, dim)
         N^2 Cov_i of the row terms, control values taken off, prior excluded: divided by n it is the noise of n rows drawn
-        with replacement.
+        with replacement.  Zero, and not computed, without `noise`.
     """
     cdef Model model = gradient.model
     cdef Py_ssize_t at = 0, dim = model.dim, w = model.width, i, k, l
@@ -62,6 +62,8 @@ def row_noise(Gradient gradient, x, Py_ssize_t rows=0):
             model.scores(&theta[0], &tile, &gradient.scratch, r, NULL)
             gradient.correct(&theta[0], &tile, r)
             model.add_scores(&tile, &gradient.scratch, r, &total[0])
+            if not noise:
+                continue
             for i in range(tile.m):
                 for k in range(w):
                     for l in range(w):
@@ -69,7 +71,8 @@ def row_noise(Gradient gradient, x, Py_ssize_t rows=0):
             model.add_curvatures(&tile, &gradient.scratch, &products[0], &outer[0, 0])
     mean, second = np.asarray(total) / part.m, (np.asarray(outer) + np.triu(outer, 1).T) / part.m
     scale = <double> model.n
-    return np.asarray(known) + scale * mean, scale ** 2 * (second - np.outer(mean, mean))
+    covariance = scale ** 2 * (second - np.outer(mean, mean)) if noise else np.zeros((dim, dim))
+    return np.asarray(known) + scale * mean, covariance
 
 
 def block_effect(Gradient gradient, x, Py_ssize_t m):

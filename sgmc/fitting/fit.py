@@ -13,7 +13,7 @@ from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fitting import plan as planning
 from sgmc.fitting.blas import one_blas_thread
 from sgmc.fitting.chains import run_chains
-from sgmc.fitting.pilot import draws_of_laplace, pilot
+from sgmc.fitting.pilot import PAIRS, SHAPE_PAIRS, draws_of_laplace, pilot
 from sgmc.subsampling.uniform import Everything
 
 MEMORY_LIMIT = 1 << 30    # bytes of kept draws
@@ -95,8 +95,10 @@ def decide(problem, settings, size):
         raise ArgumentError(f"gradient={settings.gradient!r} does not apply to {settings.sampler.name}: it uses all rows")
     name = settings.gradient or planning.GRADIENT
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
+    rests_on_shape = settings.sampler is not None and not settings.sampler.uses_gradient
+    z = draws_of_laplace(settings.seed, size[1], SHAPE_PAIRS if rests_on_shape else PAIRS)
     with one_blas_thread():
-        seen = pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, draws_of_laplace(settings.seed, size[1]))
+        seen = pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, z, noisy=not whole)
     if settings.sampler is not None:
         return settings.sampler, name, "", seen
     stochastic, exact = (registry.room("samplers")[s]() for s in planning.AUTO)

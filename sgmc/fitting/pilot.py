@@ -11,6 +11,7 @@ from sgmc.core.expansion import row_noise
 from sgmc.core.rng import Rng, seed_sequence
 
 PAIRS = 8                 # of draws
+SHAPE_PAIRS = 64          # where the shape is what the answer rests on: its error is then about a sixth
 ROWS = 200_000            # looked at where control values leave little to each; rows are in random order
 
 
@@ -41,12 +42,12 @@ class Pilot:
         return float(max(np.abs(self.mean_shift).max(), np.abs(self.sd_ratio - 1).max()))
 
 
-def draws_of_laplace(entropy, d):
+def draws_of_laplace(entropy, d, pairs=PAIRS):
     """Draws z of N(0, I), (pairs, d), to be used with both signs."""
-    return Rng(seed_sequence(entropy, "pilot")).normals(PAIRS * d).reshape(PAIRS, d)
+    return Rng(seed_sequence(entropy, "pilot")).normals(pairs * d).reshape(pairs, d)
 
 
-def pilot(gradient, coordinates, z):
+def pilot(gradient, coordinates, z, noisy=True):
     """Measure noise and shape with a gradient estimator of the wanted kind.
 
     Under log pi(x) = -|x|^2/2 + e(x) with small e, Stein's identity gives E_pi x = E e'(x) and Var_pi x_jk - I =
@@ -57,6 +58,8 @@ def pilot(gradient, coordinates, z):
     gradient : Gradient
     coordinates : Coordinates
     z : array (pairs, d)
+    noisy : bool
+        Whether noise is wanted, besides shape.
     """
     white = coordinates.white
     variance = (white ** 2).sum(axis=1)
@@ -65,9 +68,9 @@ def pilot(gradient, coordinates, z):
     rows = 0 if gradient.anchor is None else min(ROWS, gradient.model.n)
     for one in both:
         x = coordinates.from_white(one)
-        g, covariance = row_noise(gradient, coordinates.natural(x), rows)
-        along = noise_directions(coordinates, x)
-        noise += diagonal(along, covariance) / variance / len(both)
+        g, covariance = row_noise(gradient, coordinates.natural(x), rows, noisy)
+        if noisy:
+            noise += diagonal(noise_directions(coordinates, x), covariance) / variance / len(both)
         e = to_white(coordinates, x, g) + one
         shift += e / len(both)
         spread += np.outer(one, e) / len(both)
