@@ -17,7 +17,8 @@ PROGRAM = "import time; begun = time.perf_counter(); import {}; print(time.perf_
 
 def seconds(module):
     """Seconds that the import takes in a process of its own."""
-    return float(subprocess.run([sys.executable, "-c", PROGRAM.format(module)], check=True, capture_output=True, text=True).stdout)
+    program = [sys.executable, "-c", PROGRAM.format(module)]
+    return float(subprocess.run(program, check=True, capture_output=True, text=True).stdout)
 
 
 def main():

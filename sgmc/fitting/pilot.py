@@ -24,7 +24,8 @@ class Pilot:
     noise : array (d,)
         V1 a coefficient: variance of the gradient estimate from one row, relative to the posterior precision.
     mean_shift, sd_ratio : array (d,)
-        The posterior's mean minus the mode in sds, and its sd over the Laplace sd, to first order.
+        The posterior's mean minus the mode in sds, and its sd over the Laplace sd, to first order in the departure from a
+        Gaussian: what skewness does to the sd is of second order, and shows in the shift long before.
     """
 
     noise: np.ndarray

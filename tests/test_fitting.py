@@ -1,0 +1,133 @@
+"""The rooms of a fit one by one: mode, whitening, leverage, lopsided columns and their coordinates, pilot, BLAS limit."""
+import numpy as np
+import pytest
+from scipy import integrate, optimize, special
+from threadpoolctl import threadpool_info
+
+import sgmc
+from sgmc.core.maps import Warp
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.fitting.blas import one_blas_thread
+from sgmc.fitting.coordinates import whitener
+from sgmc.fitting.mode import Mode
+from sgmc.fitting.pilot import SHAPE_PAIRS, draws_of_laplace, pilot
+from sgmc.fitting.problem import regression_problem
+from sgmc.fitting.separation import lopsided_columns
+from sgmc.fitting.settings import settings
+from sgmc.fitting.walls import GRID, Ramp
+from sgmc.priors import laplace, normal, student_t
+from sgmc.subsampling.uniform import Everything
+
+RAMPS = {"separated": Ramp(normal(0, 120), 7.5, 14, 0, -9.9), "one contrary": Ramp(normal(0, 3), 1.0, 12, 1, -2.3),
+         "student": Ramp(student_t(4, 0, 50), 5.0, 7, 0, -8.0), "laplace": Ramp(laplace(0, 20), 5.0, 30, 2, -2.5)}
+
+
+def problem(X, y, prior=None, **arguments):
+    """The posterior of a logit in sampler coordinates."""
+    model = sgmc.Logit(y, X)
+    return regression_problem(model.data, model.family, prior, settings(seed=1, **arguments))
+
+
+def simulated(n, d, seed=0):
+    """A design with an intercept, and outcomes."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([np.ones(n), rng.normal(2, 3, (n, d - 1))])
+    return X, (rng.random(n) < special.expit(X @ rng.normal(0, 0.3, d))).astype(float)
+
+
+@pytest.mark.parametrize("rows", [300, 150_000], ids=["all rows", "warm start on a subset"])
+def test_the_mode_is_the_maximum(rows):
+    X, y = simulated(rows, 3)
+    posterior = problem(X, y, prior={"*": normal(0, 2), "const": normal(0, 2)}, sampler="laplace")
+
+    def minus_log_posterior(theta):
+        eta = X @ theta
+        return -(y @ eta - np.logaddexp(0, eta).sum()) + (theta @ theta) / 8
+
+    found = optimize.minimize(minus_log_posterior, np.zeros(3), jac=lambda t: -X.T @ (y - special.expit(X @ t)) + t / 4, tol=1e-12)
+    ours = posterior.coordinates.theta(np.zeros(3))
+    sd = np.sqrt(np.diag(posterior.coordinates.white @ posterior.coordinates.white.T))
+    assert (np.abs(ours - found.x) < 1e-4 * sd).all()         # Newton stops at 1e-6 sds, the check's minimiser before
+
+
+def test_whitening_makes_the_precision_one_and_the_prior_diagonal():
+    rng = np.random.default_rng(1)
+    A, B = rng.normal(size=(2, 6, 6)) * 10.0 ** rng.integers(-3, 4, 6)
+    mode = Mode(np.zeros(6), A.T @ A, B.T @ B)
+    L, share = whitener(mode)
+    np.testing.assert_allclose(L.T @ mode.precision @ L, np.eye(6), atol=1e-8)
+    np.testing.assert_allclose(L.T @ mode.prior @ L, np.diag(share), atol=1e-8)
+
+
+def test_rare_levels_are_computed_at_every_step():
+    rng = np.random.default_rng(2)
+    n = 20_000
+    rare = np.zeros(n)
+    rare[rng.choice(n, 12, replace=False)] = 1
+    X = np.column_stack([np.ones(n), rng.normal(size=n), rare])
+    y = (rng.random(n) < 0.4).astype(float)
+    y[rare == 1] = np.arange(12) % 2                          # six of each: skewness is not the point here
+    posterior = problem(X, y)
+    exact = posterior.table.order[np.asarray(posterior.anchor(("anchor", "curvature")).exact)]
+    assert set(np.flatnonzero(rare)) <= set(exact) and len(exact) < 100
+
+
+def test_lopsided_columns_are_counted_right():
+    y = np.array([1, 0, 1, 0, 1, 0, 0, 0, 1, 1], dtype=float)
+    X = np.column_stack([np.ones(10), y * 0 + [1, 0, 0, 0, 1, 0, 0, 0, 1, 0], np.linspace(0, 1, 10), [5, 5, 3, 5, 3, 5, 5, 5, 5, 5]])
+    walls = {w.column: w for w in lopsided_columns(X, y)}
+    assert set(walls) == {1, 3}
+    one, two = walls[1], walls[3]
+    assert (one.rows, one.contrary, one.gap, one.common, one.usual) == (3, 0, 1.0, 0.0, 1)
+    assert (two.rows, two.contrary, two.gap, two.common, two.usual) == (2, 0, -2.0, 5.0, 1)
+
+
+@pytest.mark.parametrize("name", RAMPS)
+def test_quantiles_of_a_ramp_are_those_of_its_density(name):
+    ramp = RAMPS[name]
+    at, log_slope, bend = ramp.quantiles()
+    inside = np.abs(GRID) < 4
+    mass = integrate.cumulative_simpson(np.exp(ramp.log(at)[0] + log_slope), x=GRID, initial=0.0)
+    np.testing.assert_allclose((mass / mass[-1])[inside], special.ndtr(GRID)[inside], atol=1e-7)
+    np.testing.assert_allclose(np.gradient(at, GRID)[inside], np.exp(log_slope)[inside], rtol=2e-3)      # second-order differences
+    smooth = inside & (np.abs(at - ramp.location) > 3 * np.gradient(at))     # a Laplace prior has a kink there
+    np.testing.assert_allclose(np.gradient(log_slope, GRID)[smooth], bend[smooth], atol=5e-3)
+
+
+@pytest.mark.parametrize("place", [-9.0, -2.203, 0.0, 1.5, 7.4999, 8.5])
+def test_a_warp_is_consistent_with_its_derivatives(place):
+    map = Warp(3, GRID, *(np.array(part)[None] for part in RAMPS["separated"].quantiles()))
+    x, step = np.array([place, 0.3, -1.0]), 1e-5
+    ahead, behind = map(x + [step, 0, 0]), map(x - [step, 0, 0])
+    slope = (ahead - behind)[0] / (2 * step)
+    np.testing.assert_allclose(map.slopes(x)[0], slope, rtol=1e-4)
+    bend = np.log(map.slopes(x + [step, 0, 0])[0] / map.slopes(x - [step, 0, 0])[0]) / (2 * step)
+    np.testing.assert_allclose(map.pulled(x, [2.0, 3.0, 4.0]), [2 * map.slopes(x)[0] + bend, 3.0, 4.0], rtol=1e-4, atol=1e-4)
+    if abs(place) < 7.5:
+        np.testing.assert_allclose(map.inverse(map(x)), x, atol=1e-3)
+
+
+def test_the_pilot_sees_skewness():
+    X, y = np.ones((40, 1)), np.r_[np.ones(5), np.zeros(35)]
+    posterior = problem(X, y, prior={"const": normal(0, 10)}, sampler="laplace")
+    grid = np.linspace(-6, 2, 4001)
+    density = special.softmax(5 * grid - 40 * np.logaddexp(0, grid) - grid ** 2 / 200)
+    mean = density @ grid
+    mode, sd = posterior.coordinates.theta(np.zeros(1))[0], abs(posterior.coordinates.white[0, 0])
+    gradient = posterior.gradient("taylor", Everything(40), Rng(seed_sequence(0, "pilot")))
+    seen = pilot(gradient, posterior.coordinates, draws_of_laplace(0, 1, SHAPE_PAIRS))
+    true_shift = (mean - mode) / sd
+    assert abs(true_shift) > 0.15                             # skewed enough for the test to mean something
+    assert abs(seen.mean_shift[0] - true_shift) < 0.4 * abs(true_shift)      # first order, 128 draws
+
+
+def test_the_blas_limit_nests_and_is_undone():
+    def threads():
+        return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+
+    before = threads()
+    with one_blas_thread():
+        with one_blas_thread():
+            assert set(threads()) == {1}
+        assert set(threads()) == {1}
+    assert threads() == before
