@@ -12,6 +12,7 @@ INLINE void store(const Lanes *s, uint64_t *to) { memcpy(to, s, sizeof *s); }
 
 /* one draw of every lane, as a double in [1, 2) made of the 52 best bits */
 INLINE void advance(Lanes *s, double *unit) {
+    ROLLED
     for (int k = 0; k < L; k++) {
         uint64_t sum = s->a[k] + s->d[k], t = s->b[k] << 17;
         s->c[k] ^= s->a[k];

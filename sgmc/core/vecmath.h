@@ -14,6 +14,12 @@
 #else
 #define CLONES
 #endif
+/* Loops over lanes stay loops until the vectoriser sees them: GCC unrolls them first otherwise, and leaves scalar code. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define ROLLED _Pragma("GCC unroll 1")
+#else
+#define ROLLED
+#endif
 #if defined(_MSC_VER)
 #define INLINE static __forceinline
 #define restrict __restrict

@@ -62,6 +62,12 @@ cdef class Taylor(Gradient):
         cdef Scratch inner = self.scratch
         inner.work += self.model.tile * w
         self.model.predictors(&self.single[0], tile, &inner, eta)
+        if w == 1 and tile.rows == NULL:                      # the form of most models and steps, in one SIMD loop
+            score += tile.start
+            bend += tile.start
+            for i in range(tile.m):
+                r[i] -= score[i] - bend[i] * eta[i]
+            return OK
         for i in range(tile.m):
             row = row_of(tile, i)
             for k in range(w):
