@@ -1,4 +1,6 @@
 """The rooms of a fit one by one: mode, whitening, leverage, lopsided columns and their coordinates, pilot, BLAS limit."""
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import integrate, optimize, special
@@ -7,6 +9,8 @@ from threadpoolctl import threadpool_info
 import sgmc
 from sgmc.core.maps import Warp
 from sgmc.core.rng import Rng, seed_sequence
+from sgmc.errors import ModeWarning
+from sgmc.fitting import mode as mode_room
 from sgmc.fitting.blas import one_blas_thread
 from sgmc.fitting.coordinates import whitener
 from sgmc.fitting.mode import Mode
@@ -131,3 +135,21 @@ def test_the_blas_limit_nests_and_is_undone():
             assert set(threads()) == {1}
         assert set(threads()) == {1}
     assert threads() == before
+
+
+def test_a_search_cut_short_of_the_mode_says_so(monkeypatch):
+    X, y = simulated(300, 3)
+    assert not any(isinstance(w, ModeWarning) for w in problem(X, y).concerns)
+    monkeypatch.setattr(mode_room, "newton", partial(mode_room.newton, limit=2))
+    assert [w.code for w in problem(X, y).concerns] == ["ModeWarning"]
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_a_chain_that_diverges_keeps_what_came_before():
+    X, y = simulated(300, 3)
+    ends_badly = dict(sampler="sgld", thin=1, warmup=0, draws=5000, seed=1)
+    results = sgmc.Logit(y, X).fit(step_size=lambda t: 0.1 if t < 400 else 50.0, **ends_badly)
+    whole = sgmc.Logit(y, X).fit(step_size=lambda t: 0.1, **ends_badly)
+    assert "DivergenceWarning" in {w.code for w in results.warnings}
+    assert 400 <= results.draws.shape[1] < 5000 and np.isfinite(results.draws).all()
+    np.testing.assert_array_equal(results.draws[:, :400], whole.draws[:, :400])
