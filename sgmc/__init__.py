@@ -4,6 +4,8 @@ Everything public is here by name and loaded at first use, so that importing the
 """
 import importlib
 
+from sgmc.version import __version__  # noqa: F401
+
 try:
     import sgmc.core.contract as _contract  # noqa: F401  (the compiled core)
 except ModuleNotFoundError as _error:
@@ -11,8 +13,6 @@ except ModuleNotFoundError as _error:
         raise
     raise ImportError("sgmc is not built here: this is its source tree, without the compiled modules.\n"
                       "Run `pip install .` in it (or `python setup.py build_ext --inplace`), or leave the folder.") from None
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "sgmc.verbs": ("logit", "sample"),

@@ -8,7 +8,7 @@ import warnings
 from sgmc.errors import SGMCError, SGMCWarning
 
 OK, BAD_INPUT, INTERRUPTED = 0, 2, 130
-FIT_ARGUMENTS = ("sampler", "gradient", "batch_size", "step_size", "draws", "chains", "seed", "time_limit")
+FIT_ARGUMENTS = ("sampler", "gradient", "batch_size", "step_size", "draws", "chains", "seed", "time_limit", "checkpoint")
 
 
 class Parser(argparse.ArgumentParser):
@@ -35,6 +35,7 @@ def parser():
     fit.add_argument("--chains", type=int, default=4)
     fit.add_argument("--seed", type=int)
     fit.add_argument("--time-limit", type=float, help="seconds")
+    fit.add_argument("--checkpoint", help="a file for the state of the run; if it is there, the run goes on from it")
     fit.add_argument("--json", action="store_true", help="print the summary as JSON")
     commands.add_parser("samplers", help="list samplers and their parameters")
     return top

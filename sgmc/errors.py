@@ -96,3 +96,7 @@ class DivergenceWarning(SGMCWarning):
 
 class InterruptedWarning(SGMCWarning):
     """The run was stopped early, by Ctrl-C or a time limit: partial results."""
+
+
+class CheckpointWarning(SGMCWarning):
+    """A checkpoint could not be written; the run went on."""

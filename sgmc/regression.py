@@ -85,8 +85,8 @@ class Regression:
 
     def __init__(self, endog, exog, *, names=None, weights=None, offset=None):
         self.data = from_arrays(endog, exog, names, weights, offset)
-        self.spec = self.formula = None
-        self.levels = None
+        self.spec = self.formula = self.levels = None
+        self.inputs = {}
         self.family.check(self.data.y, self.data.endog_name)
 
     @classmethod
@@ -124,6 +124,7 @@ class Regression:
                                     table.offset, table.weights, table.dropped,
                                     [front.left_out_warning(table.left_out)] if table.left_out else [])
         model.spec, model.formula, model.levels = spec, formula, spec.levels
+        model.inputs = dict(weights=weights, offset=offset, subset=subset, missing=missing)
         cls.family.check(table.y, spec.endog_name)
         return model
 
@@ -144,22 +145,27 @@ class Regression:
         -------
         Results
         """
+        return self.continue_from(None, {"prior": prior, **arguments})
+
+    def continue_from(self, saved, arguments):
+        """Fit from where a saved run was (None: from the start), with all arguments of `fit` as a dict."""
         from sgmc.fitting.blas import one_blas_thread
         from sgmc.fitting.fit import fit
         from sgmc.fitting.problem import regression_problem
         from sgmc.fitting.settings import settings
-        from sgmc.results.results import Results
+        from sgmc.results.results import ModelInfo, Results
 
-        begun = time.perf_counter()
-        checked = settings(**arguments)
+        begun, rest = time.perf_counter(), dict(arguments)
+        prior = rest.pop("prior")
+        checked = settings(**rest)
         with one_blas_thread():                                # with two, bits differ, and small systems take ten times as long
             problem = regression_problem(self.data, self.family, prior, checked)
-        return Results.of_fit(self, fit(problem, checked, begun), checked)
+        return Results.of_fit(ModelInfo(self), fit(problem, checked, begun, saved), arguments)
 
 
-def family(name):
-    """The family class of that name."""
-    return {cls.family.name: cls.family for cls in Regression.__subclasses__()}[name]
+def kind(family):
+    """The model class of a family's name."""
+    return {cls.family.name: cls for cls in Regression.__subclasses__()}[family]
 
 
 class Logit(Regression):

@@ -41,6 +41,9 @@ ARGUMENTS = """
         ``progress(done, total)``; True for a bar; None for a bar at terminals only.
     dtype : {"float64", "float32"}
         Of the copy of the data.
+    checkpoint : path, optional
+        A file for the state of the run, written now and then.  If it is there, and of this very fit, the run goes on from it;
+        its draws are then those of a run that never stopped.
 
     Returns
     -------

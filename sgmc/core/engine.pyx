@@ -80,13 +80,14 @@ cdef class Chain:
     def state(self):
         """Everything needed to continue the chain bit by bit."""
         return {"x": np.array(self.x), "v": np.array(self.v), "t": self.s.t, "status": self.status,
-                "started": self.started, "rng": self.rng.state(), "sampler": self.sampler.state(),
+                "culprit": self.s.culprit, "started": self.started, "rng": self.rng.state(), "sampler": self.sampler.state(),
                 "gradient": self.gradient.state(), "recorder": self.recorder.state() if self.recorder else None}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         np.asarray(self.x)[:], np.asarray(self.v)[:] = state["x"], state["v"]
         self.s.t, self.status, self.started = state["t"], state["status"], state["started"]
+        self.s.culprit = state["culprit"]
         self.rng.set_state(state["rng"])
         self.sampler.set_state(state["sampler"])
         self.gradient.set_state(state["gradient"])

@@ -39,12 +39,14 @@ cdef class Keep(Recorder):
         return FULL if self.kept == self.draws.shape[0] else OK
 
     def state(self):
-        """Draws so far and the place within the thinning."""
-        return {"draws": np.array(self.draws[:self.kept]), "weights": np.array(self.weights[:self.kept]),
+        """Draws so far, not copied as they never change, and the place within the thinning."""
+        return {"draws": np.asarray(self.draws[:self.kept]), "weights": np.asarray(self.weights[:self.kept]),
                 "since": self.since}
 
     def set_state(self, state):
-        """Continue from a `state()`."""
+        """Continue from a `state()` of no more draws than there is room for."""
+        if len(state["draws"]) > self.draws.shape[0]:
+            raise ValueError(f"{len(state['draws'])} draws for a recorder of {self.draws.shape[0]}")
         self.kept, self.since = len(state["draws"]), state["since"]
         np.asarray(self.draws)[:self.kept] = state["draws"]
         np.asarray(self.weights)[:self.kept] = state["weights"]

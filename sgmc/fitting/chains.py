@@ -1,7 +1,7 @@
 """Chains in worker threads, without the interpreter lock, in short chunks between which Ctrl-C and the clock act."""
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 from sgmc.core.engine import STATUS
@@ -27,21 +27,43 @@ class Run:
     seconds: float = 0.0
 
 
-def run_chains(chains, warmup, steps, threads, *, adapt=True, time_limit=None, progress=None):
+@dataclass(frozen=True)
+class Watch:
+    """What looks on while chains run, and may stop them.
+
+    Attributes
+    ----------
+    time_limit : float or None
+        Seconds.
+    progress : callable or None
+        ``progress(done, total)`` in steps of all chains, called from the waiting thread.
+    checkpoint : Checkpoint or None
+    """
+
+    time_limit: float | None = None
+    progress: object = None
+    checkpoint: object = None
+
+
+def run_chains(chains, warmup, steps, threads, watch, adapt=True):
     """Run every chain for `warmup` steps and then until its recorder is full, at most `steps` steps.
 
-    Samplers adapt in warmup unless `adapt` is false.  The clock and the user may only stop a run: a stopped one is a prefix of the whole.  `progress(done, total)` is called
-    from this thread.
+    Samplers adapt in warmup unless `adapt` is false.  The clock and the user may only stop a run: a stopped one is a prefix of
+    the whole.  Chains that continue from a state go on where they were.
     """
-    stop, begun, done = threading.Event(), time.perf_counter(), [0] * len(chains)
-    run = Run()
+    stop, begun, run = threading.Event(), time.perf_counter(), Run()
+    crew = [Worker(k, chain, warmup, steps, adapt, stop, watch.checkpoint) for k, chain in enumerate(chains)]
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(work, chain, warmup, steps, adapt, stop, done, k) for k, chain in enumerate(chains)]
+        futures = [pool.submit(worker.work) for worker in crew]
         try:
-            while wait(futures, timeout=POLL_SECONDS).not_done:
-                if progress:
-                    progress(sum(done), (warmup + steps) * len(chains))
-                if time_limit is not None and time.perf_counter() - begun > time_limit and not stop.is_set():
+            while wait(futures, timeout=POLL_SECONDS, return_when=FIRST_EXCEPTION).not_done:
+                if any(f.done() and f.exception() for f in futures):
+                    break
+                if watch.progress:
+                    watch.progress(sum(c.steps for c in chains), (warmup + steps) * len(chains))
+                if watch.checkpoint:
+                    watch.checkpoint.write_if_due()
+                if watch.time_limit is not None and time.perf_counter() - begun > watch.time_limit and not stop.is_set():
                     run.interrupted = "time limit"
                     stop.set()
         except KeyboardInterrupt:
@@ -53,23 +75,41 @@ def run_chains(chains, warmup, steps, threads, *, adapt=True, time_limit=None, p
     return run
 
 
-def work(chain, warmup, steps, adapt, stop, done, k):
-    """One chain: warmup, then recorded steps, in chunks of about CHUNK_SECONDS."""
-    chain.sampler.warming = adapt
-    status = chunks(chain, warmup, False, stop, done, k)
-    chain.sampler.warming = False
-    if status == 0 and chain.steps >= warmup:
-        status = chunks(chain, warmup + steps, True, stop, done, k)
-    return status
+@dataclass
+class Worker:
+    """One chain: warmup, then recorded steps, in chunks of about CHUNK_SECONDS until `stop` is set."""
 
+    k: int
+    chain: object
+    warmup: int
+    steps: int
+    adapt: bool
+    stop: threading.Event
+    checkpoint: object
+    length: int = 16
 
-def chunks(chain, last, record, stop, done, k):
-    """Run until step number `last`; the chunk's length follows the clock, the draws do not."""
-    length, status = 16, 0
-    while status == 0 and chain.steps < last and not stop.is_set():
-        begun, before = time.perf_counter(), chain.steps
-        status = chain.run(min(length, last - chain.steps), record)
-        spent = time.perf_counter() - begun
-        length = max(1, min(4 * length, int((chain.steps - before) * CHUNK_SECONDS / max(spent, 1e-9))))
-        done[k] = chain.steps
-    return status
+    def work(self):
+        """Run the chain from where it is; returns its status."""
+        if STATUS[self.chain.status] == "diverged":           # it continues from the state of one that did
+            return self.chain.status
+        self.chain.sampler.warming = self.adapt
+        status = self.run_until(self.warmup, record=False)
+        self.chain.sampler.warming = False
+        if status == 0 and self.chain.steps >= self.warmup:
+            status = self.run_until(self.warmup + self.steps, record=True)
+        return status
+
+    def run_until(self, last, record):
+        """Run to step number `last`; the chunk's length follows the clock, the draws do not."""
+        chain, status = self.chain, 0
+        while status == 0 and chain.steps < last and not self.stop.is_set():
+            begun, before = time.perf_counter(), chain.steps
+            ahead = min(self.length, last - before)
+            if self.checkpoint:
+                ahead = min(ahead, self.checkpoint.until_next(before))
+            status = chain.run(ahead, record)
+            spent = time.perf_counter() - begun
+            self.length = max(1, min(4 * self.length, int((chain.steps - before) * CHUNK_SECONDS / max(spent, 1e-9))))
+            if self.checkpoint:
+                self.checkpoint.take(self.k, chain)
+        return status

@@ -12,7 +12,8 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fitting import plan as planning
 from sgmc.fitting.blas import one_blas_thread
-from sgmc.fitting.chains import run_chains
+from sgmc.fitting.chains import Watch, run_chains
+from sgmc.fitting.checkpoint import Checkpoint, compare, mark, read
 from sgmc.fitting.pilot import PAIRS, SHAPE_PAIRS, draws_of_laplace, pilot
 from sgmc.subsampling.uniform import Everything
 
@@ -41,6 +42,11 @@ class Fit:
     noise : float
         Gradient noise variance of the plan's batches in whitened units, the worst coefficient's.
     seconds : float
+        In all sessions.
+    settings : Settings
+    states : list of dict
+        Of the chains, to continue from.
+    concerns : list of SGMCWarning
     """
 
     problem: object
@@ -54,10 +60,13 @@ class Fit:
     adapted_step: float | None
     noise: float
     seconds: float
+    settings: object
+    states: list
+    concerns: list
 
 
-def fit(problem, settings, begun):
-    """Sample a problem.
+def fit(problem, settings, begun, saved=None):
+    """Sample a problem, from the start or from where a saved run was.
 
     Parameters
     ----------
@@ -65,27 +74,57 @@ def fit(problem, settings, begun):
     settings : Settings
     begun : float
         `time.perf_counter()` when the user called.
+    saved : Saved, optional
     """
     size = problem.model.n, problem.model.dim
     check_draws(settings, size[1])
     spec, gradient, reason, seen = decide(problem, settings, size)
-    always = problem.always_computed(gradient)
-    plan = planning.plan(spec, gradient, reason, settings, planning.Noise(seen.worst_noise, always), size, problem.coordinates)
+    noise = planning.Noise(seen.worst_noise, problem.always_computed(gradient))
+    plan = planning.plan(spec, gradient, reason, settings, noise, size, problem.coordinates)
+    return sample(problem, plan, seen, settings, begun, saved)
+
+
+def sample(problem, plan, seen, settings, begun, saved=None):
+    """Run the chains of a plan; see `fit`."""
+    n = problem.model.n
     chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
-    noise = plan.noise(seen.worst_noise, size[0])
+    noise = plan.noise(seen.worst_noise, n)
     if noise > 0:
-        effect = share_design_effect(problem, plan, settings, chains)
-        noise *= effect
-    run = run_chains(chains, plan.warmup, steps_of(plan, settings, size[0], always), settings.threads,
-                     adapt=plan.step_origin != "given", time_limit=settings.time_limit, progress=settings.progress)
-    x, weights = collect(chains, plan, run)
-    passes = sum(c.gradient.touched for c in chains) / size[0]
+        noise *= share_design_effect(problem, plan, settings, chains)
+    steps = steps_of(plan, settings, n, problem.always_computed(plan.gradient))
+    checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
+    run = run_chains(chains, plan.warmup, steps, settings.threads, Watch(settings.time_limit, settings.progress, checkpoint),
+                     adapt=plan.step_origin != "given")
+    states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
+    x, weights = collect(chains, plan, run, settings.draws)
     kernels = [c.sampler for c in chains]
     proposed = sum(getattr(k, "proposed", 0) for k in kernels)
-    return Fit(problem, plan, seen, x, weights, run, passes,
+    return Fit(problem, plan, seen, x, weights, run, sum(c.gradient.touched for c in chains) / n,
                sum(k.accepted for k in kernels) / proposed if proposed else None,
                float(np.mean([k.adapted_step for k in kernels])) if plan.step_origin == "adapted" else None,
-               noise, time.perf_counter() - begun)
+               noise, earlier + time.perf_counter() - begun, settings, states, checkpoint.concerns() if checkpoint else [])
+
+
+def restore(problem, plan, settings, chains, steps, saved):
+    """Put chains where a saved run was: the one given, or that of the checkpoint file if there is one.
+
+    Returns
+    -------
+    checkpoint : Checkpoint or None
+    earlier : float
+        Seconds that the saved run took.
+    """
+    mine = mark(problem, plan, settings) if settings.checkpoint or (saved and saved.mark) else {}
+    filed = read(settings.checkpoint) if settings.checkpoint else None
+    for one, source in ((filed, f"checkpoint={settings.checkpoint!r}"), (saved, "the run to resume")):
+        if one and one.mark:
+            compare(one.mark, mine, source)
+    saved = saved or filed
+    for chain, state in zip(chains, saved.chains if saved else ()):
+        chain.recorder = Keep(max(settings.draws, len(state["recorder"]["draws"])), problem.model.dim, plan.thin)
+        chain.set_state(state)
+    earlier = saved.seconds if saved else 0.0
+    return Checkpoint(settings.checkpoint, mine, chains, steps, earlier) if settings.checkpoint else None, earlier
 
 
 def decide(problem, settings, size):
@@ -168,8 +207,8 @@ def steps_of(plan, settings, n, always):
     return min(steps, affordable)
 
 
-def collect(chains, plan, run):
-    """Kept draws (chain, draw, d) and weights, cut to the shortest chain; chains that diverged early are left out."""
+def collect(chains, plan, run, draws):
+    """Kept draws (chain, draw, d) and weights, `draws` or as the shortest chain has; chains that diverged early are left out."""
     kept = np.array([c.recorder.kept for c in chains])
     if kept.max() == 0:
         if run.interrupted == "Ctrl-C":
@@ -180,7 +219,7 @@ def collect(chains, plan, run):
         raise ArgumentError(f"every chain diverged before its first draw ({where}); use a smaller step_size than "
                             f"{plan.schedule(0):.3g}, e.g. {plan.schedule(0) / 10:.1g}")
     enough = [k for k, n in enumerate(kept) if run.statuses[k] != "diverged" or n >= kept.max() / 2]
-    length = min(kept[k] for k in enough) or kept[enough].max()
+    length = min(draws, min(kept[k] for k in enough) or kept[enough].max())
     enough = [k for k in enough if kept[k] >= length]
     x = np.stack([np.asarray(chains[k].recorder.draws)[:length] for k in enough])
     return x, np.asarray(chains[enough[0]].recorder.weights)[:length].copy() if plan.weighted else None

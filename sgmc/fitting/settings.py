@@ -10,6 +10,7 @@ from sgmc.core.contract import Schedule
 from sgmc.core.schedules import Function
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fitting.checkpoint import read
 from sgmc.fitting.progress import reporter
 
 PRECONDITIONERS = ("mode", "dense", "diag", None)
@@ -36,6 +37,7 @@ class Settings:
     max_data_passes: float | None
     progress: object
     dtype: np.dtype
+    checkpoint: str | None
 
 
 def whole(name, value, low, allow_none=True):
@@ -76,10 +78,22 @@ def start(init):
     return array
 
 
+def writable(path):
+    """The absolute path of a file that may be there or not, in a folder that is there; or None."""
+    if path is None:
+        return None
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentError(f"checkpoint={path!r} must be a path")
+    full = os.path.abspath(path)
+    if os.path.isdir(full) or not os.path.isdir(os.path.dirname(full)):
+        raise ArgumentError(f"checkpoint={os.fspath(path)!r} must name a file in a folder that exists")
+    return full
+
+
 def entropy(seed):
     """What a SeedSequence starts from: a seed given, or a fresh one, which results report."""
-    if isinstance(seed, np.random.SeedSequence):
-        return seed.entropy
+    if isinstance(seed, np.random.SeedSequence):              # a spawned one has its parent's entropy, and a key
+        return int.from_bytes(seed.generate_state(4).tobytes(), "little") if seed.spawn_key else seed.entropy
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(2**63))
     if seed is None:
@@ -87,9 +101,15 @@ def entropy(seed):
     return whole("seed", seed, 0)
 
 
+def seed_of_run(seed, checkpoint):
+    """The seed given, or that of the run in a checkpoint file, or a fresh one."""
+    found = read(checkpoint) if seed is None and checkpoint else None
+    return entropy(seed) if found is None else found.mark["seed"]
+
+
 def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, step_size=None, precondition="mode",
              init=None, draws=1000, thin=None, warmup=None, chains=4, threads=None, seed=None, cov_type="nonrobust",
-             tune=None, time_limit=None, max_data_passes=None, progress=None, dtype="float64"):
+             tune=None, time_limit=None, max_data_passes=None, progress=None, dtype="float64", checkpoint=None):
     """Check every argument of a fit; see `sgmc.logit` for their meaning.
 
     Raises
@@ -113,6 +133,6 @@ def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, 
                     whole("batch_size", batch_size, 1), step(step_size), precondition,
                     start(init), draws,
                     whole("thin", thin, 1), whole("warmup", warmup, 0), chains,
-                    whole("threads", threads, 1) or min(chains, os.cpu_count() or 1), entropy(seed),
+                    whole("threads", threads, 1) or min(chains, os.cpu_count() or 1), seed_of_run(seed, writable(checkpoint)),
                     positive("time_limit", time_limit), positive("max_data_passes", max_data_passes), reporter(progress),
-                    np.dtype(str(dtype)))
+                    np.dtype(str(dtype)), writable(checkpoint))

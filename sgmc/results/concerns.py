@@ -28,7 +28,7 @@ def after_sampling(fit, theta, ess_mean, ess_sd, rhat):
     theta : array (chain, draw, d)
     ess_mean, ess_sd, rhat : array (d,)
     """
-    return [*stopped(fit), *spread(fit), *shape(fit, theta), *monte_carlo(theta, ess_mean, ess_sd, rhat)]
+    return [*stopped(fit), *fit.concerns, *spread(fit), *shape(fit, theta), *monte_carlo(theta, ess_mean, ess_sd, rhat)]
 
 
 def stopped(fit):

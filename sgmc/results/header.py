@@ -4,7 +4,7 @@ import numpy as np
 from sgmc.results.concerns import noise_share
 
 
-def facts(model, fit, settings, ess, rhat, ksd, scores):
+def facts(model, fit, ess, rhat, ksd, scores):
     """Pairs (label, text) for the left and the right column, and lines beneath.
 
     Returns
@@ -13,12 +13,11 @@ def facts(model, fit, settings, ess, rhat, ksd, scores):
     lines : list of str
     """
     plan, n = fit.plan, fit.problem.model.n
-    data = model.data
-    left = [("Dep. Variable", data.endog_name), ("Model", model.family.title), ("Sampler", sampler_name(plan)),
+    left = [("Dep. Variable", model.endog_names), ("Model", model.family.title), ("Sampler", sampler_name(plan)),
             ("Step size", step_text(fit)), ("Minibatch", minibatch_text(fit)),
             ("Chains", f"{fit.x.shape[0]}"), ("Warmup/Draws", f"{plan.warmup}/{fit.x.shape[1]} x {plan.thin}")]
-    right = [("No. Observations", f"{n}" if fit.problem.table.weight is None else f"{fit.problem.table.weight.sum():g} in {n} rows"), ("Df Model", f"{data.d - (data.intercept is not None)}"),
-             ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"), ("Min. ESS bulk", number(ess, np.nanmin, ".0f")),
+    right = [("No. Observations", f"{n}" if fit.problem.table.weight is None else f"{fit.problem.table.weight.sum():g} in {n} rows"),
+             ("Df Model", f"{model.df_model}"), ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"), ("Min. ESS bulk", number(ess, np.nanmin, ".0f")),
              ("Max. R-hat", number(rhat, np.nanmax, ".3f")), ("KSD (scores)", "-" if ksd is None else f"{ksd:.3g} ({scores})")]
     if not plan.spec.exact and plan.spec.uses_gradient:
         left.append(("Grad-noise share", f"{noise_share(fit):.2g}"))
@@ -26,9 +25,9 @@ def facts(model, fit, settings, ess, rhat, ksd, scores):
         left.append(("Acceptance", f"{fit.acceptance:.2f}"))
     lines = [f"Sampler chosen {plan.reason}."] if plan.reason else []
     if model.levels is not None:
-        lines.append(f"Success is {data.endog_name} = {model.levels[1]!r} (the other level: {model.levels[0]!r}).")
-    if data.dropped:
-        lines.append(f"{data.dropped} rows with missing values were dropped.")
+        lines.append(f"Success is {model.endog_names} = {model.levels[1]!r} (the other level: {model.levels[0]!r}).")
+    if model.dropped:
+        lines.append(f"{model.dropped} rows with missing values were dropped.")
     lines.append(prior_line(fit.problem.priors))
     return left, right, lines
 

@@ -6,9 +6,11 @@ import warnings
 import numpy as np
 import pandas as pd
 
+from sgmc.core.files import replacing
 from sgmc.diagnostics import convergence, moments
 from sgmc.errors import ArgumentError
 from sgmc.results import prediction
+from sgmc.results.continuation import Continuation, resume
 from sgmc.results.concerns import after_sampling
 from sgmc.results.header import facts
 from sgmc.results.stein import stein_discrepancy
@@ -21,7 +23,7 @@ NOT_BAYESIAN = {
     "f_test": "use hypothesis(), which takes linear inequalities",
     "wald_test": "use hypothesis(), which takes linear inequalities",
 }
-FORMAT = 1                # of saved files
+FORMAT = 2                # of saved files
 
 
 class Results:
@@ -47,23 +49,23 @@ class Results:
         self._fit = fit
 
     @classmethod
-    def of_fit(cls, model, fit, settings):
-        """Summarise a finished fit; issues its warnings."""
-        theta = fit.problem.coordinates.theta(fit.x)
-        w = fit.weights
-        ess, ess_sd = convergence.ess(theta, weights=w), convergence.ess(theta, method="sd", weights=w)
-        rhat = convergence.rhat(theta)
-        ksd, scores = stein_discrepancy(fit, settings.seed)
-        concerns = [*model.data.notes, *fit.problem.concerns, *after_sampling(fit, theta, ess, ess_sd, rhat)]
-        for concern in concerns[len(model.data.notes):]:       # the formula has issued its own
-            warnings.warn(concern, stacklevel=4)
-        data = model.data
-        state = dict(draws=theta, weights=w, names=list(data.names), warnings=concerns, seed=settings.seed,
-                     header=facts(model, fit, settings, ess, rhat, ksd, scores), nobs=observations(fit.problem),
-                     df_model=data.d - (data.intercept is not None), interrupted=fit.run.interrupted,
-                     model=ModelInfo(model), priors=fit.problem.priors, _ksd=ksd, _ess=ess, _rhat=rhat,
-                     sampler=fit.plan.spec, step_size=fit.plan.schedule(0) if fit.adapted_step is None else fit.adapted_step)
-        return cls(state, fit)
+    def of_fit(cls, model, fit, arguments):
+        """Summarise a finished fit; issues its warnings.
+
+        Parameters
+        ----------
+        model : ModelInfo
+        fit : Fit
+        arguments : dict
+            As the user gave them.
+        """
+        try:
+            state = summarised(model, fit)
+        except KeyboardInterrupt:                              # the draws are there: a first Ctrl-C does not lose them
+            state = summarised(model, fit)
+        for concern in state["warnings"][len(model.notes):]:   # the formula has issued its own
+            warnings.warn(concern, stacklevel=5)
+        return cls({**state, "_continuation": Continuation(arguments)}, fit)
 
     def __getattr__(self, name):
         if name in NOT_BAYESIAN:
@@ -213,33 +215,90 @@ class Results:
         """E[y | x] with its uncertainty; ``summary_frame(alpha)`` has statsmodels' columns."""
         return prediction.Prediction(*prediction.posterior_of_mean(self, exog, offset), self.flat_weights)
 
+    def resume(self, draws=None, data=None, **how):
+        """Go on from the last step, as if the run had never stopped: the draws are those of one long run, bit by bit.
+
+        Parameters
+        ----------
+        draws : int, optional
+            Kept draws a chain to add.  Default: those that an interrupted run still lacks, else as many as were asked for.
+        data : DataFrame or model, optional
+            The data of the fit, for results that were loaded from a file: the table if the fit was from a formula, else a
+            model such as ``sgmc.Logit(y, X)``.
+        **how
+            ``time_limit``, ``threads``, ``progress`` and ``checkpoint``, as in the fit.
+
+        Returns
+        -------
+        Results
+            New ones, of all draws; these stay as they are.
+
+        Raises
+        ------
+        ArgumentError
+            If the data are not those of the fit, or are needed.
+        """
+        return resume(self, draws, data, how)
+
     def save(self, path):
-        """Write draws, summaries and the design's recipe to a file, without the data; read it with `sgmc.load`."""
-        with open(path, "wb") as file:
-            pickle.dump({"sgmc": FORMAT, "state": self.__getstate__()}, file)
+        """Write draws, summaries and the design's recipe to a file, without the data; read it with `sgmc.load`.
+
+        The file is written aside and renamed when complete.
+        """
+        content = pickle.dumps({"sgmc": FORMAT, "state": self.__getstate__()})
+        with replacing(path) as file:
+            file.write(content)
 
     def __getstate__(self):
-        return {k: v for k, v in self.__dict__.items() if k != "_fit"}
+        state = {k: v for k, v in self.__dict__.items() if k != "_fit"}
+        return state if self._fit is None else {**state, "_continuation": self._continuation.without_data(self._fit)}
 
     def __setstate__(self, state):
         self.__init__(state)
+
+
+def summarised(model, fit):
+    """What results consist of."""
+    theta = fit.problem.coordinates.theta(fit.x)
+    w = fit.weights
+    with np.errstate(over="ignore", invalid="ignore"):         # of chains that diverged, which is warned of by name
+        ess, ess_sd = convergence.ess(theta, weights=w), convergence.ess(theta, method="sd", weights=w)
+        rhat = convergence.rhat(theta)
+        ksd, scores = stein_discrepancy(fit, fit.settings.seed)
+        concerns = [*model.notes, *fit.problem.concerns, *after_sampling(fit, theta, ess, ess_sd, rhat)]
+    return dict(draws=theta, weights=w, names=model.exog_names, warnings=concerns, seed=fit.settings.seed,
+                header=facts(model, fit, ess, rhat, ksd, scores), nobs=observations(fit.problem),
+                df_model=model.df_model, interrupted=fit.run.interrupted, model=model, priors=fit.problem.priors,
+                _ksd=ksd, _ess=ess, _rhat=rhat, _asked=fit.settings.draws, sampler=fit.plan.spec,
+                step_size=fit.plan.schedule(0) if fit.adapted_step is None else fit.adapted_step)
 
 
 class ModelInfo:
     """What a result keeps of its model: names, formula and the recipe of the design, not the data."""
 
     def __init__(self, model):
+        data = model.data
         self.family_name, self.title = model.family.name, model.family.title
-        self.formula, self.spec, self.levels = model.formula, model.spec, model.levels
-        self.endog_names, self.exog_names = model.data.endog_name, list(model.data.names)
-        self.has_offset = model.data.offset is not None
+        self.formula, self.spec, self.levels, self.inputs = model.formula, model.spec, model.levels, named(model.inputs)
+        self.endog_names, self.exog_names, self.df_model = data.endog_name, list(data.names), data.d - (data.intercept is not None)
+        self.has_offset, self.dropped, self.notes = data.offset is not None, data.dropped, data.notes
 
     @property
     def family(self):
         """The family's class."""
+        return self.kind.family
+
+    @property
+    def kind(self):
+        """The model's class."""
         from sgmc import regression
 
-        return regression.family(self.family_name)
+        return regression.kind(self.family_name)
+
+
+def named(inputs):
+    """Column names and the like as they are; True in the place of arrays and functions, which are left behind with the data."""
+    return {key: value if value is None or isinstance(value, str) else True for key, value in inputs.items()}
 
 
 def load(path):

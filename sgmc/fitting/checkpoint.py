@@ -1,0 +1,163 @@
+"""Where a run was: the states of its chains, and a mark of the posterior and plan that they belong to.
+
+States are taken at fixed step numbers and written now and then; chains that continue from them make the draws of a run
+that never stopped.
+"""
+import hashlib
+import os
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.core.files import Damaged, read_sealed, write_sealed
+from sgmc.errors import ArgumentError, CheckpointWarning
+from sgmc.version import SERIES
+
+KIND = b"sgmc checkpoint 1"
+GRID = 100                # states taken in a run
+SHARE = 0.05              # of the time, at most, that writing may take
+MOMENTS = (0, 1, 10, 100, 1000, 10**4, 10**5, 10**6)      # steps at which schedules are compared
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a run continues from.
+
+    Attributes
+    ----------
+    mark : dict
+        See `mark`; empty where the run is known to be the same.
+    chains : list of dict
+        States.
+    seconds : float
+        Spent before.
+    """
+
+    mark: dict
+    chains: list
+    seconds: float
+
+
+def mark(problem, plan, settings):
+    """What makes the draws of a run: what the user chose, a checksum of the posterior, and what was derived from it."""
+    return {"rows": problem.model.n, "coefficients": list(problem.priors.names),
+            "prior": [str(p) for p in problem.priors.specified], "sampler": repr(plan.spec), "gradient": plan.gradient,
+            "subsample": settings.subsample, "chains": settings.chains, "precondition": settings.precondition,
+            "seed": settings.seed if isinstance(settings.seed, int) else list(settings.seed), "dtype": str(settings.dtype),
+            "init": None if settings.init is None else settings.init.tolist(), "posterior": checksum(problem),
+            "batch_size": plan.batch, "step_size": [plan.schedule(t) for t in MOMENTS], "thin": plan.thin, "warmup": plan.warmup}
+
+
+def checksum(problem):
+    """SHA-256 of the table, in the coordinates of the sampler, and of these coordinates."""
+    table, where, mode = problem.table, problem.coordinates, problem.mode
+    X = [table.X.data, table.X.indices, table.X.indptr] if hasattr(table.X, "indptr") else [table.X]
+    total = hashlib.sha256()
+    for part in (*X, table.y, table.offset, table.weight, mode.theta, mode.precision, where.L, where.origin, where.to_theta):
+        if part is not None:
+            total.update(np.ascontiguousarray(part).view(np.uint8).data)
+    return total.hexdigest()
+
+
+def compare(theirs, ours, source):
+    """ArgumentError where `source` belongs to another run than ours; it names what differs."""
+    for name, value in ours.items():
+        if theirs.get(name) == value:
+            continue
+        if name == "posterior":
+            raise ArgumentError(f"{source} was made from other data (or by another linear algebra library, whose rounding is "
+                                "not this one's); give the same data, or another path")
+        raise ArgumentError(f"{source} belongs to another fit: {name} was {theirs.get(name)!r}, here it is {value!r}; give the "
+                            "same arguments, or another path")
+
+
+def read(path):
+    """The `Saved` of a checkpoint file, or None where there is no file.
+
+    Raises
+    ------
+    ArgumentError
+        If the file is damaged, not one of ours, or of another version; it says which.
+    """
+    if not os.path.exists(path):
+        return None
+    try:
+        tree = read_sealed(path, KIND)
+    except OSError as error:
+        raise ArgumentError(f"checkpoint={path!r} cannot be read: {error.strerror}") from error
+    except Damaged as error:
+        raise ArgumentError(f"checkpoint={path!r} cannot be used: the file {error}; delete it to start afresh, or give another "
+                            "path") from error
+    if tree["version"] != SERIES:
+        raise ArgumentError(f"checkpoint={path!r} was written by sgmc {tree['version']}, this is {SERIES}: draws continue bit by "
+                            "bit within a minor version only; delete it to start afresh")
+    return Saved(tree["mark"], tree["chains"], tree["seconds"])
+
+
+class Checkpoint:
+    """Takes states of chains as they run and writes them to a file.
+
+    Parameters
+    ----------
+    path : str
+    mark : dict
+    chains : list of Chain
+    steps : int
+        Of a chain, in all.
+    seconds : float
+        Spent in earlier sessions.
+
+    Raises
+    ------
+    ArgumentError
+        If the file cannot be written.
+    """
+
+    def __init__(self, path, mark, chains, steps, seconds):
+        self.path, self.mark, self.seconds = path, mark, seconds
+        self.every = max(1, steps // GRID)
+        self.states = [chain.state() for chain in chains]
+        self.begun, self.due, self.new, self.failure = time.perf_counter(), 0.0, False, ""
+        self.write()
+        if self.failure:
+            raise ArgumentError(f"checkpoint={path!r} cannot be written: {self.failure}")
+
+    def until_next(self, step):
+        """Steps from `step` to the next one whose state is taken."""
+        return self.every - step % self.every
+
+    def take(self, k, chain):
+        """Take the state of chain k if it is at such a step; called by its worker."""
+        if chain.steps % self.every == 0:
+            self.states[k], self.new = chain.state(), True
+
+    def write_if_due(self):
+        """Write new states unless writing would take more than its share of the time; called by the waiting thread."""
+        if self.new and time.perf_counter() >= self.due:
+            self.write()
+
+    def write(self):
+        """Write; a failure does not end a run, and is told by `concerns`."""
+        self.new, begun = False, time.perf_counter()
+        try:
+            write_sealed(self.path, KIND, {"version": SERIES, "mark": self.mark, "chains": self.states,
+                                           "seconds": self.seconds + begun - self.begun})
+            self.failure = ""
+        except OSError as error:
+            self.failure = error.strerror or str(error)
+        now = time.perf_counter()
+        self.due = now + (now - begun) / SHARE
+
+    def finish(self, chains):
+        """Write the last states; returns them."""
+        self.states = [chain.state() for chain in chains]
+        self.write()
+        return self.states
+
+    def concerns(self):
+        """A CheckpointWarning, in a list, where the last states could not be written."""
+        if not self.failure:
+            return []
+        return [CheckpointWarning(f"checkpoint={self.path!r} could not be written: {self.failure}.",
+                                  "The file holds an earlier state of this run; make room and call resume(checkpoint=...).")]

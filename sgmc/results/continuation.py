@@ -1,0 +1,89 @@
+"""Results that go on: from chains in memory, or from saved states and the data given again."""
+import pickle
+import time
+from dataclasses import dataclass
+
+from sgmc.errors import ArgumentError
+
+HARMLESS = ("time_limit", "threads", "progress", "checkpoint")        # arguments that change no draw
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """What a result needs to go on, besides its fit.
+
+    Attributes
+    ----------
+    arguments : dict
+        Of the fit, as the user gave them.
+    saved : Saved or None
+        States of the chains, where the fit itself was left behind with the data.
+    refusal : str
+        Why a saved result cannot go on; empty where it can.
+    """
+
+    arguments: dict
+    saved: object = None
+    refusal: str = ""
+
+    def without_data(self, fit):
+        """The same for a file: states of the chains and the mark of their posterior."""
+        from sgmc.fitting.checkpoint import Saved, mark
+
+        arguments = {k: v for k, v in self.arguments.items() if k not in HARMLESS}
+        try:
+            pickle.dumps(arguments)
+        except Exception as error:                             # a local function as step_size, say: whatever pickle raises
+            return Continuation({}, None, f"an argument of the fit cannot be saved ({error})")
+        return Continuation(arguments, Saved(mark(fit.problem, fit.plan, fit.settings), fit.states, fit.seconds))
+
+
+def resume(results, draws, data, how):
+    """See `Results.resume`."""
+    from sgmc.fitting.checkpoint import Saved
+    from sgmc.fitting.fit import sample
+    from sgmc.fitting.settings import settings
+
+    unknown = sorted(set(how) - set(HARMLESS))
+    if unknown:
+        raise ArgumentError(f"resume has no argument {unknown[0]!r}: a run goes on as it began; it has: draws, data, "
+                            f"{', '.join(HARMLESS)}")
+    origin, fit, begun = results._continuation, results._fit, time.perf_counter()
+    arguments = {k: v for k, v in origin.arguments.items() if k not in HARMLESS and k != "max_data_passes"}
+    arguments |= {"draws": total(results, draws), "seed": results.seed, **how}
+    if fit is not None and data is None:
+        checked = settings(**{k: v for k, v in arguments.items() if k != "prior"})
+        done = sample(fit.problem, fit.plan, fit.pilot, checked, begun, Saved({}, fit.states, fit.seconds))
+        return type(results).of_fit(results.model, done, arguments)
+    saved = origin.saved if fit is None else origin.without_data(fit).saved
+    if saved is None:
+        raise ArgumentError(f"these results cannot be resumed from a file: {origin.refusal}")
+    return model_again(results.model, data).continue_from(saved, arguments)
+
+
+def total(results, draws):
+    """Kept draws a chain, in all."""
+    from sgmc.fitting.settings import whole
+
+    have, asked = results.draws.shape[1], results._asked
+    if draws is not None:
+        return have + whole("draws", draws, 1)
+    return asked if have < asked else have + asked
+
+
+def model_again(model, data):
+    """The model of a result, from the data given again."""
+    from sgmc.regression import Regression
+
+    if isinstance(data, Regression):
+        return data
+    again = f"resume(data=sgmc.{model.kind.__name__}"
+    if data is None:
+        wanted = "data=<the table of the fit>)" if model.formula else f"data=sgmc.{model.kind.__name__}(y, X))"
+        raise ArgumentError(f"these results were loaded from a file, without the data: call resume({wanted}")
+    if model.formula is None:
+        raise ArgumentError(f"these results are of arrays: call {again}(y, X, ...)) with what the fit had")
+    if not all(value is None or isinstance(value, str) for value in model.inputs.values()):
+        raise ArgumentError(f"the fit had weights, an offset or a subset that were no column names: call {again}.from_formula("
+                            "formula, data, ...)) with what the fit had")
+    return model.kind.from_formula(model.formula, data, **model.inputs)
