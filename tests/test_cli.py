@@ -139,6 +139,14 @@ def test_ctrl_c_prints_what_there_is(as_json, tmp_path):
         assert "Logit Posterior Summary" in out and "[InterruptedWarning]" in out and "x7" in out
 
 
+def test_a_checkpoint_goes_on(tmp_path):
+    fit = ("fit", "affairs > 0 ~ .", "dataset:fair", "--seed", "4", "--json", "--draws")
+    run(*fit, "40", "--checkpoint", str(tmp_path / "run"))
+    assert (tmp_path / "run").read_bytes().startswith(b"sgmc checkpoint")
+    resumed, whole = (run(*fit, "90", *more) for more in (("--checkpoint", str(tmp_path / "run")), ()))
+    assert json.loads(resumed.stdout)["coefficients"] == json.loads(whole.stdout)["coefficients"]
+
+
 def test_ctrl_c_before_the_first_draw(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", "import sys, time, sgmc.cli as cli\n"
                                 "def slow(*a): print('ready', flush=True); time.sleep(60)\n"
