@@ -65,7 +65,7 @@ def inside(name, rooms):
 def test_the_reading_of_imports_sees_them():
     known = imports(PACKAGE / "samplers" / "mala.pyx")
     assert {"sgmc.core.contract", "sgmc.core.spec", "numpy", "libc.math"} <= known
-    assert "sgmc.core.kernels" in imports(PACKAGE / "samplers" / "barker.pyx")
+    assert "sgmc.core.kernels" in imports(PACKAGE / "samplers" / "sgbd.pyx")
     assert "sgmc.models.glm" in imports(PACKAGE / "models" / "logit.pyx") and "statsmodels.iolib.table" in imports(
         PACKAGE / "results" / "summary.py")
 

@@ -41,7 +41,7 @@ cdef class Gradient:              # estimator = model + prior + map + subsampler
     cdef int estimate(self, const double *x, Rng rng, double *g, double *sd) except -1 nogil
     # one batch: estimate of v . g and of the variance of that estimate
     cdef int slope(self, const double *x, const double *v, Rng rng, double *mean, double *var) except -1 nogil
-    # exact value and gradient from all rows (Metropolis, diagnostics)
+    # exact value and gradient (NULL: not wanted) from all rows (Metropolis, diagnostics)
     cdef int full(self, const double *x, double *value, double *g) except -1 nogil
     # the model's conditional update, between steps
     cdef int refresh(self, double *x) except -1 nogil

@@ -102,14 +102,15 @@ cdef class Gradient:
         cdef double logdet = 0
         if self.map is not None:
             self.map.forward(x, &self.natural[0], &logdet)
-            theta, grad = &self.natural[0], &self.ahead[0]
+            theta, grad = &self.natural[0], &self.ahead[0] if g != NULL else NULL
         value[0] = logdet
-        memset(grad, 0, self.model.dim * sizeof(double))
+        if g != NULL:
+            memset(grad, 0, self.model.dim * sizeof(double))
         self.prior.add(theta, value, grad)
         while next_tile(&everything, self.model.tile, &at, &tile):
             self.model.add(theta, &tile, &self.scratch, value, grad)
         self.touched += everything.m
-        if self.map is not None:
+        if self.map is not None and g != NULL:
             memset(g, 0, self.dim * sizeof(double))
             self.map.pull(x, grad, g)
         return OK
@@ -260,6 +261,9 @@ cdef class Sampler:
     def __init__(self, Py_ssize_t dim, double step_size):
         self.dim = dim
         self.step_size = step_size
+
+    def plan_warmup(self, steps):
+        """Say how many steps warmup will have, before the first; for samplers that learn in windows."""
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
         return OK

@@ -4,7 +4,7 @@ import numpy as np
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 
-from sgmc.core.contract cimport DIVERGED, OK, Gradient, Recorder, Rng, Sampler, Schedule, State
+from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Recorder, Rng, Sampler, Schedule, State
 
 STATUS = {0: "ok", 1: "diverged", 2: "full", 3: "bound exceeded"}
 
@@ -86,8 +86,8 @@ cdef class Chain:
     def set_state(self, state):
         """Continue from a `state()`."""
         np.asarray(self.x)[:], np.asarray(self.v)[:] = state["x"], state["v"]
-        self.s.t, self.status, self.started = state["t"], state["status"], state["started"]
-        self.s.culprit = state["culprit"]
+        self.s.t, self.s.culprit, self.started = state["t"], state["culprit"], state["started"]
+        self.status = OK if state["status"] == FULL else state["status"]        # there may be room in this recorder
         self.rng.set_state(state["rng"])
         self.sampler.set_state(state["sampler"])
         self.gradient.set_state(state["gradient"])

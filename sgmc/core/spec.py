@@ -78,7 +78,9 @@ class SamplerSpec(Spec):
     name : str
         As in ``sampler="sgld"``.
     exact : bool
-        Leaves the posterior invariant, by use of all rows at each step.
+        Leaves the posterior invariant.
+    all_rows : bool
+        Uses all rows at each step.
     uses_gradient : bool
         False where draws need no gradient at all.
     largest_step : float
@@ -90,10 +92,16 @@ class SamplerSpec(Spec):
     """
 
     exact = False
+    all_rows = False
     uses_gradient = True
     largest_step = 1.0
     distortion = ""
     needs_noise = False
+
+    @property
+    def minibatches(self):
+        """Whether its gradients are estimated from minibatches."""
+        return self.uses_gradient and not self.all_rows
 
     def fitted_to(self, whitened):
         """This specification, or what stands for it where coordinates are, or are not, whitened at the mode."""
@@ -110,6 +118,10 @@ class SamplerSpec(Spec):
     def from_langevin(self, h):
         """The step whose `langevin_time` is h."""
         return h
+
+    def first_step(self, dim):
+        """Langevin time at which the search for a step begins, on a whitened Gaussian (exact samplers)."""
+        return self.largest_step
 
     def inflation(self, h, noise):
         """Relative error of the variance of a standard normal target, for Langevin time h and gradient noise variance.

@@ -1,7 +1,8 @@
 """Chains in worker threads, without the interpreter lock, in short chunks between which Ctrl-C and the clock act."""
 import threading
 import time
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 from sgmc.core.engine import STATUS
@@ -49,16 +50,14 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
     """Run every chain for `warmup` steps and then until its recorder is full, at most `steps` steps.
 
     Samplers adapt in warmup unless `adapt` is false.  The clock and the user may only stop a run: a stopped one is a prefix of
-    the whole.  Chains that continue from a state go on where they were.
+    the whole.  Chains that continue from a state go on where they were; chains take turns, so that a stopped run has some of each.
     """
     stop, begun, run = threading.Event(), time.perf_counter(), Run()
-    crew = [Worker(k, chain, warmup, steps, adapt, stop, watch.checkpoint) for k, chain in enumerate(chains)]
+    queue = deque(Task(k, chain, warmup, steps, adapt, watch.checkpoint) for k, chain in enumerate(chains))
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(worker.work) for worker in crew]
+        futures = [pool.submit(work, queue, stop) for _ in range(threads)]
         try:
-            while wait(futures, timeout=POLL_SECONDS, return_when=FIRST_EXCEPTION).not_done:
-                if any(f.done() and f.exception() for f in futures):
-                    break
+            while wait(futures, timeout=POLL_SECONDS).not_done:
                 if watch.progress:
                     watch.progress(sum(c.steps for c in chains), (warmup + steps) * len(chains))
                 if watch.checkpoint:
@@ -70,46 +69,53 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
             run.interrupted = "Ctrl-C"
         finally:
             stop.set()
-    run.statuses = [STATUS[f.result()] for f in futures]      # a user model's exception surfaces here
+    for future in futures:
+        future.result()                                        # an exception in a user's function surfaces here
+    run.statuses = [STATUS[chain.status] for chain in chains]
     run.seconds = time.perf_counter() - begun
     return run
 
 
+def work(queue, stop):
+    """What a thread does: a chunk of the chain that waits longest, again and again."""
+    try:
+        while not stop.is_set():
+            try:
+                task = queue.popleft()
+            except IndexError:
+                return
+            if not task.chunk():
+                queue.append(task)
+    except BaseException:
+        stop.set()                                             # of the other threads, before it surfaces
+        raise
+
+
 @dataclass
-class Worker:
-    """One chain: warmup, then recorded steps, in chunks of about CHUNK_SECONDS until `stop` is set."""
+class Task:
+    """One chain: warmup, then recorded steps, in chunks of about CHUNK_SECONDS."""
 
     k: int
     chain: object
     warmup: int
     steps: int
     adapt: bool
-    stop: threading.Event
     checkpoint: object
     length: int = 16
 
-    def work(self):
-        """Run the chain from where it is; returns its status."""
-        if STATUS[self.chain.status] == "diverged":           # it continues from the state of one that did
-            return self.chain.status
-        self.chain.sampler.warming = self.adapt
-        status = self.run_until(self.warmup, record=False)
-        self.chain.sampler.warming = False
-        if status == 0 and self.chain.steps >= self.warmup:
-            status = self.run_until(self.warmup + self.steps, record=True)
-        return status
-
-    def run_until(self, last, record):
-        """Run to step number `last`; the chunk's length follows the clock, the draws do not."""
-        chain, status = self.chain, 0
-        while status == 0 and chain.steps < last and not self.stop.is_set():
-            begun, before = time.perf_counter(), chain.steps
-            ahead = min(self.length, last - before)
-            if self.checkpoint:
-                ahead = min(ahead, self.checkpoint.until_next(before))
-            status = chain.run(ahead, record)
-            spent = time.perf_counter() - begun
-            self.length = max(1, min(4 * self.length, int((chain.steps - before) * CHUNK_SECONDS / max(spent, 1e-9))))
-            if self.checkpoint:
-                self.checkpoint.take(self.k, chain)
-        return status
+    def chunk(self):
+        """Run some steps; returns whether the chain is done.  The chunk's length follows the clock, the draws do not."""
+        chain, before, begun = self.chain, self.chain.steps, time.perf_counter()
+        warming = before < self.warmup
+        ahead = min(self.length, (self.warmup if warming else self.warmup + self.steps) - before)
+        if ahead <= 0 or chain.status != 0:
+            return True
+        if self.checkpoint:
+            ahead = min(ahead, self.checkpoint.until_next(before))
+        chain.sampler.warming = warming and self.adapt
+        chain.run(ahead, not warming)
+        spent = time.perf_counter() - begun
+        self.length = max(1, min(4 * self.length, int((chain.steps - before) * CHUNK_SECONDS / max(spent, 1e-9))))
+        if self.checkpoint:
+            self.checkpoint.take(self.k, chain)
+        return False

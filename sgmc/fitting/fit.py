@@ -129,7 +129,7 @@ def restore(problem, plan, settings, chains, steps, saved):
 
 def decide(problem, settings, size):
     """Sampler, gradient, reason and pilot."""
-    whole = settings.sampler is not None and (settings.sampler.exact or not settings.sampler.uses_gradient)
+    whole = settings.sampler is not None and not settings.sampler.minibatches
     if whole and settings.gradient:
         raise ArgumentError(f"gradient={settings.gradient!r} does not apply to {settings.sampler.name}: it uses all rows")
     name = settings.gradient or planning.GRADIENT
@@ -158,7 +158,7 @@ def build_chain(problem, plan, settings, k):
     n, d = problem.model.n, problem.model.dim
     rng = Rng(seed_sequence(settings.seed, "chain", k))
     scheme = registry.lookup("subsampling", settings.subsample, "subsample")
-    whole = plan.spec.exact or not plan.spec.uses_gradient
+    whole = not plan.spec.minibatches
     gradient = problem.gradient(plan.gradient, Everything(n) if whole else scheme(n, plan.batch), rng)
     if plan.spec.needs_noise and problem.coordinates.map is not None and not problem.coordinates.map.diagonal:
         raise NotSupported(f"{plan.spec.name} needs the noise of single coordinates, which a dense preconditioner of a sparse "
@@ -168,6 +168,7 @@ def build_chain(problem, plan, settings, k):
     else:
         start = problem.coordinates.from_theta(one_start(settings.init, k, settings.chains, d))
     chain = Chain(start, plan.spec.build(d, plan.schedule(0)), gradient, rng, plan.schedule)
+    chain.sampler.plan_warmup(plan.warmup)
     chain.recorder = Keep(settings.draws, d, plan.thin)
     return chain
 
@@ -199,7 +200,7 @@ def steps_of(plan, settings, n, always):
     steps = plan.thin * settings.draws
     if settings.max_data_passes is None or not plan.spec.uses_gradient:
         return steps
-    rows = n if plan.spec.exact else plan.batch + always
+    rows = n if plan.spec.all_rows else plan.batch + always
     affordable = int(settings.max_data_passes * n / (rows * settings.chains)) - plan.warmup
     if affordable < plan.thin:
         raise ArgumentError(f"max_data_passes={settings.max_data_passes:g} is used up before the first draw of {settings.chains} "

@@ -24,7 +24,7 @@ KEPT_TIME = 4             # Langevin time between kept draws: their correlation 
 MOST_STEPS = 10**7        # of warmup, or between kept draws
 SLOWEST = 100.0           # condition number up to which badly scaled coordinates are waited for
 WARMUP_TIME = 20          # Langevin time units of warmup: ten relaxation times of a whitened Gaussian
-METROPOLIS_WARMUP = 500   # steps in which an exact sampler adapts
+METROPOLIS_WARMUP = 500   # steps in which an exact sampler adapts; twice as many where it learns a metric
 
 
 class Noise(NamedTuple):
@@ -68,7 +68,7 @@ class Plan:
 
     def noise(self, one_row, n):
         """Gradient noise of this plan's batches, from that of one row."""
-        return 0.0 if self.spec.exact or not self.spec.uses_gradient else one_row / self.batch * (1 - self.batch / n)
+        return one_row / self.batch * (1 - self.batch / n) if self.spec.minibatches else 0.0
 
 
 def largest_h(spec, one_row, batch, n):
@@ -88,11 +88,6 @@ def derive(spec, noise, n, batch=None):
     sizes = [batch] if batch else np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n))
     options = [(largest_h(spec, noise.one_row, int(m), n), int(m)) for m in sizes]
     return min(options, key=lambda o: (o[1] + noise.always + OVERHEAD) / max(o[0], 1e-300))
-
-
-def metropolis_step(d):
-    """First guess of the Metropolis-adjusted Langevin step on a whitened Gaussian (Roberts & Rosenthal 1998)."""
-    return min(1.65 ** 2 * d ** (-1 / 3), 2.0)
 
 
 def automatic(stochastic, exact, gradient, noise, departure, n, batch=None):
@@ -134,14 +129,16 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
     spec = spec.fitted_to(coordinates.whitened)
     if settings.batch_size is not None and settings.batch_size > n:
         raise ArgumentError(f"batch_size={settings.batch_size} exceeds the {n} rows")
+    if settings.batch_size is not None and not spec.minibatches:
+        raise ArgumentError(f"batch_size does not apply to {spec.name}: it uses all rows at each step")
     if spec.exact or not spec.uses_gradient:
-        return whole_data_plan(spec, reason, settings, n, d, coordinates.stiffness)
-    h, batch = derive(spec, noise, n, settings.batch_size)
+        return unbiased_plan(spec, reason, settings, n, d, coordinates)
+    h, batch = derive(spec, noise, n, n if spec.all_rows else settings.batch_size)
     schedule, origin = Constant(spec.from_langevin(h / coordinates.stiffness)), "derived"
     if settings.step_size is not None:
         schedule, origin = as_schedule(settings.step_size), "given"
         h = spec.langevin_time(schedule(0)) * coordinates.stiffness
-        if settings.batch_size is None:
+        if settings.batch_size is None and spec.minibatches:
             batch = batch_for_step(spec, noise.one_row, h, n)
     slowness = min(coordinates.stiffness / coordinates.softness, SLOWEST)
     thin = settings.thin or steps_for(KEPT_TIME * slowness, h)
@@ -154,14 +151,15 @@ def steps_for(time, h):
     return max(1, math.ceil(min(time / max(h, 1e-300), MOST_STEPS)))
 
 
-def whole_data_plan(spec, reason, settings, n, d, stiffness):
-    """The plan of an exact sampler, or of one that needs no gradient; ``auto`` thins an exact one to a time unit of 4."""
-    if settings.batch_size is not None:
-        raise ArgumentError(f"batch_size does not apply to {spec.name}: it uses all rows at each step")
-    guess = metropolis_step(d) if spec.exact else 1.0
-    schedule = Constant(guess / stiffness) if settings.step_size is None else as_schedule(settings.step_size)
-    warmup = METROPOLIS_WARMUP if spec.exact and settings.warmup is None else settings.warmup or 0
-    origin = "given" if settings.step_size is not None else "adapted" if spec.exact else "none"
+def unbiased_plan(spec, reason, settings, n, d, coordinates):
+    """The plan of a sampler whose step has no bias: it is searched for in warmup.  ``auto`` thins to a time unit of 4."""
+    guess = spec.first_step(d)
+    schedule, origin = Constant(spec.from_langevin(guess / coordinates.stiffness)), "adapted" if spec.exact else "none"
+    if settings.step_size is not None:
+        schedule, origin = as_schedule(settings.step_size), "given"
+    warmup = settings.warmup
+    if warmup is None:
+        warmup = (METROPOLIS_WARMUP if coordinates.whitened else 2 * METROPOLIS_WARMUP) if spec.exact else 0
     thin = steps_for(KEPT_TIME, guess) if spec.exact and settings.sampler is None else 1
     return Plan(spec, "simple", schedule, guess, n, settings.thin or thin, warmup, origin, reason)
 

@@ -19,7 +19,7 @@ def facts(model, fit, ess, rhat, ksd, scores):
     right = [("No. Observations", f"{n}" if fit.problem.table.weight is None else f"{fit.problem.table.weight.sum():g} in {n} rows"),
              ("Df Model", f"{model.df_model}"), ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"), ("Min. ESS bulk", number(ess, np.nanmin, ".0f")),
              ("Max. R-hat", number(rhat, np.nanmax, ".3f")), ("KSD (scores)", "-" if ksd is None else f"{ksd:.3g} ({scores})")]
-    if not plan.spec.exact and plan.spec.uses_gradient:
+    if plan.spec.minibatches:
         left.append(("Grad-noise share", f"{noise_share(fit):.2g}"))
     elif fit.acceptance is not None:
         left.append(("Acceptance", f"{fit.acceptance:.2f}"))
@@ -34,7 +34,7 @@ def facts(model, fit, ess, rhat, ksd, scores):
 
 def sampler_name(plan):
     """E.g. lmsgld-taylor; mala."""
-    return plan.spec.name if plan.spec.exact or not plan.spec.uses_gradient else f"{plan.spec.name}-{plan.gradient}"
+    return f"{plan.spec.name}-{plan.gradient}" if plan.spec.minibatches else plan.spec.name
 
 
 def step_text(fit):
@@ -49,7 +49,7 @@ def minibatch_text(fit):
     """Rows of a step: the batch, and the rows that are computed at every step."""
     if not fit.plan.spec.uses_gradient:
         return "-"
-    if fit.plan.spec.exact:
+    if fit.plan.spec.all_rows:
         return "all rows"
     always = fit.problem.always_computed(fit.plan.gradient)
     return f"{fit.plan.batch}{f' + {always} fixed' if always else ''} rows"

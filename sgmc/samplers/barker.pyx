@@ -1,122 +1,63 @@
-"""Stochastic gradient Barker dynamics: vsgbd, csgbd and esgbd.
-
-A symmetric increment z is drawn for each coordinate; the gradient only decides its sign, so that no gradient, however
-large, can throw the chain.  The three differ in the probability of keeping the sign.
-"""
+"""The Barker proposal with its acceptance ratio: exact, all rows at each step."""
 import numpy as np
 
-from libc.math cimport fabs, isfinite, sqrt
+from libc.math cimport exp, fabs, fmax, log1p
 
-from sgmc.core cimport kernels
-from sgmc.core.contract cimport DIVERGED, OK, Gradient, Rng, Sampler, State, normal_fill, uniform_fill
-from sgmc.core.spec import Parameter, SamplerSpec
-
-cdef enum:
-    VANILLA = 0
-    CORRECTED = 1
-    EXTREME = 2
-
-BREAKING = 1.702                  # logistic(x) is within 0.0095 of the normal cdf at x / 1.702
-FARTHEST = 1.233                  # 99 % of bimodal increments are below 1.233 sigma (1 + 0.1 * 2.33)
-cdef double C_BREAKING = BREAKING, C_FARTHEST = FARTHEST
+from sgmc.core.contract cimport OK, Gradient, Rng, State, next_uniform, normal_fill
+from sgmc.core.metropolis cimport Metropolis
+from sgmc.core.metropolis import MetropolisSpec
+from sgmc.core.spec import Parameter
 
 
-cdef class BarkerKernel(Sampler):
-    """theta_j <- theta_j + b_j z_j, b_j = +1 with probability p_j, else -1."""
+cdef inline double softplus(double t) noexcept nogil:
+    """log(1 + exp(t)) without overflow."""
+    return fmax(t, 0.) + log1p(exp(-fabs(t)))
 
-    cdef int rule
-    cdef bint bimodal, adaptive
-    cdef double beta, decay
-    cdef double[::1] g, z, u, p, sd, mean_sd
 
-    def __init__(self, Py_ssize_t dim, double step_size, int rule, bint bimodal, bint adaptive, double beta):
-        Sampler.__init__(self, dim, step_size)
-        self.rule, self.bimodal, self.adaptive, self.beta = rule, bimodal, adaptive, beta
-        self.decay = 1
-        self.g, self.z, self.u, self.p = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim)
-        self.sd, self.mean_sd = np.zeros(dim), np.zeros(dim)
+cdef class BarkerKernel(Metropolis):
+    """In units of the metric: u_j = b_j z_j, b_j = +1 with probability 1 / (1 + exp(-z_j w_j)), else -1."""
 
-    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+    cdef bint bimodal
+    cdef double[::1] z
+
+    def __init__(self, Py_ssize_t dim, double step_size, double target, metric, double unit_step, bint bimodal):
+        Metropolis.__init__(self, dim, step_size, target, metric, unit_step)
+        self.bimodal, self.z = bimodal, np.zeros(dim)
+
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h, double *log_ratio) except -1 nogil:
         cdef Py_ssize_t j
-        cdef bint noise = self.adaptive or self.rule == CORRECTED
-        g.estimate(s.x, rng, &self.g[0], &self.sd[0] if noise else NULL)
-        if noise:
-            self.track()
-        self.increments(rng)
+        cdef double z
+        normal_fill(rng, s.dim, &self.z[0])
         for j in range(s.dim):
-            if not isfinite(self.g[j]):
-                s.culprit = j
-                return DIVERGED
-            self.p[j] = self.z[j] * self.g[j]
-        if self.rule == EXTREME:
-            for j in range(s.dim):
-                s.x[j] += self.z[j] if self.p[j] > 0 else -self.z[j]
-            return OK
-        if self.rule == CORRECTED:
-            self.correct()
-        kernels.expit(s.dim, &self.p[0], &self.p[0])
-        uniform_fill(rng, s.dim, &self.u[0])
+            z = h * (1 + 0.1 * self.z[j]) if self.bimodal else h * self.z[j]
+            self.u[j] = z if next_uniform(rng) * (1 + exp(-z * self.w[j])) < 1 else -z
+        self.move(s.x, &self.u[0], &self.y[0])
+        self.look(g, &self.y[0])
+        log_ratio[0] = self.new_value - self.value
         for j in range(s.dim):
-            s.x[j] += self.z[j] if self.u[j] < self.p[j] else -self.z[j]
+            log_ratio[0] += softplus(-self.u[j] * self.w[j]) - softplus(self.u[j] * self.new_w[j])
         return OK
 
-    cdef void track(self) noexcept nogil:
-        """tau: exponential average of the gradient's sd, without the bias of its start at zero."""
-        cdef Py_ssize_t j
-        self.decay *= 1 - self.beta
-        for j in range(self.dim):
-            self.mean_sd[j] += self.beta * (self.sd[j] - self.mean_sd[j])
-            self.sd[j] = self.mean_sd[j] / (1 - self.decay)
 
-    cdef void increments(self, Rng rng) noexcept nogil:
-        """z_j ~ N(sigma, (0.1 sigma)^2), or N(0, sigma^2); with `adaptive`, sigma_j = 1.702 / (1.233 tau_j) where smaller."""
-        cdef Py_ssize_t j
-        cdef double sigma = self.step_size
-        normal_fill(rng, self.dim, &self.z[0])
-        for j in range(self.dim):
-            if self.adaptive:
-                sigma = min(self.step_size, C_BREAKING / (C_FARTHEST * max(self.sd[j], 1e-300)))
-            self.z[j] = sigma * (1 + 0.1 * self.z[j]) if self.bimodal else sigma * self.z[j]
+class Barker(MetropolisSpec):
+    """Metropolis-Hastings with the Barker proposal (Livingstone & Zanella 2022): exact, robust to scales and skewness.
 
-    cdef void correct(self) noexcept nogil:
-        """z g times alpha = 1.702 / sqrt(1.702^2 - tau^2 z^2); beyond the breaking point the extreme rule."""
-        cdef Py_ssize_t j
-        cdef double t
-        for j in range(self.dim):
-            t = self.sd[j] * fabs(self.z[j])
-            if t < C_BREAKING:
-                self.p[j] *= C_BREAKING / sqrt(C_BREAKING * C_BREAKING - t * t)
-            else:
-                self.p[j] = 1000 if self.p[j] > 0 else -1000
+    theta_j* = theta_j + b_j z_j, z_j ~ N(sigma, (0.1 sigma)^2) (or N(0, sigma^2)), b_j = +1 with probability
+    1 / (1 + exp(-z_j g_j)), else -1; accepted with probability min(1, pi(theta*) / pi(theta) prod_j
+    (1 + exp(-(theta_j* - theta_j) g_j(theta))) / (1 + exp((theta_j* - theta_j) g_j(theta*)))), their section 4.
+    """
 
-    def state(self):
-        """The running mean of the gradient's sd."""
-        return {**Sampler.state(self), "mean_sd": np.array(self.mean_sd), "decay": self.decay}
-
-    def set_state(self, state):
-        """Continue from a `state()`."""
-        Sampler.set_state(self, state)
-        np.asarray(self.mean_sd)[:], self.decay = state["mean_sd"], state["decay"]
-
-
-class Barker(SamplerSpec):
-    """Base of the three rules; the step is sigma, the scale of the increments."""
-
+    name = "barker"
     parameters = (
+        Parameter("target_accept", 0.574, "acceptance rate that warmup aims at (Vogrinc, Livingstone & Zanella 2023)", 0.0, 1.0),
         Parameter("increment", "bimodal", "law of z: N(sigma, (0.1 sigma)^2) or N(0, sigma^2)", choices=("bimodal", "normal")),
-        Parameter("adaptive", False, "sigma_j = min(step, 1.702 / (1.233 tau_j)), tau_j the gradient's sd", choices=(False, True)),
-        Parameter("beta", 0.1, "weight of the newest sd in the running mean tau", 0.0, 1.0),
+        MetropolisSpec.metric_parameter,
     )
-    rule = VANILLA
-
-    @property
-    def needs_noise(self):
-        """Whether tau is used."""
-        return self.adaptive or self.rule == CORRECTED
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return BarkerKernel(dim, step, self.rule, self.increment == "bimodal", self.adaptive, self.beta)
+        return BarkerKernel(dim, step, self.target_accept, self.metric_of(dim), self.from_langevin(self.first_step(dim)),
+                            self.increment == "bimodal")
 
     def langevin_time(self, step):
         """E z^2: 1.01 sigma^2 for bimodal increments."""
@@ -126,50 +67,6 @@ class Barker(SamplerSpec):
         """sigma with E z^2 = h."""
         return (h / (1.01 if self.increment == "bimodal" else 1.0)) ** 0.5
 
-    @property
-    def kurtosis(self):
-        """E z^4 / (E z^2)^2, by which errors of first order grow."""
-        return (1 + 6 * 0.1 ** 2 + 3 * 0.1 ** 4) / 1.01 ** 2 if self.increment == "bimodal" else 3.0
-
-
-class VSGBD(Barker):
-    """Vanilla stochastic gradient Barker dynamics (Mauri & Zanella, Algorithm 2).
-
-    b_j = +1 with probability 1 / (1 + exp(-z_j g_j)), else -1; theta_j <- theta_j + b_j z_j.
-    """
-
-    name = "vsgbd"
-
-    def inflation(self, h, noise):
-        """k (h/4)(1 + V) to first order, k = E z^4 / h^2: z tanh(zg/2) = z^2 g/2 - z^4 g^3/24, E g^3 = -theta^3 - 3 V theta."""
-        return self.kurtosis * h / 4 * (1 + noise)
-
-
-class CSGBD(Barker):
-    """Corrected stochastic gradient Barker dynamics (Mauri & Zanella, Algorithm 3).
-
-    As `vsgbd` with z g replaced by alpha z g, alpha = 1.702 / sqrt(1.702^2 - tau^2 z^2) where tau |z| < 1.702, and by
-    its sign beyond; tau_j is the running sd of the scaled gradient estimate.
-    """
-
-    name = "csgbd"
-    rule = CORRECTED
-
-    def inflation(self, h, noise):
-        """k (h/4)(1 + V (1 - 2/1.702^2)) to first order: alpha = 1 + tau^2 z^2 / (2 1.702^2) undoes most of the noise."""
-        return self.kurtosis * h / 4 * (1 + noise * (1 - 2 / BREAKING ** 2))
-
-
-class ESGBD(Barker):
-    """Extreme stochastic gradient Barker dynamics (Mauri & Zanella, Algorithm 4).
-
-    b_j = sign(z_j g_j): each coordinate moves up the estimated gradient, a stochastic optimiser with random steps.
-    """
-
-    name = "esgbd"
-    rule = EXTREME
-    distortion = "esgbd always moves uphill: its draws scatter around the mode, their spread is not the posterior's"
-
-    def inflation(self, h, noise):
-        """The rule of `vsgbd`, for the choice of a default step only."""
-        return self.kurtosis * h / 4 * (1 + noise)
+    def first_step(self, dim):
+        """Of order d^(-1/3), as for Langevin proposals."""
+        return min(1.65 ** 2 * dim ** (-1.0 / 3.0), 2.0)

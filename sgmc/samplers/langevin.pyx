@@ -84,6 +84,17 @@ class SGLD(SamplerSpec):
         return (1 + h * noise / 4) / (1 - h / 4) - 1
 
 
+class ULA(SGLD):
+    """Unadjusted Langevin algorithm (Roberts & Tweedie 1996): the step of `sgld` with the gradient of all rows.
+
+    theta <- theta + h/2 g + sqrt(h) xi,  g the exact gradient; no accept-reject step, so that the draws are too wide by h/4
+    of the variance to first order.
+    """
+
+    name = "ula"
+    all_rows = True
+
+
 class LMSGLD(SamplerSpec):
     """Leimkuhler-Matthews Langevin dynamics with stochastic gradients.
 

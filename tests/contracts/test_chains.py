@@ -28,6 +28,7 @@ def chain(spec, name, scheme, index=0, schedule=Constant, recorder=Keep):
     gradient = cls(MODEL, PRIOR, SCHEMES[scheme](N, M), rng, map=MAP, anchor=anchor)
     made = Chain(np.full(D, 0.5), SPECS[spec].build(D, step), gradient, rng,
                  Constant(step) if schedule is Constant else Polynomial(step, 1, 0.6))
+    made.sampler.plan_warmup(STEPS // 3)
     made.recorder = Keep(STEPS, D, 2) if recorder is Keep else Moments(D)
     return made
 
