@@ -240,3 +240,39 @@ def test_a_source_tree_that_is_not_built_says_so(tmp_path):
     message = done.stderr.split("ImportError: ")[1].strip().split("\n")
     assert len(message) == 2 and "not built" in message[0] and "pip install ." in message[1]
     assert "During handling" not in done.stderr
+
+
+# ---- the tests themselves -------------------------------------------------------------------------------------------------
+
+TESTS = Path(__file__).parent
+
+
+def asserts(node, helpers):
+    """Whether a function asserts: a statement, pytest.raises or warns, numpy's assert_..., or a helper that does."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Assert):
+            return True
+        name = getattr(getattr(part, "func", None), "attr", getattr(getattr(part, "func", None), "id", ""))
+        if name in ("raises", "warns") or name.startswith("assert_") or name in helpers:
+            return True
+    return False
+
+
+def without_assertion(source):
+    """Names of the tests in it that assert nothing, be it by functions of the same file."""
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    helpers = set()
+    for _ in functions:
+        helpers |= {f.name for f in functions if not f.name.startswith("test_") and asserts(f, helpers)}
+    return [f.name for f in functions if f.name.startswith("test_") and not asserts(f, helpers)]
+
+
+@pytest.mark.parametrize("path", sorted(TESTS.rglob("test_*.py")), ids=lambda p: p.relative_to(TESTS).as_posix())
+def test_no_test_is_without_an_assertion(path):
+    assert without_assertion(path.read_text()) == []
+
+
+def test_a_test_without_an_assertion_is_seen():
+    code = ("def run(): return 1\ndef check(): assert run()\ndef test_a(): run()\ndef test_b(): check()\n"
+            "def test_c():\n    with pytest.raises(E): run()")
+    assert without_assertion(code) == ["test_a"]

@@ -1,8 +1,6 @@
 """Bad input is refused by name; awkward but valid input gives the posterior of the plain one and is left as it was."""
 import hashlib
 import re
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -374,19 +372,3 @@ def test_global_state_is_unchanged():
     np.testing.assert_array_equal(np.random.get_state()[1], state)
     assert [t["num_threads"] for t in threadpool_info()[:len(threads)]] == [t["num_threads"] for t in threads]
     assert list(warnings.filters) == filters and np.geterr() == errors
-
-
-def test_a_model_may_be_fitted_again_and_again():
-    model = sgmc.Logit(y, X)
-    first = model.fit(seed=1)
-    model.fit(seed=2, sampler="mala", precondition="diag")
-    np.testing.assert_array_equal(model.fit(seed=1).draws, first.draws)
-
-
-def test_eight_fits_at_once_are_those_one_by_one():
-    jobs = [partial(fit, seed=seed, sampler=sampler) for sampler in ("lmsgld", "mala", "csgbd", "auto") for seed in (1, 2)]
-    alone = [job().draws for job in jobs]
-    with ThreadPoolExecutor(8) as pool:
-        together = [future.result().draws for future in [pool.submit(job) for job in jobs]]
-    for one, other in zip(alone, together):
-        np.testing.assert_array_equal(one, other)

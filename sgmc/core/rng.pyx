@@ -1,7 +1,32 @@
 """Random streams: one `Rng` a chain, never one a thread, so that a seed fixes the draws for any number of threads.
 
-Normals and uniforms come from two sets of eight xoshiro256+ lanes, the rest from numpy's SFC64; all are seeded from the
-chain's `SeedSequence`.  The n-th normal of a chain is the same however the requests are cut.
+From a seed to numbers: a fit's seed is the entropy of numpy's `SeedSequence`; each purpose and index has the spawn key
+(PURPOSES[purpose], index), so that chain k is the same whatever else is drawn, and however many chains there are.
+
+==================  ===================================  ===================================================
+spawn key           index                                what it is for
+==================  ===================================  ===================================================
+chain, k            the chain's number                   all that chain k draws after its start
+permutation, 0      0                                    order of the rows (numpy's `Generator.permutation`)
+start, k            the chain's number                   start of chain k
+pilot, 0 or 1       0: draws of Laplace; 1: estimators   gradient noise and shape before the run
+diagnostics, 0      0                                    draws and batches that diagnostics take
+predict, 0          0                                    reserved for simulated outcomes
+==================  ===================================  ===================================================
+
+A stream has three sources.  Normals (all noise) and uniforms (acceptance, Barker signs) come from two sets of eight
+xoshiro256+ lanes; the rows of batches from numpy's SFC64, seeded by the key itself.  The 64 words of the lanes are
+`generate_state` of the key with one more 0 at its end: points on a cycle of 2^256 - 1, of which a million have stretches of
+2^64 numbers that overlap with probability below 2^-150; two keys are mixed to one state with probability 2^-128.  Of each
+64-bit output the upper 52 bits are used, the lowest ones, which are linear, are not.  Uniforms are multiples of 2^-52 on
+[0, 1).  Normals are by Box & Muller from multiples of 2^-52 on (0, 1]: none is beyond 8.49, and fewer than there should be
+by 3e-8 of them are beyond 6 sd, by 2 % beyond 8.  Eight cosines are followed by the eight sines of the same radii and angles.
+The n-th normal of a chain is the same however the requests are cut, and on every machine with IEEE arithmetic: logarithm,
+sine and cosine are polynomials of our own, compiled without fused operations.
+
+What stays: raw streams (the numbers above for a key) are those of every version.  Draws of samplers stay within a minor version.
+Draws of a fit need the same versions of sgmc and numpy, and the same machine, as its coordinates come from LAPACK.
+tests/contracts/test_golden.py holds the first two to it.
 """
 import numpy as np
 

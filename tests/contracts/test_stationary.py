@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from sgmc._testing import Misscaled, Scripted, Shaken, StaleAnchor
+from sgmc._testing import FlatBlock, Misscaled, Scripted, Shaken, StaleAnchor
 from sgmc._toys import GaussianLocation, KnownSigma
 from sgmc.core.contract import Anchor, Prior
 from sgmc.core.design import design
@@ -161,6 +161,7 @@ def test_adaptive_steps_follow_the_noise_from_the_first_one(name):
         assert 1 / factor < move / (1.702 / (1.233 * np.sqrt(NOISE))) < factor
 
 
+@pytest.mark.mistake("noise x sqrt 2")
 @pytest.mark.parametrize("name", FAITHFUL)
 def test_noise_times_root_two_is_caught(name):
     spec = FAITHFUL[name]
@@ -168,17 +169,20 @@ def test_noise_times_root_two_is_caught(name):
     assert departure(spec, whitened(), Shaken(spec.build(DIM, spec.from_langevin(h)), h)) > LIMIT
 
 
+@pytest.mark.mistake("gradient scale x {factor}")
 @pytest.mark.parametrize("factor", [0.5, 2.0, BATCH / ROWS])
 @pytest.mark.parametrize("name", STOCHASTIC)                # exact samplers draw no minibatch
 def test_a_wrong_scale_is_caught(name, factor):
     assert departure(STOCHASTIC[name], whitened(scale=factor)) > LIMIT
 
 
+@pytest.mark.mistake("prior dropped")
 @pytest.mark.parametrize("name", STOCHASTIC | EXACT)        # the Laplace approximation knows the prior by its coordinates
 def test_a_dropped_prior_is_caught(name):
     assert departure(SPECS[name], whitened(prior=Prior(DIM)), steps=20_000 if name in FAST else 100_000) > LIMIT
 
 
+@pytest.mark.mistake("stale anchor of {estimate}")
 @pytest.mark.parametrize("estimate", [k for k, cls in GRADIENTS.items() if "anchor" in cls.needs])
 @pytest.mark.parametrize("name", STOCHASTIC)                # exact samplers use no anchor
 def test_a_stale_anchor_is_caught(name, estimate):
@@ -195,6 +199,23 @@ def test_a_stale_anchor_is_caught(name, estimate):
     assert mean_departure(StaleAnchor(MODEL, CENTRE, CENTRE + 0.5, curvature)) > LIMIT
 
 
+@pytest.mark.mistake("blocks start on 0..N-n")
+@pytest.mark.parametrize("name", STOCHASTIC)                # exact samplers draw no block
+def test_blocks_that_miss_the_ends_are_caught(name):
+    """Eight rows, the first and the last at 4, the rest at 0: the posterior is N(1, 1).  Flat blocks of four count those two
+    0.4 times, which shifts the mean to 0.4; 200,000 steps of 0.1 give it to about 0.02."""
+    spec, y = STOCHASTIC[name], np.array([[4.0], [0], [0], [0], [0], [0], [0], [4]])
+    model, step = GaussianLocation(y, 1 / len(y)), spec.from_langevin(0.1)
+
+    def mean_departure(rows):
+        gradient = GRADIENTS["simple"](model, Prior(1), rows, stream(1), map=Scaling(y.mean(axis=0), np.ones(1)))
+        return standard_errors(sample(spec.build(1, step), gradient, np.zeros(1), 200_000, step), 0).max()
+
+    assert mean_departure(SCHEMES["block"](8, 4)) < LIMIT
+    assert mean_departure(FlatBlock(8, 4)) > LIMIT
+
+
+@pytest.mark.mistake("downhill")
 @pytest.mark.parametrize("name", [k for k, spec in SPECS.items() if spec.distortion])
 def test_optimisers_climb(name):
     """Their spread is not meant to be the posterior's; from 20 sds away they come to the mode and stay within one sd."""

@@ -67,6 +67,62 @@ def test_numbers_are_those_of_the_documented_generators():
     assert rng.normals(n) == pytest.approx(expected, rel=1e-12, abs=1e-14)
 
 
+def tail_departures(draw, n=100_000_000, limits=(4.0, 5.0, 6.0)):
+    """How many of n normals lie beyond each limit, less the expected number, over the sd of their Poisson law."""
+    block, count, expected = 1 << 17, np.zeros(len(limits)), n * 2 * stats.norm.sf(limits)
+    for _ in range(n // block):
+        far = np.abs(draw(block))
+        far = far[far > limits[0]]
+        count += [np.count_nonzero(far > t) for t in limits]
+    return np.abs(count - expected * (n // block * block / n)) / np.sqrt(expected)
+
+
+def test_far_tails():
+    """Of 1e8 normals 6,334, 57 and 0.2 are expected beyond 4, 5 and 6 sd; within 5 sds of the Poisson law."""
+    assert tail_departures(stream(0).normals).max() < LIMIT
+
+
+def test_tails_that_are_cut_or_too_heavy_are_caught():
+    """Cut at 4.5 sd, or 5 % wider, of which a tenth of the numbers suffices."""
+    rng, n = stream(0), 10_000_000
+    assert tail_departures(lambda k: np.clip(rng.normals(k), -4.5, 4.5), 10 * n).max() > LIMIT
+    assert tail_departures(lambda k: 1.05 * rng.normals(k), n).max() > LIMIT
+
+
+def from_lanes(a, b):
+    """The next 16 normals of a stream whose lanes are in the state (a, b, 0, 0); the first output of each is a."""
+    rng = stream(0)
+    state = rng.state()
+    state["normal"][:32] = np.concatenate([a, b, np.zeros((2, 8), np.uint64)], axis=None)
+    rng.set_state(state)
+    return rng.normals(16)
+
+
+@pytest.mark.parametrize("first", [1, 9, 1000, 1 << 20, 1 << 45, 1 << 52])
+def test_normals_of_extreme_uniforms(first):
+    """Radius sqrt(-2 log u) for u = k / 2^52 with k from `first` on, up to 8.49: to rounding, at angles of all kinds."""
+    k = np.minimum(np.arange(first, first + 8, dtype=np.uint64), np.uint64(1 << 52))
+    a = (np.uint64(1 << 52) - k) << np.uint64(12)
+    b = np.random.default_rng(first).integers(0, 1 << 63, 8).astype(np.uint64)
+    cosine, sine = from_lanes(a, b).reshape(2, 8)
+    assert np.hypot(cosine, sine) == pytest.approx(np.sqrt(-2 * np.log(k * 2.0 ** -52)), rel=1e-13, abs=1e-14)
+    turn = ((a ^ b) + (b << np.uint64(45) | b >> np.uint64(19)) >> np.uint64(12)) * 2.0 ** -52 - 0.5
+    expected = np.hypot(cosine, sine) * [np.cos(2 * np.pi * turn), np.sin(2 * np.pi * turn)]
+    assert np.array([cosine, sine]) == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+def test_the_grid_of_uniforms_leaves_the_tails_right():
+    """P(|z| > t) of Box & Muller with u on multiples of 2^-52, over that of a normal: exact, by quadrature of the angle.
+
+    3e-8 short at 6 sd, where one number in 5e8 lies; 2 % short at 8 sd (one in 8e14); none beyond 8.49.
+    """
+    angle = (np.arange(200_000) + 0.5) / 200_000 * np.pi / 2
+    for t, tolerance in ((5, 1e-9), (6, 1e-7), (7, 1e-4), (8, 0.03)):
+        cells = np.floor(2.0 ** 52 * np.exp(-(t / np.cos(angle)) ** 2 / 2))          # of u = k / 2^52 with radius beyond t / cos
+        assert (cells * 2.0 ** -52).mean() == pytest.approx(2 * stats.norm.sf(t), rel=tolerance)
+    assert np.sqrt(-2 * np.log(2.0 ** -52)) == pytest.approx(8.4904, abs=1e-4)
+
+
 @pytest.mark.parametrize("lag", [1, 2, 7, 8, 9, 16])
 def test_normals_do_not_follow_each_other(lag):
     x = stream(2).normals(MANY)
