@@ -26,7 +26,8 @@ _HOMES = {
     "sgmc.samplers.rwm": ("RWM",),
     "sgmc.samplers.laplace": ("Laplace",),
     "sgmc.core.schedules": ("Constant", "Polynomial"),
-    "sgmc.results.results": ("Results", "load"),
+    "sgmc.results.results": ("Results",),
+    "sgmc.results.files": ("load",),
     "sgmc.registry": ("register",),
     "sgmc.errors": ("SGMCError", "SGMCWarning"),
 }

@@ -25,16 +25,17 @@ class PriorSpec:
     autoscale: bool = False
 
     def __post_init__(self):
+        called = "cauchy" if self.family == "student_t" and self.df == 1 else self.family
         for name in ("location", "scale", "df"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, numbers.Real):
-                raise ArgumentError(f"{self.family}: {name}={value!r} must be a number")
+                raise ArgumentError(f"{called}: {name}={value!r} must be a number")
         if not np.isfinite(self.location):
-            raise ArgumentError(f"{self.family}: location={self.location!r} must be finite")
+            raise ArgumentError(f"{called}: location={self.location!r} must be finite")
         if not (np.isfinite(self.scale) and self.scale > 0):
-            raise ArgumentError(f"{self.family}: scale={self.scale!r} must be positive; use flat() for no prior")
+            raise ArgumentError(f"{called}: scale={self.scale!r} must be positive; use flat() for no prior")
         if not self.df > 0:
-            raise ArgumentError(f"{self.family}: df={self.df!r} must be positive")
+            raise ArgumentError(f"{called}: df={self.df!r} must be positive")
 
     def __str__(self):
         if self.family == "flat":
@@ -144,7 +145,7 @@ def by_key(prior, names, terms, specified, intercept):
     """Priors of a dict laid over the defaults; the intercept named is the intercept as the formula has it."""
     specified, centred = list(specified), True
     if "*" in prior:
-        specified = [p if j == intercept else as_spec(prior["*"]) for j, p in enumerate(specified)]
+        specified = [p if j == intercept else as_spec(prior["*"], "prior['*']") for j, p in enumerate(specified)]
     for key, value in prior.items():
         if key == "*":
             continue
@@ -157,16 +158,16 @@ def by_key(prior, names, terms, specified, intercept):
             hint = f"; did you mean {near[0]!r}?" if near else f"; columns are: {', '.join(names[:20])}"
             raise ArgumentError(f"prior: {key!r} is neither a term nor a column of the design{hint}")
         for j in columns:
-            specified[j] = as_spec(value)
+            specified[j] = as_spec(value, f"prior[{key!r}]")
             centred = centred and j != intercept
     return specified, centred
 
 
-def as_spec(prior):
-    """A PriorSpec from a name or object."""
+def as_spec(prior, argument="prior"):
+    """A PriorSpec from a name or object; `argument` is what the user calls it."""
     if isinstance(prior, PriorSpec):
         return prior
     if isinstance(prior, str) and prior in BY_NAME:
         return BY_NAME[prior]
-    raise ArgumentError(f"prior={prior!r} is not a prior: use one of {', '.join(BY_NAME)}, or sgmc.normal(0, 2.5), "
+    raise ArgumentError(f"{argument}={prior!r} is not a prior: use one of {', '.join(BY_NAME)}, or sgmc.normal(0, 2.5), "
                         "sgmc.student_t(df, 0, 2.5), sgmc.laplace(), sgmc.cauchy(), sgmc.flat()")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
+from sgmc.fitting.arrays import check_index, numeric, vector
 from sgmc.models.logit import LogitFamily
 
 
@@ -128,6 +129,16 @@ class Regression:
         cls.family.check(table.y, spec.endog_name)
         return model
 
+    def __repr__(self):
+        what = f"{self.formula!r}, " if self.formula else ""
+        return f"<{self.family.title} model: {what}{self.data.n} rows, {self.data.d} coefficients>"
+
+    def __getattr__(self, name):
+        from sgmc.results.results import Results
+
+        hint = "" if name.startswith("_") or not hasattr(Results, name) else ": fit() returns the results, which have it"
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+
     @property
     def endog_names(self):
         """Name of the outcome."""
@@ -158,6 +169,7 @@ class Regression:
         begun, rest = time.perf_counter(), dict(arguments)
         prior = rest.pop("prior")
         checked = settings(**rest)
+        check_labels("init", arguments.get("init"), self.data.names)
         with one_blas_thread():                                # with two, bits differ, and small systems take ten times as long
             problem = regression_problem(self.data, self.family, prior, checked)
         return Results.of_fit(ModelInfo(self), fit(problem, checked, begun, saved), arguments)
@@ -178,9 +190,7 @@ def from_arrays(endog, exog, names, weights, offset):
     """Checked RegressionData from arrays, DataFrames or a CSR array."""
     label = getattr(endog, "name", None) or "y"
     y = vector("endog", endog)
-    check_index(endog, exog)
-    if hasattr(exog, "columns") and names is None:
-        names = [str(c) for c in exog.columns]
+    check_index(endog=endog, exog=exog, weights=weights, offset=offset)
     X = exog.tocsr() if hasattr(exog, "tocsr") else numeric("exog", exog)
     X = X[:, None] if X.ndim == 1 else X
     if X.ndim != 2 or X.shape[1] == 0:
@@ -189,48 +199,49 @@ def from_arrays(endog, exog, names, weights, offset):
         raise DataError(f"endog has {len(y)} values, exog has {X.shape[0]} rows")
     if len(y) == 0:
         raise DataError("the data are empty: no row")
-    if names is not None and (isinstance(names, str) or not np.iterable(names)):
-        raise ArgumentError(f"names={names!r} must be {X.shape[1]} strings, one a column of exog")
-    names = [f"x{j + 1}" for j in range(X.shape[1])] if names is None else list(names)
-    if len(names) != X.shape[1] or not all(isinstance(n, str) for n in names):
-        raise ArgumentError(f"names must be {X.shape[1]} strings, one a column of exog")
-    if len(set(names)) < len(names):
-        raise ArgumentError(f"names repeat: {sorted({n for n in names if names.count(n) > 1})}")
+    unnamed = names is None and not hasattr(exog, "columns")
+    names = column_names(names, exog, X.shape[1])
+    if hasattr(X, "indptr"):
+        check_sparse(X)
     values = numeric("exog", X.data) if hasattr(X, "indptr") else X
     if not np.isfinite(values).all():
-        bad = names[int(np.argmin(np.isfinite(X).all(axis=0)))] if values is X else "some column"
+        where = int(np.argmin(np.isfinite(values))) if hasattr(X, "indptr") else np.argmin(np.isfinite(X).all(axis=0))
+        bad = names[X.indices[where] if hasattr(X, "indptr") else where]
         raise DataError(f"exog has missing or infinite values (column {bad!r}); drop or impute them first")
     intercept = constant_column(X)
-    if intercept is not None and names[intercept] == f"x{intercept + 1}":
+    if intercept is not None and unnamed:
         names[intercept] = "const"
     return RegressionData(y, names, {n: slice(j, j + 1) for j, n in enumerate(names)}, intercept, str(label), X,
                           None if offset is None else same_length("offset", vector("offset", offset), y),
                           None if weights is None else check_weights(same_length("weights", vector("weights", weights), y)))
 
 
-def numeric(name, values):
-    """A float array from array_like; DataError for what is not numbers."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiub":
-        try:
-            array = np.asarray(values, dtype=float) if array.dtype.kind == "O" else None
-        except (TypeError, ValueError):
-            array = None
-        if array is None:
-            raise DataError(f"{name} must hold numbers, not {np.asarray(values).dtype}; use a formula for text and categories")
-    return array if array.dtype in (np.float64, np.float32) and array.dtype.isnative else array.astype(float)
+def column_names(names, exog, d):
+    """One name a column of exog: those given, those of a frame as text, or x1, x2, ..."""
+    if names is None and hasattr(exog, "columns"):
+        names = [str(c) for c in exog.columns]
+        if len(set(names)) < d:
+            twice = sorted({n for n in names if names.count(n) > 1})
+            raise DataError(f"exog has more than one column {', '.join(map(repr, twice))}; rename or drop them")
+    if names is None:
+        return [f"x{j + 1}" for j in range(d)]
+    listed = [] if isinstance(names, str) or not np.iterable(names) else list(names)
+    if len(listed) != d or not all(isinstance(n, str) for n in listed):
+        raise ArgumentError(f"names={names!r} must be {d} strings, one a column of exog")
+    if len(set(listed)) < d:
+        twice = sorted({n for n in listed if listed.count(n) > 1})
+        raise ArgumentError(f"names repeat: {twice}; give each column of exog its own")
+    return listed
 
 
-def vector(name, values):
-    """A finite float64 vector."""
-    array = numeric(name, values).astype(float, copy=False)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise DataError(f"{name} has shape {array.shape}; it must be one number a row")
-    if not np.isfinite(array).all():
-        raise DataError(f"{name} has missing or infinite values; drop those rows first")
-    return array
+def check_sparse(X):
+    """Refuse a CSR array whose indices point outside of it: the compiled loops would follow them."""
+    ends = np.asarray(X.indptr)
+    if ends[0] != 0 or ends[-1] > min(len(X.indices), len(X.data)) or (ends[1:] < ends[:-1]).any():
+        raise DataError("exog is a damaged sparse array: its indptr does not ascend from 0 to the number of values")
+    used = np.asarray(X.indices[:ends[-1]])
+    if len(used) and not 0 <= used.min() <= used.max() < X.shape[1]:
+        raise DataError(f"exog is a damaged sparse array: a column index is outside 0 .. {X.shape[1] - 1}")
 
 
 def same_length(name, array, y):
@@ -240,18 +251,20 @@ def same_length(name, array, y):
     return array
 
 
+def check_labels(name, values, names):
+    """Refuse a Series or frame that is labelled, but not by `names` in their order: it would be read by position."""
+    labels = getattr(values, "columns", getattr(values, "index", ()))
+    labels = list(labels) if hasattr(labels, "equals") else []
+    if any(isinstance(label, str) for label in labels) and labels != names:
+        found, wanted = ", ".join(map(str, labels[:8])), ", ".join(names[:8])
+        raise ArgumentError(f"{name} is labelled {found}; it must be {wanted}, in this order, or pass {name}.to_numpy()")
+
+
 def check_weights(weights):
     """`weights`, or DataError where they are negative or all zero."""
     if (weights < 0).any() or not weights.any():
         raise DataError("weights must not be negative, nor all zero")
     return weights
-
-
-def check_index(endog, exog):
-    """Refuse pandas objects whose indices differ: rows would be paired by position against the labels."""
-    one, other = getattr(endog, "index", None), getattr(exog, "index", None)
-    if hasattr(one, "equals") and hasattr(other, "equals") and not one.equals(other):
-        raise DataError("endog and exog have different indices; align them first, or pass .to_numpy()")
 
 
 def constant_column(X):

@@ -18,7 +18,8 @@ ARGUMENTS = """
     subsample : {"block", "uniform", "replacement"}
     batch_size : int, optional
     step_size : float, schedule or callable, optional
-        In the sampler's coordinates: whitened at the mode unless ``precondition=None``.
+        In the sampler's coordinates: whitened at the mode unless ``precondition=None``.  A callable maps the step's number
+        0, 1, ... to a positive number.
     precondition : {"mode", "dense", "diag", None}
     init : array (d,) or (chains, d), optional
         Start, in the formula's coefficients; default draws of the Laplace approximation.
@@ -29,16 +30,16 @@ ARGUMENTS = """
     warmup : int, optional
         Steps before the first kept draw.
     chains, threads : int
-    seed : int, optional
+    seed : int, SeedSequence or Generator, optional
     weights, offset : str or array, optional
         Frequency weights and offset of the linear predictor, as column names or arrays.
     subset : str, array or callable, optional
-        Rows to use.
+        Rows to use; a callable gets a shallow copy of the data.
     missing : {"drop", "raise"}
     time_limit, max_data_passes : float, optional
         Stop after so many seconds, or rows touched over N; the draws are the first ones of the unlimited run.
     progress : callable, bool or None
-        ``progress(done, total)``; True for a bar; None for a bar at terminals only.
+        ``progress(done, total)``; True for a bar; None for a bar at terminals only.  What a callable raises ends the fit.
     dtype : {"float64", "float32"}
         Of the copy of the data.
     checkpoint : path, optional

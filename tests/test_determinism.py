@@ -96,8 +96,8 @@ def parts(sampler, monkeypatch):
     """Problem, plan and settings of a fit, caught on their way."""
     caught = {}
 
-    def spy(problem, settings, begun):
-        done = fit(problem, settings, begun)
+    def spy(problem, settings, begun, saved):
+        done = fit(problem, settings, begun, saved)
         caught.update(problem=problem, plan=done.plan, settings=settings, x=done.x)
         return done
 

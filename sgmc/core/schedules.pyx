@@ -3,6 +3,18 @@ from libc.math cimport pow
 from libc.stdint cimport int64_t
 
 from sgmc.core.contract cimport Schedule
+from sgmc.errors import ArgumentError
+
+
+cdef double checked(value, low, str what) except? -1:
+    """A finite number above `low`; ArgumentError, saying what it is, for anything else."""
+    try:
+        number = float("nan") if isinstance(value, (str, bytes, bool)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = float("nan")
+    if not low < number < float("inf"):
+        raise ArgumentError(f"{what}{value!r}; it must be a {'positive' if low == 0 else 'finite'} number")
+    return number
 
 
 cdef class Constant(Schedule):
@@ -10,8 +22,8 @@ cdef class Constant(Schedule):
 
     cdef readonly double h
 
-    def __init__(self, double h):
-        self.h = h
+    def __init__(self, h):
+        self.h = checked(h, 0, "Constant: h=")
 
     cdef double at(self, int64_t t) except? -1 nogil:
         return self.h
@@ -22,15 +34,16 @@ cdef class Polynomial(Schedule):
 
     cdef readonly double a, b, gamma
 
-    def __init__(self, double a, double b, double gamma):
-        self.a, self.b, self.gamma = a, b, gamma
+    def __init__(self, a, b, gamma):
+        self.a, self.b = checked(a, 0, "Polynomial: a="), checked(b, 0, "Polynomial: b=")
+        self.gamma = checked(gamma, -float("inf"), "Polynomial: gamma=")
 
     cdef double at(self, int64_t t) except? -1 nogil:
         return self.a * pow(self.b + t, -self.gamma)
 
 
 cdef class Function(Schedule):
-    """h_t = f(t) for a Python function; called once a step, with the interpreter lock."""
+    """h_t = f(t) for a Python function; called once a step, with the interpreter lock.  What it raises surfaces as it is."""
 
     cdef readonly object f
 
@@ -39,4 +52,4 @@ cdef class Function(Schedule):
 
     cdef double at(self, int64_t t) except? -1 nogil:
         with gil:
-            return self.f(t)
+            return checked(self.f(t), 0, f"step_size: the function returned, for step {t}, ")

@@ -1,4 +1,5 @@
 """BLAS on one thread, where its results reach a draw: with two, OpenBLAS gives other bits."""
+import os
 import threading
 from contextlib import contextmanager
 
@@ -24,3 +25,16 @@ def one_blas_thread():
             _inside -= 1
             if _inside == 0:
                 _limits.restore_original_limits()
+
+
+def _after_fork():
+    """In a forked child none of the parent's threads is inside, or holds the lock."""
+    global _lock, _inside
+    _lock = threading.Lock()
+    if _inside:
+        _inside = 0
+        _limits.restore_original_limits()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

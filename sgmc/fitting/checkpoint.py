@@ -44,7 +44,7 @@ def mark(problem, plan, settings):
     return {"rows": problem.model.n, "coefficients": list(problem.priors.names),
             "prior": [str(p) for p in problem.priors.specified], "sampler": repr(plan.spec), "gradient": plan.gradient,
             "subsample": settings.subsample, "chains": settings.chains, "precondition": settings.precondition,
-            "seed": settings.seed if isinstance(settings.seed, int) else list(settings.seed), "dtype": str(settings.dtype),
+            "seed": settings.seed, "dtype": str(settings.dtype),
             "init": None if settings.init is None else settings.init.tolist(), "posterior": checksum(problem),
             "batch_size": plan.batch, "step_size": [plan.schedule(t) for t in MOMENTS], "thin": plan.thin, "warmup": plan.warmup}
 

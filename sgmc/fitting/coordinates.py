@@ -134,7 +134,7 @@ def eigenvalue_range(matrix):
     return max(values[0], 1e-12 * values[-1]), values[-1]
 
 
-def collinearity(mode, names):
+def collinearity(mode, names, rows):
     """A ConditionWarning, in a list, where some direction is informed by the prior alone."""
     L, share = whitener(mode)
     alone = np.flatnonzero(share > PRIOR_ALONE)
@@ -144,7 +144,8 @@ def collinearity(mode, names):
     loading = (loading / loading.max(axis=0)).max(axis=1)
     involved = [names[j] for j in np.argsort(-loading) if loading[j] > 0.3]
     shown = ", ".join(involved[:6]) + (f" and {len(involved) - 6} more" if len(involved) > 6 else "")
+    why = "collinear predictors or almost constant columns" if len(names) <= rows else f"there are only {rows} rows"
     return [ConditionWarning(
         f"{len(alone)} direction{'s' if len(alone) > 1 else ''} of the coefficients of {shown} "
-        f"{'are' if len(alone) > 1 else 'is'} informed by the prior alone: collinear predictors or almost constant columns.",
+        f"{'are' if len(alone) > 1 else 'is'} informed by the prior alone: {why}.",
         "Drop some of them, or read these coefficients as the prior's.")]

@@ -204,7 +204,7 @@ def steps_of(plan, settings, n, always):
     affordable = int(settings.max_data_passes * n / (rows * settings.chains)) - plan.warmup
     if affordable < plan.thin:
         raise ArgumentError(f"max_data_passes={settings.max_data_passes:g} is used up before the first draw of {settings.chains} "
-                            f"chains: {plan.warmup} warmup steps of {rows:,} rows each")
+                            f"chains: {plan.warmup} warmup steps of {rows:,} rows each; raise it, or lower warmup or chains")
     return min(steps, affordable)
 
 

@@ -97,7 +97,7 @@ def regression_problem(data, family, prior, settings):
     if family.outcome == "binary" and data.sparse is None:
         walls, warned = separation(table.X, table.y, data.names, data.intercept)
         concerns += warned
-    concerns += collinearity(mode, data.names)
+    concerns += collinearity(mode, data.names, data.n)
     if walls and rotated and (settings.sampler is None or settings.sampler.uses_gradient):
         where = walled_coordinates(mode, back, walls, terms(mode.theta)[1], priors.used, data.intercept)
     else:

@@ -8,7 +8,7 @@ def reporter(progress):
     """`report(done, total)` for ``progress=``: a callable as it is, a tqdm bar for True or at terminals, else None."""
     if callable(progress):
         return progress
-    if progress not in (None, True, False):
+    if progress is not None and not isinstance(progress, bool):
         raise ArgumentError(f"progress={progress!r} must be True, False, None or a function of (done, total)")
     if progress is False or (progress is None and not sys.stderr.isatty()):
         return None

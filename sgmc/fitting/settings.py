@@ -1,4 +1,6 @@
 """The arguments of a fit, checked once."""
+import difflib
+import inspect
 import numbers
 import os
 from dataclasses import dataclass
@@ -9,11 +11,13 @@ from sgmc import registry
 from sgmc.core.contract import Schedule
 from sgmc.core.schedules import Function
 from sgmc.core.spec import SamplerSpec
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError, DataError, NotSupported
+from sgmc.fitting.arrays import numeric
 from sgmc.fitting.checkpoint import read
 from sgmc.fitting.progress import reporter
 
-PRECONDITIONERS = ("mode", "dense", "diag", None)
+PRECONDITIONERS = ("mode", "dense", "diag")
+MOST = 10**12             # of anything that is counted: products of two stay within 64 bits
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ def whole(name, value, low, allow_none=True):
         return None
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
         raise ArgumentError(f"{name}={value!r} must be a whole number, at least {low}")
+    if value > MOST:
+        raise ArgumentError(f"{name}={value!r} is too many: at most {MOST:.0e}")
     return int(value)
 
 
@@ -70,9 +76,9 @@ def start(init):
     if init is None:
         return None
     try:
-        array = np.atleast_1d(np.array(init, dtype=float))
-    except (TypeError, ValueError):
-        raise ArgumentError(f"init={init!r} must be an array of numbers, one a coefficient") from None
+        array = np.atleast_1d(numeric("init", init)).astype(float)
+    except DataError as error:
+        raise ArgumentError(f"init={init!r} must be an array of numbers, one a coefficient") from error
     if not np.isfinite(array).all():
         raise ArgumentError("init has missing or infinite values")
     return array
@@ -91,14 +97,25 @@ def writable(path):
 
 
 def entropy(seed):
-    """What a SeedSequence starts from: a seed given, or a fresh one, which results report."""
-    if isinstance(seed, np.random.SeedSequence):              # a spawned one has its parent's entropy, and a key
-        return int.from_bytes(seed.generate_state(4).tobytes(), "little") if seed.spawn_key else seed.entropy
+    """The number that a SeedSequence starts from: a seed given, or a fresh one, which results report."""
+    if isinstance(seed, np.random.SeedSequence):
+        plain = isinstance(seed.entropy, numbers.Integral) and not seed.spawn_key
+        return int(seed.entropy) if plain else int.from_bytes(seed.generate_state(2, np.uint64).tobytes(), "little")
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(2**63))
     if seed is None:
         return np.random.SeedSequence().entropy
-    return whole("seed", seed, 0)
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
+        raise ArgumentError(f"seed={seed!r} must be a whole number, at least 0, or a numpy SeedSequence or Generator")
+    return int(seed)
+
+
+def unknown_argument(name):
+    """The TypeError for an argument that a fit has not, with the nearest one."""
+    known = [p for p in inspect.signature(settings).parameters if p != "unknown"]
+    known += ["prior", "weights", "offset", "subset", "missing"]
+    near = difflib.get_close_matches(name, known, n=1)
+    return TypeError(f"fit() got an unexpected keyword argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
 
 
 def seed_of_run(seed, checkpoint):
@@ -109,7 +126,7 @@ def seed_of_run(seed, checkpoint):
 
 def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, step_size=None, precondition="mode",
              init=None, draws=1000, thin=None, warmup=None, chains=4, threads=None, seed=None, cov_type="nonrobust",
-             tune=None, time_limit=None, max_data_passes=None, progress=None, dtype="float64", checkpoint=None):
+             tune=None, time_limit=None, max_data_passes=None, progress=None, dtype="float64", checkpoint=None, **unknown):
     """Check every argument of a fit; see `sgmc.logit` for their meaning.
 
     Raises
@@ -118,13 +135,17 @@ def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, 
         Naming the argument and what it may be.
     NotSupported
         For what this release does not do.
+    TypeError
+        For arguments that there are none of.
     """
-    if cov_type != "nonrobust":
+    if unknown:
+        raise unknown_argument(next(iter(unknown)))
+    if not isinstance(cov_type, str) or cov_type != "nonrobust":
         raise NotSupported(f"cov_type={cov_type!r}: this release gives the model-based posterior only (cov_type='nonrobust')")
     if tune is not None:
         raise NotSupported(f"tune={tune!r}: this release derives step and batch size; leave tune=None or set them yourself")
     spec, gradient = registry.sampler_and_gradient(sampler, gradient)
-    if precondition not in PRECONDITIONERS:
+    if precondition is not None and not (isinstance(precondition, str) and precondition in PRECONDITIONERS):
         raise ArgumentError(f"precondition={precondition!r} is not one of 'mode', 'dense', 'diag', None")
     if str(dtype) not in ("float64", "float32"):
         raise ArgumentError(f"dtype={dtype!r} must be 'float64' or 'float32'")

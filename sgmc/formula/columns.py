@@ -30,9 +30,10 @@ def as_frame(data):
         data = _from_other_frame(data)
     for name in data.columns:
         if not isinstance(name, str):
-            raise DataError(f"column names must be text, not {name!r}: try data.columns = data.columns.astype(str)")
+            joined = "['_'.join(map(str, c)) for c in data.columns]" if isinstance(name, tuple) else "data.columns.astype(str)"
+            raise DataError(f"column names must be text, not {name!r}: try data.columns = {joined}")
     if not data.columns.is_unique:
-        raise DataError(f"there is more than one column {data.columns[data.columns.duplicated()][0]!r}")
+        raise DataError(f"there is more than one column {data.columns[data.columns.duplicated()][0]!r}; rename or drop one")
     return data
 
 
@@ -43,6 +44,11 @@ def _from_other_frame(data):
         return narwhals.from_native(data, eager_only=True).to_pandas()
     except (ImportError, TypeError) as error:
         raise DataError(f"data must be a DataFrame or a dict of arrays, not {type(data).__name__}") from error
+
+
+def types_of(column):
+    """The types that a column of objects holds, missing values aside, as text: ``"Decimal and float"``."""
+    return " and ".join(sorted({type(value).__name__ for value in column.dropna()}))
 
 
 def kind(column):
@@ -73,14 +79,20 @@ def is_missing(column):
 def plain(column, rows):
     """Rows of a column, none missing, in a dtype free of surprises: float64, int64, bool, or text and categories as they are.
 
-    Small integers would overflow in ``x ** 2``, unsigned ones wrap in ``x - 1``; nullable ones are unknown to patsy.
+    Small integers would overflow in ``x ** 2``, unsigned ones wrap in ``x - 1``; nullable ones are unknown to patsy.  Numbers
+    are read-only: a function in a formula must not change what others see.
     """
     values = column.to_numpy()[rows] if isinstance(column.dtype, np.dtype) else column.iloc[rows]
-    values = pd.Series(values, copy=False).reset_index(drop=True)
+    values = pd.Series(values, copy=False)
     dtype = _plain_dtype(values)
-    if dtype is not None and values.dtype != dtype:
-        values = pd.Series(values.to_numpy(dtype=dtype))
-    return values.rename(column.name)
+    if dtype is not None:
+        try:
+            numbers = values.to_numpy(dtype=dtype)[:]
+        except (OverflowError, ValueError, TypeError) as error:
+            raise DataError(f"column {column.name!r} holds what is no {dtype.__name__} number: {error}") from error
+        numbers.setflags(write=False)
+        values = pd.Series(numbers, copy=False)
+    return values.reset_index(drop=True).rename(column.name)
 
 
 def _plain_dtype(values):

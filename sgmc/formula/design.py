@@ -316,13 +316,15 @@ class Gaps:
             return
         where = ", ".join(f"{label!r} ({count})" for label, count in self.counts.items())
         if on_missing == "raise":
-            raise DataError(f"{self.missing.sum()} rows have missing values, in {where}; missing='drop' leaves them out")
+            rows = "1 row has" if self.missing.sum() == 1 else f"{self.missing.sum()} rows have"
+            raise DataError(f"{rows} missing values, in {where}; missing='drop' leaves them out")
         if len(self.complete()) == 0:
             raise DataError(f"no row is complete: values are missing in {where}")
 
 
 def evaluate(code, functions, names, label):
     """The value of an expression of the formula; FormulaError, naming it by its label, where it has none."""
+    names = {place: values.copy(deep=False) for place, values in names.items()}  # ``x -= 1`` would change it for others
     try:
         with np.errstate(all="ignore"):  # the log of a negative number is missing; of zero, infinite and reported
             return eval(code, dict(functions), names)
@@ -342,4 +344,6 @@ class PatsyChunk(dict):
     def __missing__(self, key):
         name = self.inputs[key.removeprefix(COLUMN)]
         values, levels = self.chunk[name], self.levels.get(key)
-        return values if levels is None else pd.Categorical.from_codes(codes_of(values, levels, name), categories=levels)
+        if levels is None:
+            return values.copy(deep=False)
+        return pd.Categorical.from_codes(codes_of(values, levels, name), categories=levels)

@@ -108,7 +108,7 @@ class Parsed:
         except RecursionError as error:
             raise self.error("too many terms written out; use the dot") from error
         if not terms:
-            raise self.error("the right side has no term, not even an intercept")
+            raise self.error("the right side has no term: write '~ 1' for an intercept alone")
         return terms
 
     def error(self, message):

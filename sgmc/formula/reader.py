@@ -12,7 +12,7 @@ import pandas as pd
 import patsy
 
 from sgmc.formula import dot
-from sgmc.formula.columns import as_frame, codes_of, is_missing, kind, levels_of, nearest
+from sgmc.formula.columns import as_frame, codes_of, is_missing, kind, levels_of, nearest, types_of
 from sgmc.formula.design import CHUNK, CHUNK_NUMBERS, COLUMN, Chunk, DesignSpec, Gaps, PatsyChunk, evaluate
 from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError
 
@@ -75,7 +75,7 @@ def read(
     ArgumentError
         If `missing` or `outcome` is unknown.
     """
-    if missing not in ("drop", "raise"):
+    if not isinstance(missing, str) or missing not in ("drop", "raise"):
         raise ArgumentError(f"missing={missing!r} must be 'drop' or 'raise'")
     if outcome not in ("binary", "numeric"):
         raise ArgumentError(f"outcome={outcome!r} must be 'binary' or 'numeric'")
@@ -259,6 +259,8 @@ class _Reader:
                 info = patsy.design_matrix_builders([terms], chunks, scope)[0]
         except patsy.PatsyError as error:
             raise self.parsed.error(error.message) from error
+        except DataError:
+            raise
         except Exception as error:  # whatever a stateful transform raises
             raise self.parsed.error(f"{type(error).__name__}: {error}") from error
         return DesignSpec(self.parsed, info)
@@ -270,7 +272,9 @@ class _Reader:
         if column_kind == "date":
             raise self.parsed.error(f"column {name!r} holds dates: use a number of it, e.g. `{name}`.dt.year")
         if column_kind in ("complex", "other"):
-            raise self.parsed.error(f"column {name!r} is no predictor: it holds neither real numbers nor text; convert it")
+            held = types_of(column) if column.dtype == object else column.dtype
+            raise self.parsed.error(f"column {name!r} is no predictor: it holds {held}, neither real numbers nor text; "
+                                    "convert it")
         return None if column_kind == "number" else levels_of(column)
 
 
@@ -316,6 +320,8 @@ def _shown(values):
 
 def _aligned(argument, value, frame):
     """An array argument as a Series of as many rows as the data."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise DataError(f"{argument} has masked values; fill them first")
     series = value if isinstance(value, pd.Series) else pd.Series(np.asarray(value)) if np.ndim(value) == 1 else None
     if series is None:
         raise DataError(f"{argument} must be a column name or one value a row, its shape is {np.shape(value)}")
@@ -339,16 +345,16 @@ def _vector(argument, value, frame):
 
 
 _VALID = {
-    "weights": (lambda v: (v >= 0).all() and v.sum() > 0, "zero or more, with a positive sum"),
-    "offset": (lambda v: True, "finite"),
-    "exposure": (lambda v: (v > 0).all(), "positive"),
+    "weights": (lambda v: (v >= 0).all() and v.sum() > 0, ", zero or more, with a positive sum"),
+    "offset": (lambda v: True, ""),
+    "exposure": (lambda v: (v > 0).all(), ", positive"),
 }
 
 
 def _checked(argument, vector):
     valid, meaning = _VALID[argument]
     if not (np.isfinite(vector).all() and valid(vector)):
-        raise DataError(f"{argument} must be finite numbers, {meaning}: they range from {vector.min():g} to {vector.max():g}")
+        raise DataError(f"{argument} must be finite numbers{meaning}: they range from {vector.min():g} to {vector.max():g}")
     return vector
 
 
@@ -364,7 +370,7 @@ def _subset_rows(subset, frame):
         return slice(None)
     mask = subset
     if callable(subset):
-        mask = subset(frame)
+        mask = subset(frame.copy(deep=False))  # columns that it adds or drops are not the user's
     elif isinstance(subset, str):
         mask = frame[subset] if subset in frame else _eval_subset(subset, frame)
     mask = _aligned("subset", mask, frame)
@@ -372,7 +378,7 @@ def _subset_rows(subset, frame):
         raise DataError(f"subset must be true or false in each row, not {mask.dtype}")
     rows = np.flatnonzero(mask.to_numpy(dtype=bool, na_value=False))
     if len(rows) == 0:
-        raise DataError("the subset has no row")
+        raise DataError(f"the subset has no row: it is false or missing in all {len(frame)} rows")
     return rows
 
 

@@ -7,6 +7,8 @@ import numpy as np
 
 from sgmc.errors import ArgumentError
 
+LARGEST = 1e300           # of the numbers in a statement
+
 
 def linear(text, names, draws):
     """Draws of a linear expression such as ``2*x1 - `my var` + 0.5``.
@@ -27,7 +29,7 @@ def linear(text, names, draws):
     code, used = text, {}
     for name in sorted(names, key=len, reverse=True):         # longest first: x10 before x1
         token = f"_c{names.index(name)}_"
-        pattern = f"`{re.escape(name)}`" if re.search(r"\W", name) is None else f"`?{re.escape(name)}`?"
+        pattern = f"`{re.escape(name)}`" if re.search(r"\W", name) is None else f"`{re.escape(name)}`|{re.escape(name)}"
         code, count = re.subn(pattern, token, code)
         if count:
             used[token] = name
@@ -43,6 +45,8 @@ def collect(node, names, used, text):
     """Constant and weights of a linear expression tree."""
     none = np.zeros(len(names))
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        if abs(node.value) > LARGEST:
+            raise ArgumentError(f"hypothesis: a number in {text.strip()!r} is too large, or infinite")
         return float(node.value), none
     if isinstance(node, ast.Name):
         name = used.get(node.id, node.id)

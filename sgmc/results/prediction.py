@@ -4,6 +4,7 @@ import pandas as pd
 
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, DataError
+from sgmc.fitting.arrays import check_index, numeric
 
 CELLS = 1 << 22           # rows x draws evaluated at a time
 WORK = 4e8                # rows x draws evaluated in all; beyond, draws are thinned evenly, to at least FEWEST
@@ -12,17 +13,31 @@ FEWEST = 200
 
 def design_of(results, exog, offset):
     """Rows to predict: (design, offset vector, index)."""
-    spec = results.model.spec
+    spec, names = results.model.spec, results.names
     if exog is None:
         raise ArgumentError("predict needs new data: these results were loaded from a file, or saved without theirs")
     if spec is not None:
-        X, index = spec.matrix(exog), getattr(exog, "index", None)
+        X = spec.matrix(exog)
     else:
-        X, index = np.asarray(exog, dtype=float), getattr(exog, "index", None)
-        X = X[None, :] if X.ndim == 1 and len(X) == len(results.names) else X
-        if X.ndim != 2 or X.shape[1] != len(results.names):
-            raise DataError(f"exog has shape {np.shape(exog)}; it must have {len(results.names)} columns: {', '.join(results.names[:8])}")
+        X = numeric("exog", exog.toarray() if hasattr(exog, "toarray") else exog).astype(float, copy=False)
+        X = X[None, :] if X.ndim == 1 and len(X) == len(names) else X
+        if X.ndim != 2 or X.shape[1] != len(names):
+            raise DataError(f"exog has shape {np.shape(exog)}; it must have {len(names)} columns: {', '.join(names[:8])}")
+        check_columns(exog, names)
+    if np.isinf(X).any():
+        row, column = np.argwhere(np.isinf(X))[0]
+        raise DataError(f"the new data are infinite in {names[column]!r} at row {row}; leave such rows out")
+    index = exog.index if hasattr(getattr(exog, "index", None), "equals") else None
+    check_index(exog=exog, offset=offset)
     return X, check_offset(results, offset, len(X)), index if index is not None and len(index) == len(X) else None
+
+
+def check_columns(exog, names):
+    """Refuse a frame that has the columns of the design, but not in their order: it would be read by position."""
+    columns = [str(c) for c in getattr(exog, "columns", ())]
+    if set(columns) & set(names) and columns != names:
+        found, wanted = ", ".join(columns[:8]), ", ".join(names[:8])
+        raise DataError(f"exog has the columns {found}; it must have {wanted}, in this order, or pass exog.to_numpy()")
 
 
 def check_offset(results, offset, n):
@@ -31,9 +46,14 @@ def check_offset(results, offset, n):
         if results.model.has_offset:
             raise ArgumentError("the model was fitted with an offset: predict needs offset= for the new rows (0 for none)")
         return np.zeros(n)
-    offset = np.asarray(offset, dtype=float)
-    if offset.ndim and len(offset) != n:
-        raise DataError(f"offset has {len(offset)} values, the new data have {n} rows")
+    if isinstance(offset, str):
+        raise ArgumentError(f"offset={offset!r}: predict takes the numbers themselves, e.g. offset=new[{offset!r}]")
+    offset = numeric("offset", offset)
+    if offset.ndim > 1 or offset.ndim and len(offset) != n:
+        shown = f"{len(offset)} values" if offset.ndim == 1 else f"shape {offset.shape}"
+        raise DataError(f"offset has {shown}, the new data have {n} rows")
+    if np.isinf(offset).any():
+        raise DataError("offset has infinite values; leave such rows out")
     return np.broadcast_to(offset, (n,))
 
 

@@ -1,15 +1,15 @@
 """The results of a regression fit."""
-import pickle
+import difflib
+import numbers
 import re
 import warnings
 
 import numpy as np
 import pandas as pd
 
-from sgmc.core.files import replacing
 from sgmc.diagnostics import convergence, moments
 from sgmc.errors import ArgumentError
-from sgmc.results import prediction
+from sgmc.results import files, prediction
 from sgmc.results.continuation import Continuation, resume
 from sgmc.results.concerns import after_sampling
 from sgmc.results.header import facts
@@ -23,7 +23,6 @@ NOT_BAYESIAN = {
     "f_test": "use hypothesis(), which takes linear inequalities",
     "wald_test": "use hypothesis(), which takes linear inequalities",
 }
-FORMAT = 2                # of saved files
 
 
 class Results:
@@ -114,12 +113,23 @@ class Results:
         ----------
         alpha : float
             One minus the probability of the interval.
-        cols : list of str, optional
+        cols : str or list of str, optional
             Coefficients wanted.
         """
         limits = moments.quantile(self.draws, [check_alpha(alpha) / 2, 1 - alpha / 2], self.weights)
         frame = pd.DataFrame(np.asarray(limits).T, self.names, [0, 1])
-        return frame if cols is None else frame.loc[list(cols)]
+        return frame if cols is None else frame.loc[self._known([cols] if isinstance(cols, str) else cols)]
+
+    def _known(self, cols):
+        """Names of coefficients, as a list; ArgumentError with the nearest one for a name that is none."""
+        if not np.iterable(cols):
+            raise ArgumentError(f"cols={cols!r} must be a list of coefficients")
+        for name in (cols := list(cols)):
+            if name not in self.names:
+                near = difflib.get_close_matches(str(name), self.names, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"they are: {', '.join(self.names[:20])}"
+                raise ArgumentError(f"cols: {name!r} is not a coefficient; {hint}")
+        return cols
 
     def summary_frame(self, alpha=0.05):
         """The table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk, r_hat."""
@@ -182,10 +192,14 @@ class Results:
         Series
             mean, sd and 95 % interval of left minus right, and ``prob``, the probability that the statement holds.
         """
+        if not isinstance(statement, str):
+            raise ArgumentError(f"hypothesis {statement!r} must be text, such as 'x1 > 0'")
         sides = re.split(r"(<=|>=|<|>)", statement)
         if len(sides) != 3:
             raise ArgumentError(f"hypothesis {statement!r} must have one of < > <= >= between two expressions; "
                                 "an exact equality has probability zero")
+        if not sides[0].strip() or not sides[2].strip():
+            raise ArgumentError(f"hypothesis: cannot read {statement!r}, one side is empty")
         difference = (self.linear(sides[0]) - self.linear(sides[2])).reshape(*self.draws.shape[:2], 1)
         holds = difference < 0 if sides[1].startswith("<") else difference > 0
         low, high = moments.quantile(difference, [0.025, 0.975], self.weights)
@@ -243,11 +257,12 @@ class Results:
     def save(self, path):
         """Write draws, summaries and the design's recipe to a file, without the data; read it with `sgmc.load`.
 
-        The file is written aside and renamed when complete.
+        Raises
+        ------
+        ArgumentError
+            If the formula calls a function that cannot be pickled; no file is written then.
         """
-        content = pickle.dumps({"sgmc": FORMAT, "state": self.__getstate__()})
-        with replacing(path) as file:
-            file.write(content)
+        files.save(self, path)
 
     def __getstate__(self):
         state = {k: v for k, v in self.__dict__.items() if k != "_fit"}
@@ -301,27 +316,6 @@ def named(inputs):
     return {key: value if value is None or isinstance(value, str) else True for key, value in inputs.items()}
 
 
-def load(path):
-    """Read results written by `Results.save`.  As with any pickle, open only files you trust.
-
-    Raises
-    ------
-    ArgumentError
-        If the file is not one of ours, or of another format.
-    """
-    try:
-        with open(path, "rb") as file:
-            content = pickle.load(file)
-        if content["sgmc"] != FORMAT:
-            raise ArgumentError(f"{path} has format {content['sgmc']}, this release reads {FORMAT}")
-        return Results(content["state"])
-    except (OSError, ArgumentError):
-        raise
-    except Exception as error:                                 # a damaged pickle can raise anything
-        raise ArgumentError(f"{path} is not a file written by Results.save, or it is damaged ({type(error).__name__}: {error})"
-                            ) from error
-
-
 def observations(problem):
     """Rows, or the sum of frequency weights."""
     weight = problem.table.weight
@@ -330,6 +324,6 @@ def observations(problem):
 
 def check_alpha(alpha):
     """`alpha` if it is between 0 and 1."""
-    if not 0 < alpha < 1:
+    if not isinstance(alpha, numbers.Real) or not 0 < alpha < 1:
         raise ArgumentError(f"alpha={alpha!r} must be between 0 and 1, e.g. 0.05 for 95 % intervals")
     return alpha

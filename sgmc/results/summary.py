@@ -8,6 +8,8 @@ import numpy as np
 from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
 
+from sgmc.errors import ArgumentError
+
 WIDTH = 78
 LONGEST = 200             # coefficients printed one by one; more are shown by blocks of terms
 TEXT = dict(table_dec_above="=", table_dec_below="=", header_dec_below="-", colsep="", title_align="c", data_aligns="r",
@@ -46,10 +48,13 @@ def latex_escape(text):
 def summary(results, alpha=0.05, title=None, yname=None, xname=None):
     """Build the summary of a Results."""
     left, right, lines = results.header
+    listed = results.names if xname is None else [] if isinstance(xname, str) or not np.iterable(xname) else list(xname)
+    if len(listed) != len(results.names):
+        raise ArgumentError(f"xname={xname!r} must be {len(results.names)} names, one a coefficient")
     left = [(k, yname if k == "Dep. Variable" and yname else v) for k, v in left]
     out = PosteriorSummary()
     out.tables = [head(left, right, title or f"{left[1][1]} Posterior Summary"),
-                  coefficients(results.summary_frame(alpha), xname or results.names)]
+                  coefficients(results.summary_frame(alpha), listed)]
     notes = [wrap(line) for line in lines] + [wrap(f"[{w.code}] {w}", "    ") for w in results.warnings]
     out.extra_txt = "\n".join(notes)
     return out

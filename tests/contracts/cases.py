@@ -21,13 +21,15 @@ SAMPLERS, GRADIENTS, SCHEMES = room("samplers"), room("gradients"), room("subsam
 STORAGE = {"dense64": np.ascontiguousarray, "dense32": lambda X: X.astype(np.float32), "csr": sparse.csr_array}
 
 
-def variants(cls):
-    """Every combination of a specification's choices, by a readable name."""
-    choices = [[(p.name, c) for c in p.choices] for p in cls.parameters if p.choices]
+def variants(cls, fixed=()):
+    """Every combination of a specification's choices, by a readable name; those in `fixed` stay at their defaults."""
+    choices = [[(p.name, c) for c in p.choices] for p in cls.parameters if p.choices and p.name not in fixed]
     return {"-".join([cls.name, *(f"{k}={v}" for k, v in some)]): cls(**dict(some)) for some in itertools.product(*choices)}
 
 
-SPECS = {name: spec for cls in SAMPLERS.values() for name, spec in variants(cls).items()}
+# a metric is learned in warmup alone: kernels without warmup are the same for all of its choices
+SPECS = {name: spec for cls in SAMPLERS.values() for name, spec in variants(cls, ["metric"]).items()}
+LEARNING = {name: spec for cls in SAMPLERS.values() for name, spec in variants(cls).items()}
 EXACT = {name: spec for name, spec in SPECS.items() if spec.exact and spec.uses_gradient}
 
 

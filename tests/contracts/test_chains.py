@@ -12,21 +12,21 @@ from sgmc.core.maps import Scaling
 from sgmc.core.recorders import Keep, Moments
 from sgmc.core.schedules import Constant, Polynomial
 
-from .cases import GRADIENTS, SAMPLERS, SCHEMES, SPECS, normal_prior, regression, stream, table
+from .cases import GRADIENTS, LEARNING, SAMPLERS, SCHEMES, normal_prior, regression, stream, table
 
 N, D, M, STEPS = 50, 3, 7, 150
 MODEL, PRIOR = regression("logit", table(N, D)), normal_prior(D)
 MAP = Scaling(np.full(D, 0.1), np.full(D, 0.8))
 ANCHORS = {curvature: Anchor(MODEL, np.full(D, 0.1), curvature) for curvature in (False, True)}
-COMBINATIONS = [*itertools.product(SPECS, GRADIENTS, SCHEMES)]
+COMBINATIONS = [*itertools.product(LEARNING, GRADIENTS, SCHEMES)]
 
 
 def chain(spec, name, scheme, index=0, schedule=Constant, recorder=Keep):
     """A chain of its own on a posterior that all of them share."""
-    rng, cls, step = stream(6, index=index), GRADIENTS[name], SPECS[spec].from_langevin(0.3)
+    rng, cls, step = stream(6, index=index), GRADIENTS[name], LEARNING[spec].from_langevin(0.3)
     anchor = ANCHORS["curvature" in cls.needs] if "anchor" in cls.needs else None
     gradient = cls(MODEL, PRIOR, SCHEMES[scheme](N, M), rng, map=MAP, anchor=anchor)
-    made = Chain(np.full(D, 0.5), SPECS[spec].build(D, step), gradient, rng,
+    made = Chain(np.full(D, 0.5), LEARNING[spec].build(D, step), gradient, rng,
                  Constant(step) if schedule is Constant else Polynomial(step, 1, 0.6))
     made.sampler.plan_warmup(STEPS // 3)
     made.recorder = Keep(STEPS, D, 2) if recorder is Keep else Moments(D)
@@ -83,7 +83,7 @@ def interrupted(combination, until):
 @pytest.mark.parametrize("part", ["x", "rng", "t", "recorder"])
 def test_a_part_of_the_state_that_is_lost_is_noticed(part):
     for combination in COMBINATIONS:
-        if part == "x" and not SPECS[combination[0]].uses_gradient:
+        if part == "x" and not LEARNING[combination[0]].uses_gradient:
             continue                                                 # independent draws: nothing depends on the last one
         first, second = interrupted(combination, STEPS // 2), chain(*combination, index=1)
         second.set_state({**first.state(), part: second.state()[part]})
@@ -105,7 +105,7 @@ def test_whatever_a_sampler_keeps_is_needed(name, key):
         second.set_state(state)
         return outcome(run(second, [STEPS])) != WHOLE[combination]
 
-    mine = [c for c in COMBINATIONS if SPECS[c[0]].name == name]
+    mine = [c for c in COMBINATIONS if LEARNING[c[0]].name == name]
     assert any(misses(c, until) for c in mine for until in (STEPS // 6, STEPS // 2))
 
 

@@ -1,0 +1,443 @@
+"""Awkward but valid input gives the posterior of the plain one; nothing else is touched."""
+import copy
+import mmap
+import pickle
+import re
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_info
+
+import sgmc
+from sgmc._testing import Probe, block, listed
+from sgmc.core.design import design
+from sgmc.errors import SGMCWarning
+from sgmc.regression import Regression
+
+from .table import BINARY, CASES, FOREIGN, N, X
+
+NORESERVE = 0x4000            # of Linux; Python's mmap has no name for it before 3.13
+of_every_model = pytest.mark.parametrize("case", CASES, ids=repr)
+of_classes = pytest.mark.parametrize("case", BINARY, ids=repr)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    """A fit of the plain arrays, by model."""
+    return {case: case.model(case.y, X).fit(seed=1) for case in CASES}
+
+
+def same(one, other):
+    """Equal draws, bit for bit."""
+    np.testing.assert_array_equal(one.draws, other.draws)
+
+
+# ---- arrays ---------------------------------------------------------------------------------------------------------------
+
+def strided(array):
+    """The same numbers, every other row and column of a larger array."""
+    big = np.full([2 * n for n in array.shape], 7.0)
+    big[tuple(slice(None, None, 2) for _ in array.shape)] = array
+    return big[tuple(slice(None, None, 2) for _ in array.shape)]
+
+
+LAYOUTS = {
+    "Fortran": np.asfortranarray, "strided": strided, "reversed": lambda a: a[::-1].copy()[::-1],
+    "big-endian": lambda a: a.astype(">f8"),
+    "writeable": np.array, "list": lambda a: a.tolist(), "frame": pd.DataFrame, "objects": lambda a: a.astype(object),
+    "read-only": lambda a: a, "longdouble": lambda a: a.astype(np.longdouble),
+    "Decimal": lambda a: [[Decimal(v) for v in r] for r in a.tolist()],
+    "nullable": lambda a: pd.DataFrame(a).convert_dtypes(),
+    "MultiIndex columns": lambda a: pd.DataFrame(a, columns=[list("aab"), list("xyx")]),
+    "nothing masked": np.ma.masked_invalid,
+    "MultiIndex rows": lambda a: pd.DataFrame(a, index=[np.arange(N) // 2, np.arange(N) % 2]),
+    "rows of one label": lambda a: pd.DataFrame(a, index=np.zeros(N)),
+}
+
+
+@of_every_model
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_of_the_design(case, layout, plain):
+    same(case.model(case.y, LAYOUTS[layout](X)).fit(seed=1), plain[case])
+
+
+@of_every_model
+def test_a_memory_map(case, plain, tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    same(case.model(case.y, np.load(tmp_path / "X.npy", mmap_mode="r")).fit(seed=1), plain[case])
+
+
+@of_every_model
+@pytest.mark.parametrize("make", [pd.Series, list, strided, lambda v: v[:, None], lambda v: v.astype(object),
+                                  lambda v: v.astype(">f8"),
+                                  lambda v: pd.Series(v, dtype="Float64"), lambda v: pd.DataFrame({"y": v})], ids=range(8))
+def test_layouts_of_the_outcome(case, make, plain):
+    same(case.model(make(case.y), X).fit(seed=1), plain[case])
+
+
+@of_classes
+@pytest.mark.parametrize("dtype", [np.int8, bool, np.uint8, np.float32, ">f4", ">i2", "Int8", "boolean", "category"])
+def test_types_of_two_classes(case, dtype, plain):
+    outcome = case.y.astype(dtype) if dtype not in ("Int8", "boolean", "category") else pd.Series(case.y).astype(dtype)
+    same(case.model(outcome, X).fit(seed=1), plain[case])
+
+
+@of_every_model
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, bool, np.float32, np.float16, ">i4"])
+def test_types_of_the_design(case, dtype):
+    whole = np.abs(np.rint(X[:, :2])).astype(dtype)
+    same(case.model(case.y, whole).fit(seed=1), case.model(case.y, whole.astype(float)).fit(seed=1))
+
+
+def wide_indices(a):
+    """A CSR array with 64-bit indices."""
+    table = sparse.csr_array(a)
+    table.indices, table.indptr = table.indices.astype(np.int64), table.indptr.astype(np.int64)
+    return table
+
+
+def entries_in_two(a):
+    """A CSR array, each of whose values is the sum of two entries."""
+    table = sparse.csr_array(a)
+    return sparse.csr_array((np.repeat(table.data / 2, 2), np.repeat(table.indices, 2), 2 * table.indptr), shape=a.shape)
+
+
+@of_every_model
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.csr_matrix, wide_indices,
+                                  lambda a: sparse.csr_array(a.astype(int)), lambda a: sparse.csr_array(a.astype(np.float32))],
+                         ids=range(7))
+def test_sparse_designs(case, make):
+    rounded = np.rint(X)
+    same(case.model(case.y, make(rounded)).fit(seed=1), case.model(case.y, sparse.csr_array(rounded)).fit(seed=1))
+
+
+@of_every_model
+def test_sparse_entries_in_pieces_are_summed(case):
+    one, other = (case.model(case.y, make(np.rint(X))).fit(seed=1, sampler="mala") for make in (entries_in_two, sparse.csr_array))
+    np.testing.assert_allclose(one.draws, other.draws, rtol=1e-6)
+
+
+@of_every_model
+def test_one_column_as_a_vector(case):
+    one = X[:, 1] / 3
+    same(case.model(case.y, one).fit(seed=1), case.model(case.y, one[:, None]).fit(seed=1))
+
+
+@of_every_model
+def test_a_column_of_ones_is_the_intercept(case, plain):
+    assert plain[case].names == ["const", "x2", "x3"]
+    named = case.model(case.y, X, names=["x1", "my var", "größe"]).fit(seed=1)
+    assert named.names == ["x1", "my var", "größe"]           # a name given is kept
+    same(named, plain[case])
+    np.testing.assert_allclose(case.fit(seed=1).params, named.params, rtol=1e-9)
+    assert "at centred predictors" in " ".join(plain[case].summary().as_text().split())
+
+
+@of_every_model
+def test_names_of_frames_that_are_no_text(case):
+    frame = pd.DataFrame(X, columns=[0, ("a", 1), pd.Timestamp("2020-01-01")])
+    assert case.model(case.y, frame).exog_names == ["0", "('a', 1)", "2020-01-01 00:00:00"]
+
+
+@of_every_model
+def test_arguments_of_arrays_with_one_index(case):
+    index = [f"row {i}" for i in range(N)]
+    inputs = [pd.Series(case.y, index), pd.DataFrame(X, index), pd.Series(1.0, index), pd.Series(0.1, index)]
+    one, other = (case.model(*some[:2], weights=some[2],
+                             offset=some[3]).fit(seed=1) for some in (inputs, [i.to_numpy() for i in inputs]))
+    same(one, other)
+
+
+@of_every_model
+def test_starts_by_name(case):
+    start = case.fit(seed=1, draws=500).params
+    same(case.fit(seed=1, init=start), case.fit(seed=1, init=start.to_numpy()))
+
+
+# ---- frames ---------------------------------------------------------------------------------------------------------------
+
+FRAMES = {
+    "lists": lambda df: df.to_dict("list"), "arrays": lambda df: {k: v.to_numpy() for k, v in df.items()},
+    "nullable": lambda df: df.convert_dtypes(), "another index": lambda df: df.set_index(pd.Index(np.arange(N) * 7)),
+    "a column as index": lambda df: df.set_index("w"), "columns reversed": lambda df: df[df.columns[::-1]],
+    "dates unused": lambda df: df.assign(unused=pd.NaT),
+    "MultiIndex rows": lambda df: df.set_index([np.arange(N) // 2, np.arange(N) % 2]),
+    "rows of one label": lambda df: df.set_index(np.zeros(N)),
+    "float64 as objects": lambda df: df.astype({"x1": object, "x2": object}),
+    "Decimal": lambda df: df.assign(x2=[Decimal(v) for v in df.x2]), "a list as one cell": lambda df: df.assign(unused=[[1]] * N),
+    "text as category": lambda df: df.astype({"g": "category"}), "text as objects": lambda df: df.astype({"g": object}),
+    "levels unused": lambda df: df.assign(g=pd.Categorical(df.g, categories=list("zabc"))),
+    "big-endian": lambda df: df.assign(x1=df.x1.to_numpy().astype(">f8")), "Fortran order": lambda df: df.copy(),
+    "strided": lambda df: pd.DataFrame({name: np.repeat(df[name].to_numpy(), 2)[::2] for name in df}),
+}
+
+
+@of_every_model
+@pytest.mark.parametrize("kind", FRAMES)
+def test_kinds_of_frames(case, kind):
+    found = case.verb("y ~ x1 + x2 + g", FRAMES[kind](case.frame), seed=1)
+    assert found.names == case.results.names
+    np.testing.assert_allclose(found.draws, case.results.draws, rtol=1e-9)
+
+
+@of_every_model
+@pytest.mark.parametrize("name", ["a b", "größe", "x²", "变量", "1st", "class", "x.1", "C", "", "`tick`", "a:b", "Intercept", "\n"],
+                         ids=repr)
+def test_awkward_column_names(case, name):
+    frame = case.frame[["y", "x1", "x2"]].rename(columns={"x2": name})
+    found = case.verb("y ~ .", frame, seed=1)
+    same(found, case.verb("y ~ x1 + x2", case.frame, seed=1))
+    assert len(set(found.names)) == 3 and max(map(len, found.summary().as_text().split("\n"))) <= 78
+    np.testing.assert_allclose(found.predict(frame), found.predict(), rtol=1e-9)
+
+
+@of_every_model
+def test_missing_values_of_every_kind_are_dropped_and_counted(case):
+    gone = np.arange(N) % 10 == 3
+    kept = case.verb("y ~ x1 + g", case.frame[~gone], seed=1)
+    for values in (case.frame.x1.mask(gone), case.frame.x1.astype("Float64").mask(gone), np.where(gone, None, case.frame.x1)):
+        found = case.verb("y ~ x1 + g", case.frame.assign(x1=values), seed=1)
+        same(found, kept)
+        assert "20 rows with missing values were dropped." in found.summary().as_text()
+    levels = case.verb("y ~ x1 + g", case.frame.assign(g=pd.Categorical(case.frame.g.where(~gone))), seed=1)
+    same(levels, kept)
+
+
+@of_every_model
+def test_unused_levels_of_new_data(case):
+    new = case.frame.assign(g=pd.Categorical(case.frame.g, categories=["z", "b", "a"]))
+    np.testing.assert_array_equal(case.results.predict(new), case.results.predict(case.frame))
+
+
+@of_every_model
+def test_without_an_intercept(case):
+    slopes, levels = case.verb("y ~ 0 + x1", case.frame, seed=1), case.verb("y ~ g - 1", case.frame, seed=1)
+    assert slopes.names == ["x1"] and levels.names == ["g[a]", "g[b]"] and slopes.df_model == 1
+    same(slopes, case.model(case.y, X[:, [1]]).fit(seed=1))
+    assert case.verb("y ~ 1", case.frame, seed=1).names == ["Intercept"]
+
+
+@of_every_model
+def test_what_is_missing_in_new_data_is_missing_in_predictions(case):
+    gaps = case.frame.assign(x1=case.frame.x1.where(np.arange(N) % 3 > 0), x2=None)
+    assert case.results.predict(gaps).isna().all()
+    assert case.results.predict(gaps.assign(x2=0.5)).isna().tolist() == [i % 3 == 0 for i in range(N)]
+    rows = np.where(np.arange(N)[:, None] % 3 > 0, X, np.nan)
+    assert np.isnan(case.of_arrays.predict(rows)).tolist() == [i % 3 == 0 for i in range(N)]
+    offset = np.where(np.arange(N) % 3 > 0, 0.5, np.nan)
+    assert np.isnan(case.of_arrays.predict(X, offset=offset)).tolist() == [i % 3 == 0 for i in range(N)]
+
+
+@of_every_model
+def test_kinds_of_new_data(case):
+    expected = case.of_arrays.predict(X)
+    for new in (X.tolist(), X.astype(object), sparse.csr_array(X), pd.DataFrame(X, columns=["one", "a", "b"]), pd.DataFrame(X),
+                np.asfortranarray(X)):
+        np.testing.assert_allclose(case.of_arrays.predict(new), expected, rtol=1e-12)
+    assert len(case.results.predict(case.frame.iloc[:0])) == 0
+
+
+# ---- sizes and scales -----------------------------------------------------------------------------------------------------
+
+@of_every_model
+@pytest.mark.parametrize("n", [2, 5, 31, 33])
+def test_few_rows(case, n):
+    outcome = np.arange(n) % 2 if case in BINARY else case.y[:n]
+    few = case.model(outcome, np.ones((n, 1))).fit(seed=1, prior="normal")
+    assert few.nobs == n and np.isfinite(few.draws).all()
+
+
+@of_every_model
+def test_more_columns_than_rows(case):
+    wide = np.random.default_rng(1).normal(size=(30, 40))
+    with pytest.warns(SGMCWarning) as caught:
+        results = case.model(case.y[:30], wide).fit(seed=1)
+    assert any("informed by the prior alone: there are only 30 rows" in str(w.message) for w in caught)
+    assert np.isfinite(results.draws).all() and max(map(len, str(results.summary()).split("\n"))) <= 78
+
+
+@of_every_model
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+def test_units_of_predictors_do_not_matter(case, scale, plain):
+    scaled = case.model(case.y, X * [1, scale, 1 / scale]).fit(seed=1)
+    np.testing.assert_allclose(scaled.draws * [1, scale, 1 / scale], plain[case].draws, rtol=1e-5, atol=1e-6)
+
+
+@of_every_model
+def test_a_predictor_far_from_zero(case, plain):
+    far = case.model(case.y, X + [0, 0, 1e6]).fit(seed=1)
+    np.testing.assert_allclose(far.params.iloc[1:], plain[case].params.iloc[1:], rtol=1e-3)
+    np.testing.assert_allclose(far.bse.iloc[1:], plain[case].bse.iloc[1:], rtol=1e-3)
+
+
+@of_every_model
+def test_more_steps_between_draws_than_draws(case):
+    found = case.fit(seed=1, draws=500, thin=501, sampler="lmsgld")
+    assert found.draws.shape == (4, 500, 3)
+    same(found, case.fit(seed=1, draws=500, thin=501, sampler="lmsgld"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs memory that is promised, not given")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@of_every_model
+def test_tables_of_more_than_2_to_the_31_numbers(case, dtype):
+    n, d = 2**24 + 40, 128                                     # 17 GB of zeros, of which a few pages are ever touched
+    memory = mmap.mmap(-1, n * d * np.dtype(dtype).itemsize, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE)
+    table, outcomes = np.frombuffer(memory, dtype).reshape(n, d), np.zeros(n)
+    last = np.arange(n - 40, n)
+    random = np.random.default_rng(0)
+    table[last], outcomes[last] = random.normal(size=(40, d)), np.resize(case.y, 40)
+    far, near = (Probe(case.model.family.kernel(design(X), y, None, None)) for X, y in (
+        (table, outcomes), (np.ascontiguousarray(table[last]), outcomes[last])))
+    theta = random.normal(size=d) / 10
+    for here, there in ((block(n - 40, 40), block(0, 40)), (listed(last[::-3]), listed(np.arange(40)[::-3]))):
+        assert far.value(theta, here) == near.value(theta, there) != 0
+        np.testing.assert_array_equal(far.gradient(theta, here), near.gradient(theta, there))
+
+
+COMPILED = sorted(p for p in Path(sgmc.__file__).parent.rglob("*") if p.suffix in (".pyx", ".pxd", ".inc", ".c", ".h"))
+
+
+@pytest.mark.parametrize("path", [p for p in COMPILED if not p.name.startswith("_")], ids=lambda p: p.name)
+def test_no_index_of_32_bits(path):
+    text = path.read_text()
+    counters = re.findall(r"cdef (?:const )?(?:unsigned )?(?:int|int32_t|short) ([\w, ]+)(?=\n|=)",
+                          text) if path.suffix != ".c" else []
+    assert {name.strip() for names in counters for name in names.split(",")} <= {"status", "rule"}
+    bounds = re.findall(r"for \((?:unsigned )?int \w+ = 0; \w+ < ([^;]+);", text)
+    assert {bound for bound in bounds if not re.fullmatch(r"\d+|[A-Z]+( - 1)?|half", bound)} == set()
+
+
+# ---- seeds ----------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("seed", [3, np.int64(3), np.uint8(3), np.random.SeedSequence(3)], ids=repr)
+def test_kinds_of_one_seed(seed):
+    found = CASES[0].fit(seed=seed)
+    assert found.seed == 3 and type(found.seed) is int
+    same(found, CASES[0].fit(seed=3))
+
+
+@pytest.mark.parametrize("make", [lambda: np.random.default_rng(3), lambda: np.random.SeedSequence(3).spawn(2)[1],
+                                  lambda: 2**200 + 1,
+                                  lambda: np.random.SeedSequence([1, 2]), lambda: np.random.SeedSequence(3, spawn_key=(1, 5))],
+                         ids=range(5))
+def test_seeds_that_results_report_as_numbers(make):
+    found = CASES[0].fit(seed=make())
+    assert type(found.seed) is int
+    same(found, CASES[0].fit(seed=make()))
+    same(found, CASES[0].fit(seed=found.seed))
+
+
+def test_spawned_seeds_differ():
+    children = np.random.SeedSequence(3).spawn(3)
+    assert len({CASES[0].fit(seed=seed).draws.tobytes() for seed in [3, *children, children[0].spawn(1)[0]]}) == 5
+    assert CASES[0].fit(seed=None).seed != CASES[0].fit(seed=None).seed
+
+
+# ---- copies ---------------------------------------------------------------------------------------------------------------
+
+@of_every_model
+@pytest.mark.parametrize("again", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy, copy.copy],
+                         ids=["pickle", "deepcopy", "copy"])
+def test_copies_of_models(case, again):
+    for model in (case.model.from_formula("y ~ x1 + center(x2) + g", case.frame), case.model(case.y, X),
+                  case.model(case.y, sparse.csr_array(X))):
+        before = again(model)
+        expected = model.fit(seed=1)
+        for one in (before, again(model), model):
+            same(one.fit(seed=1), expected)
+        assert repr(before) == repr(model)
+
+
+@of_every_model
+def test_reprs(case):
+    model = case.model.from_formula("y ~ x1", case.frame)
+    title = model.family.title
+    before = repr(model)
+    results = model.fit(seed=1)
+    assert before == repr(model) == f"<{title} model: 'y ~ x1', 200 rows, 2 coefficients>"
+    assert repr(case.model(case.y, X)) == f"<{title} model: 200 rows, 3 coefficients>"
+    assert repr(results) == repr(copy.deepcopy(results)) == f"<{title} posterior: 2 coefficients, 4 chains x 1000 draws>"
+    with pytest.raises(AttributeError, match=f"'{type(model).__name__}' object has no attribute 'nothing'$"):
+        model.nothing
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------------
+
+def test_a_bit_flipped_anywhere_in_a_file_is_seen(tmp_path):
+    path = tmp_path / "fit.sgmc"
+    CASES[0].results.save(path)
+    whole = path.read_bytes()
+    for at in [0, 5, 20, 50, 100, *np.linspace(200, len(whole) - 1, 20).astype(int)]:
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1:])
+        with pytest.raises(sgmc.errors.ArgumentError, match="or it is damaged"):
+            sgmc.load(path)
+    path.write_bytes(whole)
+    same(sgmc.load(path), CASES[0].results)
+
+
+def test_a_save_that_fails_leaves_the_file_that_was(tmp_path):
+    def local(x):
+        return x + 1
+
+    path, frame = tmp_path / "fit.sgmc", CASES[0].frame
+    CASES[0].results.save(path)
+    before = path.read_bytes()
+    with pytest.raises(sgmc.errors.ArgumentError, match="cannot be saved: .*local.*functions in formulas must be importable"):
+        CASES[0].verb("y ~ local(x1)", frame, seed=1).save(path)
+    assert path.read_bytes() == before and FOREIGN.exists()
+
+
+# ---- nothing else is touched ----------------------------------------------------------------------------------------------
+
+@of_every_model
+@pytest.mark.parametrize("how", [{}, dict(sampler="mala"), dict(precondition=None), dict(precondition="diag"),
+                                 dict(dtype="float32")], ids=str)
+def test_inputs_of_every_way_are_unchanged(case, how, inputs_stay_as_they_were):
+    outcome, table, offset, weights, start = case.y.copy(), X.copy(), np.full(N, 0.1), np.ones(N), np.zeros(3)
+    results = case.model(outcome, table, offset=offset, weights=weights).fit(seed=1, init=start, draws=2000, **how)
+    case.verb("y ~ .", case.frame[["y", "x1", "x2"]].copy(), seed=1, offset=offset, **how).predict(case.frame, offset=offset)
+    assert len(results.predict(table, offset=offset)) == N and results.summary() and results.ksd() > 0
+    watched = {id(one) for one, _ in inputs_stay_as_they_were}
+    assert watched >= {id(one) for one in (outcome, table, offset, weights, start)}
+
+
+@of_every_model
+def test_global_state_is_unchanged(case):
+    np.random.seed(3)
+    state, threads, filters = np.random.get_state()[1].copy(), threadpool_info(), list(warnings.filters)
+    errors = np.geterr()
+    case.fit(seed=1).summary()
+    np.testing.assert_array_equal(np.random.get_state()[1], state)
+    assert [t["num_threads"] for t in threadpool_info()[:len(threads)]] == [t["num_threads"] for t in threads]
+    assert list(warnings.filters) == filters and np.geterr() == errors
+
+
+@of_every_model
+def test_a_model_may_be_fitted_again_and_again(case):
+    model = case.model(case.y, X)
+    first = model.fit(seed=1)
+    model.fit(seed=2, sampler="mala", precondition="diag")
+    same(model.fit(seed=1), first)
+
+
+@of_every_model
+def test_eight_fits_at_once_are_those_one_by_one(case):
+    jobs = [partial(case.fit, seed=seed, sampler=sampler) for sampler in ("lmsgld", "mala", "csgbd", "auto") for seed in (1, 2)]
+    alone = [job() for job in jobs]
+    with ThreadPoolExecutor(8) as pool:
+        together = [future.result() for future in [pool.submit(job) for job in jobs]]
+    for one, other in zip(alone, together):
+        same(one, other)
+
+
+def test_every_model_has_a_case():
+    assert [case.model for case in CASES] == Regression.__subclasses__() and all(repr(case) in sgmc.__all__ for case in CASES)
