@@ -28,7 +28,7 @@ def parser():
     fit.add_argument("data", help="a .csv, .csv.gz or .parquet file, or dataset:NAME, e.g. dataset:fair")
     fit.add_argument("--model", default="logit", help="the verb (default: logit)")
     fit.add_argument("--sampler", default="auto", help="auto, lmsgld, sgld-cv, mala, ...; see `sgmc samplers`")
-    fit.add_argument("--gradient", help="taylor, cv or simple")
+    fit.add_argument("--gradient", help="taylor, cv, saga, svrg or simple")
     fit.add_argument("--batch-size", type=int)
     fit.add_argument("--step-size", type=float)
     fit.add_argument("--draws", type=int, default=1000, help="kept draws a chain (default: 1000)")

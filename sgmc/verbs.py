@@ -13,7 +13,7 @@ ARGUMENTS = """
         For all slopes, or by term or column (``"*"``: all others).  Default ``normal(0, 2.5, autoscale=True)``.
     sampler : str or specification
         ``"auto"``, ``"lmsgld"``, ``"sgld-cv"``, ``sgmc.MALA()``, ...; see `sgmc.samplers`.
-    gradient : {"taylor", "cv", "simple"}, optional
+    gradient : {"taylor", "cv", "saga", "svrg", "simple"}, optional
         Estimator; default the one with the least noise at these data.
     subsample : {"block", "uniform", "replacement"}
     batch_size : int, optional

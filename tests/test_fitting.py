@@ -125,6 +125,16 @@ def test_the_pilot_sees_skewness():
     assert abs(seen.mean_shift[0] - true_shift) < 0.4 * abs(true_shift)      # first order, 128 draws
 
 
+@pytest.mark.parametrize("name", ["saga", "svrg"])
+def test_noise_of_control_values_that_follow_the_chain_is_that_of_cv_twice(name):
+    """They are at the mode when the pilot looks; in stationarity they are where the chain was, a draw apart."""
+    posterior, rng = problem(*simulated(300, 3), sampler="sgld"), Rng(seed_sequence(0, "pilot"))
+    at_mode, seen = (pilot(posterior.gradient(g, Everything(300), rng), posterior.coordinates, draws_of_laplace(0, 3))
+                     for g in ("cv", name))
+    np.testing.assert_allclose(seen.noise, 2 * at_mode.noise, rtol=1e-9)
+    np.testing.assert_allclose(seen.mean_shift, at_mode.mean_shift, atol=1e-9)
+
+
 def test_the_blas_limit_nests_and_is_undone():
     def threads():
         return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]

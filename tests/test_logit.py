@@ -127,6 +127,38 @@ def test_ways_of_computing_agree(how, medium):
     assert departure(sgmc.logit("y ~ x", df, sampler="lmsgld", seed=2, **how), reference) < 1
 
 
+@pytest.mark.parametrize("subsample", ["block", "uniform", "replacement"])
+@pytest.mark.parametrize("gradient", ["saga", "svrg"])
+def test_control_values_that_follow_the_chain(gradient, subsample, medium):
+    df, reference = medium
+    assert departure(sgmc.logit("y ~ x", df, sampler=f"sgld-{gradient}", subsample=subsample, seed=2), reference) < 1
+
+
+@pytest.mark.parametrize("gradient", ["saga", "svrg"])
+def test_their_noise_corrects_barker_steps(gradient, medium):
+    df, reference = medium
+    model = sgmc.Logit(df.y, sparse.csr_array(with_ones(df.x)))
+    assert departure(model.fit(gradient=gradient, sampler="csgbd", precondition="diag", seed=3), reference) < 1
+
+
+@pytest.fixture(scope="module")
+def fair():
+    """Survey data with nine coefficients, and their posterior by an exact sampler."""
+    df = sgmc.datasets.load("fair")
+    return df, sgmc.logit("affairs > 0 ~ .", df, sampler="mala", seed=1, draws=8000)
+
+
+@pytest.mark.parametrize("subsample", ["block", "uniform", "replacement"])
+@pytest.mark.parametrize("sampler", ["sgld", "lmsgld"])
+@pytest.mark.parametrize("gradient", ["saga", "svrg"])
+def test_a_survey_with_control_values_that_follow_the_chain(gradient, sampler, subsample, fair):
+    df, exact = fair
+    results = sgmc.logit("affairs > 0 ~ .", df, sampler=f"{sampler}-{gradient}", subsample=subsample, seed=2, draws=4000)
+    assert (np.abs(results.params - exact.params) < 0.1 * exact.bse).all()
+    assert (np.abs(results.bse / exact.bse - 1) < 0.06).all()
+    assert dict(results.header[0])["Sampler"] == f"{sampler}-{gradient}" and results.warnings == []
+
+
 @pytest.mark.parametrize("how", [dict(), dict(precondition="diag"), dict(precondition=None), dict(sampler="mala")], ids=str)
 def test_sparse_arrays(how, medium):
     df, reference = medium

@@ -59,7 +59,7 @@ def test_derived_step_and_batch_keep_the_tolerance(spec, one_row):
     cost = (plan.batch + planning.OVERHEAD) / h
     for other in (plan.batch // 2, 2 * plan.batch):           # nor costlier than other batches
         if planning.SMALLEST_BATCH <= other <= n:
-            assert cost <= 1.02 * (other + planning.OVERHEAD) / planning.largest_h(spec, one_row, other, n)
+            assert cost <= 1.02 * (other + planning.OVERHEAD) / planning.largest_h(spec, planning.Noise(one_row, 0), other, n)
 
 
 @pytest.mark.parametrize("spec", STOCHASTIC, ids=repr)
@@ -227,8 +227,9 @@ def test_draws_start_at_init():
 LONG = dict(sampler="lmsgld", seed=3, draws=100_000, thin=1, chains=2)
 
 
-def test_a_time_limit_gives_a_prefix():
-    df, slow = frame(), dict(LONG, draws=400_000, thin=4)
+@pytest.mark.parametrize("gradient", [None, "saga", "svrg"])
+def test_a_time_limit_gives_a_prefix(gradient):
+    df, slow = frame(), dict(LONG, draws=400_000, thin=4, gradient=gradient)
     with pytest.warns(InterruptedWarning, match="time limit"):
         short = sgmc.logit("y ~ a", df, time_limit=0.1, **slow)
     kept = short.draws.shape[1]
@@ -242,9 +243,10 @@ def test_a_time_limit_before_the_first_draw_is_an_error():
         sgmc.logit("y ~ a", frame(), time_limit=1e-3, **dict(LONG, warmup=10**7))
 
 
-@pytest.mark.parametrize("sampler", ["lmsgld", "mala"])
+@pytest.mark.parametrize("sampler", ["lmsgld", "lmsgld-saga", "lmsgld-svrg", "mala"])
 def test_max_data_passes_gives_a_prefix(sampler):
-    df, how = frame(), dict(sampler=sampler, seed=3, draws=5000, chains=2, warmup=100)
+    scheme = "uniform" if "saga" in sampler else "block"      # saga has shorter steps with blocks, hence fewer draws
+    df, how = frame(), dict(sampler=sampler, subsample=scheme, seed=3, draws=5000, chains=2, warmup=100)
     whole = sgmc.logit("y ~ a", df, **how)
     part = sgmc.logit("y ~ a", df, max_data_passes=2400, **how)
     kept = part.draws.shape[1]
@@ -252,6 +254,33 @@ def test_max_data_passes_gives_a_prefix(sampler):
     np.testing.assert_array_equal(part.draws, whole.draws[:, :kept])
     passes = float(dict([*part.header[0], *part.header[1]])["Data passes"])
     assert 0.9 * 2400 < passes <= 1.01 * 2400 + 4
+
+
+@pytest.mark.parametrize("gradient, centres", [("cv", 0), ("saga", 0), ("svrg", 107)])
+def test_data_passes_count_the_rows_of_new_centres(gradient, centres):
+    """4,300 steps of 50 of 2,000 rows in each of two chains; a centre serves 40 of them, and the first one is the mode."""
+    results = sgmc.logit("y ~ a", frame(2000), gradient=gradient, sampler="lmsgld", batch_size=50, step_size=0.5, thin=6,
+                         draws=700, warmup=100, chains=2, seed=1, subsample="uniform")
+    passes = float(dict([*results.header[0], *results.header[1]])["Data passes"])
+    assert passes == 2 * (4300 * 50 / 2000 + centres)
+
+
+def test_new_centres_count_in_the_choice_of_a_batch():
+    spec, n, others = sgmc.LMSGLD(), 100_000, range(100, 60_000, 100)
+    h, batch = planning.derive(spec, planning.Noise(3000.0, 0, 2.0), n)
+
+    def cost(m, h):
+        return (2 * m + planning.OVERHEAD) / h
+
+    assert all(cost(batch, h) < 1.02 * cost(m, planning.largest_h(spec, planning.Noise(3000.0, 0), m, n)) for m in others)
+    assert planning.Noise(1.0, 7, 2.0).rows(100) == 207
+
+
+def test_noise_that_a_batch_has_in_common_limits_the_step():
+    spec, n, noise = sgmc.LMSGLD(), 100_000, planning.Noise(30.0, 0, shared=0.5)
+    h, batch = planning.derive(spec, noise, n)
+    assert spec.inflation(h, (30.0 / batch + 0.5) * (1 - batch / n)) == pytest.approx(planning.TOLERANCE, rel=1e-6)
+    assert h < 0.1 < planning.derive(spec, noise._replace(shared=0.0), n)[0]
 
 
 def test_max_data_passes_too_few():

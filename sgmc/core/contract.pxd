@@ -6,11 +6,11 @@
 from libc.stdint cimport int64_t
 
 from sgmc.core.rng cimport Rng, next_below, next_uniform, normal_fill, uniform_fill
-from sgmc.core.target cimport (OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows, next_tile, row_of,
-                               scratch_size, weigh)
+from sgmc.core.target cimport (OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows, next_tile,
+                               row_of, scratch_size, subtract, weigh)
 
 cdef enum:
-    ABI = 1                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
+    ABI = 2                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
     DIVERGED = 1                  # position or gradient not finite: State.culprit says where
     FULL = 2                      # the recorder has its draws
     BOUND = 3                     # a thinning bound was exceeded (exact samplers: fatal; stochastic ones: counted)
@@ -34,6 +34,7 @@ cdef class Gradient:              # estimator = model + prior + map + subsampler
     cdef readonly Subsampler rows
     cdef readonly Anchor anchor               # None for estimators without a centre
     cdef readonly Py_ssize_t dim              # of x
+    cdef readonly bint by_row                 # rows are remembered: models without scores are gone through row by row
     cdef public int64_t touched               # row gradients so far (data passes)
     cdef Scratch scratch
     cdef double[::1] work, residual, natural, ahead, part, square, single, along
@@ -45,10 +46,15 @@ cdef class Gradient:              # estimator = model + prior + map + subsampler
     cdef int full(self, const double *x, double *value, double *g) except -1 nogil
     # the model's conditional update, between steps
     cdef int refresh(self, double *x) except -1 nogil
-    # what an estimator leaf defines: known part (g += what needs no rows), correction of a tile's scores, of a batch
+    # what an estimator leaf defines: known part (g += what needs no rows), correction of a tile's scores, of a batch; these
+    # three change no memory, so that anyone may ask them
     cdef int known(self, const double *theta, double *g) except -1 nogil
     cdef int correct(self, const double *theta, const Batch *tile, double *r) except -1 nogil
     cdef int correct_batch(self, const double *theta, const Batch *b, double *g) except -1 nogil
+    # memory of an estimator: changed before each estimate, with what was remembered of the last one; and what the batch brings,
+    # raw scores of a tile (m x width) or, where `by_row` and without scores, the gradient of one row
+    cdef int prepare(self, const double *theta) except -1 nogil
+    cdef int remember(self, const Batch *tile, const double *r) except -1 nogil
 
 cdef class Sampler:               # one per chain; user-facing specs (sgmc.SGLD(...)) build these
     cdef public double step_size              # the engine sets it from the schedule before each step

@@ -27,8 +27,22 @@ cdef class Gradient:
     """An unbiased estimate of the gradient of the log posterior, from model, prior, map and subsampler.
 
     Leaves define `known`, `correct` and `correct_batch`; the loop over the batch is here once.  With control values c_i
-    the estimate is  sum_i c_i + sum_batch scale w_i (dlog p_i - c_i) + dlog prior.
+    the estimate is  sum_i c_i + sum_batch scale w_i (dlog p_i - c_i) + dlog prior.  Those whose control values follow the
+    chain change them in `prepare` and nowhere else: a batch is read against the values from before it.
+
+    Attributes
+    ----------
+    staleness : float
+        Variance of the estimate in stationarity over that with control values at the mode.
+    block_noise : float
+        Noise, in posterior precisions, that blocks of rows add however long they are: times 1 - n/N.
+    row_cost : float
+        Row gradients computed for each row drawn.
     """
+
+    staleness = 1.0
+    block_noise = 0.0
+    row_cost = 1.0
 
     def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None, Anchor anchor=None):
         if map is not None and model.refreshes:
@@ -54,6 +68,12 @@ cdef class Gradient:
     cdef int correct_batch(self, const double *theta, const Batch *b, double *g) except -1 nogil:
         return OK
 
+    cdef int prepare(self, const double *theta) except -1 nogil:
+        return OK
+
+    cdef int remember(self, const Batch *tile, const double *r) except -1 nogil:
+        return OK
+
     cdef int estimate(self, const double *x, Rng rng, double *g, double *sd) except -1 nogil:
         cdef const double *theta = x
         cdef double *grad = g
@@ -63,6 +83,7 @@ cdef class Gradient:
             theta, grad, spread = &self.natural[0], &self.ahead[0], &self.along[0] if sd != NULL else NULL
         memset(grad, 0, self.model.dim * sizeof(double))
         self.prior.add(theta, NULL, grad)
+        self.prepare(theta)
         self.known(theta, grad)
         sample(self, theta, rng, grad, spread)
         if self.map is not None:
@@ -82,6 +103,7 @@ cdef class Gradient:
             theta, direction = &self.natural[0], &self.along[0]
         memset(&self.ahead[0], 0, self.model.dim * sizeof(double))
         self.prior.add(theta, NULL, &self.ahead[0])
+        self.prepare(theta)
         self.known(theta, &self.ahead[0])
         mean[0] = 0
         if self.map is None:
@@ -162,6 +184,7 @@ cdef int add_tiles(Gradient g, const double *theta, const Batch *run, double *pa
     cdef double *r = &g.residual[0]
     while next_tile(run, g.model.tile, &at, &tile):
         g.model.scores(theta, &tile, &g.scratch, r, NULL)
+        g.remember(&tile, r)
         g.correct(theta, &tile, r)
         weigh(&tile, w, r)
         g.model.add_scores(&tile, &g.scratch, r, part)
@@ -171,19 +194,30 @@ cdef int add_tiles(Gradient g, const double *theta, const Batch *run, double *pa
 
 
 cdef int add_rows(Gradient g, const double *theta, const Batch *run, double *part, double *square) except -1 nogil:
-    """Models without scores: the batch at once, or row by row where squares are wanted."""
+    """Models without scores: the batch at once, or row by row where squares are wanted or rows are remembered."""
     cdef Batch row
     cdef Py_ssize_t at = 0, j
-    while square == NULL and next_tile(run, g.model.tile, &at, &row):
+    while square == NULL and not g.by_row and next_tile(run, g.model.tile, &at, &row):
         g.model.add(theta, &row, &g.scratch, NULL, part)
         g.correct_batch(theta, &row, part)
     while next_tile(run, 1, &at, &row):
-        memset(&g.single[0], 0, g.model.dim * sizeof(double))
-        g.model.add(theta, &row, &g.scratch, NULL, &g.single[0])
-        g.correct_batch(theta, &row, &g.single[0])
+        one_row(g, theta, &row)
         for j in range(g.model.dim):
             part[j] += g.single[j]
-            square[j] += g.single[j] * g.single[j]
+            if square != NULL:
+                square[j] += g.single[j] * g.single[j]
+    return OK
+
+
+cdef int one_row(Gradient g, const double *theta, const Batch *row) except -1 nogil:
+    """single = scale w_i (dlog p_i - c_i) for a batch of one row; what is remembered is dlog p_i itself."""
+    cdef Batch plain = row[0]
+    plain.scale, plain.weight = 1, NULL
+    memset(&g.single[0], 0, g.model.dim * sizeof(double))
+    g.model.add(theta, &plain, &g.scratch, NULL, &g.single[0])
+    g.remember(&plain, &g.single[0])
+    g.correct_batch(theta, &plain, &g.single[0])
+    weigh(row, g.model.dim, &g.single[0])
     return OK
 
 
@@ -235,14 +269,13 @@ cdef int tile_slopes(Gradient g, const double *theta, const double *v, const Bat
     cdef Scratch inner = g.scratch
     cdef double slope
     if w == 0:
-        memset(&g.single[0], 0, g.model.dim * sizeof(double))
-        g.model.add(theta, tile, &g.scratch, NULL, &g.single[0])
-        g.correct_batch(theta, tile, &g.single[0])
+        one_row(g, theta, tile)
         r[0] = 0
         for j in range(g.model.dim):
             r[0] += v[j] * g.single[j]
         return OK
     g.model.scores(theta, tile, &g.scratch, r, NULL)
+    g.remember(tile, r)
     g.correct(theta, tile, r)
     weigh(tile, w, r)
     inner.work += tile.m * w

@@ -85,6 +85,7 @@ cdef class Anchor:                # immutable, shared by chains: a centre, its s
 
 cdef bint next_tile(const Batch *b, Py_ssize_t size, Py_ssize_t *at, Batch *tile) noexcept nogil
 cdef void weigh(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil
+cdef void subtract(const Batch *tile, Py_ssize_t width, const double *table, double *r) noexcept nogil
 cdef Batch all_rows(Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t scratch_size(Model model) noexcept nogil
 cdef Py_ssize_t row_of(const Batch *b, Py_ssize_t i) noexcept nogil

@@ -32,6 +32,20 @@ cdef void weigh(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil:
             r[i * width + k] *= c
 
 
+cdef void subtract(const Batch *tile, Py_ssize_t width, const double *table, double *r) noexcept nogil:
+    """r_i -= table_i, the table holding all rows"""
+    cdef Py_ssize_t i, k
+    cdef const double *stored = table + tile.start * width
+    if tile.rows == NULL:
+        for i in range(tile.m * width):
+            r[i] -= stored[i]
+        return
+    for i in range(tile.m):
+        stored = table + tile.rows[i] * width
+        for k in range(width):
+            r[i * width + k] -= stored[k]
+
+
 cdef Batch all_rows(Py_ssize_t n) noexcept nogil:
     """The batch of all data."""
     cdef Batch b

@@ -79,8 +79,8 @@ def fit(problem, settings, begun, saved=None):
     size = problem.model.n, problem.model.dim
     check_draws(settings, size[1])
     spec, gradient, reason, seen = decide(problem, settings, size)
-    noise = planning.Noise(seen.worst_noise, problem.always_computed(gradient))
-    plan = planning.plan(spec, gradient, reason, settings, noise, size, problem.coordinates)
+    known = noise_of(problem, gradient, settings.subsample, seen)
+    plan = planning.plan(spec, gradient, reason, settings, known, size, problem.coordinates)
     return sample(problem, plan, seen, settings, begun, saved)
 
 
@@ -88,10 +88,11 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     """Run the chains of a plan; see `fit`."""
     n = problem.model.n
     chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
-    noise = plan.noise(seen.worst_noise, n)
+    known = noise_of(problem, plan.gradient, settings.subsample, seen)
+    noise = plan.noise(known, n)
     if noise > 0:
         noise *= share_design_effect(problem, plan, settings, chains)
-    steps = steps_of(plan, settings, n, problem.always_computed(plan.gradient))
+    steps = steps_of(plan, settings, n, known)
     checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
     run = run_chains(chains, plan.warmup, steps, settings.threads, Watch(settings.time_limit, settings.progress, checkpoint),
                      adapt=plan.step_origin != "given")
@@ -141,8 +142,15 @@ def decide(problem, settings, size):
     if settings.sampler is not None:
         return settings.sampler, name, "", seen
     stochastic, exact = (registry.room("samplers")[s]() for s in planning.AUTO)
-    noise = planning.Noise(seen.worst_noise, problem.always_computed(name))
+    noise = noise_of(problem, name, settings.subsample, seen)
     return *planning.automatic(stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size), seen
+
+
+def noise_of(problem, gradient, subsample, seen):
+    """Noise and cost of an estimator of that name, of whose kind the pilot was, under a subsampling scheme."""
+    cls = registry.lookup("gradients", gradient, "gradient")
+    shared = cls.block_noise if subsample == "block" else 0.0
+    return planning.Noise(seen.worst_noise, problem.always_computed(gradient), cls.row_cost, shared)
 
 
 def check_draws(settings, d):
@@ -195,16 +203,16 @@ def share_design_effect(problem, plan, settings, chains):
     return float(effect.mean())
 
 
-def steps_of(plan, settings, n, always):
+def steps_of(plan, settings, n, noise):
     """Recorded steps of a chain: what the draws need, or what `max_data_passes` leaves."""
     steps = plan.thin * settings.draws
     if settings.max_data_passes is None or not plan.spec.uses_gradient:
         return steps
-    rows = n if plan.spec.all_rows else plan.batch + always
+    rows = n if plan.spec.all_rows else noise.rows(plan.batch)
     affordable = int(settings.max_data_passes * n / (rows * settings.chains)) - plan.warmup
     if affordable < plan.thin:
         raise ArgumentError(f"max_data_passes={settings.max_data_passes:g} is used up before the first draw of {settings.chains} "
-                            f"chains: {plan.warmup} warmup steps of {rows:,} rows each; raise it, or lower warmup or chains")
+                            f"chains: {plan.warmup} warmup steps of {rows:,.0f} rows each; raise it, or lower warmup or chains")
     return min(steps, affordable)
 
 

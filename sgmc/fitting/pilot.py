@@ -22,7 +22,8 @@ class Pilot:
     Attributes
     ----------
     noise : array (d,)
-        V1 a coefficient: variance of the gradient estimate from one row, relative to the posterior precision.
+        V1 a coefficient: variance of the gradient estimate from one row, relative to the posterior precision, in
+        stationarity: what is seen with control values at the mode, times the estimator's `staleness`.
     mean_shift, sd_ratio : array (d,)
         The posterior's mean minus the mode in sds, and its sd over the Laplace sd, to first order in the departure from a
         Gaussian: what skewness does to the sd is of second order, and shows in the shift long before.
@@ -71,7 +72,8 @@ def pilot(gradient, coordinates, z, noisy=True):
         x = coordinates.from_white(one)
         g, covariance = row_noise(gradient, coordinates.natural(x), rows, noisy)
         if noisy:
-            noise += diagonal(noise_directions(coordinates, x), covariance) / variance / len(both)
+            seen = diagonal(noise_directions(coordinates, x), covariance) / variance
+            noise += gradient.staleness * seen / len(both)
         e = to_white(coordinates, x, g) + one
         shift += e / len(both)
         spread += np.outer(one, e) / len(both)

@@ -28,10 +28,32 @@ METROPOLIS_WARMUP = 500   # steps in which an exact sampler adapts; twice as man
 
 
 class Noise(NamedTuple):
-    """What a gradient estimator's minibatches cost: V1 of the worst coefficient, and rows computed at every step."""
+    """What a gradient estimator's minibatches cost.
+
+    Attributes
+    ----------
+    one_row : float
+        V1 of the worst coefficient.
+    always : int
+        Rows computed at every step.
+    each : float
+        Row gradients computed for each row drawn.
+    shared : float
+        Noise that a batch's rows have in common, whatever their number (`Gradient.block_noise`).
+    """
 
     one_row: float
     always: int
+    each: float = 1.0
+    shared: float = 0.0
+
+    def of(self, batch, n):
+        """Noise V of batches of that size, of n rows."""
+        return (self.one_row / batch + self.shared) * (1 - batch / n)
+
+    def rows(self, batch):
+        """Row gradients a step."""
+        return self.each * batch + self.always
 
 
 @dataclass(frozen=True)
@@ -66,28 +88,28 @@ class Plan:
         """Whether draws are weighed by their step sizes."""
         return not isinstance(self.schedule, Constant)
 
-    def noise(self, one_row, n):
-        """Gradient noise of this plan's batches, from that of one row."""
-        return one_row / self.batch * (1 - self.batch / n) if self.spec.minibatches else 0.0
+    def noise(self, noise, n):
+        """Gradient noise V of this plan's batches."""
+        return noise.of(self.batch, n) if self.spec.minibatches else 0.0
 
 
-def largest_h(spec, one_row, batch, n):
+def largest_h(spec, noise, batch, n):
     """Largest h with inflation <= TOLERANCE for batches of `batch` rows; 0 where none."""
-    noise = one_row / batch * (1 - batch / n)
+    variance = noise.of(batch, n)
     low, high = 0.0, spec.largest_step
-    if spec.inflation(high, noise) <= TOLERANCE:
+    if spec.inflation(high, variance) <= TOLERANCE:
         return high
     for _ in range(60):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if spec.inflation(middle, noise) <= TOLERANCE else (low, middle)
+        low, high = (middle, high) if spec.inflation(middle, variance) <= TOLERANCE else (low, middle)
     return low
 
 
 def derive(spec, noise, n, batch=None):
     """(h, batch) with least cost (rows a step + OVERHEAD) / h within the tolerance."""
     sizes = [batch] if batch else np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n))
-    options = [(largest_h(spec, noise.one_row, int(m), n), int(m)) for m in sizes]
-    return min(options, key=lambda o: (o[1] + noise.always + OVERHEAD) / max(o[0], 1e-300))
+    options = [(largest_h(spec, noise, int(m), n), int(m)) for m in sizes]
+    return min(options, key=lambda o: (noise.rows(o[1]) + OVERHEAD) / max(o[0], 1e-300))
 
 
 def automatic(stochastic, exact, gradient, noise, departure, n, batch=None):
@@ -100,7 +122,7 @@ def automatic(stochastic, exact, gradient, noise, departure, n, batch=None):
     if departure > FAR:
         return exact, gradient, f"for exactness: the posterior is {departure:.2g} sd from a Gaussian"
     h, m = derive(stochastic, noise, n, batch)
-    cost = (m + noise.always) / h
+    cost = noise.rows(m) / h
     counted = f"minibatches ({gradient}) touch {cost:,.0f} rows a unit of time, exact steps about {n / 2:,.0f}"
     return (exact if cost > n / 2 else stochastic), gradient, f"by rows touched: {counted}"
 
@@ -139,7 +161,7 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
         schedule, origin = as_schedule(settings.step_size), "given"
         h = spec.langevin_time(schedule(0)) * coordinates.stiffness
         if settings.batch_size is None and spec.minibatches:
-            batch = batch_for_step(spec, noise.one_row, h, n)
+            batch = batch_for_step(spec, noise, h, n)
     slowness = min(coordinates.stiffness / coordinates.softness, SLOWEST)
     thin = settings.thin or steps_for(KEPT_TIME * slowness, h)
     warmup = steps_for(WARMUP_TIME * slowness, h) if settings.warmup is None else settings.warmup
@@ -169,9 +191,9 @@ def as_schedule(step):
     return step if isinstance(step, Schedule) else Constant(step)
 
 
-def batch_for_step(spec, one_row, h, n):
+def batch_for_step(spec, noise, h, n):
     """Least batch whose noise adds no more than the tolerance at h; if none does, a hundredth of the rows."""
     for m in np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n)):
-        if spec.inflation(min(h, 3.9), one_row / m * (1 - m / n)) - spec.inflation(min(h, 3.9), 0.0) <= TOLERANCE:
+        if spec.inflation(min(h, 3.9), noise.of(m, n)) - spec.inflation(min(h, 3.9), 0.0) <= TOLERANCE:
             return int(m)
     return int(min(n, max(SMALLEST_BATCH, n // 100)))

@@ -1,5 +1,5 @@
 """Control variates around a fixed centre."""
-from sgmc.core.contract cimport OK, Anchor, Batch, Gradient, row_of
+from sgmc.core.contract cimport OK, Batch, Gradient, subtract
 
 
 cdef class ControlVariate(Gradient):
@@ -18,17 +18,7 @@ cdef class ControlVariate(Gradient):
         return OK
 
     cdef int correct(self, const double *theta, const Batch *tile, double *r) except -1 nogil:
-        cdef Py_ssize_t i, k, row, w = self.model.width
-        cdef const double *stored = &self.anchor.scores[0]
-        if tile.rows == NULL:
-            stored += tile.start * w
-            for i in range(tile.m * w):
-                r[i] -= stored[i]
-            return OK
-        for i in range(tile.m):
-            row = row_of(tile, i)
-            for k in range(w):
-                r[i * w + k] -= stored[row * w + k]
+        subtract(tile, self.model.width, &self.anchor.scores[0], r)
         return OK
 
     cdef int correct_batch(self, const double *theta, const Batch *b, double *g) except -1 nogil:

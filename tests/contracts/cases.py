@@ -8,10 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from sgmc import _toys, models
-from sgmc._testing import draw
+from sgmc._testing import draw, slope
 from sgmc.core.contract import Anchor, Prior
 from sgmc.core.densities import FAMILIES, Separable
 from sgmc.core.design import design
+from sgmc.core.engine import evaluate
 from sgmc.core.maps import Affine, Scaling
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.models.family import Family
@@ -79,12 +80,37 @@ def make_map(kind, dim, seed=3):
             "affine": lambda: Affine(centre, np.diag(scale) + rng.normal(size=(dim, dim)) / 4)}[kind]()
 
 
-def estimator(cls, model, rows, rng, *, prior=None, map=None, centre=None, exact=()):
+def estimator(cls, model, rows, rng, *, prior=None, map=None, centre=None, exact=(), **options):
     """A gradient estimator with what it needs; the anchor, where it needs one, is at `centre` (default: zero)."""
     anchor = None
     if "anchor" in cls.needs:
         anchor = Anchor(model, np.zeros(model.dim) if centre is None else centre, "curvature" in cls.needs, exact)
-    return cls(model, Prior(model.dim) if prior is None else prior, rows, rng, map=map, anchor=anchor)
+    return cls(model, Prior(model.dim) if prior is None else prior, rows, rng, map=map, anchor=anchor, **options)
+
+
+def from_here(gradient, draws, ask):
+    """ask() for each of the draws that the gradient's script holds, in turn, all from the state that the gradient is in now.
+
+    Estimators with a memory change it with every draw.
+    """
+    before, found = gradient.state(), []
+    for _ in draws:
+        gradient.set_state(before)
+        found.append(ask())
+    gradient.set_state(before)
+    return found
+
+
+def estimates(gradient, draws, at, noise=False):
+    """(g, sd or None) at a point, for each draw from the same state."""
+    rng = stream(0)
+    return from_here(gradient, draws, lambda: evaluate(gradient, at, rng, noise))
+
+
+def slopes(gradient, draws, at, v):
+    """(v . g, its variance) at a point, for each draw from the same state."""
+    rng = stream(0)
+    return from_here(gradient, draws, lambda: slope(gradient, at, v, rng))
 
 
 @cache

@@ -2,14 +2,14 @@
 import numpy as np
 import pytest
 
-from sgmc._testing import Scripted, slope
+from sgmc._testing import Scripted
 from sgmc._toys import Positive
 from sgmc.core.contract import Prior
 from sgmc.core.densities import FAMILIES, Pulled, Quadratic, Separable
 from sgmc.core.engine import evaluate, full
 from sgmc.core.maps import Affine, Scaling
 
-from .cases import GRADIENTS, SCHEMES, estimator, law, regression, stream, table
+from .cases import GRADIENTS, SCHEMES, estimates, estimator, law, regression, slopes, stream, table
 
 N, M, D = 6, 3, 3
 MODEL = regression("logit", table(N, D))
@@ -54,10 +54,8 @@ def test_estimates_and_slopes_agree_with_it(map, prior, name):
     draws = law(SCHEMES["block"], N, M)[0]
     gradient, at = posterior(GRADIENTS[name], map, prior, draws)
     v, exact = np.linspace(-1, 2, len(at)), full(gradient, at)[1]
-    estimates = np.array([evaluate(gradient, at, stream(0))[0] for _ in draws])
-    slopes = np.array([slope(gradient, at, v, stream(0))[0] for _ in draws])
-    assert estimates.mean(axis=0) == pytest.approx(exact, rel=1e-10, abs=1e-10)
-    assert slopes.mean() == pytest.approx(v @ exact, rel=1e-10, abs=1e-10)
+    assert np.mean([g for g, _ in estimates(gradient, draws, at)], axis=0) == pytest.approx(exact, rel=1e-10, abs=1e-10)
+    assert np.mean([mean for mean, _ in slopes(gradient, draws, at, v)]) == pytest.approx(v @ exact, rel=1e-10, abs=1e-10)
 
 
 @pytest.mark.parametrize("name", GRADIENTS)

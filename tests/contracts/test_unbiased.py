@@ -11,7 +11,7 @@ from sgmc.core.engine import evaluate, full
 from sgmc.core.expansion import block_effect, row_noise
 from sgmc.subsampling.uniform import Everything
 
-from .cases import GRADIENTS, SCHEMES, STORAGE, estimator, law, make_map, normal_prior, regression, stream, table
+from .cases import GRADIENTS, SCHEMES, STORAGE, estimates, estimator, law, make_map, normal_prior, regression, stream, table
 from .montecarlo import LIMIT
 
 N, M, D = 6, 3, 3
@@ -39,9 +39,8 @@ def tolerance(model):
 
 def mean_estimate(gradient, draws, at, noise=False):
     """Average of the estimate over the draws that the gradient's script holds, and of sd^2."""
-    rng = stream(0)
-    estimates = [evaluate(gradient, at, rng, noise) for _ in draws]
-    return np.mean([g for g, _ in estimates], axis=0), np.mean([sd ** 2 for _, sd in estimates], axis=0) if noise else None
+    found = estimates(gradient, draws, at, noise)
+    return np.mean([g for g, _ in found], axis=0), np.mean([sd ** 2 for _, sd in found], axis=0) if noise else None
 
 
 def scripted(cls, name, draws, **options):
@@ -90,9 +89,9 @@ def test_weighted_draws_are_unbiased(name):
     draws = [(listed([i], weight=(1 / (N * p[i]),), scale=float(N)),) for i in range(N)]
     for model in MODELS:
         gradient = scripted(GRADIENTS[name], model, draws)
-        estimates = np.array([evaluate(gradient, AT, stream(0))[0] for _ in draws])
+        found = np.array([g for g, _ in estimates(gradient, draws, AT)])
         exact = full(gradient, AT)[1]
-        assert np.abs(p @ estimates - exact).max() < tolerance(model) * np.abs(exact).max()
+        assert np.abs(p @ found - exact).max() < tolerance(model) * np.abs(exact).max()
 
 
 def test_a_block_that_starts_before_the_end_only_is_caught():
@@ -152,7 +151,7 @@ def affine(map):
 
 def enumerated_variance(gradient, draws, at):
     """Variance of the estimate over equally likely draws."""
-    return np.var([evaluate(gradient, at, stream(0))[0] for _ in draws], axis=0)
+    return np.var([g for g, _ in estimates(gradient, draws, at)], axis=0)
 
 
 @pytest.mark.parametrize("map", ["none", "scaling", "positive"])
@@ -171,9 +170,8 @@ def test_a_block_estimates_the_noise_of_a_simple_sample(name):
     """The sd of each block is that of the same rows in a list of `uniform`; their difference is the design effect's."""
     blocks, fpc = law(SCHEMES["block"], N, M)[0], law(SCHEMES["uniform"], N, M)[0][0][0].fpc
     lists = [(listed([i % N for i in range(runs[0].start, runs[0].start + M)], scale=N / M, fpc=fpc),) for runs in blocks]
-    a, b = scripted(GRADIENTS[name], "logit dense64", blocks), scripted(GRADIENTS[name], "logit dense64", lists)
-    for _ in blocks:
-        assert evaluate(a, AT, stream(0), True)[1] == pytest.approx(evaluate(b, AT, stream(0), True)[1], rel=1e-10)
+    a, b = (estimates(scripted(GRADIENTS[name], "logit dense64", draws), draws, AT, True) for draws in (blocks, lists))
+    assert np.array([sd for _, sd in a]) == pytest.approx(np.array([sd for _, sd in b]), rel=1e-10)
 
 
 @pytest.mark.parametrize("model", [m for m in MODELS if "32" not in m])
@@ -200,9 +198,9 @@ def test_row_noise_is_the_noise_of_one_row(name, model):
     draws = law(SCHEMES["replacement"], N, M)[0]
     gradient = scripted(GRADIENTS[name], model, draws)
     exact, noise = row_noise(gradient, AT)
-    estimates = [evaluate(gradient, AT, stream(0))[0] for _ in draws]
+    found = [g for g, _ in estimates(gradient, draws, AT)]
     assert exact == pytest.approx(full(gradient, AT)[1], rel=1e-10)
-    assert noise / M == pytest.approx(np.cov(estimates, rowvar=False, ddof=0), rel=1e-9, abs=1e-12)
+    assert noise / M == pytest.approx(np.cov(found, rowvar=False, ddof=0), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", GRADIENTS)
