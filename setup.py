@@ -7,6 +7,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 C_SOURCES = {"sgmc/core/kernels.pyx": ["sgmc/core/vecmath.c", "sgmc/core/normals.c"]}
+HEADERS = ["sgmc/core/vecmath.h", "sgmc/core/dense.inc"]
 FLAGS = [] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
 DIRECTIVES = dict(language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True,
                   embedsignature=True)
@@ -15,7 +16,7 @@ UTILITY = "sgmc._cyutility"  # Cython's helpers once, instead of a copy in each 
 
 def extension(name, sources):
     """One extension module with the flags that keep results the same on every CPU."""
-    return Extension(name, sources, include_dirs=[numpy.get_include(), "sgmc/core"], extra_compile_args=FLAGS,
+    return Extension(name, sources, include_dirs=[numpy.get_include(), "sgmc/core"], extra_compile_args=FLAGS, depends=HEADERS,
                      define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")])
 
 

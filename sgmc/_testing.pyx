@@ -59,7 +59,7 @@ cdef class Probe:
 
     def __init__(self, Model model, Rng rng=None):
         self.model, self.rng, self.work = model, rng, np.empty(scratch_size(model))
-        self.scratch.work, self.scratch.bits = &self.work[0], rng.bits if rng is not None else NULL
+        self.scratch.work, self.scratch.eta, self.scratch.bits = &self.work[0], NULL, rng.bits if rng is not None else NULL
 
     def value(self, theta, run):
         """scale sum log p_i."""

@@ -6,8 +6,8 @@
 from libc.stdint cimport int64_t
 
 from sgmc.core.rng cimport Rng, next_below, next_uniform, normal_fill, uniform_fill
-from sgmc.core.target cimport (OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows, next_tile,
-                               row_of, scratch_size, subtract, weigh)
+from sgmc.core.target cimport (OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows, fetch_rows,
+                               next_tile, row_of, scratch_size, subtract, told, weigh)
 
 cdef enum:
     ABI = 2                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
@@ -49,6 +49,7 @@ cdef class Gradient:              # estimator = model + prior + map + subsampler
     # what an estimator leaf defines: known part (g += what needs no rows), correction of a tile's scores, of a batch; these
     # three change no memory, so that anyone may ask them
     cdef int known(self, const double *theta, double *g) except -1 nogil
+    cdef void fetch(self, const Batch *b) noexcept nogil                                          # a hint: these rows are next
     cdef int correct(self, const double *theta, const Batch *tile, double *r) except -1 nogil
     cdef int correct_batch(self, const double *theta, const Batch *b, double *g) except -1 nogil
     # memory of an estimator: changed before each estimate, with what was remembered of the last one; and what the batch brings,

@@ -57,10 +57,13 @@ cdef class Gradient:
         self.part, self.square = np.zeros(model.dim), np.zeros(model.dim)
         self.single = np.zeros(max(self.dim, model.dim))
         self.scratch.work = &self.work[0]
-        self.scratch.bits = rng.bits
+        self.scratch.bits, self.scratch.eta = rng.bits, NULL
 
     cdef int known(self, const double *theta, double *g) except -1 nogil:
         return OK
+
+    cdef void fetch(self, const Batch *b) noexcept nogil:
+        self.model.fetch(b)
 
     cdef int correct(self, const double *theta, const Batch *tile, double *r) except -1 nogil:
         return OK
@@ -78,6 +81,8 @@ cdef class Gradient:
         cdef const double *theta = x
         cdef double *grad = g
         cdef double *spread = sd
+        cdef const Batch *runs = NULL
+        cdef Py_ssize_t n_runs = choose(self, rng, &runs)
         if self.map is not None:
             self.map.forward(x, &self.natural[0], NULL)
             theta, grad, spread = &self.natural[0], &self.ahead[0], &self.along[0] if sd != NULL else NULL
@@ -85,7 +90,7 @@ cdef class Gradient:
         self.prior.add(theta, NULL, grad)
         self.prepare(theta)
         self.known(theta, grad)
-        sample(self, theta, rng, grad, spread)
+        sample(self, theta, runs, n_runs, grad, spread)
         if self.map is not None:
             memset(g, 0, self.dim * sizeof(double))
             self.map.pull(x, grad, g)
@@ -97,6 +102,8 @@ cdef class Gradient:
         cdef Py_ssize_t j
         cdef const double *theta = x
         cdef const double *direction = v
+        cdef const Batch *runs = NULL
+        cdef Py_ssize_t n_runs = choose(self, rng, &runs)
         if self.map is not None:
             self.map.forward(x, &self.natural[0], NULL)
             self.map.push(x, v, &self.along[0])
@@ -114,7 +121,7 @@ cdef class Gradient:
             self.map.pull(x, &self.ahead[0], &self.single[0])
             for j in range(self.dim):
                 mean[0] += v[j] * self.single[j]
-        return sample_slope(self, theta, direction, rng, mean, var)
+        return sample_slope(self, theta, direction, runs, n_runs, mean, var)
 
     cdef int full(self, const double *x, double *value, double *g) except -1 nogil:
         cdef Batch everything = all_rows(self.model.n), tile
@@ -150,10 +157,16 @@ cdef class Gradient:
         self.touched = state["touched"]
 
 
-cdef int sample(Gradient g, const double *theta, Rng rng, double *grad, double *sd) except -1 nogil:
-    """grad += scaled, corrected row gradients of one drawn batch; sd from their squares, stratum by stratum."""
-    cdef const Batch *runs = NULL
-    cdef Py_ssize_t k, j, seen = 0, n_runs = g.rows.draw(rng, &runs)
+cdef Py_ssize_t choose(Gradient g, Rng rng, const Batch **runs) except -1 nogil:
+    """Draw a batch, and let its first rows come from memory while prior and known part are computed."""
+    cdef Py_ssize_t n_runs = g.rows.draw(rng, runs)
+    g.fetch(runs[0])
+    return n_runs
+
+
+cdef int sample(Gradient g, const double *theta, const Batch *runs, Py_ssize_t n_runs, double *grad, double *sd) except -1 nogil:
+    """grad += scaled, corrected row gradients of a batch; sd from their squares, stratum by stratum."""
+    cdef Py_ssize_t k, j, seen = 0
     cdef double *part = grad
     cdef double *square = NULL
     if sd != NULL:
@@ -235,11 +248,11 @@ cdef void close_stratum(Gradient g, Py_ssize_t m, double fpc, double *grad, doub
         g.part[j] = g.square[j] = 0
 
 
-cdef int sample_slope(Gradient g, const double *theta, const double *v, Rng rng, double *mean, double *var) except -1 nogil:
-    """mean += v . (scaled, corrected row gradients of one drawn batch); var of that sum, stratum by stratum."""
-    cdef const Batch *runs = NULL
+cdef int sample_slope(Gradient g, const double *theta, const double *v, const Batch *runs, Py_ssize_t n_runs, double *mean,
+                      double *var) except -1 nogil:
+    """mean += v . (scaled, corrected row gradients of a batch); var of that sum, stratum by stratum."""
     cdef Batch tile
-    cdef Py_ssize_t k, i, at, n_runs = g.rows.draw(rng, &runs)
+    cdef Py_ssize_t k, i, at
     cdef double total = 0, square = 0, slope
     cdef Py_ssize_t seen = 0
     var[0] = 0

@@ -8,12 +8,12 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t
 
 from sgmc.core cimport kernels
-from sgmc.core.contract cimport OK, Batch, Design, all_rows, next_tile, row_of
+from sgmc.core.contract cimport OK, Batch, Design, all_rows, fetch_rows, next_tile, row_of
 
 
-def dense_tile(Py_ssize_t d):
-    """Rows a tile: sums stay in registers up to d = 32; wider tables must keep a tile of X in the first cache."""
-    return 1024 if d <= 32 else 32
+def dense_tile(row):
+    """Rows a tile, given a row's bytes: its second read comes from the first cache, and the kernels fetch the next tile early."""
+    return min(max(10240 // row // 16 * 16, 32), 1024)
 
 
 cdef class Dense64(Design):
@@ -25,7 +25,10 @@ cdef class Dense64(Design):
     def __init__(self, X):
         self.table = self.X = X
         self.n, self.d = X.shape
-        self.tile = dense_tile(self.d)
+        self.tile = dense_tile(X.itemsize * max(self.d, 1))
+
+    cdef void fetch(self, const Batch *b) noexcept nogil:
+        fetch_rows(b, &self.X[0, 0], self.d * sizeof(double))
 
     cdef const double *base(self, const Batch *b) noexcept nogil:
         return &self.X[0, 0] + (b.start * self.d if b.rows == NULL else 0)
@@ -56,10 +59,13 @@ cdef class Dense32(Design):
     def __init__(self, X):
         self.table = self.X = X
         self.n, self.d = X.shape
-        self.tile = dense_tile(self.d)
+        self.tile = dense_tile(X.itemsize * max(self.d, 1))
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return self.d                                 # d floats
+
+    cdef void fetch(self, const Batch *b) noexcept nogil:
+        fetch_rows(b, &self.X[0, 0], self.d * sizeof(float))
 
     cdef const float *base(self, const Batch *b) noexcept nogil:
         return &self.X[0, 0] + (b.start * self.d if b.rows == NULL else 0)

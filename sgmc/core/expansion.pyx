@@ -23,7 +23,7 @@ def expand(Model model, theta, Py_ssize_t rows=0):
     cdef double[:, ::1] hessian = np.zeros((dim, dim))
     cdef Scratch s
     cdef double value = 0
-    s.work, s.bits = &work[0], NULL
+    s.work, s.bits, s.eta = &work[0], NULL, NULL
     with nogil:
         while next_tile(&everything, model.tile, &at, &tile):
             model.add(&x[0], &tile, &s, &value, &grad[0])
@@ -122,7 +122,7 @@ def leverages(Model model, white, anchor):
     cdef Scratch s
     if model.width != 1:
         raise NotImplementedError("leverages of a model with several scores a row")
-    s.work, s.bits = &work[0], NULL
+    s.work, s.bits, s.eta = &work[0], NULL, NULL
     with nogil:
         while next_tile(&everything, model.tile, &at, &tile):
             for j in range(columns.shape[0]):

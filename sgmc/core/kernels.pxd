@@ -1,6 +1,7 @@
 """The C kernels of vecmath.c and normals.c as cimportable functions, so that one module alone links them."""
 from libc.stdint cimport uint64_t
 
+cdef void fetch(const void *X, Py_ssize_t bytes, Py_ssize_t start, Py_ssize_t m, const Py_ssize_t *rows) noexcept nogil
 cdef void dot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *theta, double *eta) noexcept nogil
 cdef void dot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const float *theta, double *eta) noexcept nogil
 cdef void tdot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *r, double *out) noexcept nogil

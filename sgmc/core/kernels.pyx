@@ -1,5 +1,6 @@
 """See kernels.pxd."""
 cdef extern from "vecmath.h" nogil:
+    void vm_fetch(const void *X, Py_ssize_t bytes, Py_ssize_t start, Py_ssize_t m, const Py_ssize_t *rows)
     void vm_dot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *theta, double *eta)
     void vm_dot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const float *theta, double *eta)
     void vm_tdot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *r, double *out)
@@ -17,6 +18,9 @@ cdef extern from "vecmath.h" nogil:
     void vm_normals(Py_ssize_t n, uint64_t *state, double *out)
     void vm_uniforms(Py_ssize_t n, uint64_t *state, double *out)
 
+
+cdef void fetch(const void *X, Py_ssize_t bytes, Py_ssize_t start, Py_ssize_t m, const Py_ssize_t *rows) noexcept nogil:
+    vm_fetch(X, bytes, start, m, rows)
 
 cdef void dot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *theta, double *eta) noexcept nogil:
     vm_dot_f64(m, d, X, rows, theta, eta)

@@ -19,6 +19,7 @@ cdef struct Batch:                # some rows; a row is the model's exchangeable
 cdef struct Scratch:              # one per chain: what a model may write to, and its randomness
     double *work                  # at least Model.work_size() doubles
     bitgen_t *bits                # the chain's stream, for models that simulate; NULL outside chains (anchors, expansions)
+    const double *eta             # the J_i theta that the last `scores` met, plus what is the row's own (an offset); NULL: untold
 
 cdef class Design:                # storage of a table: float64 or float32 dense, CSR.  theta has d numbers
     cdef readonly Py_ssize_t n, d
@@ -27,6 +28,7 @@ cdef class Design:                # storage of a table: float64 or float32 dense
     cdef int dot(self, const Batch *b, const double *theta, double *eta, double *work) except -1 nogil      # eta_i = x_i.theta
     cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil         # out += sum r_i x_i
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil             # out += sum r_i^2 x_i^2
+    cdef void fetch(self, const Batch *b) noexcept nogil                                             # see Model.fetch
     cdef int gram(self, const Batch *b, const double *w, double *out) except -1 nogil    # upper triangle += sum w_i x_i x_i'
 
 cdef class Model:                 # log p(y_i | theta), i < n.  Only `add` is required, or the score path instead of it
@@ -35,6 +37,7 @@ cdef class Model:                 # log p(y_i | theta), i < n.  Only `add` is re
     cdef readonly Py_ssize_t tile             # most rows of any call
     cdef readonly bint refreshes              # has a conditional update; such models take no map
     cdef Py_ssize_t work_size(self) noexcept nogil                            # doubles of scratch for a tile
+    cdef void fetch(self, const Batch *b) noexcept nogil                      # a hint: these rows are wanted soon
     # value += scale sum w_i log p_i ; grad += scale sum w_i dlog p_i ; NULL = not wanted
     cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil
     # Score path: dlog p_i = J_i' r_i with J_i free of theta.  r is m x width; value += sum log p_i, without weights.
@@ -76,8 +79,10 @@ cdef class Subsampler:            # which rows; an exactly unbiased sum is its p
     cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil     # number of runs; runs belong to the subsampler
 
 cdef class Anchor:                # immutable, shared by chains: a centre, its scores (n x width), curvatures, full gradient
+    cdef readonly Py_ssize_t n                # rows
     cdef readonly double[::1] centre, full    # natural coordinates; likelihood only
     cdef readonly double[::1] scores          # empty where width == 0
+    cdef readonly double[::1] predictors      # J_i centre, n x width, as `told` gives them; empty unless asked for
     cdef readonly double[::1] curvature       # -d score/d eta a row (n x width x width), empty unless asked for
     cdef readonly double[:, ::1] hessian      # sum J_i' w_i J_i; empty unless asked for
     cdef readonly Py_ssize_t[::1] exact       # rows whose gradient is always computed: their control value is perfect
@@ -88,4 +93,6 @@ cdef void weigh(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil
 cdef void subtract(const Batch *tile, Py_ssize_t width, const double *table, double *r) noexcept nogil
 cdef Batch all_rows(Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t scratch_size(Model model) noexcept nogil
+cdef void fetch_rows(const Batch *b, const void *table, Py_ssize_t bytes) noexcept nogil       # `bytes` a row
+cdef const double *told(Model model, const double *theta, const Batch *tile, Scratch *s) except NULL nogil   # after `scores`
 cdef Py_ssize_t row_of(const Batch *b, Py_ssize_t i) noexcept nogil

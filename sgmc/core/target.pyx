@@ -1,6 +1,10 @@
 """Base classes of what is sampled: defaults that hold for every leaf, and refusals for what a leaf must write."""
 import numpy as np
 
+from libc.string cimport memcpy
+
+from sgmc.core cimport kernels
+
 
 cdef bint next_tile(const Batch *b, Py_ssize_t size, Py_ssize_t *at, Batch *tile) noexcept nogil:
     """Cut the next piece of at most `size` rows from `b`; False when none is left."""
@@ -58,6 +62,21 @@ cdef Batch all_rows(Py_ssize_t n) noexcept nogil:
     return b
 
 
+cdef void fetch_rows(const Batch *b, const void *table, Py_ssize_t bytes) noexcept nogil:
+    """Start to load the first rows of a batch from a table in memory with so many bytes a row."""
+    kernels.fetch(table, bytes, b.start, b.m, b.rows)
+
+
+cdef const double *told(Model model, const double *theta, const Batch *tile, Scratch *s) except NULL nogil:
+    """Scratch.eta after `scores` of a tile; for a model that does not tell, computed after the tile of scores in work."""
+    cdef Scratch inner = s[0]
+    if s.eta != NULL:
+        return s.eta
+    inner.work += model.tile * model.width
+    model.predictors(theta, tile, &inner, s.work)
+    return s.work
+
+
 cdef Py_ssize_t row_of(const Batch *b, Py_ssize_t i) noexcept nogil:
     """Number in the table of the i-th row of a batch."""
     return b.start + i if b.rows == NULL else b.rows[i]
@@ -73,6 +92,9 @@ cdef class Design:
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 0
+
+    cdef void fetch(self, const Batch *b) noexcept nogil:
+        pass
 
     cdef int dot(self, const Batch *b, const double *theta, double *eta, double *work) except -1 nogil:
         raise NotImplementedError("dot")
@@ -92,6 +114,9 @@ cdef class Model:
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 1
+
+    cdef void fetch(self, const Batch *b) noexcept nogil:
+        pass
 
     cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
         """From the score path: scores of the tile, weighed and summed."""
@@ -217,18 +242,15 @@ cdef class Anchor:
         cdef Batch everything = all_rows(model.n), tile
         cdef Scratch s
         cdef double[::1] work = np.empty(scratch_size(model))
-        self.exact = np.array(exact, dtype=np.intp)
-        self.is_exact = np.zeros(model.n if len(exact) else 0, dtype=np.int8)
-        if len(exact):
-            np.asarray(self.is_exact)[self.exact] = 1
         self.centre = np.array(centre, dtype=float)
         self.full = np.zeros(model.dim)
         self.scores = np.empty(model.n * w)
         self.curvature = np.empty(model.n * w * w if curvature else 0)
+        self.predictors = np.empty(model.n * w if curvature else 0)
         rows = model.dim if curvature else 0
         self.hessian = np.zeros((rows, rows))
         s.work = &work[0]
-        s.bits = NULL
+        s.bits, s.eta = NULL, NULL
         if w == 0 and curvature:
             raise NotImplementedError("this model has no curvatures")
         with nogil:
@@ -239,8 +261,27 @@ cdef class Anchor:
                 model.scores(&self.centre[0], &tile, &s, &self.scores[tile.start * w], NULL)
                 model.add_scores(&tile, &s, &self.scores[tile.start * w], &self.full[0])
                 if curvature:
+                    memcpy(&self.predictors[tile.start * w], told(model, &self.centre[0], &tile, &s), tile.m * w * sizeof(double))
                     model.curvatures(&self.centre[0], &tile, &s, &self.curvature[tile.start * w * w])
                     model.add_curvatures(&tile, &s, &self.curvature[tile.start * w * w], &self.hessian[0, 0])
         if curvature:
             full = np.asarray(self.hessian)
             full += np.triu(full, 1).T
+        self.n = model.n
+        mark(self, exact)
+
+    def with_exact(self, rows):
+        """This anchor with such rows to be always computed; it shares the arrays."""
+        cdef Anchor other = Anchor.__new__(Anchor)
+        other.n, other.centre, other.full, other.hessian = self.n, self.centre, self.full, self.hessian
+        other.scores, other.predictors, other.curvature = self.scores, self.predictors, self.curvature
+        mark(other, rows)
+        return other
+
+
+cdef mark(Anchor anchor, rows):
+    """Fill in the rows that are always computed, as a list and as flags."""
+    anchor.exact = np.array(rows, dtype=np.intp)
+    flags = np.zeros(anchor.n if len(rows) else 0, dtype=np.int8)
+    flags[np.asarray(anchor.exact)] = 1
+    anchor.is_exact = flags

@@ -2,6 +2,17 @@
 #include <math.h>
 #include <string.h>
 
+INLINE void fetch(const char *p, ptrdiff_t bytes) {
+    for (ptrdiff_t b = 0; b < bytes; b += 64) PREFETCH(p + b);
+}
+
+void vm_fetch(const void *X, ptrdiff_t bytes, ptrdiff_t start, ptrdiff_t m, const ptrdiff_t *rows) {
+    if (rows)
+        for (ptrdiff_t i = 0; i < m && i < AHEAD; i++) fetch((const char *)X + rows[i] * bytes, bytes);
+    else
+        fetch((const char *)X + start * bytes, m * bytes < PAGE ? m * bytes : PAGE);
+}
+
 /* exp by reduction to |r| <= log(2)/2 and a degree-12 Taylor polynomial (Estrin order: short dependency chains);
    relative error below 3e-16 on [-708, 708], clamped outside. */
 INLINE double exp_(double x) {
@@ -71,13 +82,13 @@ CLONES void vm_logit_density(ptrdiff_t m, const double *restrict eta, const doub
 /* Sums of single rows: double accumulates in place, float in a scratch row that is added once a call. */
 CLONES void vm_tdot_f64(ptrdiff_t m, ptrdiff_t d, const double *restrict X, const ptrdiff_t *rows,
                         const double *restrict r, double *restrict out) {
-    if (tdot_small_f64(m, d, X, rows, r, out)) return;
+    if (tdot_small_f64(1, m, d, X, rows, r, out)) return;
     tdot_wide_f64(m, d, X, rows, r, out);
 }
 
 CLONES void vm_tdot_f32(ptrdiff_t m, ptrdiff_t d, const float *restrict X, const ptrdiff_t *rows,
                         const double *restrict r, double *restrict out, float *restrict acc) {
-    if (tdot_small_f32(m, d, X, rows, r, out)) return;
+    if (tdot_small_f32(1, m, d, X, rows, r, out)) return;
     for (ptrdiff_t j = 0; j < d; j++) acc[j] = 0;
     tdot_wide_f32(m, d, X, rows, r, acc);
     for (ptrdiff_t j = 0; j < d; j++) out[j] += acc[j];

@@ -29,6 +29,12 @@
 #define PREFETCH(p) __builtin_prefetch(p)
 #endif
 
+#define PAGE 4096 /* bytes: neighbouring rows are fetched that far ahead, since the hardware's own prefetch stops at a page's end */
+#define AHEAD 16  /* rows: listed ones are fetched that far ahead */
+
+/* Fetch the first of some rows of so many bytes: a page of neighbouring ones, or as many listed ones as AHEAD. */
+void vm_fetch(const void *X, ptrdiff_t bytes, ptrdiff_t start, ptrdiff_t m, const ptrdiff_t *rows);
+
 /* eta_i = x_i . theta */
 void vm_dot_f64(ptrdiff_t m, ptrdiff_t d, const double *X, const ptrdiff_t *rows, const double *theta, double *eta);
 void vm_dot_f32(ptrdiff_t m, ptrdiff_t d, const float *X, const ptrdiff_t *rows, const float *theta, double *eta);

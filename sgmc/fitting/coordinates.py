@@ -5,6 +5,7 @@ made the table and may rotate it, phi = origin + L y.  A map leads from x to y; 
 was left to the rotation.
 """
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg
@@ -57,6 +58,18 @@ class Coordinates:
         """Whether x is about standard normal under the posterior."""
         return self.stiffness == self.softness == 1.0
 
+    @cached_property
+    def inner(self):
+        """y's covariance is approximately inner inner'."""
+        with one_blas_thread():
+            return np.linalg.solve(self.to_theta, self.white)
+
+    @cached_property
+    def factor(self):
+        """LU factors of to_theta."""
+        with one_blas_thread():
+            return linalg.lu_factor(self.to_theta)
+
     def natural(self, x):
         """Natural coordinates of points x (..., d)."""
         return x if self.map is None else self.map(x)
@@ -68,7 +81,7 @@ class Coordinates:
 
     def from_theta(self, theta):
         """Sampler coordinates of the user's, (d,)."""
-        y = np.linalg.solve(self.to_theta, np.asarray(theta) - self.theta_centre)
+        y = linalg.lu_solve(self.factor, np.asarray(theta) - self.theta_centre)
         return y if self.map is None else self.map.inverse(y)
 
     def from_white(self, z):

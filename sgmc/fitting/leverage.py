@@ -19,7 +19,7 @@ def high_leverage(model, coordinates, anchor):
     -------
     rows : array of int
     """
-    s, w = leverages(model, np.linalg.solve(coordinates.to_theta, coordinates.white), anchor)
+    s, w = leverages(model, coordinates.inner, anchor)
     wild = np.flatnonzero(s > FARTHEST)
     share = 0.75 * model.n * (w * np.exp(2 * np.minimum(s, FARTHEST))) ** 2 * s ** 6
     share[wild] = 0.0

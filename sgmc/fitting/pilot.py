@@ -67,13 +67,14 @@ def pilot(gradient, coordinates, z, noisy=True):
     variance = (white ** 2).sum(axis=1)
     d, both = len(variance), np.concatenate([z, -z])
     noise, shift, spread = np.zeros(d), np.zeros(d), np.zeros((d, d))
+    directions = fixed_directions(coordinates) if noisy else None
     rows = 0 if gradient.anchor is None else min(ROWS, gradient.model.n)
     for one in both:
         x = coordinates.from_white(one)
         g, covariance = row_noise(gradient, coordinates.natural(x), rows, noisy)
         if noisy:
-            seen = diagonal(noise_directions(coordinates, x), covariance) / variance
-            noise += gradient.staleness * seen / len(both)
+            along = directions * slopes(coordinates, x) if coordinates.whitened else directions
+            noise += gradient.staleness * diagonal(along, covariance) / variance / len(both)
         e = to_white(coordinates, x, g) + one
         shift += e / len(both)
         spread += np.outer(one, e) / len(both)
@@ -86,22 +87,25 @@ def diagonal(A, M):
     return np.einsum("jk,jk->j", A @ M, A)
 
 
-def noise_directions(coordinates, x):
+def fixed_directions(coordinates):
     """D with D C D' the noise of the gradient in theta's dual, times the covariance: rows are coefficients.
 
-    A Langevin step in whitened coordinates moves theta by white white' times the gradient in theta.
+    A Langevin step in whitened coordinates moves theta by white white' times the gradient in theta.  Where a diagonal map
+    whitens, the columns are still to be multiplied by its slopes.
     """
-    if coordinates.map is None or not coordinates.whitened:
-        jacobian = coordinates.to_theta                       # dtheta/dy
-        return coordinates.white @ np.linalg.solve(jacobian, coordinates.white).T
-    return coordinates.white * coordinates.map.slopes(x) if coordinates.map.diagonal else coordinates.white @ np.asarray(
-        coordinates.map.matrix).T
+    if not coordinates.whitened:
+        return coordinates.white @ coordinates.inner.T
+    if coordinates.map is None or coordinates.map.diagonal:
+        return coordinates.white
+    return coordinates.white @ np.asarray(coordinates.map.matrix).T
+
+
+def slopes(coordinates, x):
+    """dy_j/dx_j of a diagonal map, else 1."""
+    return coordinates.map.slopes(x) if coordinates.map is not None and coordinates.map.diagonal else 1.0
 
 
 def to_white(coordinates, x, g):
     """The gradient in whitened coordinates of one in natural ones, the map's Jacobian included."""
     in_x = g if coordinates.map is None else coordinates.map.pulled(x, g)
-    if coordinates.whitened:
-        return in_x
-    slopes = 1.0 if coordinates.map is None else coordinates.map.slopes(x)
-    return np.linalg.solve(coordinates.to_theta * slopes, coordinates.white).T @ in_x
+    return in_x if coordinates.whitened else coordinates.inner.T @ (in_x / slopes(coordinates, x))

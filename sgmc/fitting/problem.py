@@ -65,7 +65,7 @@ class Problem:
             self.anchors[key] = Anchor(self.model, centre, key)
             if key:
                 exact = high_leverage(self.model, self.coordinates, self.anchors[key])
-                self.anchors[key] = Anchor(self.model, centre, key, exact)
+                self.anchors[key] = self.anchors[key].with_exact(exact)
         return self.anchors[key]
 
 

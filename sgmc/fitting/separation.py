@@ -99,20 +99,23 @@ def linear_predictor(model, theta):
 
 def lopsided_columns(X, y):
     """Walls of a table: two-valued columns, one of whose values occurs at most FEW times with one of the outcomes."""
-    low, high = X.min(axis=0), X.max(axis=0)
+    head = X[:1000]
+    columns = np.flatnonzero(((head == head.min(axis=0)) | (head == head.max(axis=0))).all(axis=0))   # hardly more than wanted
+    chunks = [slice(a, a + CHUNK) for a in range(0, len(y), CHUNK)]
+    low = np.min([X[c, columns].min(axis=0) for c in chunks], axis=0)
+    high = np.max([X[c, columns].max(axis=0) for c in chunks], axis=0)
     middle = 0.5 * (low + high)
-    columns = np.flatnonzero((low < high) & ((X[:1000] == low) | (X[:1000] == high)).all(axis=0))
     cells = np.zeros((2, 2, len(columns)), dtype=int)         # value (high, low) x outcome (1, 0)
-    two_valued = np.ones(len(columns), dtype=bool)
-    for a in range(0, len(y), CHUNK):
-        part, outcome = X[a:a + CHUNK, columns], y[a:a + CHUNK] > 0.5
-        two_valued &= ((part == low[columns]) | (part == high[columns])).all(axis=0)
-        up = part > middle[columns]
+    two_valued = low < high
+    for c in chunks:
+        part, outcome = X[c, columns], y[c] > 0.5
+        two_valued &= ((part == low) | (part == high)).all(axis=0)
+        up = part > middle
         cells += [[(v & o[:, None]).sum(axis=0) for o in (outcome, ~outcome)] for v in (up, ~up)]
     contrary = cells.min(axis=1)
     side = contrary.argmin(axis=0)                            # 0: the high value is lopsided
     found = np.flatnonzero(two_valued & (contrary.min(axis=0) <= FEW) & (contrary[0] != contrary[1]))
     usual = np.where(cells[:, 0] > cells[:, 1], 1, -1)        # sign of the linear predictor of the usual outcome
-    return [Wall(int(columns[k]), float((low, high)[side[k]][columns[k]]), int(cells[side[k], :, k].sum()),
-                 int(contrary[side[k], k]), float((high - low)[columns[k]] * (1, -1)[side[k]]), int(usual[side[k], k]))
+    return [Wall(int(columns[k]), float((low, high)[side[k]][k]), int(cells[side[k], :, k].sum()),
+                 int(contrary[side[k], k]), float((high - low)[k] * (1, -1)[side[k]]), int(usual[side[k], k]))
             for k in found]

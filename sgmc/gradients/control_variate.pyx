@@ -1,5 +1,5 @@
 """Control variates around a fixed centre."""
-from sgmc.core.contract cimport OK, Batch, Gradient, subtract
+from sgmc.core.contract cimport OK, Batch, Gradient, fetch_rows, subtract
 
 
 cdef class ControlVariate(Gradient):
@@ -10,6 +10,11 @@ cdef class ControlVariate(Gradient):
 
     name = "cv"
     needs = ("anchor",)
+
+    cdef void fetch(self, const Batch *b) noexcept nogil:
+        self.model.fetch(b)
+        if self.model.width:
+            fetch_rows(b, &self.anchor.scores[0], self.model.width * sizeof(double))
 
     cdef int known(self, const double *theta, double *g) except -1 nogil:
         cdef Py_ssize_t j

@@ -4,7 +4,7 @@ import numpy as np
 from libc.string cimport memcpy
 
 from sgmc.core.contract cimport (
-    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, next_tile, row_of, subtract,
+    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_rows, next_tile, row_of, subtract,
 )
 from sgmc.errors import NotSupported
 
@@ -59,6 +59,11 @@ cdef class Saga(Gradient):
         while next_tile(&everything, 1, &at, &row):
             self.model.add(&self.anchor.centre[0], &row, &self.scratch, NULL, &table[row.start * self.size])
         return table
+
+    cdef void fetch(self, const Batch *b) noexcept nogil:
+        self.model.fetch(b)
+        if self.table.shape[0]:
+            fetch_rows(b, &self.table[0], self.size * sizeof(double))
 
     cdef int prepare(self, const double *theta) except -1 nogil:
         return self.settle()

@@ -4,7 +4,9 @@ import numpy as np
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
-from sgmc.core.contract cimport OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, next_tile, subtract
+from sgmc.core.contract cimport (
+    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_rows, next_tile, subtract,
+)
 
 
 cdef class Svrg(Gradient):
@@ -33,6 +35,11 @@ cdef class Svrg(Gradient):
             raise ValueError(f"epoch={epoch} must be at least 1")
         self.epoch = self.left = (rows.n + rows.m - 1) // rows.m if epoch is None else epoch
         self.centre, self.total, self.table = np.array(anchor.centre), np.array(anchor.full), np.array(anchor.scores)
+
+    cdef void fetch(self, const Batch *b) noexcept nogil:
+        self.model.fetch(b)
+        if self.table.shape[0]:
+            fetch_rows(b, &self.table[0], self.model.width * sizeof(double))
 
     cdef int prepare(self, const double *theta) except -1 nogil:
         if self.left == 0:

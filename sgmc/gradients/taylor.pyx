@@ -1,6 +1,6 @@
 """Second-order control variates around a fixed centre."""
 from sgmc.core cimport kernels
-from sgmc.core.contract cimport OK, Batch, Gradient, Scratch, all_rows, next_tile, row_of
+from sgmc.core.contract cimport OK, Batch, Gradient, all_rows, fetch_rows, next_tile, row_of, told
 
 
 cdef class Taylor(Gradient):
@@ -16,10 +16,20 @@ cdef class Taylor(Gradient):
     name = "taylor"
     needs = ("anchor", "curvature")
 
+    cdef void fetch(self, const Batch *b) noexcept nogil:
+        cdef Py_ssize_t w = self.model.width
+        self.model.fetch(b)
+        fetch_rows(b, &self.anchor.predictors[0], w * sizeof(double))
+        fetch_rows(b, &self.anchor.scores[0], w * sizeof(double))
+        fetch_rows(b, &self.anchor.curvature[0], w * w * sizeof(double))
+        if self.anchor.exact.shape[0]:
+            fetch_rows(b, &self.anchor.is_exact[0], 1)
+
     cdef int known(self, const double *theta, double *g) except -1 nogil:
         cdef Py_ssize_t j, at = 0
         cdef Batch rows, tile
-        self.move(theta)
+        for j in range(self.model.dim):
+            self.single[j] = theta[j] - self.anchor.centre[j]
         kernels.dot_f64(self.model.dim, self.model.dim, &self.anchor.hessian[0, 0], NULL, &self.single[0], &self.part[0])
         for j in range(self.model.dim):
             g[j] += self.anchor.full[j] - self.part[j]
@@ -31,14 +41,13 @@ cdef class Taylor(Gradient):
         self.touched += rows.m
         while next_tile(&rows, self.model.tile, &at, &tile):
             self.model.scores(theta, &tile, &self.scratch, &self.residual[0], NULL)
-            self.subtract(&tile, &self.residual[0])
+            self.subtract(theta, &tile, &self.residual[0])
             self.model.add_scores(&tile, &self.scratch, &self.residual[0], g)
         return OK
 
     cdef int correct(self, const double *theta, const Batch *tile, double *r) except -1 nogil:
         cdef Py_ssize_t i, k, w = self.model.width
-        self.move(theta)
-        self.subtract(tile, r)
+        self.subtract(theta, tile, r)
         if self.anchor.exact.shape[0]:
             for i in range(tile.m):
                 if self.anchor.is_exact[row_of(tile, i)]:
@@ -46,33 +55,26 @@ cdef class Taylor(Gradient):
                         r[i * w + k] = 0
         return OK
 
-    cdef void move(self, const double *theta) noexcept nogil:
-        """single = theta - centre"""
-        cdef Py_ssize_t j
-        for j in range(self.model.dim):
-            self.single[j] = theta[j] - self.anchor.centre[j]
-
-    cdef int subtract(self, const Batch *tile, double *r) except -1 nogil:
+    cdef int subtract(self, const double *theta, const Batch *tile, double *r) except -1 nogil:
         """r_i -= r_i(centre) - w_i J_i (theta - centre)"""
         cdef Py_ssize_t i, k, l, row, w = self.model.width
+        cdef const double *eta = told(self.model, theta, tile, &self.scratch)
+        cdef const double *origin = &self.anchor.predictors[0]
         cdef const double *score = &self.anchor.scores[0]
         cdef const double *bend = &self.anchor.curvature[0]
-        cdef double *eta = &self.work[0]
         cdef double control
-        cdef Scratch inner = self.scratch
-        inner.work += self.model.tile * w
-        self.model.predictors(&self.single[0], tile, &inner, eta)
         if w == 1 and tile.rows == NULL:                      # the form of most models and steps, in one SIMD loop
+            origin += tile.start
             score += tile.start
             bend += tile.start
             for i in range(tile.m):
-                r[i] -= score[i] - bend[i] * eta[i]
+                r[i] -= score[i] - bend[i] * (eta[i] - origin[i])
             return OK
         for i in range(tile.m):
             row = row_of(tile, i)
             for k in range(w):
                 control = score[row * w + k]
                 for l in range(w):
-                    control -= bend[(row * w + k) * w + l] * eta[i * w + l]
+                    control -= bend[(row * w + k) * w + l] * (eta[i * w + l] - origin[row * w + l])
                 r[i * w + k] -= control
         return OK

@@ -4,7 +4,7 @@ A family leaf defines `family` (scores and densities from linear predictors) and
 """
 import numpy as np
 
-from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch, row_of
+from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch, fetch_rows, row_of
 
 
 cdef class Glm(Model):
@@ -26,6 +26,14 @@ cdef class Glm(Model):
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 3 * self.tile + self.X.work_size()
 
+    cdef void fetch(self, const Batch *b) noexcept nogil:
+        self.X.fetch(b)
+        fetch_rows(b, &self.y[0], sizeof(double))
+        if self.offset.shape[0]:
+            fetch_rows(b, &self.offset[0], sizeof(double))
+        if self.weight.shape[0]:
+            fetch_rows(b, &self.weight[0], sizeof(double))
+
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
         raise NotImplementedError("family")
 
@@ -40,6 +48,7 @@ cdef class Glm(Model):
         cdef double *eta = s.work
         cdef double *density = eta + 2 * self.tile
         cdef const double *y = self.gather(theta, tile, s)
+        s.eta = eta
         self.family(theta, tile.m, eta, y, r, density if value != NULL else NULL)
         if self.weight.shape[0]:
             for i in range(tile.m):

@@ -4,7 +4,9 @@ import numpy as np
 from sgmc.core.engine import scores
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.diagnostics.stein import ksd
-from sgmc.subsampling.uniform import Everything, Replacement
+from sgmc.fitting.pilot import slopes
+from sgmc.subsampling.block import Block
+from sgmc.subsampling.uniform import Everything
 
 LARGEST = 1000            # draws in the double sum
 WORK = 1e8                # rows x coefficients x draws of exact scores
@@ -27,17 +29,12 @@ def stein_discrepancy(fit, entropy):
     exact = affordable >= min(FEWEST, len(x))
     kept = np.unique(np.linspace(0, len(x) - 1, affordable if exact else min(len(x), LARGEST)).astype(int))
     rng = Rng(seed_sequence(entropy, "diagnostics"))
-    gradient = problem.gradient("taylor", Everything(n) if exact else Replacement(n, min(n, BATCH)), rng)
+    gradient = problem.gradient("taylor", Everything(n) if exact else Block(n, min(n, BATCH)), rng)
     points = np.ascontiguousarray(x[kept])
     g = scores(gradient, points, rng)
     if len(kept) < 2 or not np.isfinite(g).all():
         return None, "-"
     where = problem.coordinates
-    scale = None if where.whitened else np.linalg.solve(where.to_theta * slopes(where, points[0]), where.white)
+    scale = None if where.whitened else where.inner / np.reshape(slopes(where, points[0]), (-1, 1))
     weights = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])[kept]
     return float(ksd(points, g, weights=weights, scale=scale)), "exact" if exact else "taylor"
-
-
-def slopes(where, x):
-    """dy_j/dx_j of a diagonal map, or 1."""
-    return 1.0 if where.map is None else where.map.slopes(x)

@@ -32,21 +32,24 @@ cdef class EulerKernel(Sampler):
 cdef class LeimkuhlerMatthewsKernel(Sampler):
     """theta <- theta + h/2 g + sqrt(h)/2 (xi_k + xi_{k+1}): each normal serves two steps."""
 
-    cdef double[::1] g, old, new
+    cdef double[::1] g, xi
+    cdef double *old
+    cdef double *new
 
     def __init__(self, Py_ssize_t dim, double step_size):
         Sampler.__init__(self, dim, step_size)
-        self.g, self.old, self.new = np.zeros(dim), np.zeros(dim), np.zeros(dim)
+        self.g, self.xi = np.zeros(dim), np.zeros(2 * dim)
+        self.old, self.new = &self.xi[0], &self.xi[dim]
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
-        normal_fill(rng, s.dim, &self.old[0])
+        normal_fill(rng, s.dim, self.old)
         return OK
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t j
         cdef double half = 0.5 * self.step_size, noise = 0.5 * sqrt(self.step_size)
         g.estimate(s.x, rng, &self.g[0], NULL)
-        normal_fill(rng, s.dim, &self.new[0])
+        normal_fill(rng, s.dim, self.new)
         for j in range(s.dim):
             s.x[j] += half * self.g[j] + noise * (self.old[j] + self.new[j])
         self.old, self.new = self.new, self.old
@@ -54,12 +57,12 @@ cdef class LeimkuhlerMatthewsKernel(Sampler):
 
     def state(self):
         """The normals that the next step uses again."""
-        return {**Sampler.state(self), "old": np.array(self.old)}
+        return {**Sampler.state(self), "old": np.array(<double[:self.dim]> self.old)}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Sampler.set_state(self, state)
-        np.asarray(self.old)[:] = state["old"]
+        np.asarray(<double[:self.dim]> self.old)[:] = state["old"]
 
 
 class SGLD(SamplerSpec):

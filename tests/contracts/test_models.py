@@ -4,6 +4,7 @@ import pytest
 
 from sgmc._testing import Probe, block, listed
 from sgmc._toys import GaussianLocation, KnownSigma
+from sgmc.core.contract import Anchor
 from sgmc.core.design import design
 
 from .cases import REGRESSIONS, STORAGE, families, regression, table
@@ -72,6 +73,21 @@ def test_slopes_and_squares_are_those_of_row_gradients(name):
     scores, v = probe.scores(at, run)[0], theta(SMALL[name], 5)
     assert close((scores * probe.predictors(v, run)).sum(axis=1), rows @ v, ROUNDING)
     assert close(probe.add_scores(run, scores, squares=True), (rows ** 2).sum(axis=0), ROUNDING)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_an_anchor_keeps_predictors_that_move_with_its_centre(name):
+    a, b = theta(SMALL[name], 4), theta(SMALL[name], 5)
+    kept = [np.asarray(Anchor(SMALL[name], at, True).predictors) for at in (a, b)]
+    assert close(kept[1] - kept[0], Probe(SMALL[name]).predictors(b - a, block(0, N)).ravel(), ROUNDING)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_an_anchor_with_exact_rows_is_the_one_made_with_them(name):
+    at, rows = theta(SMALL[name]), [8, 3]
+    late, early = Anchor(SMALL[name], at, True).with_exact(rows), Anchor(SMALL[name], at, True, rows)
+    for what in ("centre", "full", "scores", "predictors", "curvature", "hessian", "exact", "is_exact"):
+        np.testing.assert_array_equal(getattr(late, what), getattr(early, what))
 
 
 @pytest.mark.parametrize("name", SMALL)
