@@ -17,7 +17,7 @@ import numpy as np
 
 import sgmc
 from sgmc.fitting import fit as fitting
-from sgmc.fitting.chains import run_chains
+from sgmc.fitting.chains import Watch, run_chains
 
 N, D = 100_000, 10
 STEPS = {"lmsgld": 200_000, "mala": 150}
@@ -27,8 +27,8 @@ def caught(sampler):
     """Problem, plan and settings of a fit, for `build_chain`."""
     kept, real = SimpleNamespace(), fitting.fit
 
-    def spy(problem, settings, begun):
-        done = real(problem, settings, begun)
+    def spy(problem, settings, begun, saved):
+        done = real(problem, settings, begun, saved)
         kept.__dict__.update(problem=problem, plan=done.plan, settings=settings)
         return done
 
@@ -49,7 +49,7 @@ def seconds(parts, steps, chains, threads):
     for chain in built:
         chain.run(1, False)
     begun = time.perf_counter()
-    run = run_chains(built, steps, 0, threads, adapt=False)
+    run = run_chains(built, steps, 0, threads, Watch(), adapt=False)
     assert run.statuses == ["ok"] * chains
     return time.perf_counter() - begun
 

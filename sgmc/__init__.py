@@ -24,6 +24,7 @@ _HOMES = {
     "sgmc.samplers.barker": ("Barker",),
     "sgmc.samplers.hmc": ("HMC",),
     "sgmc.samplers.rwm": ("RWM",),
+    "sgmc.samplers.mmala": ("MMALA",),
     "sgmc.samplers.laplace": ("Laplace",),
     "sgmc.core.schedules": ("Constant", "Polynomial"),
     "sgmc.results.results": ("Results",),

@@ -30,3 +30,5 @@ cdef class Windows:                           # when positions are absorbed and 
     cdef readonly int64_t first
     cdef readonly int64_t[::1] ends
     cdef bint ends_at(self, int64_t t) noexcept nogil
+
+cdef void factorise(double *a, Py_ssize_t d) noexcept nogil                   # lower triangle to its Cholesky factor, in place

@@ -13,6 +13,7 @@ cdef enum:
     ABI = 2                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
     DIVERGED = 1                  # position or gradient not finite: State.culprit says where
     FULL = 2                      # the recorder has its draws
+    SPENT = 4                     # the rows that it may touch are used up
     BOUND = 3                     # a thinning bound was exceeded (exact samplers: fatal; stochastic ones: counted)
 
 cdef struct State:                # where a chain is; owned by the engine, moved by the sampler

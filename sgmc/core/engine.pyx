@@ -2,11 +2,11 @@
 import numpy as np
 
 from libc.math cimport isfinite
-from libc.stdint cimport int64_t
+from libc.stdint cimport INT64_MAX, int64_t
 
-from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Recorder, Rng, Sampler, Schedule, State
+from sgmc.core.contract cimport DIVERGED, FULL, OK, SPENT, Gradient, Recorder, Rng, Sampler, Schedule, State
 
-STATUS = {0: "ok", 1: "diverged", 2: "full", 3: "bound exceeded"}
+STATUS = {0: "ok", 1: "diverged", 2: "full", 3: "bound exceeded", 4: "spent"}
 
 cdef enum:
     CHECK = 64                    # steps between looks for non-finite positions
@@ -28,6 +28,7 @@ cdef class Chain:
     cdef readonly Rng rng
     cdef readonly Schedule schedule
     cdef public Recorder recorder
+    cdef public int64_t budget    # rows that it may touch
     cdef readonly double[::1] x, v
     cdef State s
     cdef readonly int status
@@ -39,6 +40,7 @@ cdef class Chain:
         self.s.dim = len(x)
         self.s.x, self.s.v = &self.x[0], &self.v[0] if velocity else NULL
         self.s.dt, self.s.weight, self.s.culprit, self.s.t = 1, 1, -1, 0
+        self.budget = INT64_MAX
 
     @property
     def steps(self):
@@ -72,6 +74,8 @@ cdef class Chain:
                     status = DIVERGED
                 if record and status == OK:
                     status = self.recorder.record(&self.s, self.gradient)
+                if status == OK and self.gradient.touched >= self.budget:
+                    status = SPENT
             if status == DIVERGED:
                 finite(&self.s)
         self.status = status
@@ -87,7 +91,7 @@ cdef class Chain:
         """Continue from a `state()`."""
         np.asarray(self.x)[:], np.asarray(self.v)[:] = state["x"], state["v"]
         self.s.t, self.s.culprit, self.started = state["t"], state["culprit"], state["started"]
-        self.status = OK if state["status"] == FULL else state["status"]        # there may be room in this recorder
+        self.status = OK if state["status"] in (FULL, SPENT) else state["status"]        # there may be room, and a new budget
         self.rng.set_state(state["rng"])
         self.sampler.set_state(state["sampler"])
         self.gradient.set_state(state["gradient"])

@@ -88,7 +88,7 @@ class SamplerSpec(Spec):
     distortion : str
         Why the spread of the draws is not the posterior's by construction; empty where it is meant to be.
     needs_noise : bool
-        Estimates the noise of single coordinates, which a map that mixes coordinates cannot give.
+        Estimates the noise of single coordinates.
     """
 
     exact = False
@@ -102,6 +102,13 @@ class SamplerSpec(Spec):
     def minibatches(self):
         """Whether its gradients are estimated from minibatches."""
         return self.uses_gradient and not self.all_rows
+
+    def refusal(self, map):
+        """Why it cannot move coordinates from which `map` (or None) leads to the model's; empty where it can."""
+        if self.needs_noise and map is not None and not map.diagonal:
+            return (f"{self.name} needs the noise of single coordinates, which a dense preconditioner of a sparse table mixes; use "
+                    "precondition='diag'")
+        return ""
 
     def fitted_to(self, whitened):
         """This specification, or what stands for it where coordinates are, or are not, whitened at the mode."""

@@ -68,10 +68,12 @@ cdef class Map:                   # natural = map(sampler coordinates): affine w
     # sd_x = |dtheta_j/dx_j| sd_theta (diagonal maps)
     cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil
 
-cdef class Metric:                # G(x)^-1 g, G(x)^-1/2 z, div G(x)^-1: position-dependent preconditioning
-    cdef int apply(self, const double *x, const double *g, double *out) except -1 nogil
-    cdef int root(self, const double *x, const double *z, double *out) except -1 nogil
-    cdef int divergence(self, const double *x, double *out) except -1 nogil
+cdef class Metric:                # position-dependent preconditioning M(x) = G(x)^-1; a chain's own, it refers to the last place
+    cdef int move(self, const double *x) except -1 nogil                       # to x
+    cdef int apply(self, const double *g, double *out) except -1 nogil         # M g
+    cdef int root(self, const double *z, double *out) except -1 nogil          # R z with R R' = M
+    cdef int divergence(self, double *out) except -1 nogil                     # Gamma_i = sum_j dM_ij / dx_j
+    cdef int log_density(self, const double *v, double h, double *value) except -1 nogil      # of v under N(0, h M), but for 2 pi
 
 cdef class Subsampler:            # which rows; an exactly unbiased sum is its promise
     cdef readonly Py_ssize_t n, m             # rows in all; most rows in a batch

@@ -4,6 +4,7 @@ import numpy as np
 from libc.string cimport memcpy
 
 from sgmc.core cimport kernels
+from sgmc.errors import NotSupported
 
 
 cdef bint next_tile(const Batch *b, Py_ssize_t size, Py_ssize_t *at, Batch *tile) noexcept nogil:
@@ -156,6 +157,10 @@ cdef class Model:
     cdef int refresh(self, double *theta, Scratch *s) except -1 nogil:
         return OK
 
+    def metric(self, gradient, start):
+        """The model's own `Metric`, for the chain that a Gradient belongs to and that begins at `start`."""
+        raise NotSupported(f"{type(self).__name__} has no position-dependent metric; use another sampler, such as 'mala'")
+
 
 cdef class Prior:
     """Log prior density on natural coordinates.  This base is flat."""
@@ -192,14 +197,27 @@ cdef class Map:
 cdef class Metric:
     """Position-dependent preconditioning; see target.pxd."""
 
-    cdef int apply(self, const double *x, const double *g, double *out) except -1 nogil:
+    cdef int move(self, const double *x) except -1 nogil:
+        raise NotImplementedError("move")
+
+    cdef int apply(self, const double *g, double *out) except -1 nogil:
         raise NotImplementedError("apply")
 
-    cdef int root(self, const double *x, const double *z, double *out) except -1 nogil:
+    cdef int root(self, const double *z, double *out) except -1 nogil:
         raise NotImplementedError("root")
 
-    cdef int divergence(self, const double *x, double *out) except -1 nogil:
+    cdef int divergence(self, double *out) except -1 nogil:
         raise NotImplementedError("divergence")
+
+    cdef int log_density(self, const double *v, double h, double *value) except -1 nogil:
+        raise NotImplementedError("log_density")
+
+    def state(self):
+        """What was settled where the chain began; nothing, for metrics that depend on the place alone."""
+        return {}
+
+    def set_state(self, state):
+        """Continue from a `state()`; `move` comes next."""
 
 
 cdef class Subsampler:

@@ -92,12 +92,12 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     noise = plan.noise(known, n)
     if noise > 0:
         noise *= share_design_effect(problem, plan, settings, chains)
-    steps = steps_of(plan, settings, n, known)
+    steps = plan.thin * settings.draws
     checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
     run = run_chains(chains, plan.warmup, steps, settings.threads, Watch(settings.time_limit, settings.progress, checkpoint),
                      adapt=plan.step_origin != "given")
     states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
-    x, weights = collect(chains, plan, run, settings.draws)
+    x, weights = collect(chains, plan, run, settings)
     kernels = [c.sampler for c in chains]
     proposed = sum(getattr(k, "proposed", 0) for k in kernels)
     return Fit(problem, plan, seen, x, weights, run, sum(c.gradient.touched for c in chains) / n,
@@ -168,9 +168,9 @@ def build_chain(problem, plan, settings, k):
     scheme = registry.lookup("subsampling", settings.subsample, "subsample")
     whole = not plan.spec.minibatches
     gradient = problem.gradient(plan.gradient, Everything(n) if whole else scheme(n, plan.batch), rng)
-    if plan.spec.needs_noise and problem.coordinates.map is not None and not problem.coordinates.map.diagonal:
-        raise NotSupported(f"{plan.spec.name} needs the noise of single coordinates, which a dense preconditioner of a sparse "
-                           "table mixes; use precondition='diag'")
+    reason = plan.spec.refusal(problem.coordinates.map)
+    if reason:
+        raise NotSupported(reason)
     if settings.init is None:
         start = problem.coordinates.from_white(Rng(seed_sequence(settings.seed, "start", k)).normals(d))
     else:
@@ -178,6 +178,8 @@ def build_chain(problem, plan, settings, k):
     chain = Chain(start, plan.spec.build(d, plan.schedule(0)), gradient, rng, plan.schedule)
     chain.sampler.plan_warmup(plan.warmup)
     chain.recorder = Keep(settings.draws, d, plan.thin)
+    if settings.max_data_passes is not None:
+        chain.budget = int(settings.max_data_passes * n / settings.chains)
     return chain
 
 
@@ -203,32 +205,23 @@ def share_design_effect(problem, plan, settings, chains):
     return float(effect.mean())
 
 
-def steps_of(plan, settings, n, noise):
-    """Recorded steps of a chain: what the draws need, or what `max_data_passes` leaves."""
-    steps = plan.thin * settings.draws
-    if settings.max_data_passes is None or not plan.spec.uses_gradient:
-        return steps
-    rows = n if plan.spec.all_rows else noise.rows(plan.batch)
-    affordable = int(settings.max_data_passes * n / (rows * settings.chains)) - plan.warmup
-    if affordable < plan.thin:
-        raise ArgumentError(f"max_data_passes={settings.max_data_passes:g} is used up before the first draw of {settings.chains} "
-                            f"chains: {plan.warmup} warmup steps of {rows:,.0f} rows each; raise it, or lower warmup or chains")
-    return min(steps, affordable)
-
-
-def collect(chains, plan, run, draws):
-    """Kept draws (chain, draw, d) and weights, `draws` or as the shortest chain has; chains that diverged early are left out."""
+def collect(chains, plan, run, settings):
+    """Kept draws (chain, draw, d) and weights, as asked for or as the shortest chain has; chains that diverged early are left out."""
     kept = np.array([c.recorder.kept for c in chains])
     if kept.max() == 0:
         if run.interrupted == "Ctrl-C":
             raise KeyboardInterrupt
         if run.interrupted:
             raise ArgumentError("time_limit ended the run before the first draw; give more time, or fewer warmup steps")
+        if "spent" in run.statuses:
+            rows, budget = np.mean([c.gradient.touched / c.steps for c in chains]), settings.max_data_passes
+            raise ArgumentError(f"max_data_passes={budget:g} is used up before the first draw of {len(chains)} chains: {plan.warmup} warmup steps "
+                                f"of {rows:,.0f} rows each; raise it, or lower warmup or chains")
         where = ", ".join(f"chain {k} at step {c.steps}" for k, c in enumerate(chains))
         raise ArgumentError(f"every chain diverged before its first draw ({where}); use a smaller step_size than "
                             f"{plan.schedule(0):.3g}, e.g. {plan.schedule(0) / 10:.1g}")
     enough = [k for k, n in enumerate(kept) if run.statuses[k] != "diverged" or n >= kept.max() / 2]
-    length = min(draws, min(kept[k] for k in enough) or kept[enough].max())
+    length = min(settings.draws, min(kept[k] for k in enough) or kept[enough].max())
     enough = [k for k in enough if kept[k] >= length]
     x = np.stack([np.asarray(chains[k].recorder.draws)[:length] for k in enough])
     return x, np.asarray(chains[enough[0]].recorder.weights)[:length].copy() if plan.weighted else None

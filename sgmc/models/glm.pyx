@@ -5,6 +5,7 @@ A family leaf defines `family` (scores and densities from linear predictors) and
 import numpy as np
 
 from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch, fetch_rows, row_of
+from sgmc.core.fisher import Fisher
 
 
 cdef class Glm(Model):
@@ -22,6 +23,10 @@ cdef class Glm(Model):
         self.y = np.ascontiguousarray(y, dtype=float)
         self.offset = np.ascontiguousarray(() if offset is None else offset, dtype=float)
         self.weight = np.ascontiguousarray(() if weight is None else weight, dtype=float)
+
+    def metric(self, gradient, start):
+        """The information of the rows and the prior, inverted."""
+        return Fisher(gradient, start)
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 3 * self.tile + self.X.work_size()

@@ -1,0 +1,126 @@
+"""Langevin proposals with a position-dependent metric and their exact correction."""
+import numpy as np
+
+from libc.math cimport sqrt
+from libc.stdint cimport int64_t
+
+from sgmc.core.contract cimport OK, Gradient, Metric, Rng, State, normal_fill
+from sgmc.core.metropolis cimport Metropolis
+from sgmc.core.metropolis import MetropolisSpec
+from sgmc.core.spec import Parameter
+
+
+cdef class ManifoldLangevinKernel(Metropolis):
+    """The model says what its metric is; each chain has one at its place and one at the proposal."""
+
+    cdef Metric here, there
+    cdef double[::1] step_here, step_there, xi
+    cdef bint drifting
+    cdef object saved
+
+    def __init__(self, Py_ssize_t dim, double step_size, double target, bint drifting):
+        Metropolis.__init__(self, dim, step_size, target, "identity", step_size)
+        self.drifting = drifting
+        self.step_here, self.step_there, self.xi = np.zeros(dim), np.zeros(dim), np.zeros(dim)
+
+    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        with gil:
+            self.furnish(g, np.asarray(<double[:s.dim]> s.x))
+        Metropolis.start(self, s, g, rng)
+        return self.settle(s.x)
+
+    def furnish(self, Gradient g, x):
+        """Two metrics of the model, as they were if the chain was restored."""
+        self.here, self.there = g.model.metric(g, x), g.model.metric(g, x)
+        for metric in (self.here, self.there) if self.saved is not None else ():
+            metric.set_state(self.saved)
+
+    cdef int settle(self, const double *x) except -1 nogil:
+        """The metric at x, and the drift there."""
+        self.here.move(x)
+        return self.drift(self.here, &self.w[0], &self.step_here[0])
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef int64_t touched
+        if self.here is None:                                 # restored: what it was is computed again, and counted once
+            touched = g.touched
+            with gil:
+                self.furnish(g, np.asarray(<double[:s.dim]> s.x))
+            self.settle(s.x)
+            g.touched = touched
+        return Metropolis.step(self, s, g, rng)
+
+    cdef int drift(self, Metric metric, const double *g, double *out) except -1 nogil:
+        """M g, and where wanted its divergence."""
+        cdef Py_ssize_t j
+        metric.apply(g, out)
+        if self.drifting:
+            metric.divergence(&self.u[0])
+            for j in range(self.dim):
+                out[j] += self.u[j]
+        return OK
+
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h, double *log_ratio) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef double root = sqrt(h), forth = 0, back = 0
+        normal_fill(rng, s.dim, &self.xi[0])
+        self.here.root(&self.xi[0], &self.u[0])
+        for j in range(s.dim):
+            self.u[j] *= root
+            self.y[j] = s.x[j] + 0.5 * h * self.step_here[j] + self.u[j]
+        self.here.log_density(&self.u[0], h, &forth)
+        self.look(g, &self.y[0])
+        self.there.move(&self.y[0])
+        self.drift(self.there, &self.new_w[0], &self.step_there[0])
+        for j in range(s.dim):
+            self.u[j] = s.x[j] - self.y[j] - 0.5 * h * self.step_there[j]
+        self.there.log_density(&self.u[0], h, &back)
+        log_ratio[0] = self.new_value - self.value + back - forth
+        return OK
+
+    cdef void take(self) noexcept nogil:
+        Metropolis.take(self)
+        with gil:
+            self.here, self.there = self.there, self.here
+        self.step_here, self.step_there = self.step_there, self.step_here
+
+    def state(self):
+        """Also what the metric settled at the start."""
+        return {**Metropolis.state(self), "settled": self.saved if self.here is None else self.here.state()}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        Metropolis.set_state(self, state)
+        self.saved, self.here, self.there = state["settled"], None, None
+
+
+class MMALA(MetropolisSpec):
+    """Metropolis-adjusted Langevin algorithm with a position-dependent metric (Girolami & Calderhead 2011): exact.
+
+    theta* = theta + h/2 (M(theta) g + Gamma(theta)) + sqrt(h) M(theta)^(1/2) xi is accepted with the Metropolis-Hastings
+    probability for q(theta, theta*) = N(theta*; theta + h/2 (M g + Gamma), h M(theta)) (Welling & Teh 2011, eq. 16-19).
+    M is the model's: for regressions the inverse of the information at theta, prior included.
+    """
+
+    name = "mmala"
+    parameters = (
+        Parameter("target_accept", 0.7, "acceptance rate that warmup aims at", 0.0, 1.0),
+        Parameter("divergence", False, "add Gamma_i = sum_j dM_ij / dtheta_j to the drift", choices=(False, True)),
+    )
+
+    def fitted_to(self, whitened):
+        """The same for all coordinates."""
+        return self
+
+    def refusal(self, map):
+        """A metric of natural coordinates does not know of a map."""
+        return "" if map is None else (f"{self.name} moves natural coordinates; use precondition=None, and for sparse tables or "
+                                       "separated columns another sampler, such as 'mala'")
+
+    def build(self, dim, step):
+        """See `SamplerSpec.build`."""
+        return ManifoldLangevinKernel(dim, step, self.target_accept, self.divergence)
+
+    def first_step(self, dim):
+        """The optimal step on a Gaussian of many dimensions (Roberts & Rosenthal 1998), at most 2."""
+        return min(1.65 ** 2 * dim ** (-1.0 / 3.0), 2.0)
