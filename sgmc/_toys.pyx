@@ -3,11 +3,11 @@ without change (no score path, matrix products, simulation inside the gradient).
 """
 import numpy as np
 
-from libc.math cimport exp, fmax, log, tanh
+from libc.math cimport cos, exp, fmax, log, sin, sqrt, tanh
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm
 
-from sgmc.core.contract cimport OK, Batch, Map, Model, Scratch, row_of
+from sgmc.core.contract cimport OK, Batch, Map, Metric, Model, Scratch, row_of
 from sgmc.models.glm cimport Glm
 
 
@@ -60,6 +60,10 @@ cdef class GaussianLocation(Model):
         self.n, self.dim = y.shape
         self.width = self.dim
 
+    def metric(self, gradient, start):
+        """One that depends on the place, though the posterior has no need of it."""
+        return Stretch(self.dim)
+
     cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil:
         cdef Py_ssize_t i, k, row
         cdef double e
@@ -106,6 +110,46 @@ cdef class GaussianLocation(Model):
             for k in range(self.dim):
                 for l in range(k, self.dim):
                     H[k * self.dim + l] += w[(i * self.dim + k) * self.dim + l]
+        return OK
+
+
+cdef class Stretch(Metric):
+    """M = diag(1 + sin(x_j) / 2)."""
+
+    cdef double[::1] scale, slope
+
+    def __init__(self, Py_ssize_t dim):
+        self.scale, self.slope = np.ones(dim), np.zeros(dim)
+
+    cdef int move(self, const double *x) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.scale.shape[0]):
+            self.scale[j], self.slope[j] = 1 + 0.5 * sin(x[j]), 0.5 * cos(x[j])
+        return OK
+
+    cdef int apply(self, const double *g, double *out) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.scale.shape[0]):
+            out[j] = self.scale[j] * g[j]
+        return OK
+
+    cdef int root(self, const double *z, double *out) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.scale.shape[0]):
+            out[j] = sqrt(self.scale[j]) * z[j]
+        return OK
+
+    cdef int divergence(self, double *out) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.scale.shape[0]):
+            out[j] = self.slope[j]
+        return OK
+
+    cdef int log_density(self, const double *v, double h, double *value) except -1 nogil:
+        cdef Py_ssize_t j
+        value[0] = 0
+        for j in range(self.scale.shape[0]):
+            value[0] -= 0.5 * (log(h * self.scale[j]) + v[j] * v[j] / (h * self.scale[j]))
         return OK
 
 

@@ -99,8 +99,9 @@ cdef class Metropolis(Sampler):
     def state(self):
         """Cached value and gradient, counts, and what has been learned."""
         kept = {"g": np.array(self.g)} if self.first_order else {}
+        kept |= {"metric": self.metric.state()} if self.metric.kind != IDENTITY else {}
         return {**Sampler.state(self), **kept, "value": self.value, "counts": [self.proposed, self.accepted, self.divergent],
-                "search": self.search.state(), "metric": self.metric.state()}
+                "search": self.search.state()}
 
     def set_state(self, state):
         """Continue from a `state()`."""
@@ -108,7 +109,8 @@ cdef class Metropolis(Sampler):
         self.value, np.asarray(self.g)[:] = state["value"], state.get("g", 0.0)
         self.proposed, self.accepted, self.divergent = state["counts"]
         self.search.set_state(state["search"])
-        self.metric.set_state(state["metric"])
+        if self.metric.kind != IDENTITY:
+            self.metric.set_state(state["metric"])
         self.metric.transposed(&self.g[0], &self.w[0])
 
 

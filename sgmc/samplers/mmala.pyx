@@ -15,12 +15,10 @@ cdef class ManifoldLangevinKernel(Metropolis):
 
     cdef Metric here, there
     cdef double[::1] step_here, step_there, xi
-    cdef bint drifting
     cdef object saved
 
-    def __init__(self, Py_ssize_t dim, double step_size, double target, bint drifting):
+    def __init__(self, Py_ssize_t dim, double step_size, double target):
         Metropolis.__init__(self, dim, step_size, target, "identity", step_size)
-        self.drifting = drifting
         self.step_here, self.step_there, self.xi = np.zeros(dim), np.zeros(dim), np.zeros(dim)
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
@@ -38,7 +36,7 @@ cdef class ManifoldLangevinKernel(Metropolis):
     cdef int settle(self, const double *x) except -1 nogil:
         """The metric at x, and the drift there."""
         self.here.move(x)
-        return self.drift(self.here, &self.w[0], &self.step_here[0])
+        return self.here.apply(&self.w[0], &self.step_here[0])
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef int64_t touched
@@ -49,16 +47,6 @@ cdef class ManifoldLangevinKernel(Metropolis):
             self.settle(s.x)
             g.touched = touched
         return Metropolis.step(self, s, g, rng)
-
-    cdef int drift(self, Metric metric, const double *g, double *out) except -1 nogil:
-        """M g, and where wanted its divergence."""
-        cdef Py_ssize_t j
-        metric.apply(g, out)
-        if self.drifting:
-            metric.divergence(&self.u[0])
-            for j in range(self.dim):
-                out[j] += self.u[j]
-        return OK
 
     cdef int propose(self, const State *s, Gradient g, Rng rng, double h, double *log_ratio) except -1 nogil:
         cdef Py_ssize_t j
@@ -71,7 +59,7 @@ cdef class ManifoldLangevinKernel(Metropolis):
         self.here.log_density(&self.u[0], h, &forth)
         self.look(g, &self.y[0])
         self.there.move(&self.y[0])
-        self.drift(self.there, &self.new_w[0], &self.step_there[0])
+        self.there.apply(&self.new_w[0], &self.step_there[0])
         for j in range(s.dim):
             self.u[j] = s.x[j] - self.y[j] - 0.5 * h * self.step_there[j]
         self.there.log_density(&self.u[0], h, &back)
@@ -97,16 +85,14 @@ cdef class ManifoldLangevinKernel(Metropolis):
 class MMALA(MetropolisSpec):
     """Metropolis-adjusted Langevin algorithm with a position-dependent metric (Girolami & Calderhead 2011): exact.
 
-    theta* = theta + h/2 (M(theta) g + Gamma(theta)) + sqrt(h) M(theta)^(1/2) xi is accepted with the Metropolis-Hastings
-    probability for q(theta, theta*) = N(theta*; theta + h/2 (M g + Gamma), h M(theta)) (Welling & Teh 2011, eq. 16-19).
-    M is the model's: for regressions the inverse of the information at theta, prior included.
+    theta* = theta + h/2 M(theta) g + sqrt(h) M(theta)^(1/2) xi is accepted with the Metropolis-Hastings probability for
+    q(theta, theta*) = N(theta*; theta + h/2 M(theta) g, h M(theta)) (Welling & Teh 2011, eq. 16-19).  The divergence of M,
+    which the diffusion has in its drift, is left out as there: the correction is exact without it.  M is the model's: for
+    regressions the inverse of the information at theta, prior included.
     """
 
     name = "mmala"
-    parameters = (
-        Parameter("target_accept", 0.7, "acceptance rate that warmup aims at", 0.0, 1.0),
-        Parameter("divergence", False, "add Gamma_i = sum_j dM_ij / dtheta_j to the drift", choices=(False, True)),
-    )
+    parameters = (Parameter("target_accept", 0.7, "acceptance rate that warmup aims at", 0.0, 1.0),)
 
     def fitted_to(self, whitened):
         """The same for all coordinates."""
@@ -119,7 +105,7 @@ class MMALA(MetropolisSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return ManifoldLangevinKernel(dim, step, self.target_accept, self.divergence)
+        return ManifoldLangevinKernel(dim, step, self.target_accept)
 
     def first_step(self, dim):
         """The optimal step on a Gaussian of many dimensions (Roberts & Rosenthal 1998), at most 2."""
