@@ -109,6 +109,7 @@ def test_every_sampler_at_its_defaults(sampler, medium):
     assert departure(sgmc.logit("y ~ x", df, sampler=sampler, seed=1, draws=draws), reference) < 1
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")     # sgd, without noise of its own, hardly moves
 @pytest.mark.parametrize("sampler", DISTORTED)
 def test_a_sampler_with_a_spread_of_its_own_says_so_and_has_the_mean(sampler, medium):
     df, (mean, sd) = medium

@@ -4,6 +4,7 @@ Validation, `describe()`, `repr` and the command line all read that table.  A sp
 compiled objects are built from it for each fit, one set a chain.
 """
 import math
+import numbers
 from dataclasses import dataclass
 
 from sgmc.errors import ArgumentError
@@ -11,7 +12,7 @@ from sgmc.errors import ArgumentError
 
 @dataclass(frozen=True)
 class Parameter:
-    """One row of a parameter table: a number in an interval, or one of some choices."""
+    """One row of a parameter table: a number in an open interval, a whole one in a closed interval, or one of some choices."""
 
     name: str
     default: object
@@ -19,6 +20,7 @@ class Parameter:
     low: float = -math.inf
     high: float = math.inf
     choices: tuple = ()
+    whole: bool = False
 
     def check(self, value, owner):
         """`value` if it is allowed; else ArgumentError with the range."""
@@ -26,7 +28,11 @@ class Parameter:
             if value not in self.choices:
                 raise ArgumentError(f"{owner}: {self.name}={value!r} is not one of {', '.join(map(repr, self.choices))}")
             return value
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not self.low < value < self.high:
+        if self.whole:
+            if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not self.low <= value <= self.high:
+                raise ArgumentError(f"{owner}: {self.name}={value!r} must be a whole number from {self.low} to {self.high}")
+            return int(value)
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not self.low < value < self.high:
             raise ArgumentError(f"{owner}: {self.name}={value!r} must be a number between {self.low:g} and {self.high:g}")
         return float(value)
 
@@ -136,3 +142,8 @@ class SamplerSpec(Spec):
         Used to derive the default step and batch size, and to warn where a chosen one is too large.
         """
         raise NotImplementedError
+
+
+def langevin_variance(noise, h):
+    """Stationary variance of x <- (1 - h/2) x + N(0, h `noise`), a Langevin step on a standard normal; infinite from h = 4."""
+    return noise / (1 - h / 4) if h < 4 else math.inf

@@ -94,14 +94,20 @@ class Plan:
 
 
 def largest_h(spec, noise, batch, n):
-    """Largest h with inflation <= TOLERANCE for batches of `batch` rows; 0 where none."""
+    """Largest h with inflation <= TOLERANCE for batches of `batch` rows; where there is none, the one with the least."""
     variance = noise.of(batch, n)
-    low, high = 0.0, spec.largest_step
-    if spec.inflation(high, variance) <= TOLERANCE:
-        return high
-    for _ in range(60):
+
+    def excess(h):
+        return abs(spec.inflation(h, variance)) - TOLERANCE
+
+    steps = spec.largest_step * 0.5 ** np.arange(40)
+    low = next((h for h in steps if excess(h) <= 0), None)
+    if low is None:
+        return min(steps, key=excess)
+    high = min(2 * low, spec.largest_step)
+    for _ in range(30):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if spec.inflation(middle, variance) <= TOLERANCE else (low, middle)
+        low, high = (middle, high) if excess(middle) <= 0 else (low, middle)
     return low
 
 
@@ -194,6 +200,6 @@ def as_schedule(step):
 def batch_for_step(spec, noise, h, n):
     """Least batch whose noise adds no more than the tolerance at h; if none does, a hundredth of the rows."""
     for m in np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n)):
-        if spec.inflation(min(h, 3.9), noise.of(m, n)) - spec.inflation(min(h, 3.9), 0.0) <= TOLERANCE:
+        if abs(spec.inflation(min(h, 3.9), noise.of(m, n)) - spec.inflation(min(h, 3.9), 0.0)) <= TOLERANCE:
             return int(m)
     return int(min(n, max(SMALLEST_BATCH, n // 100)))

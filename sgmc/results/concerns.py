@@ -52,20 +52,25 @@ def spread(fit):
         return [SpreadWarning(spec.distortion + ".", "Use its means with care, and no intervals; sampler='auto' has both right.")]
     if spec.exact or not spec.uses_gradient:
         return []
-    if h >= 4:
-        return [StepSizeWarning(f"the step is {h:.3g} in whitened units, beyond 4 where even a Gaussian diverges.",
-                                "Leave step_size=None, or make it smaller.")]
     found, own = [], spec.inflation(h, 0.0)
+    if math.isinf(own):
+        return [StepSizeWarning(f"the step is {h:.3g} in whitened units, where even a Gaussian diverges.",
+                                "Leave step_size=None, or make it smaller.")]
     added = spec.inflation(h, fit.noise) - own
-    if own > INFLATION:
-        found.append(StepSizeWarning(f"the step widens the draws by about {100 * (math.sqrt(1 + own) - 1):.0f} % of a posterior sd.",
+    if abs(own) > INFLATION:
+        found.append(StepSizeWarning(f"the step {changes(own)} of a posterior sd.",
                                      "Leave step_size=None, or make it smaller; or use sampler='lmsgld' or 'mala'."))
-    if added > INFLATION:
+    if abs(added) > INFLATION:
         found.append(GradientNoiseWarning(
-            f"gradient noise widens the draws by about {100 * (math.sqrt(1 + added) - 1):.0f} % of a posterior sd "
-            f"(batches of {fit.plan.batch}, gradient '{fit.plan.gradient}').",
+            f"gradient noise {changes(added)} of a posterior sd (batches of {fit.plan.batch}, gradient '{fit.plan.gradient}').",
             "Leave gradient=None and batch_size=None, take larger batches, or a smaller step_size."))
     return found
+
+
+def changes(inflation):
+    """What a relative change of the variance does to the sd, in words."""
+    percent = 100 * (math.sqrt(max(1 + inflation, 0.0)) - 1)
+    return f"{'widens' if percent > 0 else 'narrows'} the draws by about {abs(percent):.0f} %"
 
 
 def shape(fit, theta):

@@ -7,7 +7,7 @@ import numpy as np
 from libc.math cimport sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
-from sgmc.core.spec import SamplerSpec
+from sgmc.core.spec import SamplerSpec, langevin_variance
 
 
 cdef class EulerKernel(Sampler):
@@ -84,7 +84,7 @@ class SGLD(SamplerSpec):
 
     def inflation(self, h, noise):
         """(1 + hV/4) / (1 - h/4) - 1, exact on a Gaussian (solve the variance of the linear recursion)."""
-        return (1 + h * noise / 4) / (1 - h / 4) - 1
+        return langevin_variance(1 + h * noise / 4, h) - 1
 
 
 class ULA(SGLD):
@@ -113,4 +113,4 @@ class LMSGLD(SamplerSpec):
 
     def inflation(self, h, noise):
         """(hV/4) / (1 - h/4), exact on a Gaussian."""
-        return (h * noise / 4) / (1 - h / 4)
+        return langevin_variance(h * noise / 4, h)

@@ -9,6 +9,8 @@ from libc.math cimport fabs, isfinite, sqrt
 
 from sgmc.core cimport kernels
 from sgmc.core.contract cimport DIVERGED, OK, Gradient, Rng, Sampler, State, normal_fill, uniform_fill
+from sgmc.core.noise cimport NoiseTracker
+from sgmc.core.noise import NOISE_WEIGHT
 from sgmc.core.spec import Parameter, SamplerSpec
 
 cdef enum:
@@ -26,22 +28,20 @@ cdef class BarkerKernel(Sampler):
 
     cdef int rule
     cdef bint bimodal, adaptive
-    cdef double beta, decay
-    cdef double[::1] g, z, u, p, sd, mean_sd
+    cdef NoiseTracker noise
+    cdef double[::1] g, z, u, p
 
     def __init__(self, Py_ssize_t dim, double step_size, int rule, bint bimodal, bint adaptive, double beta):
         Sampler.__init__(self, dim, step_size)
-        self.rule, self.bimodal, self.adaptive, self.beta = rule, bimodal, adaptive, beta
-        self.decay = 1
+        self.rule, self.bimodal, self.adaptive, self.noise = rule, bimodal, adaptive, NoiseTracker(dim, beta)
         self.g, self.z, self.u, self.p = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim)
-        self.sd, self.mean_sd = np.zeros(dim), np.zeros(dim)
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t j
-        cdef bint noise = self.adaptive or self.rule == CORRECTED
-        g.estimate(s.x, rng, &self.g[0], &self.sd[0] if noise else NULL)
-        if noise:
-            self.track()
+        cdef bint noisy = self.adaptive or self.rule == CORRECTED
+        g.estimate(s.x, rng, &self.g[0], &self.noise.sd[0] if noisy else NULL)
+        if noisy:
+            self.noise.track()
         self.increments(rng)
         for j in range(s.dim):
             if not isfinite(self.g[j]):
@@ -60,14 +60,6 @@ cdef class BarkerKernel(Sampler):
             s.x[j] += self.z[j] if self.u[j] < self.p[j] else -self.z[j]
         return OK
 
-    cdef void track(self) noexcept nogil:
-        """tau: exponential average of the gradient's sd, without the bias of its start at zero."""
-        cdef Py_ssize_t j
-        self.decay *= 1 - self.beta
-        for j in range(self.dim):
-            self.mean_sd[j] += self.beta * (self.sd[j] - self.mean_sd[j])
-            self.sd[j] = self.mean_sd[j] / (1 - self.decay)
-
     cdef void increments(self, Rng rng) noexcept nogil:
         """z_j ~ N(sigma, (0.1 sigma)^2), or N(0, sigma^2); with `adaptive`, sigma_j = 1.702 / (1.233 tau_j) where smaller."""
         cdef Py_ssize_t j
@@ -75,7 +67,7 @@ cdef class BarkerKernel(Sampler):
         normal_fill(rng, self.dim, &self.z[0])
         for j in range(self.dim):
             if self.adaptive:
-                sigma = min(self.step_size, C_BREAKING / (C_FARTHEST * max(self.sd[j], 1e-300)))
+                sigma = min(self.step_size, C_BREAKING / (C_FARTHEST * max(self.noise.sd[j], 1e-300)))
             self.z[j] = sigma * (1 + 0.1 * self.z[j]) if self.bimodal else sigma * self.z[j]
 
     cdef void correct(self) noexcept nogil:
@@ -83,7 +75,7 @@ cdef class BarkerKernel(Sampler):
         cdef Py_ssize_t j
         cdef double t
         for j in range(self.dim):
-            t = self.sd[j] * fabs(self.z[j])
+            t = self.noise.sd[j] * fabs(self.z[j])
             if t < C_BREAKING:
                 self.p[j] *= C_BREAKING / sqrt(C_BREAKING * C_BREAKING - t * t)
             else:
@@ -91,12 +83,12 @@ cdef class BarkerKernel(Sampler):
 
     def state(self):
         """The running mean of the gradient's sd."""
-        return {**Sampler.state(self), "mean_sd": np.array(self.mean_sd), "decay": self.decay}
+        return {**Sampler.state(self), "noise": self.noise.state()}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Sampler.set_state(self, state)
-        np.asarray(self.mean_sd)[:], self.decay = state["mean_sd"], state["decay"]
+        self.noise.set_state(state["noise"])
 
 
 class BarkerDynamics(SamplerSpec):
@@ -105,7 +97,7 @@ class BarkerDynamics(SamplerSpec):
     parameters = (
         Parameter("increment", "bimodal", "law of z: N(sigma, (0.1 sigma)^2) or N(0, sigma^2)", choices=("bimodal", "normal")),
         Parameter("adaptive", False, "sigma_j = min(step, 1.702 / (1.233 tau_j)), tau_j the gradient's sd", choices=(False, True)),
-        Parameter("beta", 0.1, "weight of the newest sd in the running mean tau", 0.0, 1.0),
+        NOISE_WEIGHT,
     )
     rule = VANILLA
 

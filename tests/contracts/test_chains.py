@@ -24,7 +24,7 @@ COMBINATIONS = [c for c in itertools.product(LEARNING, GRADIENTS, SCHEMES)      
 
 def chain(spec, name, scheme, index=0, schedule=Constant, recorder=Keep):
     """A chain of its own on a posterior that all of them share."""
-    rng, cls, step = stream(6, index=index), GRADIENTS[name], LEARNING[spec].from_langevin(0.3)
+    rng, cls, step = stream(6, index=index), GRADIENTS[name], LEARNING[spec].from_langevin(0.1)
     anchor = ANCHORS["curvature" in cls.needs] if "anchor" in cls.needs else None
     gradient = cls(MODEL, PRIOR, SCHEMES[scheme](N, M), rng, map=MAP, anchor=anchor)
     made = Chain(np.full(D, 0.5), LEARNING[spec].build(D, step), gradient, rng,

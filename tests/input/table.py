@@ -173,6 +173,8 @@ ARGUMENTS = [
     (dict(init=pd.Series(0.0, ["x2", "x1", "Intercept"])), ArgumentError,
      "init is labelled x2, x1, Intercept; it must be Intercept, x1, x2, in this order"),
     (dict(draws=100_000_000), ArgumentError, "draws=100000000 in 4 chains of 3 coefficients are 8.9 GB, over the limit of 1 GB"),
+    (dict(checkpoint=3), ArgumentError, "checkpoint=3 must be a path"),
+    (dict(checkpoint="nowhere/run"), ArgumentError, "checkpoint='nowhere/run' must name a file in a folder that exists"),
     (dict(max_data_passes=0.001), ArgumentError, "max_data_passes=0.001 is used up before the first draw"),
     (dict(cov_type="HC0"), NotSupported, "cov_type='HC0'"),
     (dict(tune="mamba"), NotSupported, "tune='mamba'"),

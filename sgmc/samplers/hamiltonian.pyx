@@ -1,0 +1,191 @@
+"""Underdamped Langevin dynamics, Hamiltonian dynamics with friction: sghmc and baoab."""
+import math
+
+import numpy as np
+
+from libc.math cimport exp, fmax, sqrt
+
+from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
+from sgmc.core.spec import Parameter, SamplerSpec
+
+
+cdef class FrictionKernel(Sampler):
+    """Half a drift, L kicks with friction and whole drifts between them, half a drift; at first, where wanted, p ~ N(0, I)."""
+
+    cdef Py_ssize_t leapfrog
+    cdef double friction
+    cdef bint resample, corrected
+    cdef double[::1] p, g, xi, sd
+
+    def __init__(self, Py_ssize_t dim, double step_size, Py_ssize_t leapfrog, double friction, bint resample, bint corrected):
+        Sampler.__init__(self, dim, step_size)
+        self.leapfrog, self.friction, self.resample, self.corrected = leapfrog, friction, resample, corrected
+        self.p, self.g, self.xi, self.sd = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim)
+
+    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        normal_fill(rng, s.dim, &self.p[0])
+        return OK
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef Py_ssize_t j, k
+        cdef double e = self.step_size, keep = 1 - self.step_size * self.friction
+        cdef double variance = 2 * self.step_size * self.friction, noise = sqrt(variance)
+        if self.resample:
+            normal_fill(rng, s.dim, &self.p[0])
+        for j in range(s.dim):
+            s.x[j] += 0.5 * e * self.p[j]
+        for k in range(self.leapfrog):
+            g.estimate(s.x, rng, &self.g[0], &self.sd[0] if self.corrected else NULL)
+            normal_fill(rng, s.dim, &self.xi[0])
+            for j in range(s.dim):
+                if self.corrected:
+                    noise = sqrt(fmax(variance - e * e * self.sd[j] * self.sd[j], 0.))
+                self.p[j] = keep * self.p[j] + e * self.g[j] + noise * self.xi[j]
+                s.x[j] += (e if k + 1 < self.leapfrog else 0.5 * e) * self.p[j]
+        return OK
+
+    def state(self):
+        """The momentum."""
+        return {**Sampler.state(self), "p": np.array(self.p)}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        Sampler.set_state(self, state)
+        np.asarray(self.p)[:] = state["p"]
+
+
+cdef class BAOABKernel(Sampler):
+    """Kick, half a drift, Ornstein-Uhlenbeck on the momentum, half a drift; two half kicks by one gradient are one."""
+
+    cdef double friction
+    cdef double[::1] p, g, xi
+
+    def __init__(self, Py_ssize_t dim, double step_size, double friction):
+        Sampler.__init__(self, dim, step_size)
+        self.friction, self.p, self.g, self.xi = friction, np.zeros(dim), np.zeros(dim), np.zeros(dim)
+
+    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        normal_fill(rng, s.dim, &self.p[0])
+        return OK
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef double e = self.step_size, keep = exp(-self.step_size * self.friction), noise = sqrt(1 - keep * keep), p
+        g.estimate(s.x, rng, &self.g[0], NULL)
+        normal_fill(rng, s.dim, &self.xi[0])
+        for j in range(s.dim):
+            p = self.p[j] + e * self.g[j]
+            self.p[j] = keep * p + noise * self.xi[j]
+            s.x[j] += 0.5 * e * (p + self.p[j])
+        return OK
+
+    def state(self):
+        """The momentum."""
+        return {**Sampler.state(self), "p": np.array(self.p)}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        Sampler.set_state(self, state)
+        np.asarray(self.p)[:] = state["p"]
+
+
+FRICTION = Parameter("friction", 2.0, "C, per unit of time; 2 forgets fastest where the curvature is 1", 0.0, 1e6)
+
+
+class Underdamped(SamplerSpec):
+    """Base of samplers with a momentum; the step is that of the leapfrog, e."""
+
+    leapfrog = 1
+
+    @property
+    def rate(self):
+        """At which dtheta = p dt, dp = -theta dt - C p dt + ... forgets, per unit of time."""
+        C = self.friction
+        return C / 2 if C < 2 else (C - math.sqrt(C * C - 4)) / 2
+
+    def langevin_time(self, step):
+        """h of a Langevin step that forgets as much: exp(-h/2) = exp(-rate L e)."""
+        return 2 * self.rate * self.leapfrog * step
+
+    def from_langevin(self, h):
+        """The leapfrog step with that `langevin_time`."""
+        return h / (2 * self.rate * self.leapfrog)
+
+
+class SGHMC(Underdamped):
+    """Stochastic gradient Hamiltonian Monte Carlo (Chen, Fox & Guestrin 2014, eq. 13; review, table 1).
+
+    `leapfrog` times: p <- p + e g - e C p + N(0, 2 e C), theta <- theta + e p, with draws read in the middle of a drift: there
+    position and momentum are uncorrelated, and the step has no bias of its own on a Gaussian (e^2/4 where it ends).  With
+    ``resample=True`` each step begins with p ~ N(0, I) (their Algorithm 2; at the end of a drift this would cost 1/L of the
+    variance, whatever e); with ``corrected=True`` the injected variance is 2 e C - e^2 tau_j^2 for the sd tau_j of each gradient
+    estimate (their B-hat).  The gradients of a step are `leapfrog` many.
+    """
+
+    name = "sghmc"
+    parameters = (
+        Parameter("leapfrog", 5, "L, leapfrog steps of a step", 1, 1000, whole=True),
+        FRICTION,
+        Parameter("resample", False, "begin each step with a fresh momentum", choices=(False, True)),
+        Parameter("corrected", False, "inject less noise where the gradient brings its own", choices=(False, True)),
+    )
+
+    @property
+    def needs_noise(self):
+        """Whether tau is used."""
+        return self.corrected
+
+    def build(self, dim, step):
+        """See `SamplerSpec.build`."""
+        return FrictionKernel(dim, step, self.leapfrog, self.friction, self.resample, self.corrected)
+
+    def inflation(self, h, noise):
+        """eV/(2C), exact on a Gaussian where e^2 + 2eC < 4: theta is an AR(2) process, read as the mean of two neighbours.
+
+        With ``corrected`` there is none while e V < 2C.  With ``resample`` theta is an AR(1) process: see `resampled_variance`.
+        """
+        e, C = self.from_langevin(h), self.friction
+        if e * e + 2 * e * C >= 4:
+            return math.inf
+        added = max(e * noise / (2 * C) - 1, 0.0) if self.corrected else e * noise / (2 * C)
+        return resampled_variance(e, C, self.leapfrog, 2 * e * C * (1 + added)) - 1 if self.resample else added
+
+
+def resampled_variance(e, C, leapfrog, q):
+    """Variance of x under N(0, 1) for steps of `SGHMC` that begin with p ~ N(0, 1), kicks having noise of variance q.
+
+    After a step x' = a x + b p + noise; the variance is (b^2 + that of the noise) / (1 - a^2).
+    """
+    a, b, c, d = 1.0, 0.0, 0.0, 1.0                           # x' = a x + b p, p' = c x + d p so far
+    xx = xp = pp = 0.0                                        # covariance of the noise in them
+    for k in range(leapfrog + 1):
+        f = e if 0 < k < leapfrog else e / 2
+        if k:                                                 # a kick before each drift but the first
+            c, d = (1 - e * C) * c - e * a, (1 - e * C) * d - e * b
+            xp, pp = (1 - e * C) * xp - e * xx, (1 - e * C) ** 2 * pp - 2 * e * (1 - e * C) * xp + e * e * xx + q
+        a, b = a + f * c, b + f * d
+        xx, xp = xx + 2 * f * xp + f * f * pp, xp + f * pp
+    return (b * b + xx) / (1 - a * a) if a * a < 1 else math.inf
+
+
+class BAOAB(Underdamped):
+    """Underdamped Langevin dynamics by the BAOAB splitting, with stochastic gradients (Leimkuhler & Matthews 2013).
+
+    p <- p + e g, theta <- theta + e/2 p, p <- exp(-C e) p + sqrt(1 - exp(-2 C e)) xi, theta <- theta + e/2 p.  On a Gaussian the
+    step has no bias of its own, for any e < 2; only the gradient noise widens the draws.
+    """
+
+    name = "baoab"
+    parameters = (FRICTION,)
+
+    def build(self, dim, step):
+        """See `SamplerSpec.build`."""
+        return BAOABKernel(dim, step, self.friction)
+
+    def inflation(self, h, noise):
+        """e^2 V (1 + a) / ((1 - a)(4 - e^2)), a = exp(-C e), exact on a Gaussian: theta is an AR(2) process."""
+        e = self.from_langevin(h)
+        if e >= 2:
+            return math.inf
+        a = math.exp(-self.friction * e)
+        return e * e * noise * (1 + a) / ((1 - a) * (4 - e * e))

@@ -1,0 +1,158 @@
+"""Hamiltonian dynamics whose friction learns the gradient's noise: sgnht, msgnht and badodab."""
+import math
+
+import numpy as np
+
+from libc.math cimport exp, expm1, fabs, sqrt
+
+from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
+from sgmc.core.spec import Parameter, SamplerSpec
+
+
+cdef class ThermostatKernel(Sampler):
+    """p <- p + e g - e z p + N(0, 2 e A), theta <- theta + e p, z <- z + e (p^2 - 1), z one a coordinate or their mean."""
+
+    cdef double diffusion
+    cdef bint shared
+    cdef double[::1] p, g, xi, z
+
+    def __init__(self, Py_ssize_t dim, double step_size, double diffusion, bint shared):
+        Sampler.__init__(self, dim, step_size)
+        self.diffusion, self.shared = diffusion, shared
+        self.p, self.g, self.xi, self.z = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.full(dim, diffusion)
+
+    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        normal_fill(rng, s.dim, &self.p[0])
+        return OK
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef double e = self.step_size, noise = sqrt(2 * self.step_size * self.diffusion)
+        g.estimate(s.x, rng, &self.g[0], NULL)
+        normal_fill(rng, s.dim, &self.xi[0])
+        for j in range(s.dim):
+            self.p[j] += e * (self.g[j] - self.z[j] * self.p[j]) + noise * self.xi[j]
+            s.x[j] += e * self.p[j]
+        self.heat(e)
+        return OK
+
+    cdef void heat(self, double e) noexcept nogil:
+        """z <- z + e (p^2 - 1)"""
+        cdef Py_ssize_t j
+        cdef double mean = 0
+        if self.shared:
+            for j in range(self.dim):
+                mean += self.p[j] * self.p[j] / self.dim
+        for j in range(self.dim):
+            self.z[j] += e * ((mean if self.shared else self.p[j] * self.p[j]) - 1)
+
+    def state(self):
+        """Momentum and thermostat."""
+        return {**Sampler.state(self), "p": np.array(self.p), "z": np.array(self.z)}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        Sampler.set_state(self, state)
+        np.asarray(self.p)[:], np.asarray(self.z)[:] = state["p"], state["z"]
+
+
+cdef class BADODABKernel(ThermostatKernel):
+    """Kick, half a drift, half of z, Ornstein-Uhlenbeck with friction z, half of z, half a drift."""
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef double e = self.step_size, z, keep, variance
+        g.estimate(s.x, rng, &self.g[0], NULL)
+        normal_fill(rng, s.dim, &self.xi[0])
+        for j in range(s.dim):
+            self.p[j] += e * self.g[j]
+            s.x[j] += 0.5 * e * self.p[j]
+        self.heat(0.5 * e)
+        for j in range(s.dim):                                # dp = -z p dt + sqrt(2 A) dW, solved over e
+            z = self.z[j]
+            keep = exp(-z * e)
+            variance = -expm1(-2 * z * e) / z if fabs(z * e) > 1e-12 else 2 * e
+            self.p[j] = keep * self.p[j] + sqrt(self.diffusion * variance) * self.xi[j]
+        self.heat(0.5 * e)
+        for j in range(s.dim):
+            s.x[j] += 0.5 * e * self.p[j]
+        return OK
+
+
+class Thermostat(SamplerSpec):
+    """Base of the thermostats; the step is that of the leapfrog, e."""
+
+    parameters = (Parameter("diffusion", 1.0, "A, noise injected per unit of time: N(0, 2 e A)", 0.0, 1e6),)
+    largest_step = 0.5
+
+    def friction(self, e, noise):
+        """Mean of z, at which the momenta have variance one on a Gaussian: 2 e C^2 - (4 - e^2) C + 2 (2A + eV) = 0."""
+        root = (4 - e * e) ** 2 - 16 * e * (2 * self.diffusion + e * noise)
+        return (4 - e * e - math.sqrt(root)) / (4 * e) if root > 0 else math.inf
+
+    @property
+    def rate(self):
+        """At which position and momentum forget, per unit of time, for friction A."""
+        C = self.diffusion
+        return C / 2 if C < 2 else (C - math.sqrt(C * C - 4)) / 2
+
+    def langevin_time(self, step):
+        """h of a Langevin step that forgets as much: exp(-h/2) = exp(-rate e)."""
+        return 2 * self.rate * step
+
+    def from_langevin(self, h):
+        """The leapfrog step with that `langevin_time`."""
+        return h / (2 * self.rate)
+
+
+class MSGNHT(Thermostat):
+    """Multivariate stochastic gradient Nose-Hoover thermostat (Ding et al. 2014; Li et al. 2016): one friction a coordinate.
+
+    p <- p + e g - e z p + N(0, 2 e A), theta <- theta + e p, z_j <- z_j + e (p_j^2 - 1): z settles at A + e V_j / 2, which takes
+    the gradient noise out without knowing it.
+    """
+
+    name = "msgnht"
+
+    def build(self, dim, step):
+        """See `SamplerSpec.build`."""
+        return ThermostatKernel(dim, step, self.diffusion, False)
+
+    def inflation(self, h, noise):
+        """-e C / 2 with C the mean friction: momenta of variance one leave positions too narrow."""
+        e = self.from_langevin(h)
+        C = self.friction(e, noise)
+        return -0.5 * e * C if C < math.inf else math.inf
+
+
+class SGNHT(MSGNHT):
+    """Stochastic gradient Nose-Hoover thermostat (Ding et al. 2014, Algorithm 2; review, table 1): one friction for all coordinates.
+
+    p <- p + e g - e z p + N(0, 2 e A), theta <- theta + e p, z <- z + e (|p|^2 / d - 1): right where the gradient noise is alike in
+    all coordinates.
+    """
+
+    name = "sgnht"
+
+    def build(self, dim, step):
+        """See `SamplerSpec.build`."""
+        return ThermostatKernel(dim, step, self.diffusion, True)
+
+
+class BADODAB(Thermostat):
+    """The thermostat of `msgnht` by the symmetric BADODAB splitting (Leimkuhler & Shang 2016).
+
+    p <- p + e g; theta <- theta + e/2 p; z_j <- z_j + e/2 (p_j^2 - 1); p <- exp(-z e) p + N(0, A (1 - exp(-2 z e)) / z);
+    z_j <- z_j + e/2 (p_j^2 - 1); theta <- theta + e/2 p.  Errors are of second order in e.
+    """
+
+    name = "badodab"
+
+    def build(self, dim, step):
+        """See `SamplerSpec.build`."""
+        return BADODABKernel(dim, step, self.diffusion, False)
+
+    def inflation(self, h, noise):
+        """About -e^2 (1 + V) / 15, measured on a Gaussian: in the mean the splitting is exact to e^3 V, but z fluctuates."""
+        e = self.from_langevin(h)
+        return -e * e * (1 + noise) / 15
