@@ -3,11 +3,11 @@ from collections import namedtuple
 
 import numpy as np
 
-from libc.math cimport exp, sqrt
+from libc.math cimport sqrt
 from libc.string cimport memcpy
 
 from sgmc.core.contract cimport (
-    OK, Anchor, Batch, Gradient, Model, Rng, Sampler, Scratch, State, Subsampler, next_below, next_tile, next_uniform,
+    OK, Anchor, Batch, Gradient, Model, Rng, Sampler, Scratch, State, Subsampler, next_below, next_tile,
     normal_fill, scratch_size,
 )
 
@@ -149,6 +149,26 @@ def draw(Subsampler scheme, Rng rng):
                      runs[k].scale, runs[k].stratum, runs[k].fpc) for k in range(n))
 
 
+def walk(Sampler sampler, Gradient gradient, Rng rng, double[:, ::1] path, double[::1] value, Py_ssize_t at):
+    """Two chains from path[at], one filling the places before it, the other those after; value: log posterior at each place."""
+    cdef Py_ssize_t k, d = path.shape[1], size = path.shape[1] * sizeof(double)
+    cdef double[::1] x = np.zeros(d)
+    cdef State s
+    cdef int way
+    s.dim, s.x, s.v, s.dt, s.weight, s.culprit, s.t = d, &x[0], NULL, 1, 1, -1, 0
+    with nogil:
+        for way in range(-1, 2, 2):
+            memcpy(s.x, &path[at, 0], size)
+            sampler.start(&s, gradient, rng)
+            k = at + way
+            while 0 <= k < path.shape[0]:
+                sampler.step(&s, gradient, rng)
+                memcpy(&path[k, 0], s.x, size)
+                k += way
+        for k in range(path.shape[0]):
+            gradient.full(&path[k, 0], &value[k], NULL)
+
+
 cdef class Scripted(Subsampler):
     """Draws that a test wrote: the k-th call gives the k-th tuple of runs, and the first again after the last.
 
@@ -264,37 +284,4 @@ cdef class Tempered(Gradient):
     cdef int full(self, const double *x, double *value, double *g) except -1 nogil:
         Gradient.full(self, x, value, g)
         value[0] *= self.factor
-        return OK
-
-
-cdef class Metropolis(Sampler):
-    """Langevin proposals accepted by a `rule`: "right", or planted "no hastings" (q left out) and "inverted" (1/ratio)."""
-
-    cdef bint hastings
-    cdef double sign, value
-    cdef double[::1] g, y, back, xi
-
-    def __init__(self, Py_ssize_t dim, double step_size, rule):
-        Sampler.__init__(self, dim, step_size)
-        self.hastings, self.sign = rule != "no hastings", -1 if rule == "inverted" else 1
-        self.g, self.y, self.back, self.xi = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim)
-
-    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
-        return g.full(s.x, &self.value, &self.g[0])
-
-    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
-        cdef Py_ssize_t j
-        cdef double h = self.step_size, value = 0, ratio, back
-        normal_fill(rng, s.dim, &self.xi[0])
-        for j in range(s.dim):
-            self.y[j] = s.x[j] + 0.5 * h * self.g[j] + sqrt(h) * self.xi[j]
-        g.full(&self.y[0], &value, &self.back[0])
-        ratio = value - self.value
-        if self.hastings:
-            for j in range(s.dim):
-                back = (s.x[j] - self.y[j] - 0.5 * h * self.back[j]) / sqrt(h)
-                ratio += 0.5 * (self.xi[j] * self.xi[j] - back * back)
-        if next_uniform(rng) < exp(self.sign * ratio):
-            memcpy(s.x, &self.y[0], s.dim * sizeof(double))
-            self.g, self.back, self.value = self.back, self.g, value
         return OK

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import digamma, polygamma
 
-from sgmc._testing import Metropolis, Tempered
+from sgmc._testing import Tempered
 from sgmc._toys import PoissonLog
 from sgmc.core.contract import Prior
 from sgmc.core.design import design
@@ -76,11 +76,3 @@ def test_wrong_acceptance_is_caught(name, factor):
     gradient = posterior(Tempered, 1, rng)
     gradient.factor = factor
     assert departure(EXACT[name].build, gradient, rng) > LIMIT
-
-
-@pytest.mark.parametrize("rule, passes", [("right", True), ("no hastings", False), ("inverted", False)])
-def test_rules_of_acceptance_are_told_apart(rule, passes):
-    """The same comparison for a plain Metropolis-Hastings step, and for what becomes of it without its corrections."""
-    rng = stream(7)
-    gradient = posterior(GRADIENTS["simple"], 1, rng)
-    assert (departure(lambda dim, h: Metropolis(dim, h, rule), gradient, rng) < LIMIT) == passes

@@ -1,0 +1,124 @@
+"""Planted mistakes of exact samplers and of what they are given, for tests that must catch them; see also _testing.pyx."""
+import numpy as np
+
+from libc.string cimport memcpy
+
+from sgmc.core.contract cimport OK, Gradient, Map, Metric, Rng, State
+from sgmc.core.metropolis cimport Metropolis
+
+cdef enum:
+    KEPT = 0
+    INVERTED = 1
+    ALL = 2
+    ONE_SIDED = 3
+    STALE = 4
+
+RULES = {"right": KEPT, "inverted": INVERTED, "all": ALL, "no hastings": ONE_SIDED, "stale": STALE}
+
+
+cdef class Misjudged(Metropolis):
+    """Proposals of any exact sampler, accepted by a `rule`.
+
+    "right" leaves all as it is.  Planted: "inverted" (1/ratio), "all" (each one accepted), "no hastings" (the ratio of the
+    log posteriors alone) and "stale" (the gradient in units of the metric is not replaced when a proposal is accepted).
+    """
+
+    cdef Metropolis inner
+    cdef int rule
+
+    def __init__(self, Metropolis inner, rule):
+        Metropolis.__init__(self, inner.dim, inner.step_size, 0.5, "identity", inner.step_size)
+        self.inner, self.rule, self.longest, self.y = inner, RULES[rule], inner.longest, inner.y
+
+    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        return self.inner.start(s, g, rng)
+
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h, double *log_ratio) except -1 nogil:
+        self.inner.propose(s, g, rng, h, log_ratio)
+        if self.rule == INVERTED:
+            log_ratio[0] = -log_ratio[0]
+        elif self.rule == ALL:
+            log_ratio[0] = 0
+        elif self.rule == ONE_SIDED:
+            log_ratio[0] = self.inner.new_value - self.inner.value
+        return OK
+
+    cdef void take(self) noexcept nogil:
+        self.inner.take()
+        if self.rule == STALE:
+            self.inner.w, self.inner.new_w = self.inner.new_w, self.inner.w
+
+
+cdef class Late(Gradient):
+    """Planted: the gradient that acceptance and proposals see is that of the place asked for before."""
+
+    cdef double[::1] held, fresh
+
+    def __init__(self, *args, **options):
+        Gradient.__init__(self, *args, **options)
+        self.held, self.fresh = np.zeros(self.dim), np.zeros(self.dim)
+
+    cdef int full(self, const double *x, double *value, double *g) except -1 nogil:
+        Gradient.full(self, x, value, &self.fresh[0] if g != NULL else NULL)
+        if g != NULL:
+            memcpy(g, &self.held[0], self.dim * sizeof(double))
+            self.held, self.fresh = self.fresh, self.held
+        return OK
+
+
+cdef class Unscaled(Map):
+    """Planted: a map whose Jacobian is left out, of the log density and of its gradient."""
+
+    cdef Map inner
+    cdef double[::1] none, slope
+
+    def __init__(self, Map inner):
+        self.inner, self.dim, self.size, self.diagonal = inner, inner.dim, inner.size, inner.diagonal
+        self.none, self.slope = np.zeros(inner.size), np.zeros(inner.dim)
+
+    cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
+        return self.inner.forward(x, theta, NULL)
+
+    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.dim):
+            self.slope[j] = 0
+        self.inner.pull(x, &self.none[0], &self.slope[0])
+        self.inner.pull(x, grad_theta, grad_x)
+        for j in range(self.dim):
+            grad_x[j] -= self.slope[j]
+        return OK
+
+
+cdef class Misplaced(Metric):
+    """Planted: a metric without its determinant (`behind` false), or of the place asked for before."""
+
+    cdef Metric inner
+    cdef bint behind, moved
+    cdef double[::1] last, none
+
+    def __init__(self, Metric inner, Py_ssize_t dim, bint behind):
+        self.inner, self.behind, self.last, self.none = inner, behind, np.zeros(dim), np.zeros(dim)
+
+    cdef int move(self, const double *x) except -1 nogil:
+        if self.behind and self.moved:
+            self.inner.move(&self.last[0])
+        else:
+            self.inner.move(x)
+        memcpy(&self.last[0], x, self.last.shape[0] * sizeof(double))
+        self.moved = True
+        return OK
+
+    cdef int apply(self, const double *g, double *out) except -1 nogil:
+        return self.inner.apply(g, out)
+
+    cdef int root(self, const double *z, double *out) except -1 nogil:
+        return self.inner.root(z, out)
+
+    cdef int log_density(self, const double *v, double h, double *value) except -1 nogil:
+        cdef double constant = 0
+        self.inner.log_density(v, h, value)
+        if not self.behind:
+            self.inner.log_density(&self.none[0], h, &constant)
+            value[0] -= constant
+        return OK
