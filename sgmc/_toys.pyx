@@ -16,7 +16,8 @@ from sgmc.models.glm cimport Glm
 cdef class KnownSigma(Glm):
     """y_i ~ N(eta_i, 1): with a Gaussian prior the posterior is Gaussian, and every gradient is linear in theta."""
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
+                    double *density) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(m):
             r[i] = y[i] - eta[i]
@@ -34,7 +35,8 @@ cdef class KnownSigma(Glm):
 cdef class PoissonLog(Glm):
     """y_i ~ Poisson(exp eta_i).  One indicator column and a flat prior: exp theta ~ Gamma(sum y, rows), a skewed theta."""
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
+                    double *density) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(m):
             r[i] = y[i] - exp(eta[i])

@@ -70,16 +70,6 @@ def test_the_length_of_chunks_does_not_matter(sampler, seconds, monkeypatch):
     assert digest(drawn(sampler)) == usual(sampler)
 
 
-def test_eight_fits_at_once_are_those_one_by_one():
-    def run(job):                                                     # enough draws: warning filters are not for threads
-        return digest(sgmc.logit("y ~ a + b", df, sampler=job[0], seed=job[1]).draws)
-
-    df, jobs = frame(), [(sampler, seed) for sampler in ("lmsgld", "mala", "csgbd", "auto") for seed in (1, 2)]
-    with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(run, jobs))
-    assert together == [run(job) for job in jobs] and len(set(together)) >= 6      # auto is one of the others
-
-
 def test_other_fits_in_between_do_not_matter():
     model, other = (sgmc.Logit.from_formula("y ~ a + b", frame(seed=seed)) for seed in (0, 1))
     np.random.seed(1)

@@ -119,8 +119,9 @@ class MetropolisSpec(SamplerSpec):
 
     exact = True
     all_rows = True
-    metric_parameter = Parameter("metric", "auto", "constant metric learned in warmup; auto: none in coordinates whitened at the mode, "
-                                 f"else dense up to {LARGEST_DENSE} coefficients", choices=("auto", "identity", "diag", "dense"))
+    metric_parameter = Parameter(
+        "metric", "auto", "constant metric learned in warmup; auto: none in coordinates whitened at the mode, else dense up to "
+        f"{LARGEST_DENSE} coefficients", choices=("auto", "identity", "diag", "dense"))
 
     def fitted_to(self, whitened):
         """Coordinates that are whitened already need no metric."""

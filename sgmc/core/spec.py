@@ -112,8 +112,8 @@ class SamplerSpec(Spec):
     def refusal(self, map):
         """Why it cannot move coordinates from which `map` (or None) leads to the model's; empty where it can."""
         if self.needs_noise and map is not None and not map.diagonal:
-            return (f"{self.name} needs the noise of single coordinates, which a dense preconditioner of a sparse table mixes; use "
-                    "precondition='diag'")
+            return (f"{self.name} needs the noise of single coordinates, which a dense preconditioner of a sparse table mixes; "
+                    "use precondition='diag'")
         return ""
 
     def fitted_to(self, whitened):

@@ -50,7 +50,8 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
     """Run every chain for `warmup` steps and then until its recorder is full, at most `steps` steps.
 
     Samplers adapt in warmup unless `adapt` is false.  The clock and the user may only stop a run: a stopped one is a prefix of
-    the whole.  Chains that continue from a state go on where they were; chains take turns, so that a stopped run has some of each.
+    the whole.  Chains that continue from a state go on where they were; chains take turns, so that a stopped run has some of
+    each.
     """
     stop, begun, run = threading.Event(), time.perf_counter(), Run()
     queue = deque(Task(k, chain, warmup, steps, adapt, watch.checkpoint) for k, chain in enumerate(chains))

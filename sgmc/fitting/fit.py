@@ -206,7 +206,7 @@ def share_design_effect(problem, plan, settings, chains):
 
 
 def collect(chains, plan, run, settings):
-    """Kept draws (chain, draw, d) and weights, as asked for or as the shortest chain has; chains that diverged early are left out."""
+    """Kept draws (chain, draw, d) and weights, as asked for or as the shortest chain has, without chains that diverged early."""
     kept = np.array([c.recorder.kept for c in chains])
     if kept.max() == 0:
         if run.interrupted == "Ctrl-C":
@@ -215,8 +215,8 @@ def collect(chains, plan, run, settings):
             raise ArgumentError("time_limit ended the run before the first draw; give more time, or fewer warmup steps")
         if "spent" in run.statuses:
             rows, budget = np.mean([c.gradient.touched / c.steps for c in chains]), settings.max_data_passes
-            raise ArgumentError(f"max_data_passes={budget:g} is used up before the first draw of {len(chains)} chains: {plan.warmup} warmup steps "
-                                f"of {rows:,.0f} rows each; raise it, or lower warmup or chains")
+            raise ArgumentError(f"max_data_passes={budget:g} is used up before the first draw of {len(chains)} chains: {plan.warmup} "
+                                f"warmup steps of {rows:,.0f} rows each; raise it, or lower warmup or chains")
         where = ", ".join(f"chain {k} at step {c.steps}" for k, c in enumerate(chains))
         raise ArgumentError(f"every chain diverged before its first draw ({where}); use a smaller step_size than "
                             f"{plan.schedule(0):.3g}, e.g. {plan.schedule(0) / 10:.1g}")

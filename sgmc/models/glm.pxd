@@ -5,6 +5,7 @@ cdef class Glm(Model):
     cdef readonly const double[::1] y
     cdef readonly const double[::1] offset, weight        # empty where there is none
     # one batch of rows, given their linear predictors; NULL = not wanted; r, value and w without row weights
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
+                    double *density) except -1 nogil
     cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil
     cdef const double *gather(self, const double *theta, const Batch *tile, Scratch *s) except NULL nogil

@@ -39,7 +39,8 @@ cdef class Glm(Model):
         if self.weight.shape[0]:
             fetch_rows(b, &self.weight[0], sizeof(double))
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
+                    double *density) except -1 nogil:
         raise NotImplementedError("family")
 
     cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:

@@ -5,26 +5,24 @@ import numpy as np
 
 from libc.math cimport exp, fmax, sqrt
 
-from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
-from sgmc.core.spec import Parameter, SamplerSpec
+from sgmc.core.contract cimport OK, Gradient, Rng, State, normal_fill
+from sgmc.core.momentum cimport Momentum
+from sgmc.core.momentum import Underdamped
+from sgmc.core.spec import Parameter
 
 
-cdef class FrictionKernel(Sampler):
+cdef class FrictionKernel(Momentum):
     """Half a drift, L kicks with friction and whole drifts between them, half a drift; at first, where wanted, p ~ N(0, I)."""
 
     cdef Py_ssize_t leapfrog
     cdef double friction
     cdef bint resample, corrected
-    cdef double[::1] p, g, xi, sd
+    cdef double[::1] sd
 
     def __init__(self, Py_ssize_t dim, double step_size, Py_ssize_t leapfrog, double friction, bint resample, bint corrected):
-        Sampler.__init__(self, dim, step_size)
+        Momentum.__init__(self, dim, step_size)
         self.leapfrog, self.friction, self.resample, self.corrected = leapfrog, friction, resample, corrected
-        self.p, self.g, self.xi, self.sd = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim)
-
-    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
-        normal_fill(rng, s.dim, &self.p[0])
-        return OK
+        self.sd = np.zeros(dim)
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t j, k
@@ -44,29 +42,15 @@ cdef class FrictionKernel(Sampler):
                 s.x[j] += (e if k + 1 < self.leapfrog else 0.5 * e) * self.p[j]
         return OK
 
-    def state(self):
-        """The momentum."""
-        return {**Sampler.state(self), "p": np.array(self.p)}
 
-    def set_state(self, state):
-        """Continue from a `state()`."""
-        Sampler.set_state(self, state)
-        np.asarray(self.p)[:] = state["p"]
-
-
-cdef class BAOABKernel(Sampler):
+cdef class BAOABKernel(Momentum):
     """Kick, half a drift, Ornstein-Uhlenbeck on the momentum, half a drift; two half kicks by one gradient are one."""
 
     cdef double friction
-    cdef double[::1] p, g, xi
 
     def __init__(self, Py_ssize_t dim, double step_size, double friction):
-        Sampler.__init__(self, dim, step_size)
-        self.friction, self.p, self.g, self.xi = friction, np.zeros(dim), np.zeros(dim), np.zeros(dim)
-
-    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
-        normal_fill(rng, s.dim, &self.p[0])
-        return OK
+        Momentum.__init__(self, dim, step_size)
+        self.friction = friction
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t j
@@ -79,37 +63,8 @@ cdef class BAOABKernel(Sampler):
             s.x[j] += 0.5 * e * (p + self.p[j])
         return OK
 
-    def state(self):
-        """The momentum."""
-        return {**Sampler.state(self), "p": np.array(self.p)}
-
-    def set_state(self, state):
-        """Continue from a `state()`."""
-        Sampler.set_state(self, state)
-        np.asarray(self.p)[:] = state["p"]
-
 
 FRICTION = Parameter("friction", 2.0, "C, per unit of time; 2 forgets fastest where the curvature is 1", 0.0, 1e6)
-
-
-class Underdamped(SamplerSpec):
-    """Base of samplers with a momentum; the step is that of the leapfrog, e."""
-
-    leapfrog = 1
-
-    @property
-    def rate(self):
-        """At which dtheta = p dt, dp = -theta dt - C p dt + ... forgets, per unit of time."""
-        C = self.friction
-        return C / 2 if C < 2 else (C - math.sqrt(C * C - 4)) / 2
-
-    def langevin_time(self, step):
-        """h of a Langevin step that forgets as much: exp(-h/2) = exp(-rate L e)."""
-        return 2 * self.rate * self.leapfrog * step
-
-    def from_langevin(self, h):
-        """The leapfrog step with that `langevin_time`."""
-        return h / (2 * self.rate * self.leapfrog)
 
 
 class SGHMC(Underdamped):
@@ -129,6 +84,11 @@ class SGHMC(Underdamped):
         Parameter("resample", False, "begin each step with a fresh momentum", choices=(False, True)),
         Parameter("corrected", False, "inject less noise where the gradient brings its own", choices=(False, True)),
     )
+
+    @property
+    def damping(self):
+        """See `Underdamped.damping`."""
+        return self.friction
 
     @property
     def needs_noise(self):
@@ -177,6 +137,11 @@ class BAOAB(Underdamped):
 
     name = "baoab"
     parameters = (FRICTION,)
+
+    @property
+    def damping(self):
+        """See `Underdamped.damping`."""
+        return self.friction
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""

@@ -5,25 +5,22 @@ import numpy as np
 
 from libc.math cimport exp, expm1, fabs, sqrt
 
-from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
-from sgmc.core.spec import Parameter, SamplerSpec
+from sgmc.core.contract cimport OK, Gradient, Rng, State, normal_fill
+from sgmc.core.momentum cimport Momentum
+from sgmc.core.momentum import Underdamped
+from sgmc.core.spec import Parameter
 
 
-cdef class ThermostatKernel(Sampler):
+cdef class ThermostatKernel(Momentum):
     """p <- p + e g - e z p + N(0, 2 e A), theta <- theta + e p, z <- z + e (p^2 - 1), z one a coordinate or their mean."""
 
     cdef double diffusion
     cdef bint shared
-    cdef double[::1] p, g, xi, z
+    cdef double[::1] z
 
     def __init__(self, Py_ssize_t dim, double step_size, double diffusion, bint shared):
-        Sampler.__init__(self, dim, step_size)
-        self.diffusion, self.shared = diffusion, shared
-        self.p, self.g, self.xi, self.z = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.full(dim, diffusion)
-
-    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
-        normal_fill(rng, s.dim, &self.p[0])
-        return OK
+        Momentum.__init__(self, dim, step_size)
+        self.diffusion, self.shared, self.z = diffusion, shared, np.full(dim, diffusion)
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t j
@@ -48,12 +45,12 @@ cdef class ThermostatKernel(Sampler):
 
     def state(self):
         """Momentum and thermostat."""
-        return {**Sampler.state(self), "p": np.array(self.p), "z": np.array(self.z)}
+        return {**Momentum.state(self), "z": np.array(self.z)}
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        Sampler.set_state(self, state)
-        np.asarray(self.p)[:], np.asarray(self.z)[:] = state["p"], state["z"]
+        Momentum.set_state(self, state)
+        np.asarray(self.z)[:] = state["z"]
 
 
 cdef class BADODABKernel(ThermostatKernel):
@@ -79,7 +76,7 @@ cdef class BADODABKernel(ThermostatKernel):
         return OK
 
 
-class Thermostat(SamplerSpec):
+class Thermostat(Underdamped):
     """Base of the thermostats; the step is that of the leapfrog, e."""
 
     parameters = (Parameter("diffusion", 1.0, "A, noise injected per unit of time: N(0, 2 e A)", 0.0, 1e6),)
@@ -91,18 +88,9 @@ class Thermostat(SamplerSpec):
         return (4 - e * e - math.sqrt(root)) / (4 * e) if root > 0 else math.inf
 
     @property
-    def rate(self):
-        """At which position and momentum forget, per unit of time, for friction A."""
-        C = self.diffusion
-        return C / 2 if C < 2 else (C - math.sqrt(C * C - 4)) / 2
-
-    def langevin_time(self, step):
-        """h of a Langevin step that forgets as much: exp(-h/2) = exp(-rate e)."""
-        return 2 * self.rate * step
-
-    def from_langevin(self, h):
-        """The leapfrog step with that `langevin_time`."""
-        return h / (2 * self.rate)
+    def damping(self):
+        """See `Underdamped.damping`; the gradient noise is on top."""
+        return self.diffusion
 
 
 class MSGNHT(Thermostat):

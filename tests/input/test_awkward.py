@@ -35,7 +35,7 @@ def plain():
     return {case: case.model(case.y, X).fit(seed=1) for case in CASES}
 
 
-def same(one, other):
+def assert_same(one, other):
     """Equal draws, bit for bit."""
     np.testing.assert_array_equal(one.draws, other.draws)
 
@@ -66,13 +66,13 @@ LAYOUTS = {
 @of_every_model
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts_of_the_design(case, layout, plain):
-    same(case.model(case.y, LAYOUTS[layout](X)).fit(seed=1), plain[case])
+    assert_same(case.model(case.y, LAYOUTS[layout](X)).fit(seed=1), plain[case])
 
 
 @of_every_model
 def test_a_memory_map(case, plain, tmp_path):
     np.save(tmp_path / "X.npy", X)
-    same(case.model(case.y, np.load(tmp_path / "X.npy", mmap_mode="r")).fit(seed=1), plain[case])
+    assert_same(case.model(case.y, np.load(tmp_path / "X.npy", mmap_mode="r")).fit(seed=1), plain[case])
 
 
 @of_every_model
@@ -80,21 +80,21 @@ def test_a_memory_map(case, plain, tmp_path):
                                   lambda v: v.astype(">f8"),
                                   lambda v: pd.Series(v, dtype="Float64"), lambda v: pd.DataFrame({"y": v})], ids=range(8))
 def test_layouts_of_the_outcome(case, make, plain):
-    same(case.model(make(case.y), X).fit(seed=1), plain[case])
+    assert_same(case.model(make(case.y), X).fit(seed=1), plain[case])
 
 
 @of_classes
 @pytest.mark.parametrize("dtype", [np.int8, bool, np.uint8, np.float32, ">f4", ">i2", "Int8", "boolean", "category"])
 def test_types_of_two_classes(case, dtype, plain):
     outcome = case.y.astype(dtype) if dtype not in ("Int8", "boolean", "category") else pd.Series(case.y).astype(dtype)
-    same(case.model(outcome, X).fit(seed=1), plain[case])
+    assert_same(case.model(outcome, X).fit(seed=1), plain[case])
 
 
 @of_every_model
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, bool, np.float32, np.float16, ">i4"])
 def test_types_of_the_design(case, dtype):
     whole = np.abs(np.rint(X[:, :2])).astype(dtype)
-    same(case.model(case.y, whole).fit(seed=1), case.model(case.y, whole.astype(float)).fit(seed=1))
+    assert_same(case.model(case.y, whole).fit(seed=1), case.model(case.y, whole.astype(float)).fit(seed=1))
 
 
 def wide_indices(a):
@@ -116,7 +116,7 @@ def entries_in_two(a):
                          ids=range(7))
 def test_sparse_designs(case, make):
     rounded = np.rint(X)
-    same(case.model(case.y, make(rounded)).fit(seed=1), case.model(case.y, sparse.csr_array(rounded)).fit(seed=1))
+    assert_same(case.model(case.y, make(rounded)).fit(seed=1), case.model(case.y, sparse.csr_array(rounded)).fit(seed=1))
 
 
 @of_every_model
@@ -128,7 +128,7 @@ def test_sparse_entries_in_pieces_are_summed(case):
 @of_every_model
 def test_one_column_as_a_vector(case):
     one = X[:, 1] / 3
-    same(case.model(case.y, one).fit(seed=1), case.model(case.y, one[:, None]).fit(seed=1))
+    assert_same(case.model(case.y, one).fit(seed=1), case.model(case.y, one[:, None]).fit(seed=1))
 
 
 @of_every_model
@@ -136,7 +136,7 @@ def test_a_column_of_ones_is_the_intercept(case, plain):
     assert plain[case].names == ["const", "x2", "x3"]
     named = case.model(case.y, X, names=["x1", "my var", "größe"]).fit(seed=1)
     assert named.names == ["x1", "my var", "größe"]           # a name given is kept
-    same(named, plain[case])
+    assert_same(named, plain[case])
     np.testing.assert_allclose(case.fit(seed=1).params, named.params, rtol=1e-9)
     assert "at centred predictors" in " ".join(plain[case].summary().as_text().split())
 
@@ -153,13 +153,13 @@ def test_arguments_of_arrays_with_one_index(case):
     inputs = [pd.Series(case.y, index), pd.DataFrame(X, index), pd.Series(1.0, index), pd.Series(0.1, index)]
     one, other = (case.model(*some[:2], weights=some[2],
                              offset=some[3]).fit(seed=1) for some in (inputs, [i.to_numpy() for i in inputs]))
-    same(one, other)
+    assert_same(one, other)
 
 
 @of_every_model
 def test_starts_by_name(case):
     start = case.fit(seed=1, draws=500).params
-    same(case.fit(seed=1, init=start), case.fit(seed=1, init=start.to_numpy()))
+    assert_same(case.fit(seed=1, init=start), case.fit(seed=1, init=start.to_numpy()))
 
 
 # ---- frames ---------------------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def test_kinds_of_frames(case, kind):
 def test_awkward_column_names(case, name):
     frame = case.frame[["y", "x1", "x2"]].rename(columns={"x2": name})
     found = case.verb("y ~ .", frame, seed=1)
-    same(found, case.verb("y ~ x1 + x2", case.frame, seed=1))
+    assert_same(found, case.verb("y ~ x1 + x2", case.frame, seed=1))
     assert len(set(found.names)) == 3 and max(map(len, found.summary().as_text().split("\n"))) <= 78
     np.testing.assert_allclose(found.predict(frame), found.predict(), rtol=1e-9)
 
@@ -205,10 +205,10 @@ def test_missing_values_of_every_kind_are_dropped_and_counted(case):
     kept = case.verb("y ~ x1 + g", case.frame[~gone], seed=1)
     for values in (case.frame.x1.mask(gone), case.frame.x1.astype("Float64").mask(gone), np.where(gone, None, case.frame.x1)):
         found = case.verb("y ~ x1 + g", case.frame.assign(x1=values), seed=1)
-        same(found, kept)
+        assert_same(found, kept)
         assert "20 rows with missing values were dropped." in found.summary().as_text()
     levels = case.verb("y ~ x1 + g", case.frame.assign(g=pd.Categorical(case.frame.g.where(~gone))), seed=1)
-    same(levels, kept)
+    assert_same(levels, kept)
 
 
 @of_every_model
@@ -221,7 +221,7 @@ def test_unused_levels_of_new_data(case):
 def test_without_an_intercept(case):
     slopes, levels = case.verb("y ~ 0 + x1", case.frame, seed=1), case.verb("y ~ g - 1", case.frame, seed=1)
     assert slopes.names == ["x1"] and levels.names == ["g[a]", "g[b]"] and slopes.df_model == 1
-    same(slopes, case.model(case.y, X[:, [1]]).fit(seed=1))
+    assert_same(slopes, case.model(case.y, X[:, [1]]).fit(seed=1))
     assert case.verb("y ~ 1", case.frame, seed=1).names == ["Intercept"]
 
 
@@ -282,7 +282,7 @@ def test_a_predictor_far_from_zero(case, plain):
 def test_more_steps_between_draws_than_draws(case):
     found = case.fit(seed=1, draws=500, thin=501, sampler="lmsgld")
     assert found.draws.shape == (4, 500, 3)
-    same(found, case.fit(seed=1, draws=500, thin=501, sampler="lmsgld"))
+    assert_same(found, case.fit(seed=1, draws=500, thin=501, sampler="lmsgld"))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs memory that is promised, not given")
@@ -322,7 +322,7 @@ def test_no_index_of_32_bits(path):
 def test_kinds_of_one_seed(seed):
     found = CASES[0].fit(seed=seed)
     assert found.seed == 3 and type(found.seed) is int
-    same(found, CASES[0].fit(seed=3))
+    assert_same(found, CASES[0].fit(seed=3))
 
 
 @pytest.mark.parametrize("make", [lambda: np.random.default_rng(3), lambda: np.random.SeedSequence(3).spawn(2)[1],
@@ -332,8 +332,8 @@ def test_kinds_of_one_seed(seed):
 def test_seeds_that_results_report_as_numbers(make):
     found = CASES[0].fit(seed=make())
     assert type(found.seed) is int
-    same(found, CASES[0].fit(seed=make()))
-    same(found, CASES[0].fit(seed=found.seed))
+    assert_same(found, CASES[0].fit(seed=make()))
+    assert_same(found, CASES[0].fit(seed=found.seed))
 
 
 def test_spawned_seeds_differ():
@@ -353,7 +353,7 @@ def test_copies_of_models(case, again):
         before = again(model)
         expected = model.fit(seed=1)
         for one in (before, again(model), model):
-            same(one.fit(seed=1), expected)
+            assert_same(one.fit(seed=1), expected)
         assert repr(before) == repr(model)
 
 
@@ -381,7 +381,7 @@ def test_a_bit_flipped_anywhere_in_a_file_is_seen(tmp_path):
         with pytest.raises(sgmc.errors.ArgumentError, match="or it is damaged"):
             sgmc.load(path)
     path.write_bytes(whole)
-    same(sgmc.load(path), CASES[0].results)
+    assert_same(sgmc.load(path), CASES[0].results)
 
 
 def test_a_save_that_fails_leaves_the_file_that_was(tmp_path):
@@ -426,7 +426,7 @@ def test_a_model_may_be_fitted_again_and_again(case):
     model = case.model(case.y, X)
     first = model.fit(seed=1)
     model.fit(seed=2, sampler="mala", precondition="diag")
-    same(model.fit(seed=1), first)
+    assert_same(model.fit(seed=1), first)
 
 
 @of_every_model
@@ -436,7 +436,7 @@ def test_eight_fits_at_once_are_those_one_by_one(case):
     with ThreadPoolExecutor(8) as pool:
         together = [future.result() for future in [pool.submit(job) for job in jobs]]
     for one, other in zip(alone, together):
-        same(one, other)
+        assert_same(one, other)
 
 
 def test_every_model_has_a_case():

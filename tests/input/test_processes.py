@@ -78,7 +78,7 @@ def threaded(request):
     return names, inside["found"]
 
 
-def check(found, expected):
+def check_equal(found, expected):
     """Equal draws for every sampler."""
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -88,13 +88,13 @@ def check(found, expected):
 @pytest.mark.parametrize("method", METHODS)
 def test_children(method, code, threaded):
     names, expected = threaded
-    check(in_child(method, code, **names), expected)
+    check_equal(in_child(method, code, **names), expected)
 
 
 @forking
 def test_a_child_of_a_child_after_a_fit(threaded):
     names, expected = threaded
-    check(in_child("fork", FITS + GRANDCHILD, code=POOLED + SEND, names=names, **names), expected)
+    check_equal(in_child("fork", FITS + GRANDCHILD, code=POOLED + SEND, names=names, **names), expected)
 
 
 @forking
@@ -110,7 +110,7 @@ def test_forks_while_another_thread_fits(threaded):
     busy.start()
     try:
         for _ in range(5):
-            check(in_child("fork", FITS, **names), expected)
+            check_equal(in_child("fork", FITS, **names), expected)
     finally:
         over.set()
         busy.join(PATIENCE)
@@ -121,7 +121,7 @@ def test_forks_while_another_thread_fits(threaded):
 def test_a_lock_held_at_the_fork_is_free_in_the_child(threaded):
     names, expected = threaded
     with blas._lock:
-        check(in_child("fork", FITS, **names), expected)
+        check_equal(in_child("fork", FITS, **names), expected)
 
 
 @forking
