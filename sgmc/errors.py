@@ -94,6 +94,14 @@ class DivergenceWarning(SGMCWarning):
     """A chain left the finite numbers and was stopped; what came before is kept."""
 
 
+class DivergentTransitionsWarning(SGMCWarning):
+    """Some proposals of an exact sampler lost so much posterior density that its steps are too long for where they began."""
+
+
+class LowEnergyWarning(SGMCWarning):
+    """Momenta of Hamiltonian Monte Carlo explore the energies too slowly: E-BFMI below its limit."""
+
+
 class InterruptedWarning(SGMCWarning):
     """The run was stopped early, by Ctrl-C or a time limit: partial results."""
 

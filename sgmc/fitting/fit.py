@@ -14,6 +14,7 @@ from sgmc.fitting import plan as planning
 from sgmc.fitting.blas import one_blas_thread
 from sgmc.fitting.chains import Watch, run_chains
 from sgmc.fitting.checkpoint import Checkpoint, compare, mark, read
+from sgmc.fitting.facts import facts_of
 from sgmc.fitting.pilot import PAIRS, SHAPE_PAIRS, draws_of_laplace, pilot
 from sgmc.subsampling.uniform import Everything
 
@@ -35,10 +36,8 @@ class Fit:
     weights : array (draw,) or None
         Step-size weights.
     run : Run
-    passes : float
-        Rows touched while sampling, over N.
-    acceptance : float or None
-    adapted_step : float or None
+    chains : list of ChainFacts
+        Of all chains that ran, also of one whose draws were left out.
     noise : float
         Gradient noise variance of the plan's batches in whitened units, the worst coefficient's.
     seconds : float
@@ -55,14 +54,29 @@ class Fit:
     x: np.ndarray
     weights: np.ndarray | None
     run: object
-    passes: float
-    acceptance: float | None
-    adapted_step: float | None
+    chains: list
     noise: float
     seconds: float
     settings: object
     states: list
     concerns: list
+
+    @property
+    def passes(self):
+        """Rows touched by all chains, over N."""
+        return sum(c.data_passes for c in self.chains)
+
+    @property
+    def acceptance(self):
+        """Share of all counted proposals that were accepted; NaN for samplers without accept-reject."""
+        proposed = sum(c.proposed for c in self.chains)
+        return sum(c.accepted for c in self.chains) / proposed if proposed else float("nan")
+
+    @property
+    def step_size(self):
+        """The first step, or where steps were adapted the mean of the chains'."""
+        adapted = self.plan.step_origin == "adapted"
+        return float(np.mean([c.step_size for c in self.chains])) if adapted else self.plan.schedule(0)
 
 
 def fit(problem, settings, begun, saved=None):
@@ -98,12 +112,8 @@ def sample(problem, plan, seen, settings, begun, saved=None):
                      adapt=plan.step_origin != "given")
     states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
     x, weights = collect(chains, plan, run, settings)
-    kernels = [c.sampler for c in chains]
-    proposed = sum(getattr(k, "proposed", 0) for k in kernels)
-    return Fit(problem, plan, seen, x, weights, run, sum(c.gradient.touched for c in chains) / n,
-               sum(k.accepted for k in kernels) / proposed if proposed else None,
-               float(np.mean([k.adapted_step for k in kernels])) if plan.step_origin == "adapted" else None,
-               noise, earlier + time.perf_counter() - begun, settings, states, checkpoint.concerns() if checkpoint else [])
+    return Fit(problem, plan, seen, x, weights, run, [facts_of(chain, plan, n) for chain in chains], noise,
+               earlier + time.perf_counter() - begun, settings, states, checkpoint.concerns() if checkpoint else [])
 
 
 def restore(problem, plan, settings, chains, steps, saved):

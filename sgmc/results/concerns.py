@@ -3,14 +3,15 @@ import math
 
 import numpy as np
 
-from sgmc.errors import (ConvergenceWarning, DivergenceWarning, GradientNoiseWarning, InterruptedWarning, LowESSWarning,
-                         ShapeWarning, SpreadWarning, StepSizeWarning)
+from sgmc.errors import (ConvergenceWarning, DivergenceWarning, DivergentTransitionsWarning, GradientNoiseWarning,
+                         InterruptedWarning, LowEnergyWarning, LowESSWarning, ShapeWarning, SpreadWarning, StepSizeWarning)
 
 SD_TOLERANCE = 0.05       # relative error of a posterior sd that the package promises by default
 MEAN_TOLERANCE = 0.1      # error of a posterior mean, in posterior sds
 INFLATION = 0.05          # of the variance, by noise or by discretisation: half of the tolerance of the sd
 FAR = 0.8                 # departure from a Gaussian beyond which unadjusted steps are suspect (0.66 was harmless on a9a)
 RHAT = 1.03
+E_BFMI = 0.3              # limit of Betancourt (2016)
 
 
 def noise_share(fit):
@@ -28,7 +29,8 @@ def after_sampling(fit, theta, ess_mean, ess_sd, rhat):
     theta : array (chain, draw, d)
     ess_mean, ess_sd, rhat : array (d,)
     """
-    return [*stopped(fit), *fit.concerns, *spread(fit), *shape(fit, theta), *monte_carlo(theta, ess_mean, ess_sd, rhat)]
+    return [*stopped(fit), *fit.concerns, *transitions(fit), *spread(fit), *shape(fit, theta),
+            *monte_carlo(theta, ess_mean, ess_sd, rhat)]
 
 
 def stopped(fit):
@@ -42,6 +44,26 @@ def stopped(fit):
     if fit.run.interrupted:
         found.append(InterruptedWarning(f"stopped by {fit.run.interrupted}: {fit.x.shape[1]} draws a chain are kept.",
                                         "They are the first ones of the run asked for."))
+    return found
+
+
+def transitions(fit):
+    """What the chains of exact samplers say about their own transitions."""
+    found, spec = [], fit.plan.spec
+    divergent, proposed = (sum(getattr(c, name) for c in fit.chains) for name in ("divergences", "proposed"))
+    if divergent > 0:
+        advice = f"Try step_size={fit.step_size / 4:.2g}, or leave step_size=None."
+        if fit.plan.step_origin == "adapted":
+            advice = f"Try sampler=sgmc.{type(spec).__name__}(target_accept={1 - (1 - spec.target_accept) / 4:.2g})."
+        found.append(DivergentTransitionsWarning(f"{divergent:.0f} of {proposed:.0f} proposals diverged: places where "
+                                                 "the posterior bends sharply may be missed.", advice))
+    low = [k for k, c in enumerate(fit.chains) if c.e_bfmi < E_BFMI]
+    if low:
+        worst = min(fit.chains[k].e_bfmi for k in low)
+        found.append(LowEnergyWarning(f"E-BFMI {worst:.2g} < {E_BFMI} (chain{'s' if len(low) > 1 else ''} "
+                                      f"{', '.join(map(str, low))}): fresh momenta change the energy too little for the tails.",
+                                      "Run longer (draws, warmup), give heavy-tailed priors lighter tails, or compare with "
+                                      "sampler='mala'."))
     return found
 
 

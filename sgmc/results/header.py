@@ -21,7 +21,7 @@ def facts(model, fit, ess, rhat, ksd, scores):
              ("Max. R-hat", number(rhat, np.nanmax, ".3f")), ("KSD (scores)", "-" if ksd is None else f"{ksd:.3g} ({scores})")]
     if plan.spec.minibatches:
         left.append(("Grad-noise share", f"{noise_share(fit):.2g}"))
-    elif fit.acceptance is not None:
+    elif np.isfinite(fit.acceptance):
         left.append(("Acceptance", f"{fit.acceptance:.2f}"))
     lines = [f"Sampler chosen {plan.reason}."] if plan.reason else []
     if model.levels is not None:
@@ -41,8 +41,7 @@ def step_text(fit):
     """The step and how it came."""
     if not fit.plan.spec.uses_gradient:
         return "-"
-    h = fit.plan.schedule(0) if fit.adapted_step is None else fit.adapted_step
-    return f"{h:.3g} ({'decaying' if fit.plan.weighted else fit.plan.step_origin})"
+    return f"{fit.step_size:.3g} ({'decaying' if fit.plan.weighted else fit.plan.step_origin})"
 
 
 def minibatch_text(fit):

@@ -168,6 +168,20 @@ class Results:
         return pd.DataFrame({"ess_bulk": self._ess, "ess_tail": self.ess("tail"), "r_hat": self._rhat,
                              "mcse_mean": self.mcse(), "mcse_sd": self.mcse("sd")}, index=self.names)
 
+    def chain_diagnostics(self):
+        """How each chain went, a DataFrame with a row a chain; NaN where a figure does not apply to the sampler.
+
+        Returns
+        -------
+        DataFrame
+            ``steps``, warmup included; ``data_passes``, rows touched over N; ``acceptance`` and ``divergences``, from the end
+            of the adaptation on (with a given step: from the start); ``step_size``, the last one; ``e_bfmi`` of `hmc`, which
+            below 0.3 says that energies are explored too slowly.
+        """
+        columns = ("steps", "data_passes", "acceptance", "step_size", "divergences", "e_bfmi")
+        table = {name: [getattr(chain, name) for chain in self._chains] for name in columns}
+        return pd.DataFrame(table, index=pd.RangeIndex(len(self._chains), name="chain"))
+
     def ksd(self):
         """Kernel Stein discrepancy of the draws in whitened coordinates, as in the header."""
         return self._ksd
@@ -285,7 +299,7 @@ def summarised(model, fit):
                 header=facts(model, fit, ess, rhat, ksd, scores), nobs=observations(fit.problem),
                 df_model=model.df_model, interrupted=fit.run.interrupted, model=model, priors=fit.problem.priors,
                 _ksd=ksd, _ess=ess, _rhat=rhat, _asked=fit.settings.draws, sampler=fit.plan.spec,
-                step_size=fit.plan.schedule(0) if fit.adapted_step is None else fit.adapted_step)
+                step_size=fit.step_size, _chains=fit.chains)
 
 
 class ModelInfo:

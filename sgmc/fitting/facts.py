@@ -1,0 +1,52 @@
+"""What each chain has to say about itself when it ends."""
+from dataclasses import dataclass
+
+NONE = float("nan")       # where a figure does not apply
+
+
+@dataclass(frozen=True)
+class ChainFacts:
+    """A chain in figures, over its whole life: a run that was resumed counts from its first step.
+
+    Attributes
+    ----------
+    steps : int
+        Warmup included.
+    data_passes : float
+        Rows touched, over N.
+    proposed, accepted, divergences : float
+        Counts of proposals once nothing was adapted any more; NaN for samplers without accept-reject.
+    step_size : float
+        In use at the last step, in the sampler's own units; NaN where there are no steps.
+    e_bfmi : float
+        Estimated Bayesian fraction of missing information; NaN for samplers without momenta.
+    """
+
+    steps: int
+    data_passes: float
+    proposed: float
+    accepted: float
+    divergences: float
+    step_size: float
+    e_bfmi: float
+
+    @property
+    def acceptance(self):
+        """Share of those proposals that were accepted; NaN where there were none."""
+        return self.accepted / self.proposed if self.proposed else NONE
+
+
+def facts_of(chain, plan, n):
+    """The facts of a chain that has run.
+
+    Parameters
+    ----------
+    chain : Chain
+    plan : Plan
+    n : int
+        Rows of the data.
+    """
+    kernel = chain.sampler
+    counts = [float(getattr(kernel, name, NONE)) for name in ("proposed", "accepted", "divergent")]
+    step = getattr(kernel, "adapted_step", plan.schedule(max(chain.steps - 1, 0))) if plan.spec.uses_gradient else NONE
+    return ChainFacts(chain.steps, chain.gradient.touched / n, *counts, step, getattr(kernel, "e_bfmi", NONE))
