@@ -56,7 +56,7 @@ def lookup(kind, name, argument):
     key = ALIASES.get(kind, {}).get(key, key)
     if key in classes:
         return classes[key]
-    near = difflib.get_close_matches(key, classes, n=1)
+    near = sorted(difflib.get_close_matches(key, classes), key=lambda c: sorted(c) != sorted(key))      # swapped letters first
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(classes))}"
     raise ArgumentError(f"{argument}={name!r} is not known; {hint}")
 
