@@ -31,7 +31,7 @@ _HOMES = {
     "sgmc.samplers.rwm": ("RWM",),
     "sgmc.samplers.mmala": ("MMALA",),
     "sgmc.samplers.laplace": ("Laplace",),
-    "sgmc.core.schedules": ("Constant", "Polynomial"),
+    "sgmc.core.schedules": ("Constant", "Polynomial", "Cyclical"),
     "sgmc.results.results": ("Results",),
     "sgmc.results.files": ("load",),
     "sgmc.registry": ("register",),

@@ -15,7 +15,9 @@ ARGUMENTS = """
         ``"auto"``, ``"lmsgld"``, ``"sgld-cv"``, ``sgmc.MALA()``, ...; see `sgmc.samplers`.
     gradient : {"taylor", "cv", "saga", "svrg", "simple"}, optional
         Estimator; default the one with the least noise at these data.
-    subsample : {"block", "uniform", "replacement"}
+    subsample : {"block", "uniform", "replacement", "preferential", "stratified"}
+        Which rows make a minibatch: a block of rows in random order; a simple sample without or with replacement; rows with
+        large gradients more often; a sample of each stratum of the outcome.
     batch_size : int, optional
     step_size : float, schedule or callable, optional
         In the sampler's coordinates: whitened at the mode unless ``precondition=None``.  A callable maps the step's number

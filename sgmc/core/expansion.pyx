@@ -3,7 +3,7 @@ import numpy as np
 
 from libc.string cimport memset
 
-from sgmc.core.contract cimport Batch, Gradient, Model, Rng, Scratch, all_rows, next_tile, scratch_size
+from sgmc.core.contract cimport OK, Batch, Gradient, Model, Rng, Scratch, all_rows, next_tile, row_of, scratch_size
 
 
 def expand(Model model, theta, Py_ssize_t rows=0):
@@ -35,8 +35,44 @@ def expand(Model model, theta, Py_ssize_t rows=0):
     return value * scale, np.asarray(grad) * scale, full * scale
 
 
-def row_noise(Gradient gradient, x, Py_ssize_t rows=0, bint noise=True):
+cdef int add_moments(Gradient gradient, const double *theta, const Batch *part, const double *weight, double *r, double *products,
+                     double *total, double *outer) except -1 nogil:
+    """total += sum z_i and outer (upper triangle; NULL: not wanted) += sum weight_i z_i z_i', z_i the corrected row terms.
+
+    `weight` (NULL: 1) holds all rows; r and products hold a tile.
+    """
+    cdef Py_ssize_t at = 0, w = gradient.model.width, i, k, l
+    cdef Batch tile
+    cdef double c
+    while next_tile(part, gradient.model.tile, &at, &tile):
+        gradient.model.scores(theta, &tile, &gradient.scratch, r, NULL)
+        gradient.correct(theta, &tile, r)
+        gradient.model.add_scores(&tile, &gradient.scratch, r, total)
+        if outer == NULL:
+            continue
+        for i in range(tile.m):
+            c = 1 if weight == NULL else weight[row_of(&tile, i)]
+            for k in range(w):
+                for l in range(w):
+                    products[(i * w + k) * w + l] = c * r[i * w + k] * r[i * w + l]
+        gradient.model.add_curvatures(&tile, &gradient.scratch, products, outer)
+    return OK
+
+
+def row_noise(Gradient gradient, x, Py_ssize_t rows=0, bint noise=True, weight=None, groups=None):
     """The gradient at x (natural coordinates) and what a batch of one row would see of it, from the first `rows` rows.
+
+    Parameters
+    ----------
+    gradient : Gradient
+    x : array (dim,)
+    rows : int, optional
+        At most so many, of each group; 0: all.
+    noise : bool
+    weight : array (n,), optional
+        1/(N p_i) of rows drawn with probabilities p_i.
+    groups : list of arrays of int, optional
+        Strata: the rows of each.
 
     Returns
     -------
@@ -44,35 +80,72 @@ def row_noise(Gradient gradient, x, Py_ssize_t rows=0, bint noise=True):
         Of the log posterior; exact where `rows` is 0 (all).
     covariance : array (dim, dim)
         N^2 Cov_i of the row terms, control values taken off, prior excluded: divided by n it is the noise of n rows drawn
-        with replacement.  Zero, and not computed, without `noise`.
+        with replacement.  Zero, and not computed, without `noise`.  With weights, sum z_i z_i' / p_i - (sum z_i)(sum z_i)'.
+        With groups (groups, dim, dim): N_h^2 times the covariance within each, with divisor N_h - 1.
     """
     cdef Model model = gradient.model
-    cdef Py_ssize_t at = 0, dim = model.dim, w = model.width, i, k, l
-    cdef Batch part = all_rows(rows if rows else model.n), tile
-    cdef double[::1] theta = np.array(x, dtype=float), total = np.zeros(dim), known = np.zeros(dim)
-    cdef double[:, ::1] outer = np.zeros((dim, dim))
+    cdef Py_ssize_t dim = model.dim, w = model.width, size
+    cdef Batch part
+    cdef double[::1] theta = np.array(x, dtype=float), total, known = np.zeros(dim)
+    cdef double[:, ::1] outer
     cdef double[::1] residual = np.empty(model.tile * w), products = np.empty(model.tile * w * w)
-    cdef double *r = &residual[0]
+    cdef const double[::1] c = np.ones(1) if weight is None else weight
+    cdef const Py_ssize_t[::1] listed
     if w == 0:
         raise NotImplementedError("row noise of a model without scores")
+    gradient.prior.add(&theta[0], NULL, &known[0])
+    gradient.known(&theta[0], &known[0])
+    sums, covariances = np.array(known), []
+    for group in [None] if groups is None else groups:
+        size = model.n if group is None else len(group)
+        part = all_rows(min(rows, size) if rows else size)
+        if group is not None:
+            listed = np.ascontiguousarray(group, dtype=np.intp)
+            part.rows = &listed[0]
+        total, outer = np.zeros(dim), np.zeros((dim, dim))
+        with nogil:
+            add_moments(gradient, &theta[0], &part, NULL if weight is None else &c[0], &residual[0], &products[0], &total[0],
+                        &outer[0, 0] if noise else NULL)
+        mean, second = np.asarray(total) / part.m, (np.asarray(outer) + np.triu(outer, 1).T) / part.m
+        scale = <double> size
+        unbiased = 1.0 if group is None else part.m / max(part.m - 1.0, 1.0)
+        covariances.append(scale ** 2 * unbiased * (second - np.outer(mean, mean)) if noise else np.zeros((dim, dim)))
+        sums = sums + scale * mean
+    return sums, covariances[0] if groups is None else np.array(covariances)
+
+
+def row_sizes(Gradient gradient, white, points):
+    """Root mean square, over some points (natural coordinates), of |W' z_i| with z_i the corrected term of row i: array (n,).
+
+    W = `white` (dim, k): of the term in whitened coordinates, where y's covariance is about W W'.
+    """
+    cdef Model model = gradient.model
+    cdef Py_ssize_t at = 0, w = model.width, i, j, k, l, p
+    cdef Batch everything = all_rows(model.n), tile
+    cdef double[:, ::1] columns = np.ascontiguousarray(np.asarray(white).T), thetas = np.array(points, dtype=float, ndmin=2)
+    cdef double[::1] residual = np.empty(model.tile * w), eta = np.empty(model.tile * w), square = np.zeros(model.n)
+    cdef double[::1] metric = np.empty(model.tile * w * w)
+    cdef double *m
+    if w == 0:
+        raise NotImplementedError("row sizes of a model without scores")
     with nogil:
-        gradient.prior.add(&theta[0], NULL, &known[0])
-        gradient.known(&theta[0], &known[0])
-        while next_tile(&part, model.tile, &at, &tile):
-            model.scores(&theta[0], &tile, &gradient.scratch, r, NULL)
-            gradient.correct(&theta[0], &tile, r)
-            model.add_scores(&tile, &gradient.scratch, r, &total[0])
-            if not noise:
-                continue
-            for i in range(tile.m):
-                for k in range(w):
-                    for l in range(w):
-                        products[(i * w + k) * w + l] = r[i * w + k] * r[i * w + l]
-            model.add_curvatures(&tile, &gradient.scratch, &products[0], &outer[0, 0])
-    mean, second = np.asarray(total) / part.m, (np.asarray(outer) + np.triu(outer, 1).T) / part.m
-    scale = <double> model.n
-    covariance = scale ** 2 * (second - np.outer(mean, mean)) if noise else np.zeros((dim, dim))
-    return np.asarray(known) + scale * mean, covariance
+        while next_tile(&everything, model.tile, &at, &tile):
+            memset(&metric[0], 0, tile.m * w * w * sizeof(double))
+            for j in range(columns.shape[0]):                  # J_i W W' J_i'
+                model.predictors(&columns[j, 0], &tile, &gradient.scratch, &eta[0])
+                for i in range(tile.m):
+                    for k in range(w):
+                        for l in range(w):
+                            metric[(i * w + k) * w + l] += eta[i * w + k] * eta[i * w + l]
+            for p in range(thetas.shape[0]):
+                model.scores(&thetas[p, 0], &tile, &gradient.scratch, &residual[0], NULL)
+                gradient.correct(&thetas[p, 0], &tile, &residual[0])
+                for i in range(tile.m):
+                    m = &metric[i * w * w]
+                    for k in range(w):
+                        for l in range(w):
+                            square[tile.start + i] += residual[i * w + k] * m[k * w + l] * residual[i * w + l]
+    return np.sqrt(np.maximum(square, 0.0) / thetas.shape[0])
 
 
 def block_effect(Gradient gradient, x, Py_ssize_t m):

@@ -1,5 +1,7 @@
 """Step sizes as functions of the step's number t = 0, 1, ..."""
-from libc.math cimport pow
+import math
+
+from libc.math cimport M_PI, cos, pow
 from libc.stdint cimport int64_t
 
 from sgmc.core.contract cimport Schedule
@@ -38,8 +40,59 @@ cdef class Polynomial(Schedule):
         self.a, self.b = checked(a, 0, "Polynomial: a="), checked(b, 0, "Polynomial: b=")
         self.gamma = checked(gamma, -float("inf"), "Polynomial: gamma=")
 
+    @classmethod
+    def between(cls, start, end, steps, gamma=0.55):
+        """The schedule with h_0 = start and h_steps = end: b = steps / ((start/end)^(1/gamma) - 1), a = start b^gamma.
+
+        Parameters
+        ----------
+        start, end : float
+            start > end > 0.
+        steps : int
+        gamma : float, optional
+            Positive.
+        """
+        start, end = checked(start, 0, "Polynomial.between: start="), checked(end, 0, "Polynomial.between: end=")
+        steps, gamma = checked(steps, 0, "Polynomial.between: steps="), checked(gamma, 0, "Polynomial.between: gamma=")
+        if end >= start:
+            raise ArgumentError(f"Polynomial.between: end={end!r}; it must be less than start={start!r}: these steps decrease")
+        try:
+            b = steps / math.expm1(math.log(start / end) / gamma)
+            return cls(start * b ** gamma, b, gamma)
+        except (OverflowError, ZeroDivisionError, ArgumentError) as error:
+            raise ArgumentError(f"Polynomial.between: gamma={gamma!r} cannot lead from {start!r} to {end!r} in {steps:g} steps; "
+                                "take a gamma nearer to 1") from error
+
     cdef double at(self, int64_t t) except? -1 nogil:
         return self.a * pow(self.b + t, -self.gamma)
+
+
+cdef class Cyclical(Schedule):
+    """h_t = h/2 (cos(pi (t mod period + 1/2) / period) + 1) (Zhang et al. 2020, eq. 1, at midpoints: never zero).
+
+    Each cycle begins with long steps, which find other modes, and ends with short ones, which sample the one found.  Draws
+    are weighted by their steps.
+
+    Parameters
+    ----------
+    h : float
+        About the largest step.
+    period : int
+        Steps of a cycle.
+    """
+
+    cdef readonly double h
+    cdef readonly int64_t period
+
+    def __init__(self, h, period):
+        self.h = checked(h, 0, "Cyclical: h=")
+        number = checked(period, 0, "Cyclical: period=")
+        if number != int(number) or number > 1e12:
+            raise ArgumentError(f"Cyclical: period={period!r}; it must be a whole number of steps, at most 1e12")
+        self.period = int(number)
+
+    cdef double at(self, int64_t t) except? -1 nogil:
+        return 0.5 * self.h * (cos(M_PI * (t % self.period + 0.5) / self.period) + 1)
 
 
 cdef class Function(Schedule):

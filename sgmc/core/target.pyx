@@ -221,7 +221,24 @@ cdef class Metric:
 
 
 cdef class Subsampler:
-    """Which rows enter an estimate; see target.pxd."""
+    """Which rows enter an estimate; see target.pxd.  Built with (n, m), or with (n, m, shared) where it has needs.
+
+    Attributes
+    ----------
+    needs : tuple of str
+        What it must know of the rows: "sizes" (root mean square size of each row's term), "strata" (a label a row), "spread"
+        (sd of the row terms in each stratum).
+    share : callable or None
+        Makes of these, as keyword arguments, what the chains share: an immutable object with `weight` (1/(N p_i), or None),
+        `groups` (rows of each stratum, or None), `fewest` (rows of a batch) and `factors(m)` (noise of m rows over that of
+        one, for each stratum).
+    replaces : bool
+        Whether rows may come twice, so that the noise has no finite-population factor.
+    """
+
+    needs = ()
+    share = None
+    replaces = False
 
     def __cinit__(self):
         self.design_effect = None

@@ -16,6 +16,7 @@ from sgmc.fitting.chains import Watch, run_chains
 from sgmc.fitting.checkpoint import Checkpoint, compare, mark, read
 from sgmc.fitting.facts import facts_of
 from sgmc.fitting.pilot import PAIRS, SHAPE_PAIRS, draws_of_laplace, pilot
+from sgmc.fitting.rows import scheme, shared_rows, subsampler
 from sgmc.subsampling.uniform import Everything
 
 MEMORY_LIMIT = 1 << 30    # bytes of kept draws
@@ -93,7 +94,7 @@ def fit(problem, settings, begun, saved=None):
     size = problem.model.n, problem.model.dim
     check_draws(settings, size[1])
     spec, gradient, reason, seen = decide(problem, settings, size)
-    known = noise_of(problem, gradient, settings.subsample, seen)
+    known = noise_of(problem, gradient, settings, seen)
     plan = planning.plan(spec, gradient, reason, settings, known, size, problem.coordinates)
     return sample(problem, plan, seen, settings, begun, saved)
 
@@ -102,8 +103,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     """Run the chains of a plan; see `fit`."""
     n = problem.model.n
     chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
-    known = noise_of(problem, plan.gradient, settings.subsample, seen)
-    noise = plan.noise(known, n)
+    noise = plan.noise(noise_of(problem, plan.gradient, settings, seen), n) if plan.spec.minibatches else 0.0
     if noise > 0:
         noise *= share_design_effect(problem, plan, settings, chains)
     steps = plan.thin * settings.draws
@@ -147,20 +147,28 @@ def decide(problem, settings, size):
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
     rests_on_shape = settings.sampler is not None and not settings.sampler.uses_gradient
     z = draws_of_laplace(settings.seed, size[1], SHAPE_PAIRS if rests_on_shape else PAIRS)
+    shared = None if whole else shared_rows(problem, settings, name)
     with one_blas_thread():
-        seen = pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, z, noisy=not whole)
+        seen = pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, z, not whole, shared)
     if settings.sampler is not None:
         return settings.sampler, name, "", seen
     stochastic, exact = (registry.room("samplers")[s]() for s in planning.AUTO)
-    noise = noise_of(problem, name, settings.subsample, seen)
+    noise = noise_of(problem, name, settings, seen)
     return *planning.automatic(stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size), seen
 
 
-def noise_of(problem, gradient, subsample, seen):
-    """Noise and cost of an estimator of that name, of whose kind the pilot was, under a subsampling scheme."""
-    cls = registry.lookup("gradients", gradient, "gradient")
-    shared = cls.block_noise if subsample == "block" else 0.0
-    return planning.Noise(seen.worst_noise, problem.always_computed(gradient), cls.row_cost, shared)
+def noise_of(problem, gradient, settings, seen):
+    """Noise and cost of an estimator of that name, of whose kind the pilot was, under the subsampling scheme of the fit."""
+    cls, rows = registry.lookup("gradients", gradient, "gradient"), scheme(settings)
+    common = cls.block_noise if rows.name == "block" else 0.0
+    noisy = seen.noise.any()                                   # an exact sampler's pilot looks for none
+    shared = shared_rows(problem, settings, gradient) if noisy else None
+
+    def law(m):
+        return seen.worst_noise(1 / m if shared is None else shared.factors(m))
+
+    return planning.Noise(seen.worst_noise(), problem.always_computed(gradient), cls.row_cost, common,
+                          law if noisy and (rows.replaces or shared is not None) else None)
 
 
 def check_draws(settings, d):
@@ -175,9 +183,8 @@ def build_chain(problem, plan, settings, k):
     """The k-th chain; it depends on the seed and on k alone."""
     n, d = problem.model.n, problem.model.dim
     rng = Rng(seed_sequence(settings.seed, "chain", k))
-    scheme = registry.lookup("subsampling", settings.subsample, "subsample")
-    whole = not plan.spec.minibatches
-    gradient = problem.gradient(plan.gradient, Everything(n) if whole else scheme(n, plan.batch), rng)
+    rows = subsampler(problem, settings, plan.gradient, plan.batch) if plan.spec.minibatches else Everything(n)
+    gradient = problem.gradient(plan.gradient, rows, rng)
     reason = plan.spec.refusal(problem.coordinates.map)
     if reason:
         raise NotSupported(reason)

@@ -21,9 +21,10 @@ class Pilot:
 
     Attributes
     ----------
-    noise : array (d,)
+    noise : array (strata, d)
         V1 a coefficient: variance of the gradient estimate from one row, relative to the posterior precision, in
-        stationarity: what is seen with control values at the mode, times the estimator's `staleness`.
+        stationarity: what is seen with control values at the mode, times the estimator's `staleness`.  One row, but for
+        stratified sampling.
     mean_shift, sd_ratio : array (d,)
         The posterior's mean minus the mode in sds, and its sd over the Laplace sd, to first order in the departure from a
         Gaussian: what skewness does to the sd is of second order, and shows in the shift long before.
@@ -33,10 +34,9 @@ class Pilot:
     mean_shift: np.ndarray
     sd_ratio: np.ndarray
 
-    @property
-    def worst_noise(self):
-        """Largest V1."""
-        return float(self.noise.max())
+    def worst_noise(self, factors=1.0):
+        """Largest noise of a coefficient, for factors of V1 (one a stratum); V1 itself by default."""
+        return float((np.reshape(factors, (-1, 1)) * self.noise).sum(axis=0).max())
 
     @property
     def departure(self):
@@ -49,7 +49,7 @@ def draws_of_laplace(entropy, d, pairs=PAIRS):
     return Rng(seed_sequence(entropy, "pilot")).normals(pairs * d).reshape(pairs, d)
 
 
-def pilot(gradient, coordinates, z, noisy=True):
+def pilot(gradient, coordinates, z, noisy=True, shared=None):
     """Measure noise and shape with a gradient estimator of the wanted kind.
 
     Under log pi(x) = -|x|^2/2 + e(x) with small e, Stein's identity gives E_pi x = E e'(x) and Var_pi x_jk - I =
@@ -62,16 +62,19 @@ def pilot(gradient, coordinates, z, noisy=True):
     z : array (pairs, d)
     noisy : bool
         Whether noise is wanted, besides shape.
+    shared : object, optional
+        What the subsamplers share: noise is then that of rows with its probabilities, or within its strata.
     """
     white = coordinates.white
     variance = (white ** 2).sum(axis=1)
     d, both = len(variance), np.concatenate([z, -z])
-    noise, shift, spread = np.zeros(d), np.zeros(d), np.zeros((d, d))
+    weight, groups = (None, None) if shared is None or not noisy else (shared.weight, shared.groups)
+    noise, shift, spread = np.zeros((1 if groups is None else len(groups), d)), np.zeros(d), np.zeros((d, d))
     directions = fixed_directions(coordinates) if noisy else None
     rows = 0 if gradient.anchor is None else min(ROWS, gradient.model.n)
     for one in both:
         x = coordinates.from_white(one)
-        g, covariance = row_noise(gradient, coordinates.natural(x), rows, noisy)
+        g, covariance = row_noise(gradient, coordinates.natural(x), rows, noisy, weight, groups)
         if noisy:
             along = directions * slopes(coordinates, x) if coordinates.whitened else directions
             noise += gradient.staleness * diagonal(along, covariance) / variance / len(both)
@@ -83,8 +86,8 @@ def pilot(gradient, coordinates, z, noisy=True):
 
 
 def diagonal(A, M):
-    """The diagonal of A M A'."""
-    return np.einsum("jk,jk->j", A @ M, A)
+    """The diagonal of A M A', or of each of a stack of them."""
+    return np.einsum("...jk,jk->...j", A @ M, A)
 
 
 def fixed_directions(coordinates):

@@ -1,9 +1,11 @@
 """Step size, batch size, thinning and warmup: derived where not given, and the reasons.
 
-With gradient noise V = V1/n (1 - n/N) in whitened coordinates, a sampler says by how much it widens the variance of a
-Gaussian (`SamplerSpec.inflation`).  The default keeps that below TOLERANCE at the least rows a unit of Langevin time.
+With gradient noise V in whitened coordinates, V1/n (1 - n/N) for simple samples of rows, a sampler says by how much it
+widens the variance of a Gaussian (`SamplerSpec.inflation`).  The default keeps that below TOLERANCE at the least rows a unit
+of Langevin time.
 """
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -40,15 +42,20 @@ class Noise(NamedTuple):
         Row gradients computed for each row drawn.
     shared : float
         Noise that a batch's rows have in common, whatever their number (`Gradient.block_noise`).
+    law : callable or None
+        V of a batch by its size, for schemes that draw no simple samples.
     """
 
     one_row: float
     always: int
     each: float = 1.0
     shared: float = 0.0
+    law: Callable | None = None
 
     def of(self, batch, n):
         """Noise V of batches of that size, of n rows."""
+        if self.law is not None:
+            return self.law(batch)
         return (self.one_row / batch + self.shared) * (1 - batch / n)
 
     def rows(self, batch):

@@ -34,6 +34,8 @@ class Problem:
     concerns : list of SGMCWarning
     anchors : dict
         Shared anchors at the mode, made at first use.
+    shared : dict
+        What subsamplers share (`fitting.rows`), made at first use.
     """
 
     model: object
@@ -44,6 +46,7 @@ class Problem:
     table: object
     concerns: list
     anchors: dict = field(default_factory=dict)
+    shared: dict = field(default_factory=dict)
 
     def gradient(self, name, rows, rng):
         """A gradient estimator of that name over a subsampler, private to one chain."""

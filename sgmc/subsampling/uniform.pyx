@@ -70,6 +70,7 @@ cdef class Replacement(Listed):
     """
 
     name = "replacement"
+    replaces = True
 
     cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil:
         cdef Py_ssize_t i

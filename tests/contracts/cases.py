@@ -5,6 +5,7 @@ import pkgutil
 from functools import cache
 
 import numpy as np
+import pytest
 from scipy import sparse
 
 from sgmc import _toys, models
@@ -18,7 +19,26 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.models.family import Family
 from sgmc.registry import room
 
-SAMPLERS, GRADIENTS, SCHEMES = room("samplers"), room("gradients"), room("subsampling")
+SAMPLERS, GRADIENTS = room("samplers"), room("gradients")
+
+
+def known_rows(n, m):
+    """What a scheme may want to know of n rows: sizes of 1, 2 and 3; two strata, where a batch of m reaches both."""
+    strata = np.arange(n) % min(2, m)
+    return {"sizes": np.arange(n) % 3 + 1.0, "strata": strata, "spread": np.unique(strata) + 1.0}
+
+
+def made_with(cls):
+    """A subsampling scheme as a function of (n, m), whatever it needs."""
+    def make(n, m):
+        if not cls.needs:
+            return cls(n, m)
+        return cls(n, m, cls.share(**{need: known_rows(n, m)[need] for need in cls.needs}))
+
+    return make
+
+
+SCHEMES = {name: made_with(cls) for name, cls in room("subsampling").items()}
 STORAGE = {"dense64": np.ascontiguousarray, "dense32": lambda X: X.astype(np.float32), "csr": sparse.csr_array}
 
 
@@ -115,12 +135,17 @@ def slopes(gradient, draws, at, v):
 
 @cache
 def law(scheme, n, m, draws=20_000):
-    """The different draws of a scheme, by drawing until none is new, and how often each came: (draws, counts).
+    """The different draws of a scheme, by drawing until none is new, and their probabilities: (draws, p, how often each came).
 
-    Draws are compared in order, so that those of `uniform` and `replacement` are equally likely ones.
+    Draws are compared in order, so that those of `uniform`, `replacement` and `stratified` are equally likely ones.  Where a
+    row's weight is 1/(N p_i), the draw of some of them has the product of their p_i.
     """
     rows, rng, seen = scheme(n, m), stream(11), {}
     for _ in range(draws):
         runs = draw(rows, rng)
         seen[runs] = seen.get(runs, 0) + 1
-    return list(seen), np.array(list(seen.values()))
+    p = np.full(len(seen), 1 / len(seen))
+    if all(run.weight for runs in seen for run in runs):
+        p = np.array([np.prod([1 / (n * c) for run in runs for c in run.weight]) for runs in seen])
+        assert p.sum() == pytest.approx(1, abs=1e-12), "not all draws have come, or weights are not 1/(N p)"
+    return list(seen), p, np.array(list(seen.values()))

@@ -8,17 +8,21 @@ from scipy import stats
 from sgmc._testing import FlatBlock, Misscaled, Scripted, block, draw, listed
 from sgmc._toys import GaussianLocation
 from sgmc.core.engine import evaluate, full
-from sgmc.core.expansion import block_effect, row_noise
+from sgmc.core.expansion import block_effect, row_noise, row_sizes
 from sgmc.subsampling.uniform import Everything
 
-from .cases import GRADIENTS, SCHEMES, STORAGE, estimates, estimator, law, make_map, normal_prior, regression, stream, table
+from .cases import (GRADIENTS, SCHEMES, STORAGE, estimates, estimator, known_rows, law, make_map, normal_prior, regression, room,
+                    stream, table)
 from .montecarlo import LIMIT
 
 N, M, D = 6, 3, 3
 X = table(N, D)
 AT = np.array([0.8, -1.1, 0.6])                          # away from the anchor at CENTRE
 CENTRE = np.array([0.1, 0.2, -0.3])
-NUMBER = {"block": N, "uniform": perm(N, M), "replacement": N ** M}      # of draws, told apart by their order
+NUMBER = {"block": N, "uniform": perm(N, M), "replacement": N ** M, "preferential": N ** M,
+          "stratified": perm(3, 1) * perm(3, 2)}         # of draws, told apart by their order
+SPREAD_SEEN = {"stratified": 4}                          # rows a batch with which the spread of each stratum shows
+SHARED = {name: cls.share for name, cls in room("subsampling").items()}
 VISIBLE = 1e-3                                           # relative; a planted bias is larger
 
 
@@ -37,10 +41,12 @@ def tolerance(model):
     return 1e-5 if "32" in model else 1e-10
 
 
-def mean_estimate(gradient, draws, at, noise=False):
-    """Average of the estimate over the draws that the gradient's script holds, and of sd^2."""
+def mean_estimate(gradient, draws, at, noise=False, p=None):
+    """Average of the estimate over the draws that the gradient's script holds, of probabilities p (equal ones), and of sd^2."""
     found = estimates(gradient, draws, at, noise)
-    return np.mean([g for g, _ in found], axis=0), np.mean([sd ** 2 for _, sd in found], axis=0) if noise else None
+    mean, square = (np.average(some, axis=0, weights=p) if noise or k == 0 else None
+                    for k, some in enumerate(([g for g, _ in found], [sd ** 2 if noise else 0 for _, sd in found])))
+    return mean, square
 
 
 def scripted(cls, name, draws, **options):
@@ -50,17 +56,17 @@ def scripted(cls, name, draws, **options):
     return estimator(cls, model, Scripted(N, draws), stream(0), centre=CENTRE, **options)
 
 
-def bias(gradient, draws, at=AT):
+def bias(gradient, draws, at=AT, p=None):
     """Largest departure of the average estimate, relative to the full gradient."""
     exact = full(gradient, at)[1]
-    return np.abs(mean_estimate(gradient, draws, at)[0] - exact).max() / np.abs(exact).max()
+    return np.abs(mean_estimate(gradient, draws, at, p=p)[0] - exact).max() / np.abs(exact).max()
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_draws_are_equally_likely(scheme):
-    draws, counts = law(SCHEMES[scheme], N, M)
+def test_draws_follow_their_law(scheme):
+    draws, p, counts = law(SCHEMES[scheme], N, M)
     assert len(draws) == NUMBER.get(scheme, len(draws))
-    assert stats.chisquare(counts).pvalue > 1e-4         # fixed seed; a scheme with unequal draws needs its own law here
+    assert stats.chisquare(counts, p * counts.sum()).pvalue > 1e-4       # fixed seed
 
 
 @pytest.mark.parametrize("map", ["none", "scaling", "affine", "positive"])
@@ -68,9 +74,9 @@ def test_draws_are_equally_likely(scheme):
 @pytest.mark.parametrize("name", GRADIENTS)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_estimates_are_unbiased(scheme, name, model, map):
-    draws = law(SCHEMES[scheme], N, M)[0]
+    draws, p, _ = law(SCHEMES[scheme], N, M)
     gradient = scripted(GRADIENTS[name], model, draws, map=make_map(map, D))
-    assert bias(gradient, draws) < tolerance(model)
+    assert bias(gradient, draws, p=p) < tolerance(model)
 
 
 @pytest.mark.parametrize("exact", [(4,), (0, 5), tuple(range(N))])
@@ -78,8 +84,8 @@ def test_estimates_are_unbiased(scheme, name, model, map):
 @pytest.mark.parametrize("name", GRADIENTS)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_rows_that_are_always_computed_leave_estimates_unbiased(scheme, name, model, exact):
-    draws = law(SCHEMES[scheme], N, M)[0]
-    assert bias(scripted(GRADIENTS[name], model, draws, exact=exact), draws) < tolerance(model)
+    draws, p, _ = law(SCHEMES[scheme], N, M)
+    assert bias(scripted(GRADIENTS[name], model, draws, exact=exact), draws, p=p) < tolerance(model)
 
 
 @pytest.mark.parametrize("name", GRADIENTS)
@@ -102,9 +108,19 @@ def test_a_block_that_starts_before_the_end_only_is_caught():
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_wrong_scale_is_caught(scheme):
-    draws = [tuple(run._replace(scale=run.scale * (N - 1) / N) for run in runs) for runs in law(SCHEMES[scheme], N, M)[0]]
+    draws, p, _ = law(SCHEMES[scheme], N, M)
+    draws = [tuple(run._replace(scale=run.scale * (N - 1) / N) for run in runs) for runs in draws]
     for cls in GRADIENTS.values():
-        assert bias(scripted(cls, "logit dense64", draws), draws) > VISIBLE
+        assert bias(scripted(cls, "logit dense64", draws), draws, p=p) > VISIBLE
+
+
+@pytest.mark.parametrize("scheme, part", [("preferential", "weight"), ("stratified", "scale")])
+def test_rows_that_count_alike_though_they_come_unequally_often_are_caught(scheme, part):
+    draws, p, _ = law(SCHEMES[scheme], N, M)
+    alike = {"weight": None, "scale": N / M}[part]
+    draws = [tuple(run._replace(**{part: alike}) for run in runs) for runs in draws]
+    for cls in GRADIENTS.values():
+        assert bias(scripted(cls, "logit dense64", draws), draws, p=p) > VISIBLE
 
 
 def row_share(rows, draws=20_000):
@@ -149,9 +165,10 @@ def affine(map):
     return L, CENTRE - np.array(map.centre)
 
 
-def enumerated_variance(gradient, draws, at):
-    """Variance of the estimate over equally likely draws."""
-    return np.var([g for g, _ in estimates(gradient, draws, at)], axis=0)
+def enumerated_variance(gradient, draws, at, p=None):
+    """Variance of the estimate over draws of these probabilities (equal ones)."""
+    found = np.array([g for g, _ in estimates(gradient, draws, at)])
+    return np.average((found - np.average(found, axis=0, weights=p)) ** 2, axis=0, weights=p)
 
 
 @pytest.mark.parametrize("map", ["none", "scaling", "positive"])
@@ -159,10 +176,19 @@ def enumerated_variance(gradient, draws, at):
 @pytest.mark.parametrize("name", GRADIENTS)
 @pytest.mark.parametrize("scheme", [s for s in SCHEMES if s != "block"])
 def test_estimated_noise_is_unbiased(scheme, name, model, map):
-    draws = law(SCHEMES[scheme], N, M)[0]
+    """Of draws with two rows of each stratum at least: one row says nothing of the spread."""
+    draws, p, _ = law(SCHEMES[scheme], N, SPREAD_SEEN.get(scheme, M))
     gradient = scripted(GRADIENTS[name], model, draws, map=make_map(map, D))
-    variance = enumerated_variance(gradient, draws, AT)
-    assert mean_estimate(gradient, draws, AT, noise=True)[1] == pytest.approx(variance, rel=tolerance(model))
+    variance = enumerated_variance(gradient, draws, AT, p)
+    assert mean_estimate(gradient, draws, AT, noise=True, p=p)[1] == pytest.approx(variance, rel=tolerance(model))
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_a_stratum_of_which_one_row_is_drawn_errs_on_the_safe_side(name):
+    draws, p, _ = law(SCHEMES["stratified"], N, M)
+    gradient = scripted(GRADIENTS[name], "logit dense64", draws)
+    variance = enumerated_variance(gradient, draws, AT, p)
+    assert (mean_estimate(gradient, draws, AT, noise=True, p=p)[1] > variance).all()
 
 
 @pytest.mark.parametrize("name", GRADIENTS)
@@ -193,6 +219,21 @@ def test_design_effect_of_blocks(m, name, model):
 
 @pytest.mark.parametrize("model", [m for m in MODELS if "32" not in m])
 @pytest.mark.parametrize("name", GRADIENTS)
+def test_row_noise_by_probabilities_and_strata_is_that_of_their_samples(name, model):
+    """With weights 1/(N p_i), over n; with groups, times 1/n_h - 1/N_h: covariances of the estimates, to rounding."""
+    for scheme, m in (("preferential", M), ("stratified", 4)):
+        draws, p, _ = law(SCHEMES[scheme], N, m)
+        shared = SHARED[scheme](**{k: v for k, v in known_rows(N, m).items() if k in room("subsampling")[scheme].needs})
+        gradient = scripted(GRADIENTS[name], model, draws)
+        exact, noise = row_noise(gradient, AT, weight=shared.weight, groups=shared.groups)
+        found = np.array([g for g, _ in estimates(gradient, draws, AT)])
+        planned = np.einsum("h,hjk->jk", shared.factors(m), noise.reshape(-1, D, D))
+        assert exact == pytest.approx(full(gradient, AT)[1], rel=1e-10)
+        assert planned == pytest.approx(np.cov(found, rowvar=False, ddof=0, aweights=p), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if "32" not in m])
+@pytest.mark.parametrize("name", GRADIENTS)
 def test_row_noise_is_the_noise_of_one_row(name, model):
     """Divided by n it is the covariance of estimates from n rows with replacement; the gradient is the exact one."""
     draws = law(SCHEMES["replacement"], N, M)[0]
@@ -201,6 +242,19 @@ def test_row_noise_is_the_noise_of_one_row(name, model):
     found = [g for g, _ in estimates(gradient, draws, AT)]
     assert exact == pytest.approx(full(gradient, AT)[1], rel=1e-10)
     assert noise / M == pytest.approx(np.cov(found, rowvar=False, ddof=0), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if "32" not in m])
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_row_sizes_are_those_of_the_corrected_terms(name, model):
+    """Root mean square over two points of |W' z_i|, z_i by the difference of estimates that count row i twice and once."""
+    W, points = np.random.default_rng(6).normal(size=(D, D)), [AT, 0.3 * AT]
+    draws = [(listed([i], scale=c),) for i in range(N) for c in (1.0, 2.0)]
+    gradient, square = scripted(GRADIENTS[name], model, draws), np.zeros(N)
+    for x in points:
+        g = np.array([g for g, _ in estimates(gradient, draws, x)]).reshape(N, 2, D)
+        square += (((g[:, 1] - g[:, 0]) @ W) ** 2).sum(axis=1) / len(points)
+    assert row_sizes(gradient, W, points) == pytest.approx(np.sqrt(square), rel=1e-8)
 
 
 @pytest.mark.parametrize("name", GRADIENTS)

@@ -1,0 +1,79 @@
+"""What subsampling schemes must know of the rows, and what the chains of a fit share of it."""
+import numpy as np
+
+from sgmc import registry
+from sgmc.core.expansion import row_noise, row_sizes
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.errors import ArgumentError
+from sgmc.fitting.blas import one_blas_thread
+from sgmc.fitting.pilot import ROWS, draws_of_laplace
+from sgmc.subsampling.uniform import Everything
+
+LEVELS = 8                # most strata of an outcome
+
+
+def scheme(settings):
+    """The subsampler class of a fit."""
+    return registry.lookup("subsampling", settings.subsample, "subsample")
+
+
+def subsampler(problem, settings, gradient, batch):
+    """A subsampler for one chain."""
+    shared = shared_rows(problem, settings, gradient)
+    return scheme(settings)(problem.model.n, batch, *([] if shared is None else [shared]))
+
+
+def shared_rows(problem, settings, gradient):
+    """What the subsamplers of a fit share, made at first use, for an estimator of that name; None for schemes without needs.
+
+    It depends on the data, the estimator and the seed alone.
+
+    Raises
+    ------
+    ArgumentError
+        Where batch_size is less than the scheme needs.
+    """
+    cls = scheme(settings)
+    if not cls.needs:
+        return None
+    key = cls.name, gradient, settings.seed
+    if key not in problem.shared:
+        with one_blas_thread():
+            problem.shared[key] = cls.share(**known_rows(problem, gradient, settings.seed, cls.needs))
+    made = problem.shared[key]
+    if settings.batch_size is not None and settings.batch_size < made.fewest:
+        raise ArgumentError(f"batch_size={settings.batch_size} is less than the {made.fewest} strata of subsample={cls.name!r}; "
+                            "a batch has a row of each")
+    return made
+
+
+def known_rows(problem, name, entropy, needs):
+    """What a scheme needs, by name: at the pilot's draws of the Laplace approximation, with an estimator of that name."""
+    where, z = problem.coordinates, draws_of_laplace(entropy, problem.model.dim)
+    gradient = problem.gradient(name, Everything(problem.model.n), Rng(seed_sequence(entropy, "pilot", 1)))
+    points = [where.natural(where.from_white(one)) for one in np.concatenate([z, -z])]
+    found = {}
+    if "sizes" in needs:
+        found["sizes"] = row_sizes(gradient, where.inner, points)
+    if "strata" in needs or "spread" in needs:
+        strata = groups_of(problem.table.y)
+        found |= {"strata": strata, "spread": spread_within(gradient, where.inner, points, strata)}
+    return {need: found[need] for need in needs}
+
+
+def groups_of(y):
+    """Strata by the outcome: its levels; where there are more than LEVELS, as many groups by its quantiles."""
+    levels, place = np.unique(y, return_inverse=True)
+    if len(levels) <= LEVELS:
+        return place
+    return np.searchsorted(np.unique(np.quantile(y, np.arange(1, LEVELS) / LEVELS)), y, side="left")
+
+
+def spread_within(gradient, white, points, strata):
+    """S_h: root mean square, over the points, of the sd within each stratum of the row terms in whitened coordinates."""
+    groups = [np.flatnonzero(strata == h) for h in np.unique(strata)]
+    total = np.zeros(len(groups))
+    for x in points:
+        covariance = row_noise(gradient, x, ROWS, groups=groups)[1]
+        total += np.einsum("jk,hjl,lk->h", white, covariance, white, optimize=True)
+    return np.sqrt(np.maximum(total, 0.0) / len(points)) / [len(rows) for rows in groups]
