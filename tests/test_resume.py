@@ -301,7 +301,7 @@ def test_a_killed_run_goes_on_from_its_checkpoint(share, whole, tmp_path):
     assert process.returncode == -signal.SIGKILL
     saved = read(str(tmp_path / "run"))
     kept = [len(state["recorder"]["draws"]) for state in saved.chains]
-    assert max(kept) < 1500 and (share < 0.5 or max(kept) > 0)
+    assert min(kept) < 1500 and (share < 0.5 or max(kept) > 0)        # one chain may be done when the run is killed
     finished(child("np.save(sys.argv[2], fit(checkpoint=sys.argv[1]).draws)", tmp_path / "run", tmp_path / "draws.npy"))
     np.testing.assert_array_equal(np.load(tmp_path / "draws.npy"), whole)
 
