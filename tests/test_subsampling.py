@@ -189,7 +189,7 @@ def exact():
     return {name: (df, sgmc.logit("y ~ .", df, sampler="mala", seed=1, draws=8000)) for name, df in data.items()}
 
 
-def check(results, exact):
+def assert_right(results, exact):
     """Means within 0.1 sd, sds within 6 %: what the package promises of an sd, and the Monte Carlo error of both."""
     assert (np.abs(results.params - exact.params) < 0.1 * exact.bse).all()
     assert (np.abs(results.bse / exact.bse - 1) < 0.06).all()
@@ -201,7 +201,7 @@ def check(results, exact):
 @pytest.mark.parametrize("subsample", KNOWING)
 def test_posteriors_at_derived_steps(subsample, gradient, data, exact):
     df, reference = exact[data]
-    check(sgmc.logit("y ~ .", df, sampler=f"lmsgld-{gradient}", subsample=subsample, seed=2, draws=4000), reference)
+    assert_right(sgmc.logit("y ~ .", df, sampler=f"lmsgld-{gradient}", subsample=subsample, seed=2, draws=4000), reference)
 
 
 @pytest.mark.parametrize("data, subsample, how", [
@@ -211,7 +211,7 @@ def test_posteriors_at_derived_steps(subsample, gradient, data, exact):
 def test_posteriors_without_control_values(subsample, data, how, exact):
     """Steps are given where the derived ones, short as they are with replacement, take long: V of 2 and less, h V / 4 < 0.05."""
     df, reference = exact[data]
-    check(sgmc.logit("y ~ .", df, sampler="lmsgld-simple", subsample=subsample, seed=2, draws=2500, **how), reference)
+    assert_right(sgmc.logit("y ~ .", df, sampler="lmsgld-simple", subsample=subsample, seed=2, draws=2500, **how), reference)
 
 
 @pytest.mark.parametrize("subsample", KNOWING)
@@ -222,7 +222,7 @@ def test_rows_of_weight_zero_change_nothing(subsample):
     X = df[["a", "b", "c"]].assign(one=1.0)
     reference = sgmc.Logit(df.y[1000:], X[1000:], weights=w[1000:]).fit(sampler="mala", seed=1, draws=8000)
     results = sgmc.Logit(df.y, X, weights=w).fit(sampler="lmsgld-cv", subsample=subsample, seed=2, draws=4000)
-    check(results, reference)
+    assert_right(results, reference)
     if subsample == "preferential":
         fit = results._fit
         p = next(iter(fit.problem.shared.values())).p
