@@ -34,6 +34,7 @@ class RegressionData:
     source: object
     offset: np.ndarray | None = None
     weight: np.ndarray | None = None
+    strata: np.ndarray | None = None
     dropped: int = 0
     notes: list = field(default_factory=list)
 
@@ -75,6 +76,8 @@ class Regression:
         Frequency weights: the i-th log density counts weights[i] times.
     offset : array_like (n,), optional
         Added to the linear predictor.
+    strata : array_like (n,), optional
+        Groups of rows for ``subsample="stratified"``; the posterior does not depend on them.
 
     Raises
     ------
@@ -84,14 +87,15 @@ class Regression:
 
     family = None
 
-    def __init__(self, endog, exog, *, names=None, weights=None, offset=None):
-        self.data = from_arrays(endog, exog, names, weights, offset)
+    def __init__(self, endog, exog, *, names=None, weights=None, offset=None, strata=None):
+        self.data = from_arrays(endog, exog, names, weights, offset, strata)
         self.spec = self.formula = self.levels = None
         self.inputs = {}
         self.family.check(self.data.y, self.data.endog_name)
 
     @classmethod
-    def from_formula(cls, formula, data, *, weights=None, offset=None, exposure=None, subset=None, missing="drop", scope=None):
+    def from_formula(cls, formula, data, *, weights=None, offset=None, exposure=None, strata=None, subset=None, missing="drop",
+                     scope=None):
         """A model from an R-style formula and a table.
 
         Parameters
@@ -100,7 +104,7 @@ class Regression:
             As in R: ``"y ~ ."``, ``"y ~ x1 + C(g)"``, ``"y ~ . - x1"``.
         data : DataFrame
             Never changed.
-        weights, offset, exposure : str or array_like, optional
+        weights, offset, exposure, strata : str or array_like, optional
             Column names or arrays.
         subset : str, array_like or callable, optional
             Rows to use.
@@ -116,16 +120,16 @@ class Regression:
 
         if exposure is not None:
             raise ArgumentError(f"exposure does not apply to {cls.family.name}: it belongs to models of counts")
-        table = front.read(formula, data, weights=weights, offset=offset, subset=subset, missing=missing,
+        table = front.read(formula, data, weights=weights, offset=offset, strata=strata, subset=subset, missing=missing,
                            outcome=cls.family.outcome, scope=front.caller_scope() if scope is None else scope)
         model = cls.__new__(cls)
         spec = table.spec
         intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
         model.data = RegressionData(table.y, list(spec.exog_names), dict(spec.term_slices), intercept, spec.endog_name, table,
-                                    table.offset, table.weights, table.dropped,
+                                    table.offset, table.weights, table.strata, table.dropped,
                                     [front.left_out_warning(table.left_out)] if table.left_out else [])
         model.spec, model.formula, model.levels = spec, formula, spec.levels
-        model.inputs = dict(weights=weights, offset=offset, subset=subset, missing=missing)
+        model.inputs = dict(weights=weights, offset=offset, strata=strata, subset=subset, missing=missing)
         cls.family.check(table.y, spec.endog_name)
         return model
 
@@ -170,6 +174,8 @@ class Regression:
         prior = rest.pop("prior")
         checked = settings(**rest)
         check_labels("init", arguments.get("init"), self.data.names)
+        if self.data.strata is not None and checked.subsample != "stratified":
+            raise ArgumentError(f"strata does not apply to subsample={checked.subsample!r}; give subsample='stratified'")
         with one_blas_thread():                                # with two, bits differ, and small systems take ten times as long
             problem = regression_problem(self.data, self.family, prior, checked)
         return Results.of_fit(ModelInfo(self), fit(problem, checked, begun, saved), arguments)
@@ -186,11 +192,11 @@ class Logit(Regression):
     family = LogitFamily
 
 
-def from_arrays(endog, exog, names, weights, offset):
+def from_arrays(endog, exog, names, weights, offset, strata):
     """Checked RegressionData from arrays, DataFrames or a CSR array."""
     label = getattr(endog, "name", None) or "y"
     y = vector("endog", endog)
-    check_index(endog=endog, exog=exog, weights=weights, offset=offset)
+    check_index(endog=endog, exog=exog, weights=weights, offset=offset, strata=strata)
     X = exog.tocsr() if hasattr(exog, "tocsr") else numeric("exog", exog)
     X = X[:, None] if X.ndim == 1 else X
     if X.ndim != 2 or X.shape[1] == 0:
@@ -213,7 +219,19 @@ def from_arrays(endog, exog, names, weights, offset):
         names[intercept] = "const"
     return RegressionData(y, names, {n: slice(j, j + 1) for j, n in enumerate(names)}, intercept, str(label), X,
                           None if offset is None else same_length("offset", vector("offset", offset), y),
-                          None if weights is None else check_weights(same_length("weights", vector("weights", weights), y)))
+                          None if weights is None else check_weights(same_length("weights", vector("weights", weights), y)),
+                          None if strata is None else same_length("strata", labels(strata), y))
+
+
+def labels(strata):
+    """Labels of rows as numbers; DataError where some are missing."""
+    import pandas as pd
+
+    from sgmc.formula.columns import labels_of
+
+    if np.ndim(strata) != 1:
+        raise DataError(f"strata has shape {np.shape(strata)}; it must be one label a row")
+    return vector("strata", labels_of("strata", pd.Series(strata)))
 
 
 def column_names(names, exog, d):

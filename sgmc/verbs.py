@@ -17,8 +17,10 @@ ARGUMENTS = """
         Estimator; default the one with the least noise at these data.
     subsample : {"block", "uniform", "replacement", "preferential", "stratified"}
         Which rows make a minibatch: a block of rows in random order; a simple sample without or with replacement; rows with
-        large gradients more often; a sample of each stratum of the outcome.
-    batch_size : int, optional
+        large gradients more often; a sample of each stratum (of `strata`, or else of the outcome).
+    batch_size : int or "adaptive", optional
+        Rows of a minibatch; default derived from the gradient's noise at draws of the Laplace approximation.  ``"adaptive"``:
+        each chain goes on adapting them in warmup to the noise that it meets, so that noise adds at most 1 % to the variance.
     step_size : float, schedule or callable, optional
         In the sampler's coordinates: whitened at the mode unless ``precondition=None``.  A callable maps the step's number
         0, 1, ... to a positive number.
@@ -29,12 +31,16 @@ ARGUMENTS = """
         Kept draws a chain.
     thin : int, optional
         Steps a kept draw.
-    warmup : int, optional
-        Steps before the first kept draw.
+    warmup : int or "threshold", optional
+        Steps before the first kept draw.  ``"threshold"``: as many as it takes until gradient noise adds no more than a tenth
+        to the variance of a step (Welling & Teh's alpha; see `Results.sampling_threshold`), for decreasing steps.
     chains, threads : int
     seed : int, SeedSequence or Generator, optional
     weights, offset : str or array, optional
         Frequency weights and offset of the linear predictor, as column names or arrays.
+    strata : str or array, optional
+        Groups of rows for ``subsample="stratified"``, as a column name or labels: levels, or eight groups by quantiles of
+        numbers with more than 32 values.  The posterior does not depend on them, and a column stays a predictor.
     subset : str, array or callable, optional
         Rows to use; a callable gets a shallow copy of the data.
     missing : {"drop", "raise"}
@@ -62,8 +68,10 @@ ARGUMENTS = """
 def verb(model):
     """The verb of a regression class."""
 
-    def fit(formula, data, *, prior=None, weights=None, offset=None, exposure=None, subset=None, missing="drop", **arguments):
-        built = model.from_formula(formula, data, weights=weights, offset=offset, exposure=exposure, subset=subset, missing=missing)
+    def fit(formula, data, *, prior=None, weights=None, offset=None, exposure=None, strata=None, subset=None, missing="drop",
+            **arguments):
+        built = model.from_formula(formula, data, weights=weights, offset=offset, exposure=exposure, strata=strata, subset=subset,
+                                   missing=missing)
         return built.fit(prior=prior, **arguments)
 
     fit.__name__ = fit.__qualname__ = model.family.name

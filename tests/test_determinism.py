@@ -16,7 +16,8 @@ from threadpoolctl import threadpool_limits
 import sgmc
 from sgmc.errors import SGMCWarning
 from sgmc.fitting import chains as running
-from sgmc.fitting.fit import build_chain, fit, share_design_effect
+from sgmc.fitting.fit import build_chain, fit
+from sgmc.fitting.noise import share_design_effect
 
 SAMPLERS = {"auto": dict(), "lmsgld": dict(sampler="lmsgld"), "csgbd": dict(sampler="csgbd"), "mala": dict(sampler="mala"),
             "simple": dict(sampler="sgld-simple", subsample="uniform", thin=5, warmup=100), "laplace": dict(sampler="laplace")}

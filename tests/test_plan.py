@@ -34,7 +34,7 @@ def draws_of(results):
 
 def settings(**given):
     """What `plan` reads of a fit's settings."""
-    return SimpleNamespace(**{**dict(batch_size=None, step_size=None, thin=None, warmup=None, sampler=None), **given})
+    return SimpleNamespace(**{**dict(batch_size=None, adaptive=False, step_size=None, thin=None, warmup=None, sampler=None), **given})
 
 
 def planned(spec, one_row, n=100_000, d=3, **given):

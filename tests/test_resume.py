@@ -78,7 +78,7 @@ def test_models_of_arrays_and_inputs_that_are_no_columns_are_resumed_from_a_mode
         loaded.resume(30, data=FRAME)
     assert same(loaded.resume(30, data=make()), whole)
     part = fit(60, offset=offset)
-    with pytest.raises(ArgumentError, match="an offset or a subset that were no column names"):
+    with pytest.raises(ArgumentError, match="an offset, strata or a subset that were no column names"):
         pickle.loads(pickle.dumps(part)).resume(30, data=FRAME)
     again = sgmc.Logit.from_formula(FORMULA, FRAME, offset=offset)
     assert same(pickle.loads(pickle.dumps(part)).resume(30, data=again), fit(90, offset=offset))

@@ -11,7 +11,7 @@ import sgmc
 from sgmc._testing import draw
 from sgmc.core.engine import evaluate
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.fitting.fit import noise_of
+from sgmc.fitting.noise import noise_of
 from sgmc.fitting.pilot import draws_of_laplace, pilot
 from sgmc.fitting.problem import regression_problem
 from sgmc.fitting.rows import LEVELS, groups_of, shared_rows, subsampler

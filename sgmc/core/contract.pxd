@@ -11,17 +11,21 @@ from sgmc.core.target cimport (OK, Anchor, Batch, Design, Map, Metric, Model, Pr
 
 cdef enum:
     ABI = 2                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
-    DIVERGED = 1                  # position or gradient not finite: State.culprit says where
+    DIVERGED = 1                  # position lost or gradient not finite: State.culprit says where
     FULL = 2                      # the recorder has its draws
     SPENT = 4                     # the rows that it may touch are used up
     BOUND = 3                     # a thinning bound was exceeded (exact samplers: fatal; stochastic ones: counted)
+
+cdef inline bint lost(double x) noexcept nogil:
+    """Whether a coordinate is not finite, or so far out that its square soon is not."""
+    return not -1e100 < x < 1e100
 
 cdef struct State:                # where a chain is; owned by the engine, moved by the sampler
     Py_ssize_t dim
     double *x                     # sampler coordinates
     double *v                     # velocity of piecewise-deterministic samplers, else NULL
     double dt                     # path length of the last step (1 for step samplers)
-    double weight                 # step-size weight of a draw taken now
+    double weight                 # step size at a draw taken now
     int64_t t                     # steps or events made
     Py_ssize_t culprit            # coordinate that diverged, else -1
 

@@ -59,6 +59,10 @@ cdef class Gradient:
         self.scratch.work = &self.work[0]
         self.scratch.bits, self.scratch.eta = rng.bits, NULL
 
+    def replace_rows(self, Subsampler rows):
+        """Draw batches by another subsampler of the same rows from now on."""
+        self.rows = rows
+
     cdef int known(self, const double *theta, double *g) except -1 nogil:
         return OK
 

@@ -1,15 +1,14 @@
 """The loop over steps: no Python inside, no clock inside."""
 import numpy as np
 
-from libc.math cimport isfinite
 from libc.stdint cimport INT64_MAX, int64_t
 
-from sgmc.core.contract cimport DIVERGED, FULL, OK, SPENT, Gradient, Recorder, Rng, Sampler, Schedule, State
+from sgmc.core.contract cimport DIVERGED, FULL, OK, SPENT, Gradient, Recorder, Rng, Sampler, Schedule, State, lost
 
 STATUS = {0: "ok", 1: "diverged", 2: "full", 3: "bound exceeded", 4: "spent"}
 
 cdef enum:
-    CHECK = 64                    # steps between looks for non-finite positions
+    CHECK = 64                    # steps between looks for lost positions
 
 
 cdef class Chain:
@@ -29,6 +28,7 @@ cdef class Chain:
     cdef readonly Schedule schedule
     cdef public Recorder recorder
     cdef public int64_t budget    # rows that it may touch
+    cdef public object batches    # what changes its batches between steps of warmup, or None
     cdef readonly double[::1] x, v
     cdef State s
     cdef readonly int status
@@ -85,7 +85,8 @@ cdef class Chain:
         """Everything needed to continue the chain bit by bit."""
         return {"x": np.array(self.x), "v": np.array(self.v), "t": self.s.t, "status": self.status,
                 "culprit": self.s.culprit, "started": self.started, "rng": self.rng.state(), "sampler": self.sampler.state(),
-                "gradient": self.gradient.state(), "recorder": self.recorder.state() if self.recorder else None}
+                "gradient": self.gradient.state(), "recorder": self.recorder.state() if self.recorder else None,
+                "batches": self.batches.state(self) if self.batches else None}
 
     def set_state(self, state):
         """Continue from a `state()`."""
@@ -94,16 +95,18 @@ cdef class Chain:
         self.status = OK if state["status"] in (FULL, SPENT) else state["status"]        # there may be room, and a new budget
         self.rng.set_state(state["rng"])
         self.sampler.set_state(state["sampler"])
+        if self.batches is not None:
+            self.batches.set_state(self, state["batches"])
         self.gradient.set_state(state["gradient"])
         if self.recorder is not None and state["recorder"] is not None:
             self.recorder.set_state(state["recorder"])
 
 
 cdef bint finite(State *s) noexcept nogil:
-    """Whether all of the position is finite; State.culprit says where not."""
+    """Whether no coordinate is lost; State.culprit says which one is."""
     cdef Py_ssize_t j
     for j in range(s.dim):
-        if not isfinite(s.x[j]):
+        if lost(s.x[j]):
             s.culprit = j
             return False
     return True

@@ -51,3 +51,7 @@ class Underdamped(SamplerSpec):
     def from_langevin(self, h):
         """The leapfrog step with that `langevin_time`."""
         return h / (2 * self.rate * self.leapfrog)
+
+    def noise_ratio(self, h, noise):
+        """e^2 V over the 2 e C injected into the momentum."""
+        return self.from_langevin(h) * noise / (2 * self.damping)

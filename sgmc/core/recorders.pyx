@@ -1,10 +1,9 @@
 """Where draws go."""
 import numpy as np
 
-from libc.math cimport isfinite
 from libc.string cimport memcpy
 
-from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Recorder, State
+from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Recorder, State, lost
 
 
 cdef class Keep(Recorder):
@@ -30,7 +29,7 @@ cdef class Keep(Recorder):
         if self.since < self.thin:
             return OK
         for j in range(s.dim):
-            if not isfinite(s.x[j]):
+            if lost(s.x[j]):
                 return DIVERGED
         memcpy(&self.draws[self.kept, 0], s.x, s.dim * sizeof(double))
         self.weights[self.kept] = s.weight

@@ -111,10 +111,13 @@ class SamplerSpec(Spec):
 
     def refusal(self, map):
         """Why it cannot move coordinates from which `map` (or None) leads to the model's; empty where it can."""
-        if self.needs_noise and map is not None and not map.diagonal:
-            return (f"{self.name} needs the noise of single coordinates, which a dense preconditioner of a sparse table mixes; "
-                    "use precondition='diag'")
-        return ""
+        return self.noise_refusal(map) if self.needs_noise else ""
+
+    def noise_refusal(self, map):
+        """Why the noise of single coordinates is not to be had behind `map`; empty where it is."""
+        return "" if map is None or map.diagonal else (
+            f"{self.name} needs the noise of single coordinates, which a dense preconditioner of a sparse table mixes; use "
+            "precondition='diag'")
 
     def fitted_to(self, whitened):
         """This specification, or what stands for it where coordinates are, or are not, whitened at the mode."""
@@ -131,6 +134,14 @@ class SamplerSpec(Spec):
     def from_langevin(self, h):
         """The step whose `langevin_time` is h."""
         return h
+
+    def noise_ratio(self, h, noise):
+        """Variance that gradient noise adds to a step over that of the noise injected: alpha = hV/4 (Welling & Teh 2011, eq. 10)."""
+        return h * noise / 4
+
+    def breaking_point(self, step):
+        """The largest sd of a coordinate's gradient noise that the sampler can undo; infinite where there is no such limit."""
+        return math.inf
 
     def first_step(self, dim):
         """Langevin time at which the search for a step begins, on a whitened Gaussian (exact samplers)."""

@@ -113,8 +113,12 @@ class Task:
             return True
         if self.checkpoint:
             ahead = min(ahead, self.checkpoint.until_next(before))
+        if chain.batches and warming:
+            ahead = min(ahead, chain.batches.until_next(before))
         chain.sampler.warming = warming and self.adapt
         chain.run(ahead, not warming)
+        if chain.batches and warming and chain.status == 0:
+            chain.batches.look(chain)
         spent = time.perf_counter() - begun
         self.length = max(1, min(4 * self.length, int((chain.steps - before) * CHUNK_SECONDS / max(spent, 1e-9))))
         if self.checkpoint:

@@ -20,6 +20,12 @@ class ChainFacts:
         In use at the last step, in the sampler's own units; NaN where there are no steps.
     e_bfmi : float
         Estimated Bayesian fraction of missing information; NaN for samplers without momenta.
+    beyond : float
+        Share of moves whose gradient noise was past the breaking point; NaN for samplers without one.
+    batch_size : int
+        Rows of its last minibatches.
+    culprit : int
+        The sampler's coordinate that was not finite first, or -1.
     """
 
     steps: int
@@ -29,6 +35,9 @@ class ChainFacts:
     divergences: float
     step_size: float
     e_bfmi: float
+    beyond: float = NONE
+    batch_size: int = 0
+    culprit: int = -1
 
     @property
     def acceptance(self):
@@ -49,4 +58,7 @@ def facts_of(chain, plan, n):
     kernel = chain.sampler
     counts = [float(getattr(kernel, name, NONE)) for name in ("proposed", "accepted", "divergent")]
     step = getattr(kernel, "adapted_step", plan.schedule(max(chain.steps - 1, 0))) if plan.spec.uses_gradient else NONE
-    return ChainFacts(chain.steps, chain.gradient.touched / n, *counts, step, getattr(kernel, "e_bfmi", NONE))
+    corrected = getattr(kernel, "corrected", 0)
+    beyond = kernel.beyond / corrected if corrected else NONE
+    return ChainFacts(chain.steps, chain.gradient.touched / n, *counts, step, getattr(kernel, "e_bfmi", NONE), beyond,
+                      chain.gradient.rows.m, chain.culprit)

@@ -6,21 +6,21 @@ import numpy as np
 
 from sgmc import registry
 from sgmc.core.engine import Chain
-from sgmc.core.expansion import block_effect
 from sgmc.core.recorders import Keep
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fitting import plan as planning
 from sgmc.fitting.blas import one_blas_thread
+from sgmc.fitting.batches import BatchSearch
 from sgmc.fitting.chains import Watch, run_chains
 from sgmc.fitting.checkpoint import Checkpoint, compare, mark, read
 from sgmc.fitting.facts import facts_of
+from sgmc.fitting.noise import noise_of, noise_of_plan
 from sgmc.fitting.pilot import PAIRS, SHAPE_PAIRS, draws_of_laplace, pilot
-from sgmc.fitting.rows import scheme, shared_rows, subsampler
+from sgmc.fitting.rows import shared_rows, subsampler
 from sgmc.subsampling.uniform import Everything
 
 MEMORY_LIMIT = 1 << 30    # bytes of kept draws
-BLOCK_SHARE = 0.005       # of the rows: longer blocks have their design effect computed, shorter ones are close to 1
 
 
 @dataclass
@@ -35,12 +35,11 @@ class Fit:
     x : array (chain, draw, d)
         Kept draws in sampler coordinates.
     weights : array (draw,) or None
-        Step-size weights.
+        Langevin times of the steps at which draws were kept, where steps vary.
     run : Run
     chains : list of ChainFacts
         Of all chains that ran, also of one whose draws were left out.
-    noise : float
-        Gradient noise variance of the plan's batches in whitened units, the worst coefficient's.
+    noise : GradientNoise
     seconds : float
         In all sessions.
     settings : Settings
@@ -56,11 +55,24 @@ class Fit:
     weights: np.ndarray | None
     run: object
     chains: list
-    noise: float
+    noise: object
     seconds: float
     settings: object
     states: list
     concerns: list
+
+    @property
+    def langevin_time(self):
+        """h of the steps at which draws were kept, in whitened coordinates; where they vary, the mean that the weights give."""
+        if self.weights is None:
+            return self.plan.langevin_time
+        return self.problem.coordinates.stiffness * float((self.weights ** 2).sum() / self.weights.sum())
+
+    @property
+    def threshold(self):
+        """alpha of Welling & Teh (2011, eq. 10) at the first draw that was kept."""
+        first = self.plan.langevin_time if self.weights is None else self.problem.coordinates.stiffness * float(self.weights[0])
+        return self.plan.spec.noise_ratio(first, self.noise.widest)
 
     @property
     def passes(self):
@@ -103,15 +115,14 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     """Run the chains of a plan; see `fit`."""
     n = problem.model.n
     chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
-    noise = plan.noise(noise_of(problem, plan.gradient, settings, seen), n) if plan.spec.minibatches else 0.0
-    if noise > 0:
-        noise *= share_design_effect(problem, plan, settings, chains)
+    noise = noise_of_plan(problem, plan, settings, seen, chains)
     steps = plan.thin * settings.draws
     checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
     run = run_chains(chains, plan.warmup, steps, settings.threads, Watch(settings.time_limit, settings.progress, checkpoint),
                      adapt=plan.step_origin != "given")
     states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
     x, weights = collect(chains, plan, run, settings)
+    noise = noise.as_seen([chain.batches for chain in chains], [chain.gradient.rows for chain in chains])
     return Fit(problem, plan, seen, x, weights, run, [facts_of(chain, plan, n) for chain in chains], noise,
                earlier + time.perf_counter() - begun, settings, states, checkpoint.concerns() if checkpoint else [])
 
@@ -157,20 +168,6 @@ def decide(problem, settings, size):
     return *planning.automatic(stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size), seen
 
 
-def noise_of(problem, gradient, settings, seen):
-    """Noise and cost of an estimator of that name, of whose kind the pilot was, under the subsampling scheme of the fit."""
-    cls, rows = registry.lookup("gradients", gradient, "gradient"), scheme(settings)
-    common = cls.block_noise if rows.name == "block" else 0.0
-    noisy = seen.noise.any()                                   # an exact sampler's pilot looks for none
-    shared = shared_rows(problem, settings, gradient) if noisy else None
-
-    def law(m):
-        return seen.worst_noise(1 / m if shared is None else shared.factors(m))
-
-    return planning.Noise(seen.worst_noise(), problem.always_computed(gradient), cls.row_cost, common,
-                          law if noisy and (rows.replaces or shared is not None) else None)
-
-
 def check_draws(settings, d):
     """Refuse more draws than memory should hold."""
     size = 8 * settings.draws * settings.chains * d
@@ -195,9 +192,22 @@ def build_chain(problem, plan, settings, k):
     chain = Chain(start, plan.spec.build(d, plan.schedule(0)), gradient, rng, plan.schedule)
     chain.sampler.plan_warmup(plan.warmup)
     chain.recorder = Keep(settings.draws, d, plan.thin)
+    if settings.adaptive:
+        chain.batches = batch_search(problem, plan, settings)
     if settings.max_data_passes is not None:
         chain.budget = int(settings.max_data_passes * n / settings.chains)
     return chain
+
+
+def batch_search(problem, plan, settings):
+    """What adapts the batches of a chain."""
+    reason = plan.spec.noise_refusal(problem.coordinates.map)
+    if reason:
+        raise NotSupported(f"batch_size='adaptive': {reason}")
+    shared = shared_rows(problem, settings, plan.gradient)
+    smallest = planning.SMALLEST_BATCH if shared is None else max(planning.SMALLEST_BATCH, shared.fewest)
+    return BatchSearch(planning.tolerable_noise(plan.spec, plan.langevin_time), problem.coordinates.stiffness, plan.warmup,
+                       min(smallest, problem.model.n), lambda m: subsampler(problem, settings, plan.gradient, m))
 
 
 def one_start(init, k, chains, d):
@@ -207,19 +217,6 @@ def one_start(init, k, chains, d):
     if init.shape == (chains, d):
         return init[k]
     raise ArgumentError(f"init has shape {init.shape}; it must be ({d},) or ({chains}, {d}): one number a coefficient")
-
-
-def share_design_effect(problem, plan, settings, chains):
-    """Give long blocks their design effect, computed once at a draw of the Laplace approximation; its mean."""
-    n, d = problem.model.n, problem.model.dim
-    if settings.subsample != "block" or plan.batch <= BLOCK_SHARE * n or plan.batch == n:
-        return 1.0
-    z = draws_of_laplace(settings.seed, d)[0]
-    natural = problem.coordinates.natural(problem.coordinates.from_white(z))
-    effect = block_effect(chains[0].gradient, natural, plan.batch)
-    for chain in chains:
-        chain.gradient.rows.set_design_effect(effect)
-    return float(effect.mean())
 
 
 def collect(chains, plan, run, settings):
@@ -241,4 +238,5 @@ def collect(chains, plan, run, settings):
     length = min(settings.draws, min(kept[k] for k in enough) or kept[enough].max())
     enough = [k for k in enough if kept[k] >= length]
     x = np.stack([np.asarray(chains[k].recorder.draws)[:length] for k in enough])
-    return x, np.asarray(chains[enough[0]].recorder.weights)[:length].copy() if plan.weighted else None
+    steps = np.asarray(chains[enough[0]].recorder.weights)[:length]
+    return x, plan.spec.langevin_time(steps.copy()) if plan.weighted else None

@@ -25,18 +25,33 @@ class Pilot:
         V1 a coefficient: variance of the gradient estimate from one row, relative to the posterior precision, in
         stationarity: what is seen with control values at the mode, times the estimator's `staleness`.  One row, but for
         stratified sampling.
+    covariance : array (strata, d, d)
+        Of that estimate's noise, in the sampler's coordinates.
     mean_shift, sd_ratio : array (d,)
         The posterior's mean minus the mode in sds, and its sd over the Laplace sd, to first order in the departure from a
         Gaussian: what skewness does to the sd is of second order, and shows in the shift long before.
     """
 
     noise: np.ndarray
+    covariance: np.ndarray
     mean_shift: np.ndarray
     sd_ratio: np.ndarray
 
     def worst_noise(self, factors=1.0):
         """Largest noise of a coefficient, for factors of V1 (one a stratum); V1 itself by default."""
         return float((np.reshape(factors, (-1, 1)) * self.noise).sum(axis=0).max())
+
+    def widest_noise(self, factors=1.0):
+        """The same over all directions of the sampler's coordinates: the largest eigenvalue of the noise's covariance."""
+        return float(np.linalg.eigvalsh(self.total(factors))[-1])
+
+    def tau(self, factors=1.0):
+        """Standard deviation of the gradient estimate, a coordinate of the sampler, (d,)."""
+        return np.sqrt(np.maximum(np.diagonal(self.total(factors)), 0.0))
+
+    def total(self, factors):
+        """Covariance of the noise for factors of V1 (one a stratum)."""
+        return (np.reshape(factors, (-1, 1, 1)) * self.covariance).sum(axis=0)
 
     @property
     def departure(self):
@@ -69,20 +84,19 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None):
     variance = (white ** 2).sum(axis=1)
     d, both = len(variance), np.concatenate([z, -z])
     weight, groups = (None, None) if shared is None or not noisy else (shared.weight, shared.groups)
-    noise, shift, spread = np.zeros((1 if groups is None else len(groups), d)), np.zeros(d), np.zeros((d, d))
-    directions = fixed_directions(coordinates) if noisy else None
+    noise, shift, spread = np.zeros((1 if groups is None else len(groups), d, d)), np.zeros(d), np.zeros((d, d))
     rows = 0 if gradient.anchor is None else min(ROWS, gradient.model.n)
     for one in both:
         x = coordinates.from_white(one)
         g, covariance = row_noise(gradient, coordinates.natural(x), rows, noisy, weight, groups)
         if noisy:
-            along = directions * slopes(coordinates, x) if coordinates.whitened else directions
-            noise += gradient.staleness * diagonal(along, covariance) / variance / len(both)
+            noise += gradient.staleness * noise_in_x(coordinates, x, covariance) / len(both)
         e = to_white(coordinates, x, g) + one
         shift += e / len(both)
         spread += np.outer(one, e) / len(both)
     ratio = 1 + diagonal(white, spread) / variance
-    return Pilot(noise, white @ shift / np.sqrt(variance), np.sqrt(np.maximum(ratio, 0.05)))
+    relative = diagonal(white if coordinates.whitened else white @ (coordinates.inner.T / slopes(coordinates, x)), noise) / variance
+    return Pilot(relative, noise, white @ shift / np.sqrt(variance), np.sqrt(np.maximum(ratio, 0.05)))
 
 
 def diagonal(A, M):
@@ -90,17 +104,16 @@ def diagonal(A, M):
     return np.einsum("...jk,jk->...j", A @ M, A)
 
 
-def fixed_directions(coordinates):
-    """D with D C D' the noise of the gradient in theta's dual, times the covariance: rows are coefficients.
+def noise_in_x(coordinates, x, covariance):
+    """Covariance of the gradient's noise in the sampler's coordinates from that in natural ones, (..., d, d).
 
-    A Langevin step in whitened coordinates moves theta by white white' times the gradient in theta.  Where a diagonal map
-    whitens, the columns are still to be multiplied by its slopes.
+    A Langevin step in whitened coordinates moves theta by white times it.
     """
-    if not coordinates.whitened:
-        return coordinates.white @ coordinates.inner.T
     if coordinates.map is None or coordinates.map.diagonal:
-        return coordinates.white
-    return coordinates.white @ np.asarray(coordinates.map.matrix).T
+        slope = slopes(coordinates, x) * np.ones(len(x))
+        return covariance * np.outer(slope, slope)
+    matrix = np.asarray(coordinates.map.matrix)
+    return matrix.T @ covariance @ matrix
 
 
 def slopes(coordinates, x):

@@ -26,6 +26,7 @@ KEPT_TIME = 4             # Langevin time between kept draws: their correlation 
 MOST_STEPS = 10**7        # of warmup, or between kept draws
 SLOWEST = 100.0           # condition number up to which badly scaled coordinates are waited for
 WARMUP_TIME = 20          # Langevin time units of warmup: ten relaxation times of a whitened Gaussian
+THRESHOLD = 0.1           # alpha from which draws are kept by warmup="threshold" (Welling & Teh 2011, section 5.3.1)
 METROPOLIS_WARMUP = 500   # steps in which an exact sampler adapts; twice as many where it learns a metric
 
 
@@ -44,6 +45,8 @@ class Noise(NamedTuple):
         Noise that a batch's rows have in common, whatever their number (`Gradient.block_noise`).
     law : callable or None
         V of a batch by its size, for schemes that draw no simple samples.
+    anisotropy : float
+        Largest noise of any direction over that of the worst coefficient.
     """
 
     one_row: float
@@ -51,6 +54,7 @@ class Noise(NamedTuple):
     each: float = 1.0
     shared: float = 0.0
     law: Callable | None = None
+    anisotropy: float = 1.0
 
     def of(self, batch, n):
         """Noise V of batches of that size, of n rows."""
@@ -94,10 +98,6 @@ class Plan:
     def weighted(self):
         """Whether draws are weighed by their step sizes."""
         return not isinstance(self.schedule, Constant)
-
-    def noise(self, noise, n):
-        """Gradient noise V of this plan's batches."""
-        return noise.of(self.batch, n) if self.spec.minibatches else 0.0
 
 
 def largest_h(spec, noise, batch, n):
@@ -166,6 +166,10 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
         raise ArgumentError(f"batch_size={settings.batch_size} exceeds the {n} rows")
     if settings.batch_size is not None and not spec.minibatches:
         raise ArgumentError(f"batch_size does not apply to {spec.name}: it uses all rows at each step")
+    if settings.adaptive and not spec.minibatches:
+        raise ArgumentError(f"batch_size='adaptive' does not apply to {spec.name}: it uses all rows at each step")
+    if settings.warmup == "threshold" and not spec.minibatches:
+        raise ArgumentError(f"warmup='threshold' does not apply to {spec.name}: its gradients have no noise")
     if spec.exact or not spec.uses_gradient:
         return unbiased_plan(spec, reason, settings, n, d, coordinates)
     h, batch = derive(spec, noise, n, n if spec.all_rows else settings.batch_size)
@@ -175,10 +179,42 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
         h = spec.langevin_time(schedule(0)) * coordinates.stiffness
         if settings.batch_size is None and spec.minibatches:
             batch = batch_for_step(spec, noise, h, n)
+    def time(t):
+        return spec.langevin_time(schedule(t)) * coordinates.stiffness
+
     slowness = min(coordinates.stiffness / coordinates.softness, SLOWEST)
-    thin = settings.thin or steps_for(KEPT_TIME * slowness, h)
-    warmup = steps_for(WARMUP_TIME * slowness, h) if settings.warmup is None else settings.warmup
+    warmup = settings.warmup
+    if warmup in (None, "threshold"):
+        warmup = steps_for(WARMUP_TIME * slowness, h)
+    if settings.warmup == "threshold":
+        warmup = max(warmup, threshold_step(spec, time, noise.of(batch, n) * noise.anisotropy))
+    if settings.adaptive and warmup == 0:
+        raise ArgumentError("batch_size='adaptive' learns the size in warmup; warmup=0 leaves no time for it")
+    thin = settings.thin or steps_for(KEPT_TIME * slowness, time(warmup) if settings.warmup == "threshold" else h)
     return Plan(spec, gradient, schedule, h, batch, thin, warmup, origin, reason)
+
+
+def threshold_step(spec, time, widest):
+    """The first step at which alpha is at most THRESHOLD, for steps of Langevin time(t) that do not grow.
+
+    Raises
+    ------
+    ArgumentError
+        Where that is at none of MOST_STEPS steps.
+    """
+    def ratio(t):
+        return spec.noise_ratio(time(t), widest)
+
+    low, high = -1, 0
+    while ratio(high) > THRESHOLD:
+        low, high = high, 2 * high + 1
+        if high > MOST_STEPS:
+            raise ArgumentError(f"warmup='threshold': alpha, the gradient's noise over the noise injected, is {ratio(low):.2g} even at "
+                                f"step {low}, over {THRESHOLD}; take a smaller or decreasing step_size, or a larger batch_size")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if ratio(middle) > THRESHOLD else (low, middle)
+    return high
 
 
 def steps_for(time, h):
@@ -202,6 +238,17 @@ def unbiased_plan(spec, reason, settings, n, d, coordinates):
 def as_schedule(step):
     """A schedule from a number or schedule."""
     return step if isinstance(step, Schedule) else Constant(step)
+
+
+def tolerable_noise(spec, h):
+    """The largest V with which the variance is within the tolerance at h, or where the step alone is not, as much off again."""
+    own = spec.inflation(h, 0.0)
+    base = own if abs(own) >= TOLERANCE else 0.0
+    low, high = 1e-9, 1e9
+    for _ in range(100):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if abs(spec.inflation(h, middle) - base) <= TOLERANCE else (low, middle)
+    return low
 
 
 def batch_for_step(spec, noise, h, n):

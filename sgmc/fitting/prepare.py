@@ -17,7 +17,7 @@ class Table:
     X : array (n, d) or CSR array
         Columns shifted by `shift` (all but the intercept).
     y : array (n,)
-    offset, weight : array (n,) or None
+    offset, weight, strata : array (n,) or None
     shift, mean, sd : array (d,)
         What was taken off, and moments of the columns as the user has them.
     order : array (n,)
@@ -28,6 +28,7 @@ class Table:
     y: np.ndarray
     offset: np.ndarray | None
     weight: np.ndarray | None
+    strata: np.ndarray | None
     shift: np.ndarray
     mean: np.ndarray
     sd: np.ndarray
@@ -55,7 +56,7 @@ def prepare(data, entropy, dtype, centre):
             for a in range(0, data.n, CHUNK):
                 X[a:a + CHUNK] -= shift.astype(dtype)
             shift = shift.astype(dtype).astype(float)
-    return Table(X, data.y[order], pick(data.offset, order), weight, shift, mean, sd, order)
+    return Table(X, data.y[order], pick(data.offset, order), weight, pick(data.strata, order), shift, mean, sd, order)
 
 
 def pick(values, order):

@@ -6,10 +6,11 @@ from sgmc.core.expansion import row_noise, row_sizes
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
 from sgmc.fitting.blas import one_blas_thread
+from sgmc.fitting.plan import SMALLEST_BATCH
 from sgmc.fitting.pilot import ROWS, draws_of_laplace
 from sgmc.subsampling.uniform import Everything
 
-LEVELS = 8                # most strata of an outcome
+LEVELS = 8                # most strata of an outcome, and strata of what has more levels
 
 
 def scheme(settings):
@@ -56,15 +57,16 @@ def known_rows(problem, name, entropy, needs):
     if "sizes" in needs:
         found["sizes"] = row_sizes(gradient, where.inner, points)
     if "strata" in needs or "spread" in needs:
-        strata = groups_of(problem.table.y)
+        table = problem.table
+        strata = groups_of(table.y) if table.strata is None else groups_of(table.strata, SMALLEST_BATCH)
         found |= {"strata": strata, "spread": spread_within(gradient, where.inner, points, strata)}
     return {need: found[need] for need in needs}
 
 
-def groups_of(y):
-    """Strata by the outcome: its levels; where there are more than LEVELS, as many groups by its quantiles."""
+def groups_of(y, most=LEVELS):
+    """Strata by numbers, one a row: their levels; where there are more than `most`, LEVELS groups by quantiles."""
     levels, place = np.unique(y, return_inverse=True)
-    if len(levels) <= LEVELS:
+    if len(levels) <= most:
         return place
     return np.searchsorted(np.unique(np.quantile(y, np.arange(1, LEVELS) / LEVELS)), y, side="left")
 

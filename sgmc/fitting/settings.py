@@ -28,12 +28,13 @@ class Settings:
     gradient: str | None
     subsample: str
     batch_size: int | None
+    adaptive: bool
     step_size: float | Schedule | None
     precondition: str | None
     init: np.ndarray | None
     draws: int
     thin: int | None
-    warmup: int | None
+    warmup: int | str | None
     chains: int
     threads: int
     seed: object
@@ -53,6 +54,15 @@ def whole(name, value, low, allow_none=True):
     if value > MOST:
         raise ArgumentError(f"{name}={value!r} is too many: at most {MOST:.0e}")
     return int(value)
+
+
+def warmup_steps(value):
+    """A number of steps, "threshold" or None."""
+    if isinstance(value, str):
+        if value != "threshold":
+            raise ArgumentError(f"warmup={value!r} must be a whole number of steps, or 'threshold'")
+        return value
+    return whole("warmup", value, 0)
 
 
 def positive(name, value):
@@ -113,7 +123,7 @@ def entropy(seed):
 def unknown_argument(name):
     """The TypeError for an argument that a fit has not, with the nearest one."""
     known = [p for p in inspect.signature(settings).parameters if p != "unknown"]
-    known += ["prior", "weights", "offset", "subset", "missing"]
+    known += ["prior", "weights", "offset", "strata", "subset", "missing"]
     near = difflib.get_close_matches(name, known, n=1)
     return TypeError(f"fit() got an unexpected keyword argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
 
@@ -149,11 +159,12 @@ def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, 
         raise ArgumentError(f"precondition={precondition!r} is not one of 'mode', 'dense', 'diag', None")
     if str(dtype) not in ("float64", "float32"):
         raise ArgumentError(f"dtype={dtype!r} must be 'float64' or 'float32'")
+    adaptive = isinstance(batch_size, str) and batch_size == "adaptive"
     draws, chains = whole("draws", draws, 1, False), whole("chains", chains, 1, False)
     return Settings(spec, gradient, registry.lookup("subsampling", subsample, "subsample").name,
-                    whole("batch_size", batch_size, 1), step(step_size), precondition,
+                    None if adaptive else whole("batch_size", batch_size, 1), adaptive, step(step_size), precondition,
                     start(init), draws,
-                    whole("thin", thin, 1), whole("warmup", warmup, 0), chains,
+                    whole("thin", thin, 1), warmup_steps(warmup), chains,
                     whole("threads", threads, 1) or min(chains, os.cpu_count() or 1), seed_of_run(seed, writable(checkpoint)),
                     positive("time_limit", time_limit), positive("max_data_passes", max_data_passes), reporter(progress),
                     np.dtype(str(dtype)), writable(checkpoint))

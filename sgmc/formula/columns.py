@@ -12,6 +12,8 @@ _OBJECT_KINDS = {"string": "text", "boolean": "bool", "complex": "complex"} | di
     ["integer", "floating", "mixed-integer-float", "decimal"], "number"
 ) | dict.fromkeys(["date", "datetime", "datetime64", "timedelta", "timedelta64", "time", "period"], "date")
 
+MOST_LEVELS = 32          # of text as strata: no more than rows of the smallest batch
+
 
 def nearest(name, known):
     """``"; did you mean 'x1'?"`` for the nearest of the known names, empty when none is near."""
@@ -116,6 +118,23 @@ def levels_of(values):
         return tuple(sorted(found))
     except TypeError:
         return tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
+
+
+def labels_of(argument, values):
+    """Labels of rows as numbers, NaN where missing: numbers as they are, anything else by its place among the levels.
+
+    Raises
+    ------
+    DataError
+        Naming the argument, where there are more than MOST_LEVELS levels of text.
+    """
+    if kind(values) == "number":
+        return values.to_numpy(dtype=np.float64, na_value=np.nan)
+    levels = levels_of(values)
+    if len(levels) > MOST_LEVELS:
+        raise DataError(f"{argument} has {len(levels)} levels; at most {MOST_LEVELS}: join some of them")
+    codes = codes_of(values, levels, argument).astype(np.float64)
+    return np.where(codes < 0, np.nan, codes)
 
 
 def codes_of(values, levels, label):

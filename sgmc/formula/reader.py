@@ -12,7 +12,7 @@ import pandas as pd
 import patsy
 
 from sgmc.formula import dot
-from sgmc.formula.columns import as_frame, codes_of, is_missing, kind, levels_of, nearest, types_of
+from sgmc.formula.columns import as_frame, codes_of, is_missing, kind, labels_of, levels_of, nearest, types_of
 from sgmc.formula.design import CHUNK, CHUNK_NUMBERS, COLUMN, Chunk, DesignSpec, Gaps, PatsyChunk, evaluate
 from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError
 
@@ -25,11 +25,11 @@ def caller_scope():
     return {**frame.f_globals, **frame.f_locals}
 
 
-
 def left_out_warning(left_out):
     """The warning about columns (name -> reason) that the dot does not stand for."""
     listed = ", ".join(f"{name!r} ({reason})" for name, reason in left_out.items())
     return ColumnsLeftOutWarning(f"the dot leaves out {listed}.", "Name a column in the formula to use it, or to take it out.")
+
 
 def read(
     formula,
@@ -38,6 +38,7 @@ def read(
     weights=None,
     offset=None,
     exposure=None,
+    strata=None,
     subset=None,
     missing="drop",
     outcome="binary",
@@ -53,6 +54,8 @@ def read(
         Never changed.
     weights, offset, exposure : str or array_like of length n, optional
         A column, or one number a row; a Series must have the index of `data`.
+    strata : str or array_like of length n, optional
+        A column, or one label a row; a column stays a predictor.
     subset : str, array_like of bool or callable, optional
         A bool column, an expression for `DataFrame.eval`, a mask, or a function of the data that returns a mask.
     missing : {"drop", "raise"}
@@ -83,9 +86,9 @@ def read(
     if frame.empty:
         raise DataError(f"the data are empty: {len(frame)} rows, {frame.shape[1]} columns")
     parsed = dot.parse(formula, frame.columns, scope)
-    given = {"weights": weights, "offset": offset, "exposure": exposure}
+    given = {"weights": weights, "offset": offset, "exposure": exposure, "strata": strata}
     vectors = {argument: _vector(argument, value, frame) for argument, value in given.items() if value is not None}
-    used_elsewhere = [value for value in given.values() if isinstance(value, str)] + _subset_columns(subset, frame)
+    used_elsewhere = [value for name, value in given.items() if isinstance(value, str) and name != "strata"] + _subset_columns(subset, frame)
     reader = _Reader(parsed, frame, vectors, _subset_rows(subset, frame))
     return reader.table(used_elsewhere, outcome, missing)
 
@@ -98,7 +101,7 @@ class Table:
     ----------
     spec : DesignSpec
     y : ndarray of float64, shape (n,)
-    weights, offset, exposure : ndarray of float64, shape (n,), or None
+    weights, offset, exposure, strata : ndarray of float64, shape (n,), or None
     rows : ndarray of int64, shape (n,)
         Positions in the data of the rows kept.
     dropped : int
@@ -114,6 +117,7 @@ class Table:
     weights: np.ndarray | None
     offset: np.ndarray | None
     exposure: np.ndarray | None
+    strata: np.ndarray | None
     rows: np.ndarray
     dropped: int
     left_out: dict
@@ -333,12 +337,14 @@ def _aligned(argument, value, frame):
 
 
 def _vector(argument, value, frame):
-    """Weights, offset or exposure as float64, NaN where missing."""
+    """Weights, offset, exposure or numbered strata as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:
             raise DataError(f"{argument}={value!r} is not a column of the data{nearest(value, frame.columns)}")
         value = frame[value]
     series = _aligned(argument, value, frame)
+    if argument == "strata":
+        return labels_of(argument, series)
     if kind(series) not in ("number", "bool"):
         raise DataError(f"{argument} must be numeric, not {series.dtype}")
     return series.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -348,6 +354,7 @@ _VALID = {
     "weights": (lambda v: (v >= 0).all() and v.sum() > 0, ", zero or more, with a positive sum"),
     "offset": (lambda v: True, ""),
     "exposure": (lambda v: (v > 0).all(), ", positive"),
+    "strata": (lambda v: True, ""),
 }
 
 

@@ -51,6 +51,12 @@ cdef class Saga(Gradient):
         self.total = np.array(anchor.full)
         self.fresh, self.drawn = np.empty(rows.m * self.size), np.empty(rows.m, dtype=np.intp)
 
+    def replace_rows(self, Subsampler rows):
+        """See `Gradient.replace_rows`; what the last batch brought is taken over first."""
+        self.settle()
+        Gradient.replace_rows(self, rows)
+        self.fresh, self.drawn = np.empty(rows.m * self.size), np.empty(rows.m, dtype=np.intp)
+
     def row_gradients(self):
         """dlog p_i at the anchor's centre, row after row."""
         cdef double[::1] table = np.zeros(self.model.n * self.size)

@@ -5,6 +5,7 @@ import numpy as np
 
 from sgmc.errors import (ConvergenceWarning, DivergenceWarning, DivergentTransitionsWarning, GradientNoiseWarning,
                          InterruptedWarning, LowEnergyWarning, LowESSWarning, ShapeWarning, SpreadWarning, StepSizeWarning)
+from sgmc.results.noise import mainly
 
 SD_TOLERANCE = 0.05       # relative error of a posterior sd that the package promises by default
 MEAN_TOLERANCE = 0.1      # error of a posterior mean, in posterior sds
@@ -15,32 +16,36 @@ E_BFMI = 0.3              # limit of Betancourt (2016)
 
 
 def noise_share(fit):
-    """Share of the draws' variance that gradient noise adds, for the worst coefficient: (hV/4) / (1 + hV/4)."""
-    added = fit.plan.langevin_time * fit.noise / 4
+    """Share of the draws' variance that gradient noise adds, for the worst coefficient; negative where it takes away."""
+    h, spec = fit.langevin_time, fit.plan.spec
+    added = spec.inflation(h, fit.noise.worst) - spec.inflation(h, 0.0)
     return added / (1 + added)
 
 
-def after_sampling(fit, theta, ess_mean, ess_sd, rhat):
+def after_sampling(fit, names, theta, ess_mean, ess_sd, rhat):
     """Warnings that the draws themselves give rise to.
 
     Parameters
     ----------
     fit : Fit
+    names : list of str
+        Of the coefficients.
     theta : array (chain, draw, d)
     ess_mean, ess_sd, rhat : array (d,)
     """
-    return [*stopped(fit), *fit.concerns, *transitions(fit), *spread(fit), *shape(fit, theta),
+    return [*stopped(fit, names), *fit.concerns, *transitions(fit), *spread(fit), *shape(fit, theta),
             *monte_carlo(theta, ess_mean, ess_sd, rhat)]
 
 
-def stopped(fit):
+def stopped(fit, names):
     """Chains that ended early."""
-    found = []
-    lost = [k for k, s in enumerate(fit.run.statuses) if s == "diverged"]
+    found, where = [], fit.problem.coordinates
+    lost = [(k, c) for k, (s, c) in enumerate(zip(fit.run.statuses, fit.chains)) if s == "diverged"]
     if lost:
         h = fit.plan.schedule(0)
-        found.append(DivergenceWarning(f"chain{'s' if len(lost) > 1 else ''} {', '.join(map(str, lost))} diverged at step size "
-                                       f"{h:.3g}; what came before is kept where it is enough.", f"Try step_size={h / 4:.2g}."))
+        told = ", ".join(f"chain {k} at step {c.steps} ({mainly(where, names, max(c.culprit, 0))!r} first)" for k, c in lost[:4])
+        found.append(DivergenceWarning(f"diverged with step size {h:.3g}: {told}{', ...' if lost[4:] else ''}; what came before is "
+                                       "kept where it is enough.", f"Try step_size={h / 4:.2g}, or leave step_size=None."))
     if fit.run.interrupted:
         found.append(InterruptedWarning(f"stopped by {fit.run.interrupted}: {fit.x.shape[1]} draws a chain are kept.",
                                         "They are the first ones of the run asked for."))
@@ -69,7 +74,7 @@ def transitions(fit):
 
 def spread(fit):
     """What step, noise or the sampler itself do to the spread, by the sampler's own formula on a Gaussian."""
-    spec, h = fit.plan.spec, fit.plan.langevin_time
+    spec, h = fit.plan.spec, fit.langevin_time
     if spec.distortion:
         return [SpreadWarning(spec.distortion + ".", "Use its means with care, and no intervals; sampler='auto' has both right.")]
     if spec.exact or not spec.uses_gradient:
@@ -78,13 +83,19 @@ def spread(fit):
     if math.isinf(own):
         return [StepSizeWarning(f"the step is {h:.3g} in whitened units, where even a Gaussian diverges.",
                                 "Leave step_size=None, or make it smaller.")]
-    added = spec.inflation(h, fit.noise) - own
+    added = spec.inflation(h, fit.noise.worst) - own
     if abs(own) > INFLATION:
         found.append(StepSizeWarning(f"the step {changes(own)} of a posterior sd.",
                                      "Leave step_size=None, or make it smaller; or use sampler='lmsgld' or 'mala'."))
     if abs(added) > INFLATION:
         found.append(GradientNoiseWarning(
-            f"gradient noise {changes(added)} of a posterior sd (batches of {fit.plan.batch}, gradient '{fit.plan.gradient}').",
+            f"gradient noise {changes(added)} of a posterior sd (batches of {fit.chains[0].batch_size}, gradient '{fit.plan.gradient}').",
+            "Leave gradient=None and batch_size=None, take larger batches, or a smaller step_size."))
+    far = fit.noise.tau / spec.breaking_point(fit.step_size)
+    if (far > 1).any():
+        found.append(GradientNoiseWarning(
+            f"gradient noise is past the breaking point of {spec.name} in {(far > 1).sum()} of {len(far)} coordinates, up to "
+            f"{far.max():.2g} times (see gradient_noise): there no rule undoes it.",
             "Leave gradient=None and batch_size=None, take larger batches, or a smaller step_size."))
     return found
 

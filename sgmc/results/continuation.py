@@ -84,6 +84,6 @@ def model_again(model, data):
     if model.formula is None:
         raise ArgumentError(f"these results are of arrays: call {again}(y, X, ...)) with what the fit had")
     if not all(value is None or isinstance(value, str) for value in model.inputs.values()):
-        raise ArgumentError(f"the fit had weights, an offset or a subset that were no column names: call {again}.from_formula("
+        raise ArgumentError(f"the fit had weights, an offset, strata or a subset that were no column names: call {again}.from_formula("
                             "formula, data, ...)) with what the fit had")
     return model.kind.from_formula(model.formula, data, **model.inputs)

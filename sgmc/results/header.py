@@ -20,9 +20,12 @@ def facts(model, fit, ess, rhat, ksd, scores):
              ("Df Model", f"{model.df_model}"), ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"), ("Min. ESS bulk", number(ess, np.nanmin, ".0f")),
              ("Max. R-hat", number(rhat, np.nanmax, ".3f")), ("KSD (scores)", "-" if ksd is None else f"{ksd:.3g} ({scores})")]
     if plan.spec.minibatches:
-        left.append(("Grad-noise share", f"{noise_share(fit):.2g}"))
+        left.append(("Grad-noise share", number(np.array(noise_share(fit)), np.max, ".2g")))
     elif np.isfinite(fit.acceptance):
         left.append(("Acceptance", f"{fit.acceptance:.2f}"))
+    past = fit.noise.tau / plan.spec.breaking_point(fit.step_size)
+    if past.any():
+        right.append(("Noise/breaking pt.", f"{past.max():.2g}"))
     lines = [f"Sampler chosen {plan.reason}."] if plan.reason else []
     if model.levels is not None:
         lines.append(f"Success is {model.endog_names} = {model.levels[1]!r} (the other level: {model.levels[0]!r}).")
@@ -51,7 +54,9 @@ def minibatch_text(fit):
     if fit.plan.spec.all_rows:
         return "all rows"
     always = fit.problem.always_computed(fit.plan.gradient)
-    return f"{fit.plan.batch}{f' + {always} fixed' if always else ''} rows"
+    sizes = sorted(c.batch_size for c in fit.chains)
+    text = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]}-{sizes[-1]}"
+    return f"{text}{f' + {always} fixed' if always else ''} rows{' (adaptive)' if fit.settings.adaptive else ''}"
 
 
 def number(values, reduce, form):

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sgmc.diagnostics import convergence, moments
 from sgmc.errors import ArgumentError
-from sgmc.results import files, prediction
+from sgmc.results import files, noise, prediction
 from sgmc.results.continuation import Continuation, resume
 from sgmc.results.concerns import after_sampling
 from sgmc.results.header import facts
@@ -174,13 +174,43 @@ class Results:
         Returns
         -------
         DataFrame
-            ``steps``, warmup included; ``data_passes``, rows touched over N; ``acceptance`` and ``divergences``, from the end
+            ``steps``, warmup included; ``data_passes``, rows touched over N; ``batch_size``, rows of a minibatch; ``acceptance`` and ``divergences``, from the end
             of the adaptation on (with a given step: from the start); ``step_size``, the last one; ``e_bfmi`` of `hmc`, which
-            below 0.3 says that energies are explored too slowly.
+            below 0.3 says that energies are explored too slowly; ``beyond`` of `csgbd`, the share of moves whose gradient noise
+            was past the breaking point.
         """
-        columns = ("steps", "data_passes", "acceptance", "step_size", "divergences", "e_bfmi")
+        columns = ("steps", "data_passes", "batch_size", "acceptance", "step_size", "divergences", "e_bfmi", "beyond")
         table = {name: [getattr(chain, name) for chain in self._chains] for name in columns}
         return pd.DataFrame(table, index=pd.RangeIndex(len(self._chains), name="chain"))
+
+    @property
+    def sampling_threshold(self):
+        """alpha at the first kept draw: variance of the gradient's noise in a step over that of the noise injected.
+
+        alpha = h/4 N^2/n lambda_max(M^(1/2) V_s M^(1/2)) (Welling & Teh 2011, eq. 10), V_s the covariance of the row terms, which
+        control values make small, at draws of the Laplace approximation; far below 1 a chain samples, above it optimises.
+        """
+        return self._threshold
+
+    def gradient_noise(self):
+        """Noise of the gradient estimates, a DataFrame with a row for each coordinate of the sampler.
+
+        Returns
+        -------
+        DataFrame
+            ``tau``, sd of the scaled gradient estimate in the sampler's coordinates, prior excluded, at draws of the Laplace
+            approximation.  For Barker dynamics also ``breaking_point``, the largest tau that can be undone in 99 % of the moves,
+            1.702 / (1.233 sigma) (Mauri & Zanella, section 4.3), and ``ratio``, tau over it.  How many moves were past it:
+            `chain_diagnostics`.
+
+        Raises
+        ------
+        NotSupported
+            For samplers that use all rows.
+        """
+        if self._noise is None:
+            raise noise.refused(self.sampler)
+        return self._noise.copy()
 
     def ksd(self):
         """Kernel Stein discrepancy of the draws in whitened coordinates, as in the header."""
@@ -294,12 +324,12 @@ def summarised(model, fit):
         ess, ess_sd = convergence.ess(theta, weights=w), convergence.ess(theta, method="sd", weights=w)
         rhat = convergence.rhat(theta)
         ksd, scores = stein_discrepancy(fit, fit.settings.seed)
-        concerns = [*model.notes, *fit.problem.concerns, *after_sampling(fit, theta, ess, ess_sd, rhat)]
+        concerns = [*model.notes, *fit.problem.concerns, *after_sampling(fit, model.exog_names, theta, ess, ess_sd, rhat)]
     return dict(draws=theta, weights=w, names=model.exog_names, warnings=concerns, seed=fit.settings.seed,
                 header=facts(model, fit, ess, rhat, ksd, scores), nobs=observations(fit.problem),
                 df_model=model.df_model, interrupted=fit.run.interrupted, model=model, priors=fit.problem.priors,
                 _ksd=ksd, _ess=ess, _rhat=rhat, _asked=fit.settings.draws, sampler=fit.plan.spec,
-                step_size=fit.step_size, _chains=fit.chains)
+                step_size=fit.step_size, _chains=fit.chains, _threshold=fit.threshold, _noise=noise.noise_table(fit, model.exog_names))
 
 
 class ModelInfo:

@@ -6,6 +6,7 @@ large, can throw the chain.  The three differ in the probability of keeping the 
 import numpy as np
 
 from libc.math cimport fabs, isfinite, sqrt
+from libc.stdint cimport int64_t
 
 from sgmc.core cimport kernels
 from sgmc.core.contract cimport DIVERGED, OK, Gradient, Rng, Sampler, State, normal_fill, uniform_fill
@@ -20,6 +21,7 @@ cdef enum:
 
 BREAKING = 1.702                  # logistic(x) is within 0.0095 of the normal cdf at x / 1.702
 FARTHEST = 1.233                  # 99 % of bimodal increments are below 1.233 sigma (1 + 0.1 * 2.33)
+FARTHEST_NORMAL = 2.576           # and of normal ones
 cdef double C_BREAKING = BREAKING, C_FARTHEST = FARTHEST
 
 
@@ -29,6 +31,7 @@ cdef class BarkerKernel(Sampler):
     cdef int rule
     cdef bint bimodal, adaptive
     cdef NoiseTracker noise
+    cdef readonly int64_t beyond, corrected                   # increments past the breaking point, of so many
     cdef double[::1] g, z, u, p
 
     def __init__(self, Py_ssize_t dim, double step_size, int rule, bint bimodal, bint adaptive, double beta):
@@ -80,15 +83,18 @@ cdef class BarkerKernel(Sampler):
                 self.p[j] *= C_BREAKING / sqrt(C_BREAKING * C_BREAKING - t * t)
             else:
                 self.p[j] = 1000 if self.p[j] > 0 else -1000
+                self.beyond += 1
+        self.corrected += self.dim
 
     def state(self):
-        """The running mean of the gradient's sd."""
-        return {**Sampler.state(self), "noise": self.noise.state()}
+        """The running mean of the gradient's sd, and how often it was too large."""
+        return {**Sampler.state(self), "noise": self.noise.state(), "beyond": self.beyond, "corrected": self.corrected}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Sampler.set_state(self, state)
         self.noise.set_state(state["noise"])
+        self.beyond, self.corrected = state["beyond"], state["corrected"]
 
 
 class BarkerDynamics(SamplerSpec):
@@ -117,6 +123,10 @@ class BarkerDynamics(SamplerSpec):
     def from_langevin(self, h):
         """sigma with E z^2 = h."""
         return (h / (1.01 if self.increment == "bimodal" else 1.0)) ** 0.5
+
+    def breaking_point(self, step):
+        """tau* = 1.702 / |z| (Mauri & Zanella, eq. 42) for an increment longer than 99 % of them."""
+        return BREAKING / ((FARTHEST if self.increment == "bimodal" else FARTHEST_NORMAL) * step)
 
     @property
     def kurtosis(self):

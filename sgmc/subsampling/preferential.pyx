@@ -90,6 +90,7 @@ cdef class Preferential(Subsampler):
 
     name = "preferential"
     needs = ("sizes",)
+    replaces = True
     share = Alias
     cdef Batch run
     cdef Py_ssize_t[::1] rows

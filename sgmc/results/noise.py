@@ -1,0 +1,39 @@
+"""What gradient noise there was, coordinate by coordinate."""
+import numpy as np
+import pandas as pd
+
+from sgmc.errors import NotSupported
+
+
+def noise_table(fit, names):
+    """See `Results.gradient_noise`; None where gradients had no noise.
+
+    Parameters
+    ----------
+    fit : Fit
+    names : list of str
+        Of the coefficients.
+    """
+    if not fit.plan.spec.minibatches:
+        return None
+    tau, limit = fit.noise.tau, fit.plan.spec.breaking_point(fit.step_size)
+    table = pd.DataFrame({"tau": tau}, index=coordinate_names(fit.problem.coordinates, names))
+    return table.assign(breaking_point=limit, ratio=tau / limit) if np.isfinite(limit) else table
+
+
+def coordinate_names(where, names):
+    """Names of the sampler's coordinates: the coefficients', or z1, z2, ... where it moves mixtures of them."""
+    mixed = where.rotated or not (where.map is None or where.map.diagonal)
+    return [f"z{j + 1}" for j in range(len(names))] if mixed else list(names)
+
+
+def refused(spec):
+    """The error for a sampler whose gradients have no noise."""
+    return NotSupported(f"gradient_noise: {spec.name} has none, its gradients are those of all rows")
+
+
+def mainly(where, names, j):
+    """The coefficient that the sampler's coordinate j moves most, in sds."""
+    sd = np.sqrt((where.white ** 2).sum(axis=1))
+    moved = where.white if where.whitened else np.eye(len(names))
+    return names[int(np.argmax(np.abs(moved[:, j]) / sd))]
