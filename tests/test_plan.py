@@ -51,13 +51,17 @@ def test_derived_step_and_batch_keep_the_tolerance(spec, one_row):
     plan = planned(spec, one_row, n)
     h = spec.langevin_time(plan.schedule(0))
     noise = one_row / plan.batch * (1 - plan.batch / n)
+
+    def off(h):                                               # a third of what the step's are: errors are not to cancel
+        return max(abs(spec.inflation(h, noise)), abs(spec.inflation(h, 0.0)) / 3)
+
     assert plan.step_origin == "derived" and isinstance(plan.schedule, Constant)
     assert h == pytest.approx(plan.langevin_time, rel=1e-12) and 0 < h <= spec.largest_step * (1 + 1e-12)
-    assert abs(spec.inflation(h, noise)) <= planning.TOLERANCE * (1 + 1e-9)
+    assert off(h) <= planning.TOLERANCE * (1 + 1e-9)
     if h < spec.largest_step:                                 # not more careful than needed
-        assert abs(spec.inflation(1.01 * h, noise)) > planning.TOLERANCE
+        assert off(1.01 * h) > planning.TOLERANCE
     cost = (plan.batch + planning.OVERHEAD) / h
-    for other in (plan.batch // 2, 2 * plan.batch):           # nor costlier than other batches
+    for other in (plan.batch // 2, 2 * plan.batch) if spec.name != "msgld" else ():      # nor costlier; msgld errs to both sides
         if planning.SMALLEST_BATCH <= other <= n:
             assert cost <= 1.02 * (other + planning.OVERHEAD) / planning.largest_h(spec, planning.Noise(one_row, 0), other, n)
 

@@ -101,11 +101,14 @@ class Plan:
 
 
 def largest_h(spec, noise, batch, n):
-    """Largest h with inflation <= TOLERANCE for batches of `batch` rows; where there is none, the one with the least."""
+    """Largest h with inflation <= TOLERANCE for batches of `batch` rows; where there is none, the one with the least.
+
+    Without the noise it is at most three times that: what a sampler takes off for noise is not to be what its step adds.
+    """
     variance = noise.of(batch, n)
 
     def excess(h):
-        return abs(spec.inflation(h, variance)) - TOLERANCE
+        return max(abs(spec.inflation(h, variance)), abs(spec.inflation(h, 0.0)) / 3) - TOLERANCE
 
     steps = spec.largest_step * 0.5 ** np.arange(40)
     low = next((h for h in steps if excess(h) <= 0), None)
