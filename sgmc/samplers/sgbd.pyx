@@ -88,13 +88,14 @@ cdef class BarkerKernel(Sampler):
 
     def state(self):
         """The running mean of the gradient's sd, and how often it was too large."""
-        return {**Sampler.state(self), "noise": self.noise.state(), "beyond": self.beyond, "corrected": self.corrected}
+        counts = {"counts": [self.beyond, self.corrected]} if self.rule == CORRECTED else {}
+        return {**Sampler.state(self), "noise": self.noise.state(), **counts}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Sampler.set_state(self, state)
         self.noise.set_state(state["noise"])
-        self.beyond, self.corrected = state["beyond"], state["corrected"]
+        self.beyond, self.corrected = state.get("counts", (0, 0))
 
 
 class BarkerDynamics(SamplerSpec):
