@@ -1,11 +1,11 @@
-"""Densities for tests whose exact draws are easy to make: what an exact sampler must leave as it is."""
+"""Densities for tests whose exact draws or moments are easy to make, and their gradient with noise of a known sd."""
 import numpy as np
 
-from libc.math cimport exp, log
+from libc.math cimport cos, exp, log, sin
 from scipy.special.cython_special cimport log_ndtr
 
 from sgmc._toys import Stretch
-from sgmc.core.contract cimport OK, Batch, Model, Scratch
+from sgmc.core.contract cimport OK, Batch, Gradient, Model, Rng, Scratch, normal_fill
 
 cdef double HALF_LOG_2PI = 0.9189385332046727
 
@@ -135,3 +135,44 @@ cdef class Gamma(Density):
             if grad != NULL:
                 grad[j] += c * ((self.shape - 1) / x[j] - 1)
         return value
+
+
+cdef class Wavy(Density):
+    """Independent coordinates of density proportional to exp(-x^2/2 + cos(1.5 x)): curvature between -1.25 and 3.25."""
+
+    cdef double log_p(self, const double *x, double c, double *grad) except? -1 nogil:
+        cdef Py_ssize_t j
+        cdef double value = 0
+        for j in range(self.dim):
+            value += cos(1.5 * x[j]) - 0.5 * x[j] * x[j]
+            if grad != NULL:
+                grad[j] -= c * (x[j] + 1.5 * sin(1.5 * x[j]))
+        return value
+
+
+cdef class Noisy(Gradient):
+    """The exact gradient plus independent N(0, tau_j^2), fresh at each estimate; tau is told to who asks for the sd.
+
+    Parameters
+    ----------
+    tau : array (dim,)
+    *args
+        Of `Gradient`; all rows are used.
+    """
+
+    cdef double[::1] tau, noise
+
+    def __init__(self, tau, *args):
+        Gradient.__init__(self, *args)
+        self.tau, self.noise = np.array(tau, dtype=float), np.zeros(self.dim)
+
+    cdef int estimate(self, const double *x, Rng rng, double *g, double *sd) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef double value = 0
+        self.full(x, &value, g)
+        normal_fill(rng, self.dim, &self.noise[0])
+        for j in range(self.dim):
+            g[j] += self.tau[j] * self.noise[j]
+            if sd != NULL:
+                sd[j] = self.tau[j]
+        return OK
