@@ -1,28 +1,35 @@
-"""Time of one step: sgmc's engine beside the best JAX that we could write, on one core in one process.
+"""Time of one step: every sampler of sgmc beside its sgld, and sgmc beside JAX, on one core in one process.
 
     python benchmarks/per_step.py [--quick] [--cpu 0]
 
 Every figure is the best of many short rounds in which the contestants take turns, in microseconds a step, nothing recorded.
-JAX runs many steps in one compiled loop, in float32 (its default), with the state on the device and its fastest random
-generator.  "gather" is what the JAX packages do: n random rows a step.  "block" is sgmc's own idea given to JAX: n
-consecutive rows.  Both are the best of several ways to write the products, and with control variates they keep the
-stored scores as sgmc does.  sgmc's table is float64 unless the row says float32.  Targets are the project's for sgld,
-met where our time over the peer's is at most that.  "one pass" reads the same bytes once by
-BLAS, to which a Python call adds half a microsecond.
+
+1. Samplers: every stochastic sampler of the registry with every choice of its parameters, and sgld with every gradient
+   estimator.  A step computes k n row gradients (counted, the passes over all rows of svrg included); its time over k, over
+   that of sgld, is to be at most 1.5.
+2. Rows: sgld with every subsampling scheme.
+3. Samplers beside JAX: rivals.py has them.  "JAX" is the fastest that we could write with n random rows for a gradient, as the
+   packages draw them; "BlackJAX" is that package.  The faster of both is to take at least twice our time.
+4. sgld at other sizes.  "gather" is the "JAX" of 3; "block" is sgmc's own idea given to JAX, n consecutive rows, which no
+   package does.  "one pass" reads the same bytes once by BLAS, to which a Python call adds half a microsecond.
+5. A step at d = 50,000 whose gradient costs nothing, beside the faster of JAX's generators.
+
+sgmc's table is float64 unless a row says float32, JAX's is float32.  The exit status is 1 if a target is missed.
 """
 import argparse
+import itertools
 import os
+import sys
 import time
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, cached_property
 
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from rivals import FORMS, KERNELS, blackjax_steps, jax_steps, jax_wide
 from scipy.sparse import csr_array
 
 from sgmc.core.contract import Anchor
@@ -31,27 +38,19 @@ from sgmc.core.design import design
 from sgmc.core.engine import Chain
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.schedules import Constant
-from sgmc.gradients.control_variate import ControlVariate
-from sgmc.gradients.simple import Simple
-from sgmc.gradients.taylor import Taylor
 from sgmc.models.logit import BernoulliLogit
-from sgmc.samplers.langevin import LMSGLD, SGLD
-from sgmc.subsampling.block import Block
+from sgmc.registry import room
 
-METHODS = {
-    "sgld": (SGLD, Simple),
-    "lmsgld": (LMSGLD, Simple),
-    "sgld-cv": (SGLD, ControlVariate),
-    "lmsgld-taylor": (LMSGLD, Taylor),
-}
-FORMS = {"gather": ("product", "reduce"), "block": ("product", "reduce", "columns")}
+SAMPLERS, GRADIENTS, SCHEMES = room("samplers"), room("gradients"), room("subsampling")
+PER_GRADIENT = 1.5        # of sgld's time
+OF_JAX = 1 / 2
+N, D, BATCH = 10**6, 10, 1_000
 WIDE = 50_000             # coordinates of the step with a trivial gradient
-WIDE_TARGET = 1 / 2       # of JAX
 
 
 @dataclass(frozen=True)
-class Work:
-    """A table of N rows and d columns, batches of n, and the largest ratios to the peers that we accept."""
+class Size:
+    """N rows and d columns, batches of n, and the largest ratios to JAX's "gather" that sgld is to have."""
 
     N: int
     d: int
@@ -63,21 +62,23 @@ class Work:
         return f"N={self.N:.0e} d={self.d} n={self.n:,}".replace("e+0", "e")
 
 
-WORKS = (Work(10**6, 10, 1_000, 1 / 3), Work(10**6, 10, 10_000, 1 / 8), Work(10**5, 100, 1_000, 3 / 4, 1 / 2),
-         Work(10**5, 10, 100, 1 / 3))
+SIZES = (Size(N, D, BATCH, 1 / 3), Size(N, D, 10_000, 1 / 8), Size(10**5, 100, 1_000, 3 / 4, 1 / 2), Size(10**5, 10, 100, 1 / 3))
 
 
 # ---- the race ---------------------------------------------------------------------------------------------------------
 
-def race(contestants, rounds, seconds):
-    """Least seconds a step of each contestant, a function of the number of steps; they take turns, round by round."""
+def race(contestants, rounds, seconds, multiple=1):
+    """Least seconds a step of each contestant, a function of the number of steps; they take turns, round by round.
+
+    Turns have a multiple of some number of steps, so that what is due every so many steps is in all of them.
+    """
     steps, best = {}, dict.fromkeys(contestants, np.inf)
     for name, run in contestants.items():
         run(2)                                                # compiles, and loads the caches
-        steps[name] = 10
+        steps[name] = multiple
         while (spent := clocked(run, steps[name])) < seconds / 4:
             steps[name] *= 4
-        steps[name] = max(1, int(steps[name] * seconds / spent))
+        steps[name] = multiple * max(1, round(steps[name] * seconds / spent / multiple))
     for _ in range(rounds):
         for name, run in contestants.items():
             best[name] = min(best[name], clocked(run, steps[name]) / steps[name])
@@ -93,85 +94,69 @@ def clocked(run, steps):
 
 # ---- sgmc -------------------------------------------------------------------------------------------------------------
 
-def sgmc_chain(X, y, n, h, method):
-    """A chain of ours at the mode, without a recorder."""
-    spec, estimator = METHODS[method]
-    N, d = X.shape
-    model, rng = BernoulliLogit(design(X), y), Rng(seed_sequence(1, "chain"))
-    anchor = Anchor(model, np.zeros(d), "curvature" in estimator.needs) if "anchor" in estimator.needs else None
-    gradient = estimator(model, Quadratic(np.ones(d), np.zeros(d)), Block(N, n), rng, anchor=anchor)
-    chain = Chain(np.zeros(d), spec().build(d, h), gradient, rng, Constant(h))
-    return partial(chain.run, record=False)
+class Posterior:
+    """A logistic regression with N(0, 1) priors, its mode near zero, and what its chains share."""
+
+    def __init__(self, X, y):
+        self.X, self.y = X, y
+        self.N, self.d = X.shape
+        self.model = BernoulliLogit(design(X), y)
+
+    @cached_property
+    def anchor(self):
+        """Serves every estimator."""
+        return Anchor(self.model, np.zeros(self.d), True)
+
+    @cache
+    def shared(self, scheme):
+        """What a subsampling scheme must know: the size of each row, strata by the outcome."""
+        known = {"strata": self.y, "spread": np.ones(2)}
+        if "sizes" in scheme.needs:
+            known["sizes"] = np.linalg.norm(self.X, axis=1)
+        return scheme.share(**{need: known[need] for need in scheme.needs})
+
+    def chain(self, spec, n, gradient="simple", scheme="block"):
+        """A chain at the mode, without a recorder, in steps of a tenth of the precision of a row."""
+        rng, estimator, scheme = Rng(seed_sequence(1, "chain")), GRADIENTS[gradient], SCHEMES[scheme]
+        rows = scheme(self.N, n, self.shared(scheme)) if scheme.needs else scheme(self.N, n)
+        anchor = self.anchor if "anchor" in estimator.needs else None
+        estimate = estimator(self.model, Quadratic(np.ones(self.d), np.zeros(self.d)), rows, rng, anchor=anchor)
+        step = spec.from_langevin(0.1 / self.N)
+        return Chain(np.zeros(self.d), spec.build(self.d, step), estimate, rng, Constant(step))
 
 
-def sgmc_wide(d):
-    """A step whose gradient is the prior's, -x: the only row of the table is one number."""
-    return sgmc_chain(csr_array(([1.0], ([0], [0])), shape=(1, d)), np.ones(1), 1, 1e-3, "sgld")
+def runner(chain):
+    """The chain as a contestant, which must not diverge."""
+    def run(steps):
+        if chain.run(steps, record=False):
+            raise ArithmeticError(f"status {chain.status} after {chain.steps} steps")
+
+    return run
 
 
-# ---- JAX --------------------------------------------------------------------------------------------------------------
-
-PRODUCTS = {              # form: (linear predictors of some rows, sum of the rows times r)
-    "product": (lambda X, theta: X @ theta, lambda X, r: X.T @ r),
-    "reduce": (lambda X, theta: (X * theta).sum(1), lambda X, r: (X * r[:, None]).sum(0)),
-    "columns": (lambda X, theta: theta @ X, lambda X, r: X @ r),
-}
+def coins(N, d):
+    """Normal predictors, and outcomes that are coins, so that the mode is near zero."""
+    random = np.random.default_rng(0)
+    return random.standard_normal((N, d)), (random.random(N) < 0.5).astype(float)
 
 
-def jax_sgld(X, y, n, h, batch, form, control):
-    """SGLD in one compiled loop; `form` is how products are written, "columns" with the table transposed.
-
-    With `control`, scores at zero and their full gradient are kept and serve as control variates.
-    """
-    N, d = X.shape
-    axis = 1 if form == "columns" else 0
-    predictors, weighted_sum = PRODUCTS[form]
-    scores = y - 0.5 if control else np.zeros(0)
-    known = jnp.asarray(X.T @ scores if control else np.zeros(d), jnp.float32)
-    data = [jnp.asarray(a, jnp.float32) for a in (X.T if axis else X, y, scores)]
-
-    def pick(key, table, y, scores):
-        if batch == "gather":
-            rows = jax.random.randint(key, (n,), 0, N)
-            return jnp.take(table, rows, axis), y[rows], scores[rows] if control else 0.0
-        start = jax.random.randint(key, (), 0, N - n + 1)
-        cut = partial(lax.dynamic_slice_in_dim, start_index=start, slice_size=n)
-        return cut(table, axis=axis), cut(y), cut(scores) if control else 0.0
-
-    def step(_, carry, data):
-        key, theta = carry
-        key, which, noise = jax.random.split(key, 3)
-        table, outcome, stored = pick(which, *data)
-        r = outcome - jax.nn.sigmoid(predictors(table, theta)) - stored
-        g = known + N / n * weighted_sum(table, r) - theta
-        return key, theta + h / 2 * g + h**0.5 * jax.random.normal(noise, (d,))
-
-    @jax.jit
-    def loop(steps, data):
-        return lax.fori_loop(0, steps, partial(step, data=data), (jax.random.key(1, impl="rbg"), jnp.zeros(d)))
-
-    return lambda steps: jax.block_until_ready(loop(steps, data))
+def variants():
+    """Stochastic samplers with every combination of their choices, by name: what differs from the default."""
+    found = {}
+    for cls in SAMPLERS.values():
+        choices = [[(p.name, choice) for choice in p.choices] for p in cls.parameters if p.choices]
+        for some in map(dict, itertools.product(*choices)):
+            spec = cls(**some)
+            if spec.minibatches:
+                changed = [f"{p.name}={some[p.name]}" for p in cls.parameters if p.choices and some[p.name] != p.default]
+                found[" ".join([cls.name, *changed])] = spec
+    return found
 
 
-def jax_wide(d, generator, h=1e-3):
-    """SGLD on a standard normal: gradient -x."""
-
-    def step(_, carry):
-        key, x = carry
-        key, noise = jax.random.split(key)
-        return key, x - h / 2 * x + h**0.5 * jax.random.normal(noise, (d,))
-
-    @jax.jit
-    def loop(steps):
-        return lax.fori_loop(0, steps, step, (jax.random.key(1, impl=generator), jnp.zeros(d)))
-
-    return lambda steps: jax.block_until_ready(loop(steps))
-
-
-# ---- numpy ------------------------------------------------------------------------------------------------------------
+# ---- what memory and noise alone cost -----------------------------------------------------------------------------------
 
 def one_pass(X, n):
-    """One read of n random consecutive rows, by BLAS: what memory alone costs."""
+    """One read of n random consecutive rows, by BLAS."""
     flat, d = X.ravel(), X.shape[1]
     starts = np.random.default_rng(1).integers(0, len(X) - n + 1, 4096).tolist()
 
@@ -184,7 +169,7 @@ def one_pass(X, n):
 
 
 def numpy_normals(d):
-    """d float64 normals by numpy's default generator: the noise alone of a step."""
+    """d float64 normals by numpy's default generator."""
     rng, out = np.random.default_rng(1), np.empty(d)
 
     def run(steps):
@@ -194,65 +179,117 @@ def numpy_normals(d):
     return run
 
 
-# ---- the table --------------------------------------------------------------------------------------------------------
+# ---- the tables -------------------------------------------------------------------------------------------------------
 
-def table_of(work, methods, rounds, seconds):
-    """Print the rows of one kind of work, one a method; the outcomes are coins, so that the mode is at zero."""
-    random = np.random.default_rng(0)
-    X, y = random.standard_normal((work.N, work.d)), (random.random(work.N) < 0.5).astype(float)
-    narrow, h = X.astype(np.float32), 0.1 / work.N
-    contestants = {"floor": one_pass(X, work.n), "floor32": one_pass(narrow, work.n)}
-    for method in methods:
-        for bits, data in ((64, X), (32, narrow)):
-            contestants[method, bits] = sgmc_chain(data, y, work.n, h, method)
-    for control in {METHODS[method][1] is not Simple for method in methods}:
-        for batch, forms in FORMS.items():
-            for form in forms:
-                contestants[batch, form, control] = jax_sgld(narrow, y, work.n, h, batch, form, control)
+class Report:
+    """Prints lines and counts missed targets."""
+
+    def __init__(self):
+        self.missed = []
+
+    def line(self, label, *numbers, ratios=(), target=None):
+        """Times, ratios, and what the first ratio is to a target."""
+        verdict = "" if target is None else "ok" if ratios[0] <= target else "MISS"
+        if verdict == "MISS":
+            self.missed.append(label)
+        cells = [f"{label:42s}", *(f"{x:8.2f}" for x in numbers), *(f"{x:8.3f}" for x in ratios)]
+        print(*cells, "" if target is None else f"{verdict} (at most {target:.3g})", flush=True)
+
+    @staticmethod
+    def head(title, *columns):
+        """The title of a table, and of its columns."""
+        print(f"\n{title}\n{'':42s}", *(f"{c:>8s}" for c in columns), flush=True)
+
+
+def samplers_table(report, posterior, rounds, seconds):
+    """Every sampler a gradient, and sgld with every estimator, beside sgld."""
+    chains = {name: posterior.chain(spec, BATCH) for name, spec in variants().items()}
+    chains |= {f"sgld-{name}": posterior.chain(SAMPLERS["sgld"](), BATCH, name) for name in GRADIENTS if name != "simple"}
+    best = race({name: runner(chain) for name, chain in chains.items()}, rounds, seconds, N // BATCH)
+    report.head("us a step, gradients a step k, us a gradient, over sgld", "step", "k", "gradient", "/sgld")
+    for name, chain in chains.items():
+        k = chain.gradient.touched / chain.steps / BATCH
+        a_gradient = best[name] / k
+        report.line(name, 1e6 * best[name], k, 1e6 * a_gradient, ratios=[a_gradient / best["sgld"]], target=PER_GRADIENT)
+
+
+def rows_table(report, posterior, rounds, seconds):
+    """sgld with every subsampling scheme."""
+    best = race({name: runner(posterior.chain(SAMPLERS["sgld"](), BATCH, scheme=name)) for name in SCHEMES}, rounds, seconds)
+    report.head("sgld, us a step, over blocks", "step", "/block")
+    for name, spent in best.items():
+        report.line(f"sgld, rows by {name}", 1e6 * spent, ratios=[spent / best["block"]])
+
+
+def rivals_table(report, posterior, rounds, seconds):
+    """sgld, sgld-cv, sghmc and sgnht beside JAX and BlackJAX."""
+    h, narrow, contestants = 0.1 / N, posterior.X.astype(np.float32), {}
+    rivals = [(kernel, False) for kernel in KERNELS] + [("sgld", True)]
+    for kernel, control in rivals:
+        ours = posterior.chain(SAMPLERS[kernel](), BATCH, "cv" if control else "simple")
+        contestants[kernel, control, "sgmc"] = runner(ours)
+        contestants[kernel, control, "BlackJAX"] = blackjax_steps(kernel, narrow, posterior.y, BATCH, h, control)
+        for form in FORMS["gather"]:
+            contestants[kernel, control, form] = jax_steps(kernel, narrow, posterior.y, BATCH, h, form=form, control=control)
     best = race(contestants, rounds, seconds)
-    for method in methods:
-        control = METHODS[method][1] is not Simple
-        peers = [min(best[batch, form, control] for form in forms) for batch, forms in FORMS.items()]
-        targets = (work.target, work.target32) if method == "sgld" else (None, None)
-        line(f"{work} {method}", best[method, 64], peers, targets[0])
-        line(f"{work} {method} float32", best[method, 32], peers, targets[1])
-    line(f"{work} one pass", best["floor"])
-    line(f"{work} one pass float32", best["floor32"])
+    report.head("us a step, and over the faster peer", "sgmc", "JAX", "BlackJAX", "ratio")
+    for kernel, control in rivals:
+        ours, package = best[kernel, control, "sgmc"], best[kernel, control, "BlackJAX"]
+        hand = min(best[kernel, control, form] for form in FORMS["gather"])
+        report.line(kernel + "-cv" * control, 1e6 * ours, 1e6 * hand, 1e6 * package, ratios=[ours / min(hand, package)],
+                    target=OF_JAX)
 
 
-def line(label, ours, peers=(), target=None, scale=1e6):
-    """One line: our figure, the peers', our ratio to each, and the verdicts where there is a target."""
-    cells = [f"{label:40s} {ours * scale:8.2f}", *(f"{peer * scale:8.2f}" for peer in peers)]
-    for peer in peers:
-        verdict = "" if target is None else "ok" if ours <= target * peer else "MISS"
-        cells.append(f"{ours / peer:8.3f} {verdict:4s}")
-    print(*cells, "" if target is None else f"target {target:.3f}", flush=True)
+def sizes_table(report, size, rounds, seconds):
+    """sgld in float64 and float32 beside JAX, in random and in consecutive rows."""
+    X, y = coins(size.N, size.d)
+    narrow, h = X.astype(np.float32), 0.1 / size.N
+    contestants = {("one pass", ""): one_pass(X, size.n), ("one pass", " float32"): one_pass(narrow, size.n)}
+    for bits, table in (("", X), (" float32", narrow)):
+        contestants["sgld", bits] = runner(Posterior(table, y).chain(SAMPLERS["sgld"](), size.n))
+    for batch, forms in FORMS.items():
+        for form in forms:
+            contestants[batch, form] = jax_steps("sgld", narrow, y, size.n, h, batch=batch, form=form)
+    best = race(contestants, rounds, seconds)
+    gather, block = (min(best[batch, form] for form in forms) for batch, forms in FORMS.items())
+    for bits, target in (("", size.target), (" float32", size.target32)):
+        ours = best["sgld", bits]
+        report.line(f"{size}{bits}", 1e6 * ours, 1e6 * gather, 1e6 * block, 1e6 * best["one pass", bits],
+                    ratios=[ours / gather, ours / block], target=target)
 
 
-def wide_step(rounds, seconds):
-    """Print the step at d = 50,000 in ns a coordinate; there is no table, so that only the generators of JAX differ."""
-    jax_steps = {generator: jax_wide(WIDE, generator) for generator in ("threefry2x32", "rbg")}
-    best = race({"sgmc": sgmc_wide(WIDE), "numpy": numpy_normals(WIDE), **jax_steps}, rounds, seconds)
-    print("\nns a coordinate, beside the faster of JAX's generators")
-    line(f"d={WIDE:,} gradient -x", best["sgmc"], [min(best[g] for g in jax_steps)], WIDE_TARGET, scale=1e9 / WIDE)
-    line(f"d={WIDE:,} numpy's normals alone", best["numpy"], scale=1e9 / WIDE)
+def wide_table(report, rounds, seconds):
+    """sgld with the gradient -x: the only row of the table is one number."""
+    chain = Posterior(csr_array(([1.0], ([0], [0])), shape=(1, WIDE)), np.ones(1)).chain(SAMPLERS["sgld"](), 1)
+    peers = {generator: jax_wide(WIDE, generator) for generator in ("threefry2x32", "rbg")}
+    best = race({"sgmc": runner(chain), "numpy": numpy_normals(WIDE), **peers}, rounds, seconds)
+    ours, jax_time = best["sgmc"], min(best[generator] for generator in peers)
+    report.head("ns a coordinate", "sgmc", "JAX", "normals", "ratio")
+    report.line(f"sgld d={WIDE:,}, gradient -x", *(1e9 / WIDE * t for t in (ours, jax_time, best["numpy"])),
+                ratios=[ours / jax_time], target=OF_JAX)
 
 
 def main():
-    """Print the table."""
+    """Print the tables; the exit status says whether all targets are met."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--quick", action="store_true", help="sgld alone, fewer rounds")
+    arguments.add_argument("--quick", action="store_true", help="fewer rounds, no other sizes")
     arguments.add_argument("--cpu", type=int, default=0, help="the core to run on (Linux)")
     options = arguments.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {options.cpu})
-    rounds, seconds = (10, 0.02) if options.quick else (40, 0.03)
-    print(f"jax {jax.__version__}, numpy {np.__version__}; microseconds a step, and sgmc over each peer")
-    print(f"{'':40s} {'sgmc':>8s} {'gather':>8s} {'block':>8s} {'/gather':>8s}      {'/block':>8s}")
-    for work in WORKS:
-        table_of(work, ("sgld",) if options.quick else METHODS, rounds, seconds)
-    wide_step(rounds, seconds)
+    rounds, report, posterior = 10 if options.quick else 60, Report(), Posterior(*coins(N, D))
+    print(f"jax {jax.__version__}, numpy {np.__version__}; {Size(N, D, BATCH, 1)} where no size is given")
+    samplers_table(report, posterior, rounds, 0.004)
+    rows_table(report, posterior, rounds, 0.01)
+    rivals_table(report, posterior, rounds, 0.01)
+    if not options.quick:
+        report.head("sgld, us a step, and sgmc over JAX", "sgmc", "gather", "block", "one pass", "/gather", "/block")
+        for size in SIZES:
+            sizes_table(report, size, rounds, 0.01)
+    wide_table(report, rounds, 0.02)
+    print(f"\n{len(report.missed)} targets missed", *report.missed, sep="\n")
+    return bool(report.missed)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -5,9 +5,9 @@
 # Notation: theta natural parameters, x what a sampler moves (theta = map(x)), N rows, g = gradient of log posterior.
 from libc.stdint cimport int64_t
 
-from sgmc.core.rng cimport Rng, next_below, next_uniform, normal_fill, uniform_fill
-from sgmc.core.target cimport (OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows, fetch_rows,
-                               next_tile, row_of, scratch_size, subtract, told, weigh)
+from sgmc.core.rng cimport Rng, deal, next_below, next_uniform, normal_fill, uniform_fill
+from sgmc.core.target cimport (OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows, fetch_next,
+                               fetch_rows, next_tile, row_of, scratch_size, subtract, told, weigh)
 
 cdef enum:
     ABI = 2                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it

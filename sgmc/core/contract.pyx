@@ -201,6 +201,7 @@ cdef int add_tiles(Gradient g, const double *theta, const Batch *run, double *pa
     cdef double *r = &g.residual[0]
     while next_tile(run, g.model.tile, &at, &tile):
         g.model.scores(theta, &tile, &g.scratch, r, NULL)
+        fetch_listed(g, run, at)
         g.remember(&tile, r)
         g.correct(theta, &tile, r)
         weigh(&tile, w, r)
@@ -208,6 +209,13 @@ cdef int add_tiles(Gradient g, const double *theta, const Batch *run, double *pa
         if square != NULL:
             g.model.add_squares(&tile, &g.scratch, r, square)
     return OK
+
+
+cdef void fetch_listed(Gradient g, const Batch *run, Py_ssize_t at) noexcept nogil:
+    """Let the first rows of the next tile of a list come from memory; neighbours need no such hint."""
+    cdef Batch tile
+    if run.rows != NULL and next_tile(run, g.model.tile, &at, &tile):
+        g.fetch(&tile)
 
 
 cdef int add_rows(Gradient g, const double *theta, const Batch *run, double *part, double *square) except -1 nogil:

@@ -12,6 +12,9 @@ cdef void gram_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t
 cdef void gram_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *w, double *out) noexcept nogil
 cdef void rotate_f64(Py_ssize_t m, Py_ssize_t d, double *X, const double *L, double *row) noexcept nogil
 cdef void rotate_f32(Py_ssize_t m, Py_ssize_t d, float *X, const double *L, double *row) noexcept nogil
+cdef void scale(Py_ssize_t n, double c, double *r) noexcept nogil
+cdef void subtract(Py_ssize_t n, const double *t, double *r) noexcept nogil
+cdef void exchange(Py_ssize_t n, double *old, double *new) noexcept nogil
 cdef void logit_score(Py_ssize_t m, const double *eta, const double *y, double *r) noexcept nogil
 cdef void logit_curvature(Py_ssize_t m, const double *eta, double *w) noexcept nogil
 cdef void logit_density(Py_ssize_t m, const double *eta, const double *y, double *value) noexcept nogil

@@ -11,6 +11,9 @@ cdef extern from "vecmath.h" nogil:
     void vm_gram_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *w, double *out)
     void vm_rotate_f64(Py_ssize_t m, Py_ssize_t d, double *X, const double *L, double *row)
     void vm_rotate_f32(Py_ssize_t m, Py_ssize_t d, float *X, const double *L, double *row)
+    void vm_scale(Py_ssize_t n, double c, double *r)
+    void vm_subtract(Py_ssize_t n, const double *t, double *r)
+    void vm_exchange(Py_ssize_t n, double *old, double *new)
     void vm_logit_score(Py_ssize_t m, const double *eta, const double *y, double *r)
     void vm_logit_curvature(Py_ssize_t m, const double *eta, double *w)
     void vm_logit_density(Py_ssize_t m, const double *eta, const double *y, double *value)
@@ -51,6 +54,15 @@ cdef void rotate_f64(Py_ssize_t m, Py_ssize_t d, double *X, const double *L, dou
 
 cdef void rotate_f32(Py_ssize_t m, Py_ssize_t d, float *X, const double *L, double *row) noexcept nogil:
     vm_rotate_f32(m, d, X, L, row)
+
+cdef void scale(Py_ssize_t n, double c, double *r) noexcept nogil:
+    vm_scale(n, c, r)
+
+cdef void subtract(Py_ssize_t n, const double *t, double *r) noexcept nogil:
+    vm_subtract(n, t, r)
+
+cdef void exchange(Py_ssize_t n, double *old, double *new) noexcept nogil:
+    vm_exchange(n, old, new)
 
 cdef void logit_score(Py_ssize_t m, const double *eta, const double *y, double *r) noexcept nogil:
     vm_logit_score(m, eta, y, r)

@@ -128,3 +128,16 @@ cdef double next_uniform(Rng rng) noexcept nogil:
 cdef Py_ssize_t next_below(Rng rng, Py_ssize_t n) noexcept nogil:
     """An integer uniform on 0..n-1 (bias below n / 2^53)."""
     return <Py_ssize_t> (rng.bits.next_double(rng.bits.state) * n)
+
+cdef void deal(Rng rng, Py_ssize_t n, Py_ssize_t m, Py_ssize_t *order, Py_ssize_t *work) noexcept nogil:
+    """The first m places of a Fisher-Yates shuffle of n; `work` is m numbers of scratch.
+
+    All places are drawn first: the look-ups, scattered over a long table, then run side by side.
+    """
+    cdef Py_ssize_t i, entry
+    for i in range(m):
+        work[i] = i + next_below(rng, n - i)
+    for i in range(m):
+        entry = order[work[i]]
+        order[work[i]] = order[i]
+        order[i] = entry

@@ -96,5 +96,6 @@ cdef void subtract(const Batch *tile, Py_ssize_t width, const double *table, dou
 cdef Batch all_rows(Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t scratch_size(Model model) noexcept nogil
 cdef void fetch_rows(const Batch *b, const void *table, Py_ssize_t bytes) noexcept nogil       # `bytes` a row
+cdef void fetch_next(const Batch *tile, const void *table, Py_ssize_t bytes) noexcept nogil    # the neighbours after a tile
 cdef const double *told(Model model, const double *theta, const Batch *tile, Scratch *s) except NULL nogil   # after `scores`
 cdef Py_ssize_t row_of(const Batch *b, Py_ssize_t i) noexcept nogil

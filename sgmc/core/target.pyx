@@ -28,8 +28,7 @@ cdef void weigh(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil:
     cdef Py_ssize_t i, k
     cdef double c
     if tile.weight == NULL:
-        for i in range(tile.m * width):
-            r[i] *= tile.scale
+        kernels.scale(tile.m * width, tile.scale, r)
         return
     for i in range(tile.m):
         c = tile.scale * tile.weight[i]
@@ -40,10 +39,10 @@ cdef void weigh(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil:
 cdef void subtract(const Batch *tile, Py_ssize_t width, const double *table, double *r) noexcept nogil:
     """r_i -= table_i, the table holding all rows"""
     cdef Py_ssize_t i, k
-    cdef const double *stored = table + tile.start * width
+    cdef const double *stored
+    fetch_next(tile, table, width * sizeof(double))
     if tile.rows == NULL:
-        for i in range(tile.m * width):
-            r[i] -= stored[i]
+        kernels.subtract(tile.m * width, table + tile.start * width, r)
         return
     for i in range(tile.m):
         stored = table + tile.rows[i] * width
@@ -66,6 +65,12 @@ cdef Batch all_rows(Py_ssize_t n) noexcept nogil:
 cdef void fetch_rows(const Batch *b, const void *table, Py_ssize_t bytes) noexcept nogil:
     """Start to load the first rows of a batch from a table in memory with so many bytes a row."""
     kernels.fetch(table, bytes, b.start, b.m, b.rows)
+
+
+cdef void fetch_next(const Batch *tile, const void *table, Py_ssize_t bytes) noexcept nogil:
+    """Start to load the neighbours that follow a tile; a hint that may reach beyond the table's end."""
+    if tile.rows == NULL:
+        kernels.fetch(table, bytes, tile.start + tile.m, tile.m, NULL)
 
 
 cdef const double *told(Model model, const double *theta, const Batch *tile, Scratch *s) except NULL nogil:

@@ -7,10 +7,27 @@ INLINE void fetch(const char *p, ptrdiff_t bytes) {
 }
 
 void vm_fetch(const void *X, ptrdiff_t bytes, ptrdiff_t start, ptrdiff_t m, const ptrdiff_t *rows) {
-    if (rows)
-        for (ptrdiff_t i = 0; i < m && i < AHEAD; i++) fetch((const char *)X + rows[i] * bytes, bytes);
+    ptrdiff_t first = m < (rows ? AHEAD : FIRST) ? m : (rows ? AHEAD : FIRST);
+    if (!rows)
+        fetch((const char *)X + start * bytes, first * bytes < PAGE ? first * bytes : PAGE);
     else
-        fetch((const char *)X + start * bytes, m * bytes < PAGE ? m * bytes : PAGE);
+        for (ptrdiff_t i = 0; i < first; i++) fetch((const char *)X + rows[i] * bytes, bytes);
+}
+
+CLONES void vm_scale(ptrdiff_t n, double c, double *restrict r) {
+    for (ptrdiff_t i = 0; i < n; i++) r[i] *= c;
+}
+
+CLONES void vm_subtract(ptrdiff_t n, const double *restrict t, double *restrict r) {
+    for (ptrdiff_t i = 0; i < n; i++) r[i] -= t[i];
+}
+
+CLONES void vm_exchange(ptrdiff_t n, double *restrict old, double *restrict new) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double value = new[i];
+        new[i] = value - old[i];
+        old[i] = value;
+    }
 }
 
 /* exp by reduction to |r| <= log(2)/2 and a degree-12 Taylor polynomial (Estrin order: short dependency chains);

@@ -30,9 +30,10 @@
 #endif
 
 #define PAGE 4096 /* bytes: neighbouring rows are fetched that far ahead, since the hardware's own prefetch stops at a page's end */
-#define AHEAD 16  /* rows: listed ones are fetched that far ahead */
+#define AHEAD 32  /* rows: listed ones are fetched that far ahead */
+#define FIRST 128 /* rows: of neighbours no more are fetched at first, so that short ones do not hold up what is wanted now */
 
-/* Fetch the first of some rows of so many bytes: a page of neighbouring ones, or as many listed ones as AHEAD. */
+/* Fetch the first of some rows of so many bytes: neighbouring ones up to FIRST or a page, or as many listed ones as AHEAD. */
 void vm_fetch(const void *X, ptrdiff_t bytes, ptrdiff_t start, ptrdiff_t m, const ptrdiff_t *rows);
 
 /* eta_i = x_i . theta */
@@ -50,6 +51,11 @@ void vm_gram_f32(ptrdiff_t m, ptrdiff_t d, const float *X, const ptrdiff_t *rows
 /* x_i <- x_i L in place for contiguous rows; L is d x d row-major, row is d doubles of scratch */
 void vm_rotate_f64(ptrdiff_t m, ptrdiff_t d, double *X, const double *L, double *row);
 void vm_rotate_f32(ptrdiff_t m, ptrdiff_t d, float *X, const double *L, double *row);
+
+/* r *= c; r -= t; old <- new with the change left in new */
+void vm_scale(ptrdiff_t n, double c, double *r);
+void vm_subtract(ptrdiff_t n, const double *t, double *r);
+void vm_exchange(ptrdiff_t n, double *old, double *new);
 
 /* Bernoulli-logit: score r_i = y_i - p_i; curvature w_i = p_i (1 - p_i); log density y_i eta_i - log(1 + e^eta_i) */
 void vm_logit_score(ptrdiff_t m, const double *eta, const double *y, double *r);

@@ -3,6 +3,7 @@ import numpy as np
 
 from libc.string cimport memcpy
 
+from sgmc.core cimport kernels
 from sgmc.core.contract cimport (
     OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_rows, next_tile, row_of, subtract,
 )
@@ -36,7 +37,8 @@ cdef class Saga(Gradient):
     needs = ("anchor",)
     block_noise = 8 * 0.6931471805599453 - 5
     staleness = 2.0           # theta and the place of a row's last visit are about independent: twice the variance of one
-    cdef Py_ssize_t size, waiting
+    cdef Py_ssize_t size, waiting, first                      # numbers a row; rows drawn last, and the first of them
+    cdef bint listed                                          # those are `drawn`, not neighbours
     cdef double[::1] table, total, fresh
     cdef Py_ssize_t[::1] drawn
 
@@ -78,21 +80,18 @@ cdef class Saga(Gradient):
         """t_i = r_i for the rows drawn last; the total takes the differences, which for a second visit are zero."""
         cdef Py_ssize_t i, k, at = 0, size = self.size
         cdef double *new
-        cdef double *old
-        cdef double change
         cdef Batch rows = all_rows(self.waiting), tile
-        rows.rows = &self.drawn[0]
+        rows.start, rows.rows = self.first, &self.drawn[0] if self.listed else NULL
         while next_tile(&rows, self.model.tile, &at, &tile):
             new = &self.fresh[(at - tile.m) * size]
-            for i in range(tile.m):
-                old = &self.table[tile.rows[i] * size]
-                for k in range(size):
-                    change = new[i * size + k] - old[k]
-                    old[k] = new[i * size + k]
-                    new[i * size + k] = change
+            if self.listed and consecutive(&tile):
+                tile.start, tile.rows = tile.rows[0], NULL
+            if tile.rows == NULL:                             # the fast form
+                kernels.exchange(tile.m * size, &self.table[tile.start * size], new)
+            else:
+                for i in range(tile.m):                       # in this order: a row may come twice
+                    kernels.exchange(size, &self.table[tile.rows[i] * size], new + i * size)
             if self.model.width:
-                if consecutive(&tile):                        # the fast form
-                    tile.start, tile.rows = tile.rows[0], NULL
                 self.model.add_scores(&tile, &self.scratch, new, &self.total[0])
                 continue
             for i in range(tile.m):
@@ -110,8 +109,15 @@ cdef class Saga(Gradient):
     cdef int remember(self, const Batch *tile, const double *r) except -1 nogil:
         cdef Py_ssize_t i
         memcpy(&self.fresh[self.waiting * self.size], r, tile.m * self.size * sizeof(double))
-        for i in range(tile.m):
-            self.drawn[self.waiting + i] = row_of(tile, i)
+        if self.waiting == 0:
+            self.first, self.listed = tile.start, False
+        if not self.listed and (tile.rows != NULL or tile.start != self.first + self.waiting):
+            for i in range(self.waiting):
+                self.drawn[i] = self.first + i
+            self.listed = True
+        if self.listed:
+            for i in range(tile.m):
+                self.drawn[self.waiting + i] = row_of(tile, i)
         self.waiting += tile.m
         return OK
 

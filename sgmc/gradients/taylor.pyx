@@ -1,6 +1,6 @@
 """Second-order control variates around a fixed centre."""
 from sgmc.core cimport kernels
-from sgmc.core.contract cimport OK, Batch, Gradient, all_rows, fetch_rows, next_tile, row_of, told
+from sgmc.core.contract cimport OK, Batch, Gradient, all_rows, fetch_next, fetch_rows, next_tile, row_of, told
 
 
 cdef class Taylor(Gradient):
@@ -50,7 +50,7 @@ cdef class Taylor(Gradient):
         self.subtract(theta, tile, r)
         if self.anchor.exact.shape[0]:
             for i in range(tile.m):
-                if self.anchor.is_exact[row_of(tile, i)]:
+                if self.anchor.is_exact[tile.start + i if tile.rows == NULL else tile.rows[i]]:      # a call a row is slow
                     for k in range(w):
                         r[i * w + k] = 0
         return OK
@@ -64,6 +64,9 @@ cdef class Taylor(Gradient):
         cdef const double *bend = &self.anchor.curvature[0]
         cdef double control
         if w == 1 and tile.rows == NULL:                      # the form of most models and steps, in one SIMD loop
+            fetch_next(tile, origin, sizeof(double))
+            fetch_next(tile, score, sizeof(double))
+            fetch_next(tile, bend, sizeof(double))
             origin += tile.start
             score += tile.start
             bend += tile.start

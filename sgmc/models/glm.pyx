@@ -4,8 +4,19 @@ A family leaf defines `family` (scores and densities from linear predictors) and
 """
 import numpy as np
 
-from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch, fetch_rows, row_of
+from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch, fetch_next, fetch_rows
 from sgmc.core.fisher import Fisher
+
+
+cdef const double *picked(const double *column, const Batch *tile, double *into) noexcept nogil:
+    """The numbers of a tile in a column of all rows: where they are, or gathered if listed."""
+    cdef Py_ssize_t i
+    fetch_next(tile, column, sizeof(double))
+    if tile.rows == NULL:
+        return column + tile.start
+    for i in range(tile.m):
+        into[i] = column[tile.rows[i]]
+    return into
 
 
 cdef class Glm(Model):
@@ -54,40 +65,41 @@ cdef class Glm(Model):
         cdef double *eta = s.work
         cdef double *density = eta + 2 * self.tile
         cdef const double *y = self.gather(theta, tile, s)
+        cdef const double *weight = NULL
         s.eta = eta
         self.family(theta, tile.m, eta, y, r, density if value != NULL else NULL)
         if self.weight.shape[0]:
+            weight = picked(&self.weight[0], tile, eta + self.tile)
             for i in range(tile.m):
-                r[i] *= self.weight[row_of(tile, i)]
+                r[i] *= weight[i]
         if value == NULL:
             return OK
         for i in range(tile.m):
-            value[0] += density[i] * (self.weight[row_of(tile, i)] if self.weight.shape[0] else 1)
+            value[0] += density[i] * (weight[i] if weight != NULL else 1)
         return OK
 
     cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
         cdef Py_ssize_t i
+        cdef const double *weight
         cdef const double *y = self.gather(theta, tile, s)
         self.bend(theta, tile.m, s.work, y, w)
         if self.weight.shape[0]:
+            weight = picked(&self.weight[0], tile, s.work + self.tile)
             for i in range(tile.m):
-                w[i] *= self.weight[row_of(tile, i)]
+                w[i] *= weight[i]
         return OK
 
     cdef const double *gather(self, const double *theta, const Batch *tile, Scratch *s) except NULL nogil:
         """Linear predictors into the first tile of work; outcomes of the tile, gathered into the second if listed."""
         cdef Py_ssize_t i
         cdef double *eta = s.work
-        cdef double *y = eta + self.tile
+        cdef const double *offset
         self.X.dot(tile, theta, eta, eta + 3 * self.tile)
         if self.offset.shape[0]:
+            offset = picked(&self.offset[0], tile, eta + self.tile)
             for i in range(tile.m):
-                eta[i] += self.offset[row_of(tile, i)]
-        if tile.rows == NULL:
-            return &self.y[tile.start]
-        for i in range(tile.m):
-            y[i] = self.y[tile.rows[i]]
-        return y
+                eta[i] += offset[i]
+        return picked(&self.y[0], tile, eta + self.tile)
 
     cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r, double *grad) except -1 nogil:
         return self.X.tdot(tile, r, grad, s.work)

@@ -1,7 +1,7 @@
 """Rows drawn with probabilities of their own: those that have more to say, more often."""
 import numpy as np
 
-from sgmc.core.contract cimport Batch, Rng, Subsampler, next_below, next_uniform
+from sgmc.core.contract cimport Batch, Rng, Subsampler, next_below, uniform_fill
 
 FLOOR = 0.1               # share of draws that are uniform: no row counts more than 1 / FLOOR times as in a simple sample
 
@@ -110,11 +110,15 @@ cdef class Preferential(Subsampler):
         self.run.rows, self.run.weight, self.run.scale = &self.rows[0], &self.weights[0], <double> n / m
 
     cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil:
-        cdef Py_ssize_t i, k
+        cdef Py_ssize_t i, k, other
+        for i in range(self.m):                               # one table after the other, so that look-ups run side by side
+            self.rows[i] = next_below(rng, self.n)
+        uniform_fill(rng, self.m, &self.weights[0])
         for i in range(self.m):
-            k = next_below(rng, self.n)
-            if next_uniform(rng) >= self.keep[k]:
-                k = self.other[k]
-            self.rows[i], self.weights[i] = k, self.weight[k]
+            k = self.rows[i]
+            other = self.other[k]
+            self.rows[i] = k if self.weights[i] < self.keep[k] else other
+        for i in range(self.m):
+            self.weights[i] = self.weight[self.rows[i]]
         runs[0] = &self.run
         return 1

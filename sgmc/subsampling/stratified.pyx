@@ -1,7 +1,7 @@
 """Simple samples of strata: groups of rows that are alike within."""
 import numpy as np
 
-from sgmc.core.contract cimport Batch, Rng, Subsampler, next_below
+from sgmc.core.contract cimport Batch, Rng, Subsampler, deal
 
 FLOOR = 0.1               # share of a batch that is allocated in proportion to the rows
 
@@ -87,7 +87,7 @@ cdef class Stratified(Subsampler):
     name = "stratified"
     needs = ("strata", "spread")
     share = Strata
-    cdef Py_ssize_t[::1] order, first, size
+    cdef Py_ssize_t[::1] order, first, size, places
     cdef object memory
     cdef Batch *runs
 
@@ -102,18 +102,15 @@ cdef class Stratified(Subsampler):
         self.memory = bytearray(len(shared.sizes) * sizeof(Batch))
         self.runs = <Batch *> <char *> self.memory
         rows = shared.allocation(m)
+        self.places = np.zeros(m, dtype=np.intp)
         for h in range(self.size.shape[0]):
             self.runs[h] = stratum_run(h, self.size[h], rows[h], &self.order[self.first[h]])
 
     cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil:
-        cdef Py_ssize_t h, i, k, row, at
+        cdef Py_ssize_t h
         for h in range(self.size.shape[0]):
-            at = self.first[h]
-            for i in range(self.runs[h].m if self.runs[h].m < self.size[h] else 0):
-                k = at + i + next_below(rng, self.size[h] - i)
-                row = self.order[k]
-                self.order[k] = self.order[at + i]
-                self.order[at + i] = row
+            if self.runs[h].m < self.size[h]:
+                deal(rng, self.size[h], self.runs[h].m, &self.order[self.first[h]], &self.places[0])
         runs[0] = self.runs
         return self.size.shape[0]
 

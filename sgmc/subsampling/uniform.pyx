@@ -1,7 +1,7 @@
 """Rows chosen one by one: without and with replacement; and all rows."""
 import numpy as np
 
-from sgmc.core.contract cimport Batch, Rng, Subsampler, next_below
+from sgmc.core.contract cimport Batch, Rng, Subsampler, deal, next_below
 
 
 cdef class Listed(Subsampler):
@@ -42,12 +42,8 @@ cdef class Uniform(Listed):
         self.run.rows = &self.order[0]
 
     cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil:
-        cdef Py_ssize_t i, k, row
-        for i in range(self.m):
-            k = i + next_below(rng, self.n - i)
-            row = self.order[k]
-            self.order[k] = self.order[i]
-            self.order[i] = row
+        # `rows` of the base is free: the list is the beginning of the order
+        deal(rng, self.n, self.m, &self.order[0], &self.rows[0])
         runs[0] = &self.run
         return 1
 
