@@ -24,6 +24,8 @@ _HOMES = {
     "sgmc.samplers.sglrw": ("SGLRW",),
     "sgmc.samplers.hamiltonian": ("SGHMC", "BAOAB"),
     "sgmc.samplers.thermostats": ("SGNHT", "MSGNHT", "BADODAB"),
+    "sgmc.samplers.riemannian": ("SGRLD", "SGRHMC"),
+    "sgmc.samplers.recipe": ("Recipe",),
     "sgmc.samplers.sgbd": ("VSGBD", "CSGBD", "ESGBD"),
     "sgmc.samplers.mala": ("MALA",),
     "sgmc.samplers.barker": ("Barker",),

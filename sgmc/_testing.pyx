@@ -7,9 +7,10 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy
 
 from sgmc.core.contract cimport (
-    OK, Anchor, Batch, Gradient, Model, Rng, Sampler, Scratch, State, Subsampler, next_below, next_tile,
+    OK, Anchor, Batch, Gradient, Metric, Model, Rng, Sampler, Scratch, State, Subsampler, next_below, next_tile,
     normal_fill, scratch_size,
 )
+from sgmc.errors import NotSupported
 
 Run = namedtuple("Run", "start m rows weight scale stratum fpc", defaults=(None, None, 1.0, 0, 0.0))
 
@@ -147,6 +148,26 @@ def draw(Subsampler scheme, Rng rng):
                      tuple([runs[k].rows[i] for i in range(runs[k].m)]) if runs[k].rows != NULL else None,
                      tuple([runs[k].weight[i] for i in range(runs[k].m)]) if runs[k].weight != NULL else None,
                      runs[k].scale, runs[k].stratum, runs[k].fpc) for k in range(n))
+
+
+def metric_at(Metric metric, x):
+    """M, R, R', and the divergences of M and of R' (None where a metric has none), at a place, as arrays."""
+    cdef double[::1] at = np.array(x, dtype=float)
+    cdef Py_ssize_t j, d = at.shape[0]
+    cdef double[:, ::1] unit = np.eye(d), M = np.empty((d, d)), R = np.empty((d, d)), back = np.empty((d, d))
+    cdef double[::1] gamma = np.empty(d), root_gamma = np.empty(d)
+    metric.move(&at[0])
+    for j in range(d):                                        # columns as rows
+        metric.apply(&unit[j, 0], &M[j, 0])
+        metric.root(&unit[j, 0], &R[j, 0])
+        metric.root_transposed(&unit[j, 0], &back[j, 0])
+    metric.divergence(&gamma[0])
+    try:
+        metric.root_divergence(&root_gamma[0])
+    except NotSupported:
+        root_gamma = None
+    roots = None if root_gamma is None else np.asarray(root_gamma)
+    return np.asarray(M).T, np.asarray(R).T, np.asarray(back).T, np.asarray(gamma), roots
 
 
 def walk(Sampler sampler, Gradient gradient, Rng rng, double[:, ::1] path, double[::1] value, Py_ssize_t at):

@@ -5,7 +5,8 @@ from libc.math cimport cos, exp, log, sin
 from scipy.special.cython_special cimport log_ndtr
 
 from sgmc._toys import Stretch
-from sgmc.core.contract cimport OK, Batch, Gradient, Model, Rng, Scratch, normal_fill
+from sgmc.core.contract cimport OK, Batch, Gradient, Model, Rng, Scratch, normal_fill, row_of
+from sgmc.core.metrics import Positive, Simplex
 
 cdef double HALF_LOG_2PI = 0.9189385332046727
 
@@ -16,7 +17,7 @@ cdef class Density(Model):
     def __init__(self, Py_ssize_t dim):
         self.dim, self.n, self.tile = dim, 1, 1
 
-    def metric(self, gradient, start):
+    def metric(self, gradient, start, rows=None):
         """One that depends on the place, though the density has no need of it."""
         return Stretch(self.dim)
 
@@ -175,4 +176,60 @@ cdef class Noisy(Gradient):
             g[j] += self.tau[j] * self.noise[j]
             if sd != NULL:
                 sd[j] = self.tau[j]
+        return OK
+
+
+cdef class Rates(Model):
+    """y_ij ~ Poisson(theta_j): with a flat prior theta_j ~ Gamma(1 + sum_i y_ij, n), all positive."""
+
+    cdef const double[:, ::1] y
+
+    def __init__(self, y):
+        self.y, self.tile = np.ascontiguousarray(y, dtype=float), 64
+        self.n, self.dim = y.shape
+
+    def metric(self, gradient, start, rows=None):
+        """That of positive numbers."""
+        return Positive(self.dim)
+
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+        cdef Py_ssize_t i, j
+        cdef double c = b.scale, y
+        for i in range(b.m):
+            for j in range(self.dim):
+                y = self.y[row_of(b, i), j]
+                if value != NULL:
+                    value[0] += c * (y * log(theta[j]) - theta[j])
+                if grad != NULL:
+                    grad[j] += c * (y / theta[j] - 1)
+        return OK
+
+
+cdef class Categories(Model):
+    """Rows are counts of K categories, theta the first K - 1 probabilities: Dirichlet(1 + sums) with a flat prior."""
+
+    cdef const double[:, ::1] y
+
+    def __init__(self, y):
+        self.y, self.tile = np.ascontiguousarray(y, dtype=float), 64
+        self.n, self.dim = y.shape[0], y.shape[1] - 1
+
+    def metric(self, gradient, start, rows=None):
+        """That of probabilities."""
+        return Simplex(self.dim)
+
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+        cdef Py_ssize_t i, j, row
+        cdef double c = b.scale, rest = 1
+        for j in range(self.dim):
+            rest -= theta[j]
+        for i in range(b.m):
+            row = row_of(b, i)
+            for j in range(self.dim):
+                if value != NULL:
+                    value[0] += c * self.y[row, j] * log(theta[j])
+                if grad != NULL:
+                    grad[j] += c * (self.y[row, j] / theta[j] - self.y[row, self.dim] / rest)
+            if value != NULL:
+                value[0] += c * self.y[row, self.dim] * log(rest)
         return OK

@@ -62,9 +62,9 @@ cdef class GaussianLocation(Model):
         self.n, self.dim = y.shape
         self.width = self.dim
 
-    def metric(self, gradient, start):
-        """One that depends on the place, though the posterior has no need of it."""
-        return Stretch(self.dim)
+    def metric(self, gradient, start, rows=None):
+        """One that depends on the place, though the posterior has no need of it; so little that formulas for none hold."""
+        return Stretch(self.dim, 0.1)
 
     cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil:
         cdef Py_ssize_t i, k, row
@@ -116,17 +116,18 @@ cdef class GaussianLocation(Model):
 
 
 cdef class Stretch(Metric):
-    """M = diag(1 + sin(x_j) / 2)."""
+    """M = diag(1 + a sin x_j)."""
 
+    cdef double amount
     cdef double[::1] scale, slope
 
-    def __init__(self, Py_ssize_t dim):
-        self.scale, self.slope = np.ones(dim), np.zeros(dim)
+    def __init__(self, Py_ssize_t dim, double amount=0.5):
+        self.amount, self.scale, self.slope = amount, np.ones(dim), np.zeros(dim)
 
     cdef int move(self, const double *x) except -1 nogil:
         cdef Py_ssize_t j
         for j in range(self.scale.shape[0]):
-            self.scale[j], self.slope[j] = 1 + 0.5 * sin(x[j]), 0.5 * cos(x[j])
+            self.scale[j], self.slope[j] = 1 + self.amount * sin(x[j]), self.amount * cos(x[j])
         return OK
 
     cdef int apply(self, const double *g, double *out) except -1 nogil:
@@ -141,10 +142,19 @@ cdef class Stretch(Metric):
             out[j] = sqrt(self.scale[j]) * z[j]
         return OK
 
+    cdef int root_transposed(self, const double *g, double *out) except -1 nogil:
+        return self.root(g, out)
+
     cdef int divergence(self, double *out) except -1 nogil:
         cdef Py_ssize_t j
         for j in range(self.scale.shape[0]):
             out[j] = self.slope[j]
+        return OK
+
+    cdef int root_divergence(self, double *out) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.scale.shape[0]):
+            out[j] = 0.5 * self.slope[j] / sqrt(self.scale[j])
         return OK
 
     cdef int log_density(self, const double *v, double h, double *value) except -1 nogil:

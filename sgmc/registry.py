@@ -25,7 +25,8 @@ def room(kind):
     found = {}
     for info in pkgutil.iter_modules(package.__path__):
         for value in vars(importlib.import_module(f"{package.__name__}.{info.name}")).values():
-            if isinstance(value, type) and issubclass(value, ROOMS[kind]) and isinstance(vars(value).get("name"), str):
+            named = isinstance(value, type) and issubclass(value, ROOMS[kind]) and isinstance(vars(value).get("name"), str)
+            if named and getattr(value, "by_name", True):
                 found[value.name] = value
     for point in entry_points(group=f"sgmc.{kind}"):
         found[point.name] = point.load()

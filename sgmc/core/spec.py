@@ -22,6 +22,15 @@ class Parameter:
     choices: tuple = ()
     whole: bool = False
 
+    @property
+    def span(self):
+        """What is allowed, as text."""
+        return " | ".join(map(repr, self.choices)) or f"{self.low:g} .. {self.high:g}"
+
+    def shown(self, value):
+        """A value as text."""
+        return repr(value)
+
     def check(self, value, owner):
         """`value` if it is allowed; else ArgumentError with the range."""
         if self.choices:
@@ -55,7 +64,7 @@ class Spec:
         return {p.name: getattr(self, p.name) for p in self.parameters}
 
     def __repr__(self):
-        changed = (f"{p.name}={getattr(self, p.name)!r}" for p in self.parameters if getattr(self, p.name) != p.default)
+        changed = (f"{p.name}={p.shown(getattr(self, p.name))}" for p in self.parameters if getattr(self, p.name) != p.default)
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __eq__(self, other):
@@ -69,8 +78,7 @@ class Spec:
         """What it is and what its parameters are, as text."""
         lines = [f"{cls.name}: {cls.__doc__.strip().splitlines()[0]}"]
         for p in cls.parameters:
-            span = " | ".join(map(repr, p.choices)) or f"{p.low:g} .. {p.high:g}"
-            lines.append(f"    {p.name} = {p.default!r}  ({span})  {p.doc}")
+            lines.append(f"    {p.name} = {p.default!r}  ({p.span})  {p.doc}")
         return "\n".join(lines)
 
 
@@ -95,6 +103,10 @@ class SamplerSpec(Spec):
         Why the spread of the draws is not the posterior's by construction; empty where it is meant to be.
     needs_noise : bool
         Estimates the noise of single coordinates.
+    by_name : bool
+        Is found by its name; False where it is nothing without arguments.
+    own_units : bool
+        Steps in units of a metric of its own, which are whitened ones in all coordinates.
     """
 
     exact = False
@@ -103,6 +115,8 @@ class SamplerSpec(Spec):
     largest_step = 1.0
     distortion = ""
     needs_noise = False
+    by_name = True
+    own_units = False
 
     @property
     def minibatches(self):
@@ -150,7 +164,8 @@ class SamplerSpec(Spec):
     def inflation(self, h, noise):
         """Relative error of the variance of a standard normal target, for Langevin time h and gradient noise variance.
 
-        Used to derive the default step and batch size, and to warn where a chosen one is too large.
+        Used to derive the default step and batch size, and to warn where a chosen one is too large.  NaN where nobody knows:
+        then the step must be given.
         """
         raise NotImplementedError
 

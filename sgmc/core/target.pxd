@@ -72,7 +72,10 @@ cdef class Metric:                # position-dependent preconditioning M(x) = G(
     cdef int move(self, const double *x) except -1 nogil                       # to x
     cdef int apply(self, const double *g, double *out) except -1 nogil         # M g
     cdef int root(self, const double *z, double *out) except -1 nogil          # R z with R R' = M
+    cdef int root_transposed(self, const double *g, double *out) except -1 nogil              # R' g
     cdef int divergence(self, double *out) except -1 nogil                     # Gamma_i = sum_j dM_ij / dx_j
+    cdef int root_divergence(self, double *out) except -1 nogil                # of R': sum_j dR_ji / dx_j
+    cdef int fold(self, double *x) except -1 nogil                             # back to where M is defined, if x has left it
     cdef int log_density(self, const double *v, double h, double *value) except -1 nogil      # of v under N(0, h M), but for 2 pi
 
 cdef class Subsampler:            # which rows; an exactly unbiased sum is its promise

@@ -162,8 +162,11 @@ cdef class Model:
     cdef int refresh(self, double *theta, Scratch *s) except -1 nogil:
         return OK
 
-    def metric(self, gradient, start):
-        """The model's own `Metric`, for the chain that a Gradient belongs to and that begins at `start`."""
+    def metric(self, gradient, start, rows=None):
+        """The model's own `Metric`, for the chain that a Gradient belongs to and that begins at `start`.
+
+        It may look at `rows` rows at each place (0: as many as it thinks fit), or at all of them (None).
+        """
         raise NotSupported(f"{type(self).__name__} has no position-dependent metric; use another sampler, such as 'mala'")
 
 
@@ -211,8 +214,18 @@ cdef class Metric:
     cdef int root(self, const double *z, double *out) except -1 nogil:
         raise NotImplementedError("root")
 
+    cdef int root_transposed(self, const double *g, double *out) except -1 nogil:
+        raise NotImplementedError("root_transposed")
+
     cdef int divergence(self, double *out) except -1 nogil:
         raise NotImplementedError("divergence")
+
+    cdef int root_divergence(self, double *out) except -1 nogil:
+        with gil:
+            raise NotSupported(f"{type(self).__name__} has no derivative of its root, which momenta need; use sampler='sgrld'")
+
+    cdef int fold(self, double *x) except -1 nogil:
+        return OK
 
     cdef int log_density(self, const double *v, double h, double *value) except -1 nogil:
         raise NotImplementedError("log_density")

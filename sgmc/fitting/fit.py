@@ -66,12 +66,12 @@ class Fit:
         """h of the steps at which draws were kept, in whitened coordinates; where they vary, the mean that the weights give."""
         if self.weights is None:
             return self.plan.langevin_time
-        return self.problem.coordinates.stiffness * float((self.weights ** 2).sum() / self.weights.sum())
+        return self.plan.stiffness * float((self.weights ** 2).sum() / self.weights.sum())
 
     @property
     def threshold(self):
         """alpha of Welling & Teh (2011, eq. 10) at the first draw that was kept."""
-        first = self.plan.langevin_time if self.weights is None else self.problem.coordinates.stiffness * float(self.weights[0])
+        first = self.plan.langevin_time if self.weights is None else self.plan.stiffness * float(self.weights[0])
         return self.plan.spec.noise_ratio(first, self.noise.widest)
 
     @property
@@ -206,7 +206,7 @@ def batch_search(problem, plan, settings):
         raise NotSupported(f"batch_size='adaptive': {reason}")
     shared = shared_rows(problem, settings, plan.gradient)
     smallest = planning.SMALLEST_BATCH if shared is None else max(planning.SMALLEST_BATCH, shared.fewest)
-    return BatchSearch(planning.tolerable_noise(plan.spec, plan.langevin_time), problem.coordinates.stiffness, plan.warmup,
+    return BatchSearch(planning.tolerable_noise(plan.spec, plan.langevin_time), plan.stiffness, plan.warmup,
                        min(smallest, problem.model.n), lambda m: subsampler(problem, settings, plan.gradient, m))
 
 

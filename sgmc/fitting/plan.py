@@ -6,7 +6,7 @@ of Langevin time.
 """
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -95,6 +95,15 @@ class Plan:
     reason: str
 
     @property
+    def stiffness(self):
+        """Langevin time in whitened coordinates over that in the sampler's own."""
+        return self.langevin_time / self.spec.langevin_time(self.schedule(0))
+
+    def time(self, t):
+        """Langevin time of step t, in whitened coordinates."""
+        return self.spec.langevin_time(self.schedule(t)) * self.stiffness
+
+    @property
     def weighted(self):
         """Whether draws are weighed by their step sizes."""
         return not isinstance(self.schedule, Constant)
@@ -165,40 +174,62 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
     """
     n, d = size
     spec = spec.fitted_to(coordinates.whitened)
-    if settings.batch_size is not None and settings.batch_size > n:
-        raise ArgumentError(f"batch_size={settings.batch_size} exceeds the {n} rows")
-    if settings.batch_size is not None and not spec.minibatches:
-        raise ArgumentError(f"batch_size does not apply to {spec.name}: it uses all rows at each step")
-    if settings.adaptive and not spec.minibatches:
-        raise ArgumentError(f"batch_size='adaptive' does not apply to {spec.name}: it uses all rows at each step")
-    if settings.warmup == "threshold" and not spec.minibatches:
-        raise ArgumentError(f"warmup='threshold' does not apply to {spec.name}: its gradients have no noise")
+    refuse(spec, settings, n)
     if spec.exact or not spec.uses_gradient:
         return unbiased_plan(spec, reason, settings, n, d, coordinates)
-    h, batch = derive(spec, noise, n, n if spec.all_rows else settings.batch_size)
-    schedule, origin = Constant(spec.from_langevin(h / coordinates.stiffness)), "derived"
-    if settings.step_size is not None:
+    stiffness, softness = (1.0, 1.0) if spec.own_units else (coordinates.stiffness, coordinates.softness)
+    if settings.step_size is None:
+        h, batch = derive(spec, noise, n, n if spec.all_rows else settings.batch_size)
+        schedule, origin = Constant(spec.from_langevin(h / stiffness)), "derived"
+    else:
         schedule, origin = as_schedule(settings.step_size), "given"
-        h = spec.langevin_time(schedule(0)) * coordinates.stiffness
-        if settings.batch_size is None and spec.minibatches:
-            batch = batch_for_step(spec, noise, h, n)
-    def time(t):
-        return spec.langevin_time(schedule(t)) * coordinates.stiffness
+        h = spec.langevin_time(schedule(0)) * stiffness
+        batch = n if spec.all_rows else settings.batch_size or batch_for_step(spec, noise, h, n)
+    begun = Plan(spec, gradient, schedule, h, batch, 1, 0, origin, reason)
+    return paced(begun, settings, min(stiffness / softness, SLOWEST), noise.of(batch, n) * noise.anisotropy)
 
-    slowness = min(coordinates.stiffness / coordinates.softness, SLOWEST)
-    warmup = settings.warmup
+
+def refuse(spec, settings, n):
+    """ArgumentError for arguments that do not go together with the sampler or the data."""
+    if settings.batch_size is not None and settings.batch_size > n:
+        raise ArgumentError(f"batch_size={settings.batch_size} exceeds the {n} rows")
+    if (settings.adaptive or settings.batch_size is not None) and not spec.minibatches:
+        given = "batch_size='adaptive'" if settings.adaptive else "batch_size"
+        raise ArgumentError(f"{given} does not apply to {spec.name}: it uses all rows at each step")
+    if settings.warmup == "threshold" and not spec.minibatches:
+        raise ArgumentError(f"warmup='threshold' does not apply to {spec.name}: its gradients have no noise")
+    if math.isnan(spec.inflation(spec.largest_step, 0.0)):
+        unknown = "as its error on a Gaussian is not known; give a number"
+        if settings.step_size is None:
+            raise ArgumentError(f"step_size: {spec.name} has no default, {unknown}")
+        if settings.adaptive:
+            raise ArgumentError(f"batch_size='adaptive': {spec.name} has no target, {unknown}")
+
+
+def paced(plan, settings, slowness, widest):
+    """A plan with its warmup and thinning, which take `slowness` times as long as in whitened coordinates.
+
+    Parameters
+    ----------
+    plan : Plan
+    settings : Settings
+    slowness : float
+    widest : float
+        Largest variance of the gradient's noise in any direction, for the threshold.
+    """
+    warmup, h = settings.warmup, plan.langevin_time
     if warmup in (None, "threshold"):
         warmup = steps_for(WARMUP_TIME * slowness, h)
     if settings.warmup == "threshold":
-        warmup = max(warmup, threshold_step(spec, time, noise.of(batch, n) * noise.anisotropy))
+        warmup = max(warmup, threshold_step(plan, widest))
+        h = plan.time(warmup)
     if settings.adaptive and warmup == 0:
         raise ArgumentError("batch_size='adaptive' learns the size in warmup; warmup=0 leaves no time for it")
-    thin = settings.thin or steps_for(KEPT_TIME * slowness, time(warmup) if settings.warmup == "threshold" else h)
-    return Plan(spec, gradient, schedule, h, batch, thin, warmup, origin, reason)
+    return replace(plan, warmup=warmup, thin=settings.thin or steps_for(KEPT_TIME * slowness, h))
 
 
-def threshold_step(spec, time, widest):
-    """The first step at which alpha is at most THRESHOLD, for steps of Langevin time(t) that do not grow.
+def threshold_step(plan, widest):
+    """The first step at which alpha is at most THRESHOLD, for steps that do not grow.
 
     Raises
     ------
@@ -206,7 +237,7 @@ def threshold_step(spec, time, widest):
         Where that is at none of MOST_STEPS steps.
     """
     def ratio(t):
-        return spec.noise_ratio(time(t), widest)
+        return plan.spec.noise_ratio(plan.time(t), widest)
 
     low, high = -1, 0
     while ratio(high) > THRESHOLD:

@@ -35,9 +35,9 @@ cdef class Glm(Model):
         self.offset = np.ascontiguousarray(() if offset is None else offset, dtype=float)
         self.weight = np.ascontiguousarray(() if weight is None else weight, dtype=float)
 
-    def metric(self, gradient, start):
+    def metric(self, gradient, start, rows=None):
         """The information of the rows and the prior, inverted."""
-        return Fisher(gradient, start)
+        return Fisher(gradient, start, rows)
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 3 * self.tile + self.X.work_size()

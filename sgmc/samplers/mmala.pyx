@@ -7,6 +7,8 @@ from libc.stdint cimport int64_t
 from sgmc.core.contract cimport OK, Gradient, Metric, Rng, State, normal_fill
 from sgmc.core.metropolis cimport Metropolis
 from sgmc.core.metropolis import MetropolisSpec
+from sgmc.core.settled cimport Settled
+from sgmc.core.settled import NaturalCoordinates
 from sgmc.core.spec import Parameter
 
 
@@ -14,11 +16,12 @@ cdef class ManifoldLangevinKernel(Metropolis):
     """The model says what its metric is; each chain has one at its place and one at the proposal."""
 
     cdef Metric here, there
+    cdef Settled settled
     cdef double[::1] step_here, step_there, xi
-    cdef object saved
 
     def __init__(self, Py_ssize_t dim, double step_size, double target):
         Metropolis.__init__(self, dim, step_size, target, "identity", step_size)
+        self.settled = Settled()
         self.step_here, self.step_there, self.xi = np.zeros(dim), np.zeros(dim), np.zeros(dim)
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
@@ -29,9 +32,7 @@ cdef class ManifoldLangevinKernel(Metropolis):
 
     def furnish(self, Gradient g, x):
         """Two metrics of the model, as they were if the chain was restored."""
-        self.here, self.there = g.model.metric(g, x), g.model.metric(g, x)
-        for metric in (self.here, self.there) if self.saved is not None else ():
-            metric.set_state(self.saved)
+        self.here, self.there = self.settled.made(g, x), self.settled.made(g, x)
 
     cdef int settle(self, const double *x) except -1 nogil:
         """The metric at x, and the drift there."""
@@ -74,15 +75,16 @@ cdef class ManifoldLangevinKernel(Metropolis):
 
     def state(self):
         """Also what the metric settled at the start."""
-        return {**Metropolis.state(self), "settled": self.saved if self.here is None else self.here.state()}
+        return {**Metropolis.state(self), "settled": self.settled.state(self.here)}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Metropolis.set_state(self, state)
-        self.saved, self.here, self.there = state["settled"], None, None
+        self.settled.set_state(state["settled"])
+        self.here = self.there = None
 
 
-class MMALA(MetropolisSpec):
+class MMALA(NaturalCoordinates, MetropolisSpec):
     """Metropolis-adjusted Langevin algorithm with a position-dependent metric (Girolami & Calderhead 2011): exact.
 
     theta* = theta + h/2 M(theta) g + sqrt(h) M(theta)^(1/2) xi is accepted with the Metropolis-Hastings probability for
@@ -97,11 +99,6 @@ class MMALA(MetropolisSpec):
     def fitted_to(self, whitened):
         """The same for all coordinates."""
         return self
-
-    def refusal(self, map):
-        """A metric of natural coordinates does not know of a map."""
-        return "" if map is None else (f"{self.name} moves natural coordinates; use precondition=None, and for sparse tables or "
-                                       "separated columns another sampler, such as 'mala'")
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
