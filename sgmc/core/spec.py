@@ -157,6 +157,10 @@ class SamplerSpec(Spec):
         """The largest sd of a coordinate's gradient noise that the sampler can undo; infinite where there is no such limit."""
         return math.inf
 
+    def rows_besides(self, n, dim):
+        """Rows that a step touches besides its minibatch, of n."""
+        return 0
+
     def first_step(self, dim):
         """Langevin time at which the search for a step begins, on a whitened Gaussian (exact samplers)."""
         return self.largest_step

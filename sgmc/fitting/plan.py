@@ -177,6 +177,7 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
     refuse(spec, settings, n)
     if spec.exact or not spec.uses_gradient:
         return unbiased_plan(spec, reason, settings, n, d, coordinates)
+    noise = noise._replace(always=noise.always + spec.rows_besides(n, d))
     stiffness, softness = (1.0, 1.0) if spec.own_units else (coordinates.stiffness, coordinates.softness)
     if settings.step_size is None:
         h, batch = derive(spec, noise, n, n if spec.all_rows else settings.batch_size)

@@ -6,6 +6,7 @@ import numpy as np
 from libc.math cimport exp, sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Metric, Rng, Sampler, State, normal_fill
+from sgmc.core.fisher import enough_rows
 from sgmc.core.momentum cimport Momentum
 from sgmc.core.momentum import Underdamped
 from sgmc.core.settled cimport Settled
@@ -122,6 +123,10 @@ class Riemannian(NaturalCoordinates, SamplerSpec):
         if not self.divergence:
             self.distortion = f"{self.name} without the divergence of its metric has another law than the posterior"
 
+    def rows_besides(self, n, dim):
+        """Those that the metric looks at, and again for the derivatives of their curvature in each direction."""
+        return min(self.metric_rows or enough_rows(dim), n) * (1 + 2 * dim * self.divergence)
+
 
 class SGRLD(Riemannian):
     """Stochastic gradient Riemannian Langevin dynamics (Patterson & Teh 2013; review, table 1).
@@ -129,8 +134,8 @@ class SGRLD(Riemannian):
     theta <- theta + h/2 (M g + Gamma) + sqrt(h) R xi with M = R R' = G(theta)^-1, the model's metric, and
     Gamma_i = sum_j dM_ij / dtheta_j.  For regressions G is the information, prior included: one half of it that of `metric_rows`
     rows at theta, which bends the steps; the other half that of all rows where the chain began, which bounds them.  A step
-    costs `metric_rows` d^2 for G and about ten times as much for Gamma: 0.2, 0.8 and 10 ms for 5, 20 and 50 coefficients.  Where
-    a model's parameters are positive or probabilities, its metric also mirrors at the edges those that a step has put outside.
+    costs `metric_rows` d^2 for G and about ten times as much for Gamma, which the default batch takes into account.  Where a
+    model's parameters are positive or probabilities, its metric also mirrors at the edges those that a step has put outside.
     With ``divergence=False`` Gamma is left out, and in one dimension the draws have the density posterior / M.
 
     Examples
