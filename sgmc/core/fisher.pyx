@@ -26,7 +26,8 @@ cdef class Fisher(Metric):
 
         sum_j dM_ij/dx_j = -[M sum_c (D_c G) r_c]_i,    sum_j dR_ji/dx_j = -sum_{c<i} r_i' (D_c G) r_c - r_i' (D_i G) r_i / 2.
 
-    D_c G is a symmetric difference of row curvatures: 2 d evaluations of them, which serve models of any width.
+    D_c G is a symmetric difference of row curvatures: 2 d evaluations of them, which serve models of any width, and which count as
+    so many rows touched.
 
     Parameters
     ----------
@@ -94,6 +95,7 @@ cdef class Fisher(Metric):
         while next_tile(&self.rows, self.gradient.model.tile, &at, &tile):
             for c in range(d):
                 self.bend_tile(&tile, c)
+        self.gradient.touched += 2 * d * self.rows.m
         return OK
 
     cdef int bend_tile(self, const Batch *tile, Py_ssize_t c) except -1 nogil:

@@ -89,13 +89,14 @@ def test_the_metric_is_at_most_twice_that_of_all_rows_at_first(rows):
 
 
 def test_places_touch_the_rows_that_are_looked_at():
+    """All 600 where a chain begins, 150 for the metric of a place, and 2 x 4 times these for each of its two divergences."""
     metric, gradient = information(rows=150)
     counts = []
     for x in (np.zeros(4), PLACE, -PLACE):
         before = gradient.touched
         metric_at(metric, x)
         counts.append(gradient.touched - before)
-    assert counts == [600 + 150, 150, 150]
+    assert counts == [600 + 150 + 2 * 8 * 150, *2 * [150 + 2 * 8 * 150]]
 
 
 # ---- laws -------------------------------------------------------------------------------------------------------------------
