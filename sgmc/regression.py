@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
-from sgmc.fitting.arrays import check_index, numeric, vector
+from sgmc.fitting.arrays import check_index, first_place, is_lent, table_of_numbers, vector
 from sgmc.models.logit import LogitFamily
 
 
@@ -24,6 +24,8 @@ class RegressionData:
     endog_name : str
     source : object
         What `fill` reads: a formula table, a dense array or a CSR array.
+    lent : bool
+        Whether it is an array of the user's that is memory-mapped or read-only.
     """
 
     y: np.ndarray
@@ -37,6 +39,7 @@ class RegressionData:
     strata: np.ndarray | None = None
     dropped: int = 0
     notes: list = field(default_factory=list)
+    lent: bool = False
 
     @property
     def n(self):
@@ -68,7 +71,7 @@ class Regression:
     ----------
     endog : array_like (n,)
         Outcomes.
-    exog : array_like (n, d), DataFrame or scipy CSR array
+    exog : array_like (n, d), scipy CSR array, or pandas, polars or pyarrow table
         The design; an intercept is a column of ones that you add yourself, as in statsmodels.
     names : list of str, optional
         Columns of the design.
@@ -102,7 +105,7 @@ class Regression:
         ----------
         formula : str
             As in R: ``"y ~ ."``, ``"y ~ x1 + C(g)"``, ``"y ~ . - x1"``.
-        data : DataFrame
+        data : pandas, polars or pyarrow table, or dict of arrays
             Never changed.
         weights, offset, exposure, strata : str or array_like, optional
             Column names or arrays.
@@ -193,11 +196,14 @@ class Logit(Regression):
 
 
 def from_arrays(endog, exog, names, weights, offset, strata):
-    """Checked RegressionData from arrays, DataFrames or a CSR array."""
+    """Checked RegressionData from arrays, tables or a CSR array."""
+    from sgmc.formula.frames import pandas_or_same
+
+    exog = pandas_or_same(exog)
     label = getattr(endog, "name", None) or "y"
     y = vector("endog", endog)
     check_index(endog=endog, exog=exog, weights=weights, offset=offset, strata=strata)
-    X = exog.tocsr() if hasattr(exog, "tocsr") else numeric("exog", exog)
+    X = table_of_numbers("exog", exog)
     X = X[:, None] if X.ndim == 1 else X
     if X.ndim != 2 or X.shape[1] == 0:
         raise DataError(f"exog has shape {X.shape}; it must be rows x columns, with at least one column")
@@ -207,20 +213,17 @@ def from_arrays(endog, exog, names, weights, offset, strata):
         raise DataError("the data are empty: no row")
     unnamed = names is None and not hasattr(exog, "columns")
     names = column_names(names, exog, X.shape[1])
-    if hasattr(X, "indptr"):
-        check_sparse(X)
-    values = numeric("exog", X.data) if hasattr(X, "indptr") else X
-    if not np.isfinite(values).all():
-        where = int(np.argmin(np.isfinite(values))) if hasattr(X, "indptr") else np.argmin(np.isfinite(X).all(axis=0))
-        bad = names[X.indices[where] if hasattr(X, "indptr") else where]
-        raise DataError(f"exog has missing or infinite values (column {bad!r}); drop or impute them first")
+    place = first_place(X, lambda values: ~np.isfinite(values))
+    if place is not None:
+        raise DataError(f"exog has missing or infinite values (column {names[place[1]]!r}); drop or impute them first")
     intercept = constant_column(X)
     if intercept is not None and unnamed:
         names[intercept] = "const"
     return RegressionData(y, names, {n: slice(j, j + 1) for j, n in enumerate(names)}, intercept, str(label), X,
                           None if offset is None else same_length("offset", vector("offset", offset), y),
                           None if weights is None else check_weights(same_length("weights", vector("weights", weights), y)),
-                          None if strata is None else same_length("strata", labels(strata), y))
+                          None if strata is None else same_length("strata", labels(strata), y),
+                          lent=isinstance(exog, np.ndarray) and is_lent(X))
 
 
 def labels(strata):
@@ -252,16 +255,6 @@ def column_names(names, exog, d):
     return listed
 
 
-def check_sparse(X):
-    """Refuse a CSR array whose indices point outside of it: the compiled loops would follow them."""
-    ends = np.asarray(X.indptr)
-    if ends[0] != 0 or ends[-1] > min(len(X.indices), len(X.data)) or (ends[1:] < ends[:-1]).any():
-        raise DataError("exog is a damaged sparse array: its indptr does not ascend from 0 to the number of values")
-    used = np.asarray(X.indices[:ends[-1]])
-    if len(used) and not 0 <= used.min() <= used.max() < X.shape[1]:
-        raise DataError(f"exog is a damaged sparse array: a column index is outside 0 .. {X.shape[1] - 1}")
-
-
 def same_length(name, array, y):
     """`array`, or DataError where its length is not that of the outcomes."""
     if len(array) != len(y):
@@ -287,11 +280,21 @@ def check_weights(weights):
 
 def constant_column(X):
     """Index of the first column of ones, or None."""
-    for j in range(X.shape[1]):
-        first = X[:1, [j]].toarray() if hasattr(X, "indptr") else X[:1, j]
-        if np.ravel(first)[0] != 1:
-            continue
-        column = np.ravel(X[:, [j]].toarray() if hasattr(X, "indptr") else X[:, j])
-        if (column == 1).all():
-            return j
+    if hasattr(X, "indptr"):
+        return constant_stored_column(X)
+    for j in np.flatnonzero(X[0] == 1):
+        if (X[:, j] == 1).all():
+            return int(j)
+    return None
+
+
+def constant_stored_column(X):
+    """The same for a CSR array, from what it stores."""
+    stored = slice(X.indptr[-1])
+    sums = np.bincount(X.indices[stored], X.data[stored], X.shape[1])
+    for j in np.flatnonzero(sums == X.shape[0]):
+        column = X[:, [j]]
+        column.sum_duplicates()
+        if column.nnz == X.shape[0] and (column.data == 1).all():
+            return int(j)
     return None

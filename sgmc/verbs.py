@@ -7,7 +7,7 @@ ARGUMENTS = """
     ----------
     formula : str
         R-style: ``"y ~ x1 + C(g)"``, ``"y ~ ."`` for all other columns, ``"y ~ . - x1"``, backticks for awkward names.
-    data : DataFrame
+    data : pandas, polars or pyarrow table, or dict of arrays
         Never changed.
     prior : str, prior or dict, optional
         For all slopes, or by term or column (``"*"``: all others).  Default ``normal(0, 2.5, autoscale=True)``.

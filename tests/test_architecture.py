@@ -21,7 +21,7 @@ PACKAGE = Path(sgmc.__file__).parent
 SOURCES = sorted(p for p in PACKAGE.rglob("*") if p.suffix in (".py", ".pyx", ".pxd"))
 LEAVES = ("models", "gradients", "subsampling", "samplers")
 SHARED = {"models": {"sgmc.models.glm", "sgmc.models.family"}}        # the one base that leaves of a room have in common
-HEAVY = {"pandas", "scipy", "statsmodels", "matplotlib", "arviz_stats", "patsy", "tqdm", "pooch"}
+HEAVY = {"pandas", "scipy", "statsmodels", "matplotlib", "arviz_stats", "patsy", "tqdm", "pooch", "sklearn", "narwhals", "polars", "pyarrow"}
 
 
 def module_name(path):

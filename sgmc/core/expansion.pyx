@@ -59,15 +59,15 @@ cdef int add_moments(Gradient gradient, const double *theta, const Batch *part, 
     return OK
 
 
-def row_noise(Gradient gradient, x, Py_ssize_t rows=0, bint noise=True, weight=None, groups=None):
-    """The gradient at x (natural coordinates) and what a batch of one row would see of it, from the first `rows` rows.
+def row_noise(Gradient gradient, x, rows=0, bint noise=True, weight=None, groups=None):
+    """The gradient at x (natural coordinates) and what a batch of one row would see of it, from some of the rows.
 
     Parameters
     ----------
     gradient : Gradient
     x : array (dim,)
-    rows : int, optional
-        At most so many, of each group; 0: all.
+    rows : int or array of int, optional
+        The first so many, of each group; 0: all.  An array (without groups): these.
     noise : bool
     weight : array (n,), optional
         1/(N p_i) of rows drawn with probabilities p_i.
@@ -96,11 +96,13 @@ def row_noise(Gradient gradient, x, Py_ssize_t rows=0, bint noise=True, weight=N
     gradient.prior.add(&theta[0], NULL, &known[0])
     gradient.known(&theta[0], &known[0])
     sums, covariances = np.array(known), []
+    cdef Py_ssize_t most = rows if np.ndim(rows) == 0 else len(rows)
     for group in [None] if groups is None else groups:
         size = model.n if group is None else len(group)
-        part = all_rows(min(rows, size) if rows else size)
-        if group is not None:
-            listed = np.ascontiguousarray(group, dtype=np.intp)
+        part = all_rows(min(most, size) if most else size)
+        chosen = rows if group is None and np.ndim(rows) else group
+        if chosen is not None:
+            listed = np.ascontiguousarray(chosen, dtype=np.intp)
             part.rows = &listed[0]
         total, outer = np.zeros(dim), np.zeros((dim, dim))
         with nogil:

@@ -90,6 +90,10 @@ cdef class Affine(Map):
         """x for a point theta (size,)."""
         return np.linalg.solve(np.asarray(self.matrix), theta - np.asarray(self.centre))
 
+    def jacobian(self, x):
+        """dtheta_j/dx_k at a point x (dim,)."""
+        return np.asarray(self.matrix)
+
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         cdef Py_ssize_t j
         self.push(x, x, theta)

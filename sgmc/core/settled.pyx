@@ -35,5 +35,5 @@ class NaturalCoordinates:
 
     def refusal(self, map):
         """See `SamplerSpec.refusal`."""
-        return "" if map is None else (f"{self.name} moves natural coordinates; use precondition=None, and for sparse tables or "
-                                       "separated columns another sampler, such as 'mala'")
+        return "" if map is None else (f"{self.name} moves natural coordinates; use precondition=None, and for tables that stay "
+                                       "as they are or separated columns another sampler, such as 'mala'")

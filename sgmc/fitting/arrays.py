@@ -1,7 +1,11 @@
 """Arrays of numbers from what users pass, or a DataError that names it."""
+import mmap
+
 import numpy as np
 
 from sgmc.errors import DataError
+
+CHUNK = 1 << 20           # numbers looked at at a time
 
 
 def numeric(name, values):
@@ -20,6 +24,50 @@ def numeric(name, values):
             return np.column_stack([numeric(f"{name}: column {label!r}", values.iloc[:, j]) for j, label in labels])
         array = from_objects(name, array)
     return array if array.dtype in (np.float64, np.float32) and array.dtype.isnative else array.astype(float)
+
+
+def table_of_numbers(name, values):
+    """A float array, or a sound CSR array where `values` is sparse: that is never made dense."""
+    if not hasattr(values, "tocsr"):
+        return numeric(name, values)
+    X = values.tocsr()
+    numeric(name, X.data[:1])
+    check_sparse(name, X)
+    return X
+
+
+def check_sparse(name, X):
+    """Refuse a CSR array whose indices point outside of it: the compiled loops would follow them."""
+    ends = np.asarray(X.indptr)
+    if ends[0] != 0 or ends[-1] > min(len(X.indices), len(X.data)) or (ends[1:] < ends[:-1]).any():
+        raise DataError(f"{name} is a damaged sparse array: its indptr does not ascend from 0 to the number of values")
+    used = np.asarray(X.indices[:ends[-1]])
+    if len(used) and not 0 <= used.min() <= used.max() < X.shape[-1]:
+        raise DataError(f"{name} is a damaged sparse array: a column index is outside 0 .. {X.shape[-1] - 1}")
+
+
+def first_place(X, bad):
+    """(row, column) of the first value of a table for which `bad` is true, or None; looked for in chunks of rows."""
+    if hasattr(X, "indptr"):
+        found = np.flatnonzero(bad(numeric("exog", X.data)))
+        return (int(np.searchsorted(X.indptr, found[0], side="right")) - 1, int(X.indices[found[0]])) if len(found) else None
+    step = max(1, CHUNK // max(X.shape[1], 1))
+    for a in range(0, len(X), step):
+        found = bad(X[a:a + step])
+        if found.any():
+            row, column = np.argwhere(found)[0]
+            return a + int(row), int(column)
+    return None
+
+
+def is_lent(X):
+    """Whether an array is memory-mapped or read-only: not the package's to change, and perhaps larger than memory."""
+    owner = X
+    while isinstance(owner, np.ndarray):
+        if isinstance(owner, np.memmap):
+            return True
+        owner = owner.base
+    return isinstance(owner, mmap.mmap) or isinstance(X, np.ndarray) and not X.flags.writeable
 
 
 def from_objects(name, array):

@@ -16,6 +16,7 @@ from sgmc.errors import ConditionWarning
 from sgmc.fitting.blas import one_blas_thread
 
 PRIOR_ALONE = 0.99        # share of a direction's precision that comes from the prior
+ALIKE = 1e-9              # distance of such a share from 1 within which directions are alike
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,10 @@ def whitener(mode):
     scale = 1 / np.sqrt(np.diag(precision))
     with one_blas_thread():
         share, vectors = linalg.eigh(mode.prior * np.outer(scale, scale), precision * np.outer(scale, scale))
+        alike = np.flatnonzero(share > 1 - ALIKE)
+        if len(alike):                                         # any basis of them would do; without a rule rounding chooses it
+            Q, R, _ = linalg.qr(vectors[:, alike].T, pivoting=True)
+            vectors[:, alike] = vectors[:, alike] @ (Q * np.where(np.diag(R) < 0, -1.0, 1.0))
     return scale[:, None] * vectors, np.clip(share, 0.0, 1.0)
 
 

@@ -16,7 +16,7 @@ from sgmc.fitting.chains import Watch, run_chains
 from sgmc.fitting.checkpoint import Checkpoint, compare, mark, read
 from sgmc.fitting.facts import facts_of
 from sgmc.fitting.noise import noise_of, noise_of_plan
-from sgmc.fitting.pilot import PAIRS, SHAPE_PAIRS, draws_of_laplace, pilot
+from sgmc.fitting.pilot import PAIRS, SHAPE_PAIRS, draws_of_laplace, looked_at, pilot
 from sgmc.fitting.rows import shared_rows, subsampler
 from sgmc.subsampling.uniform import Everything
 
@@ -160,7 +160,8 @@ def decide(problem, settings, size):
     z = draws_of_laplace(settings.seed, size[1], SHAPE_PAIRS if rests_on_shape else PAIRS)
     shared = None if whole else shared_rows(problem, settings, name)
     with one_blas_thread():
-        seen = pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, z, not whole, shared)
+        rows = looked_at(size[0], settings.seed, problem.table.given, shared is not None and shared.groups is not None)
+        seen = pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, z, not whole, shared, rows)
     if settings.sampler is not None:
         return settings.sampler, name, "", seen
     stochastic, exact = (registry.room("samplers")[s]() for s in planning.AUTO)

@@ -95,22 +95,23 @@ def newton(model, prior, start, rows=0, tolerance=TOLERANCE, limit=100):
     return theta, hessian, prior_hessian, distance
 
 
-def find_mode(model, prior, start):
-    """The posterior mode and its curvature; warm start on a subset of the (permuted) rows when there are many.
+def find_mode(model, prior, start, shuffled=True):
+    """The posterior mode and its curvature; warm start on a subset of the rows when there are many, in random order.
 
     Parameters
     ----------
     model : Model
-        With rows in random order.
     prior : PriorTerms
     start : array (dim,)
+    shuffled : bool
+        Whether the rows are in random order.
 
     Returns
     -------
     mode : Mode
     concerns : list of SGMCWarning
     """
-    if model.n > 5 * max(SUBSET, 50 * model.dim):
+    if shuffled and model.n > 5 * max(SUBSET, 50 * model.dim):
         try:
             start = newton(model, prior, start, rows=max(SUBSET, 50 * model.dim), tolerance=0.1, limit=25)[0]
         except DataError:

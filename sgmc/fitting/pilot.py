@@ -64,7 +64,18 @@ def draws_of_laplace(entropy, d, pairs=PAIRS):
     return Rng(seed_sequence(entropy, "pilot")).normals(pairs * d).reshape(pairs, d)
 
 
-def pilot(gradient, coordinates, z, noisy=True, shared=None):
+def looked_at(n, entropy, given, grouped):
+    """Rows that tell the noise where control values leave little to each, for `row_noise`.
+
+    The first ROWS of a table in random order; of one in the order that the user gave, random ones, or with strata all.
+    """
+    if not given or n <= ROWS:
+        return min(ROWS, n)
+    random = np.random.Generator(np.random.PCG64(seed_sequence(entropy, "pilot", 2)))
+    return 0 if grouped else random.choice(n, ROWS, replace=False)
+
+
+def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=ROWS):
     """Measure noise and shape with a gradient estimator of the wanted kind.
 
     Under log pi(x) = -|x|^2/2 + e(x) with small e, Stein's identity gives E_pi x = E e'(x) and Var_pi x_jk - I =
@@ -79,13 +90,15 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None):
         Whether noise is wanted, besides shape.
     shared : object, optional
         What the subsamplers share: noise is then that of rows with its probabilities, or within its strata.
+    rows : int or array of int
+        Looked at where control values are at hand; see `looked_at`.
     """
     white = coordinates.white
     variance = (white ** 2).sum(axis=1)
     d, both = len(variance), np.concatenate([z, -z])
     weight, groups = (None, None) if shared is None or not noisy else (shared.weight, shared.groups)
     noise, shift, spread = np.zeros((1 if groups is None else len(groups), d, d)), np.zeros(d), np.zeros((d, d))
-    rows = 0 if gradient.anchor is None else min(ROWS, gradient.model.n)
+    rows = 0 if gradient.anchor is None else rows
     for one in both:
         x = coordinates.from_white(one)
         g, covariance = row_noise(gradient, coordinates.natural(x), rows, noisy, weight, groups)
@@ -112,7 +125,7 @@ def noise_in_x(coordinates, x, covariance):
     if coordinates.map is None or coordinates.map.diagonal:
         slope = slopes(coordinates, x) * np.ones(len(x))
         return covariance * np.outer(slope, slope)
-    matrix = np.asarray(coordinates.map.matrix)
+    matrix = coordinates.map.jacobian(x)
     return matrix.T @ covariance @ matrix
 
 

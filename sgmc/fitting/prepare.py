@@ -1,16 +1,21 @@
-"""Rows in random order, in one table, with what the priors need to know of its columns."""
+"""Rows in random order, in one table, or where the user has them; with what the priors need to know of their columns.
+
+A table is copied, row by row to a random place, where blocks of rows serve as minibatches, or where it is to be centred,
+rotated or converted.  An array of the user's stays where it is, in its order, if nothing of that is wanted: see `stays`.
+"""
 from dataclasses import dataclass
 
 import numpy as np
 
 from sgmc.core.rng import seed_sequence
 
-CHUNK = 1 << 14
+CHUNK, SMALL_CHUNK = 1 << 14, 1 << 11
+NUMBERS = 1 << 21         # a chunk of a wide table has fewer rows
 
 
 @dataclass
 class Table:
-    """The permuted copy of the data.
+    """The permuted copy of the data, or the data themselves.
 
     Attributes
     ----------
@@ -20,8 +25,8 @@ class Table:
     offset, weight, strata : array (n,) or None
     shift, mean, sd : array (d,)
         What was taken off, and moments of the columns as the user has them.
-    order : array (n,)
-        Row i of the table is row order[i] of the user's.
+    order : array (n,) or None
+        Row i of the table is row order[i] of the user's; None where they are the same.
     """
 
     X: object
@@ -32,7 +37,22 @@ class Table:
     shift: np.ndarray
     mean: np.ndarray
     sd: np.ndarray
-    order: np.ndarray
+    order: np.ndarray | None
+
+    @property
+    def given(self):
+        """Whether X is the user's own array, in the user's order."""
+        return self.order is None
+
+
+def stays(data, settings, precondition):
+    """Whether the design is used where it is: C-contiguous, of the wanted dtype, and neither to be permuted nor rotated.
+
+    Rotation is left to a map where the array is lent, that is memory-mapped or read-only.
+    """
+    X = data.source
+    fits = isinstance(X, np.ndarray) and X.flags.c_contiguous and X.flags.aligned and X.dtype == settings.dtype
+    return fits and settings.subsample != "block" and (precondition is None or data.lent)
 
 
 def prepare(data, entropy, dtype, centre):
@@ -43,6 +63,7 @@ def prepare(data, entropy, dtype, centre):
     weight = pick(data.weight, order)
     if data.sparse is not None:
         X = data.sparse[order]
+        X.sum_duplicates()
         mean, sd = sparse_moments(X, weight)
         shift = np.zeros(data.d)
     else:
@@ -59,21 +80,28 @@ def prepare(data, entropy, dtype, centre):
     return Table(X, data.y[order], pick(data.offset, order), weight, pick(data.strata, order), shift, mean, sd, order)
 
 
+def as_given(data):
+    """The table of a design that `stays`: nothing is copied."""
+    mean, sd = dense_moments(data.source, data.weight, SMALL_CHUNK)
+    return Table(data.source, data.y, data.offset, data.weight, data.strata, np.zeros(data.d), mean, sd, None)
+
+
 def pick(values, order):
     """values[order], or None."""
     return None if values is None else values[order]
 
 
-def dense_moments(X, weight=None):
+def dense_moments(X, weight=None, chunk=CHUNK):
     """Means and sds (n - 1) of the columns in one pass over chunks, shifted by the first row against cancellation.
 
     Frequency weights count as so many rows.
     """
     n, d = X.shape
     origin, first, second, total = X[0].astype(float), np.zeros(d), np.zeros(d), 0.0
-    for a in range(0, n, CHUNK):
-        e = X[a:a + CHUNK] - origin
-        w = np.ones(len(e)) if weight is None else weight[a:a + CHUNK]
+    step = max(1, min(chunk, NUMBERS // d))
+    for a in range(0, n, step):
+        e = X[a:a + step] - origin
+        w = np.ones(len(e)) if weight is None else weight[a:a + step]
         first += w @ e
         second += np.einsum("i,ij,ij->j", w, e, e)
         total += w.sum()

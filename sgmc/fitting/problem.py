@@ -12,7 +12,7 @@ from sgmc.errors import NotSupported
 from sgmc.fitting.coordinates import collinearity, coordinates, undo_centring
 from sgmc.fitting.leverage import high_leverage
 from sgmc.fitting.mode import PriorTerms, find_mode
-from sgmc.fitting.prepare import prepare
+from sgmc.fitting.prepare import as_given, prepare, stays
 from sgmc.fitting.separation import complete_separation, linear_predictor, separation
 from sgmc.fitting.walls import walled_coordinates
 from sgmc.priors import resolve
@@ -83,26 +83,26 @@ def regression_problem(data, family, prior, settings):
     settings : Settings
     """
     precondition = preconditioner(data, settings)
-    table = prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
+    kept = stays(data, settings, precondition)
+    table = as_given(data) if kept else prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
     priors = resolve(prior, data.names, data.terms, table.sd, data.intercept)
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     if data.intercept is not None:
         shift[data.intercept] = 0.0
     model = family.kernel(design(table.X), table.y, table.offset, table.weight)
     terms = PriorTerms(priors, shift)
-    mode, concerns = find_mode(model, terms, np.zeros(data.d))
+    mode, concerns = find_mode(model, terms, np.zeros(data.d), shuffled=not kept)
     back = undo_centring(data.d, table.shift, data.intercept)
-    rotated = precondition == "dense" and data.sparse is None
+    rotated = precondition == "dense" and data.sparse is None and not kept
     walls = []
     if family.outcome == "binary":
         eta = linear_predictor(model, mode.theta)
         concerns += complete_separation(model, PriorTerms(priors, shift, widened=100.0), mode.theta, table.y, eta)
-    if family.outcome == "binary" and data.sparse is None:
         walls, warned = separation(table.X, table.y, data.names, data.intercept)
         concerns += warned
     concerns += collinearity(mode, data.names, data.n)
-    if walls and rotated and (settings.sampler is None or settings.sampler.uses_gradient):
-        where = walled_coordinates(mode, back, walls, terms(mode.theta)[1], priors.used, data.intercept)
+    if walls and precondition == "dense" and (settings.sampler is None or settings.sampler.uses_gradient):
+        where = walled_coordinates(mode, back, walls, terms(mode.theta)[1], priors.used, data.intercept, rotated)
     else:
         where = coordinates(mode, back, precondition, rotated)
     core = Separable([FAMILIES[f] for f in priors.columns("family")], priors.columns("location"), priors.columns("scale"),

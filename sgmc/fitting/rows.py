@@ -59,7 +59,7 @@ def known_rows(problem, name, entropy, needs):
     if "strata" in needs or "spread" in needs:
         table = problem.table
         strata = groups_of(table.y) if table.strata is None else groups_of(table.strata, SMALLEST_BATCH)
-        found |= {"strata": strata, "spread": spread_within(gradient, where.inner, points, strata)}
+        found |= {"strata": strata, "spread": spread_within(gradient, where.inner, points, strata, 0 if table.given else ROWS)}
     return {need: found[need] for need in needs}
 
 
@@ -71,11 +71,14 @@ def groups_of(y, most=LEVELS):
     return np.searchsorted(np.unique(np.quantile(y, np.arange(1, LEVELS) / LEVELS)), y, side="left")
 
 
-def spread_within(gradient, white, points, strata):
-    """S_h: root mean square, over the points, of the sd within each stratum of the row terms in whitened coordinates."""
+def spread_within(gradient, white, points, strata, rows):
+    """S_h: root mean square, over the points, of the sd within each stratum of the row terms in whitened coordinates.
+
+    The first `rows` of each stratum are looked at; 0: all.
+    """
     groups = [np.flatnonzero(strata == h) for h in np.unique(strata)]
     total = np.zeros(len(groups))
     for x in points:
-        covariance = row_noise(gradient, x, ROWS, groups=groups)[1]
+        covariance = row_noise(gradient, x, rows, groups=groups)[1]
         total += np.einsum("jk,hjl,lk->h", white, covariance, white, optimize=True)
     return np.sqrt(np.maximum(total, 0.0) / len(points)) / [len(rows) for rows in groups]

@@ -8,6 +8,7 @@ from sgmc.errors import DataError, SeparationWarning
 from sgmc.fitting.mode import newton
 
 CHUNK = 1 << 16
+NUMBERS = 1 << 21         # a chunk of a wide table has fewer rows
 SUSPECT = 0.1             # share of misclassified rows below which complete separation is worth a second look
 FEW = 4                   # contrary outcomes up to which a coefficient's posterior is markedly skewed (skewness 1/sqrt(k))
 
@@ -45,7 +46,7 @@ def separation(X, y, names, intercept):
 
     Parameters
     ----------
-    X : array (n, d)
+    X : array (n, d) or CSR array, no place given twice
     y : array (n,)
         Outcomes 0/1.
     names : list of str
@@ -99,23 +100,61 @@ def linear_predictor(model, theta):
 
 def lopsided_columns(X, y):
     """Walls of a table: two-valued columns, one of whose values occurs at most FEW times with one of the outcomes."""
-    head = X[:1000]
-    columns = np.flatnonzero(((head == head.min(axis=0)) | (head == head.max(axis=0))).all(axis=0))   # hardly more than wanted
-    chunks = [slice(a, a + CHUNK) for a in range(0, len(y), CHUNK)]
-    low = np.min([X[c, columns].min(axis=0) for c in chunks], axis=0)
-    high = np.max([X[c, columns].max(axis=0) for c in chunks], axis=0)
-    middle = 0.5 * (low + high)
-    cells = np.zeros((2, 2, len(columns)), dtype=int)         # value (high, low) x outcome (1, 0)
-    two_valued = low < high
-    for c in chunks:
-        part, outcome = X[c, columns], y[c] > 0.5
-        two_valued &= ((part == low) | (part == high)).all(axis=0)
-        up = part > middle
-        cells += [[(v & o[:, None]).sum(axis=0) for o in (outcome, ~outcome)] for v in (up, ~up)]
+    columns, low, high, cells = (stored_pairs if hasattr(X, "indptr") else pairs)(X, y > 0.5)
     contrary = cells.min(axis=1)
     side = contrary.argmin(axis=0)                            # 0: the high value is lopsided
-    found = np.flatnonzero(two_valued & (contrary.min(axis=0) <= FEW) & (contrary[0] != contrary[1]))
+    found = np.flatnonzero((contrary.min(axis=0) <= FEW) & (contrary[0] != contrary[1]))
     usual = np.where(cells[:, 0] > cells[:, 1], 1, -1)        # sign of the linear predictor of the usual outcome
     return [Wall(int(columns[k]), float((low, high)[side[k]][k]), int(cells[side[k], :, k].sum()),
                  int(contrary[side[k], k]), float((high - low)[k] * (1, -1)[side[k]]), int(usual[side[k], k]))
             for k in found]
+
+
+def pairs(X, success):
+    """Two-valued columns of a dense table.
+
+    Returns
+    -------
+    columns : array (k,)
+    low, high : array (k,)
+        Their values.
+    cells : array (2, 2, k)
+        Rows by value (high, low) and outcome (success, failure).
+    """
+    head = X[:1000]
+    columns = np.flatnonzero(((head == head.min(axis=0)) | (head == head.max(axis=0))).all(axis=0))   # hardly more than wanted
+    step = max(1, min(CHUNK, NUMBERS // max(len(columns), 1)))
+    chunks = [slice(a, a + step) for a in range(0, len(success), step)]
+    low = np.min([X[c, columns].min(axis=0) for c in chunks], axis=0)
+    high = np.max([X[c, columns].max(axis=0) for c in chunks], axis=0)
+    middle = 0.5 * (low + high)
+    cells = np.zeros((2, 2, len(columns)), dtype=int)
+    two_valued = low < high
+    for c in chunks:
+        part, outcome = X[c, columns], success[c]
+        two_valued &= ((part == low) | (part == high)).all(axis=0)
+        up = part > middle
+        cells += [[(v & o[:, None]).sum(axis=0) for o in (outcome, ~outcome)] for v in (up, ~up)]
+    return columns[two_valued], low[two_valued], high[two_valued], cells[..., two_valued]
+
+
+def stored_pairs(X, success):
+    """The same for a CSR array, from what it stores."""
+    n, d = X.shape
+    kept = X.data != 0
+    columns, values, outcome = X.indices[kept], X.data[kept], np.repeat(success, np.diff(X.indptr))[kept]
+    absent = np.bincount(columns, minlength=d) < n            # columns with zeros
+    low, high = np.where(absent, 0.0, np.inf), np.where(absent, 0.0, -np.inf)
+    np.minimum.at(low, columns, values)
+    np.maximum.at(high, columns, values)
+    other = (values != low[columns]) & (values != high[columns])
+    two_valued = (low < high) & ((low == 0) | (high == 0) | ~absent) & (np.bincount(columns, other, minlength=d) == 0)
+    up = values > 0.5 * (low + high)[columns]
+    cells = np.zeros((2, 2, d), dtype=int)
+    totals = success.sum(), n - success.sum()
+    for k, chosen in enumerate((outcome, ~outcome)):
+        stored_up, stored = (np.bincount(columns[m], minlength=d) for m in (chosen & up, chosen))
+        cells[0, k] = stored_up + np.where(high == 0, totals[k] - stored, 0)
+        cells[1, k] = totals[k] - cells[0, k]
+    keep = np.flatnonzero(two_valued)
+    return keep, low[keep], high[keep], cells[..., keep]

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import integrate, interpolate, special
 
-from sgmc.core.maps import Warp
+from sgmc.core.maps import Affine, Warp
+from sgmc.core.warped import Warped
 from sgmc.fitting.coordinates import Coordinates, whitener
 from sgmc.fitting.mode import Mode
 
@@ -83,8 +84,8 @@ def ramp(wall, prior, mode, unit, pull):
     return Ramp(scaled, (prior.location - mode) / unit, wall.rows, wall.contrary, np.log(expected / (wall.rows - expected)))
 
 
-def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept):
-    """Coordinates with a quantile map for the walls; the table is to be rotated into their natural coordinates y.
+def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept, rotate):
+    """Coordinates with a quantile map for the walls.
 
     Parameters
     ----------
@@ -98,6 +99,8 @@ def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept):
         mode still expects.
     priors : list of PriorSpec
     intercept : int
+    rotate : bool
+        Whether the table will be rotated into natural coordinates y; else these are phi, and the map ends there.
     """
     d, columns = len(mode.theta), [w.column for w in walls]
     rest = [j for j in range(d) if j not in columns]
@@ -122,5 +125,8 @@ def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept):
     sd = np.ones(d)
     sd[:len(columns)] = np.sqrt(values ** 2 @ weight - (values @ weight) ** 2)
     A, b = basis @ spread, basis @ psi
-    return Coordinates(rotated=True, L=A, origin=b, back=back, map=Warp(d, GRID, values, log_slopes, bends), to_theta=back @ A,
-                       theta_centre=back @ b, white=back @ A * sd, stiffness=1.0, softness=1.0)
+    warp = Warp(d, GRID, values, log_slopes, bends)
+    common = dict(L=A, origin=b, back=back, white=back @ A * sd, stiffness=1.0, softness=1.0)
+    if rotate:
+        return Coordinates(rotated=True, map=warp, to_theta=back @ A, theta_centre=back @ b, **common)
+    return Coordinates(rotated=False, map=Warped(Affine(b, A), warp), to_theta=back, theta_centre=np.zeros(d), **common)

@@ -1,6 +1,5 @@
 """Columns of data frames: what they hold, what is missing, and their values in dtypes free of surprises."""
 import difflib
-from collections.abc import Mapping
 from datetime import date, time
 
 import numpy as np
@@ -19,33 +18,6 @@ def nearest(name, known):
     """``"; did you mean 'x1'?"`` for the nearest of the known names, empty when none is near."""
     near = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.5)
     return f"; did you mean {near[0]!r}?" if near else ""
-
-
-def as_frame(data):
-    """The data as a DataFrame, without a copy where there is a choice, its names checked."""
-    if isinstance(data, Mapping):
-        try:
-            data = pd.DataFrame(dict(data), copy=False)
-        except ValueError as error:
-            raise DataError(f"data: {error}") from error
-    elif not isinstance(data, pd.DataFrame):
-        data = _from_other_frame(data)
-    for name in data.columns:
-        if not isinstance(name, str):
-            joined = "['_'.join(map(str, c)) for c in data.columns]" if isinstance(name, tuple) else "data.columns.astype(str)"
-            raise DataError(f"column names must be text, not {name!r}: try data.columns = {joined}")
-    if not data.columns.is_unique:
-        raise DataError(f"there is more than one column {data.columns[data.columns.duplicated()][0]!r}; rename or drop one")
-    return data
-
-
-def _from_other_frame(data):
-    try:
-        import narwhals
-
-        return narwhals.from_native(data, eager_only=True).to_pandas()
-    except (ImportError, TypeError) as error:
-        raise DataError(f"data must be a DataFrame or a dict of arrays, not {type(data).__name__}") from error
 
 
 def types_of(column):

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import patsy
 
-from sgmc.formula.columns import as_frame, codes_of, is_missing, nearest, plain
+from sgmc.formula.columns import codes_of, is_missing, nearest, plain
+from sgmc.formula.frames import as_frame
 from sgmc.errors import DataError, FormulaError
 
 INTERCEPT = "Intercept"

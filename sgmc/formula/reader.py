@@ -12,8 +12,9 @@ import pandas as pd
 import patsy
 
 from sgmc.formula import dot
-from sgmc.formula.columns import as_frame, codes_of, is_missing, kind, labels_of, levels_of, nearest, types_of
+from sgmc.formula.columns import codes_of, is_missing, kind, labels_of, levels_of, nearest, types_of
 from sgmc.formula.design import CHUNK, CHUNK_NUMBERS, COLUMN, Chunk, DesignSpec, Gaps, PatsyChunk, evaluate
+from sgmc.formula.frames import as_frame
 from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError
 
 

@@ -31,6 +31,8 @@ def facts(model, fit, ess, rhat, ksd, scores):
         lines.append(f"Success is {model.endog_names} = {model.levels[1]!r} (the other level: {model.levels[0]!r}).")
     if model.dropped:
         lines.append(f"{model.dropped} rows with missing values were dropped.")
+    if fit.problem.table.given:
+        lines.append("The design is used where it is, not copied.")
     lines.append(prior_line(fit.problem.priors))
     return left, right, lines
 

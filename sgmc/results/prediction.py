@@ -4,9 +4,10 @@ import pandas as pd
 
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, DataError
-from sgmc.fitting.arrays import check_index, numeric
+from sgmc.fitting.arrays import check_index, first_place, numeric, table_of_numbers
+from sgmc.formula.frames import pandas_or_same
 
-CELLS = 1 << 22           # rows x draws evaluated at a time
+CELLS = 1 << 20           # rows x draws evaluated at a time
 WORK = 4e8                # rows x draws evaluated in all; beyond, draws are thinned evenly, to at least FEWEST
 FEWEST = 200
 
@@ -19,17 +20,18 @@ def design_of(results, exog, offset):
     if spec is not None:
         X = spec.matrix(exog)
     else:
-        X = numeric("exog", exog.toarray() if hasattr(exog, "toarray") else exog).astype(float, copy=False)
-        X = X[None, :] if X.ndim == 1 and len(X) == len(names) else X
+        exog = pandas_or_same(exog)
+        X = table_of_numbers("exog", exog)
+        X = X[None, :] if X.ndim == 1 and X.shape[0] == len(names) else X
         if X.ndim != 2 or X.shape[1] != len(names):
             raise DataError(f"exog has shape {np.shape(exog)}; it must have {len(names)} columns: {', '.join(names[:8])}")
         check_columns(exog, names)
-    if np.isinf(X).any():
-        row, column = np.argwhere(np.isinf(X))[0]
-        raise DataError(f"the new data are infinite in {names[column]!r} at row {row}; leave such rows out")
+    place = first_place(X, np.isinf)
+    if place is not None:
+        raise DataError(f"the new data are infinite in {names[place[1]]!r} at row {place[0]}; leave such rows out")
     index = exog.index if hasattr(getattr(exog, "index", None), "equals") else None
     check_index(exog=exog, offset=offset)
-    return X, check_offset(results, offset, len(X)), index if index is not None and len(index) == len(X) else None
+    return X, check_offset(results, offset, X.shape[0]), index if index is not None and len(index) == X.shape[0] else None
 
 
 def check_columns(exog, names):

@@ -6,7 +6,7 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.diagnostics.stein import ksd
 from sgmc.fitting.pilot import slopes
 from sgmc.subsampling.block import Block
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import Everything, Uniform
 
 LARGEST = 1000            # draws in the double sum
 WORK = 1e8                # rows x coefficients x draws of exact scores
@@ -29,7 +29,7 @@ def stein_discrepancy(fit, entropy):
     exact = affordable >= min(FEWEST, len(x))
     kept = np.unique(np.linspace(0, len(x) - 1, affordable if exact else min(len(x), LARGEST)).astype(int))
     rng = Rng(seed_sequence(entropy, "diagnostics"))
-    gradient = problem.gradient("taylor", Everything(n) if exact else Block(n, min(n, BATCH)), rng)
+    gradient = problem.gradient("taylor", Everything(n) if exact else (Uniform if problem.table.given else Block)(n, min(n, BATCH)), rng)
     points = np.ascontiguousarray(x[kept])
     g = scores(gradient, points, rng)
     if len(kept) < 2 or not np.isfinite(g).all():

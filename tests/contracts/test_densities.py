@@ -7,13 +7,16 @@ from sgmc._toys import Positive
 from sgmc.core.contract import Prior
 from sgmc.core.densities import FAMILIES, Pulled, Quadratic, Separable
 from sgmc.core.engine import evaluate, full
-from sgmc.core.maps import Affine, Scaling
+from sgmc.core.maps import Affine, Scaling, Warp
+from sgmc.core.warped import Warped
 
 from .cases import GRADIENTS, SCHEMES, estimates, estimator, law, regression, slopes, stream, table
 
 N, M, D = 6, 3, 3
 MODEL = regression("logit", table(N, D))
 RNG = np.random.default_rng(8)
+GRID = np.linspace(-4, 4, 81)
+WARP = Warp(D, GRID, [np.sinh(GRID)], [np.log(np.cosh(GRID))], [np.tanh(GRID)])         # t = sinh x for the first coordinate
 
 MAPS = {
     "none": (lambda: None, D),
@@ -22,6 +25,7 @@ MAPS = {
     "fewer coordinates": (lambda: Affine([0.1, -0.4, 0.3], np.array([[1.0, 0.3], [0.2, 0.7], [0, 0.4]])), 2),
     "more coordinates": (lambda: Affine([0.1, -0.4, 0.3], RNG.normal(size=(3, 5))), 5),
     "positive": (lambda: Positive(D), D),
+    "warped": (lambda: Warped(MAPS["affine"][0](), WARP), D),
 }
 MIXED = Separable([FAMILIES[f] for f in ("normal", "student_t", "laplace")], [0.1, 0.2, -0.3], [1.0, 0.7, 2.0], [1, 4, 1],
                   pivot=1, shift=[0.4, 0.0, -0.6])

@@ -1,0 +1,89 @@
+"""Tables of any library as pandas': their columns without a copy where there is a choice, and the same kinds and levels."""
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from sgmc.errors import DataError
+
+
+def as_frame(data):
+    """The data as a pandas DataFrame, its names checked.
+
+    Parameters
+    ----------
+    data : DataFrame, dict of arrays, or whatever eager table narwhals knows
+
+    Raises
+    ------
+    DataError
+        If it is none of these, or its column names are not text or repeat.
+    """
+    if isinstance(data, Mapping):
+        try:
+            data = pd.DataFrame(dict(data), copy=False)
+        except ValueError as error:
+            raise DataError(f"data: {error}") from error
+    elif not isinstance(data, pd.DataFrame):
+        frame = from_other_library(data)
+        if frame is None:
+            hint = ": call its .collect() first" if hasattr(data, "collect") else ""
+            raise DataError(f"data must be a DataFrame or a dict of arrays, not {type(data).__name__}{hint}")
+        data = frame
+    for name in data.columns:
+        if not isinstance(name, str):
+            joined = "['_'.join(map(str, c)) for c in data.columns]" if isinstance(name, tuple) else "data.columns.astype(str)"
+            raise DataError(f"column names must be text, not {name!r}: try data.columns = {joined}")
+    if not data.columns.is_unique:
+        raise DataError(f"there is more than one column {data.columns[data.columns.duplicated()][0]!r}; rename or drop one")
+    return data
+
+
+def pandas_or_same(data):
+    """A table of another library as a DataFrame; anything else as it is."""
+    frame = None if isinstance(data, pd.DataFrame) else from_other_library(data)
+    return data if frame is None else frame
+
+
+def from_other_library(data):
+    """A table of another library as a DataFrame; None for what is no table in memory."""
+    if not hasattr(type(data), "columns"):                     # of the class: a lazy table would have to find its own
+        return None                                            # narwhals need not be loaded to see that
+    import narwhals
+
+    try:
+        frame = narwhals.from_native(data, eager_only=True)
+    except TypeError:
+        return None
+    native = frame.to_native()
+    if frame.implementation.is_polars():
+        return pd.DataFrame({name: _from_polars(native[name]) for name in native.columns}, copy=False)
+    if frame.implementation.is_pyarrow():
+        if len(set(native.column_names)) < native.num_columns:
+            return native.to_pandas()                          # for the caller to report
+        return native.to_pandas(split_blocks=True, date_as_object=False)
+    return frame.to_pandas()
+
+
+def _from_polars(series):
+    """A column of a polars table, without pyarrow.
+
+    An Enum keeps the order of its levels.  A Categorical has none of its own (its codes depend on what else the process has
+    read): it is read as text, whose levels are sorted.
+    """
+    import polars
+
+    dtype = series.dtype
+    if dtype == polars.Enum:
+        codes = np.where(series.is_null().to_numpy(), -1, series.to_physical().to_numpy()).astype(np.int64)
+        return pd.Series(pd.Categorical.from_codes(codes, categories=dtype.categories.to_list()))
+    if dtype == polars.Categorical:
+        series = series.cast(polars.String)
+    if dtype.is_nested() or dtype in (polars.Null, polars.Object, polars.Int128, polars.UInt128):
+        values = np.empty(len(series), dtype=object)
+        values[:] = series.to_list()
+        return pd.Series(values)
+    values = pd.Series(series.to_numpy(), copy=False)
+    if dtype == polars.Datetime and dtype.time_zone:
+        return values.dt.tz_localize("UTC").dt.tz_convert(dtype.time_zone)
+    return values

@@ -1,0 +1,176 @@
+"""Estimators for scikit-learn's pipelines and searches: a posterior behind `fit` and `predict`."""
+import numpy as np
+from scipy import sparse, special
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils import check_random_state
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError(f'sgmc.sklearn needs scikit-learn 1.6 or newer: pip install "sgmc[sklearn]" ({error})') from None
+
+from sgmc import regression
+from sgmc.priors import INTERCEPT
+
+__all__ = ["BayesianLogisticRegression"]
+NARROWEST = np.finfo(float).epsneg                            # of a probability from 1, so that its log odds are finite
+
+
+class _BayesianEstimator(BaseEstimator):
+    """What the estimators have in common; a leaf names its model in `_model` and turns `_mean` into predictions.
+
+    A leaf for numbers is ``class X(RegressorMixin, _BayesianEstimator)`` with ``_model`` and ``predict = _mean``.
+    """
+
+    _model = None                                             # a class of sgmc.regression, by name
+
+    def __init__(self, *, prior=None, fit_intercept=True, sampler="auto", draws=1000, chains=4, random_state=None,
+                 fit_options=None):
+        self.prior = prior
+        self.fit_intercept = fit_intercept
+        self.sampler = sampler
+        self.draws = draws
+        self.chains = chains
+        self.random_state = random_state
+        self.fit_options = fit_options
+
+    def fit(self, X, y, sample_weight=None):
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        X : array_like or sparse array (n, n_features)
+            Sparse rows stay sparse.
+        y : array_like (n,)
+            Outcomes.
+        sample_weight : array_like (n,), optional
+            Frequency weights: row i counts as sample_weight[i] rows.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], y_numeric=self._numeric)
+        outcome = self._outcome(y)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])]
+        names = [INTERCEPT, *names] if self.fit_intercept else names
+        model = getattr(regression, self._model)(outcome, self._design(X), names=names, weights=weights)
+        seed = self.random_state
+        if isinstance(seed, np.random.RandomState):
+            seed = int(check_random_state(seed).randint(np.iinfo(np.int32).max))
+        self.posterior_ = model.fit(prior=self.prior, sampler=self.sampler, draws=self.draws, chains=self.chains, seed=seed,
+                                    **(self.fit_options or {}))
+        self._set_coefficients(self.posterior_.params.to_numpy()[:len(names)])
+        return self
+
+    _numeric = True
+
+    def _outcome(self, y):
+        return y
+
+    def _set_coefficients(self, means):
+        self.coef_, self.intercept_ = (means[1:], means[0]) if self.fit_intercept else (means, 0.0)
+
+    def _design(self, X):
+        """X with a column of ones in front where there is an intercept."""
+        if not self.fit_intercept:
+            return X
+        ones = np.ones((X.shape[0], 1), dtype=X.dtype)
+        return sparse.hstack([sparse.csr_array(ones), X], format="csr") if sparse.issparse(X) else np.hstack([ones, X])
+
+    def _mean(self, X):
+        """Posterior mean of E[y | x], averaged over draws."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return self.posterior_.predict(self._design(X))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class BayesianLogisticRegression(ClassifierMixin, _BayesianEstimator):
+    """Bayesian logistic regression of two classes: P(y = classes_[1]) = E[1 / (1 + exp(-(x . theta)))] over the posterior.
+
+    Parameters
+    ----------
+    prior : str, prior or dict, optional
+        As in `sgmc.logit`; by feature name, and ``"Intercept"``.  Default ``normal(0, 2.5, autoscale=True)``.
+    fit_intercept : bool
+    sampler : str or specification
+    draws, chains : int
+        Kept draws a chain.
+    random_state : int, RandomState or None
+        An int is the seed of the fit.
+    fit_options : dict, optional
+        Further arguments of `sgmc.Logit.fit`, e.g. ``{"subsample": "uniform", "threads": 1}``.
+
+    Attributes
+    ----------
+    posterior_ : Results
+        Draws, summary, diagnostics; see `sgmc.Results`.
+    classes_ : array (2,)
+    coef_ : array (1, n_features)
+    intercept_ : array (1,)
+        Posterior means.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Of tables with names.
+
+    Notes
+    -----
+    More than two classes are refused; ``sklearn.multiclass.OneVsRestClassifier(BayesianLogisticRegression())`` takes one
+    against the rest.  Probabilities are averaged over draws, never those of the mean coefficients; so `decision_function` is
+    their log odds, and not x . coef_ + intercept_.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sgmc.sklearn import BayesianLogisticRegression
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> y = np.where(X[:, 0] + np.random.default_rng(1).logistic(size=500) > 0, "yes", "no")
+    >>> model = BayesianLogisticRegression(random_state=1).fit(X, y)
+    >>> model.predict([[3.0, 0.0], [-3.0, 0.0]]).tolist()
+    ['yes', 'no']
+    >>> list(model.posterior_.conf_int().index)
+    ['Intercept', 'x0', 'x1']
+    """
+
+    _model = "Logit"
+    _numeric = False
+
+    def _outcome(self, y):
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y")
+        self.classes_, outcome = np.unique(y, return_inverse=True)
+        if len(self.classes_) > 2 or kind.startswith("multilabel"):
+            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+        if len(self.classes_) < 2:
+            raise ValueError(f"y has 1 class, {self.classes_[0]!r}: two are needed")
+        return outcome.astype(float)
+
+    def _set_coefficients(self, means):
+        super()._set_coefficients(means)
+        self.coef_, self.intercept_ = self.coef_[None, :], np.atleast_1d(self.intercept_)
+
+    def predict_proba(self, X):
+        """Posterior predictive probabilities of the two classes, (n, 2)."""
+        p = self._mean(X)
+        return np.column_stack([1 - p, p])
+
+    def decision_function(self, X):
+        """Log odds of `predict_proba`, (n,)."""
+        return special.logit(np.clip(self._mean(X), np.finfo(float).tiny, 1 - NARROWEST))
+
+    def predict(self, X):
+        """The likelier class of each row."""
+        p = self._mean(X)
+        return self.classes_[(p > 0.5).astype(int)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
