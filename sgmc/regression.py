@@ -6,7 +6,10 @@ import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
 from sgmc.fitting.arrays import check_index, numeric, vector
+from sgmc.models.cloglog import CloglogFamily
 from sgmc.models.logit import LogitFamily
+from sgmc.models.poisson import PoissonFamily
+from sgmc.models.probit import ProbitFamily
 
 
 @dataclass
@@ -190,6 +193,24 @@ class Logit(Regression):
     """Bayesian logistic regression: P(y = 1) = 1 / (1 + exp(-(x . theta + offset)))."""
 
     family = LogitFamily
+
+
+class Probit(Regression):
+    """Bayesian probit regression: P(y = 1) = Phi(x . theta + offset)."""
+
+    family = ProbitFamily
+
+
+class Cloglog(Regression):
+    """Bayesian regression with complementary log-log link: P(y = 1) = 1 - exp(-exp(x . theta + offset))."""
+
+    family = CloglogFamily
+
+
+class Poisson(Regression):
+    """Bayesian Poisson regression of counts: E[y] = exposure exp(x . theta + offset)."""
+
+    family = PoissonFamily
 
 
 def from_arrays(endog, exog, names, weights, offset, strata):

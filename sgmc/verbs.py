@@ -1,6 +1,6 @@
 """The verbs: one line from a table to a posterior."""
 from sgmc.errors import ArgumentError
-from sgmc.regression import Logit, Regression
+from sgmc.regression import Cloglog, Logit, Poisson, Probit, Regression
 
 ARGUMENTS = """
     Parameters
@@ -80,6 +80,9 @@ def verb(model):
 
 
 logit = verb(Logit)
+probit = verb(Probit)
+cloglog = verb(Cloglog)
+poisson = verb(Poisson)
 
 
 def sample(model, **arguments):

@@ -99,7 +99,7 @@ def regression_problem(data, family, prior, settings):
         concerns += complete_separation(model, PriorTerms(priors, shift, widened=100.0), mode.theta, table.y, eta)
     if family.outcome == "binary" and data.sparse is None:
         walls, warned = separation(table.X, table.y, data.names, data.intercept)
-        concerns += warned
+        walls, concerns = walls if family.walled else [], [*concerns, *warned]
     concerns += collinearity(mode, data.names, data.n)
     if walls and rotated and (settings.sampler is None or settings.sampler.uses_gradient):
         where = walled_coordinates(mode, back, walls, terms(mode.theta)[1], priors.used, data.intercept)
