@@ -36,8 +36,9 @@ ARGUMENTS = """
         to the variance of a step (Welling & Teh's alpha; see `Results.sampling_threshold`), for decreasing steps.
     chains, threads : int
     seed : int, SeedSequence or Generator, optional
-    weights, offset : str or array, optional
-        Frequency weights and offset of the linear predictor, as column names or arrays.
+    weights, offset, exposure : str or array, optional
+        Frequency weights, offset of the linear predictor, and for counts the exposure whose log is added to it, as column names or
+        arrays.
     strata : str or array, optional
         Groups of rows for ``subsample="stratified"``, as a column name or labels: levels, or eight groups by quantiles of
         numbers with more than 32 values.  The posterior does not depend on them, and a column stays a predictor.

