@@ -85,6 +85,46 @@ probit = verb(Probit)
 cloglog = verb(Cloglog)
 poisson = verb(Poisson)
 
+GLMS = {("binomial", "logit"): logit, ("binomial", "probit"): probit, ("binomial", "cloglog"): cloglog, ("poisson", "log"): poisson}
+
+
+def glm(formula, data, *, family, link=None, **arguments):
+    """A generalised linear model by family and link, as in R's ``glm``; the other arguments are those of the verb it stands for.
+
+    Parameters
+    ----------
+    formula, data
+        See `sgmc.logit`.
+    family : str or statsmodels family
+        ``"binomial"`` or ``"poisson"``, or e.g. ``sm.families.Binomial(sm.families.links.Probit())``.
+    link : str, optional
+        Default the family's canonical one: ``"logit"``, ``"log"``; also ``"probit"`` and ``"cloglog"``.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    ArgumentError
+        For a family or link that there is not; it lists those there are.
+
+    Examples
+    --------
+    >>> sgmc.glm("y ~ x", df, family="binomial", link="probit")       # sgmc.probit("y ~ x", df)
+    """
+    name = family.lower() if isinstance(family, str) else getattr(family, "__name__", type(family).__name__).lower()
+    own = None if isinstance(family, type) else getattr(family, "link", None)              # of statsmodels' families
+    if link is None and own is not None:
+        link = type(own).__name__.lower()
+    known = {pair: one for pair, one in GLMS.items() if pair[0] == name}
+    if not known:
+        raise ArgumentError(f"family={family!r} is not known; known: {', '.join(dict.fromkeys(f for f, _ in GLMS))}")
+    chosen = next(iter(known)) if link is None else (name, str(link).lower())
+    if chosen not in known:
+        raise ArgumentError(f"link={link!r} is not one of the {name} family here; known: {', '.join(k for _, k in known)}")
+    return known[chosen](formula, data, **arguments)
+
 
 def sample(model, **arguments):
     """Sample any model object; the arguments are those of its `fit`.

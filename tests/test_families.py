@@ -24,6 +24,10 @@ from sgmc.subsampling.uniform import Everything
 FOLDER = Path(os.environ.get("SGMC_DATA", "/nowhere")) / "rdatasets"
 LINKS = sm.families.links
 
+rng = np.random.default_rng(3)
+COUNTS = pd.DataFrame({"x": rng.normal(size=500), "e": rng.uniform(0.5, 5, 500), "o": rng.normal(size=500) / 3})
+COUNTS["y"] = rng.poisson(COUNTS.e * np.exp(0.2 + 0.5 * COUNTS.x + COUNTS.o))
+
 
 # ---- densities ------------------------------------------------------------------------------------------------------------
 
@@ -195,12 +199,28 @@ def test_another_link_is_another_posterior():
     assert np.abs((wrong.params - mean) / sd).max() > 1
 
 
+# ---- by family and link ---------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("verb, family, link", [
+    ("logit", "binomial", None), ("probit", "Binomial", "probit"), ("cloglog", sm.families.Binomial(LINKS.CLogLog()), None),
+    ("poisson", sm.families.Poisson(), None), ("logit", sm.families.Binomial, None), ("poisson", "poisson", "log")], ids=str)
+def test_glm_is_the_verb_of_that_family_and_link(verb, family, link):
+    frame = COUNTS.assign(y=COUNTS.y if verb == "poisson" else (COUNTS.y > 2).astype(int))
+    how = dict(seed=1, draws=500)
+    found = sgmc.glm("y ~ x", frame, family=family, **(dict(link=link) if link else {}), **how)
+    np.testing.assert_array_equal(found.draws, getattr(sgmc, verb)("y ~ x", frame, **how).draws)
+
+
+@pytest.mark.parametrize("family, link, message", [
+    ("gauss", None, "family='gauss' is not known; known: binomial, poisson"), (3, None, "family=3 is not known"),
+    ("poisson", "identity", "link='identity' is not one of the poisson family here; known: log"),
+    (sm.families.Binomial(LINKS.Cauchy()), None, "link='cauchy' is not one of the binomial family here; known: logit, probit, cloglog")])
+def test_families_and_links_that_there_are_not(family, link, message):
+    with pytest.raises(ArgumentError, match=message):
+        sgmc.glm("y ~ x", COUNTS, family=family, link=link)
+
+
 # ---- counts ---------------------------------------------------------------------------------------------------------------
-
-rng = np.random.default_rng(3)
-COUNTS = pd.DataFrame({"x": rng.normal(size=500), "e": rng.uniform(0.5, 5, 500), "o": rng.normal(size=500) / 3})
-COUNTS["y"] = rng.poisson(COUNTS.e * np.exp(0.2 + 0.5 * COUNTS.x + COUNTS.o))
-
 
 def test_an_exposure_is_the_offset_of_its_log():
     how = dict(seed=1, draws=200)
