@@ -4,14 +4,14 @@ import pytest
 
 import sgmc
 
-from .sbc import NAMES, OUTCOMES, PRIOR, p_values, ranks
+from .sbc import NAMES, PRIOR, p_values, ranks
 
-REPLICATES = 60
+REPLICATES = 40
 
 
-@pytest.mark.parametrize("family", OUTCOMES)
+@pytest.mark.parametrize("family", ["logit", "poisson"])
 def test_ranks_are_uniform(family):
-    """With another seed one of the 12 p-values would be below 1e-3 in about 12 of 1,000."""
+    """With another seed one of the 6 p-values would be below 1e-3 in about 6 of 1,000."""
     assert p_values(ranks(family, REPLICATES)).min() > 1e-3
 
 
