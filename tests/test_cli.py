@@ -119,7 +119,7 @@ from sgmc.fitting import chains
 chunk, told = chains.Task.chunk, []
 def telling(task):
     done = chunk(task)
-    if task.chain.recorder.kept > 20 and not told:
+    if task.k == 0 and task.chain.recorder.kept > 20 and not told:
         told.append(print("ready", file=sys.stderr, flush=True))
     return done
 chains.Task.chunk = telling
@@ -151,6 +151,14 @@ def test_ctrl_c_prints_what_there_is(as_json, tmp_path):
         assert "InterruptedWarning" in {w["code"] for w in found["warnings"]}
     else:
         assert "Logit Posterior Summary" in out and "[InterruptedWarning]" in out and "x7" in out
+
+
+def test_a_robust_fit_has_both_sds():
+    done = run("fit", "affairs > 0 ~ .", "dataset:fair", "--seed", "4", "--json", "--cov-type", "robust")
+    found = json.loads(done.stdout)
+    assert found["facts"]["Covariance"] == "robust (sandwich)"
+    assert all(row["sd"] > 0 and row["sd_nonrobust"] > 0 for row in found["coefficients"].values())
+    assert "cov_type='HC3' must be" in run("fit", "affairs > 0 ~ .", "dataset:fair", "--cov-type", "HC3").stderr
 
 
 def test_a_checkpoint_goes_on(tmp_path):

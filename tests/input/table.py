@@ -192,7 +192,11 @@ ARGUMENTS = [
     (dict(checkpoint=3), ArgumentError, "checkpoint=3 must be a path"),
     (dict(checkpoint="nowhere/run"), ArgumentError, "checkpoint='nowhere/run' must name a file in a folder that exists"),
     (dict(max_data_passes=0.001), ArgumentError, "max_data_passes=0.001 is used up before the first draw"),
-    (dict(cov_type="HC0"), NotSupported, "cov_type='HC0'"),
+    *[(dict(cov_type=v), NotSupported, f"cov_type={v!r} must be") for v in ("HC0", None, ["robust"], True)],
+    *[(dict(cov_type="robust", sampler=s), NotSupported, f"cov_type='robust' with sampler={s!r}: its accept-reject step")
+      for s in ("mala", "barker", "hmc", "rwm")],
+    (dict(cov_type="robust", sampler="sgrld"), NotSupported, "cov_type='robust' with sampler='sgrld': its metric"),
+    *[(dict(cov_type="robust", precondition=p), NotSupported, f"cov_type='robust' with precondition={p!r}") for p in ("diag", None)],
     (dict(tune="mamba"), NotSupported, "tune='mamba'"),
     *[(dict(progress=v), ArgumentError, f"progress={v!r}") for v in ("yes", 1, [True])],
     (dict(prior="norml"), ArgumentError, "prior='norml' is not a prior"),
