@@ -58,10 +58,12 @@ CONSTANTS = [
      "below 0.01 %: exp(-20) of what the start was off"),
     ("condition number waited for", plan.SLOWEST, "`thin` and `warmup` grow with it where coordinates are not whitened", "0"),
     ("warmup of exact samplers", plan.METROPOLIS_WARMUP, "twice as many where a metric is learned (`tests/contracts/test_warmup.py`)", "0"),
-    ("threshold alpha", plan.THRESHOLD, '`warmup="threshold"`: Welling & Teh, section 5.3.1; noise falls from there',
-     f"below {sd_change(plan.THRESHOLD)}"),
+    ("threshold alpha", plan.THRESHOLD, 'noise over what a step injects: the most that derived steps leave to a correction, and where '
+     '`warmup="threshold"` begins to keep draws (Welling & Teh, section 5.3.1)', f"below {sd_change(plan.THRESHOLD)}"),
     ("departure from a Gaussian for `auto`", plan.FAR, "in posterior sds; beyond, `auto` takes an exact sampler", "0"),
     ("departure for a ShapeWarning", concerns.FAR, "in posterior sds; 0.66 was harmless on a9a", "warned of"),
+    ("the same for `cov_type=\"robust\"`", concerns.FAR_OF_SANDWICH, "in the sandwich's sds: of its draws nothing but mean and "
+     "covariance has a meaning", "warned of"),
     ("inflation for a warning", concerns.INFLATION, "of the variance, by step or noise", f"warned of beyond {sd_change(concerns.INFLATION)}"),
     ("pilot pairs", pilot.PAIRS, "draws z, -z of the Laplace approximation at which noise is measured; `laplace` takes "
      f"{pilot.SHAPE_PAIRS}", "0"),

@@ -8,7 +8,8 @@ import warnings
 from sgmc.errors import SGMCError, SGMCWarning
 
 OK, BAD_INPUT, INTERRUPTED = 0, 2, 130
-FIT_ARGUMENTS = ("sampler", "gradient", "batch_size", "step_size", "draws", "chains", "seed", "time_limit", "checkpoint")
+FIT_ARGUMENTS = ("sampler", "gradient", "batch_size", "step_size", "draws", "chains", "seed", "time_limit", "checkpoint",
+                 "cov_type")
 
 
 class Parser(argparse.ArgumentParser):
@@ -31,6 +32,7 @@ def parser():
     fit.add_argument("--gradient", help="taylor, cv, saga, svrg or simple")
     fit.add_argument("--batch-size", type=int)
     fit.add_argument("--step-size", type=float)
+    fit.add_argument("--cov-type", default="nonrobust", help="robust: the sandwich's covariance (default: nonrobust)")
     fit.add_argument("--draws", type=int, default=1000, help="kept draws a chain (default: 1000)")
     fit.add_argument("--chains", type=int, default=4)
     fit.add_argument("--seed", type=int)

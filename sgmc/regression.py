@@ -6,7 +6,10 @@ import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
 from sgmc.fitting.arrays import check_index, first_place, is_lent, table_of_numbers, vector
+from sgmc.models.cloglog import CloglogFamily
 from sgmc.models.logit import LogitFamily
+from sgmc.models.poisson import PoissonFamily
+from sgmc.models.probit import ProbitFamily
 
 
 @dataclass
@@ -24,6 +27,10 @@ class RegressionData:
     endog_name : str
     source : object
         What `fill` reads: a formula table, a dense array or a CSR array.
+    offset : array (n,) or None
+        With the log of the exposure.
+    given : tuple of str
+        Which of "offset" and "exposure" there were.
     lent : bool
         Whether it is an array of the user's that is memory-mapped or read-only.
     """
@@ -37,6 +44,7 @@ class RegressionData:
     offset: np.ndarray | None = None
     weight: np.ndarray | None = None
     strata: np.ndarray | None = None
+    given: tuple = ()
     dropped: int = 0
     notes: list = field(default_factory=list)
     lent: bool = False
@@ -79,6 +87,8 @@ class Regression:
         Frequency weights: the i-th log density counts weights[i] times.
     offset : array_like (n,), optional
         Added to the linear predictor.
+    exposure : array_like (n,), optional
+        Of counts: its log is added to the linear predictor.
     strata : array_like (n,), optional
         Groups of rows for ``subsample="stratified"``; the posterior does not depend on them.
 
@@ -90,8 +100,9 @@ class Regression:
 
     family = None
 
-    def __init__(self, endog, exog, *, names=None, weights=None, offset=None, strata=None):
-        self.data = from_arrays(endog, exog, names, weights, offset, strata)
+    def __init__(self, endog, exog, *, names=None, weights=None, offset=None, exposure=None, strata=None):
+        self.check_exposure(exposure)
+        self.data = from_arrays(endog, exog, names, dict(weights=weights, offset=offset, exposure=exposure, strata=strata))
         self.spec = self.formula = self.levels = None
         self.inputs = {}
         self.family.check(self.data.y, self.data.endog_name)
@@ -121,20 +132,26 @@ class Regression:
         """
         from sgmc import formula as front
 
-        if exposure is not None:
-            raise ArgumentError(f"exposure does not apply to {cls.family.name}: it belongs to models of counts")
-        table = front.read(formula, data, weights=weights, offset=offset, strata=strata, subset=subset, missing=missing,
-                           outcome=cls.family.outcome, scope=front.caller_scope() if scope is None else scope)
+        cls.check_exposure(exposure)
+        table = front.read(formula, data, weights=weights, offset=offset, exposure=exposure, strata=strata, subset=subset,
+                           missing=missing, outcome=cls.family.outcome, scope=front.caller_scope() if scope is None else scope)
         model = cls.__new__(cls)
         spec = table.spec
         intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
+        offset, given = total_offset(table.offset, table.exposure)
+        notes = [front.left_out_warning(table.left_out)] if table.left_out else []
         model.data = RegressionData(table.y, list(spec.exog_names), dict(spec.term_slices), intercept, spec.endog_name, table,
-                                    table.offset, table.weights, table.strata, table.dropped,
-                                    [front.left_out_warning(table.left_out)] if table.left_out else [])
+                                    offset, table.weights, table.strata, given, table.dropped, notes)
         model.spec, model.formula, model.levels = spec, formula, spec.levels
-        model.inputs = dict(weights=weights, offset=offset, strata=strata, subset=subset, missing=missing)
+        model.inputs = dict(weights=weights, offset=offset, exposure=exposure, strata=strata, subset=subset, missing=missing)
         cls.family.check(table.y, spec.endog_name)
         return model
+
+    @classmethod
+    def check_exposure(cls, exposure):
+        """Refuse an exposure where outcomes are no counts."""
+        if exposure is not None and not cls.family.counts:
+            raise ArgumentError(f"exposure does not apply to {cls.family.name}: it belongs to models of counts")
 
     def __repr__(self):
         what = f"{self.formula!r}, " if self.formula else ""
@@ -195,14 +212,40 @@ class Logit(Regression):
     family = LogitFamily
 
 
-def from_arrays(endog, exog, names, weights, offset, strata):
-    """Checked RegressionData from arrays, tables or a CSR array."""
+class Probit(Regression):
+    """Bayesian probit regression: P(y = 1) = Phi(x . theta + offset)."""
+
+    family = ProbitFamily
+
+
+class Cloglog(Regression):
+    """Bayesian regression with complementary log-log link: P(y = 1) = 1 - exp(-exp(x . theta + offset))."""
+
+    family = CloglogFamily
+
+
+class Poisson(Regression):
+    """Bayesian Poisson regression of counts: E[y] = exposure exp(x . theta + offset)."""
+
+    family = PoissonFamily
+
+
+def total_offset(offset, exposure):
+    """(offset, given) of RegressionData from what a user gave, checked."""
+    given = tuple(name for name, value in (("offset", offset), ("exposure", exposure)) if value is not None)
+    if exposure is None:
+        return offset, given
+    return np.log(exposure) + (0.0 if offset is None else offset), given
+
+
+def from_arrays(endog, exog, names, columns):
+    """Checked RegressionData from arrays, tables or a CSR array; `columns` are weights and the like, by name, or None."""
     from sgmc.formula.frames import pandas_or_same
 
     exog = pandas_or_same(exog)
     label = getattr(endog, "name", None) or "y"
     y = vector("endog", endog)
-    check_index(endog=endog, exog=exog, weights=weights, offset=offset, strata=strata)
+    check_index(endog=endog, exog=exog, **columns)
     X = table_of_numbers("exog", exog)
     X = X[:, None] if X.ndim == 1 else X
     if X.ndim != 2 or X.shape[1] == 0:
@@ -219,10 +262,12 @@ def from_arrays(endog, exog, names, weights, offset, strata):
     intercept = constant_column(X)
     if intercept is not None and unnamed:
         names[intercept] = "const"
-    return RegressionData(y, names, {n: slice(j, j + 1) for j, n in enumerate(names)}, intercept, str(label), X,
-                          None if offset is None else same_length("offset", vector("offset", offset), y),
-                          None if weights is None else check_weights(same_length("weights", vector("weights", weights), y)),
-                          None if strata is None else same_length("strata", labels(strata), y),
+    read = {"weights": lambda v: check_weights(vector("weights", v)), "offset": lambda v: vector("offset", v),
+            "exposure": lambda v: check_exposures(vector("exposure", v)), "strata": labels}
+    known = {name: None if v is None else same_length(name, read[name](v), y) for name, v in columns.items()}
+    offset, given = total_offset(known["offset"], known["exposure"])
+    return RegressionData(y, names, {n: slice(j, j + 1) for j, n in enumerate(names)}, intercept, str(label), X, offset,
+                          known["weights"], known["strata"], given,
                           lent=isinstance(exog, np.ndarray) and is_lent(X))
 
 
@@ -269,6 +314,13 @@ def check_labels(name, values, names):
     if any(isinstance(label, str) for label in labels) and labels != names:
         found, wanted = ", ".join(map(str, labels[:8])), ", ".join(names[:8])
         raise ArgumentError(f"{name} is labelled {found}; it must be {wanted}, in this order, or pass {name}.to_numpy()")
+
+
+def check_exposures(exposure):
+    """`exposure`, or DataError where it is not positive."""
+    if (exposure <= 0).any():
+        raise DataError("exposure must be positive")
+    return exposure
 
 
 def check_weights(weights):

@@ -1,6 +1,6 @@
 """The verbs: one line from a table to a posterior."""
 from sgmc.errors import ArgumentError
-from sgmc.regression import Logit, Regression
+from sgmc.regression import Cloglog, Logit, Poisson, Probit, Regression
 
 ARGUMENTS = """
     Parameters
@@ -36,14 +36,19 @@ ARGUMENTS = """
         to the variance of a step (Welling & Teh's alpha; see `Results.sampling_threshold`), for decreasing steps.
     chains, threads : int
     seed : int, SeedSequence or Generator, optional
-    weights, offset : str or array, optional
-        Frequency weights and offset of the linear predictor, as column names or arrays.
+    weights, offset, exposure : str or array, optional
+        Frequency weights, offset of the linear predictor, and for counts the exposure whose log is added to it, as column names or
+        arrays.
     strata : str or array, optional
         Groups of rows for ``subsample="stratified"``, as a column name or labels: levels, or eight groups by quantiles of
         numbers with more than 32 values.  The posterior does not depend on them, and a column stays a predictor.
     subset : str, array or callable, optional
         Rows to use; a callable gets a shallow copy of the data.
     missing : {"drop", "raise"}
+    cov_type : {"nonrobust", "robust"}
+        ``"robust"``: draws around the mode whose covariance is the sandwich H^-1 (V + P) H^-1 (HC0 for many rows): H the curvature
+        of the log posterior, P the prior's part, V the covariance of the rows' scores.  For independent rows whose spread the
+        model has wrong, as overdispersed counts; the summary has the model's own sds beside.  Without accept-reject only.
     time_limit, max_data_passes : float, optional
         Stop after so many seconds, or rows touched over N; the draws are the first ones of the unlimited run.
     progress : callable, bool or None
@@ -80,6 +85,49 @@ def verb(model):
 
 
 logit = verb(Logit)
+probit = verb(Probit)
+cloglog = verb(Cloglog)
+poisson = verb(Poisson)
+
+GLMS = {("binomial", "logit"): logit, ("binomial", "probit"): probit, ("binomial", "cloglog"): cloglog, ("poisson", "log"): poisson}
+
+
+def glm(formula, data, *, family, link=None, **arguments):
+    """A generalised linear model by family and link, as in R's ``glm``; the other arguments are those of the verb it stands for.
+
+    Parameters
+    ----------
+    formula, data
+        See `sgmc.logit`.
+    family : str or statsmodels family
+        ``"binomial"`` or ``"poisson"``, or e.g. ``sm.families.Binomial(sm.families.links.Probit())``.
+    link : str, optional
+        Default the family's canonical one: ``"logit"``, ``"log"``; also ``"probit"`` and ``"cloglog"``.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    ArgumentError
+        For a family or link that there is not; it lists those there are.
+
+    Examples
+    --------
+    >>> sgmc.glm("y ~ x", df, family="binomial", link="probit")       # sgmc.probit("y ~ x", df)
+    """
+    name = family.lower() if isinstance(family, str) else getattr(family, "__name__", type(family).__name__).lower()
+    own = None if isinstance(family, type) else getattr(family, "link", None)              # of statsmodels' families
+    if link is None and own is not None:
+        link = type(own).__name__.lower()
+    known = {pair: one for pair, one in GLMS.items() if pair[0] == name}
+    if not known:
+        raise ArgumentError(f"family={family!r} is not known; known: {', '.join(dict.fromkeys(f for f, _ in GLMS))}")
+    chosen = next(iter(known)) if link is None else (name, str(link).lower())
+    if chosen not in known:
+        raise ArgumentError(f"link={link!r} is not one of the {name} family here; known: {', '.join(k for _, k in known)}")
+    return known[chosen](formula, data, **arguments)
 
 
 def sample(model, **arguments):

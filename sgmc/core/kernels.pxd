@@ -18,6 +18,7 @@ cdef void exchange(Py_ssize_t n, double *old, double *new) noexcept nogil
 cdef void logit_score(Py_ssize_t m, const double *eta, const double *y, double *r) noexcept nogil
 cdef void logit_curvature(Py_ssize_t m, const double *eta, double *w) noexcept nogil
 cdef void logit_density(Py_ssize_t m, const double *eta, const double *y, double *value) noexcept nogil
+cdef void exponential(Py_ssize_t m, const double *x, double *out) noexcept nogil
 cdef void expit(Py_ssize_t m, const double *eta, double *p) noexcept nogil
 cdef void normals(Py_ssize_t n, uint64_t *state, double *out) noexcept nogil
 cdef void uniforms(Py_ssize_t n, uint64_t *state, double *out) noexcept nogil

@@ -17,6 +17,7 @@ cdef extern from "vecmath.h" nogil:
     void vm_logit_score(Py_ssize_t m, const double *eta, const double *y, double *r)
     void vm_logit_curvature(Py_ssize_t m, const double *eta, double *w)
     void vm_logit_density(Py_ssize_t m, const double *eta, const double *y, double *value)
+    void vm_exp(Py_ssize_t m, const double *x, double *out)
     void vm_expit(Py_ssize_t m, const double *eta, double *p)
     void vm_normals(Py_ssize_t n, uint64_t *state, double *out)
     void vm_uniforms(Py_ssize_t n, uint64_t *state, double *out)
@@ -72,6 +73,9 @@ cdef void logit_curvature(Py_ssize_t m, const double *eta, double *w) noexcept n
 
 cdef void logit_density(Py_ssize_t m, const double *eta, const double *y, double *value) noexcept nogil:
     vm_logit_density(m, eta, y, value)
+
+cdef void exponential(Py_ssize_t m, const double *x, double *out) noexcept nogil:
+    vm_exp(m, x, out)
 
 cdef void expit(Py_ssize_t m, const double *eta, double *p) noexcept nogil:
     vm_expit(m, eta, p)

@@ -4,6 +4,7 @@ import numpy as np
 from libc.math cimport exp, fabs, log
 
 from sgmc.core.contract cimport OK, Map
+from sgmc.errors import NotSupported
 
 
 cdef class Scaling(Map):
@@ -228,3 +229,66 @@ cdef class Warp(Map):
         for j in range(self.walls):
             x[j] = np.interp(theta[j], self.values[j], grid)
         return x
+
+
+cdef class Tempered(Map):
+    """Another map, whose gradients are pulled back gamma_j times as long: direction j moves as if its temperature were 1/gamma_j.
+
+    grad_x = Gamma J' grad_theta, Gamma = diag(gamma).  Where the precision A in x is diagonal, samplers without accept-reject
+    see in it a Gaussian with precision Gamma A.  It is the gradient of no density unless all gamma_j are the same, and is not
+    for samplers that need values.
+
+    Parameters
+    ----------
+    inner : Map
+        A `Scaling` or an `Affine`.
+    gamma : array (dim,)
+        Positive.
+    """
+
+    cdef readonly Map inner
+    cdef readonly double[::1] gamma
+
+    def __init__(self, Map inner, gamma):
+        self.inner, self.gamma = inner, np.array(gamma, dtype=float)
+        self.dim, self.size, self.diagonal = inner.dim, inner.size, inner.diagonal
+
+    def __call__(self, x):
+        """theta for points x (..., dim)."""
+        return self.inner(x)
+
+    def inverse(self, theta):
+        """x for a point theta (size,)."""
+        return self.inner.inverse(theta)
+
+    def slopes(self, x):
+        """By what each gradient is multiplied at a point x (dim,), for diagonal maps."""
+        return np.asarray(self.gamma) * self.inner.slopes(x)
+
+    @property
+    def matrix(self):
+        """The matrix (size, dim) whose transpose pulls gradients back, for affine maps."""
+        return np.asarray(self.inner.matrix) * np.asarray(self.gamma)
+
+    cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
+        return self.inner.forward(x, theta, log_jacobian)
+
+    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+        with gil:                             # v . grad_x is then no slope of a log density
+            raise NotSupported("samplers that follow slopes of the log density do not lead to the sandwich; use sampler='auto'")
+
+    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.dim):             # the inner map adds to what is there; the map is shared and has no room of its own
+            grad_x[j] /= self.gamma[j]
+        self.inner.pull(x, grad_theta, grad_x)
+        for j in range(self.dim):
+            grad_x[j] *= self.gamma[j]
+        return OK
+
+    cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil:
+        cdef Py_ssize_t j
+        self.inner.pull_sd(x, sd_theta, sd_x)
+        for j in range(self.dim):
+            sd_x[j] *= self.gamma[j]
+        return OK

@@ -61,6 +61,10 @@ INLINE double log1p_unit(double u) {
     return 2 * f * (1 + s * p);
 }
 
+CLONES void vm_exp(ptrdiff_t m, const double *restrict x, double *restrict out) {
+    for (ptrdiff_t i = 0; i < m; i++) out[i] = exp_(x[i]);
+}
+
 CLONES void vm_expit(ptrdiff_t m, const double *restrict eta, double *restrict p) {
     for (ptrdiff_t i = 0; i < m; i++) p[i] = 1 / (1 + exp_(-eta[i]));
 }

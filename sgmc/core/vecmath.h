@@ -61,6 +61,8 @@ void vm_exchange(ptrdiff_t n, double *old, double *new);
 void vm_logit_score(ptrdiff_t m, const double *eta, const double *y, double *r);
 void vm_logit_curvature(ptrdiff_t m, const double *eta, double *w);
 void vm_logit_density(ptrdiff_t m, const double *eta, const double *y, double *value);
+/* out_i = exp(x_i), x_i clamped to [-708, 708] */
+void vm_exp(ptrdiff_t m, const double *x, double *out);
 /* p_i = 1 / (1 + exp(-eta_i)) */
 void vm_expit(ptrdiff_t m, const double *eta, double *p);
 

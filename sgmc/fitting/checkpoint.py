@@ -43,7 +43,8 @@ def mark(problem, plan, settings):
     """What makes the draws of a run: what the user chose, a checksum of the posterior, and what was derived from it."""
     return {"rows": problem.model.n, "coefficients": list(problem.priors.names),
             "prior": [str(p) for p in problem.priors.specified], "sampler": repr(plan.spec), "gradient": plan.gradient,
-            "subsample": settings.subsample, "chains": settings.chains, "precondition": settings.precondition,
+            "subsample": settings.subsample, "chains": settings.chains, "cov_type": settings.cov_type,
+            "precondition": settings.precondition,
             "seed": settings.seed, "dtype": str(settings.dtype),
             "init": None if settings.init is None else settings.init.tolist(), "posterior": checksum(problem),
             "batch_size": (["adaptive"] if settings.adaptive else []) + [plan.batch], "step_size": [plan.schedule(t) for t in MOMENTS], "thin": plan.thin, "warmup": plan.warmup}

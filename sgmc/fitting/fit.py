@@ -164,6 +164,8 @@ def decide(problem, settings, size):
         seen = pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, z, not whole, shared, rows)
     if settings.sampler is not None:
         return settings.sampler, name, "", seen
+    if settings.robust:
+        return registry.room("samplers")[planning.AUTO[0]](), name, "for the sandwich, to which no accept-reject step leads", seen
     stochastic, exact = (registry.room("samplers")[s]() for s in planning.AUTO)
     noise = noise_of(problem, name, settings, seen)
     return *planning.automatic(stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size), seen

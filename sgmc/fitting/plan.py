@@ -26,7 +26,7 @@ KEPT_TIME = 4             # Langevin time between kept draws: their correlation 
 MOST_STEPS = 10**7        # of warmup, or between kept draws
 SLOWEST = 100.0           # condition number up to which badly scaled coordinates are waited for
 WARMUP_TIME = 20          # Langevin time units of warmup: ten relaxation times of a whitened Gaussian
-THRESHOLD = 0.1           # alpha from which draws are kept by warmup="threshold" (Welling & Teh 2011, section 5.3.1)
+THRESHOLD = 0.1           # alpha up to which noise is tolerated, and draws are kept by warmup="threshold" (Welling & Teh 2011, 5.3.1)
 METROPOLIS_WARMUP = 500   # steps in which an exact sampler adapts; twice as many where it learns a metric
 
 
@@ -112,12 +112,15 @@ class Plan:
 def largest_h(spec, noise, batch, n):
     """Largest h with inflation <= TOLERANCE for batches of `batch` rows; where there is none, the one with the least.
 
-    Without the noise it is at most three times that: what a sampler takes off for noise is not to be what its step adds.
+    Without the noise it is at most three times that: what a sampler takes off for noise is not to be what its step adds.  And
+    noise is at most the share THRESHOLD of a step's own: those who correct for it know it coordinate by coordinate, and
+    where it is correlated, as in blocks, no more than that should rest on them.
     """
     variance = noise.of(batch, n)
 
     def excess(h):
-        return max(abs(spec.inflation(h, variance)), abs(spec.inflation(h, 0.0)) / 3) - TOLERANCE
+        return max(abs(spec.inflation(h, variance)), abs(spec.inflation(h, 0.0)) / 3,
+                   spec.noise_ratio(h, variance) * TOLERANCE / THRESHOLD) - TOLERANCE
 
     steps = spec.largest_step * 0.5 ** np.arange(40)
     low = next((h for h in steps if excess(h) <= 0), None)

@@ -9,10 +9,12 @@ from sgmc.core.densities import FAMILIES, LONGEST_PULLED, Pulled, Quadratic, Sep
 from sgmc.core.design import design, rotate
 from sgmc.core.maps import Affine
 from sgmc.errors import NotSupported
-from sgmc.fitting.coordinates import collinearity, coordinates, undo_centring
+from sgmc.fitting.blas import one_blas_thread
+from sgmc.fitting.coordinates import collinearity, coordinates, undo_centring, whitener
 from sgmc.fitting.leverage import high_leverage
 from sgmc.fitting.mode import PriorTerms, find_mode
 from sgmc.fitting.prepare import as_given, prepare, stays
+from sgmc.fitting.sandwich import sandwich_coordinates, score_covariance
 from sgmc.fitting.separation import complete_separation, linear_predictor, separation
 from sgmc.fitting.walls import walled_coordinates
 from sgmc.priors import resolve
@@ -47,6 +49,14 @@ class Problem:
     concerns: list
     anchors: dict = field(default_factory=dict)
     shared: dict = field(default_factory=dict)
+
+    @property
+    def curvature_covariance(self):
+        """Covariance of the user's theta by the curvature at the mode alone: T H^-1 T'."""
+        white = whitener(self.mode)[0]
+        with one_blas_thread():
+            half = self.coordinates.back @ white
+            return half @ half.T
 
     def gradient(self, name, rows, rng):
         """A gradient estimator of that name over a subsampler, private to one chain."""
@@ -99,9 +109,11 @@ def regression_problem(data, family, prior, settings):
         eta = linear_predictor(model, mode.theta)
         concerns += complete_separation(model, PriorTerms(priors, shift, widened=100.0), mode.theta, table.y, eta)
         walls, warned = separation(table.X, table.y, data.names, data.intercept)
-        concerns += warned
+        walls, concerns = walls if family.walled else [], [*concerns, *warned]
     concerns += collinearity(mode, data.names, data.n)
-    if walls and precondition == "dense" and (settings.sampler is None or settings.sampler.uses_gradient):
+    if settings.robust:
+        where = sandwich_coordinates(mode, back, score_covariance(model, mode.theta, table.weight), rotated)
+    elif walls and precondition == "dense" and (settings.sampler is None or settings.sampler.uses_gradient):
         where = walled_coordinates(mode, back, walls, terms(mode.theta)[1], priors.used, data.intercept, rotated)
     else:
         where = coordinates(mode, back, precondition, rotated)
@@ -118,6 +130,8 @@ def regression_problem(data, family, prior, settings):
 def preconditioner(data, settings):
     """"dense", "diag" or None from ``precondition=``; "mode" is dense where the d^3 work and the d^2 memory allow."""
     wide = data.d > LONGEST_PULLED
+    if settings.robust and wide:
+        raise NotSupported(f"cov_type='robust' with {data.d} columns: at most {LONGEST_PULLED}; leave cov_type='nonrobust'")
     if settings.precondition == "mode":
         return "diag" if wide else "dense"
     if settings.precondition == "dense" and wide:

@@ -12,6 +12,7 @@ from sgmc.core.contract import Schedule
 from sgmc.core.schedules import Function
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError, DataError, NotSupported
+from sgmc.fitting import sandwich
 from sgmc.fitting.arrays import numeric
 from sgmc.fitting.checkpoint import read
 from sgmc.fitting.progress import reporter
@@ -43,6 +44,12 @@ class Settings:
     progress: object
     dtype: np.dtype
     checkpoint: str | None
+    cov_type: str = "nonrobust"
+
+    @property
+    def robust(self):
+        """Whether draws are to have the sandwich's covariance."""
+        return self.cov_type == "robust"
 
 
 def whole(name, value, low, allow_none=True):
@@ -106,6 +113,12 @@ def writable(path):
     return full
 
 
+def check_covariance(cov_type):
+    """Refuse what is neither the model's posterior nor its sandwich."""
+    if not isinstance(cov_type, str) or cov_type not in ("nonrobust", "robust"):
+        raise NotSupported(f"cov_type={cov_type!r} must be 'nonrobust' (the model's posterior) or 'robust' (the sandwich, HC0)")
+
+
 def entropy(seed):
     """The number that a SeedSequence starts from: a seed given, or a fresh one, which results report."""
     if isinstance(seed, np.random.SeedSequence):
@@ -150,8 +163,7 @@ def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, 
     """
     if unknown:
         raise unknown_argument(next(iter(unknown)))
-    if not isinstance(cov_type, str) or cov_type != "nonrobust":
-        raise NotSupported(f"cov_type={cov_type!r}: this release gives the model-based posterior only (cov_type='nonrobust')")
+    check_covariance(cov_type)
     if tune is not None:
         raise NotSupported(f"tune={tune!r}: this release derives step and batch size; leave tune=None or set them yourself")
     spec, gradient = registry.sampler_and_gradient(sampler, gradient)
@@ -159,6 +171,8 @@ def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, 
         raise ArgumentError(f"precondition={precondition!r} is not one of 'mode', 'dense', 'diag', None")
     if str(dtype) not in ("float64", "float32"):
         raise ArgumentError(f"dtype={dtype!r} must be 'float64' or 'float32'")
+    if cov_type == "robust":
+        sandwich.refuse(spec, precondition)
     adaptive = isinstance(batch_size, str) and batch_size == "adaptive"
     draws, chains = whole("draws", draws, 1, False), whole("chains", chains, 1, False)
     return Settings(spec, gradient, registry.lookup("subsampling", subsample, "subsample").name,
@@ -167,4 +181,4 @@ def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, 
                     whole("thin", thin, 1), warmup_steps(warmup), chains,
                     whole("threads", threads, 1) or min(chains, os.cpu_count() or 1), seed_of_run(seed, writable(checkpoint)),
                     positive("time_limit", time_limit), positive("max_data_passes", max_data_passes), reporter(progress),
-                    np.dtype(str(dtype)), writable(checkpoint))
+                    np.dtype(str(dtype)), writable(checkpoint), cov_type)

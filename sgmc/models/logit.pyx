@@ -3,8 +3,7 @@ import numpy as np
 
 from sgmc.core cimport kernels
 from sgmc.core.contract cimport OK
-from sgmc.errors import DataError
-from sgmc.models.family import Family
+from sgmc.models.family import Binary
 from sgmc.models.glm cimport Glm
 
 
@@ -32,19 +31,16 @@ def expit(eta):
     return np.asarray(p).reshape(np.shape(eta))
 
 
-class LogitFamily(Family):
+class LogitFamily(Binary):
     """Bernoulli outcomes with logit link: log p / (1 - p) = x . theta."""
 
     name = "logit"
     title = "Logit"
-    outcome = "binary"
+    walled = True
     kernel = BernoulliLogit
     mean = staticmethod(expit)
 
     @staticmethod
-    def check(y, label):
-        """Outcomes are 0 or 1, and both occur."""
-        if not np.isin(y, (0.0, 1.0)).all():
-            raise DataError(f"the outcome {label!r} must be 0 or 1 (or bool, or two levels); recode it first")
-        if y.min() == y.max():
-            raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain")
+    def log_density(y, eta):
+        """See `Family.log_density`."""
+        return y * eta - np.logaddexp(0, eta)

@@ -11,6 +11,7 @@ SD_TOLERANCE = 0.05       # relative error of a posterior sd that the package pr
 MEAN_TOLERANCE = 0.1      # error of a posterior mean, in posterior sds
 INFLATION = 0.05          # of the variance, by noise or by discretisation: half of the tolerance of the sd
 FAR = 0.8                 # departure from a Gaussian beyond which unadjusted steps are suspect (0.66 was harmless on a9a)
+FAR_OF_SANDWICH = 0.3     # the same for the sandwich, of whose draws nothing but mean and covariance has a meaning
 RHAT = 1.03
 E_BFMI = 0.3              # limit of Betancourt (2016)
 
@@ -86,7 +87,7 @@ def spread(fit):
     added = spec.inflation(h, fit.noise.worst) - own
     if abs(own) > INFLATION:
         found.append(StepSizeWarning(f"the step {changes(own)} of a posterior sd.",
-                                     "Leave step_size=None, or make it smaller; or use sampler='lmsgld' or 'mala'."))
+                                     f"Leave step_size=None, or make it smaller; or use sampler='lmsgld'{or_mala(fit)}."))
     if abs(added) > INFLATION:
         found.append(GradientNoiseWarning(
             f"gradient noise {changes(added)} of a posterior sd (batches of {fit.chains[0].batch_size}, gradient '{fit.plan.gradient}').",
@@ -100,6 +101,11 @@ def spread(fit):
     return found
 
 
+def or_mala(fit):
+    """An exact sampler as another choice, where there is one."""
+    return "" if fit.settings.robust else " or 'mala'"
+
+
 def changes(inflation):
     """What a relative change of the variance does to the sd, in words."""
     percent = 100 * (math.sqrt(max(1 + inflation, 0.0)) - 1)
@@ -108,25 +114,36 @@ def changes(inflation):
 
 def shape(fit, theta):
     """Whether the posterior is too far from a Gaussian for what the sampler relies on."""
-    spec, where = fit.plan.spec, fit.problem.coordinates
+    spec = fit.plan.spec
     if spec.exact or spec.distortion:
         return []
+    if fit.settings.robust:
+        far = departure(fit, theta) if spec.uses_gradient else fit.pilot.departure
+        return [] if far < FAR_OF_SANDWICH else [ShapeWarning(
+            f"the posterior is far from the Gaussian at its mode (by {far:.2g} sd for the worst coefficient); the sandwich is a "
+            "statement about that Gaussian, for many rows.", "Compare with cov_type='nonrobust', and read the means with care.")]
     if not spec.uses_gradient:
         shift, ratio = np.abs(fit.pilot.mean_shift).max(), np.abs(fit.pilot.sd_ratio - 1).max()
         if shift < 0.6 * MEAN_TOLERANCE and ratio < 0.6 * SD_TOLERANCE:
             return []
         return [ShapeWarning(f"the posterior is not the Gaussian at its mode: means are off by up to {shift:.2g} sd, sds by up to "
                              f"{100 * ratio:.0f} %.", "Use sampler='auto' or 'mala'.")]
+    far = departure(fit, theta)
+    if far < FAR:
+        return []
+    return [ShapeWarning(f"the posterior is far from the Gaussian at its centre (by {far:.2g} sd for the worst coefficient); steps "
+                         "without accept-reject may be biased there.", "Compare with sampler='mala'.")]
+
+
+def departure(fit, theta):
+    """The largest difference of a mean, in sds, or relative one of an sd, between draws and the Gaussian that they set out from."""
+    where = fit.problem.coordinates
     sd = np.sqrt((where.white ** 2).sum(axis=1))
     if where.whitened:                                        # as coefficients would be if the map were affine
         standard = fit.x @ (where.white / sd[:, None]).T
     else:
         standard = (theta - where.theta(where.from_white(np.zeros(len(sd))))) / sd
-    far = max(np.abs(standard.mean(axis=(0, 1))).max(), np.abs(standard.std(axis=(0, 1)) - 1).max())
-    if far < FAR:
-        return []
-    return [ShapeWarning(f"the posterior is far from the Gaussian at its centre (by {far:.2g} sd for the worst coefficient); steps "
-                         "without accept-reject may be biased there.", "Compare with sampler='mala'.")]
+    return max(np.abs(standard.mean(axis=(0, 1))).max(), np.abs(standard.std(axis=(0, 1)) - 1).max())
 
 
 def monte_carlo(theta, ess_mean, ess_sd, rhat):

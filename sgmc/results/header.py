@@ -19,6 +19,8 @@ def facts(model, fit, ess, rhat, ksd, scores):
     right = [("No. Observations", f"{n}" if fit.problem.table.weight is None else f"{fit.problem.table.weight.sum():g} in {n} rows"),
              ("Df Model", f"{model.df_model}"), ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"), ("Min. ESS bulk", number(ess, np.nanmin, ".0f")),
              ("Max. R-hat", number(rhat, np.nanmax, ".3f")), ("KSD (scores)", "-" if ksd is None else f"{ksd:.3g} ({scores})")]
+    if fit.settings.robust:
+        left.append(("Covariance", "robust (sandwich)"))
     if plan.spec.minibatches:
         left.append(("Grad-noise share", number(np.array(noise_share(fit)), np.max, ".2g")))
     elif np.isfinite(fit.acceptance):

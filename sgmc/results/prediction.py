@@ -45,7 +45,7 @@ def check_columns(exog, names):
 def check_offset(results, offset, n):
     """The offset of n new rows; asked for by name where the fit had one."""
     if offset is None:
-        if results.model.has_offset:
+        if "offset" in results.model.given:
             raise ArgumentError("the model was fitted with an offset: predict needs offset= for the new rows (0 for none)")
         return np.zeros(n)
     if isinstance(offset, str):
@@ -57,6 +57,25 @@ def check_offset(results, offset, n):
     if np.isinf(offset).any():
         raise DataError("offset has infinite values; leave such rows out")
     return np.broadcast_to(offset, (n,))
+
+
+def with_exposure(results, exog, offset, exposure):
+    """The offset of new rows with the log of their exposure, which is asked for by name where the fit had one."""
+    if exposure is None:
+        if exog is not None and "exposure" in results.model.given:
+            raise ArgumentError("the model was fitted with an exposure: predict needs exposure= for the new rows (1 for none)")
+        return offset
+    if not results.model.family.counts:
+        raise ArgumentError(f"exposure does not apply to {results.model.family_name}: it belongs to models of counts")
+    if isinstance(exposure, str):
+        raise ArgumentError(f"exposure={exposure!r}: predict takes the numbers themselves, e.g. exposure=new[{exposure!r}]")
+    check_index(exog=exog, exposure=exposure)
+    size = numeric("exposure", exposure)
+    if not (size > 0).all():
+        raise DataError("exposure must be positive")
+    if offset is None and "offset" in results.model.given:
+        return None                                            # asked for where it is missed
+    return np.log(size) + (0.0 if offset is None else numeric("offset", offset))
 
 
 def rows(results, exog, offset):

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sgmc.diagnostics import convergence, moments
 from sgmc.errors import ArgumentError
-from sgmc.results import files, noise, prediction
+from sgmc.results import covariance, files, noise, prediction
 from sgmc.results.continuation import Continuation, resume
 from sgmc.results.concerns import after_sampling
 from sgmc.results.header import facts
@@ -41,6 +41,8 @@ class Results:
     interrupted : str
         Empty, or what stopped the run early.
     nobs, df_model : int
+    cov_type : {"nonrobust", "robust"}
+        Whether draws are of the model's posterior, or of its sandwich.
     """
 
     def __init__(self, state, fit=None):
@@ -94,7 +96,7 @@ class Results:
 
     @property
     def bse(self):
-        """Posterior standard deviations, a Series."""
+        """Posterior standard deviations, a Series; those of the sandwich where the fit was robust."""
         return pd.Series(moments.sd(self.draws, self.weights), self.names)
 
     @property
@@ -102,9 +104,16 @@ class Results:
         """Posterior probabilities of being positive, a Series."""
         return pd.Series(moments.mean((self.draws > 0).astype(float), self.weights), self.names)
 
-    def cov_params(self):
-        """Posterior covariance, a DataFrame."""
-        return pd.DataFrame(np.atleast_2d(np.cov(self.flat.T, aweights=self.flat_weights)), self.names, self.names)
+    def cov_params(self, cov_type=None):
+        """Posterior covariance, a DataFrame.
+
+        Parameters
+        ----------
+        cov_type : {"nonrobust", "robust"}, optional
+            Default: that of the fit, from its draws.  ``"nonrobust"`` of a robust fit is what the model alone would say: the
+            inverse curvature of the log posterior at its mode.
+        """
+        return covariance.covariance(self, cov_type)
 
     def conf_int(self, alpha=0.05, cols=None):
         """Equal-tailed credible intervals, a DataFrame with columns 0 and 1.
@@ -132,11 +141,11 @@ class Results:
         return cols
 
     def summary_frame(self, alpha=0.05):
-        """The table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk, r_hat."""
+        """The table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk, r_hat; of a robust fit also sd_nonrobust."""
         interval = self.conf_int(alpha)
         return pd.DataFrame({"mean": self.params, "sd": self.bse, f"[{alpha / 2:.3g}": interval[0],
                              f"{1 - alpha / 2:.3g}]": interval[1], "P(>0)": self.prob_positive,
-                             "ess_bulk": self._ess, "r_hat": self._rhat}, index=self.names)
+                             "ess_bulk": self._ess, "r_hat": self._rhat, **covariance.beside(self)}, index=self.names)
 
     def summary(self, yname=None, xname=None, title=None, alpha=0.05):
         """The printed summary, a statsmodels `Summary` with `as_text`, `as_html`, `as_latex` and `as_csv`."""
@@ -213,7 +222,7 @@ class Results:
         return self._noise.copy()
 
     def ksd(self):
-        """Kernel Stein discrepancy of the draws in whitened coordinates, as in the header."""
+        """Kernel Stein discrepancy of the draws in whitened coordinates, as in the header; None for the sandwich, no density."""
         return self._ksd
 
     def to_frame(self):
@@ -257,20 +266,21 @@ class Results:
 
         return linear(text, self.names, self.flat)
 
-    def predict(self, exog=None, *, offset=None):
+    def predict(self, exog=None, *, offset=None, exposure=None):
         """Posterior mean of E[y | x], averaged over draws, never plugged in; see `sgmc.results.prediction`.
 
         Parameters
         ----------
         exog : DataFrame or array, optional
             New rows: a table for models with a formula, a design otherwise.  The data of the fit if left out.
-        offset : array_like, optional
-            Of the new rows; asked for where the fit had one.
+        offset, exposure : array_like, optional
+            Of the new rows; asked for where the fit had them.
         """
-        return prediction.predict(self, exog, offset)
+        return prediction.predict(self, exog, prediction.with_exposure(self, exog, offset, exposure))
 
-    def get_prediction(self, exog=None, *, offset=None):
+    def get_prediction(self, exog=None, *, offset=None, exposure=None):
         """E[y | x] with its uncertainty; ``summary_frame(alpha)`` has statsmodels' columns."""
+        offset = prediction.with_exposure(self, exog, offset, exposure)
         return prediction.Prediction(*prediction.posterior_of_mean(self, exog, offset), self.flat_weights)
 
     def resume(self, draws=None, data=None, **how):
@@ -329,7 +339,9 @@ def summarised(model, fit):
                 header=facts(model, fit, ess, rhat, ksd, scores), nobs=observations(fit.problem),
                 df_model=model.df_model, interrupted=fit.run.interrupted, model=model, priors=fit.problem.priors,
                 _ksd=ksd, _ess=ess, _rhat=rhat, _asked=fit.settings.draws, sampler=fit.plan.spec,
-                step_size=fit.step_size, _chains=fit.chains, _threshold=fit.threshold, _noise=noise.noise_table(fit, model.exog_names))
+                step_size=fit.step_size, _chains=fit.chains, _threshold=fit.threshold, _noise=noise.noise_table(fit, model.exog_names),
+                cov_type=fit.settings.cov_type,
+                _curvature_covariance=fit.problem.curvature_covariance if fit.settings.robust else None)
 
 
 class ModelInfo:
@@ -340,7 +352,7 @@ class ModelInfo:
         self.family_name, self.title = model.family.name, model.family.title
         self.formula, self.spec, self.levels, self.inputs = model.formula, model.spec, model.levels, named(model.inputs)
         self.endog_names, self.exog_names, self.df_model = data.endog_name, list(data.names), data.d - (data.intercept is not None)
-        self.has_offset, self.dropped, self.notes = data.offset is not None, data.dropped, data.notes
+        self.given, self.dropped, self.notes = data.given, data.dropped, data.notes
 
     @property
     def family(self):

@@ -20,8 +20,11 @@ def stein_discrepancy(fit, entropy):
     Returns
     -------
     ksd : float or None
+        None for the sandwich, which is no density that draws could be compared with.
     scores : str
     """
+    if fit.settings.robust:
+        return None, "-"
     problem = fit.problem
     n, d = problem.model.n, problem.model.dim
     x = fit.x.reshape(-1, d)

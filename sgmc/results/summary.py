@@ -53,8 +53,10 @@ def summary(results, alpha=0.05, title=None, yname=None, xname=None):
         raise ArgumentError(f"xname={xname!r} must be {len(results.names)} names, one a coefficient")
     left = [(k, yname if k == "Dep. Variable" and yname else v) for k, v in left]
     out = PosteriorSummary()
-    out.tables = [head(left, right, title or f"{left[1][1]} Posterior Summary"),
-                  coefficients(results.summary_frame(alpha), listed)]
+    frame = results.summary_frame(alpha)
+    out.tables = [head(left, right, title or f"{left[1][1]} Posterior Summary"), coefficients(frame.iloc[:, :7], listed)]
+    if "sd_nonrobust" in frame:
+        out.tables.append(beside(frame, listed))
     notes = [wrap(line) for line in lines] + [wrap(f"[{w.code}] {w}", "    ") for w in results.warnings]
     out.extra_txt = "\n".join(notes)
     return out
@@ -114,6 +116,24 @@ def blocks(frame, names):
     text = dict(TEXT, data_fmts=["%s"] * 6, colwidths=[room, *widths])
     headers = ["min mean", "max mean", "min sd", "max sd", "ess_bulk", "r_hat"]
     return SimpleTable(rows, headers=headers, stubs=shorten(stubs, room), txt_fmt=text)
+
+
+def beside(frame, names):
+    """The sandwich's sds beside those of the model alone: a row a coefficient, or a block of them with its largest sds."""
+    size = int(np.ceil(len(frame) / 50)) if len(frame) > LONGEST else 1
+    robust, model = frame["sd"].to_numpy(), frame["sd_nonrobust"].to_numpy()
+    rows, stubs = [], []
+    for a in range(0, len(frame), size):
+        part = slice(a, a + size)
+        ratio = robust[part] / model[part]
+        stubs.append(names[a] if size == 1 else f"{names[a]} .. ({len(ratio)})")
+        ratios = [f"{ratio.min():.3g}", f"{ratio.max():.3g}"][:1 if size == 1 else 2]
+        rows.append([compact(robust[part].max()), compact(model[part].max()), *ratios])
+    headers = ["sd robust", "sd model", "ratio"] if size == 1 else ["max robust", "max model", "min ratio", "max ratio"]
+    widths = [12] * len(headers)
+    room = WIDTH - sum(widths)
+    text = dict(TEXT, data_fmts=["%s"] * len(headers), colwidths=[room, *widths])
+    return SimpleTable(rows, headers=headers, stubs=shorten([str(s) for s in stubs], room), txt_fmt=text)
 
 
 def shorten(names, room):

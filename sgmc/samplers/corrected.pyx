@@ -105,6 +105,9 @@ class SGD(SamplerSpec):
     """Stochastic gradient descent (Robbins & Monro 1951), the extreme of the corrections: no noise but the gradient's.
 
     theta <- theta + h/2 g.
+
+    With ``cov_type="robust"``, ``gradient="simple"``, ``subsample="uniform"`` and h = 4 n/N that noise alone gives draws the
+    covariance of the sandwich (as Mandt, Hoffman & Blei 2017, section 3, for the posterior; see `sgmc.fitting.sandwich`).
     """
 
     name = "sgd"

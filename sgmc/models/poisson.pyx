@@ -1,0 +1,57 @@
+"""Poisson regression of counts."""
+import numpy as np
+from scipy.special import gammaln
+
+from sgmc.core cimport kernels
+from sgmc.core.contract cimport OK
+from sgmc.errors import DataError
+from sgmc.models.family import Family
+from sgmc.models.glm cimport Glm
+
+LARGEST = 700.0                   # predictor beyond which exp would overflow, as a number and in products
+
+
+cdef class PoissonLog(Glm):
+    """y_i ~ Poisson(mu_i), mu_i = exp(eta_i): score y_i - mu_i, curvature mu_i; the density without log y_i!."""
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
+                    double *density) except -1 nogil:
+        cdef Py_ssize_t i
+        kernels.exponential(m, eta, r)
+        for i in range(m if density != NULL else 0):
+            density[i] = y[i] * eta[i] - r[i]
+        for i in range(m):
+            r[i] = y[i] - r[i]
+        return OK
+
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        kernels.exponential(m, eta, w)
+        return OK
+
+
+class PoissonFamily(Family):
+    """Counts with log link: log E[y] = x . theta + log(exposure)."""
+
+    name = "poisson"
+    title = "Poisson"
+    counts = True
+    kernel = PoissonLog
+
+    @staticmethod
+    def mean(eta):
+        """exp(eta)."""
+        return np.exp(np.minimum(eta, LARGEST))
+
+    @staticmethod
+    def log_density(y, eta):
+        """See `Family.log_density`."""
+        return y * eta - PoissonFamily.mean(eta) - gammaln(y + 1)
+
+    @staticmethod
+    def check(y, label):
+        """Outcomes are counts: 0, 1, 2, .., not all of them 0."""
+        wrong = (y < 0) | (y != np.floor(y))
+        if wrong.any():
+            raise DataError(f"the outcome {label!r} must be counts, 0, 1, 2, ..; it has {y[wrong][0]:g}")
+        if not y.any():
+            raise DataError(f"the outcome {label!r} is 0 in every row used: there is nothing to explain")

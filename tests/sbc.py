@@ -1,0 +1,76 @@
+"""Simulation-based calibration (Talts et al. 2018) of fits at default settings: coefficients from the prior, outcomes from these,
+the rank of each coefficient among the draws of its posterior; over many replicates ranks are uniform.
+
+    python tests/sbc.py [--replicates 200] [--families logit poisson]
+"""
+import argparse
+import warnings
+
+import numpy as np
+import pandas as pd
+from scipy import special, stats
+
+import sgmc
+from sgmc.errors import SGMCWarning
+
+ROWS, KEPT, BINS = 150, 99, 10
+PRIOR = {"a": sgmc.normal(0, 1), "b": sgmc.normal(0, 1), "Intercept": sgmc.normal(-0.5, 0.7)}
+NAMES = ["Intercept", "a", "b"]
+OUTCOMES = {
+    "logit": lambda eta, rng: (rng.random(len(eta)) < special.expit(eta)).astype(int),
+    "probit": lambda eta, rng: (rng.random(len(eta)) < special.ndtr(eta)).astype(int),
+    "cloglog": lambda eta, rng: (rng.random(len(eta)) < -np.expm1(-np.exp(eta))).astype(int),
+    "poisson": lambda eta, rng: rng.poisson(np.exp(eta)),
+}
+
+
+def simulated(family, rng):
+    """Coefficients from the prior and a table from the model, drawn anew where no fit is possible (one class, no event)."""
+    while True:
+        theta = np.array([rng.normal(PRIOR[name].location, PRIOR[name].scale) for name in NAMES])
+        X = np.column_stack([np.ones(ROWS), rng.normal(size=(ROWS, 2))])
+        y = OUTCOMES[family](X @ theta, rng)
+        if y.max() > 0 and (family == "poisson" or y.min() == 0):
+            return theta, pd.DataFrame({"y": y, "a": X[:, 1], "b": X[:, 2]})
+
+
+def ranks(family, replicates, seed=1, prior=PRIOR, sampler="auto", distort=lambda draws: draws):
+    """Ranks 0 .. KEPT of the true coefficients, (replicates, 3), for a prior of the fit and a distortion of its draws.
+
+    A sample of one class has no posterior here, which conditions on there being two: with 150 rows and these priors that is a
+    matter of about one in a hundred replicates.
+    """
+    found = []
+    for k in range(replicates):
+        rng = np.random.default_rng([seed, k])
+        theta, frame = simulated(family, rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SGMCWarning)      # of few events and separation, as the prior has it
+            results = getattr(sgmc, family)("y ~ a + b", frame, prior=prior, sampler=sampler, seed=k, draws=500)
+        draws = distort(results.flat)
+        some = draws[np.linspace(0, len(draws) - 1, KEPT).astype(int)]
+        found.append((some < theta).sum(axis=0))
+    return np.array(found)
+
+
+def p_values(found):
+    """Of uniform ranks, for each coefficient: chi-squared over BINS bins."""
+    edges = np.linspace(0, KEPT + 1, BINS + 1)
+    return np.array([stats.chisquare(np.histogram(column, edges)[0]).pvalue for column in found.T])
+
+
+def main():
+    """Print histograms and p-values."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--replicates", type=int, default=200)
+    arguments.add_argument("--families", nargs="+", default=list(OUTCOMES))
+    options = arguments.parse_args()
+    for family in options.families:
+        found = ranks(family, options.replicates)
+        for name, column, p in zip(NAMES, found.T, p_values(found)):
+            bins = np.histogram(column, np.linspace(0, KEPT + 1, BINS + 1))[0]
+            print(f"{family:9s} {name:10s} {' '.join(f'{b:3d}' for b in bins)}   p {p:.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
