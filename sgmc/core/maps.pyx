@@ -265,10 +265,9 @@ cdef class Tempered(Map):
         """By what each gradient is multiplied at a point x (dim,), for diagonal maps."""
         return np.asarray(self.gamma) * self.inner.slopes(x)
 
-    @property
-    def matrix(self):
-        """The matrix (size, dim) whose transpose pulls gradients back, for affine maps."""
-        return np.asarray(self.inner.matrix) * np.asarray(self.gamma)
+    def jacobian(self, x):
+        """The matrix (size, dim) whose transpose pulls gradients back at x, for affine maps."""
+        return np.asarray(self.inner.jacobian(x)) * np.asarray(self.gamma)
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         return self.inner.forward(x, theta, log_jacobian)
