@@ -25,11 +25,23 @@ cdef class BernoulliLogit(Glm):
 
 def expit(eta):
     """1 / (1 + exp(-eta)), elementwise."""
-    cdef double[::1] x = np.ascontiguousarray(eta, dtype=float).ravel(), p = np.empty(x.shape[0])
+    cdef const double[::1] x = np.ascontiguousarray(eta, dtype=float).ravel()
+    cdef double[::1] p = np.empty(x.shape[0])
     if x.shape[0]:
         with nogil:
             kernels.expit(x.shape[0], &x[0], &p[0])
     return np.asarray(p).reshape(np.shape(eta))
+
+
+def log_density(y, eta):
+    """y eta - log(1 + exp(eta)), elementwise; y is broadcast to eta."""
+    cdef const double[::1] x = np.ascontiguousarray(eta, dtype=float).ravel()
+    cdef double[::1] value = np.empty(x.shape[0])
+    cdef const double[::1] outcome = np.ascontiguousarray(np.broadcast_to(y, np.shape(eta)), dtype=float).ravel()
+    if x.shape[0]:
+        with nogil:
+            kernels.logit_density(x.shape[0], &x[0], &outcome[0], &value[0])
+    return np.asarray(value).reshape(np.shape(eta))
 
 
 class LogitFamily(Family):
@@ -39,7 +51,29 @@ class LogitFamily(Family):
     title = "Logit"
     outcome = "binary"
     kernel = BernoulliLogit
+    graded = False
     mean = staticmethod(expit)
+
+    @staticmethod
+    def variance(eta, extra=None):
+        """p (1 - p), without cancellation where p is near 1."""
+        return expit(eta) * expit(-np.asarray(eta))
+
+    @staticmethod
+    def simulate(eta, rng, extra=None):
+        """1 with probability p, else 0."""
+        return (rng.random(np.shape(eta)) < expit(eta)).astype(float)
+
+    @staticmethod
+    def log_density(y, eta, extra=None):
+        """y eta - log(1 + exp(eta))."""
+        return log_density(y, eta)
+
+    @staticmethod
+    def deviance(y, mean):
+        """-2 log p(y)."""
+        with np.errstate(divide="ignore"):
+            return -2 * np.log1p(-np.abs(np.asarray(y) - mean))
 
     @staticmethod
     def check(y, label):
