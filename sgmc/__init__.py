@@ -36,6 +36,7 @@ _HOMES = {
     "sgmc.core.schedules": ("Constant", "Polynomial", "Cyclical"),
     "sgmc.results.results": ("Results",),
     "sgmc.results.files": ("load",),
+    "sgmc.results.loo": ("compare",),
     "sgmc.registry": ("register",),
     "sgmc.errors": ("SGMCError", "SGMCWarning"),
 }

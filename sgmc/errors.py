@@ -25,6 +25,10 @@ class NotSupported(SGMCError, NotImplementedError):
     """A combination that is refused by name, with the reason."""
 
 
+class MissingExtra(SGMCError, ImportError):
+    """A package is needed that is not installed; the message names the extra that brings it."""
+
+
 class SGMCWarning(UserWarning):
     """Base of all warnings: what was seen, in numbers, and what to do about it.
 
@@ -104,6 +108,10 @@ class LowEnergyWarning(SGMCWarning):
 
 class InterruptedWarning(SGMCWarning):
     """The run was stopped early, by Ctrl-C or a time limit: partial results."""
+
+
+class InfluenceWarning(SGMCWarning):
+    """Leaving out single rows changes the posterior too much for what was estimated from it."""
 
 
 class CheckpointWarning(SGMCWarning):

@@ -1,6 +1,8 @@
 """The tests are of the installed package: child processes, too, must not find the source tree they are started in."""
 import os
 
+import pytest
+
 os.environ["PYTHONSAFEPATH"] = "1"
 
 
@@ -32,3 +34,54 @@ def pytest_terminal_summary(terminalreporter, config):
         write(f"{label:<36}" + "".join(f"{f'{sum(cell)}/{len(cell)}' if cell else '-':>9}" for cell in cells))
     missed = sum(not caught for *_, caught in found)
     write(f"{len(found)} planted mistakes (each variant of a sampler by itself), {len(found) - missed} caught, {missed} missed")
+
+
+# ---- results that several files of tests look at --------------------------------------------------------------------------
+
+@pytest.fixture(scope="session")
+def votes():
+    """Rows with numbers, a factor, an offset and frequency weights."""
+    import numpy as np
+    import pandas as pd
+
+    rng, n = np.random.default_rng(11), 400
+    df = pd.DataFrame({"x1": rng.normal(size=n), "x2": rng.normal(size=n), "g": rng.choice(["a", "b", "c"], n),
+                       "off": rng.uniform(-1, 1, n), "count": rng.integers(1, 4, n)})
+    eta = 0.3 + 0.9 * df.x1 - 0.5 * df.x2 + 0.7 * (df.g == "b")
+    return df.assign(y=(rng.random(n) < 1 / (1 + np.exp(-eta))).astype(int))
+
+
+@pytest.fixture(scope="session")
+def equal(votes):
+    """Draws that count alike."""
+    import sgmc
+
+    return sgmc.logit("y ~ x1 + x2 + g", votes, seed=1)
+
+
+@pytest.fixture(scope="session")
+def decaying(votes):
+    """Draws weighted by steps that shrink to a fifth."""
+    import sgmc
+
+    return sgmc.logit("y ~ x1 + x2 + g", votes, seed=1, sampler="lmsgld", step_size=lambda t: 0.9 / (1 + t / 2500), thin=5,
+                      draws=2000)
+
+
+@pytest.fixture(params=["equal weights", "step-size weights"])
+def posterior(request, equal, decaying):
+    """Results, with weights and without."""
+    return equal if request.param == "equal weights" else decaying
+
+
+@pytest.fixture(scope="session")
+def normalised():
+    """Draws (n, d) of results and their weights, which sum to one."""
+    import numpy as np
+
+    def of(results):
+        draws = results.draws.reshape(-1, results.draws.shape[2])
+        weights = np.ones(len(draws)) if results.weights is None else np.tile(results.weights, len(results.draws))
+        return draws, weights / weights.sum()
+
+    return of

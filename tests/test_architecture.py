@@ -87,7 +87,9 @@ def test_leaves_import_the_core_and_no_sibling(path):
 @pytest.mark.parametrize("room, allowed", [
     ("diagnostics", {"sgmc.diagnostics", "sgmc.errors"}), ("datasets", {"sgmc.datasets", "sgmc.errors"}),
     ("formula", {"sgmc.formula", "sgmc.errors"}), ("errors.py", set()), ("priors.py", {"sgmc.errors"}),
-    ("registry.py", {"sgmc.core", "sgmc.errors"}),
+    ("registry.py", {"sgmc.core", "sgmc.errors"}), ("plots", {"sgmc.plots", "sgmc.diagnostics", "sgmc.errors"}),
+    ("results", {"sgmc.results", "sgmc.plots", "sgmc.diagnostics", "sgmc.fitting", "sgmc.core", "sgmc.errors", "sgmc.regression",
+                 "sgmc.formula", "sgmc.subsampling"}),
     ("fitting", {"sgmc.fitting", "sgmc.core", "sgmc.errors", "sgmc.registry", "sgmc.priors", "sgmc.subsampling",
                  "sgmc.version"}),
 ])

@@ -86,14 +86,19 @@ def mcse(draws, method="mean", *, weights=None):
     return spread / np.sqrt(ess(draws, method=method, weights=weights))
 
 
-def autocorr(draws, max_lag):
-    """Autocorrelation of each chain and parameter at lags 0 to `max_lag`.
+def autocorr(draws, max_lag, *, weights=None):
+    r"""Autocorrelation of each chain and parameter at lags 0 to `max_lag`.
+
+    :math:`\rho_k = \sum_t \sqrt{w_t w_{t+k}} (x_t - m)(x_{t+k} - m) / \sum_t w_t (x_t - m)^2` with the weighted mean m of the
+    chain; without weights this is arviz-stats' own.
 
     Parameters
     ----------
     draws : array_like, (chain, draw, parameter)
     max_lag : int
         Less than the number of draws.
+    weights : array_like, (draw,), optional
+        Step-size weights, shared by the chains.
 
     Returns
     -------
@@ -109,9 +114,21 @@ def autocorr(draws, max_lag):
     if not 0 <= max_lag < draws.shape[1]:
         raise ArgumentError(f"max_lag must be from 0 to {draws.shape[1] - 1}, the draws less one, not {max_lag}")
     with np.errstate(invalid="ignore"):
-        correlation = array_stats.autocorr(draws, axis=1)[:, :max_lag + 1]
         spread = np.ptp(draws, axis=1, keepdims=True)
+        if weights is None:
+            correlation = array_stats.autocorr(draws, axis=1)[:, :max_lag + 1]
+        else:
+            correlation = _weighted_autocorr(draws, max_lag, as_weights(weights, draws.shape[1]))
     return np.where(np.isfinite(spread) & (spread > 0), correlation, np.nan)
+
+
+def _weighted_autocorr(draws, max_lag, weights):
+    """See `autocorr`."""
+    mean = np.einsum("ctp,t->cp", draws, weights)[:, None]
+    part = np.sqrt(weights)[None, :, None] * (draws - mean)
+    spectrum = np.fft.rfft(part, 2 * draws.shape[1], axis=1)
+    products = np.fft.irfft(np.abs(spectrum) ** 2, axis=1)[:, :max_lag + 1]
+    return products / products[:, :1]
 
 
 def _by_parameter(statistic, draws, **options):

@@ -92,3 +92,56 @@ def _quantile(values, q, weights):
     values, weights = values[order], weights[order]
     middle = np.cumsum(weights) - weights / 2
     return np.interp(middle[0] + q * (middle[-1] - middle[0]), middle, values)
+
+
+def systematic(weights, count):
+    r"""Numbers of `count` draws in proportion to their weights, in their order: a sample whose draws count alike.
+
+    Draw k is taken as often as :math:`(i + 1/2) / n`, i = 0 .. n - 1, fall into its share of the total weight, that is
+    :math:`n w_k` times rounded up or down.
+
+    Parameters
+    ----------
+    weights : array_like, (draw,)
+    count : int
+
+    Returns
+    -------
+    ndarray of int, (count,)
+    """
+    share = np.cumsum(as_weights(weights, len(weights)))
+    return np.minimum(np.searchsorted(share, (np.arange(count) + 0.5) / count), len(share) - 1)
+
+
+def hdi(draws, prob, weights=None):
+    r"""Narrowest interval of each parameter that holds at least `prob` of the draws' weight.
+
+    Parameters
+    ----------
+    draws : array_like, (chain, draw, parameter)
+    prob : float
+    weights : array_like, (draw,), optional
+
+    Returns
+    -------
+    ndarray, (2, parameter)
+        NaN for parameters with a NaN.
+    """
+    draws = as_chains(draws)
+    w = np.full(draws.shape[1], 1.0) if weights is None else as_weights(weights, draws.shape[1])
+    flat, w = draws.reshape(-1, draws.shape[2]), np.tile(w, len(draws))
+    return np.stack([_hdi(column, prob, w / w.sum()) for column in flat.T], axis=-1)
+
+
+def _hdi(values, prob, weights):
+    """The narrowest interval of one parameter; the weights sum to one."""
+    if np.isnan(values).any():
+        return np.full(2, np.nan)
+    order = np.argsort(values, kind="stable")
+    values, share = values[order], np.cumsum(weights[order])
+    last = np.searchsorted(share, share + prob - 1e-12)        # sums of equal weights are off by rounding
+    last = last[last < len(values)]
+    if not len(last):
+        return values[[0, -1]]
+    k = np.argmin(values[last] - values[:len(last)])
+    return values[[k, last[k]]]

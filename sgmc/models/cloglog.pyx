@@ -61,7 +61,7 @@ class CloglogFamily(Binary):
         return -np.expm1(-np.exp(np.minimum(eta, LARGEST)))
 
     @staticmethod
-    def log_density(y, eta):
+    def log_density(y, eta, extra=None):
         """See `Family.log_density`."""
         mu = np.exp(np.minimum(eta, LARGEST))
         with np.errstate(divide="ignore"):

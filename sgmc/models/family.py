@@ -7,6 +7,10 @@ from sgmc.errors import DataError
 class Family:
     """Base of regression families.
 
+    All functions are of blocks: `eta` has a row for each row of the data and a column for each draw, outcomes `y` are (row, 1),
+    and `extra` has the draws of the family's own parameters (a scale, a dispersion), (parameter, draw), or is None where there
+    are none.  In the draws of a result these parameters follow the coefficients.
+
     Attributes
     ----------
     name : str
@@ -21,6 +25,8 @@ class Family:
         Whether outcomes are counts, for which an exposure has a meaning.
     walled : bool
         Whether columns with few contrary outcomes get quantile coordinates, which are made for logistic tails.
+    graded : bool
+        Whether an interval of single outcomes says something, as it does not of 0 and 1.
     """
 
     name = None
@@ -29,6 +35,7 @@ class Family:
     kernel = None
     counts = False
     walled = False
+    graded = True
 
     @staticmethod
     def mean(eta):
@@ -36,19 +43,52 @@ class Family:
         raise NotImplementedError
 
     @staticmethod
-    def check(y, label):
-        """Raise DataError where the outcomes do not suit the family; `label` names the response."""
+    def variance(eta, extra=None):
+        """Var[y | x] from linear predictors, elementwise."""
+        raise NotImplementedError
 
     @staticmethod
-    def log_density(y, eta):
-        """log p(y | eta), complete, elementwise."""
+    def simulate(eta, rng, extra=None):
+        """Outcomes drawn by a numpy Generator, one for each linear predictor; these are finite."""
         raise NotImplementedError
+
+    @staticmethod
+    def log_density(y, eta, extra=None):
+        """log p(y | eta), with every constant: it is compared between models."""
+        raise NotImplementedError
+
+    @staticmethod
+    def deviance(y, mean):
+        """Unit deviance, 2 (log p(y; y) - log p(y; mean)) at unit dispersion, elementwise."""
+        raise NotImplementedError
+
+    @staticmethod
+    def check(y, label):
+        """Raise DataError where the outcomes do not suit the family; `label` names the response."""
 
 
 class Binary(Family):
     """Base of families of outcomes 0 and 1."""
 
     outcome = "binary"
+    graded = False
+
+    @classmethod
+    def variance(cls, eta, extra=None):
+        """p (1 - p)."""
+        p = cls.mean(eta)
+        return p * (1 - p)
+
+    @classmethod
+    def simulate(cls, eta, rng, extra=None):
+        """1 with probability p, else 0."""
+        return (rng.random(np.shape(eta)) < cls.mean(eta)).astype(float)
+
+    @staticmethod
+    def deviance(y, mean):
+        """-2 log p(y)."""
+        with np.errstate(divide="ignore"):
+            return -2 * np.log1p(-np.abs(np.asarray(y) - mean))
 
     @staticmethod
     def check(y, label):

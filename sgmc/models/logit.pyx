@@ -24,11 +24,23 @@ cdef class BernoulliLogit(Glm):
 
 def expit(eta):
     """1 / (1 + exp(-eta)), elementwise."""
-    cdef double[::1] x = np.ascontiguousarray(eta, dtype=float).ravel(), p = np.empty(x.shape[0])
+    cdef const double[::1] x = np.ascontiguousarray(eta, dtype=float).ravel()
+    cdef double[::1] p = np.empty(x.shape[0])
     if x.shape[0]:
         with nogil:
             kernels.expit(x.shape[0], &x[0], &p[0])
     return np.asarray(p).reshape(np.shape(eta))
+
+
+def log_density(y, eta):
+    """y eta - log(1 + exp(eta)), elementwise; y is broadcast to eta."""
+    cdef const double[::1] x = np.ascontiguousarray(eta, dtype=float).ravel()
+    cdef double[::1] value = np.empty(x.shape[0])
+    cdef const double[::1] outcome = np.ascontiguousarray(np.broadcast_to(y, np.shape(eta)), dtype=float).ravel()
+    if x.shape[0]:
+        with nogil:
+            kernels.logit_density(x.shape[0], &x[0], &outcome[0], &value[0])
+    return np.asarray(value).reshape(np.shape(eta))
 
 
 class LogitFamily(Binary):
@@ -41,6 +53,11 @@ class LogitFamily(Binary):
     mean = staticmethod(expit)
 
     @staticmethod
-    def log_density(y, eta):
-        """See `Family.log_density`."""
-        return y * eta - np.logaddexp(0, eta)
+    def variance(eta, extra=None):
+        """p (1 - p), without cancellation where p is near 1."""
+        return expit(eta) * expit(-np.asarray(eta))
+
+    @staticmethod
+    def log_density(y, eta, extra=None):
+        """y eta - log(1 + exp(eta))."""
+        return log_density(y, eta)

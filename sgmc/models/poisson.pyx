@@ -1,6 +1,6 @@
 """Poisson regression of counts."""
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
 from sgmc.core cimport kernels
 from sgmc.core.contract cimport OK
@@ -9,6 +9,7 @@ from sgmc.models.family import Family
 from sgmc.models.glm cimport Glm
 
 LARGEST = 700.0                   # predictor beyond which exp would overflow, as a number and in products
+MOST = 9e18                       # of a simulated count's mean
 
 
 cdef class PoissonLog(Glm):
@@ -43,9 +44,24 @@ class PoissonFamily(Family):
         return np.exp(np.minimum(eta, LARGEST))
 
     @staticmethod
-    def log_density(y, eta):
+    def log_density(y, eta, extra=None):
         """See `Family.log_density`."""
         return y * eta - PoissonFamily.mean(eta) - gammaln(y + 1)
+
+    @staticmethod
+    def variance(eta, extra=None):
+        """The mean."""
+        return PoissonFamily.mean(eta)
+
+    @staticmethod
+    def simulate(eta, rng, extra=None):
+        """Counts."""
+        return rng.poisson(np.minimum(PoissonFamily.mean(eta), MOST)).astype(float)
+
+    @staticmethod
+    def deviance(y, mean):
+        """2 (y log(y / mean) - (y - mean))."""
+        return 2 * (xlogy(y, y) - xlogy(y, mean) - (y - mean))
 
     @staticmethod
     def check(y, label):

@@ -47,6 +47,6 @@ class ProbitFamily(Binary):
     mean = staticmethod(ndtr)
 
     @staticmethod
-    def log_density(y, eta):
+    def log_density(y, eta, extra=None):
         """See `Family.log_density`."""
         return log_ndtr((2 * y - 1) * eta)

@@ -1,21 +1,18 @@
 """The covariance of the draws, and of what the model alone would say where draws have the sandwich's."""
 import numpy as np
-import pandas as pd
 
 from sgmc.errors import ArgumentError
 
 
-def covariance(results, cov_type=None):
-    """See `Results.cov_params`."""
+def covariance_of(results, cov_type=None):
+    """An array (d, d); see `Results.cov_params`."""
     known = ("nonrobust", "robust") if results.cov_type == "robust" else ("nonrobust",)
     if not (cov_type is None or isinstance(cov_type, str) and cov_type in known):
         hint = "; fit with cov_type='robust' for the sandwich" if cov_type == "robust" else ""
         raise ArgumentError(f"cov_type={cov_type!r}: these results have {' and '.join(map(repr, known))}{hint}")
     if cov_type in (None, results.cov_type):
-        found = np.atleast_2d(np.cov(results.flat.T, aweights=results.flat_weights))
-    else:
-        found = results._curvature_covariance
-    return pd.DataFrame(found, results.names, results.names)
+        return np.atleast_2d(np.cov(results.flat.T, aweights=results.flat_weights))
+    return results._curvature_covariance
 
 
 def beside(results):

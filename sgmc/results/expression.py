@@ -1,4 +1,4 @@
-"""Linear expressions in coefficient names, for hypotheses."""
+"""Linear expressions in coefficient names, for hypotheses and contrasts."""
 import ast
 import difflib
 import re
@@ -10,8 +10,8 @@ from sgmc.errors import ArgumentError
 LARGEST = 1e300           # of the numbers in a statement
 
 
-def linear(text, names, draws):
-    """Draws of a linear expression such as ``2*x1 - `my var` + 0.5``.
+class Statement:
+    """A text in coefficient names, such as ``2*x1 - `my var` > 0.5``, whose names are read before its signs.
 
     Names that are not identifiers are written in backticks; names like ``g[T.b]`` also as they stand.
 
@@ -19,54 +19,101 @@ def linear(text, names, draws):
     ----------
     text : str
     names : list of str
-    draws : array (n, d)
+    what : str
+        The method that was asked, for messages.
 
-    Raises
-    ------
-    ArgumentError
-        For unknown names (with the nearest), or what is not linear.
+    Attributes
+    ----------
+    code : str
+        The text with a token in the place of each name.
     """
-    code, used = text, {}
-    for name in sorted(names, key=len, reverse=True):         # longest first: x10 before x1
-        token = f"_c{names.index(name)}_"
-        pattern = f"`{re.escape(name)}`" if re.search(r"\W", name) is None else f"`{re.escape(name)}`|{re.escape(name)}"
-        code, count = re.subn(pattern, token, code)
-        if count:
-            used[token] = name
-    try:
-        tree = ast.parse(code.strip(), mode="eval").body
-    except SyntaxError:
-        raise ArgumentError(f"hypothesis: cannot read {text.strip()!r}; write awkward names in backticks") from None
-    constant, weights = collect(tree, names, used, text)
-    return constant + draws @ weights
+
+    def __init__(self, text, names, what):
+        self.names, self.what, self.code, self.used = names, what, text, {}
+        for name in sorted(names, key=len, reverse=True):     # longest first: x10 before x1
+            token = f"_c{names.index(name)}_"
+            pattern = f"`{re.escape(name)}`" if re.search(r"\W", name) is None else f"`{re.escape(name)}`|{re.escape(name)}"
+            self.code, count = re.subn(pattern, token, self.code)
+            if count:
+                self.used[token] = name
+
+    def combination(self, code):
+        """Constant and weights (d,) of a part of the code.
+
+        Raises
+        ------
+        ArgumentError
+            For unknown names (with the nearest), or what is not linear.
+        """
+        self.part = code.strip()
+        for token, name in self.used.items():
+            self.part = self.part.replace(token, name)
+        try:
+            tree = ast.parse(code.strip(), mode="eval").body
+        except SyntaxError:
+            raise self.refused("cannot read {}; write awkward names in backticks") from None
+        return self.collect(tree)
+
+    def refused(self, why):
+        """The error that says why the part at hand cannot be read."""
+        return ArgumentError(f"{self.what}: {why.format(repr(self.part))}")
+
+    def collect(self, node):
+        """Constant and weights of a linear expression tree."""
+        none = np.zeros(len(self.names))
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            if abs(node.value) > LARGEST:
+                raise self.refused("a number in {} is too large, or infinite")
+            return float(node.value), none
+        if isinstance(node, ast.Name):
+            return 0.0, self.unit(self.used.get(node.id, node.id))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+            constant, weights = self.collect(node.operand)
+            return (-constant, -weights) if isinstance(node.op, ast.USub) else (constant, weights)
+        if isinstance(node, ast.BinOp):
+            a, u = self.collect(node.left)
+            b, v = self.collect(node.right)
+            if isinstance(node.op, ast.Add):
+                return a + b, u + v
+            if isinstance(node.op, ast.Sub):
+                return a - b, u - v
+            if isinstance(node.op, ast.Mult) and not (u.any() and v.any()):
+                return a * b, a * v + b * u
+            if isinstance(node.op, ast.Div) and not v.any() and b != 0:
+                return a / b, u / b
+        raise self.refused("{} is not linear in the coefficients")
+
+    def unit(self, name):
+        """Weights of one coefficient."""
+        if name not in self.names:
+            near = difflib.get_close_matches(name, self.names, n=1)
+            raise ArgumentError(f"{self.what}: {name!r} is not a coefficient"
+                                + (f"; did you mean {near[0]!r}?" if near else f"; they are: {', '.join(self.names[:20])}"))
+        return np.eye(len(self.names))[self.names.index(name)]
 
 
-def collect(node, names, used, text):
-    """Constant and weights of a linear expression tree."""
-    none = np.zeros(len(names))
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        if abs(node.value) > LARGEST:
-            raise ArgumentError(f"hypothesis: a number in {text.strip()!r} is too large, or infinite")
-        return float(node.value), none
-    if isinstance(node, ast.Name):
-        name = used.get(node.id, node.id)
-        if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            raise ArgumentError(f"hypothesis: {name!r} is not a coefficient"
-                                + (f"; did you mean {near[0]!r}?" if near else f"; they are: {', '.join(names[:20])}"))
-        return 0.0, np.eye(len(names))[names.index(name)]
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
-        constant, weights = collect(node.operand, names, used, text)
-        return (-constant, -weights) if isinstance(node.op, ast.USub) else (constant, weights)
-    if isinstance(node, ast.BinOp):
-        a, u = collect(node.left, names, used, text)
-        b, v = collect(node.right, names, used, text)
-        if isinstance(node.op, ast.Add):
-            return a + b, u + v
-        if isinstance(node.op, ast.Sub):
-            return a - b, u - v
-        if isinstance(node.op, ast.Mult) and not (u.any() and v.any()):
-            return a * b, a * v + b * u
-        if isinstance(node.op, ast.Div) and not v.any() and b != 0:
-            return a / b, u / b
-    raise ArgumentError(f"hypothesis: {text.strip()!r} is not linear in the coefficients")
+def inequality(text, names):
+    """Constant and weights of left minus right, and the sign, of a statement with one of < > <= >=."""
+    if not isinstance(text, str):
+        raise ArgumentError(f"hypothesis {text!r} must be text, such as 'x1 > 0'")
+    statement = Statement(text, names, "hypothesis")
+    sides = re.split(r"(<=|>=|<|>)", statement.code)
+    if len(sides) != 3:
+        raise ArgumentError(f"hypothesis {text!r} must have one of < > <= >= between two expressions; "
+                            "an exact equality has probability zero")
+    if not sides[0].strip() or not sides[2].strip():
+        raise ArgumentError(f"hypothesis: cannot read {text!r}, one side is empty")
+    (a, u), (b, v) = statement.combination(sides[0]), statement.combination(sides[2])
+    return a - b, u - v, sides[1]
+
+
+def difference(text, names):
+    """Constant and weights of an expression, or of the two sides of an equation."""
+    statement = Statement(text, names, "contrast")
+    sides = statement.code.split("=")
+    if len(sides) > 2 or not all(side.strip() for side in sides):
+        raise ArgumentError(f"contrast: {text!r} must be one expression, such as 'x1 - x2', or two with = between them; "
+                            "give a list for several")
+    a, u = statement.combination(sides[0])
+    b, v = statement.combination(sides[1]) if len(sides) == 2 else (0.0, np.zeros(len(names)))
+    return a - b, u - v

@@ -5,6 +5,7 @@ import re
 import textwrap
 
 import numpy as np
+import pandas as pd
 from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
 
@@ -48,9 +49,7 @@ def latex_escape(text):
 def summary(results, alpha=0.05, title=None, yname=None, xname=None):
     """Build the summary of a Results."""
     left, right, lines = results.header
-    listed = results.names if xname is None else [] if isinstance(xname, str) or not np.iterable(xname) else list(xname)
-    if len(listed) != len(results.names):
-        raise ArgumentError(f"xname={xname!r} must be {len(results.names)} names, one a coefficient")
+    listed = coefficient_names(results, xname)
     left = [(k, yname if k == "Dep. Variable" and yname else v) for k, v in left]
     out = PosteriorSummary()
     frame = results.summary_frame(alpha)
@@ -161,3 +160,28 @@ def whole(value):
 def ratio(value):
     """R-hat as text."""
     return "-" if not np.isfinite(value) else f"{value:.3f}"
+
+
+def summary2(results, alpha, title, names, float_format):
+    """statsmodels' second kind of summary; `names` are of the outcome and of the coefficients, each or None."""
+    from statsmodels.iolib.summary2 import Summary as Second
+
+    yname, xname = names
+    left, right, lines = results.header
+    left = [(k, yname if k == "Dep. Variable" and yname else v) for k, v in left]
+    right = right + [("", "")] * (len(left) - len(right))
+    out = Second()
+    out.add_title(title or f"{left[1][1]} Posterior Summary")
+    out.add_df(pd.DataFrame([[a, b, c, d] for (a, b), (c, d) in zip(left, right)]), header=False, index=False, align="l")
+    out.add_df(results.summary_frame(alpha).set_axis(coefficient_names(results, xname)), float_format=float_format)
+    for line in [*lines, *(f"[{w.code}] {w}" for w in results.warnings)]:
+        out.add_text(line)
+    return out
+
+
+def coefficient_names(results, xname):
+    """The coefficients' names, or those given in their place."""
+    listed = results.names if xname is None else [] if isinstance(xname, str) or not np.iterable(xname) else list(xname)
+    if len(listed) != len(results.names):
+        raise ArgumentError(f"xname={xname!r} must be {len(results.names)} names, one a coefficient")
+    return listed

@@ -1,0 +1,34 @@
+"""Axes to draw on: those given, or new ones."""
+import numpy as np
+
+from sgmc.errors import ArgumentError, MissingExtra
+
+COLUMNS = 3
+
+
+def axes_for(count, ax, size=(4.0, 2.6)):
+    """`count` axes, one dimension; new ones in a figure of at most three columns where `ax` is None.
+
+    Parameters
+    ----------
+    count : int
+    ax : Axes, list of Axes or None
+    size : (float, float)
+        Inches of each new one.
+    """
+    if ax is not None:
+        given = np.ravel(np.asarray(ax, dtype=object))
+        if len(given) != count or not all(hasattr(one, "plot") for one in given):
+            raise ArgumentError(f"ax must be {count} Matplotlib axes, one a panel, not {len(given)} {type(given[0]).__name__}"
+                                if len(given) else f"ax must be {count} Matplotlib axes, it is empty")
+        return given
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise MissingExtra("plots need Matplotlib, which is not installed: pip install 'sgmc[plots]'") from error
+    wide = min(count, COLUMNS)
+    high = -(-count // wide)
+    _, grid = pyplot.subplots(high, wide, figsize=(size[0] * wide, size[1] * high), squeeze=False, layout="constrained")
+    for unused in grid.ravel()[count:]:
+        unused.remove()
+    return grid.ravel()[:count]

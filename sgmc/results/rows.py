@@ -1,0 +1,241 @@
+"""Rows and draws: what linear predictors are made of, for the data of the fit and for new ones."""
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sgmc.diagnostics import moments
+from sgmc.errors import ArgumentError, DataError
+from sgmc.fitting.arrays import check_index, first_place, numeric, table_of_numbers, vector
+from sgmc.formula.frames import pandas_or_same
+
+CELLS = 1 << 20           # rows x draws evaluated at a time
+WORK = 4e8                # rows x draws evaluated in all; beyond, draws are thinned evenly, to at least FEWEST
+FEWEST = 200
+MEMORY_LIMIT = 1 << 30    # bytes of an array (draw, row)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a table and draws of the coefficients for it.
+
+    Attributes
+    ----------
+    family : Family
+    X : array (n, d) or CSR array
+    coefficients : array (m, d)
+    extra : array (k, m) or None
+        Draws of the family's own parameters.
+    weights : array (m,) or None
+        Of the draws.
+    offset : array (n,)
+    index : Index or None
+        Labels of the rows.
+    order : array (n,) or None
+        Row i of the table is row order[i] of the output.
+    y : array (n,) or None
+    frequency : array (n,) or None
+        Frequency weights of the rows.
+    """
+
+    family: object
+    X: object
+    coefficients: np.ndarray
+    extra: np.ndarray | None
+    weights: np.ndarray | None
+    offset: np.ndarray
+    index: object = None
+    order: np.ndarray | None = None
+    y: np.ndarray | None = None
+    frequency: np.ndarray | None = None
+
+    @property
+    def n(self):
+        """Rows."""
+        return self.X.shape[0]
+
+    @property
+    def m(self):
+        """Draws."""
+        return len(self.coefficients)
+
+    def with_draws(self, kept):
+        """The same rows with some of the draws."""
+        return replace(self, coefficients=self.coefficients[kept], extra=None if self.extra is None else self.extra[:, kept],
+                       weights=None if self.weights is None else self.weights[kept])
+
+    def affordable(self):
+        """The same rows with evenly thinned draws where there is too much to do."""
+        if self.n * self.m <= WORK:
+            return self
+        return self.with_draws(evenly(self.m, max(FEWEST, int(WORK // self.n))))
+
+    def of_equal_weight(self, count=None):
+        """The same rows with draws that count alike: `count` of them, evenly spaced, in proportion to their weights."""
+        if self.weights is None:
+            return self if count is None else self.with_draws(evenly(self.m, count))
+        return replace(self.with_draws(moments.systematic(self.weights, self.m if count is None else count)), weights=None)
+
+    def at_mean(self):
+        """The same rows with one draw, the posterior mean."""
+        mean = np.average(self.coefficients, axis=0, weights=self.weights)[None]
+        extra = None if self.extra is None else np.average(self.extra, axis=1, weights=self.weights)[:, None]
+        return replace(self, coefficients=mean, extra=extra, weights=None)
+
+    def among(self, kept):
+        """Some of the table's rows, in the order given; they are their own output."""
+        y, frequency = (None if column is None else column[kept] for column in (self.y, self.frequency))
+        return replace(self, X=self.X[kept], offset=self.offset[kept], index=None, order=None, y=y, frequency=frequency)
+
+    def blocks(self):
+        """Pairs (slice of the table, its linear predictors (row, draw)), few enough at a time for memory."""
+        size = max(1, CELLS // self.m)
+        for a in range(0, self.n, size):
+            at = slice(a, min(a + size, self.n))
+            yield at, self.X[at] @ self.coefficients.T + self.offset[at, None]
+
+    def place(self, at):
+        """Where rows of the table are in the output."""
+        return at if self.order is None else self.order[at]
+
+    def average(self, function, *columns):
+        """Mean over draws of function(eta, *columns) for each row of the output; columns (n,) are passed as (row, 1)."""
+        out = np.empty(self.n)
+        for at, eta in self.blocks():
+            out[self.place(at)] = np.average(function(eta, *(c[at, None] for c in columns)), axis=1, weights=self.weights)
+        return out
+
+    def fits(self, what):
+        """Refuse an array (draw, row) that memory should not hold."""
+        size = 8 * self.n * self.m
+        if size > MEMORY_LIMIT:
+            few = MEMORY_LIMIT // (8 * self.n)
+            advice = f"give draws={few}" if few else "give fewer rows at a time"
+            raise ArgumentError(f"{what} of {self.n:,} rows and {self.m:,} draws is {size / 2**30:.1f} GB, over the limit of "
+                                f"1 GB; {advice}")
+
+
+def evenly(m, count):
+    """Numbers of `count` of m draws, evenly spaced."""
+    return np.arange(m) if count >= m else np.unique(np.linspace(0, m - 1, count).astype(int))
+
+
+def rows_of(results, exog=None, offset=None, *, endog=None, transform=True):
+    """The rows of new data, or of the data of the fit: then in the fit's own coordinates and order."""
+    fit, family = results._fit, results.model.family
+    if exog is not None or fit is None:
+        X, off, index = design_of(results, exog, offset, transform)
+        y = None if endog is None else outcomes(results, exog, endog, X.shape[0])
+        d = X.shape[1]
+        return Rows(family, X, results.flat[:, :d], own_draws(results, d), results.flat_weights, off, index, y=y)
+    if offset is not None or endog is not None:
+        raise ArgumentError(f"{'offset' if endog is None else 'endog'} belongs to new rows: give exog too")
+    table, model = fit.problem.table, fit.problem.model
+    d = table.X.shape[1]
+    natural = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))[:, :d]
+    off = np.asarray(model.offset) if len(model.offset) else np.zeros(model.n)
+    return Rows(family, table.X, natural, own_draws(results, d), results.flat_weights, off, None, table.order, table.y,
+                table.weight)
+
+
+def fitted_rows(results, what):
+    """The rows of the fit's data; ArgumentError, naming `what` was asked for, where they were left behind."""
+    if results._fit is None:
+        raise ArgumentError(f"{what} needs the data of the fit: these results were loaded from a file, or saved without theirs")
+    return rows_of(results)
+
+
+def own_draws(results, d):
+    """Draws (k, m) of the family's own parameters, which follow the d coefficients, or None."""
+    return results.flat[:, d:].T if results.flat.shape[1] > d else None
+
+
+def design_of(results, exog, offset, transform=True):
+    """Rows to predict: (design, offset vector, index)."""
+    spec, names = results.model.spec if transform else None, results.model.exog_names
+    if exog is None:
+        raise ArgumentError("predict needs new data: these results were loaded from a file, or saved without theirs")
+    if spec is not None:
+        X = spec.matrix(exog)
+    else:
+        exog = pandas_or_same(exog)
+        X = table_of_numbers("exog", exog)
+        X = X[None, :] if X.ndim == 1 and X.shape[0] == len(names) else X
+        if X.ndim != 2 or X.shape[1] != len(names):
+            raise DataError(f"exog has shape {np.shape(exog)}; it must have {len(names)} columns: {', '.join(names[:8])}")
+        check_columns(exog, names)
+    place = first_place(X, np.isinf)
+    if place is not None:
+        raise DataError(f"the new data are infinite in {names[place[1]]!r} at row {place[0]}; leave such rows out")
+    index = exog.index if hasattr(getattr(exog, "index", None), "equals") else None
+    check_index(exog=exog, offset=offset)
+    return X, check_offset(results, offset, X.shape[0]), index if index is not None and len(index) == X.shape[0] else None
+
+
+def check_columns(exog, names):
+    """Refuse a frame that has the columns of the design, but not in their order: it would be read by position."""
+    columns = [str(c) for c in getattr(exog, "columns", ())]
+    if set(columns) & set(names) and columns != names:
+        found, wanted = ", ".join(columns[:8]), ", ".join(names[:8])
+        raise DataError(f"exog has the columns {found}; it must have {wanted}, in this order, or pass exog.to_numpy()")
+
+
+def check_offset(results, offset, n):
+    """The offset of n new rows; asked for by name where the fit had one."""
+    if offset is None:
+        if "offset" in results.model.given:
+            raise ArgumentError("the model was fitted with an offset: predict needs offset= for the new rows (0 for none)")
+        return np.zeros(n)
+    if isinstance(offset, str):
+        raise ArgumentError(f"offset={offset!r}: predict takes the numbers themselves, e.g. offset=new[{offset!r}]")
+    offset = numeric("offset", offset)
+    if offset.ndim > 1 or offset.ndim and len(offset) != n:
+        shown = f"{len(offset)} values" if offset.ndim == 1 else f"shape {offset.shape}"
+        raise DataError(f"offset has {shown}, the new data have {n} rows")
+    if np.isinf(offset).any():
+        raise DataError("offset has infinite values; leave such rows out")
+    return np.broadcast_to(offset, (n,))
+
+
+def with_exposure(results, exog, offset, exposure):
+    """The offset of new rows with the log of their exposure, which is asked for by name where the fit had one."""
+    if exposure is None:
+        if exog is not None and "exposure" in results.model.given:
+            raise ArgumentError("the model was fitted with an exposure: predict needs exposure= for the new rows (1 for none)")
+        return offset
+    if not results.model.family.counts:
+        raise ArgumentError(f"exposure does not apply to {results.model.family_name}: it belongs to models of counts")
+    if isinstance(exposure, str):
+        raise ArgumentError(f"exposure={exposure!r}: predict takes the numbers themselves, e.g. exposure=new[{exposure!r}]")
+    check_index(exog=exog, exposure=exposure)
+    size = numeric("exposure", exposure)
+    if not (size > 0).all():
+        raise DataError("exposure must be positive")
+    if offset is None and "offset" in results.model.given:
+        return None                                            # asked for where it is missed
+    return np.log(size) + (0.0 if offset is None else numeric("offset", offset))
+
+
+def outcomes(results, exog, endog, n):
+    """Outcomes of n new rows as numbers; `endog` may be a column's name, and hold the labels of the fit's two levels."""
+    import pandas as pd
+
+    from sgmc.formula.columns import codes_of
+    from sgmc.formula.frames import as_frame
+
+    label, levels = results.model.endog_names, results.model.levels
+    if isinstance(endog, str):
+        frame = as_frame(exog)
+        if endog not in frame:
+            raise ArgumentError(f"endog={endog!r} is not a column of the new data; give the outcomes themselves")
+        endog = frame[endog]
+    check_index(exog=exog, endog=endog)
+    held = pd.Series(np.ravel(np.asarray(endog)))
+    if levels is not None and (held.dtype.kind not in "biuf" or held.isin(levels).all()):
+        codes = codes_of(held, levels, label).astype(float)
+        endog = np.where(codes < 0, np.nan, codes)
+    y = vector("endog", endog)
+    if len(y) != n:
+        raise DataError(f"endog has {len(y)} values, the new data have {n} rows")
+    if results.model.family.outcome == "binary" and not np.isin(y, (0.0, 1.0)).all():
+        raise DataError(f"the outcome {label!r} must be 0 or 1 in the new data; recode it first")
+    return y

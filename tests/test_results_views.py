@@ -1,0 +1,166 @@
+"""Results in ArviZ and Matplotlib: contents of the tree and of the figures, with weighted draws too."""
+import sys
+
+import numpy as np
+import pytest
+
+import sgmc
+from sgmc import diagnostics
+from sgmc.errors import ArgumentError, MissingExtra
+
+
+@pytest.fixture
+def plt():
+    """pyplot without a display; figures are closed afterwards."""
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    yield pyplot
+    pyplot.close("all")
+
+
+@pytest.fixture
+def arviz():
+    """arviz-base."""
+    return pytest.importorskip("arviz_base", reason="arviz-base is not installed")
+
+
+# ---- ArviZ ----------------------------------------------------------------------------------------------------------------
+
+def test_the_tree(arviz, equal, votes):
+    tree = equal.to_arviz(log_likelihood=True)
+    assert set(tree.children) == {"posterior", "observed_data", "log_likelihood"}
+    params = tree["posterior"]["params"]
+    assert params.dims == ("chain", "draw", "coefficient") and params.coords["coefficient"].values.tolist() == equal.names
+    np.testing.assert_array_equal(params.values, equal.draws)
+    np.testing.assert_array_equal(tree["observed_data"]["y"].values, votes.y)
+    density = tree["log_likelihood"]["y"]
+    assert density.dims == ("chain", "draw", "row")
+    np.testing.assert_array_equal(density.values.reshape(4000, 400), equal.log_lik())
+    assert tree.attrs["sampler"] == "lmsgld" and tree.attrs["formula"] == "y ~ x1 + x2 + g"
+    assert tree["observed_data"].attrs["outcome"] == "y"
+
+
+def test_arviz_works_on_the_tree(arviz, equal):
+    arviz_stats = pytest.importorskip("arviz_stats")
+    if not hasattr(arviz_stats, "summary"):
+        pytest.skip("arviz-stats[xarray] is not installed")
+    tree = equal.to_arviz(log_likelihood=True)
+    table = arviz_stats.summary(tree, round_to="none")
+    np.testing.assert_allclose(table["mean"].astype(float), equal.params, rtol=1e-9)
+    np.testing.assert_allclose(table["ess_bulk"].astype(float), equal.ess(), rtol=1e-9)
+    ours, theirs = equal.loo(), arviz_stats.loo(tree)
+    assert (ours.elpd, ours.se, ours.p) == pytest.approx((theirs.elpd, theirs.se, theirs.p), rel=1e-7)
+
+
+def test_weighted_draws_are_resampled(arviz, decaying):
+    tree = decaying.to_arviz(log_likelihood=True)
+    kept, params = tree["sample_stats"]["kept_draw"].values, tree["posterior"]["params"].values
+    assert (np.diff(kept, axis=1) >= 0).all() and (kept == kept[0]).all() and "resampled" in tree.attrs["weighted_draws"]
+    share = decaying.weights / decaying.weights.sum()
+    assert np.abs(np.bincount(kept[0], minlength=2000) - 2000 * share).max() < 1      # in proportion, rounded up or down
+    np.testing.assert_array_equal(params, np.take_along_axis(decaying.draws, kept[:, :, None], axis=1))
+    np.testing.assert_allclose(params.mean(axis=(0, 1)), decaying.params, atol=0.02 * decaying.bse.min())
+    density = decaying.log_lik().reshape(4, 2000, -1)[:, kept[0]]
+    np.testing.assert_array_equal(tree["log_likelihood"]["y"].values, density)
+
+
+def test_trees_without_the_data(arviz, votes, tmp_path):
+    sgmc.logit("y ~ x1", votes, seed=1).save(tmp_path / "fit")
+    fit = sgmc.load(tmp_path / "fit")
+    assert set(fit.to_arviz().children) == {"posterior"}
+    with pytest.raises(ArgumentError, match="log_lik needs the data of the fit"):
+        fit.to_arviz(log_likelihood=True)
+
+
+def test_names_that_trees_cannot_have(arviz):
+    rng = np.random.default_rng(0)
+    fit = sgmc.Logit(rng.integers(0, 2, 100), rng.normal(size=(100, 2)), names=["I(x / 2)", "a b"]).fit(seed=1)
+    assert fit.to_arviz()["posterior"]["params"].sel(coefficient="I(x / 2)").shape == (4, 1000)
+
+
+@pytest.mark.parametrize("package, call, extra", [
+    ("arviz_base", lambda r: r.to_arviz(), "arviz"), ("matplotlib", lambda r: r.plot_trace(), "plots"),
+    ("matplotlib", lambda r: r.plot_pp_check(draws=5), "plots")], ids=["arviz", "trace", "pp_check"])
+def test_missing_packages_are_named(equal, monkeypatch, package, call, extra):
+    for name in [name for name in sys.modules if name.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtra, match=rf"not installed: pip install 'sgmc\[{extra}\]'"):
+        call(equal)
+    assert issubclass(MissingExtra, ImportError)
+
+
+# ---- Matplotlib -----------------------------------------------------------------------------------------------------------
+
+def test_traces(plt, posterior):
+    axes = posterior.plot_trace()
+    assert [ax.get_title() for ax in axes] == posterior.names
+    time = np.arange(1000) if posterior.weights is None else np.cumsum(posterior.weights)
+    for j, ax in enumerate(axes):
+        assert len(ax.lines) == 4
+        np.testing.assert_array_equal(ax.lines[2].get_ydata(), posterior.draws[2, :, j])
+        np.testing.assert_allclose(ax.lines[2].get_xdata(), time)
+    axes[0].figure.canvas.draw()
+
+
+def test_histograms(plt, posterior, normalised):
+    (ax,) = posterior.plot_posterior("x1", alpha=0.2)
+    draws, w = normalised(posterior)
+    j = posterior.names.index("x1")
+    edges = np.array([*(p.get_x() for p in ax.patches), ax.patches[-1].get_x() + ax.patches[-1].get_width()])
+    heights = np.histogram(draws[:, j], edges, weights=w)[0] / np.diff(edges)
+    np.testing.assert_allclose([p.get_height() for p in ax.patches], heights, rtol=0.01, atol=0.02 * heights.max())
+    assert ax.lines[0].get_xdata()[0] == pytest.approx(posterior.params["x1"])
+    np.testing.assert_allclose(ax.lines[1].get_xdata(), posterior.conf_int(0.2, "x1").iloc[0])
+
+
+def test_autocorrelations(plt, posterior):
+    axes = posterior.plot_acf(["x2", "x1"], max_lag=10)
+    rho = diagnostics.autocorr(posterior.draws, 10, weights=posterior.weights)
+    assert [ax.get_title() for ax in axes] == ["x2", "x1"]
+    np.testing.assert_allclose(axes[0].lines[2].get_ydata(), rho[1, :, posterior.names.index("x2")])
+
+
+def test_weighted_autocorrelations_by_hand():
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(2, 50, 1)).cumsum(axis=1), rng.gamma(2, size=50)
+    for chain, found in zip(x[:, :, 0], diagnostics.autocorr(x, 5, weights=w)[:, :, 0]):
+        e = np.sqrt(w) * (chain - np.average(chain, weights=w))
+        np.testing.assert_allclose(found, [e[:50 - k] @ e[k:] / (e @ e) for k in range(6)], rtol=1e-9)
+    np.testing.assert_allclose(diagnostics.autocorr(x, 5, weights=np.full(50, 3.0)), diagnostics.autocorr(x, 5), rtol=1e-9)
+
+
+def test_calibration(plt, equal):
+    ax, table = equal.plot_pp_check(groups=6, draws=50), equal.pp_check(6, draws=50)[2:]
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), table["fitted"])
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), table["observed"])
+    np.testing.assert_array_equal([line[:, 1] for line in ax.collections[0].get_segments()], table[["[0.025", "0.975]"]])
+
+
+def test_axes_given(plt, equal):
+    _, mine = plt.subplots(1, 2)
+    axes = equal.plot_trace(["x1", "x2"], ax=mine)
+    assert axes[0] is mine[0] and axes[1] is mine[1] and mine[0].get_title() == "x1"
+    assert equal.plot_posterior("x1", ax=mine[0])[0] is mine[0]
+    for wrong in (mine[0], [], [1, 2], mine.tolist() * 2):
+        with pytest.raises(ArgumentError, match="ax must be 2 Matplotlib axes"):
+            equal.plot_trace(["x1", "x2"], ax=wrong)
+
+
+def test_plots_refused(plt, equal):
+    with pytest.raises(ArgumentError, match="'x3' is not a coefficient"):
+        equal.plot_acf("x3")
+    with pytest.raises(ArgumentError, match="alpha"):
+        equal.plot_posterior(alpha=0)
+    with pytest.raises(ArgumentError, match="max_lag"):
+        equal.plot_acf("x1", max_lag=-1)
+
+
+def test_too_many_coefficients_to_plot(plt):
+    rng = np.random.default_rng(0)
+    fit = sgmc.Logit(rng.integers(0, 2, 5000), rng.normal(size=(5000, 41))).fit(seed=1, draws=2000)
+    with pytest.raises(ArgumentError, match="41 coefficients are too many to plot: choose some"):
+        fit.plot_trace()
+    assert len(fit.plot_trace(fit.names[:2])) == 2
