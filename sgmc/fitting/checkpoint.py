@@ -47,7 +47,8 @@ def mark(problem, plan, settings):
             "precondition": settings.precondition,
             "seed": settings.seed, "dtype": str(settings.dtype),
             "init": None if settings.init is None else settings.init.tolist(), "posterior": checksum(problem),
-            "batch_size": (["adaptive"] if settings.adaptive else []) + [plan.batch], "step_size": [plan.schedule(t) for t in MOMENTS], "thin": plan.thin, "warmup": plan.warmup}
+            "batch_size": (["adaptive"] if settings.adaptive else []) + [plan.batch],
+            "step_size": [plan.schedule(t) for t in MOMENTS], "thin": plan.thin, "warmup": plan.warmup}
 
 
 def checksum(problem):
