@@ -269,6 +269,13 @@ def test_strata_change_the_noise_but_not_the_posterior():
     assert not np.array_equal(by_a.draws, by_outcome.draws)
 
 
+def test_a_checkpoint_belongs_to_its_strata(tmp_path):
+    how = dict(sampler="sgld-simple", subsample="stratified", batch_size=100, step_size=0.01, draws=20, checkpoint=tmp_path / "run")
+    fit(**how, strata="g")
+    with pytest.raises(ArgumentError, match="was made from other data"):
+        fit(**how, strata=FRAME.g[::-1].to_numpy())
+
+
 def test_strata_that_cannot_be_are_refused():
     many = FRAME.index.astype(str)
     for strata, message in ((many, "strata has 2000 levels; at most 32: join some of them"),
