@@ -32,25 +32,6 @@ cdef class KnownSigma(Glm):
         return OK
 
 
-cdef class PoissonLog(Glm):
-    """y_i ~ Poisson(exp eta_i).  One indicator column and a flat prior: exp theta ~ Gamma(sum y, rows), a skewed theta."""
-
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
-        cdef Py_ssize_t i
-        for i in range(m):
-            r[i] = y[i] - exp(eta[i])
-            if density != NULL:
-                density[i] = y[i] * eta[i] - exp(eta[i])
-        return OK
-
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
-        cdef Py_ssize_t i
-        for i in range(m):
-            w[i] = exp(eta[i])
-        return OK
-
-
 cdef class GaussianLocation(Model):
     """y_i ~ N(theta, I / precision) in several dimensions: gradient noise is the same everywhere; J_i = I, width d."""
 

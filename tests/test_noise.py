@@ -91,6 +91,20 @@ def test_moves_past_the_breaking_point_are_counted(increment, share):
     np.testing.assert_allclose(results.chain_diagnostics().beyond, expected, atol=0.1)
 
 
+def test_increments_that_follow_the_noise_have_no_breaking_point():
+    """Nothing is past it: no such warning, no such line, though the step given is ten times too long."""
+    results = fit(sgmc.CSGBD(adaptive=True), gradient="simple", batch_size=200, step_size=5.0)
+    assert not any("breaking point" in str(w) for w in results.warnings)
+    assert "breaking_point" not in results.gradient_noise() and "Noise/breaking pt." not in header(results)
+
+
+def test_the_breaking_point_is_that_of_the_steps_kept():
+    schedule = sgmc.Polynomial.between(1.0, 0.05, 2000)
+    results = fit("vsgbd", step_size=schedule, thin=5, warmup=1500)
+    limits = [sgmc.VSGBD().breaking_point(schedule(t)) for t in (1500, 1999)]
+    assert limits[0] <= results.gradient_noise().breaking_point.iloc[0] <= limits[1]
+
+
 def test_only_samplers_that_track_noise_count_such_moves():
     assert fit("vsgbd").chain_diagnostics().beyond.isna().all() and "breaking_point" in fit("vsgbd").gradient_noise()
     assert (fit("csgbd").chain_diagnostics().beyond == 0).all()
@@ -182,6 +196,27 @@ def test_adaptive_batches_meet_a_noise_that_the_pilot_missed(how, monkeypatch):
     assert seen[None] > 2 * target and target / 2 < seen["adaptive"] < 1.5 * target
 
 
+def test_a_correction_is_not_left_alone_with_the_noise():
+    """csgld undoes noise coordinate by coordinate, on paper any of it: adaptive batches, and those of a given step, keep it small."""
+    for how in (dict(batch_size="adaptive"), dict(step_size=0.05)):
+        done = fit("csgld-simple", **how)._fit
+        assert 0.03 < done.plan.spec.noise_ratio(done.langevin_time, done.noise.worst) < 0.13
+
+
+def test_a_correction_of_much_noise_is_warned_of():
+    with pytest.warns(GradientNoiseWarning, match=r"csgld corrects for gradient noise \d.* times that of its own steps"):
+        fit("csgld-simple", batch_size=40, step_size=0.05)
+    calm = fit("csgld-simple", step_size=0.05)
+    assert not any("corrects for" in str(w) for w in calm.warnings)
+
+
+def test_adaptive_batches_come_back_from_all_rows():
+    """A plan of all rows has no noise to be seen: they begin with one row less."""
+    results = fit("lmsgld-simple", batch_size="adaptive", step_size=1.0, frame=FRAME.iloc[:32])
+    assert results._fit.plan.batch == 32 and len(results.gradient_noise()) == len(results.names)
+    assert (results.chain_diagnostics().batch_size == 31).all() and (results.gradient_noise().tau > 0).all()
+
+
 def test_adaptive_batches_depend_on_the_seed_alone(tmp_path):
     how = dict(sampler="sgld-cv", subsample="uniform", batch_size="adaptive")
     whole = fit(**how, threads=1)
@@ -232,6 +267,13 @@ def test_strata_change_the_noise_but_not_the_posterior():
     scale = np.hypot(by_outcome.mcse(), by_a.mcse())
     assert (np.abs(by_outcome.params - by_a.params) < 4.5 * scale).all()         # 1e-5 under normality, for 5 means
     assert not np.array_equal(by_a.draws, by_outcome.draws)
+
+
+def test_a_checkpoint_belongs_to_its_strata(tmp_path):
+    how = dict(sampler="sgld-simple", subsample="stratified", batch_size=100, step_size=0.01, draws=20, checkpoint=tmp_path / "run")
+    fit(**how, strata="g")
+    with pytest.raises(ArgumentError, match="was made from other data"):
+        fit(**how, strata=FRAME.g[::-1].to_numpy())
 
 
 def test_strata_that_cannot_be_are_refused():

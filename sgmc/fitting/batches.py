@@ -21,16 +21,16 @@ class BatchSearch:
         V in units of the posterior precision.
     stiffness : float
         Largest precision of the sampler's coordinates.
-    warmup, smallest : int
-        Steps, and rows that a batch must have.
+    warmup, smallest, dim : int
+        Steps, rows that a batch must have, and coordinates.
     make : callable
         ``make(m)`` is a subsampler of batches of m rows.
     """
 
-    def __init__(self, target, stiffness, warmup, smallest, make):
+    def __init__(self, target, stiffness, warmup, smallest, dim, make):
         self.target, self.stiffness, self.smallest, self.make = target, stiffness, smallest, make
         self.every, self.last = max(1, warmup // LOOKS), warmup
-        self.looks, self.one_row = 0, 0.0
+        self.looks, self.one_row = 0, np.zeros(dim)
 
     def until_next(self, step):
         """Steps from `step` to the next look."""
@@ -39,7 +39,7 @@ class BatchSearch:
     def look(self, chain):
         """Look and choose, if the chain is at such a step."""
         rows, due = chain.gradient.rows, chain.steps // self.every
-        if chain.steps > self.last or due == self.looks or rows.m == rows.n:
+        if chain.steps > self.last or due == self.looks:
             return
         self.looks = due
         sd = evaluate(chain.gradient, chain.x, chain.rng, True)[1]
@@ -51,13 +51,13 @@ class BatchSearch:
 
     def noise(self, rows):
         """V a coordinate of the batches that the chain has now."""
-        return self.one_row * share(rows) * np.ones(1)
+        return self.one_row * share(rows)
 
     def size(self, rows):
-        """The least m for the noise seen."""
+        """The least m for the noise seen; not all rows, of which no noise would be seen any more."""
         worst = float(np.max(self.one_row))
         m = worst / (self.target + (0 if rows.replaces else worst / rows.n))
-        return min(max(math.ceil(m), self.smallest), rows.n)
+        return min(max(math.ceil(m), self.smallest), largest(rows.n))
 
     def replace(self, chain, m):
         """Give a chain batches of m rows."""
@@ -78,3 +78,8 @@ class BatchSearch:
 def share(rows):
     """V of a scheme's batches over V1."""
     return 1 / rows.m - (0 if rows.replaces else 1 / rows.n)
+
+
+def largest(n):
+    """Rows of the largest batch that adapts."""
+    return max(1, n - 1)

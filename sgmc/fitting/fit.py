@@ -11,7 +11,7 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fitting import plan as planning
 from sgmc.fitting.blas import one_blas_thread
-from sgmc.fitting.batches import BatchSearch
+from sgmc.fitting.batches import BatchSearch, largest
 from sgmc.fitting.chains import Watch, run_chains
 from sgmc.fitting.checkpoint import Checkpoint, compare, mark, read
 from sgmc.fitting.facts import facts_of
@@ -73,6 +73,11 @@ class Fit:
         """alpha of Welling & Teh (2011, eq. 10) at the first draw that was kept."""
         first = self.plan.langevin_time if self.weights is None else self.plan.stiffness * float(self.weights[0])
         return self.plan.spec.noise_ratio(first, self.noise.widest)
+
+    @property
+    def kept_step(self):
+        """The step at which draws were kept, in the sampler's own units; where they vary, that of the mean time."""
+        return self.plan.spec.from_langevin(self.langevin_time / self.plan.stiffness)
 
     @property
     def passes(self):
@@ -183,7 +188,8 @@ def build_chain(problem, plan, settings, k):
     """The k-th chain; it depends on the seed and on k alone."""
     n, d = problem.model.n, problem.model.dim
     rng = Rng(seed_sequence(settings.seed, "chain", k))
-    rows = subsampler(problem, settings, plan.gradient, plan.batch) if plan.spec.minibatches else Everything(n)
+    batch = min(plan.batch, largest(n)) if settings.adaptive else plan.batch
+    rows = subsampler(problem, settings, plan.gradient, batch) if plan.spec.minibatches else Everything(n)
     gradient = problem.gradient(plan.gradient, rows, rng)
     reason = plan.spec.refusal(problem.coordinates.map)
     if reason:
@@ -210,7 +216,7 @@ def batch_search(problem, plan, settings):
     shared = shared_rows(problem, settings, plan.gradient)
     smallest = planning.SMALLEST_BATCH if shared is None else max(planning.SMALLEST_BATCH, shared.fewest)
     return BatchSearch(planning.tolerable_noise(plan.spec, plan.langevin_time), plan.stiffness, plan.warmup,
-                       min(smallest, problem.model.n), lambda m: subsampler(problem, settings, plan.gradient, m))
+                       min(smallest, largest(problem.model.n)), problem.model.dim, lambda m: subsampler(problem, settings, plan.gradient, m))
 
 
 def one_start(init, k, chains, d):

@@ -41,9 +41,10 @@ class GradientNoise:
         """
         if searches[0] is None:
             return self
-        seen = np.mean([s.noise(r) for s, r in zip(searches, rows)], axis=0)
+        seen = np.mean([s.noise(r) for s, r in zip(searches, rows) if s.looks], axis=0)
         worst = float(seen.max())
-        return GradientNoise(worst, worst * (self.widest / self.worst if self.worst else 1.0), np.sqrt(seen * searches[0].stiffness))
+        anisotropy = self.widest / self.worst if self.worst else 1.0
+        return GradientNoise(worst, worst * anisotropy, np.sqrt(seen * searches[0].stiffness))
 
 
 def noise_of(problem, gradient, settings, seen):

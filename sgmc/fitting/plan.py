@@ -278,6 +278,11 @@ def as_schedule(step):
     return step if isinstance(step, Schedule) else Constant(step)
 
 
+def tolerable(spec, h, variance, base):
+    """Whether noise of that variance leaves the variance within the tolerance around `base`, and not by a correction alone."""
+    return abs(spec.inflation(h, variance) - base) <= TOLERANCE and spec.noise_ratio(h, variance) <= THRESHOLD
+
+
 def tolerable_noise(spec, h):
     """The largest V with which the variance is within the tolerance at h, or where the step alone is not, as much off again."""
     own = spec.inflation(h, 0.0)
@@ -285,13 +290,14 @@ def tolerable_noise(spec, h):
     low, high = 1e-9, 1e9
     for _ in range(100):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if abs(spec.inflation(h, middle) - base) <= TOLERANCE else (low, middle)
+        low, high = (middle, high) if tolerable(spec, h, middle, base) else (low, middle)
     return low
 
 
 def batch_for_step(spec, noise, h, n):
     """Least batch whose noise adds no more than the tolerance at h; if none does, a hundredth of the rows."""
+    h = min(h, 3.9)
     for m in np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n)):
-        if abs(spec.inflation(min(h, 3.9), noise.of(m, n)) - spec.inflation(min(h, 3.9), 0.0)) <= TOLERANCE:
+        if tolerable(spec, h, noise.of(m, n), spec.inflation(h, 0.0)):
             return int(m)
     return int(min(n, max(SMALLEST_BATCH, n // 100)))

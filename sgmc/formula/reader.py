@@ -89,7 +89,8 @@ def read(
     parsed = dot.parse(formula, frame.columns, scope)
     given = {"weights": weights, "offset": offset, "exposure": exposure, "strata": strata}
     vectors = {argument: _vector(argument, value, frame) for argument, value in given.items() if value is not None}
-    used_elsewhere = [value for name, value in given.items() if isinstance(value, str) and name != "strata"] + _subset_columns(subset, frame)
+    used_elsewhere = [value for name, value in given.items() if isinstance(value, str) and name != "strata"]
+    used_elsewhere += _subset_columns(subset, frame)
     reader = _Reader(parsed, frame, vectors, _subset_rows(subset, frame))
     return reader.table(used_elsewhere, outcome, missing)
 

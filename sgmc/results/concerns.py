@@ -9,6 +9,7 @@ from sgmc.results.noise import mainly
 
 SD_TOLERANCE = 0.05       # relative error of a posterior sd that the package promises by default
 MEAN_TOLERANCE = 0.1      # error of a posterior mean, in posterior sds
+CORRECTED = 0.3           # noise over a step's own beyond which corrections are suspect (at 1, csgld left 17 % of the covariance)
 INFLATION = 0.05          # of the variance, by noise or by discretisation: half of the tolerance of the sd
 FAR = 0.8                 # departure from a Gaussian beyond which unadjusted steps are suspect (0.66 was harmless on a9a)
 FAR_OF_SANDWICH = 0.3     # the same for the sandwich, of whose draws nothing but mean and covariance has a meaning
@@ -92,7 +93,12 @@ def spread(fit):
         found.append(GradientNoiseWarning(
             f"gradient noise {changes(added)} of a posterior sd (batches of {fit.chains[0].batch_size}, gradient '{fit.plan.gradient}').",
             "Leave gradient=None and batch_size=None, take larger batches, or a smaller step_size."))
-    far = fit.noise.tau / spec.breaking_point(fit.step_size)
+    ratio = spec.noise_ratio(h, fit.noise.worst)
+    if spec.needs_noise and ratio > CORRECTED and abs(added) <= INFLATION:
+        found.append(GradientNoiseWarning(
+            f"{spec.name} corrects for gradient noise {ratio:.2g} times that of its own steps, coordinate by coordinate: where noise "
+            "is correlated, some stays.", "Leave gradient=None and batch_size=None, take larger batches, or a smaller step_size."))
+    far = fit.noise.tau / spec.breaking_point(fit.kept_step)
     if (far > 1).any():
         found.append(GradientNoiseWarning(
             f"gradient noise is past the breaking point of {spec.name} in {(far > 1).sum()} of {len(far)} coordinates, up to "

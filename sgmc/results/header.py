@@ -25,7 +25,7 @@ def facts(model, fit, ess, rhat, ksd, scores):
         left.append(("Grad-noise share", number(np.array(noise_share(fit)), np.max, ".2g")))
     elif np.isfinite(fit.acceptance):
         left.append(("Acceptance", f"{fit.acceptance:.2f}"))
-    past = fit.noise.tau / plan.spec.breaking_point(fit.step_size)
+    past = fit.noise.tau / plan.spec.breaking_point(fit.kept_step)
     if past.any():
         right.append(("Noise/breaking pt.", f"{past.max():.2g}"))
     lines = [f"Sampler chosen {plan.reason}."] if plan.reason else []

@@ -16,7 +16,7 @@ def noise_table(fit, names):
     """
     if not fit.plan.spec.minibatches:
         return None
-    tau, limit = fit.noise.tau, fit.plan.spec.breaking_point(fit.step_size)
+    tau, limit = fit.noise.tau, fit.plan.spec.breaking_point(fit.kept_step)
     table = pd.DataFrame({"tau": tau}, index=coordinate_names(fit.problem.coordinates, names))
     return table.assign(breaking_point=limit, ratio=tau / limit) if np.isfinite(limit) else table
 

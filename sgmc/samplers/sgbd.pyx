@@ -126,8 +126,8 @@ class BarkerDynamics(SamplerSpec):
         return (h / (1.01 if self.increment == "bimodal" else 1.0)) ** 0.5
 
     def breaking_point(self, step):
-        """tau* = 1.702 / |z| (Mauri & Zanella, eq. 42) for an increment longer than 99 % of them."""
-        return BREAKING / ((FARTHEST if self.increment == "bimodal" else FARTHEST_NORMAL) * step)
+        """tau* = 1.702 / |z| (Mauri & Zanella, eq. 42) for an increment longer than 99 % of them; none where they follow tau."""
+        return np.inf if self.adaptive else BREAKING / ((FARTHEST if self.increment == "bimodal" else FARTHEST_NORMAL) * step)
 
     @property
     def kurtosis(self):

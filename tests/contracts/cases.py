@@ -65,7 +65,7 @@ def families():
     return found
 
 
-REGRESSIONS = {"known sigma": _toys.KnownSigma, "poisson": _toys.PoissonLog, **{k: f.kernel for k, f in families().items()}}
+REGRESSIONS = {"known sigma": _toys.KnownSigma, **{k: f.kernel for k, f in families().items()}}
 BINARY = {k for k, f in families().items() if f.outcome == "binary"}
 
 

@@ -7,12 +7,12 @@ import pytest
 from scipy.special import digamma, polygamma
 
 from sgmc._testing import Tempered
-from sgmc._toys import PoissonLog
 from sgmc.core.contract import Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain
 from sgmc.core.maps import Scaling
 from sgmc.core.schedules import Constant
+from sgmc.models.poisson import PoissonLog
 
 from .cases import EXACT, GRADIENTS, SCHEMES, stream
 from .montecarlo import LIMIT, standard_errors
