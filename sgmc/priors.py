@@ -16,7 +16,8 @@ INTERCEPT = "Intercept"
 
 @dataclass(frozen=True)
 class PriorSpec:
-    """One prior family with its location and scale; made by `normal`, `student_t`, `laplace`, `cauchy` and `flat`."""
+    """One prior family with its location and scale; made by `normal`, `student_t`, `laplace`, `cauchy`, `flat` and, for positive
+    parameters, `gamma` and `exponential`."""
 
     family: str
     location: float = 0.0
@@ -25,7 +26,7 @@ class PriorSpec:
     autoscale: bool = False
 
     def __post_init__(self):
-        called = "cauchy" if self.family == "student_t" and self.df == 1 else self.family
+        called = self.called
         for name in ("location", "scale", "df"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -35,15 +36,24 @@ class PriorSpec:
         if not (np.isfinite(self.scale) and self.scale > 0):
             raise ArgumentError(f"{called}: scale={self.scale!r} must be positive; use flat() for no prior")
         if not self.df > 0:
-            raise ArgumentError(f"{called}: df={self.df!r} must be positive")
+            raise ArgumentError(f"{called}: {'shape' if self.positive else 'df'}={self.df!r} must be positive")
+
+    @property
+    def called(self):
+        """The name of the function that makes it."""
+        return {("student_t", 1): "cauchy", ("gamma", 1): "exponential"}.get((self.family, self.df), self.family)
+
+    @property
+    def positive(self):
+        """Whether it is a density of positive numbers only."""
+        return self.family == "gamma"
 
     def __str__(self):
         if self.family == "flat":
             return "flat"
-        inner = f"{self.location:.4g}, {self.scale:.4g}{'*' if self.autoscale else ''}"
-        if self.family == "student_t":
-            return f"cauchy({inner})" if self.df == 1 else f"student_t({self.df:.4g}, {inner})"
-        return f"{self.family}({inner})"
+        scale = f"{self.scale:.4g}{'*' if self.autoscale else ''}"
+        shape = {"exponential": "", "gamma": f"{self.df:.4g}, ", "student_t": f"{self.df:.4g}, {self.location:.4g}, "}
+        return f"{self.called}({shape.get(self.called, f'{self.location:.4g}, ')}{scale})"
 
 
 def normal(location=0.0, scale=2.5, autoscale=False):
@@ -71,96 +81,138 @@ def flat():
     return PriorSpec("flat", 0.0, 1.0)
 
 
+def exponential(scale=1.0, autoscale=False):
+    """Exponential prior of a positive parameter, with mean `scale`."""
+    return PriorSpec("gamma", 0.0, scale, 1.0, autoscale)
+
+
+def gamma(shape, scale=1.0, autoscale=False):
+    """Gamma prior of a positive parameter, with mean ``shape * scale``."""
+    return PriorSpec("gamma", 0.0, scale, shape, autoscale)
+
+
 SLOPE, CENTRED_INTERCEPT = normal(0, 2.5, autoscale=True), normal(0, 2.5)
 BY_NAME = {"flat": flat(), "normal": SLOPE, "laplace": laplace(0, 2.5, autoscale=True),
            "cauchy": cauchy(0, 2.5, autoscale=True)}
 
 
 @dataclass(frozen=True)
+class Scales:
+    """What autoscaled priors are scaled by.
+
+    Attributes
+    ----------
+    columns : array (d,)
+        Standard deviations of the predictors.
+    location, unit : float
+        Of the outcomes where they are in the units of the linear predictor, else 0 and 1.
+    own : list of float
+        Units of the family's own parameters.
+    """
+
+    columns: np.ndarray
+    location: float = 0.0
+    unit: float = 1.0
+    own: tuple = ()
+
+
+@dataclass(frozen=True)
 class PriorTable:
-    """One prior a column, scales resolved.
+    """One prior a parameter, scales resolved: those of the coefficients, equation by equation, then the family's own.
 
     Attributes
     ----------
     names : list of str
     specified, used : list of PriorSpec
         As written, and with scales in the predictor's units.
-    intercept : int or None
-        Column of the intercept.
+    intercepts : list of int
+        Places of the intercepts.
     centred : bool
-        Whether the intercept's prior speaks of the intercept at centred predictors.
+        Whether the intercepts' priors speak of the intercept at centred predictors.
+    own : int
+        Number of own parameters; their priors are densities of the parameters, whose logs are sampled.
+    unit : str
+        What autoscaled priors are scaled by, as printed.
     """
 
     names: list
     specified: list
     used: list
-    intercept: int | None
+    intercepts: list
     centred: bool
+    own: int = 0
+    unit: str = "sd(x)"
 
     @property
     def gaussian(self):
         """Whether every prior is normal or flat."""
         return all(p.family in ("normal", "flat") for p in self.used)
 
+    @property
+    def logged(self):
+        """Whether the log of a parameter is sampled, an array (parameter,)."""
+        return np.arange(len(self.names)) >= len(self.names) - self.own
+
     def columns(self, attribute):
         """One attribute of all used priors, as a list."""
         return [getattr(p, attribute) for p in self.used]
 
 
-def resolve(prior, names, terms, sd, intercept):
-    """One prior a column from what the user wrote.
+def resolve(prior, data, family, scales):
+    """One prior a parameter from what the user wrote.
 
     Parameters
     ----------
     prior : None, str, PriorSpec or dict
-        A single prior is for the slopes; ``"flat"`` (and ``flat()``) is for the intercept too.  Keys of a dict are terms,
-        columns, ``"Intercept"`` or ``"*"`` for all others.
-    names : list of str
-    terms : dict
-        Term name -> slice of columns.
-    sd : array (d,)
-        Standard deviations of the predictors, for autoscaling.
-    intercept : int or None
+        A single prior is for the slopes; ``"flat"`` (and ``flat()``) is for all parameters.  Keys of a dict are terms, columns,
+        ``"Intercept"``, own parameters, or ``"*"`` for all other slopes.
+    data : RegressionData
+    family : Family
+    scales : Scales
 
     Raises
     ------
     ArgumentError
         For an unknown key or a prior that is none.
     """
-    specified = [SLOPE] * len(names)
+    d, intercept = data.d, data.intercept
+    names = data.parameter_names(family)
+    places = {**{name: range(j, len(names) - len(family.own), d) for j, name in enumerate(data.names)},
+              **{term: [k for j in range(*columns.indices(d)) for k in range(j, len(names) - len(family.own), d)]
+                 for term, columns in data.terms.items() if term not in data.names},
+              **{name: [j] for j, name in enumerate(names)}}
+    intercepts = [] if intercept is None else list(places[data.names[intercept]])
+    centred_intercept = normal(scales.location, 2.5, autoscale=True) if family.identity else CENTRED_INTERCEPT
+    slopes = len(names) - len(family.own)
+    specified = [centred_intercept if j in intercepts else SLOPE for j in range(slopes)] + [o.prior for o in family.own]
     centred = True
-    if intercept is not None:
-        specified[intercept] = CENTRED_INTERCEPT
     if isinstance(prior, dict):
-        specified, centred = by_key(prior, names, terms, specified, intercept)
+        if "*" in prior:
+            every = as_spec(prior["*"], "prior['*']")
+            specified = [every if j < slopes and j not in intercepts else p for j, p in enumerate(specified)]
+        for key, value in prior.items():
+            for j in [] if key == "*" else known_places(key, places, data):
+                specified[j] = as_spec(value, f"prior[{key!r}]")
+                centred = centred and j not in intercepts
     elif prior is not None:
         one = as_spec(prior)
-        specified = [one if j != intercept or one.family == "flat" else p for j, p in enumerate(specified)]
-    used = [replace(p, scale=p.scale / sd[j], autoscale=False) if p.autoscale and j != intercept and sd[j] > 0
-            else replace(p, autoscale=False) for j, p in enumerate(specified)]
-    return PriorTable(list(names), specified, used, intercept, centred)
+        specified = [one if one.family == "flat" or j < slopes and j not in intercepts else p for j, p in enumerate(specified)]
+    for name, one in zip(names[:slopes], specified):
+        if one.positive:
+            raise ArgumentError(f"prior: {one} is for positive parameters, {name!r} is a coefficient; use e.g. sgmc.normal(0, 2.5)")
+    units = [scales.unit if j % d == intercept else scales.unit / (scales.columns[j % d] or scales.unit) for j in range(slopes)]
+    used = [replace(p, scale=p.scale * unit if p.autoscale else p.scale, autoscale=False)
+            for p, unit in zip(specified, [*units, *scales.own])]
+    return PriorTable(names, specified, used, intercepts, centred, len(family.own), "sd(y) and sd(x)" if family.identity else "sd(x)")
 
 
-def by_key(prior, names, terms, specified, intercept):
-    """Priors of a dict laid over the defaults; the intercept named is the intercept as the formula has it."""
-    specified, centred = list(specified), True
-    if "*" in prior:
-        specified = [p if j == intercept else as_spec(prior["*"], "prior['*']") for j, p in enumerate(specified)]
-    for key, value in prior.items():
-        if key == "*":
-            continue
-        if key in names:
-            columns = [names.index(key)]
-        elif key in terms:
-            columns = range(*terms[key].indices(len(names)))
-        else:
-            near = difflib.get_close_matches(str(key), [*names, *terms], n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; columns are: {', '.join(names[:20])}"
-            raise ArgumentError(f"prior: {key!r} is neither a term nor a column of the design{hint}")
-        for j in columns:
-            specified[j] = as_spec(value, f"prior[{key!r}]")
-            centred = centred and j != intercept
-    return specified, centred
+def known_places(key, places, data):
+    """Where the parameters of a key are; ArgumentError where there are none."""
+    if key in places:
+        return places[key]
+    near = difflib.get_close_matches(str(key), places, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; columns are: {', '.join(data.names[:20])}"
+    raise ArgumentError(f"prior: {key!r} is neither a term nor a column of the design{hint}")
 
 
 def as_spec(prior, argument="prior"):

@@ -8,6 +8,8 @@ from sgmc.errors import ArgumentError, DataError
 from sgmc.fitting.arrays import check_index, first_place, is_lent, table_of_numbers, vector
 from sgmc.models.cloglog import CloglogFamily
 from sgmc.models.logit import LogitFamily
+from sgmc.models.negativebinomial import NegativeBinomialFamily
+from sgmc.models.ols import OlsFamily
 from sgmc.models.poisson import PoissonFamily
 from sgmc.models.probit import ProbitFamily
 
@@ -63,6 +65,15 @@ class RegressionData:
     def sparse(self):
         """The design as a CSR array, or None where it is dense."""
         return self.source if hasattr(self.source, "indptr") else None
+
+    def parameter_names(self, family):
+        """Names of the coefficients and of the family's own parameters; a column of that name makes them end in "_"."""
+        names = list(self.names)
+        for own in family.own:
+            names.append(own.name)
+            while names[-1] in names[:-1]:
+                names[-1] += "_"
+        return names
 
     def fill(self, out, position):
         """Write row i of the design into out[position[i]]."""
@@ -193,7 +204,7 @@ class Regression:
         begun, rest = time.perf_counter(), dict(arguments)
         prior = rest.pop("prior")
         checked = settings(**rest)
-        check_labels("init", arguments.get("init"), self.data.names)
+        check_labels("init", arguments.get("init"), self.data.parameter_names(self.family))
         if self.data.strata is not None and checked.subsample != "stratified":
             raise ArgumentError(f"strata does not apply to subsample={checked.subsample!r}; give subsample='stratified'")
         with one_blas_thread():                                # with two, bits differ, and small systems take ten times as long
@@ -228,6 +239,18 @@ class Poisson(Regression):
     """Bayesian Poisson regression of counts: E[y] = exposure exp(x . theta + offset)."""
 
     family = PoissonFamily
+
+
+class NegativeBinomial(Regression):
+    """Bayesian negative binomial regression of counts: E[y] = mu = exposure exp(x . theta + offset), Var[y] = mu + alpha mu^2."""
+
+    family = NegativeBinomialFamily
+
+
+class OLS(Regression):
+    """Bayesian linear regression: y = x . theta + offset + N(0, sigma^2)."""
+
+    family = OlsFamily
 
 
 def total_offset(offset, exposure):

@@ -1,6 +1,6 @@
 """The verbs: one line from a table to a posterior."""
 from sgmc.errors import ArgumentError
-from sgmc.regression import Cloglog, Logit, Poisson, Probit, Regression
+from sgmc.regression import OLS, Cloglog, Logit, NegativeBinomial, Poisson, Probit, Regression
 
 ARGUMENTS = """
     Parameters
@@ -88,6 +88,8 @@ logit = verb(Logit)
 probit = verb(Probit)
 cloglog = verb(Cloglog)
 poisson = verb(Poisson)
+negativebinomial = verb(NegativeBinomial)
+ols = verb(OLS)
 
 GLMS = {("binomial", "logit"): logit, ("binomial", "probit"): probit, ("binomial", "cloglog"): cloglog, ("poisson", "log"): poisson}
 

@@ -154,14 +154,14 @@ def test_overdispersed_counts_have_the_covariance_of_hc0():
     assert error(res.cov_params(cov_type="nonrobust"), model.cov_params()) < 1e-3          # the prior's share
 
 
-def swapped(mode, back, V, rotate):
+def swapped(mode, back, V, rotate, logs):
     """Coordinates of V^-1 H V^-1: meat and bread exchanged."""
-    return sandwich.sandwich_coordinates(Mode(mode.theta, V, 0 * V), back, mode.precision, rotate)
+    return sandwich.sandwich_coordinates(Mode(mode.theta, V, 0 * V), back, mode.precision, rotate, logs)
 
 
-def untempered(mode, back, V, rotate):
+def untempered(mode, back, V, rotate, logs):
     """Whitened for the sandwich, with the posterior's own drift."""
-    where = sandwich.sandwich_coordinates(mode, back, V, rotate)
+    where = sandwich.sandwich_coordinates(mode, back, V, rotate, logs)
     return type(where)(**{**vars(where), "map": Tempered(where.map.inner, np.ones(len(V)))})
 
 

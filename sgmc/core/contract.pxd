@@ -10,7 +10,7 @@ from sgmc.core.target cimport (OK, Anchor, Batch, Design, Map, Metric, Model, Pr
                                fetch_rows, next_tile, row_of, scratch_size, subtract, told, weigh)
 
 cdef enum:
-    ABI = 3                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
+    ABI = 4                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
     DIVERGED = 1                  # position lost or gradient not finite: State.culprit says where
     FULL = 2                      # the recorder has its draws
     SPENT = 4                     # the rows that it may touch are used up

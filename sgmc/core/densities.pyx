@@ -1,7 +1,7 @@
 """Prior densities: independent families on natural parameters, and their forms in whitened coordinates."""
 import numpy as np
 
-from libc.math cimport copysign, fabs, log1p
+from libc.math cimport copysign, exp, fabs, log, log1p
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Map, Prior
@@ -11,57 +11,72 @@ cdef enum:
     NORMAL = 1
     STUDENT_T = 2
     LAPLACE = 3
+    GAMMA = 4
     LONGEST = 2048                # parameters of a pulled prior: 32 kB of stack
 
-FAMILIES = {"flat": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE}
+FAMILIES = {"flat": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE, "gamma": GAMMA}
 LONGEST_PULLED = LONGEST
 
 
 cdef class Separable(Prior):
-    """Independent priors on theta_j, but for one pivot that may be a linear function of all of theta.
+    """Independent priors on theta_j, but for pivots that may be linear functions of the coefficients of their equation.
 
-    The pivot serves the intercept: its prior may speak of theta_p + c . theta, the intercept at centred predictors.
+    The pivots serve the intercepts: their prior may speak of theta_p + c . theta, the intercept at centred predictors.  The last
+    parameters may be logs: their priors then are densities of exp(theta_j), and the Jacobian exp(theta_j) belongs to them.
 
     Parameters
     ----------
     family : array (dim,) of int
         Values of `FAMILIES`.
     location, scale, df : array (dim,)
-    pivot : int
-        Index p; -1 for none.
-    shift : array (dim,)
-        c; its p-th entry is zero.
+        df is the shape of a gamma density.
+    pivots : array of int
+        Indices p.
+    shift : array (d,)
+        c, for equations of d coefficients one after the other; its entry at the pivot is zero.
+    logs : int
+        Number of logs.
     """
 
     cdef readonly int[::1] family
     cdef readonly double[::1] location, scale, df, shift
-    cdef readonly Py_ssize_t pivot
+    cdef readonly char[::1] is_pivot
+    cdef readonly Py_ssize_t coefficients
 
-    def __init__(self, family, location, scale, df, Py_ssize_t pivot=-1, shift=None):
+    def __init__(self, family, location, scale, df, pivots=(), shift=None, Py_ssize_t logs=0):
         Prior.__init__(self, len(family))
         self.family = np.array(family, dtype=np.intc)
         self.location, self.scale = np.array(location, dtype=float), np.array(scale, dtype=float)
         self.df = np.array(df, dtype=float)
-        self.pivot = pivot
-        self.shift = np.zeros(self.dim) if shift is None else np.array(shift, dtype=float)
+        self.coefficients = self.dim - logs
+        self.shift = np.zeros(self.coefficients) if shift is None else np.array(shift, dtype=float)
+        self.is_pivot = np.isin(np.arange(self.dim), pivots).astype(np.int8)
 
     cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
-        cdef Py_ssize_t j, k
-        cdef double e, slope
+        cdef Py_ssize_t j, k, first, d = self.shift.shape[0]
+        cdef double e, slope, unit
         for j in range(self.dim):
+            unit = 1
+            if j >= self.coefficients:
+                unit = exp(theta[j])
+                if value != NULL:
+                    value[0] += theta[j]
+                if grad != NULL:
+                    grad[j] += 1
             if self.family[j] == FLAT:
                 continue
-            e = theta[j] - self.location[j]
-            if j == self.pivot:
-                for k in range(self.dim):
-                    e += self.shift[k] * theta[k]
-            slope = self.slope(j, e / self.scale[j], value) / self.scale[j]
+            e = (theta[j] if j < self.coefficients else unit) - self.location[j]
+            first = j - j % d
+            if self.is_pivot[j]:
+                for k in range(d):
+                    e += self.shift[k] * theta[first + k]
+            slope = unit * self.slope(j, e / self.scale[j], value) / self.scale[j]
             if grad == NULL:
                 continue
             grad[j] += slope
-            if j == self.pivot:
-                for k in range(self.dim):
-                    grad[k] += self.shift[k] * slope
+            if self.is_pivot[j]:
+                for k in range(d):
+                    grad[first + k] += self.shift[k] * slope
         return OK
 
     cdef double slope(self, Py_ssize_t j, double e, double *value) noexcept nogil:
@@ -75,6 +90,10 @@ cdef class Separable(Prior):
             if value != NULL:
                 value[0] -= 0.5 * (nu + 1) * log1p(e * e / nu)
             return -(nu + 1) * e / (nu + e * e)
+        if self.family[j] == GAMMA:
+            if value != NULL:
+                value[0] += (nu - 1) * log(e) - e
+            return (nu - 1) / e - 1
         if value != NULL:
             value[0] -= fabs(e)
         return 0 if e == 0 else -copysign(1, e)

@@ -45,8 +45,8 @@ cdef class Dense64(Design):
         kernels.tdot_sq_f64(b.m, self.d, self.base(b), b.rows, r, out)
         return OK
 
-    cdef int gram(self, const Batch *b, const double *w, double *out) except -1 nogil:
-        kernels.gram_f64(b.m, self.d, self.base(b), b.rows, w, out)
+    cdef int gram(self, const Batch *b, const double *w, double *out, Py_ssize_t stride) except -1 nogil:
+        kernels.gram_f64(b.m, self.d, self.base(b), b.rows, w, out, stride)
         return OK
 
 
@@ -86,8 +86,8 @@ cdef class Dense32(Design):
         kernels.tdot_sq_f32(b.m, self.d, self.base(b), b.rows, r, out)
         return OK
 
-    cdef int gram(self, const Batch *b, const double *w, double *out) except -1 nogil:
-        kernels.gram_f32(b.m, self.d, self.base(b), b.rows, w, out)
+    cdef int gram(self, const Batch *b, const double *w, double *out, Py_ssize_t stride) except -1 nogil:
+        kernels.gram_f32(b.m, self.d, self.base(b), b.rows, w, out, stride)
         return OK
 
 
@@ -136,7 +136,7 @@ cdef class CSR(Design):
                 out[self.indices[q]] += term * term
         return OK
 
-    cdef int gram(self, const Batch *b, const double *w, double *out) except -1 nogil:
+    cdef int gram(self, const Batch *b, const double *w, double *out, Py_ssize_t stride) except -1 nogil:
         cdef Py_ssize_t i, p, q, row, j, k
         for i in range(b.m):
             row = row_of(b, i)
@@ -145,7 +145,7 @@ cdef class CSR(Design):
                 for q in range(self.indptr[row], self.indptr[row + 1]):
                     k = self.indices[q]
                     if k >= j:
-                        out[j * self.d + k] += w[i] * self.data[p] * self.data[q]
+                        out[j * stride + k] += w[i] * self.data[p] * self.data[q]
         return OK
 
 

@@ -6,7 +6,7 @@ from libc.string cimport memset
 from sgmc.core.contract cimport OK, Batch, Gradient, Model, Rng, Scratch, all_rows, next_tile, row_of, scratch_size
 
 
-def expand(Model model, theta, Py_ssize_t rows=0):
+def expand(Model model, theta, Py_ssize_t rows=0, bint expected=False):
     """Log-likelihood, its gradient and minus its Hessian at theta, from the first `rows` rows (0: all) scaled to all.
 
     Returns
@@ -14,7 +14,7 @@ def expand(Model model, theta, Py_ssize_t rows=0):
     value : float
     gradient : array (dim,)
     hessian : array (dim, dim)
-        sum_i J_i' w_i J_i, the curvature of -log p.
+        sum_i J_i' w_i J_i, the curvature of -log p, or its expected value (`Model.informations`).
     """
     cdef Py_ssize_t at = 0, dim = model.dim, j
     cdef Batch everything = all_rows(rows if rows else model.n), tile
@@ -27,7 +27,10 @@ def expand(Model model, theta, Py_ssize_t rows=0):
     with nogil:
         while next_tile(&everything, model.tile, &at, &tile):
             model.add(&x[0], &tile, &s, &value, &grad[0])
-            model.curvatures(&x[0], &tile, &s, &curvature[0])
+            if expected:
+                model.informations(&x[0], &tile, &s, &curvature[0])
+            else:
+                model.curvatures(&x[0], &tile, &s, &curvature[0])
             model.add_curvatures(&tile, &s, &curvature[0], &hessian[0, 0])
     scale = model.n / <double> everything.m
     full = np.asarray(hessian)
@@ -186,22 +189,24 @@ def block_effect(Gradient gradient, x, Py_ssize_t m):
 
 
 def leverages(Model model, white, anchor):
-    """s_i^2 = |J_i W|^2 for W = `white` (None: identity) and the row curvatures of an anchor: (s, w), arrays (n,).
+    """s_i = |J_i W| for W = `white` (None: identity) and the row curvatures of an anchor: (s, w), arrays (n,).
 
-    s_i is the posterior sd of the row's linear predictor under the Laplace approximation W W'.
+    s_i is the posterior sd of the row's linear predictor under the Laplace approximation W W'.  A row with several predictors
+    has the largest of their sds s_ik, and sum_kl |w_ikl| s_ik s_il / s_i^2 as its curvature.
     """
-    cdef Py_ssize_t at = 0, dim = model.dim, i, j
+    cdef Py_ssize_t at = 0, dim = model.dim, width = model.width, i, j
     cdef Batch everything = all_rows(model.n), tile
     cdef double[:, ::1] columns = np.ascontiguousarray(np.eye(dim) if white is None else np.asarray(white).T)
-    cdef double[::1] eta = np.empty(model.tile), square = np.zeros(model.n), work = np.empty(scratch_size(model))
+    cdef double[::1] eta = np.empty(model.tile * width), square = np.zeros(model.n * width), work = np.empty(scratch_size(model))
     cdef Scratch s
-    if model.width != 1:
-        raise NotImplementedError("leverages of a model with several scores a row")
     s.work, s.bits, s.eta = &work[0], NULL, NULL
     with nogil:
         while next_tile(&everything, model.tile, &at, &tile):
             for j in range(columns.shape[0]):
                 model.predictors(&columns[j, 0], &tile, &s, &eta[0])
-                for i in range(tile.m):
-                    square[tile.start + i] += eta[i] * eta[i]
-    return np.sqrt(np.asarray(square)), np.asarray(anchor.curvature)
+                for i in range(tile.m * width):
+                    square[tile.start * width + i] += eta[i] * eta[i]
+    each = np.sqrt(np.asarray(square)).reshape(-1, width)
+    largest, curvature = each.max(axis=1), np.abs(anchor.curvature).reshape(-1, width, width)
+    share = each / np.where(largest > 0, largest, 1.0)[:, None]
+    return largest, np.einsum("ik,ikl,il->i", share, curvature, share)

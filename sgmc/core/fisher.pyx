@@ -11,7 +11,7 @@ cdef double NEARBY = 1e-3         # half a difference of curvatures, in units of
 
 
 cdef class Fisher(Metric):
-    """G(x) = sum_i J_i' w_i(x) J_i + P with row curvatures w_i (expected information for canonical links) and the prior's P.
+    """G(x) = sum_i J_i' w_i(x) J_i + P with the information w_i of each row (`Model.informations`) and the prior's P.
 
     P is diagonal, the size of the prior's curvature where the chain starts: an accept-reject step is exact for any metric, and
     so is the diffusion.  Going to a place touches all rows.
@@ -26,7 +26,7 @@ cdef class Fisher(Metric):
 
         sum_j dM_ij/dx_j = -[M sum_c (D_c G) r_c]_i,    sum_j dR_ji/dx_j = -sum_{c<i} r_i' (D_c G) r_c - r_i' (D_i G) r_i / 2.
 
-    D_c G is a symmetric difference of row curvatures: 2 d evaluations of them, which serve models of any width, and which count as
+    D_c G is a symmetric difference of informations: 2 d evaluations of them, which serve models of any width, and which count as
     so many rows touched.
 
     Parameters
@@ -76,7 +76,7 @@ cdef class Fisher(Metric):
         cdef Batch tile
         cdef Py_ssize_t at = 0, i, size = self.gradient.model.width ** 2
         while next_tile(rows, self.gradient.model.tile, &at, &tile):
-            self.gradient.model.curvatures(x, &tile, &self.gradient.scratch, &self.curvature[0])
+            self.gradient.model.informations(x, &tile, &self.gradient.scratch, &self.curvature[0])
             for i in range(tile.m * size if tile.scale != 1 else 0):
                 self.curvature[i] *= tile.scale
             self.gradient.model.add_curvatures(&tile, &self.gradient.scratch, &self.curvature[0], H)
@@ -107,8 +107,8 @@ cdef class Fisher(Metric):
         for j in range(self.dim):
             self.ahead[j] = self.place[j] + NEARBY * self.columns[c, j]
             self.behind[j] = self.place[j] - NEARBY * self.columns[c, j]
-        self.gradient.model.curvatures(&self.ahead[0], tile, &self.gradient.scratch, &self.curvature[0])
-        self.gradient.model.curvatures(&self.behind[0], tile, &self.gradient.scratch, &self.other[0])
+        self.gradient.model.informations(&self.ahead[0], tile, &self.gradient.scratch, &self.curvature[0])
+        self.gradient.model.informations(&self.behind[0], tile, &self.gradient.scratch, &self.other[0])
         self.gradient.model.predictors(&self.columns[c, 0], tile, &self.gradient.scratch, eta)
         for i in range(tile.m):
             for k in range(w):

@@ -8,8 +8,10 @@ cdef void tdot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t
 cdef void tdot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out, float *acc) noexcept nogil
 cdef void tdot_sq_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *r, double *out) noexcept nogil
 cdef void tdot_sq_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out) noexcept nogil
-cdef void gram_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *w, double *out) noexcept nogil
-cdef void gram_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *w, double *out) noexcept nogil
+cdef void gram_f64(Py_ssize_t m, Py_ssize_t d, const double *X,
+                   const Py_ssize_t *rows, const double *w, double *out, Py_ssize_t stride) noexcept nogil
+cdef void gram_f32(Py_ssize_t m, Py_ssize_t d, const float *X,
+                   const Py_ssize_t *rows, const double *w, double *out, Py_ssize_t stride) noexcept nogil
 cdef void rotate_f64(Py_ssize_t m, Py_ssize_t d, double *X, const double *L, double *row) noexcept nogil
 cdef void rotate_f32(Py_ssize_t m, Py_ssize_t d, float *X, const double *L, double *row) noexcept nogil
 cdef void scale(Py_ssize_t n, double c, double *r) noexcept nogil

@@ -7,8 +7,10 @@ cdef extern from "vecmath.h" nogil:
     void vm_tdot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out, float *acc)
     void vm_tdot_sq_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *r, double *out)
     void vm_tdot_sq_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out)
-    void vm_gram_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *w, double *out)
-    void vm_gram_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *w, double *out)
+    void vm_gram_f64(Py_ssize_t m, Py_ssize_t d, const double *X,
+                     const Py_ssize_t *rows, const double *w, double *out, Py_ssize_t stride)
+    void vm_gram_f32(Py_ssize_t m, Py_ssize_t d, const float *X,
+                     const Py_ssize_t *rows, const double *w, double *out, Py_ssize_t stride)
     void vm_rotate_f64(Py_ssize_t m, Py_ssize_t d, double *X, const double *L, double *row)
     void vm_rotate_f32(Py_ssize_t m, Py_ssize_t d, float *X, const double *L, double *row)
     void vm_scale(Py_ssize_t n, double c, double *r)
@@ -44,11 +46,13 @@ cdef void tdot_sq_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssiz
 cdef void tdot_sq_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out) noexcept nogil:
     vm_tdot_sq_f32(m, d, X, rows, r, out)
 
-cdef void gram_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *w, double *out) noexcept nogil:
-    vm_gram_f64(m, d, X, rows, w, out)
+cdef void gram_f64(Py_ssize_t m, Py_ssize_t d, const double *X,
+                   const Py_ssize_t *rows, const double *w, double *out, Py_ssize_t stride) noexcept nogil:
+    vm_gram_f64(m, d, X, rows, w, out, stride)
 
-cdef void gram_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *w, double *out) noexcept nogil:
-    vm_gram_f32(m, d, X, rows, w, out)
+cdef void gram_f32(Py_ssize_t m, Py_ssize_t d, const float *X,
+                   const Py_ssize_t *rows, const double *w, double *out, Py_ssize_t stride) noexcept nogil:
+    vm_gram_f32(m, d, X, rows, w, out, stride)
 
 cdef void rotate_f64(Py_ssize_t m, Py_ssize_t d, double *X, const double *L, double *row) noexcept nogil:
     vm_rotate_f64(m, d, X, L, row)

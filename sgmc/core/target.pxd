@@ -29,7 +29,8 @@ cdef class Design:                # storage of a table: float64 or float32 dense
     cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil         # out += sum r_i x_i
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil             # out += sum r_i^2 x_i^2
     cdef void fetch(self, const Batch *b) noexcept nogil                                             # see Model.fetch
-    cdef int gram(self, const Batch *b, const double *w, double *out) except -1 nogil    # upper triangle += sum w_i x_i x_i'
+    # upper triangle of d x d numbers += sum w_i x_i x_i', rows of them `stride` apart
+    cdef int gram(self, const Batch *b, const double *w, double *out, Py_ssize_t stride) except -1 nogil
 
 cdef class Model:                 # log p(y_i | theta), i < n.  Only `add` is required, or the score path instead of it
     cdef readonly Py_ssize_t dim, n
@@ -48,6 +49,8 @@ cdef class Model:                 # log p(y_i | theta), i < n.  Only `add` is re
     cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s, double *eta) except -1 nogil
     # Curvature: w_i = - d r_i / d eta_i (m x width x width) and H (upper triangle) += sum J_i' w_i J_i.  Newton, taylor, bounds
     cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil
+    # the same with expected values in the place of -dr/d eta, or whatever is positive definite: for metrics
+    cdef int informations(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil
     cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w, double *H) except -1 nogil
     # conditional update of part of theta between steps (hyperparameters), where `refreshes`
     cdef int refresh(self, double *theta, Scratch *s) except -1 nogil

@@ -111,7 +111,7 @@ cdef class Design:
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
         raise NotImplementedError("tdot_sq")
 
-    cdef int gram(self, const Batch *b, const double *w, double *out) except -1 nogil:
+    cdef int gram(self, const Batch *b, const double *w, double *out, Py_ssize_t stride) except -1 nogil:
         raise NotImplementedError("gram")
 
 
@@ -155,6 +155,9 @@ cdef class Model:
 
     cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
         raise NotImplementedError("curvatures")
+
+    cdef int informations(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
+        return self.curvatures(theta, tile, s, w)
 
     cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w, double *H) except -1 nogil:
         raise NotImplementedError("add_curvatures")
@@ -312,9 +315,10 @@ cdef class Anchor:
                     model.add(&self.centre[0], &tile, &s, NULL, &self.full[0])
                     continue
                 model.scores(&self.centre[0], &tile, &s, &self.scores[tile.start * w], NULL)
-                model.add_scores(&tile, &s, &self.scores[tile.start * w], &self.full[0])
                 if curvature:
                     memcpy(&self.predictors[tile.start * w], told(model, &self.centre[0], &tile, &s), tile.m * w * sizeof(double))
+                model.add_scores(&tile, &s, &self.scores[tile.start * w], &self.full[0])
+                if curvature:
                     model.curvatures(&self.centre[0], &tile, &s, &self.curvature[tile.start * w * w])
                     model.add_curvatures(&tile, &s, &self.curvature[tile.start * w * w], &self.hessian[0, 0])
         if curvature:

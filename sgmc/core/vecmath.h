@@ -46,8 +46,8 @@ void vm_tdot_f32(ptrdiff_t m, ptrdiff_t d, const float *X, const ptrdiff_t *rows
 void vm_tdot_sq_f64(ptrdiff_t m, ptrdiff_t d, const double *X, const ptrdiff_t *rows, const double *r, double *out);
 void vm_tdot_sq_f32(ptrdiff_t m, ptrdiff_t d, const float *X, const ptrdiff_t *rows, const double *r, double *out);
 /* upper triangle of out (d x d, row-major) += sum_i w_i x_i x_i' */
-void vm_gram_f64(ptrdiff_t m, ptrdiff_t d, const double *X, const ptrdiff_t *rows, const double *w, double *out);
-void vm_gram_f32(ptrdiff_t m, ptrdiff_t d, const float *X, const ptrdiff_t *rows, const double *w, double *out);
+void vm_gram_f64(ptrdiff_t m, ptrdiff_t d, const double *X, const ptrdiff_t *rows, const double *w, double *out, ptrdiff_t stride);
+void vm_gram_f32(ptrdiff_t m, ptrdiff_t d, const float *X, const ptrdiff_t *rows, const double *w, double *out, ptrdiff_t stride);
 /* x_i <- x_i L in place for contiguous rows; L is d x d row-major, row is d doubles of scratch */
 void vm_rotate_f64(ptrdiff_t m, ptrdiff_t d, double *X, const double *L, double *row);
 void vm_rotate_f32(ptrdiff_t m, ptrdiff_t d, float *X, const double *L, double *row);

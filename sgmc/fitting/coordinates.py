@@ -1,6 +1,6 @@
 """Coordinates of a fit: the user's theta, the table's phi, the model's natural ones, and the sampler's x.
 
-theta = T phi undoes the centring of the columns.  The model's natural coordinates y are phi itself, or, where the package
+theta has the logs of a family's own parameters, which are reported as they are.  theta = T phi undoes the centring of the columns.  The model's natural coordinates y are phi itself, or, where the package
 made the table and may rotate it, phi = origin + L y.  A map leads from x to y; it is the identity (None) where whitening
 was left to the rotation.
 """
@@ -41,6 +41,8 @@ class Coordinates:
         theta's covariance, approximately white white'; for a map that is affine or None, the Laplace approximation.
     stiffness, softness : float
         Largest and smallest precision of the approximation in x: 1 and 1 where x is whitened.
+    logs : int
+        How many of the last theta are logs.
     """
 
     rotated: bool
@@ -53,6 +55,7 @@ class Coordinates:
     white: np.ndarray
     stiffness: float
     softness: float
+    logs: int = 0
 
     @property
     def whitened(self):
@@ -80,10 +83,24 @@ class Coordinates:
         with one_blas_thread():
             return self.natural(x) @ self.to_theta.T + self.theta_centre
 
+    def reported(self, x):
+        """The same, own parameters instead of their logs."""
+        theta = self.theta(x)
+        if self.logs:
+            theta[..., -self.logs:] = np.exp(theta[..., -self.logs:])
+        return theta
+
     def from_theta(self, theta):
         """Sampler coordinates of the user's, (d,)."""
         y = linalg.lu_solve(self.factor, np.asarray(theta) - self.theta_centre)
         return y if self.map is None else self.map.inverse(y)
+
+    def from_reported(self, values):
+        """Sampler coordinates of what is reported, (d,)."""
+        theta = np.array(values, dtype=float)
+        if self.logs:
+            theta[-self.logs:] = np.log(theta[-self.logs:])
+        return self.from_theta(theta)
 
     def from_white(self, z):
         """x of a standard normal draw z (d,): one of the posterior's Gaussian approximation."""
@@ -108,15 +125,16 @@ def whitener(mode):
     return scale[:, None] * vectors, np.clip(share, 0.0, 1.0)
 
 
-def undo_centring(d, shift, intercept):
-    """T: theta = T phi."""
-    back = np.eye(d)
-    if intercept is not None:
-        back[intercept] -= shift
+def undo_centring(dim, shift, intercepts):
+    """T: theta = T phi, for equations of as many coefficients as `shift` has numbers."""
+    back, d = np.eye(dim), len(shift)
+    for j in intercepts:
+        first = j - j % d
+        back[j, first:first + d] -= shift
     return back
 
 
-def coordinates(mode, back, precondition, rotate):
+def coordinates(mode, back, precondition, rotate, logs=0):
     """Coordinates for a way of preconditioning.
 
     Parameters
@@ -128,10 +146,12 @@ def coordinates(mode, back, precondition, rotate):
     precondition : {"dense", "diag", None}
     rotate : bool
         Whether the table will be rotated (dense only).
+    logs : int
+        How many of the last theta are logs.
     """
     d, m = len(mode.theta), mode.theta
     L, _ = whitener(mode)
-    common = dict(L=L, origin=m, back=back, white=back @ L)
+    common = dict(L=L, origin=m, back=back, white=back @ L, logs=logs)
     if precondition == "dense" and rotate:
         return Coordinates(rotated=True, map=None, to_theta=back @ L, theta_centre=back @ m, stiffness=1.0, softness=1.0, **common)
     common.update(rotated=False, to_theta=back, theta_centre=np.zeros(d))

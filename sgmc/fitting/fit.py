@@ -197,7 +197,7 @@ def build_chain(problem, plan, settings, k):
     if settings.init is None:
         start = problem.coordinates.from_white(Rng(seed_sequence(settings.seed, "start", k)).normals(d))
     else:
-        start = problem.coordinates.from_theta(one_start(settings.init, k, settings.chains, d))
+        start = problem.coordinates.from_reported(one_start(settings.init, k, settings.chains, d))
     chain = Chain(start, plan.spec.build(d, plan.schedule(0)), gradient, rng, plan.schedule)
     chain.sampler.plan_warmup(plan.warmup)
     chain.recorder = Keep(settings.draws, d, plan.thin)

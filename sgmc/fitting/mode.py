@@ -9,6 +9,7 @@ from sgmc.errors import DataError, ModeWarning
 
 SUBSET = 20_000           # rows of the warm start, when there are several times as many
 TOLERANCE = 1e-6          # distance to the mode in posterior sds at which Newton stops
+LARGEST = 700.0           # log of a parameter beyond which exp would overflow
 SMOOTHING = 0.1           # a Laplace prior's |b| is sqrt(b^2 + (0.1 scale)^2) for the search alone: it has no curvature at 0
 
 
@@ -27,32 +28,41 @@ class Mode:
 
 
 class PriorTerms:
-    """Value, gradient and (positive) curvature of the log prior for the search; the pivot row as in `Separable`.
+    """Value, gradient and (positive) curvature of the log prior for the search; pivots and logs as in `Separable`.
 
     `widened` multiplies all scales.
     """
 
     def __init__(self, table, shift, widened=1.0):
-        self.table, d = table, len(table.names)
+        self.table = table
         self.location, self.scale, self.df = (np.array(table.columns(a), dtype=float) for a in ("location", "scale", "df"))
-        self.family = np.array(table.columns("family"))
+        self.family, self.logged = np.array(table.columns("family")), table.logged
         self.scale = self.scale * widened
-        self.rows = np.eye(d)
-        if table.intercept is not None:
-            self.rows[table.intercept] += shift
+        self.rows = np.eye(len(table.names))
+        for j in table.intercepts:
+            first = j - j % len(shift)
+            self.rows[j, first:first + len(shift)] += shift
 
     def __call__(self, theta):
         """(log density, gradient, precision matrix) at theta; curvatures are those of quadratic majorisers."""
-        e = (self.rows @ theta - self.location) / self.scale
+        linear = self.rows @ theta
+        natural = np.where(self.logged, np.exp(np.minimum(linear, LARGEST)), linear)
+        unit = np.where(self.logged, natural, 1.0)
+        e = (natural - self.location) / self.scale
         value, weight = np.zeros_like(e), np.zeros_like(e)
-        is_ = {name: self.family == name for name in ("normal", "student_t", "laplace")}
+        is_ = {name: self.family == name for name in ("normal", "student_t", "laplace", "gamma")}
         value[is_["normal"]], weight[is_["normal"]] = -0.5 * e[is_["normal"]] ** 2, 1.0
         t, nu = e[is_["student_t"]], self.df[is_["student_t"]]
         value[is_["student_t"]], weight[is_["student_t"]] = -0.5 * (nu + 1) * np.log1p(t ** 2 / nu), (nu + 1) / (nu + t ** 2)
         smooth = np.hypot(e[is_["laplace"]], SMOOTHING)
         value[is_["laplace"]], weight[is_["laplace"]] = -smooth, 1 / smooth
-        gradient = self.rows.T @ (-weight * e / self.scale)
-        return value.sum(), gradient, self.rows.T @ ((weight / self.scale ** 2)[:, None] * self.rows)
+        slope = -weight * e / self.scale * unit
+        curvature = weight / self.scale ** 2 * unit * (unit + self.logged * (natural - self.location))
+        gamma = is_["gamma"]                                   # of logs: a u - exp(u) / scale in all
+        value[gamma], slope[gamma] = (self.df[gamma] - 1) * np.log(e[gamma]) - e[gamma], self.df[gamma] - 1 - e[gamma]
+        curvature[gamma] = e[gamma]
+        gradient = self.rows.T @ (slope + self.logged)
+        return value.sum() + linear[self.logged].sum(), gradient, self.rows.T @ (np.maximum(curvature, 0.0)[:, None] * self.rows)
 
 
 def solve(precision, vector):
@@ -72,6 +82,9 @@ def solve(precision, vector):
 def newton(model, prior, start, rows=0, tolerance=TOLERANCE, limit=100):
     """Damped Newton ascent of log-likelihood (of the first `rows` rows, scaled) plus log prior.
 
+    Where the curvature is not positive definite, as it may be far from the mode if the density is not log-concave, a step uses
+    the expected one (Fisher scoring).
+
     Returns (theta, likelihood curvature, prior curvature, distance), distance being the last step's length in
     posterior sds.
     """
@@ -87,11 +100,16 @@ def newton(model, prior, start, rows=0, tolerance=TOLERANCE, limit=100):
             theta = theta - step
             continue
         value, total = now, gradient + prior_gradient
-        step = solve(hessian + prior_hessian, total)
+        try:
+            step, curved = solve(hessian + prior_hessian, total), True
+        except DataError:
+            step, curved = solve(expand(model, theta, rows, expected=True)[2] + prior_hessian, total), False
         distance = np.sqrt(max(total @ step, 0.0))
         if distance < tolerance:
             break
         theta = theta + step
+    if not curved:
+        solve(hessian + prior_hessian, total)                  # says what is wrong
     return theta, hessian, prior_hessian, distance
 
 

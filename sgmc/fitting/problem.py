@@ -17,7 +17,7 @@ from sgmc.fitting.prepare import as_given, prepare, stays
 from sgmc.fitting.sandwich import sandwich_coordinates, score_covariance
 from sgmc.fitting.separation import complete_separation, linear_predictor, separation
 from sgmc.fitting.walls import walled_coordinates
-from sgmc.priors import resolve
+from sgmc.priors import Scales, resolve
 
 
 @dataclass
@@ -52,11 +52,12 @@ class Problem:
 
     @property
     def curvature_covariance(self):
-        """Covariance of the user's theta by the curvature at the mode alone: T H^-1 T'."""
-        white = whitener(self.mode)[0]
+        """Covariance of what is reported by the curvature at the mode alone: D T H^-1 T' D, D the slopes of the logs' exp."""
+        white, where = whitener(self.mode)[0], self.coordinates
         with one_blas_thread():
-            half = self.coordinates.back @ white
-            return half @ half.T
+            half, theta = where.back @ white, where.back @ self.mode.theta
+            slope = np.where(self.priors.logged, np.exp(np.where(self.priors.logged, theta, 0.0)), 1.0)
+            return slope[:, None] * (half @ half.T) * slope
 
     def gradient(self, name, rows, rng):
         """A gradient estimator of that name over a subsampler, private to one chain."""
@@ -95,36 +96,58 @@ def regression_problem(data, family, prior, settings):
     precondition = preconditioner(data, settings)
     kept = stays(data, settings, precondition)
     table = as_given(data) if kept else prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
-    priors = resolve(prior, data.names, data.terms, table.sd, data.intercept)
+    outcome = moments_of_outcomes(table)
+    priors = resolve(prior, data, family, scales(table.sd, family, *outcome))
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     if data.intercept is not None:
         shift[data.intercept] = 0.0
     model = family.kernel(design(table.X), table.y, table.offset, table.weight)
     terms = PriorTerms(priors, shift)
-    mode, concerns = find_mode(model, terms, np.zeros(data.d), shuffled=not kept)
-    back = undo_centring(data.d, table.shift, data.intercept)
-    rotated = precondition == "dense" and data.sparse is None and not kept
+    mode, concerns = find_mode(model, terms, first_guess(priors, family, table.offset, *outcome), shuffled=not kept)
+    back = undo_centring(model.dim, table.shift, priors.intercepts)
+    rotated = precondition == "dense" and data.sparse is None and not kept and model.width == 1
     walls = []
     if family.outcome == "binary":
         eta = linear_predictor(model, mode.theta)
         concerns += complete_separation(model, PriorTerms(priors, shift, widened=100.0), mode.theta, table.y, eta)
         walls, warned = separation(table.X, table.y, data.names, data.intercept)
         walls, concerns = walls if family.walled else [], [*concerns, *warned]
-    concerns += collinearity(mode, data.names, data.n)
+    concerns += collinearity(mode, priors.names, data.n)
     if settings.robust:
-        where = sandwich_coordinates(mode, back, score_covariance(model, mode.theta, table.weight), rotated)
+        where = sandwich_coordinates(mode, back, score_covariance(model, mode.theta, table.weight), rotated, priors.own)
     elif walls and precondition == "dense" and (settings.sampler is None or settings.sampler.uses_gradient):
         where = walled_coordinates(mode, back, walls, terms(mode.theta)[1], priors.used, data.intercept, rotated)
     else:
-        where = coordinates(mode, back, precondition, rotated)
+        where = coordinates(mode, back, precondition, rotated, priors.own)
     core = Separable([FAMILIES[f] for f in priors.columns("family")], priors.columns("location"), priors.columns("scale"),
-                     priors.columns("df"), -1 if data.intercept is None else data.intercept, shift)
+                     priors.columns("df"), priors.intercepts, shift, priors.own)
     if rotated:
         eta = linear_predictor(model, where.origin)
         rotate(table.X, where.L)
         model = family.kernel(design(table.X), table.y, eta, table.weight)
         core = rotated_prior(core, priors.gaussian and where.map is None, terms, where)
     return Problem(model, core, where, mode, priors, table, concerns)
+
+
+def moments_of_outcomes(table):
+    """Mean and variance of the outcomes, by their weights."""
+    mean = np.average(table.y, weights=table.weight)
+    return mean, np.average((table.y - mean) ** 2, weights=table.weight)
+
+
+def scales(columns, family, mean, variance):
+    """The `Scales` of priors, from the sds of the columns and moments of the outcomes."""
+    own = tuple(family.units(mean, variance)) if family.own else ()
+    return Scales(columns, mean, np.sqrt(variance), own) if family.identity else Scales(columns, own=own)
+
+
+def first_guess(priors, family, offset, mean, variance):
+    """Where the search for the mode begins: no slopes, and moments of the outcomes matched."""
+    start = np.zeros(len(priors.names))
+    constant, own = family.start(mean, variance)
+    start[priors.intercepts] = constant - (0.0 if offset is None else offset.mean())
+    start[len(start) - priors.own:] = own
+    return start
 
 
 def preconditioner(data, settings):

@@ -66,7 +66,7 @@ def score_covariance(model, theta, weight=None):
     return spread / model.n + np.outer(total, total) * (1 / model.n - 1 / rows)
 
 
-def sandwich_coordinates(mode, back, V, rotate):
+def sandwich_coordinates(mode, back, V, rotate, logs=0):
     """Coordinates in which the sandwich is the identity and the posterior's precision diagonal; see above.
 
     Parameters
@@ -79,6 +79,8 @@ def sandwich_coordinates(mode, back, V, rotate):
         Covariance of the likelihood's score.
     rotate : bool
         Whether the table will be rotated.
+    logs : int
+        How many of the last theta are logs.
 
     Raises
     ------
@@ -93,7 +95,7 @@ def sandwich_coordinates(mode, back, V, rotate):
         raise DataError(f"cov_type='robust': the residuals leave no variance in {(mu < FLATTEST).sum()} of {d} directions of the "
                         "coefficients, as where rows have coefficients of their own; drop those, or leave cov_type='nonrobust'")
     L = scale[:, None] * vectors * np.sqrt(mu)
-    common = dict(L=L, origin=mode.theta, back=back, white=back @ L, stiffness=1.0, softness=1.0)
+    common = dict(L=L, origin=mode.theta, back=back, white=back @ L, stiffness=1.0, softness=1.0, logs=logs)
     if rotate:
         return Coordinates(rotated=True, map=Tempered(Scaling(np.zeros(d), np.ones(d)), 1 / mu), to_theta=back @ L,
                            theta_centre=back @ mode.theta, **common)

@@ -1,7 +1,28 @@
 """What a regression family is to the rest of the package; a family leaf defines one of these beside its compiled kernel."""
+from typing import NamedTuple
+
 import numpy as np
 
 from sgmc.errors import DataError
+from sgmc.priors import PriorSpec
+
+LARGEST = 700.0           # predictor beyond which exp would overflow, as a number and in products
+MOST = 9e18               # of a simulated count's mean
+
+
+class Own(NamedTuple):
+    """A positive parameter of a family's own; models sample its log.
+
+    Attributes
+    ----------
+    name : str
+        As printed, and as it is called in ``prior={name: ..}``.
+    prior : PriorSpec
+        Default.
+    """
+
+    name: str
+    prior: PriorSpec
 
 
 class Family:
@@ -27,6 +48,10 @@ class Family:
         Whether columns with few contrary outcomes get quantile coordinates, which are made for logistic tails.
     graded : bool
         Whether an interval of single outcomes says something, as it does not of 0 and 1.
+    own : tuple of Own
+        Its own parameters.
+    identity : bool
+        Whether outcomes are in the units of the linear predictor: default priors then are in units of their sd.
     """
 
     name = None
@@ -36,6 +61,18 @@ class Family:
     counts = False
     walled = False
     graded = True
+    own = ()
+    identity = False
+
+    @staticmethod
+    def start(mean, variance):
+        """(linear predictor, own parameters' logs) to begin the search for the mode at, from moments of the outcomes."""
+        return 0.0, []
+
+    @staticmethod
+    def units(mean, variance):
+        """Units of the own parameters, for autoscaled priors, from moments of the outcomes."""
+        return [1.0]
 
     @staticmethod
     def mean(eta):
@@ -58,7 +95,7 @@ class Family:
         raise NotImplementedError
 
     @staticmethod
-    def deviance(y, mean):
+    def deviance(y, mean, extra=None):
         """Unit deviance, 2 (log p(y; y) - log p(y; mean)) at unit dispersion, elementwise."""
         raise NotImplementedError
 
@@ -85,7 +122,7 @@ class Binary(Family):
         return (rng.random(np.shape(eta)) < cls.mean(eta)).astype(float)
 
     @staticmethod
-    def deviance(y, mean):
+    def deviance(y, mean, extra=None):
         """-2 log p(y)."""
         with np.errstate(divide="ignore"):
             return -2 * np.log1p(-np.abs(np.asarray(y) - mean))
@@ -95,5 +132,61 @@ class Binary(Family):
         """Outcomes are 0 or 1, and both occur."""
         if not np.isin(y, (0.0, 1.0)).all():
             raise DataError(f"the outcome {label!r} must be 0 or 1 (or bool, or two levels); recode it first")
+        if y.min() == y.max():
+            raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain")
+
+
+class LogLink(Family):
+    """Base of families with log link."""
+
+    @staticmethod
+    def start(mean, variance):
+        """See `Family.start`."""
+        return np.log(mean), []
+
+    @staticmethod
+    def mean(eta):
+        """exp(eta)."""
+        return np.exp(np.minimum(eta, LARGEST))
+
+
+class Counts(LogLink):
+    """Base of families of counts."""
+
+    counts = True
+
+    @staticmethod
+    def check(y, label):
+        """Outcomes are counts: 0, 1, 2, .., not all of them 0."""
+        wrong = (y < 0) | (y != np.floor(y))
+        if wrong.any():
+            raise DataError(f"the outcome {label!r} must be counts, 0, 1, 2, ..; it has {y[wrong][0]:g}")
+        if not y.any():
+            raise DataError(f"the outcome {label!r} is 0 in every row used: there is nothing to explain")
+
+
+class Continuous(Family):
+    """Base of families of real outcomes whose mean is the linear predictor, with a scale of that unit."""
+
+    identity = True
+
+    @staticmethod
+    def start(mean, variance):
+        """See `Family.start`."""
+        return mean, [0.5 * np.log(variance)]
+
+    @staticmethod
+    def units(mean, variance):
+        """The outcomes' sd."""
+        return [np.sqrt(variance)]
+
+    @staticmethod
+    def mean(eta):
+        """eta itself."""
+        return np.asarray(eta, dtype=float)
+
+    @staticmethod
+    def check(y, label):
+        """Outcomes differ."""
         if y.min() == y.max():
             raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain")

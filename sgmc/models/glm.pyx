@@ -57,6 +57,9 @@ cdef class Glm(Model):
     cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
         raise NotImplementedError("bend")
 
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        return self.bend(theta, m, eta, y, w)
+
     cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s, double *eta) except -1 nogil:
         return self.X.dot(tile, delta, eta, s.work)
 
@@ -65,28 +68,36 @@ cdef class Glm(Model):
         cdef double *eta = s.work
         cdef double *density = eta + 2 * self.tile
         cdef const double *y = self.gather(theta, tile, s)
-        cdef const double *weight = NULL
         s.eta = eta
         self.family(theta, tile.m, eta, y, r, density if value != NULL else NULL)
-        if self.weight.shape[0]:
-            weight = picked(&self.weight[0], tile, eta + self.tile)
-            for i in range(tile.m):
-                r[i] *= weight[i]
+        self.weigh_rows(tile, s, self.width, r)
         if value == NULL:
             return OK
+        self.weigh_rows(tile, s, 1, density)
         for i in range(tile.m):
-            value[0] += density[i] * (weight[i] if weight != NULL else 1)
+            value[0] += density[i]
         return OK
 
     cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
-        cdef Py_ssize_t i
-        cdef const double *weight
         cdef const double *y = self.gather(theta, tile, s)
         self.bend(theta, tile.m, s.work, y, w)
-        if self.weight.shape[0]:
-            weight = picked(&self.weight[0], tile, s.work + self.tile)
-            for i in range(tile.m):
-                w[i] *= weight[i]
+        return self.weigh_rows(tile, s, self.width * self.width, w)
+
+    cdef int informations(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
+        cdef const double *y = self.gather(theta, tile, s)
+        self.inform(theta, tile.m, s.work, y, w)
+        return self.weigh_rows(tile, s, self.width * self.width, w)
+
+    cdef int weigh_rows(self, const Batch *tile, Scratch *s, Py_ssize_t size, double *r) except -1 nogil:
+        """The i-th `size` numbers of r times weight_i; the second tile of work is written over."""
+        cdef Py_ssize_t i, k
+        cdef const double *weight
+        if self.weight.shape[0] == 0:
+            return OK
+        weight = picked(&self.weight[0], tile, s.work + self.tile)
+        for i in range(tile.m):
+            for k in range(size):
+                r[i * size + k] *= weight[i]
         return OK
 
     cdef const double *gather(self, const double *theta, const Batch *tile, Scratch *s) except NULL nogil:
@@ -102,10 +113,10 @@ cdef class Glm(Model):
         return picked(&self.y[0], tile, eta + self.tile)
 
     cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r, double *grad) except -1 nogil:
-        return self.X.tdot(tile, r, grad, s.work)
+        return self.X.tdot(tile, r, grad, s.work + 3 * self.tile)           # the predictors, told of in Scratch.eta, stay
 
     cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r, double *square) except -1 nogil:
         return self.X.tdot_sq(tile, r, square)
 
     cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w, double *H) except -1 nogil:
-        return self.X.gram(tile, w, H)
+        return self.X.gram(tile, w, H, self.dim)

@@ -35,7 +35,7 @@ def after_sampling(fit, names, theta, ess_mean, ess_sd, rhat):
     theta : array (chain, draw, d)
     ess_mean, ess_sd, rhat : array (d,)
     """
-    return [*stopped(fit, names), *fit.concerns, *transitions(fit), *spread(fit), *shape(fit, theta),
+    return [*stopped(fit, names), *fit.concerns, *transitions(fit), *spread(fit), *shape(fit),
             *monte_carlo(theta, ess_mean, ess_sd, rhat)]
 
 
@@ -118,13 +118,13 @@ def changes(inflation):
     return f"{'widens' if percent > 0 else 'narrows'} the draws by about {abs(percent):.0f} %"
 
 
-def shape(fit, theta):
+def shape(fit):
     """Whether the posterior is too far from a Gaussian for what the sampler relies on."""
     spec = fit.plan.spec
     if spec.exact or spec.distortion:
         return []
     if fit.settings.robust:
-        far = departure(fit, theta) if spec.uses_gradient else fit.pilot.departure
+        far = departure(fit) if spec.uses_gradient else fit.pilot.departure
         return [] if far < FAR_OF_SANDWICH else [ShapeWarning(
             f"the posterior is far from the Gaussian at its mode (by {far:.2g} sd for the worst coefficient); the sandwich is a "
             "statement about that Gaussian, for many rows.", "Compare with cov_type='nonrobust', and read the means with care.")]
@@ -134,21 +134,21 @@ def shape(fit, theta):
             return []
         return [ShapeWarning(f"the posterior is not the Gaussian at its mode: means are off by up to {shift:.2g} sd, sds by up to "
                              f"{100 * ratio:.0f} %.", "Use sampler='auto' or 'mala'.")]
-    far = departure(fit, theta)
+    far = departure(fit)
     if far < FAR:
         return []
     return [ShapeWarning(f"the posterior is far from the Gaussian at its centre (by {far:.2g} sd for the worst coefficient); steps "
                          "without accept-reject may be biased there.", "Compare with sampler='mala'.")]
 
 
-def departure(fit, theta):
+def departure(fit):
     """The largest difference of a mean, in sds, or relative one of an sd, between draws and the Gaussian that they set out from."""
     where = fit.problem.coordinates
     sd = np.sqrt((where.white ** 2).sum(axis=1))
     if where.whitened:                                        # as coefficients would be if the map were affine
         standard = fit.x @ (where.white / sd[:, None]).T
     else:
-        standard = (theta - where.theta(where.from_white(np.zeros(len(sd))))) / sd
+        standard = (where.theta(fit.x) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
     return max(np.abs(standard.mean(axis=(0, 1))).max(), np.abs(standard.std(axis=(0, 1)) - 1).max())
 
 

@@ -103,7 +103,7 @@ class Estimates:
     def prior_summary(self):
         """Priors as specified and as used (scales in the predictor's units), a DataFrame."""
         priors = self.priors
-        note = ["at centred predictors" if j == priors.intercept and priors.centred else "" for j in range(len(self.names))]
+        note = ["at centred predictors" if j in priors.intercepts and priors.centred else "" for j in range(len(self.names))]
         return pd.DataFrame({"specified": [str(p) for p in priors.specified], "used": [str(p) for p in priors.used],
                              "note": note}, index=self.names)
 

@@ -70,8 +70,11 @@ def number(values, reduce, form):
 
 def prior_line(priors):
     """Priors in one line: the distinct ones of the slopes, and the intercept's."""
-    slopes = dict.fromkeys(str(p) for j, p in enumerate(priors.specified) if j != priors.intercept)
+    coefficients = len(priors.names) - priors.own
+    slopes = dict.fromkeys(str(p) for j, p in enumerate(priors.specified[:coefficients]) if j not in priors.intercepts)
     text = "Prior (slopes): " + (", ".join(list(slopes)[:3]) or "none") + (", ..." if len(slopes) > 3 else "")
-    if priors.intercept is not None:
-        text += f"; intercept: {priors.specified[priors.intercept]}{' at centred predictors' if priors.centred else ''}"
-    return text + (". [*] in units of sd(x)" if any(p.autoscale for p in priors.specified) else "") + "."
+    if priors.intercepts:
+        text += f"; intercept: {priors.specified[priors.intercepts[0]]}{' at centred predictors' if priors.centred else ''}"
+    for name, one in zip(priors.names[coefficients:], priors.specified[coefficients:]):
+        text += f"; {name}: {one}"
+    return text + (f". [*] in units of {priors.unit}" if any(p.autoscale for p in priors.specified) else "") + "."

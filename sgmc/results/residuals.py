@@ -29,7 +29,12 @@ def pearson(results):
 def deviance_residuals(results):
     """sign(y - mu) times the root of the unit deviance at mu = E[y | x]."""
     mean, y = fitted(results, "resid_deviance")
-    return np.sign(y - mean) * np.sqrt(results.model.family.deviance(y, mean))
+    return np.sign(y - mean) * np.sqrt(results.model.family.deviance(y, mean, own_means(results)))
+
+
+def own_means(results):
+    """Posterior means (k, 1) of the family's own parameters, or None."""
+    return fitted_rows(results, "deviance").at_mean().extra
 
 
 def llf(results):
@@ -41,20 +46,20 @@ def llf(results):
 def deviance(results):
     """Deviance at the posterior means."""
     rows = fitted_rows(results, "deviance").at_mean()
-    return total(rows, rows.average(lambda eta, y: rows.family.deviance(y, rows.family.mean(eta)), rows.y))
+    return total(rows, rows.average(lambda eta, y: rows.family.deviance(y, rows.family.mean(eta), rows.extra), rows.y))
 
 
 def null_deviance(results):
     """Deviance of the best constant, beside the offset where there is one."""
     rows, family = fitted_rows(results, "null_deviance"), results.model.family
     offset = results._fit.problem.table.offset                 # that of the rows has the mode in it where the table was rotated
-    frequency = np.ones(rows.n) if rows.frequency is None else rows.frequency
+    frequency, extra = np.ones(rows.n) if rows.frequency is None else rows.frequency, own_means(results)
 
     def at(constant):
-        return float(frequency @ family.deviance(rows.y, family.mean(constant + offset)))
+        return float(frequency @ family.deviance(rows.y, family.mean(constant + offset), extra))
 
     if offset is None:
-        return float(frequency @ family.deviance(rows.y, np.average(rows.y, weights=frequency)))
+        return float(frequency @ family.deviance(rows.y, np.average(rows.y, weights=frequency), extra))
     return float(optimize.minimize_scalar(at, bracket=(-1.0, 1.0)).fun)
 
 

@@ -131,19 +131,19 @@ class Results(Estimates, Trust, Predictions, Views):
 
 def summarised(model, fit):
     """What results consist of."""
-    theta = fit.problem.coordinates.theta(fit.x)
+    theta, names = fit.problem.coordinates.reported(fit.x), fit.problem.priors.names
     w = fit.weights
     with np.errstate(over="ignore", invalid="ignore"):         # of chains that diverged, which is warned of by name
         ess, ess_sd = convergence.ess(theta, weights=w), convergence.ess(theta, method="sd", weights=w)
         rhat = convergence.rhat(theta)
         ksd, scores = stein_discrepancy(fit, fit.settings.seed)
-        concerns = [*model.notes, *fit.problem.concerns, *after_sampling(fit, model.exog_names, theta, ess, ess_sd, rhat)]
-    return dict(draws=theta, weights=w, names=model.exog_names, warnings=concerns, seed=fit.settings.seed,
+        concerns = [*model.notes, *fit.problem.concerns, *after_sampling(fit, names, theta, ess, ess_sd, rhat)]
+    return dict(draws=theta, weights=w, names=names, warnings=concerns, seed=fit.settings.seed,
                 header=facts(model, fit, ess, rhat, ksd, scores), nobs=observations(fit.problem),
                 df_model=model.df_model, interrupted=fit.run.interrupted, model=model, priors=fit.problem.priors,
                 _ksd=ksd, _ess=ess, _rhat=rhat, _asked=fit.settings.draws, sampler=fit.plan.spec,
                 step_size=fit.step_size, _chains=fit.chains, _threshold=fit.threshold,
-                _noise=noise.noise_table(fit, model.exog_names), cov_type=fit.settings.cov_type,
+                _noise=noise.noise_table(fit, names), cov_type=fit.settings.cov_type,
                 _curvature_covariance=fit.problem.curvature_covariance if fit.settings.robust else None)
 
 

@@ -28,7 +28,7 @@ MAPS = {
     "warped": (lambda: Warped(MAPS["affine"][0](), WARP), D),
 }
 MIXED = Separable([FAMILIES[f] for f in ("normal", "student_t", "laplace")], [0.1, 0.2, -0.3], [1.0, 0.7, 2.0], [1, 4, 1],
-                  pivot=1, shift=[0.4, 0.0, -0.6])
+                  pivots=[1], shift=[0.4, 0.0, -0.6])
 PRIORS = {"flat": Prior(D), "mixed": MIXED, "quadratic": Quadratic([1.0, 0.2, 3.0], [0.5, 0.0, -1.0]),
           "pulled": Pulled(MIXED, MAPS["affine"][0]())}
 CASES = [(m, p) for m in MAPS for p in PRIORS]

@@ -125,21 +125,25 @@ def test_a_row_weight_of_k_is_a_row_written_k_times(name):
 @pytest.mark.parametrize("name", REGRESSIONS)
 def test_an_offset_is_a_column_with_coefficient_one(name):
     X, at, y = table(N, 3), np.array([0.3, -0.2, 1.0]), (np.arange(N) % 2).astype(float)
-    column = Probe(REGRESSIONS[name](design(X), y))
+    model = REGRESSIONS[name](design(X), y)
+    column = Probe(model)
     offset = Probe(REGRESSIONS[name](design(np.ascontiguousarray(X[:, :2])), y, X[:, 2]))
+    at = np.concatenate([at, np.full(model.dim - 3, -0.4)])
+    kept = [j for j in range(len(at)) if j != 2]
     for run in BATCHES.values():
-        assert column.value(at, run) == pytest.approx(offset.value(at[:2], run), rel=ROUNDING)
-        assert close(column.gradient(at, run)[:2], offset.gradient(at[:2], run), ROUNDING)
+        assert column.value(at, run) == pytest.approx(offset.value(at[kept], run), rel=ROUNDING)
+        assert close(column.gradient(at, run)[kept], offset.gradient(at[kept], run), ROUNDING)
 
 
 @pytest.mark.parametrize("name", families())
 @pytest.mark.parametrize("eta", [-800.0, 800.0])
 def test_extreme_predictors_give_finite_numbers(name, eta):
     y = np.array([0.0, 1.0])
-    probe = Probe(REGRESSIONS[name](design(np.ones((2, 1))), y))
+    model = REGRESSIONS[name](design(np.ones((2, 1))), y)
+    probe, at = Probe(model), [eta] + [0.1] * (model.dim - 1)
     for i in range(2):
         for what in (probe.value, probe.gradient, probe.hessian):
-            assert np.isfinite(what([eta], block(i, 1))).all()
+            assert np.isfinite(what(at, block(i, 1))).all()
 
 
 def by_numpy(X, scores, run, delta):
