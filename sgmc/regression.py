@@ -8,6 +8,7 @@ from sgmc.errors import ArgumentError, DataError
 from sgmc.fitting.arrays import check_index, first_place, is_lent, table_of_numbers, vector
 from sgmc.models.cloglog import CloglogFamily
 from sgmc.models.logit import LogitFamily
+from sgmc.models.mnlogit import MnlogitFamily
 from sgmc.models.negativebinomial import NegativeBinomialFamily
 from sgmc.models.ols import OlsFamily
 from sgmc.models.poisson import PoissonFamily
@@ -33,6 +34,8 @@ class RegressionData:
         With the log of the exposure.
     given : tuple of str
         Which of "offset" and "exposure" there were.
+    equations : tuple
+        Labels of the equations, where there are several: each has coefficients of its own.
     lent : bool
         Whether it is an array of the user's that is memory-mapped or read-only.
     """
@@ -50,6 +53,7 @@ class RegressionData:
     dropped: int = 0
     notes: list = field(default_factory=list)
     lent: bool = False
+    equations: tuple = ()
 
     @property
     def n(self):
@@ -68,7 +72,7 @@ class RegressionData:
 
     def parameter_names(self, family):
         """Names of the coefficients and of the family's own parameters; a column of that name makes them end in "_"."""
-        names = list(self.names)
+        names = [f"{label}:{name}" for label in self.equations for name in self.names] or list(self.names)
         for own in family.own:
             names.append(own.name)
             while names[-1] in names[:-1]:
@@ -112,9 +116,11 @@ class Regression:
     family = None
 
     def __init__(self, endog, exog, *, names=None, weights=None, offset=None, exposure=None, strata=None):
-        self.check_exposure(exposure)
+        self.check_applies(offset, exposure)
+        endog, self.levels = self.coded(endog)
         self.data = from_arrays(endog, exog, names, dict(weights=weights, offset=offset, exposure=exposure, strata=strata))
-        self.spec = self.formula = self.levels = None
+        self.data.equations = equations(self.family, self.levels)
+        self.spec = self.formula = None
         self.inputs = {}
         self.family.check(self.data.y, self.data.endog_name)
 
@@ -143,7 +149,7 @@ class Regression:
         """
         from sgmc import formula as front
 
-        cls.check_exposure(exposure)
+        cls.check_applies(offset, exposure)
         table = front.read(formula, data, weights=weights, offset=offset, exposure=exposure, strata=strata, subset=subset,
                            missing=missing, outcome=cls.family.outcome, scope=front.caller_scope() if scope is None else scope)
         model = cls.__new__(cls)
@@ -154,15 +160,23 @@ class Regression:
         model.data = RegressionData(table.y, list(spec.exog_names), dict(spec.term_slices), intercept, spec.endog_name, table,
                                     offset, table.weights, table.strata, given, table.dropped, notes)
         model.spec, model.formula, model.levels = spec, formula, spec.levels
+        model.data.equations = equations(cls.family, spec.levels)
         model.inputs = dict(weights=weights, offset=offset, exposure=exposure, strata=strata, subset=subset, missing=missing)
         cls.family.check(table.y, spec.endog_name)
         return model
 
     @classmethod
-    def check_exposure(cls, exposure):
-        """Refuse an exposure where outcomes are no counts."""
+    def coded(cls, endog):
+        """Outcomes, and their levels where they are of several kinds: then they are the levels' numbers."""
+        return category_codes(endog) if cls.family.outcome == "category" else (endog, None)
+
+    @classmethod
+    def check_applies(cls, offset, exposure):
+        """Refuse an exposure where outcomes are no counts, and an offset where there are several linear predictors."""
         if exposure is not None and not cls.family.counts:
             raise ArgumentError(f"exposure does not apply to {cls.family.name}: it belongs to models of counts")
+        if offset is not None and cls.family.outcome == "category":
+            raise ArgumentError(f"offset does not apply to {cls.family.name}: it has a linear predictor for each equation")
 
     def __repr__(self):
         what = f"{self.formula!r}, " if self.formula else ""
@@ -253,6 +267,17 @@ class OLS(Regression):
     family = OlsFamily
 
 
+class MNLogit(Regression):
+    """Bayesian multinomial logistic regression: log P(y = k) / P(y = first) = x . theta_k for each level k but the first."""
+
+    family = MnlogitFamily
+
+
+def equations(family, levels):
+    """Labels of the equations of outcomes with such levels; none for families of one equation."""
+    return tuple(str(level) for level in levels[1:]) if family.outcome == "category" else ()
+
+
 def total_offset(offset, exposure):
     """(offset, given) of RegressionData from what a user gave, checked."""
     given = tuple(name for name, value in (("offset", offset), ("exposure", exposure)) if value is not None)
@@ -292,6 +317,21 @@ def from_arrays(endog, exog, names, columns):
     return RegressionData(y, names, {n: slice(j, j + 1) for j, n in enumerate(names)}, intercept, str(label), X, offset,
                           known["weights"], known["strata"], given,
                           lent=isinstance(exog, np.ndarray) and is_lent(X))
+
+
+def category_codes(endog):
+    """(numbers of the levels, levels) of labels; DataError where some are missing."""
+    import pandas as pd
+
+    from sgmc.formula.columns import codes_of, levels_of
+
+    if np.ndim(endog) != 1:
+        raise DataError(f"endog has shape {np.shape(endog)}; it must be one label a row")
+    series = endog if isinstance(endog, pd.Series) else pd.Series(endog, name="y")
+    if series.isna().any():
+        raise DataError("endog has missing values; drop those rows first")
+    levels = levels_of(series)
+    return pd.Series(codes_of(series, levels, "endog").astype(float), series.index, name=series.name), levels
 
 
 def labels(strata):

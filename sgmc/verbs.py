@@ -1,6 +1,6 @@
 """The verbs: one line from a table to a posterior."""
 from sgmc.errors import ArgumentError
-from sgmc.regression import OLS, Cloglog, Logit, NegativeBinomial, Poisson, Probit, Regression
+from sgmc.regression import OLS, Cloglog, Logit, MNLogit, NegativeBinomial, Poisson, Probit, Regression
 
 ARGUMENTS = """
     Parameters
@@ -90,6 +90,7 @@ cloglog = verb(Cloglog)
 poisson = verb(Poisson)
 negativebinomial = verb(NegativeBinomial)
 ols = verb(OLS)
+mnlogit = verb(MNLogit)
 
 GLMS = {("binomial", "logit"): logit, ("binomial", "probit"): probit, ("binomial", "cloglog"): cloglog, ("poisson", "log"): poisson}
 

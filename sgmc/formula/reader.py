@@ -61,7 +61,7 @@ def read(
         A bool column, an expression for `DataFrame.eval`, a mask, or a function of the data that returns a mask.
     missing : {"drop", "raise"}
         What to do with rows that lack anything needed.
-    outcome : {"binary", "numeric"}
+    outcome : {"binary", "numeric", "category"}
         Whether the response is coded 0/1, success being the second level, or taken as a number.
     scope : dict, optional
         Names of the user, of which functions and modules may be used; see `caller_scope`.
@@ -81,8 +81,8 @@ def read(
     """
     if not isinstance(missing, str) or missing not in ("drop", "raise"):
         raise ArgumentError(f"missing={missing!r} must be 'drop' or 'raise'")
-    if outcome not in ("binary", "numeric"):
-        raise ArgumentError(f"outcome={outcome!r} must be 'binary' or 'numeric'")
+    if outcome not in _OUTCOMES:
+        raise ArgumentError(f"outcome={outcome!r} must be one of {', '.join(map(repr, _OUTCOMES))}")
     frame = as_frame(data)
     if frame.empty:
         raise DataError(f"the data are empty: {len(frame)} rows, {frame.shape[1]} columns")
@@ -316,7 +316,12 @@ def _binary_outcome(values, label):
     return y, levels
 
 
-_OUTCOMES = {"binary": _binary_outcome, "numeric": _numeric_outcome}
+def _category_outcome(values, label):
+    levels = levels_of(values)
+    return codes_of(values, levels, label).astype(np.float64), levels
+
+
+_OUTCOMES = {"binary": _binary_outcome, "numeric": _numeric_outcome, "category": _category_outcome}
 
 
 def _shown(values):

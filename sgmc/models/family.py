@@ -38,8 +38,8 @@ class Family:
         As in the verb ``sgmc.logit``.
     title : str
         As printed in summaries.
-    outcome : {"binary", "numeric"}
-        How the formula codes the response.
+    outcome : {"binary", "numeric", "category"}
+        How the formula codes the response: 0 and 1, numbers, or 0, 1, .. with an equation for each kind but the first.
     kernel : type
         The compiled model, called with (design, y, offset, weight); its density may lack what does not depend on coefficients.
     counts : bool
@@ -98,6 +98,11 @@ class Family:
     def deviance(y, mean, extra=None):
         """Unit deviance, 2 (log p(y; y) - log p(y; mean)) at unit dispersion, elementwise."""
         raise NotImplementedError
+
+    @staticmethod
+    def best_constant(y, weights):
+        """E[y] of the model without predictors, from outcomes (n,) and their frequency weights."""
+        return np.average(y, weights=weights)
 
     @staticmethod
     def check(y, label):

@@ -12,3 +12,5 @@ cdef class Glm(Model):
     cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil
     cdef int weigh_rows(self, const Batch *tile, Scratch *s, Py_ssize_t size, double *r) except -1 nogil
     cdef const double *gather(self, const double *theta, const Batch *tile, Scratch *s) except NULL nogil
+
+cdef const double *picked(const double *column, const Batch *tile, double *into) noexcept nogil

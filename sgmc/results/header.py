@@ -29,7 +29,9 @@ def facts(model, fit, ess, rhat, ksd, scores):
     if past.any():
         right.append(("Noise/breaking pt.", f"{past.max():.2g}"))
     lines = [f"Sampler chosen {plan.reason}."] if plan.reason else []
-    if model.levels is not None:
+    if model.family.outcome == "category":
+        lines.append(f"Each equation compares a level of {model.endog_names} with {model.levels[0]!r}.")
+    elif model.levels is not None:
         lines.append(f"Success is {model.endog_names} = {model.levels[1]!r} (the other level: {model.levels[0]!r}).")
     if model.dropped:
         lines.append(f"{model.dropped} rows with missing values were dropped.")

@@ -9,8 +9,14 @@ class ModelInfo:
         self.family_name, self.title = model.family.name, model.family.title
         self.formula, self.spec, self.levels, self.inputs = model.formula, model.spec, model.levels, named(model.inputs)
         self.endog_names, self.exog_names = data.endog_name, list(data.names)
-        self.df_model = data.d - (data.intercept is not None)
+        self.equations = max(len(data.equations), 1)
+        self.df_model = self.equations * (data.d - (data.intercept is not None))
         self.given, self.dropped, self.notes = data.given, data.dropped, data.notes
+
+    @property
+    def kinds(self):
+        """Labels of the outcome's kinds, for families of several."""
+        return list(self.levels)
 
     @property
     def family(self):

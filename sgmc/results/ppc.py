@@ -16,6 +16,8 @@ DRAWS = 500
 def pp_check(results, groups, draws, alpha, seed):
     """See `Results.pp_check`."""
     count = min(DRAWS, len(results.flat)) if draws is None else whole("draws", draws, 1)
+    if results.model.family.outcome == "category":
+        return shares(results, fitted_rows(results, "pp_check").of_equal_weight(count), alpha, seed)
     everything = fitted_rows(results, "pp_check")
     rows, mean = everything.of_equal_weight(count), everything.affordable().average(everything.family.mean)
     groups = whole("groups", groups, 1, allow_none=False)
@@ -37,6 +39,19 @@ def pp_check(results, groups, draws, alpha, seed):
     return table(observed, statistics(sums, squares, size), fitted / np.where(size, size, np.nan), alpha)
 
 
+def shares(results, rows, alpha, seed):
+    """The share of each kind of outcome, a row a kind."""
+    kinds = results.model.kinds
+    w = np.ones(rows.n) if rows.frequency is None else rows.frequency
+    fitted = w @ rows.average(rows.family.mean)[rows.place(slice(None))] / w.sum()
+    replicated = np.zeros((len(kinds), rows.m))
+    for at, y in simulated(rows, outcome_stream(results, seed)):
+        for k in range(len(kinds)):
+            replicated[k] += w[at] @ (y == k) / w.sum()
+    observed = np.bincount(rows.y.astype(int), w, len(kinds)) / w.sum()
+    return frame([f"share of {kind}" for kind in kinds], observed, fitted, replicated, alpha)
+
+
 def statistics(sums, squares, size):
     """Mean, sd and groups' means (statistic, draw), from sums (group, draw) and sums of squares (draw,)."""
     mean = sums.sum(axis=0) / size.sum()
@@ -45,10 +60,15 @@ def statistics(sums, squares, size):
 
 
 def table(observed, replicated, fitted, alpha):
+    """Mean, sd and the means of groups."""
+    names = ["mean", "sd", *(f"mean of group {g + 1}" for g in range(len(fitted)))]
+    return frame(names, observed, [np.nan, np.nan, *fitted], replicated, alpha)
+
+
+def frame(names, observed, fitted, replicated, alpha):
     """A row a statistic."""
     low, high = moments.quantile(replicated.T[None], [check_alpha(alpha) / 2, 1 - alpha / 2])
     above = (replicated > observed[:, None]).mean(axis=1) + (replicated == observed[:, None]).mean(axis=1) / 2
     above[np.isnan(observed)] = np.nan
-    names = ["mean", "sd", *(f"mean of group {g + 1}" for g in range(len(fitted)))]
-    return pd.DataFrame({"observed": observed, "fitted": [np.nan, np.nan, *fitted], "replicated": replicated.mean(axis=1),
+    return pd.DataFrame({"observed": observed, "fitted": fitted, "replicated": replicated.mean(axis=1),
                          f"[{alpha / 2:.3g}": low, f"{1 - alpha / 2:.3g}]": high, "p": above}, index=names)

@@ -12,8 +12,14 @@ from sgmc.results.rows import rows_of
 def predict(results, exog, offset, transform):
     """Posterior mean of E[y | x]; a Series where the new data have an index."""
     rows = rows_of(results, exog, offset, transform=transform).affordable()
-    mean = rows.average(rows.family.mean)
-    return mean if rows.index is None else pd.Series(mean, rows.index)
+    return labelled(results, rows, rows.average(rows.family.mean))
+
+
+def labelled(results, rows, mean):
+    """Means (n,) as a Series, or (n, kinds) as a DataFrame, where the rows have labels."""
+    if rows.index is None:
+        return mean
+    return pd.Series(mean, rows.index) if mean.ndim == 1 else pd.DataFrame(mean, rows.index, results.model.kinds)
 
 
 def outcome_stream(results, seed):
@@ -26,7 +32,7 @@ def simulated(rows, rng):
     for at, eta in rows.blocks():
         known = np.isfinite(eta)
         y = rows.family.simulate(np.where(known, eta, 0.0), rng, rows.extra)
-        yield at, np.where(known, y, np.nan)
+        yield at, np.where(known if known.ndim == 2 else known.all(axis=0), y, np.nan)
 
 
 def posterior_predict(results, exog, offset, draws, seed):
@@ -51,14 +57,13 @@ class Prediction:
     """
 
     def __init__(self, rows, results, seed=None):
-        self._rows, self._index = rows.affordable(), rows.index
+        self._rows, self._index, self._results = rows.affordable(), rows.index, results
         self._seed = results.seed if seed is None else entropy(seed)
 
     @property
     def predicted_mean(self):
         """Posterior means of E[y | x]; a Series where the rows have labels."""
-        mean = self._rows.average(self._rows.family.mean)
-        return mean if self._index is None else pd.Series(mean, self._index)
+        return labelled(self._results, self._rows, self._rows.average(self._rows.family.mean))
 
     def conf_int(self, alpha=0.05):
         """Equal-tailed credible intervals of E[y | x], a DataFrame with columns 0 and 1."""
@@ -70,9 +75,12 @@ class Prediction:
 
         ``mean``, ``mean_se``, ``mean_ci_lower`` and ``mean_ci_upper`` are posterior mean, sd and interval of E[y | x].
         ``obs_ci_lower`` and ``obs_ci_upper`` hold a new outcome with probability 1 - alpha, the coefficients' uncertainty
-        included: quantiles of one simulated outcome a draw.  Families of 0 and 1 have none.
+        included: quantiles of one simulated outcome a draw.  Families of 0 and 1 have none, nor has that of several kinds, which has
+        a line a row and kind.
         """
         rows, weights = self._rows, self._rows.weights
+        if rows.family.outcome == "category":
+            return self._by_kind([check_alpha(alpha) / 2, 1 - alpha / 2])
         levels, out = [check_alpha(alpha) / 2, 1 - alpha / 2], np.empty((rows.n, 6 if rows.family.graded else 4))
         rng = np.random.Generator(np.random.PCG64(seed_sequence(self._seed, "predict")))
         for at, eta in rows.blocks():
@@ -82,6 +90,18 @@ class Prediction:
             out[rows.place(at), 4:] = moments.quantile(y.T[None], levels, weights).T
         names = ["mean", "mean_se", "mean_ci_lower", "mean_ci_upper", "obs_ci_lower", "obs_ci_upper"]
         return pd.DataFrame(out, self._index, names[:out.shape[1]])
+
+    def _by_kind(self, levels):
+        """The same for probabilities of kinds, indexed by (row, kind)."""
+        rows, kinds = self._rows, self._results.model.kinds
+        out = np.empty((rows.n, len(kinds), 4))
+        for at, eta in rows.blocks():
+            for k, p in enumerate(rows.family.mean(eta)):
+                columns = self._columns(p, levels, rows.weights)
+                out[rows.place(at), k] = np.column_stack([columns[0], columns[1], *columns[2]])
+        labels = pd.RangeIndex(rows.n) if self._index is None else self._index
+        index = pd.MultiIndex.from_product([labels, kinds], names=["row", self._results.model.endog_names])
+        return pd.DataFrame(out.reshape(-1, 4), index, ["mean", "mean_se", "mean_ci_lower", "mean_ci_upper"])
 
     @staticmethod
     def _columns(mean, levels, weights):

@@ -2,14 +2,23 @@
 import numpy as np
 from scipy import optimize
 
-from sgmc.errors import ArgumentError
+from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.rows import fitted_rows, rows_of
 
 
 def fitted(results, what="fittedvalues"):
     """E[y | x] of the rows, averaged over draws, and their outcomes, both in the order of the data."""
+    if what.startswith("resid"):
+        numbers_only(results, what)
     rows = fitted_rows(results, what).affordable()
     return rows.average(rows.family.mean), in_order(rows, rows.y)
+
+
+def numbers_only(results, what):
+    """Refuse residuals of outcomes that are kinds."""
+    if results.model.family.outcome == "category":
+        raise NotSupported(f"{what}: outcomes of {results.model.family_name} are kinds, which have no residuals; compare shares by "
+                           "pp_check(), or look at log_lik()")
 
 
 def in_order(rows, column):
@@ -21,6 +30,7 @@ def in_order(rows, column):
 
 def pearson(results):
     """(y - E[y | x]) / sd(y | x), averaged over draws."""
+    numbers_only(results, "resid_pearson")
     rows = fitted_rows(results, "resid_pearson").affordable()
     family = rows.family
     return rows.average(lambda eta, y: (y - family.mean(eta)) / np.sqrt(family.variance(eta, rows.extra)), rows.y)
@@ -59,7 +69,7 @@ def null_deviance(results):
         return float(frequency @ family.deviance(rows.y, family.mean(constant + offset), extra))
 
     if offset is None:
-        return float(frequency @ family.deviance(rows.y, np.average(rows.y, weights=frequency), extra))
+        return float(frequency @ family.deviance(rows.y, family.best_constant(rows.y, frequency), extra))
     return float(optimize.minimize_scalar(at, bracket=(-1.0, 1.0)).fun)
 
 

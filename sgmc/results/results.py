@@ -114,12 +114,12 @@ class Results(Estimates, Trust, Predictions, Views):
     @property
     def k_constant(self):
         """1 with an intercept, else 0."""
-        return len(self.model.exog_names) - self.df_model
+        return self.model.equations * len(self.model.exog_names) - self.df_model
 
     @property
     def df_resid(self):
         """Observations less coefficients, as statsmodels counts; a posterior makes no use of it."""
-        return self.nobs - len(self.model.exog_names)
+        return self.nobs - self.model.equations * len(self.model.exog_names)
 
     def __getstate__(self):
         state = {k: v for k, v in self.__dict__.items() if k != "_fit"}

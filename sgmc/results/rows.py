@@ -23,6 +23,7 @@ class Rows:
     family : Family
     X : array (n, d) or CSR array
     coefficients : array (m, d)
+        Or (m, equations * d) for families with several equations.
     extra : array (k, m) or None
         Draws of the family's own parameters.
     weights : array (m,) or None
@@ -87,21 +88,31 @@ class Rows:
         return replace(self, X=self.X[kept], offset=self.offset[kept], index=None, order=None, y=y, frequency=frequency)
 
     def blocks(self):
-        """Pairs (slice of the table, its linear predictors (row, draw)), few enough at a time for memory."""
-        size = max(1, CELLS // self.m)
+        """Pairs (slice of the table, its linear predictors (row, draw)), few enough at a time for memory.
+
+        With several equations these come first: (equation, row, draw).
+        """
+        d = self.X.shape[1]
+        size = max(1, CELLS * d // self.coefficients.size)
         for a in range(0, self.n, size):
             at = slice(a, min(a + size, self.n))
-            yield at, self.X[at] @ self.coefficients.T + self.offset[at, None]
+            eta = [self.X[at] @ self.coefficients[:, j:j + d].T + self.offset[at, None] for j in range(0, self.coefficients.shape[1], d)]
+            yield at, np.array(eta) if self.family.outcome == "category" else eta[0]
 
     def place(self, at):
         """Where rows of the table are in the output."""
         return at if self.order is None else self.order[at]
 
     def average(self, function, *columns):
-        """Mean over draws of function(eta, *columns) for each row of the output; columns (n,) are passed as (row, 1)."""
-        out = np.empty(self.n)
+        """Mean over draws of function(eta, *columns) for each row of the output; columns (n,) are passed as (row, 1).
+
+        Where the function's values have an axis of kinds before that of rows, so has the output behind: (n, kinds).
+        """
+        out = None
         for at, eta in self.blocks():
-            out[self.place(at)] = np.average(function(eta, *(c[at, None] for c in columns)), axis=1, weights=self.weights)
+            mean = np.average(function(eta, *(c[at, None] for c in columns)), axis=-1, weights=self.weights).T
+            out = np.empty((self.n, *mean.shape[1:])) if out is None else out
+            out[self.place(at)] = mean
         return out
 
     def fits(self, what):
@@ -125,12 +136,12 @@ def rows_of(results, exog=None, offset=None, *, endog=None, transform=True):
     if exog is not None or fit is None:
         X, off, index = design_of(results, exog, offset, transform)
         y = None if endog is None else outcomes(results, exog, endog, X.shape[0])
-        d = X.shape[1]
+        d = results.flat.shape[1] - len(family.own)
         return Rows(family, X, results.flat[:, :d], own_draws(results, d), results.flat_weights, off, index, y=y)
     if offset is not None or endog is not None:
         raise ArgumentError(f"{'offset' if endog is None else 'endog'} belongs to new rows: give exog too")
     table, model = fit.problem.table, fit.problem.model
-    d = table.X.shape[1]
+    d = results.flat.shape[1] - len(family.own)
     natural = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))[:, :d]
     off = np.asarray(model.offset) if len(model.offset) else np.zeros(model.n)
     return Rows(family, table.X, natural, own_draws(results, d), results.flat_weights, off, None, table.order, table.y,
@@ -181,6 +192,8 @@ def check_columns(exog, names):
 
 def check_offset(results, offset, n):
     """The offset of n new rows; asked for by name where the fit had one."""
+    if offset is not None and results.model.family.outcome == "category":
+        raise ArgumentError(f"offset does not apply to {results.model.family_name}: it has a linear predictor for each equation")
     if offset is None:
         if "offset" in results.model.given:
             raise ArgumentError("the model was fitted with an offset: predict needs offset= for the new rows (0 for none)")

@@ -122,7 +122,7 @@ def test_a_row_weight_of_k_is_a_row_written_k_times(name):
         assert close(getattr(weighted, what)(at, block(0, 9)), getattr(repeated, what)(at, block(0, len(again))), ROUNDING)
 
 
-@pytest.mark.parametrize("name", REGRESSIONS)
+@pytest.mark.parametrize("name", [k for k in REGRESSIONS if k != "mnlogit"])          # which has no offset
 def test_an_offset_is_a_column_with_coefficient_one(name):
     X, at, y = table(N, 3), np.array([0.3, -0.2, 1.0]), (np.arange(N) % 2).astype(float)
     model = REGRESSIONS[name](design(X), y)
