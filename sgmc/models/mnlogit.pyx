@@ -9,6 +9,8 @@ from sgmc.errors import DataError
 from sgmc.models.family import Family
 from sgmc.models.glm cimport Glm, picked
 
+MOST_KINDS = 50
+
 
 cdef class MultinomialLogit(Glm):
     """p(y_i = k) = exp(eta_ik) / (1 + sum_l exp(eta_il)), eta_ik = x_i . beta_k, k = 1, .., K; y_i = 0 has eta = 0.
@@ -178,7 +180,10 @@ class MnlogitFamily(Family):
 
     @staticmethod
     def check(y, label):
-        """Three kinds or more."""
-        if len(np.unique(y)) < 3:
-            raise DataError(f"the outcome {label!r} has {len(np.unique(y))} kinds in the rows used; mnlogit is for three or more, "
-                            "use logit for two")
+        """Three kinds or more, and not a kind for every number."""
+        kinds = len(np.unique(y))
+        if kinds < 3:
+            raise DataError(f"the outcome {label!r} has {kinds} kinds in the rows used; mnlogit is for three or more, use logit for two")
+        if kinds > MOST_KINDS:
+            raise DataError(f"the outcome {label!r} has {kinds} kinds; mnlogit takes at most {MOST_KINDS}: join some of them, or use ols "
+                            "for numbers")

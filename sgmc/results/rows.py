@@ -108,10 +108,10 @@ class Rows:
 
         Where the function's values have an axis of kinds before that of rows, so has the output behind: (n, kinds).
         """
-        out = None
+        out = np.empty(0)
         for at, eta in self.blocks():
             mean = np.average(function(eta, *(c[at, None] for c in columns)), axis=-1, weights=self.weights).T
-            out = np.empty((self.n, *mean.shape[1:])) if out is None else out
+            out = out if out.size else np.empty((self.n, *mean.shape[1:]))
             out[self.place(at)] = mean
         return out
 

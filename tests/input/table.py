@@ -1,4 +1,4 @@
-"""The bad-input table: what is refused, or warned of, by which name and in which words, for every regression model.
+"""The bad-input table: what is refused, or warned of, by which name and in which words, for regression models of each kind.
 
 ``python tests/input/table.py`` prints every message as the user sees it.
 """
@@ -15,7 +15,7 @@ import sgmc
 from sgmc import verbs
 from sgmc.errors import (ArgumentError, ColumnsLeftOutWarning, ConditionWarning, DataError, FormulaError, NotSupported,
                          SeparationWarning, SGMCError, SGMCWarning)
-from sgmc.regression import Regression
+from sgmc.regression import kind
 
 N = 200
 rng = np.random.default_rng(0)
@@ -85,7 +85,7 @@ class Case:
         return self.model(self.y, pd.DataFrame(X, columns=["one", "a", "b"])).fit(seed=1)
 
 
-CASES = [Case(model) for model in Regression.__subclasses__()]
+CASES = [Case(kind(name)) for name in ("logit", "ols", "poisson")]       # what is checked depends on outcomes and on counts alone
 BINARY = [case for case in CASES if case.model.family.outcome == "binary"]
 
 
