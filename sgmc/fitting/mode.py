@@ -79,37 +79,37 @@ def solve(precision, vector):
     return linalg.cho_solve(factor, vector / scale) / scale
 
 
-def newton(model, prior, start, rows=0, tolerance=TOLERANCE, limit=100):
+def newton(model, prior, start, rows=0, tolerance=TOLERANCE, limit=100, free=None):
     """Damped Newton ascent of log-likelihood (of the first `rows` rows, scaled) plus log prior.
 
     Where the curvature is not positive definite, as it may be far from the mode if the density is not log-concave, a step uses
     the expected one (Fisher scoring).
 
-    Returns (theta, likelihood curvature, prior curvature, distance), distance being the last step's length in
+    Only the first `free` parameters move, if given.  Returns (theta, likelihood curvature, prior curvature, distance), distance being the last step's length in
     posterior sds.
     """
-    theta = np.array(start, dtype=float)
+    theta, free = np.array(start, dtype=float), slice(free)
     value, distance = -np.inf, np.inf
-    step = np.zeros_like(theta)
+    step = np.zeros_like(theta[free])
     for _ in range(limit):
         likelihood, gradient, hessian = expand(model, theta, rows)
         prior_value, prior_gradient, prior_hessian = prior(theta)
         now = likelihood + prior_value
         if not now >= value - 1e-9 * abs(value) - 1e-9:   # overshot, or not a number: half the step back
             step *= 0.5
-            theta = theta - step
+            theta[free] -= step
             continue
-        value, total = now, gradient + prior_gradient
+        value, total = now, (gradient + prior_gradient)[free]
         try:
-            step, curved = solve(hessian + prior_hessian, total), True
+            step, curved = solve((hessian + prior_hessian)[free, free], total), True
         except DataError:
-            step, curved = solve(expand(model, theta, rows, expected=True)[2] + prior_hessian, total), False
+            step, curved = solve((expand(model, theta, rows, expected=True)[2] + prior_hessian)[free, free], total), False
         distance = np.sqrt(max(total @ step, 0.0))
         if distance < tolerance:
             break
-        theta = theta + step
+        theta[free] += step
     if not curved:
-        solve(hessian + prior_hessian, total)                  # says what is wrong
+        solve((hessian + prior_hessian)[free, free], total)    # says what is wrong
     return theta, hessian, prior_hessian, distance
 
 
@@ -129,13 +129,24 @@ def find_mode(model, prior, start, shuffled=True):
     mode : Mode
     concerns : list of SGMCWarning
     """
-    if shuffled and model.n > 5 * max(SUBSET, 50 * model.dim):
+    rows = subset(model) if shuffled else 0
+    if rows:
         try:
-            start = newton(model, prior, start, rows=max(SUBSET, 50 * model.dim), tolerance=0.1, limit=25)[0]
+            start = newton(model, prior, start, rows, tolerance=0.1, limit=25)[0]
         except DataError:
             pass          # the subset alone may be collinear or separated; all rows decide
     theta, likelihood, prior_hessian, distance = newton(model, prior, start)
-    far = [] if distance < 1e-3 else [ModeWarning(
+    return Mode(theta, likelihood, prior_hessian), distant(distance)
+
+
+def subset(model):
+    """Rows of the warm start, or 0 where there are too few to bother."""
+    rows = max(SUBSET, 50 * model.dim)
+    return rows if model.n > 5 * rows else 0
+
+
+def distant(distance):
+    """A ModeWarning, in a list, where the search stopped away from the mode."""
+    return [] if distance < 1e-3 else [ModeWarning(
         f"the search for the posterior mode stopped {distance:.2g} posterior sds away from it.",
         "Rescale or drop extreme predictors, or give a tighter prior.")]
-    return Mode(theta, likelihood, prior_hessian), far

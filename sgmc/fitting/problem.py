@@ -11,6 +11,7 @@ from sgmc.core.maps import Affine
 from sgmc.errors import NotSupported
 from sgmc.fitting.blas import one_blas_thread
 from sgmc.fitting.coordinates import collinearity, coordinates, undo_centring, whitener
+from sgmc.fitting.dispersion import dispersed_coordinates, find_dispersed_mode
 from sgmc.fitting.leverage import high_leverage
 from sgmc.fitting.mode import PriorTerms, find_mode
 from sgmc.fitting.prepare import as_given, prepare, stays
@@ -103,7 +104,9 @@ def regression_problem(data, family, prior, settings):
         shift[data.intercept] = 0.0
     model = family.kernel(design(table.X), table.y, table.offset, table.weight)
     terms = PriorTerms(priors, shift)
-    mode, concerns = find_mode(model, terms, first_guess(priors, family, table.offset, *outcome), shuffled=not kept)
+    start, power = first_guess(priors, family, table.offset, *outcome), family.own[0].power if family.own else 0.0
+    mode, concerns = (find_dispersed_mode(model, terms, start, priors.own, power, not kept) if power else
+                      find_mode(model, terms, start, not kept))
     back = undo_centring(model.dim, table.shift, priors.intercepts)
     rotated = precondition == "dense" and data.sparse is None and not kept and model.width == 1
     walls = []
@@ -117,6 +120,8 @@ def regression_problem(data, family, prior, settings):
         where = sandwich_coordinates(mode, back, score_covariance(model, mode.theta, table.weight), rotated, priors.own)
     elif walls and precondition == "dense" and (settings.sampler is None or settings.sampler.uses_gradient):
         where = walled_coordinates(mode, back, walls, terms(mode.theta)[1], priors.used, data.intercept, rotated)
+    elif power and precondition == "dense":
+        where = dispersed_coordinates(mode, back, priors.own, power)
     else:
         where = coordinates(mode, back, precondition, rotated, priors.own)
     core = Separable([FAMILIES[f] for f in priors.columns("family")], priors.columns("location"), priors.columns("scale"),

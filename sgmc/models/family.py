@@ -19,10 +19,13 @@ class Own(NamedTuple):
         As printed, and as it is called in ``prior={name: ..}``.
     prior : PriorSpec
         Default.
+    power : float
+        p, where it is a scale of the outcomes: the coefficients' sds are proportional to its p-th power, priors aside.
     """
 
     name: str
     prior: PriorSpec
+    power: float = 0.0
 
 
 class Family:

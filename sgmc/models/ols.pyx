@@ -55,7 +55,7 @@ class OlsFamily(Continuous):
     name = "ols"
     title = "Linear"
     kernel = GaussianIdentity
-    own = (Own("sigma", exponential(1.0, autoscale=True)),)
+    own = (Own("sigma", exponential(1.0, autoscale=True), power=1.0),)
 
     @staticmethod
     def variance(eta, extra=None):
