@@ -15,8 +15,8 @@ except ModuleNotFoundError as _error:
                       "Run `pip install .` in it (or `python setup.py build_ext --inplace`), or leave the folder.") from None
 
 _HOMES = {
-    "sgmc.verbs": ("logit", "probit", "cloglog", "poisson", "glm", "sample"),
-    "sgmc.regression": ("Logit", "Probit", "Cloglog", "Poisson"),
+    "sgmc.verbs": ("logit", "probit", "cloglog", "loglog", "cauchit", "poisson", "glm", "sample"),
+    "sgmc.regression": ("Logit", "Probit", "Cloglog", "Loglog", "Cauchit", "Poisson"),
     "sgmc.priors": ("normal", "student_t", "laplace", "cauchy", "flat"),
     "sgmc.samplers.langevin": ("SGLD", "LMSGLD", "ULA"),
     "sgmc.samplers.corrected": ("CSGLD", "MSGLD", "SGD"),

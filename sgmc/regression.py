@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
-from sgmc.fitting.arrays import check_index, first_place, is_lent, table_of_numbers, vector
-from sgmc.models.cloglog import CloglogFamily
+from sgmc.fitting.arrays import check_index, first_place, is_lent, numeric, table_of_numbers, vector
+from sgmc.models.cauchit import CauchitFamily
+from sgmc.models.cloglog import CloglogFamily, LoglogFamily
 from sgmc.models.logit import LogitFamily
 from sgmc.models.poisson import PoissonFamily
 from sgmc.models.probit import ProbitFamily
@@ -19,6 +20,7 @@ class RegressionData:
     Attributes
     ----------
     y : array (n,)
+        Of counts, the successes.
     names : list of str
         Columns of the design.
     terms : dict
@@ -29,8 +31,10 @@ class RegressionData:
         What `fill` reads: a formula table, a dense array or a CSR array.
     offset : array (n,) or None
         With the log of the exposure.
+    trials : array (n,) or None
+        Of counts, successes and failures together; apart from `weight`, which says how many such rows there are.
     given : tuple of str
-        Which of "offset" and "exposure" there were.
+        Which of "offset", "exposure" and "trials" there were.
     lent : bool
         Whether it is an array of the user's that is memory-mapped or read-only.
     """
@@ -42,6 +46,7 @@ class RegressionData:
     endog_name: str
     source: object
     offset: np.ndarray | None = None
+    trials: np.ndarray | None = None
     weight: np.ndarray | None = None
     strata: np.ndarray | None = None
     given: tuple = ()
@@ -77,8 +82,8 @@ class Regression:
 
     Parameters
     ----------
-    endog : array_like (n,)
-        Outcomes.
+    endog : array_like (n,) or (n, 2)
+        Outcomes; of models of 0 and 1 also counts of successes and failures, as in statsmodels' GLM.
     exog : array_like (n, d), scipy CSR array, or pandas, polars or pyarrow table
         The design; an intercept is a column of ones that you add yourself, as in statsmodels.
     names : list of str, optional
@@ -102,10 +107,11 @@ class Regression:
 
     def __init__(self, endog, exog, *, names=None, weights=None, offset=None, exposure=None, strata=None):
         self.check_exposure(exposure)
-        self.data = from_arrays(endog, exog, names, dict(weights=weights, offset=offset, exposure=exposure, strata=strata))
+        columns = dict(weights=weights, offset=offset, exposure=exposure, strata=strata)
+        self.data = from_arrays(endog, exog, names, columns, pairs=self.family.outcome == "binary")
         self.spec = self.formula = self.levels = None
         self.inputs = {}
-        self.family.check(self.data.y, self.data.endog_name)
+        self.family.of_trials(self.data.trials).check(self.data.y, self.data.endog_name)
 
     @classmethod
     def from_formula(cls, formula, data, *, weights=None, offset=None, exposure=None, strata=None, subset=None, missing="drop",
@@ -115,7 +121,7 @@ class Regression:
         Parameters
         ----------
         formula : str
-            As in R: ``"y ~ ."``, ``"y ~ x1 + C(g)"``, ``"y ~ . - x1"``.
+            As in R: ``"y ~ ."``, ``"y ~ x1 + C(g)"``, ``"y ~ . - x1"``; ``"successes + failures ~ x1"`` for counts of both.
         data : pandas, polars or pyarrow table, or dict of arrays
             Never changed.
         weights, offset, exposure, strata : str or array_like, optional
@@ -138,13 +144,13 @@ class Regression:
         model = cls.__new__(cls)
         spec = table.spec
         intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
-        offset, given = total_offset(table.offset, table.exposure)
+        offset, given = total_offset(table.offset, table.exposure, table.trials)
         notes = [front.left_out_warning(table.left_out)] if table.left_out else []
         model.data = RegressionData(table.y, list(spec.exog_names), dict(spec.term_slices), intercept, spec.endog_name, table,
-                                    offset, table.weights, table.strata, given, table.dropped, notes)
+                                    offset, table.trials, table.weights, table.strata, given, table.dropped, notes)
         model.spec, model.formula, model.levels = spec, formula, spec.levels
         model.inputs = dict(weights=weights, offset=offset, exposure=exposure, strata=strata, subset=subset, missing=missing)
-        cls.family.check(table.y, spec.endog_name)
+        cls.family.of_trials(table.trials).check(table.y, spec.endog_name)
         return model
 
     @classmethod
@@ -224,27 +230,42 @@ class Cloglog(Regression):
     family = CloglogFamily
 
 
+class Loglog(Regression):
+    """Bayesian regression with log-log link: P(y = 1) = exp(-exp(-(x . theta + offset)))."""
+
+    family = LoglogFamily
+
+
+class Cauchit(Regression):
+    """Bayesian regression with cauchit link: P(y = 1) = 1/2 + atan(x . theta + offset) / pi."""
+
+    family = CauchitFamily
+
+
 class Poisson(Regression):
     """Bayesian Poisson regression of counts: E[y] = exposure exp(x . theta + offset)."""
 
     family = PoissonFamily
 
 
-def total_offset(offset, exposure):
+def total_offset(offset, exposure, trials=None):
     """(offset, given) of RegressionData from what a user gave, checked."""
-    given = tuple(name for name, value in (("offset", offset), ("exposure", exposure)) if value is not None)
+    given = tuple(name for name, value in dict(offset=offset, exposure=exposure, trials=trials).items() if value is not None)
     if exposure is None:
         return offset, given
     return np.log(exposure) + (0.0 if offset is None else offset), given
 
 
-def from_arrays(endog, exog, names, columns):
-    """Checked RegressionData from arrays, tables or a CSR array; `columns` are weights and the like, by name, or None."""
+def from_arrays(endog, exog, names, columns, pairs=False):
+    """Checked RegressionData from arrays, tables or a CSR array; `columns` are weights and the like, by name, or None.
+
+    With `pairs`, outcomes may be two columns, successes and failures.
+    """
     from sgmc.formula.frames import pandas_or_same
 
-    exog = pandas_or_same(exog)
-    label = getattr(endog, "name", None) or "y"
-    y = vector("endog", endog)
+    exog, endog = pandas_or_same(exog), pandas_or_same(endog)
+    label, y, trials = counts(endog) if pairs and numeric("endog", endog).shape[1:] == (2,) else (
+        getattr(endog, "name", None) or "y", vector("endog", endog), None)
     check_index(endog=endog, exog=exog, **columns)
     X = table_of_numbers("exog", exog)
     X = X[:, None] if X.ndim == 1 else X
@@ -265,10 +286,20 @@ def from_arrays(endog, exog, names, columns):
     read = {"weights": lambda v: check_weights(vector("weights", v)), "offset": lambda v: vector("offset", v),
             "exposure": lambda v: check_exposures(vector("exposure", v)), "strata": labels}
     known = {name: None if v is None else same_length(name, read[name](v), y) for name, v in columns.items()}
-    offset, given = total_offset(known["offset"], known["exposure"])
+    offset, given = total_offset(known["offset"], known["exposure"], trials)
     return RegressionData(y, names, {n: slice(j, j + 1) for j, n in enumerate(names)}, intercept, str(label), X, offset,
-                          known["weights"], known["strata"], given,
+                          trials, known["weights"], known["strata"], given,
                           lent=isinstance(exog, np.ndarray) and is_lent(X))
+
+
+def counts(endog):
+    """(name, successes, trials) of two columns, successes and failures."""
+    from sgmc.formula.outcomes import check_counts
+
+    names, table = [str(name) for name in getattr(endog, "columns", ("successes", "failures"))], numeric("endog", endog)
+    called = [f"endog: column {name!r}" for name in names]
+    successes, failures = (check_counts(vector(name, table[:, j]), name) for j, name in enumerate(called))
+    return " + ".join(names), successes, successes + failures
 
 
 def labels(strata):

@@ -20,7 +20,7 @@ from sgmc.errors import ArgumentError
 PACKAGE = Path(sgmc.__file__).parent
 SOURCES = sorted(p for p in PACKAGE.rglob("*") if p.suffix in (".py", ".pyx", ".pxd"))
 LEAVES = ("models", "gradients", "subsampling", "samplers")
-SHARED = {"models": {"sgmc.models.glm", "sgmc.models.family"}}        # the one base that leaves of a room have in common
+SHARED = {"models": {"sgmc.models.glm", "sgmc.models.bernoulli", "sgmc.models.family"}}      # bases in common
 HEAVY = {"pandas", "scipy", "statsmodels", "matplotlib", "arviz_stats", "patsy", "tqdm", "pooch", "sklearn", "narwhals", "polars", "pyarrow"}
 
 

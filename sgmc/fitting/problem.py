@@ -99,7 +99,7 @@ def regression_problem(data, family, prior, settings):
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     if data.intercept is not None:
         shift[data.intercept] = 0.0
-    model = family.kernel(design(table.X), table.y, table.offset, table.weight)
+    model = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
     terms = PriorTerms(priors, shift)
     mode, concerns = find_mode(model, terms, np.zeros(data.d), shuffled=not kept)
     back = undo_centring(data.d, table.shift, data.intercept)
@@ -107,8 +107,9 @@ def regression_problem(data, family, prior, settings):
     walls = []
     if family.outcome == "binary":
         eta = linear_predictor(model, mode.theta)
-        concerns += complete_separation(model, PriorTerms(priors, shift, widened=100.0), mode.theta, table.y, eta)
-        walls, warned = separation(table.X, table.y, data.names, data.intercept)
+        outcomes = table.y, (1 if table.trials is None else table.trials) - table.y
+        concerns += complete_separation(model, PriorTerms(priors, shift, widened=100.0), mode.theta, outcomes, eta)
+        walls, warned = separation(table.X, outcomes, data.names, data.intercept)
         walls, concerns = walls if family.walled else [], [*concerns, *warned]
     concerns += collinearity(mode, data.names, data.n)
     if settings.robust:
@@ -122,7 +123,7 @@ def regression_problem(data, family, prior, settings):
     if rotated:
         eta = linear_predictor(model, where.origin)
         rotate(table.X, where.L)
-        model = family.kernel(design(table.X), table.y, eta, table.weight)
+        model = family.kernel(design(table.X), table.response, eta, table.multiplicity)
         core = rotated_prior(core, priors.gaussian and where.map is None, terms, where)
     return Problem(model, core, where, mode, priors, table, concerns)
 

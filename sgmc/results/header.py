@@ -31,6 +31,8 @@ def facts(model, fit, ess, rhat, ksd, scores):
     lines = [f"Sampler chosen {plan.reason}."] if plan.reason else []
     if model.levels is not None:
         lines.append(f"Success is {model.endog_names} = {model.levels[1]!r} (the other level: {model.levels[0]!r}).")
+    if fit.problem.table.trials is not None:
+        lines.append(f"Outcomes are counts of successes in {fit.problem.table.trials.sum():g} trials.")
     if model.dropped:
         lines.append(f"{model.dropped} rows with missing values were dropped.")
     if fit.problem.table.given:
