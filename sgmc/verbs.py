@@ -1,12 +1,13 @@
 """The verbs: one line from a table to a posterior."""
 from sgmc.errors import ArgumentError
-from sgmc.regression import OLS, Cloglog, Logit, MNLogit, NegativeBinomial, Poisson, Probit, Regression
+from sgmc.regression import (OLS, Cauchit, Cloglog, Logit, Loglog, MNLogit, NegativeBinomial, Poisson, Probit, Regression)
 
 ARGUMENTS = """
     Parameters
     ----------
     formula : str
-        R-style: ``"y ~ x1 + C(g)"``, ``"y ~ ."`` for all other columns, ``"y ~ . - x1"``, backticks for awkward names.
+        R-style: ``"y ~ x1 + C(g)"``, ``"y ~ ."`` for all other columns, ``"y ~ . - x1"``, backticks for awkward names.  Where
+        outcomes are 0 and 1 also ``"successes + failures ~ x1"``, counts of both in each row (R's ``cbind``).
     data : pandas, polars or pyarrow table, or dict of arrays
         Never changed.
     prior : str, prior or dict, optional
@@ -87,12 +88,19 @@ def verb(model):
 logit = verb(Logit)
 probit = verb(Probit)
 cloglog = verb(Cloglog)
+loglog = verb(Loglog)
+cauchit = verb(Cauchit)
 poisson = verb(Poisson)
 negativebinomial = verb(NegativeBinomial)
 ols = verb(OLS)
 mnlogit = verb(MNLogit)
 
-GLMS = {("binomial", "logit"): logit, ("binomial", "probit"): probit, ("binomial", "cloglog"): cloglog, ("poisson", "log"): poisson}
+GLMS = {("binomial", "logit"): logit, ("binomial", "probit"): probit, ("binomial", "cloglog"): cloglog,
+        ("binomial", "loglog"): loglog, ("binomial", "cauchit"): cauchit, ("poisson", "log"): poisson}
+ALIASES = {"cauchy": "cauchit"}
+OUTSIDE = {"binomial": (("identity", "log", "logc", "inverse", "inversepower", "inversesquared", "power", "sqrt"),
+                        "the mean is not a probability for all predictors"),
+           "poisson": (("identity", "inverse", "inversepower", "power"), "the mean is not positive for all predictors")}
 
 
 def glm(formula, data, *, family, link=None, **arguments):
@@ -105,7 +113,7 @@ def glm(formula, data, *, family, link=None, **arguments):
     family : str or statsmodels family
         ``"binomial"`` or ``"poisson"``, or e.g. ``sm.families.Binomial(sm.families.links.Probit())``.
     link : str, optional
-        Default the family's canonical one: ``"logit"``, ``"log"``; also ``"probit"`` and ``"cloglog"``.
+        Default the family's canonical one: ``"logit"``, ``"log"``; also ``"probit"``, ``"cloglog"``, ``"loglog"`` and ``"cauchit"``.
 
     Returns
     -------
@@ -127,9 +135,12 @@ def glm(formula, data, *, family, link=None, **arguments):
     known = {pair: one for pair, one in GLMS.items() if pair[0] == name}
     if not known:
         raise ArgumentError(f"family={family!r} is not known; known: {', '.join(dict.fromkeys(f for f, _ in GLMS))}")
-    chosen = next(iter(known)) if link is None else (name, str(link).lower())
+    asked = str(link).lower()
+    chosen = next(iter(known)) if link is None else (name, ALIASES.get(asked, asked))
     if chosen not in known:
-        raise ArgumentError(f"link={link!r} is not one of the {name} family here; known: {', '.join(k for _, k in known)}")
+        outside, reason = OUTSIDE[name]
+        raise ArgumentError(f"link={link!r} is not one of the {name} family here; known: {', '.join(k for _, k in known)}"
+                            f"{f' ({reason})' if asked in outside else ''}")
     return known[chosen](formula, data, **arguments)
 
 

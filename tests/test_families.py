@@ -40,6 +40,8 @@ DENSITIES = {
     "logit": (bernoulli(LINKS.Logit()), [0.0, 1.0], np.linspace(-8, 8, 9)),
     "probit": (bernoulli(LINKS.Probit()), [0.0, 1.0], np.linspace(-4, 4, 9)),
     "cloglog": (bernoulli(LINKS.CLogLog()), [0.0, 1.0], np.linspace(-8, 2.5, 9)),
+    "loglog": (bernoulli(LINKS.LogLog()), [0.0, 1.0], np.linspace(-2.5, 8, 9)),
+    "cauchit": (bernoulli(LINKS.Cauchy()), [0.0, 1.0], np.linspace(-50, 50, 9)),
     "poisson": (lambda y, eta: stats.poisson.logpmf(y, np.exp(eta)), [0.0, 1.0, 7.0, 300.0], np.linspace(-8, 7, 9)),
 }
 FAMILIES = {model.family.name: model.family for model in Regression.__subclasses__()}
@@ -102,6 +104,8 @@ CASES = {
     "Pima": Case("MASS_Pima.tr.csv", "logit", "type ~ ."),
     "Mroz": Case("carData_Mroz.csv", "probit", "lfp ~ ."),
     "Mroz cloglog": Case("carData_Mroz.csv", "cloglog", "lfp ~ ."),
+    "Mroz loglog": Case("carData_Mroz.csv", "loglog", "lfp ~ ."),
+    "Mroz cauchit": Case("carData_Mroz.csv", "cauchit", "lfp ~ ."),
 }
 PRIORS = ["default", "flat"]
 
@@ -173,7 +177,8 @@ def outcome(case):
 def statsmodels_family(verb):
     """Of the same name there."""
     return {"poisson": sm.families.Poisson(), "logit": sm.families.Binomial(), "probit": sm.families.Binomial(LINKS.Probit()),
-            "cloglog": sm.families.Binomial(LINKS.CLogLog())}[verb]
+            "cloglog": sm.families.Binomial(LINKS.CLogLog()), "loglog": sm.families.Binomial(LINKS.LogLog()),
+            "cauchit": sm.families.Binomial(LINKS.Cauchy())}[verb]
 
 
 needs_data = pytest.mark.skipif(not FOLDER.is_dir(), reason="the R data sets are not here: SGMC_DATA names no folder that has them")
@@ -203,6 +208,8 @@ def test_another_link_is_another_posterior():
 
 @pytest.mark.parametrize("verb, family, link", [
     ("logit", "binomial", None), ("probit", "Binomial", "probit"), ("cloglog", sm.families.Binomial(LINKS.CLogLog()), None),
+    ("loglog", "binomial", "loglog"), ("loglog", sm.families.Binomial(LINKS.LogLog()), None), ("cauchit", "binomial", "cauchit"),
+    ("cauchit", "binomial", "cauchy"), ("cauchit", sm.families.Binomial(LINKS.Cauchy()), None),
     ("poisson", sm.families.Poisson(), None), ("logit", sm.families.Binomial, None), ("poisson", "poisson", "log")], ids=str)
 def test_glm_is_the_verb_of_that_family_and_link(verb, family, link):
     frame = COUNTS.assign(y=COUNTS.y if verb == "poisson" else (COUNTS.y > 2).astype(int))
@@ -213,8 +220,11 @@ def test_glm_is_the_verb_of_that_family_and_link(verb, family, link):
 
 @pytest.mark.parametrize("family, link, message", [
     ("gauss", None, "family='gauss' is not known; known: binomial, poisson"), (3, None, "family=3 is not known"),
-    ("poisson", "identity", "link='identity' is not one of the poisson family here; known: log"),
-    (sm.families.Binomial(LINKS.Cauchy()), None, "link='cauchy' is not one of the binomial family here; known: logit, probit, cloglog")])
+    ("poisson", "identity", "link='identity' is not one of the poisson family here; known: log .the mean is not positive"),
+    (sm.families.Binomial(LINKS.Log()), None, "link='log' is not one of the binomial family here; known: logit, probit, cloglog, "
+     "loglog, cauchit .the mean is not a probability for all predictors"),
+    ("binomial", "identity", "not a probability for all"), ("binomial", "inverse", "not a probability for all"),
+    ("binomial", "logti", "known: logit, probit, cloglog, loglog, cauchit$")])
 def test_families_and_links_that_there_are_not(family, link, message):
     with pytest.raises(ArgumentError, match=message):
         sgmc.glm("y ~ x", COUNTS, family=family, link=link)

@@ -79,7 +79,7 @@ def test_rare_levels_are_computed_at_every_step():
 def test_lopsided_columns_are_counted_right():
     y = np.array([1, 0, 1, 0, 1, 0, 0, 0, 1, 1], dtype=float)
     X = np.column_stack([np.ones(10), y * 0 + [1, 0, 0, 0, 1, 0, 0, 0, 1, 0], np.linspace(0, 1, 10), [5, 5, 3, 5, 3, 5, 5, 5, 5, 5]])
-    walls = {w.column: w for w in lopsided_columns(X, y)}
+    walls = {w.column: w for w in lopsided_columns(X, y, 1 - y)}
     assert set(walls) == {1, 3}
     one, two = walls[1], walls[3]
     assert (one.rows, one.contrary, one.gap, one.common, one.usual) == (3, 0, 1.0, 0.0, 1)

@@ -56,7 +56,8 @@ def checksum(problem):
     table, where, mode = problem.table, problem.coordinates, problem.mode
     X = [table.X.data, table.X.indices, table.X.indptr] if hasattr(table.X, "indptr") else [table.X]
     total = hashlib.sha256()
-    for part in (*X, table.y, table.offset, table.weight, table.strata, mode.theta, mode.precision, where.L, where.origin, where.to_theta):
+    for part in (*X, table.y, table.trials, table.offset, table.weight, table.strata, mode.theta, mode.precision, where.L,
+                 where.origin, where.to_theta):
         if part is not None:
             total.update(np.ascontiguousarray(part).view(np.uint8).data)
     return total.hexdigest()

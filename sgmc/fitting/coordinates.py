@@ -180,7 +180,8 @@ def collinearity(mode, names, rows):
         return []
     loading = np.abs(L[:, alone]) * np.sqrt(np.diag(mode.precision))[:, None]
     loading = (loading / loading.max(axis=0)).max(axis=1)
-    involved = [names[j] for j in np.argsort(-loading) if loading[j] > 0.3]
+    order = np.argsort(-loading.round(6), kind="stable")      # equal ones as they come: rounding has no say
+    involved = [names[j] for j in order if loading[j] > 0.3]
     shown = ", ".join(involved[:6]) + (f" and {len(involved) - 6} more" if len(involved) > 6 else "")
     why = "collinear predictors or almost constant columns" if len(names) <= rows else f"there are only {rows} rows"
     return [ConditionWarning(

@@ -22,7 +22,8 @@ class Table:
     X : array (n, d) or CSR array
         Columns shifted by `shift` (all but the intercept).
     y : array (n,)
-    offset, weight, strata : array (n,) or None
+    trials, offset, weight, strata : array (n,) or None
+        Of counts of successes y the trials; the rest as the user gave them.
     shift, mean, sd : array (d,)
         What was taken off, and moments of the columns as the user has them.
     order : array (n,) or None
@@ -31,6 +32,7 @@ class Table:
 
     X: object
     y: np.ndarray
+    trials: np.ndarray | None
     offset: np.ndarray | None
     weight: np.ndarray | None
     strata: np.ndarray | None
@@ -43,6 +45,18 @@ class Table:
     def given(self):
         """Whether X is the user's own array, in the user's order."""
         return self.order is None
+
+    @property
+    def response(self):
+        """Outcomes as the kernel takes them: of counts the shares of successes, 0 where nothing was tried."""
+        return self.y if self.trials is None else self.y / np.maximum(self.trials, 1)
+
+    @property
+    def multiplicity(self):
+        """How often the kernel counts a row: frequency weights times trials, or None where there are neither."""
+        if self.trials is None:
+            return self.weight
+        return self.trials if self.weight is None else self.trials * self.weight
 
 
 def stays(data, settings, precondition):
@@ -77,13 +91,14 @@ def prepare(data, entropy, dtype, centre):
             for a in range(0, data.n, CHUNK):
                 X[a:a + CHUNK] -= shift.astype(dtype)
             shift = shift.astype(dtype).astype(float)
-    return Table(X, data.y[order], pick(data.offset, order), weight, pick(data.strata, order), shift, mean, sd, order)
+    trials, offset, strata = (pick(column, order) for column in (data.trials, data.offset, data.strata))
+    return Table(X, data.y[order], trials, offset, weight, strata, shift, mean, sd, order)
 
 
 def as_given(data):
     """The table of a design that `stays`: nothing is copied."""
     mean, sd = dense_moments(data.source, data.weight, SMALL_CHUNK)
-    return Table(data.source, data.y, data.offset, data.weight, data.strata, np.zeros(data.d), mean, sd, None)
+    return Table(data.source, data.y, data.trials, data.offset, data.weight, data.strata, np.zeros(data.d), mean, sd, None)
 
 
 def pick(values, order):

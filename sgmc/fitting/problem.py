@@ -102,7 +102,7 @@ def regression_problem(data, family, prior, settings):
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     if data.intercept is not None:
         shift[data.intercept] = 0.0
-    model = family.kernel(design(table.X), table.y, table.offset, table.weight)
+    model = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
     terms = PriorTerms(priors, shift)
     start, power = first_guess(priors, family, table.offset, *outcome), family.own[0].power if family.own else 0.0
     mode, concerns = (find_dispersed_mode(model, terms, start, priors.own, power, not kept) if power else
@@ -112,14 +112,17 @@ def regression_problem(data, family, prior, settings):
     walls = []
     if family.outcome == "binary":
         eta = linear_predictor(model, mode.theta)
-        concerns += complete_separation(model, PriorTerms(priors, shift, widened=100.0), mode.theta, table.y, eta)
-        walls, warned = separation(table.X, table.y, data.names, data.intercept)
+        outcomes = table.y, (1 if table.trials is None else table.trials) - table.y
+        concerns += complete_separation(model, PriorTerms(priors, shift, widened=100.0), mode.theta, outcomes, eta)
+        walls, warned = separation(table.X, outcomes, data.names, data.intercept)
         walls, concerns = walls if family.walled else [], [*concerns, *warned]
     concerns += collinearity(mode, priors.names, data.n)
     if settings.robust:
         where = sandwich_coordinates(mode, back, score_covariance(model, mode.theta, table.weight), rotated, priors.own)
     elif walls and precondition == "dense" and (settings.sampler is None or settings.sampler.uses_gradient):
         where = walled_coordinates(mode, back, walls, terms(mode.theta)[1], priors.used, data.intercept, rotated)
+    elif model.width > 1 and settings.sampler is not None and settings.sampler.own_units:
+        where = coordinates(mode, back, None, False, priors.own)             # its metric whitens, and wants the model's own
     elif power and precondition == "dense":
         where = dispersed_coordinates(mode, back, priors.own, power)
     else:
@@ -129,7 +132,7 @@ def regression_problem(data, family, prior, settings):
     if rotated:
         eta = linear_predictor(model, where.origin)
         rotate(table.X, where.L)
-        model = family.kernel(design(table.X), table.y, eta, table.weight)
+        model = family.kernel(design(table.X), table.response, eta, table.multiplicity)
         core = rotated_prior(core, priors.gaussian and where.map is None, terms, where)
     return Problem(model, core, where, mode, priors, table, concerns)
 

@@ -49,7 +49,7 @@ FLATTEST = 1e-6           # variance over the model's below which the residuals 
 def score_covariance(model, theta, weight=None):
     """V at theta: sum_i w_i s_i s_i' - (sum_i w_i s_i)(sum_i w_i s_i)' / W, s_i the score of a row and W the sum of the weights.
 
-    Frequency weights w_i stand for so many equal rows.
+    Frequency weights w_i stand for so many equal rows; trials do not: s_i is of all the trials of a row.
 
     Parameters
     ----------

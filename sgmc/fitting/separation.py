@@ -23,7 +23,7 @@ class Wall:
     common : float
         The other value, as stored in the table.
     rows, contrary : int
-        Rows with the value in question, and those of them with the rarer outcome.
+        Outcomes (of counts, trials) with the value in question, and those of them that are the rarer one.
     gap : float
         The value in question minus the other.
     usual : int
@@ -38,7 +38,7 @@ class Wall:
     usual: int
 
 
-def separation(X, y, names, intercept):
+def separation(X, outcomes, names, intercept):
     """Walls, and a SeparationWarning (in a list) where some of them are without contrary outcomes.
 
     With an intercept that is quasi-complete separation.  Quasi-complete separation by combinations of predictors is not
@@ -47,8 +47,8 @@ def separation(X, y, names, intercept):
     Parameters
     ----------
     X : array (n, d) or CSR array, no place given twice
-    y : array (n,)
-        Outcomes 0/1.
+    outcomes : pair of array (n,)
+        Successes and failures of each row.
     names : list of str
     intercept : int or None
 
@@ -57,7 +57,7 @@ def separation(X, y, names, intercept):
     walls : list of Wall
     concerns : list of SeparationWarning
     """
-    walls = [] if intercept is None else lopsided_columns(X, y)
+    walls = [] if intercept is None else lopsided_columns(X, *outcomes)
     pure = [names[w.column] for w in walls if w.contrary == 0]
     if not pure:
         return walls, []
@@ -66,7 +66,7 @@ def separation(X, y, names, intercept):
                                      "The prior alone bounds that side of these coefficients; merge rare levels or set the prior.")]
 
 
-def complete_separation(model, wide_prior, mode, y, eta):
+def complete_separation(model, wide_prior, mode, outcomes, eta):
     """A SeparationWarning, in a list, where some linear predictor classifies every row.
 
     That of the mode may, or the one that Newton's method reaches from there with the priors all but gone; the latter is tried
@@ -77,20 +77,27 @@ def complete_separation(model, wide_prior, mode, y, eta):
     model : Model
     wide_prior : PriorTerms
     mode : array (d,)
-    y, eta : array (n,)
-        Outcomes 0/1 and linear predictors at the mode.
+    outcomes : pair of array (n,)
+        Successes and failures of each row.
+    eta : array (n,)
+        Linear predictors at the mode.
     """
-    wrong = ((2 * y - 1) * eta <= 0).mean()
+    wrong = misclassified(*outcomes, eta)
     if 0 < wrong < SUSPECT:
         try:
             eta = linear_predictor(model, newton(model, wide_prior, mode, limit=25)[0])
         except DataError:
             pass                  # even that is improper: the mode's own linear predictor decides
-        wrong = ((2 * y - 1) * eta <= 0).mean()
+        wrong = misclassified(*outcomes, eta)
     if wrong:
         return []
     return [SeparationWarning("the predictors separate the outcomes completely: every row can be classified without error.",
                               "Coefficients are bounded by the prior alone; check for a predictor that encodes the outcome.")]
+
+
+def misclassified(successes, failures, eta):
+    """Share of the outcomes for which a linear predictor has the wrong sign, or none."""
+    return (successes[eta <= 0].sum() + failures[eta >= 0].sum()) / (successes.sum() + failures.sum())
 
 
 def linear_predictor(model, theta):
@@ -98,19 +105,20 @@ def linear_predictor(model, theta):
     return products(model.X, theta) + (np.asarray(model.offset) if len(model.offset) else 0.0)
 
 
-def lopsided_columns(X, y):
+def lopsided_columns(X, successes, failures):
     """Walls of a table: two-valued columns, one of whose values occurs at most FEW times with one of the outcomes."""
-    columns, low, high, cells = (stored_pairs if hasattr(X, "indptr") else pairs)(X, y > 0.5)
+    columns, low, high, cells = (stored_pairs if hasattr(X, "indptr") else pairs)(X, successes, failures)
     contrary = cells.min(axis=1)
     side = contrary.argmin(axis=0)                            # 0: the high value is lopsided
-    found = np.flatnonzero((contrary.min(axis=0) <= FEW) & (contrary[0] != contrary[1]))
+    tried = cells.any(axis=1).all(axis=0)                     # each value has outcomes: rows may be without trials
+    found = np.flatnonzero(tried & (contrary.min(axis=0) <= FEW) & (contrary[0] != contrary[1]))
     usual = np.where(cells[:, 0] > cells[:, 1], 1, -1)        # sign of the linear predictor of the usual outcome
     return [Wall(int(columns[k]), float((low, high)[side[k]][k]), int(cells[side[k], :, k].sum()),
                  int(contrary[side[k], k]), float((high - low)[k] * (1, -1)[side[k]]), int(usual[side[k], k]))
             for k in found]
 
 
-def pairs(X, success):
+def pairs(X, successes, failures):
     """Two-valued columns of a dense table.
 
     Returns
@@ -119,30 +127,31 @@ def pairs(X, success):
     low, high : array (k,)
         Their values.
     cells : array (2, 2, k)
-        Rows by value (high, low) and outcome (success, failure).
+        Outcomes by value (high, low) and kind (success, failure).
     """
     head = X[:1000]
     columns = np.flatnonzero(((head == head.min(axis=0)) | (head == head.max(axis=0))).all(axis=0))   # hardly more than wanted
     step = max(1, min(CHUNK, NUMBERS // max(len(columns), 1)))
-    chunks = [slice(a, a + step) for a in range(0, len(success), step)]
+    chunks = [slice(a, a + step) for a in range(0, len(successes), step)]
     low = np.min([X[c, columns].min(axis=0) for c in chunks], axis=0)
     high = np.max([X[c, columns].max(axis=0) for c in chunks], axis=0)
     middle = 0.5 * (low + high)
     cells = np.zeros((2, 2, len(columns)), dtype=int)
     two_valued = low < high
     for c in chunks:
-        part, outcome = X[c, columns], success[c]
+        part = X[c, columns]
         two_valued &= ((part == low) | (part == high)).all(axis=0)
-        up = part > middle
-        cells += [[(v & o[:, None]).sum(axis=0) for o in (outcome, ~outcome)] for v in (up, ~up)]
+        up = (part > middle).astype(float)                     # sums of counts are exact; BLAS has none of integers
+        cells[0] += [(count[c] @ up).astype(int) for count in (successes, failures)]
+    cells[1] = np.array([[successes.sum()], [failures.sum()]]) - cells[0]
     return columns[two_valued], low[two_valued], high[two_valued], cells[..., two_valued]
 
 
-def stored_pairs(X, success):
+def stored_pairs(X, successes, failures):
     """The same for a CSR array, from what it stores."""
     n, d = X.shape
     kept = X.data != 0
-    columns, values, outcome = X.indices[kept], X.data[kept], np.repeat(success, np.diff(X.indptr))[kept]
+    columns, values = X.indices[kept], X.data[kept]
     absent = np.bincount(columns, minlength=d) < n            # columns with zeros
     low, high = np.where(absent, 0.0, np.inf), np.where(absent, 0.0, -np.inf)
     np.minimum.at(low, columns, values)
@@ -151,10 +160,10 @@ def stored_pairs(X, success):
     two_valued = (low < high) & ((low == 0) | (high == 0) | ~absent) & (np.bincount(columns, other, minlength=d) == 0)
     up = values > 0.5 * (low + high)[columns]
     cells = np.zeros((2, 2, d), dtype=int)
-    totals = success.sum(), n - success.sum()
-    for k, chosen in enumerate((outcome, ~outcome)):
-        stored_up, stored = (np.bincount(columns[m], minlength=d) for m in (chosen & up, chosen))
-        cells[0, k] = stored_up + np.where(high == 0, totals[k] - stored, 0)
-        cells[1, k] = totals[k] - cells[0, k]
+    for k, count in enumerate((successes, failures)):
+        each = np.repeat(count, np.diff(X.indptr))[kept]
+        stored_up, stored = (np.bincount(columns, numbers, d) for numbers in (each * up, each))
+        cells[0, k] = stored_up + np.where(high == 0, count.sum() - stored, 0)
+        cells[1, k] = count.sum() - cells[0, k]
     keep = np.flatnonzero(two_valued)
     return keep, low[keep], high[keep], cells[..., keep]

@@ -90,6 +90,12 @@ class Parsed:
         """Whether the right side has R's dot."""
         return _DOT in self.predictors
 
+    @property
+    def summands(self):
+        """The two columns of a response such as ``successes + failures``; empty for any other."""
+        inputs, parts = self.names.inputs(self.response), self.response.split(" + ")
+        return tuple(map(inputs.get, parts)) if len(parts) == 2 and all(part in inputs for part in parts) else ()
+
     def terms(self, dot):
         """Patsy's terms of the right side, the dot standing for the columns `dot`.
 
@@ -266,7 +272,8 @@ class _Resolver:
         if name in self.scope and not ismodule(self.scope[name]):
             return f"{name!r} is a variable, not a column: formulas take values from the data only, so add it as a column"
         if after == "(":
-            hint = f": use the argument {name}=" if name == "offset" else nearest(name, [*FUNCTIONS, *self.scope])
+            known = {"offset": ": use the argument offset=", "cbind": ": write 'successes + failures ~ ...'"}
+            hint = known.get(name) or nearest(name, [*FUNCTIONS, *self.scope])
             return f"there is no function {name!r}{hint}"
         return f"{name!r} is neither a column nor a call of a function{nearest(name, self.names.columns)}"
 

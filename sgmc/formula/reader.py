@@ -12,9 +12,10 @@ import pandas as pd
 import patsy
 
 from sgmc.formula import dot
-from sgmc.formula.columns import codes_of, is_missing, kind, labels_of, levels_of, nearest, types_of
+from sgmc.formula.columns import is_missing, kind, labels_of, levels_of, nearest, types_of
 from sgmc.formula.design import CHUNK, CHUNK_NUMBERS, COLUMN, Chunk, DesignSpec, Gaps, PatsyChunk, evaluate
 from sgmc.formula.frames import as_frame
+from sgmc.formula.outcomes import OUTCOMES, counts
 from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError
 
 
@@ -50,7 +51,8 @@ def read(
     Parameters
     ----------
     formula : str
-        ``"response ~ predictors"`` in patsy's grammar with R's dot, ``^`` and backticks; the response is one expression.
+        ``"response ~ predictors"`` in patsy's grammar with R's dot, ``^`` and backticks; the response is one expression.  Where
+        it is coded 0/1, a sum of two columns, ``"successes + failures ~ x"``, is counts of each; ``I(a + b)`` is arithmetic.
     data : pandas.DataFrame, dict of arrays, or a polars or pyarrow table
         Never changed.
     weights, offset, exposure : str or array_like of length n, optional
@@ -81,8 +83,8 @@ def read(
     """
     if not isinstance(missing, str) or missing not in ("drop", "raise"):
         raise ArgumentError(f"missing={missing!r} must be 'drop' or 'raise'")
-    if outcome not in _OUTCOMES:
-        raise ArgumentError(f"outcome={outcome!r} must be one of {', '.join(map(repr, _OUTCOMES))}")
+    if outcome not in OUTCOMES:
+        raise ArgumentError(f"outcome={outcome!r} must be one of {', '.join(map(repr, OUTCOMES))}")
     frame = as_frame(data)
     if frame.empty:
         raise DataError(f"the data are empty: {len(frame)} rows, {frame.shape[1]} columns")
@@ -91,8 +93,8 @@ def read(
     vectors = {argument: _vector(argument, value, frame) for argument, value in given.items() if value is not None}
     used_elsewhere = [value for name, value in given.items() if isinstance(value, str) and name != "strata"]
     used_elsewhere += _subset_columns(subset, frame)
-    reader = _Reader(parsed, frame, vectors, _subset_rows(subset, frame))
-    return reader.table(used_elsewhere, outcome, missing)
+    reader = _Reader(parsed, frame, vectors, _subset_rows(subset, frame), outcome)
+    return reader.table(used_elsewhere, missing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +105,8 @@ class Table:
     ----------
     spec : DesignSpec
     y : ndarray of float64, shape (n,)
+    trials : ndarray of float64, shape (n,), or None
+        Successes and failures together, y being the successes.
     weights, offset, exposure, strata : ndarray of float64, shape (n,), or None
     rows : ndarray of int64, shape (n,)
         Positions in the data of the rows kept.
@@ -116,6 +120,7 @@ class Table:
 
     spec: DesignSpec
     y: np.ndarray
+    trials: np.ndarray | None
     weights: np.ndarray | None
     offset: np.ndarray | None
     exposure: np.ndarray | None
@@ -166,14 +171,16 @@ class Table:
 class _Reader:
     """One call of `read`: finds the terms, the rows and the design of a formula."""
 
-    def __init__(self, parsed, frame, vectors, rows):
+    def __init__(self, parsed, frame, vectors, rows, outcome):
         self.parsed = parsed
         self.frame = frame
         self.vectors = vectors
         self.rows = rows
         self.response_columns = list(parsed.names.inputs(parsed.response).values())
+        self.counted = parsed.summands if outcome == "binary" else ()
+        self.outcome = counts if self.counted else OUTCOMES[outcome]
 
-    def table(self, used_elsewhere, outcome, on_missing):
+    def table(self, used_elsewhere, on_missing):
         """The finished table."""
         terms, gaps, left_out = self._choose_columns(used_elsewhere)
         if left_out:
@@ -187,11 +194,11 @@ class _Reader:
         rows = gaps.complete()
         if len(rows) < before:  # levels and transforms follow from the rows that are left
             spec = self._fit(terms, gaps)
-        y, spec.levels = _OUTCOMES[outcome](response[~gaps.missing[response.index]], spec.endog_name)
+        y, trials, spec.levels = self.outcome(response[~gaps.missing[response.index]], spec.endog_name)
         vectors = {argument: None for argument in _VALID} | {
             argument: _checked(argument, vector[rows]) for argument, vector in self.vectors.items()
         }
-        return Table(spec, y, **vectors, rows=rows, dropped=int(gaps.missing.sum()), left_out=left_out, frame=self.frame)
+        return Table(spec, y, trials, **vectors, rows=rows, dropped=int(gaps.missing.sum()), left_out=left_out, frame=self.frame)
 
     def _choose_columns(self, used_elsewhere):
         """Terms, rows that are complete in the columns of these terms, and what the dot leaves out."""
@@ -217,7 +224,7 @@ class _Reader:
             inputs = names.inputs(written.code)
             if written.code not in inputs:
                 return written
-            if written.code == self.parsed.response:
+            if written.code == self.parsed.response or inputs[written.code] in self.counted:
                 raise self.parsed.error(f"the response {written.code} is a predictor too")
             return patsy.LookupFactor(COLUMN + written.code, origin=written.origin)
 
@@ -233,10 +240,12 @@ class _Reader:
         return gaps
 
     def _response(self, gaps):
-        """The response in the rows complete so far, indexed by their positions; its own gaps are added."""
+        """The response in the rows complete so far, indexed by their positions; its own gaps are added.  Counts are a frame."""
         rows = gaps.complete()
         label = self.parsed.names.label(self.parsed.response)
         columns = Chunk(self.frame, rows)
+        if self.counted:
+            return pd.DataFrame({name: columns[name] for name in self.counted}).set_axis(rows)
         names = {place: columns[name] for place, name in self.parsed.names.inputs(self.parsed.response).items()}
         value = evaluate(self.parsed.response, self.parsed.functions, names, label)
         if np.shape(value) != (len(rows),):
@@ -286,47 +295,6 @@ class _Reader:
 
 def _factors(terms):
     return list(dict.fromkeys(factor for term in terms for factor in term.factors))
-
-
-def _numeric_outcome(values, label):
-    if kind(values) not in ("number", "bool"):
-        raise DataError(f"the response {label!r} must be numeric, it holds {_shown(values)}")
-    y = values.to_numpy(dtype=np.float64)
-    if not np.isfinite(y).all():
-        raise DataError(f"the response {label!r} is infinite in {np.isinf(y).sum()} rows")
-    return y, None
-
-
-def _binary_outcome(values, label):
-    found = kind(values)
-    if found == "number":
-        y, levels = _numeric_outcome(values, label)
-        if not np.isin(y, (0, 1)).all():
-            advice = f"compare, as in '{label} > 0 ~ ...'"
-            raise DataError(f"the response {label!r} must be 0 or 1, it holds {_shown(values)}: {advice}")
-    elif found in ("bool", "text", "category"):
-        levels = levels_of(values)
-        if len(levels) > 2:
-            raise DataError(f"the response {label!r} has {len(levels)} levels, {_shown(values)}: compare with one of them")
-        y = codes_of(values, levels, label).astype(np.float64)
-    else:
-        raise DataError(f"the response {label!r} must be 0/1, true/false or text with two levels, it holds {_shown(values)}")
-    if y.min() == y.max():
-        raise DataError(f"the response {label!r} is {_shown(values)} in every row used: both classes are needed")
-    return y, levels
-
-
-def _category_outcome(values, label):
-    levels = levels_of(values)
-    return codes_of(values, levels, label).astype(np.float64), levels
-
-
-_OUTCOMES = {"binary": _binary_outcome, "numeric": _numeric_outcome, "category": _category_outcome}
-
-
-def _shown(values):
-    distinct = values.drop_duplicates().head(4).tolist()
-    return ", ".join(map(repr, distinct[:3])) + (", ..." if len(distinct) > 3 else "")
 
 
 def _aligned(argument, value, frame):

@@ -2,6 +2,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln, xlogy
 
 from sgmc.errors import DataError
 from sgmc.priors import PriorSpec
@@ -111,9 +112,14 @@ class Family:
     def check(y, label):
         """Raise DataError where the outcomes do not suit the family; `label` names the response."""
 
+    @classmethod
+    def of_trials(cls, trials):
+        """The family of a row's outcome where a row has so many trials; itself where nothing is known of any (None)."""
+        return cls
+
 
 class Binary(Family):
-    """Base of families of outcomes 0 and 1."""
+    """Base of families of outcomes 0 and 1, which `of_trials` adds up to counts of successes."""
 
     outcome = "binary"
     graded = False
@@ -142,6 +148,61 @@ class Binary(Family):
             raise DataError(f"the outcome {label!r} must be 0 or 1 (or bool, or two levels); recode it first")
         if y.min() == y.max():
             raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain")
+
+    @classmethod
+    def of_trials(cls, trials):
+        """Counts of successes where there are trials, else 0 and 1."""
+        return cls if trials is None else Binomial(cls, trials)
+
+
+
+class Binomial:
+    """Counts of successes in known numbers of trials: what `Family` has of outcomes, with y and means as counts.
+
+    Parameters
+    ----------
+    single : Binary
+        Of one trial.
+    trials : array, (row,) or (row, 1)
+    """
+
+    graded = True
+
+    def __init__(self, single, trials):
+        self.single, self.trials = single, trials
+
+    def mean(self, eta):
+        """n p."""
+        return self.trials * self.single.mean(eta)
+
+    def variance(self, eta, extra=None):
+        """n p (1 - p)."""
+        return self.trials * self.single.variance(eta)
+
+    def simulate(self, eta, rng, extra=None):
+        """Counts of successes."""
+        return rng.binomial(self.trials.astype(np.int64), self.single.mean(eta)).astype(float)
+
+    def log_density(self, y, eta, extra=None):
+        """log C(n, y) + y log p + (n - y) log(1 - p)."""
+        n = self.trials
+        ways = gammaln(n + 1) - gammaln(y + 1) - gammaln(n - y + 1)
+        return ways + y * self.single.log_density(1.0, eta) + (n - y) * self.single.log_density(0.0, eta)
+
+    def best_constant(self, y, weights):
+        """The same share of successes in all rows."""
+        return self.trials * (weights @ y / (weights @ self.trials))
+
+    def deviance(self, y, mean, extra=None):
+        """2 (y log(y / mean) + (n - y) log((n - y) / (n - mean)))."""
+        n = self.trials
+        return 2 * (xlogy(y, y) - xlogy(y, mean) + xlogy(n - y, n - y) - xlogy(n - y, n - mean))
+
+    def check(self, y, label):
+        """Both outcomes occur."""
+        for outcome, count in (("success", y), ("failure", self.trials - y)):
+            if not count.any():
+                raise DataError(f"the counts {label!r} have no {outcome} in any row used: there is nothing to explain")
 
 
 class LogLink(Family):

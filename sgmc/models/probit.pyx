@@ -4,31 +4,30 @@ from scipy.special import log_ndtr, ndtr
 from scipy.special.cython_special cimport log_ndtr as log_cdf
 
 from sgmc.core.contract cimport OK
+from sgmc.models.bernoulli cimport Bernoulli
 from sgmc.models.family import Binary
-from sgmc.models.glm cimport Glm
 
 cdef double HALF_LOG_2PI = 0.9189385332046727
 
 
-cdef class BernoulliProbit(Glm):
+cdef class BernoulliProbit(Bernoulli):
     """p(y_i = 1) = Phi(eta_i).  With t = eta_i for a success and -eta_i for a failure and l = phi(t) / Phi(t): score +-l,
     curvature l (l + t)."""
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
+    cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t, value
         for i in range(m):
             t = eta[i] if y[i] > 0.5 else -eta[i]
             value = log_cdf(t)
             r[i] = exp(-0.5 * t * t - HALF_LOG_2PI - value)
-            if y[i] < 0.5:
+            if y[i] <= 0.5:
                 r[i] = -r[i]
             if density != NULL:
                 density[i] = value
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t, ratio
         for i in range(m):

@@ -24,7 +24,7 @@ def to_arviz(results, log_likelihood):
         groups["observed_data"] = {"y": in_order(rows, rows.y)}
         dims, coords = {**dims, "y": ["row"]}, {**coords, "row": np.arange(rows.n)}
     if log_likelihood:
-        values = log_lik(results, None, None, None, None).reshape(chains, draws, -1)
+        values = log_lik(results, None, None, None, None, None).reshape(chains, draws, -1)
         groups["log_likelihood"] = {"y": values[:, kept]}
     tree = from_dict(groups, dims=dims, coords=coords)
     tree.attrs.update(facts(results))

@@ -33,6 +33,8 @@ def facts(model, fit, ess, rhat, ksd, scores):
         lines.append(f"Each equation compares a level of {model.endog_names} with {model.levels[0]!r}.")
     elif model.levels is not None:
         lines.append(f"Success is {model.endog_names} = {model.levels[1]!r} (the other level: {model.levels[0]!r}).")
+    if fit.problem.table.trials is not None:
+        lines.append(f"Outcomes are counts of successes in {fit.problem.table.trials.sum():g} trials.")
     if model.dropped:
         lines.append(f"{model.dropped} rows with missing values were dropped.")
     if fit.problem.table.given:

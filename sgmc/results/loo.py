@@ -70,15 +70,15 @@ def loo(results, rows=None, seed=None):
     chosen = chosen_rows(table.n, whole("rows", rows, 2), results.seed if seed is None else entropy(seed))
     at = chosen if table.order is None else np.argsort(table.order)[chosen]
     centre = table.at_mean()
-    approximate = centre.average(lambda eta, y: table.family.log_density(y, eta, centre.extra), table.y)
+    approximate = centre.average(centre.log_density)
     part = table.among(at).with_draws(evenly(table.m, MOST_DRAWS))
     elpd_i, lpd_i, k = leave_one_out(part, efficiency(results))
     frequency = None if table.frequency is None else in_order(table, table.frequency)
     w = np.ones(table.n) if frequency is None else frequency
     elpd, sampling, se = estimated(elpd_i, approximate, w, chosen)
     p = estimated(lpd_i, approximate, w, chosen)[0] - elpd
-    out = Loo(elpd, se, sampling, p, table.n, part.m, good_k(part.m), chosen, elpd_i, k, approximate, frequency,
-              in_order(table, table.y))
+    outcomes = np.stack([in_order(table, column) for column in (table.y, table.trials) if column is not None])
+    out = Loo(elpd, se, sampling, p, table.n, part.m, good_k(part.m), chosen, elpd_i, k, approximate, frequency, outcomes)
     if (k > out.good_k).any():
         warnings.warn(InfluenceWarning(f"{(k > out.good_k).sum()} of {len(k)} rows have a Pareto k above {out.good_k:.2f}, up to "
                                        f"{k.max():.2f}: their share of elpd_loo is unsure.",
@@ -104,9 +104,12 @@ def leave_one_out(rows, r_eff):
     log_weights = np.zeros(rows.m) if rows.weights is None else np.log(np.maximum(rows.weights / rows.weights.mean(), 1e-300))
     for a in range(0, rows.n, BLOCK):
         part = rows.among(np.arange(a, min(a + BLOCK, rows.n)))
-        density = np.concatenate([rows.family.log_density(part.y[at, None], eta, part.extra) for at, eta in part.blocks()])
-        here = slice(a, a + BLOCK)
-        smoothed, k[here] = array_stats.psislw(density - log_weights, r_eff=r_eff)
+        density = np.concatenate([part.log_density(at, eta) for at, eta in part.blocks()])
+        here, told = slice(a, a + BLOCK), np.ptp(density, axis=1) > 0
+        smoothed, tail = np.broadcast_to(log_weights, density.shape).copy(), np.zeros(len(told))      # of rows that say nothing
+        if told.any():
+            smoothed[told], tail[told] = array_stats.psislw(density[told] - log_weights, r_eff=r_eff)
+        k[here] = tail
         elpd[here] = np.logaddexp.reduce(smoothed + density, axis=1) - np.logaddexp.reduce(smoothed, axis=1)
         lpd[here] = np.logaddexp.reduce(density + log_weights, axis=1) - math.log(rows.m)
     return elpd, lpd, k

@@ -7,7 +7,6 @@ from sgmc.errors import ArgumentError
 from sgmc.fitting.settings import whole
 from sgmc.results.checks import check_alpha
 from sgmc.results.prediction import outcome_stream, simulated
-from sgmc.results.residuals import in_order
 from sgmc.results.rows import fitted_rows
 
 DRAWS = 500
@@ -19,22 +18,24 @@ def pp_check(results, groups, draws, alpha, seed):
     if results.model.family.outcome == "category":
         return shares(results, fitted_rows(results, "pp_check").of_equal_weight(count), alpha, seed)
     everything = fitted_rows(results, "pp_check")
-    rows, mean = everything.of_equal_weight(count), everything.affordable().average(everything.family.mean)
+    rows, mean = everything.of_equal_weight(count), everything.affordable().mean()
     groups = whole("groups", groups, 1, allow_none=False)
     if groups > rows.n:
         raise ArgumentError(f"groups={groups} is more than the {rows.n} rows")
-    w = np.ones(rows.n) if rows.frequency is None else rows.frequency
+    trials = np.ones(rows.n) if rows.trials is None else np.maximum(rows.trials, 1)       # 0 / 1 where nothing was tried
+    w = (1.0 if rows.trials is None else rows.trials) * (np.ones(rows.n) if rows.frequency is None else rows.frequency)
     group = np.empty(rows.n, dtype=int)
     group[np.argsort(mean, kind="stable")] = np.arange(rows.n) * groups // rows.n
     group = group[rows.place(slice(None))]                     # of the table's rows
     sums, squares = np.zeros((groups, rows.m)), np.zeros(rows.m)
     for at, y in simulated(rows, outcome_stream(results, seed)):
+        y = y / trials[at, None]
         for g in np.unique(group[at]):
             mine = group[at] == g
             sums[g] += w[at][mine] @ y[mine]
         squares += w[at] @ y ** 2
-    size = np.bincount(group, w, groups)
-    observed = statistics(np.bincount(group, w * rows.y, groups)[:, None], np.array([w @ rows.y ** 2]), size)[:, 0]
+    size, y = np.bincount(group, w, groups), rows.y / trials
+    observed = statistics(np.bincount(group, w * y, groups)[:, None], np.array([w @ y ** 2]), size)[:, 0]
     fitted = np.bincount(group, w * mean[rows.place(slice(None))], groups)
     return table(observed, statistics(sums, squares, size), fitted / np.where(size, size, np.nan), alpha)
 
@@ -43,7 +44,7 @@ def shares(results, rows, alpha, seed):
     """The share of each kind of outcome, a row a kind."""
     kinds = results.model.kinds
     w = np.ones(rows.n) if rows.frequency is None else rows.frequency
-    fitted = w @ rows.average(rows.family.mean)[rows.place(slice(None))] / w.sum()
+    fitted = w @ rows.mean()[rows.place(slice(None))] / w.sum()
     replicated = np.zeros((len(kinds), rows.m))
     for at, y in simulated(rows, outcome_stream(results, seed)):
         for k in range(len(kinds)):

@@ -6,13 +6,13 @@ from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
 from sgmc.fitting.settings import entropy, whole
 from sgmc.results.checks import check_alpha
-from sgmc.results.rows import rows_of
+from sgmc.results.rows import need_trials, rows_of
 
 
 def predict(results, exog, offset, transform):
     """Posterior mean of E[y | x]; a Series where the new data have an index."""
     rows = rows_of(results, exog, offset, transform=transform).affordable()
-    return labelled(results, rows, rows.average(rows.family.mean))
+    return labelled(results, rows, rows.mean())
 
 
 def labelled(results, rows, mean):
@@ -31,13 +31,14 @@ def simulated(rows, rng):
     """Blocks (slice of the table, outcomes (row, draw)); NaN where the linear predictor is."""
     for at, eta in rows.blocks():
         known = np.isfinite(eta)
-        y = rows.family.simulate(np.where(known, eta, 0.0), rng, rows.extra)
+        y = rows.outcome(at).simulate(np.where(known, eta, 0.0), rng, rows.extra)
         yield at, np.where(known if known.ndim == 2 else known.all(axis=0), y, np.nan)
 
 
-def posterior_predict(results, exog, offset, draws, seed):
+def posterior_predict(results, exog, offset, trials, draws, seed):
     """See `Results.posterior_predict`."""
-    rows = rows_of(results, exog, offset).of_equal_weight(whole("draws", draws, 1))
+    need_trials(results, exog, trials, "posterior_predict")
+    rows = rows_of(results, exog, offset, trials=trials).of_equal_weight(whole("draws", draws, 1))
     rows.fits("posterior_predict")
     rng, out = outcome_stream(results, seed), np.empty((rows.m, rows.n))
     for at, y in simulated(rows, rng):
@@ -63,7 +64,7 @@ class Prediction:
     @property
     def predicted_mean(self):
         """Posterior means of E[y | x]; a Series where the rows have labels."""
-        return labelled(self._results, self._rows, self._rows.average(self._rows.family.mean))
+        return labelled(self._results, self._rows, self._rows.mean())
 
     def conf_int(self, alpha=0.05):
         """Equal-tailed credible intervals of E[y | x], a DataFrame with columns 0 and 1."""
@@ -75,18 +76,19 @@ class Prediction:
 
         ``mean``, ``mean_se``, ``mean_ci_lower`` and ``mean_ci_upper`` are posterior mean, sd and interval of E[y | x].
         ``obs_ci_lower`` and ``obs_ci_upper`` hold a new outcome with probability 1 - alpha, the coefficients' uncertainty
-        included: quantiles of one simulated outcome a draw.  Families of 0 and 1 have none, nor has that of several kinds, which has
-        a line a row and kind.
+        included: quantiles of one simulated outcome a draw.  Outcomes 0 and 1 have none; counts of successes have them where
+        trials are known.  Outcomes of several kinds have a line a row and kind.
         """
         rows, weights = self._rows, self._rows.weights
         if rows.family.outcome == "category":
             return self._by_kind([check_alpha(alpha) / 2, 1 - alpha / 2])
-        levels, out = [check_alpha(alpha) / 2, 1 - alpha / 2], np.empty((rows.n, 6 if rows.family.graded else 4))
+        graded = rows.outcome(slice(None)).graded
+        levels, out = [check_alpha(alpha) / 2, 1 - alpha / 2], np.empty((rows.n, 6 if graded else 4))
         rng = np.random.Generator(np.random.PCG64(seed_sequence(self._seed, "predict")))
         for at, eta in rows.blocks():
             columns = self._columns(rows.family.mean(eta), levels, weights)
             out[rows.place(at), :4] = np.column_stack([columns[0], columns[1], *columns[2]])
-        for at, y in simulated(rows, rng) if rows.family.graded else ():
+        for at, y in simulated(rows, rng) if graded else ():
             out[rows.place(at), 4:] = moments.quantile(y.T[None], levels, weights).T
         names = ["mean", "mean_se", "mean_ci_lower", "mean_ci_upper", "obs_ci_lower", "obs_ci_upper"]
         return pd.DataFrame(out, self._index, names[:out.shape[1]])

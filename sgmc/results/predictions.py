@@ -7,7 +7,7 @@ class Predictions:
     """Methods of `Results` that need rows: new ones, or those of the fit."""
 
     def predict(self, exog=None, transform=True, *, offset=None, exposure=None):
-        """Posterior mean of E[y | x], averaged over draws, never plugged in.
+        """Posterior mean of E[y | x], averaged over draws, never plugged in; of counts of successes, the probability.
 
         Parameters
         ----------
@@ -20,26 +20,30 @@ class Predictions:
         """
         return prediction.predict(self, exog, with_exposure(self, exog, offset, exposure), transform)
 
-    def get_prediction(self, exog=None, transform=True, *, offset=None, exposure=None, seed=None):
+    def get_prediction(self, exog=None, transform=True, *, offset=None, exposure=None, trials=None, seed=None):
         """E[y | x] with its uncertainty; ``summary_frame(alpha)`` has statsmodels' columns.
 
         Parameters
         ----------
         exog, transform, offset, exposure
             As in `predict`.
+        trials : array_like or int, optional
+            Of the new rows, for intervals of counts of successes.
         seed : int, SeedSequence or Generator, optional
             Of simulated outcomes, for intervals of single outcomes.  Default that of the fit.
         """
         offset = with_exposure(self, exog, offset, exposure)
-        return prediction.Prediction(rows_of(self, exog, offset, transform=transform), self, seed)
+        return prediction.Prediction(rows_of(self, exog, offset, trials=trials, transform=transform), self, seed)
 
-    def posterior_predict(self, exog=None, *, offset=None, exposure=None, draws=None, seed=None):
+    def posterior_predict(self, exog=None, *, offset=None, exposure=None, trials=None, draws=None, seed=None):
         """Simulated outcomes, one data set a draw.
 
         Parameters
         ----------
         exog, offset, exposure
             As in `predict`.
+        trials : array_like or int, optional
+            Of the new rows, where outcomes are counts of successes; asked for where the fit was of counts.
         draws : int, optional
             How many of the draws to use, evenly spaced; default all.  Weighted draws are used in proportion to their weights.
         seed : int, SeedSequence or Generator, optional
@@ -55,9 +59,9 @@ class Predictions:
         ArgumentError
             If it would be larger than 1 GB.
         """
-        return prediction.posterior_predict(self, exog, with_exposure(self, exog, offset, exposure), draws, seed)
+        return prediction.posterior_predict(self, exog, with_exposure(self, exog, offset, exposure), trials, draws, seed)
 
-    def log_lik(self, exog=None, endog=None, *, offset=None, exposure=None, draws=None):
+    def log_lik(self, exog=None, endog=None, *, offset=None, exposure=None, trials=None, draws=None):
         """Log densities of single outcomes, frequency weights left aside.
 
         Parameters
@@ -65,7 +69,9 @@ class Predictions:
         exog, offset, exposure
             As in `predict`.
         endog : array_like or str, optional
-            Outcomes of the new rows, or their column's name: numbers, or the labels of the fit's two levels.
+            Outcomes of the new rows, or their column's name: numbers, or the labels of the fit's two levels; of counts, successes.
+        trials
+            As in `posterior_predict`.
         draws : int, optional
             As in `posterior_predict`; default all draws as they are, in the order of `flat`, to be weighted by `flat_weights`.
 
@@ -78,18 +84,17 @@ class Predictions:
         ArgumentError
             If it would be larger than 1 GB.
         """
-        return residuals.log_lik(self, exog, endog, with_exposure(self, exog, offset, exposure), draws)
+        return residuals.log_lik(self, exog, endog, with_exposure(self, exog, offset, exposure), trials, draws)
 
     @property
     def fittedvalues(self):
-        """E[y | x] of the data of the fit, averaged over draws."""
-        return residuals.fitted(self)[0]
+        """E[y | x] of the data of the fit, averaged over draws; of counts, the probability of success."""
+        return residuals.fitted(self)
 
     @property
     def resid_response(self):
-        """y - E[y | x]."""
-        mean, y = residuals.fitted(self, "resid_response")
-        return y - mean
+        """y - E[y | x]; of counts, successes less those expected."""
+        return residuals.response(self)
 
     @property
     def resid_pearson(self):
@@ -157,7 +162,8 @@ class Predictions:
         -------
         DataFrame
             ``observed``, ``fitted`` (E[y | x] of a group), mean and interval of the replicated statistic, and ``p``, the share of
-            replicated ones above the observed one (ties by half): near 0 or 1 the model does not fit in that respect.
+            replicated ones above the observed one (ties by half): near 0 or 1 the model does not fit in that respect.  Of counts
+            of successes, outcomes are the rows' shares, each as heavy as its trials.
         """
         from sgmc.results.ppc import pp_check
 

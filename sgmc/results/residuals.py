@@ -3,15 +3,24 @@ import numpy as np
 from scipy import optimize
 
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.results.rows import fitted_rows, rows_of
+from sgmc.results.rows import fitted_rows, need_trials, rows_of
 
 
-def fitted(results, what="fittedvalues"):
-    """E[y | x] of the rows, averaged over draws, and their outcomes, both in the order of the data."""
-    if what.startswith("resid"):
-        numbers_only(results, what)
-    rows = fitted_rows(results, what).affordable()
-    return rows.average(rows.family.mean), in_order(rows, rows.y)
+def fitted(results):
+    """E[y | x] of the rows, averaged over draws, in the order of the data; of counts, the probability of success."""
+    return fitted_rows(results, "fittedvalues").affordable().mean()
+
+
+def response(results):
+    """y - E[y | x], of counts too."""
+    numbers_only(results, "resid_response")
+    rows = fitted_rows(results, "resid_response").affordable()
+    return in_order(rows, rows.y) - expected(rows)
+
+
+def expected(rows):
+    """E[y | x], averaged over draws, in the order of the data: of counts, counts."""
+    return rows.average(lambda at, eta: rows.outcome(at).mean(eta))
 
 
 def numbers_only(results, what):
@@ -32,38 +41,42 @@ def pearson(results):
     """(y - E[y | x]) / sd(y | x), averaged over draws."""
     numbers_only(results, "resid_pearson")
     rows = fitted_rows(results, "resid_pearson").affordable()
-    family = rows.family
-    return rows.average(lambda eta, y: (y - family.mean(eta)) / np.sqrt(family.variance(eta, rows.extra)), rows.y)
+
+    def residual(at, eta):
+        family = rows.outcome(at)
+        return (rows.y[at, None] - family.mean(eta)) / np.sqrt(family.variance(eta, rows.extra))
+
+    with np.errstate(invalid="ignore"):                        # 0 / 0 of rows without trials
+        return rows.average(residual)
 
 
 def deviance_residuals(results):
     """sign(y - mu) times the root of the unit deviance at mu = E[y | x]."""
-    mean, y = fitted(results, "resid_deviance")
-    return np.sign(y - mean) * np.sqrt(results.model.family.deviance(y, mean, own_means(results)))
-
-
-def own_means(results):
-    """Posterior means (k, 1) of the family's own parameters, or None."""
-    return fitted_rows(results, "deviance").at_mean().extra
+    numbers_only(results, "resid_deviance")
+    rows = fitted_rows(results, "resid_deviance").affordable()
+    y, mean = in_order(rows, rows.y), expected(rows)
+    family = rows.family.of_trials(None if rows.trials is None else in_order(rows, rows.trials))
+    return np.sign(y - mean) * np.sqrt(np.maximum(family.deviance(y, mean, rows.at_mean().extra), 0.0))     # rounding of a perfect fit
 
 
 def llf(results):
     """Log likelihood at the posterior means."""
     rows = fitted_rows(results, "llf").at_mean()
-    return total(rows, rows.average(lambda eta, y: rows.family.log_density(y, eta, rows.extra), rows.y))
+    return total(rows, rows.average(rows.log_density))
 
 
 def deviance(results):
     """Deviance at the posterior means."""
     rows = fitted_rows(results, "deviance").at_mean()
-    return total(rows, rows.average(lambda eta, y: rows.family.deviance(y, rows.family.mean(eta), rows.extra), rows.y))
+    return total(rows, rows.average(lambda at, eta: rows.outcome(at).deviance(rows.y[at, None], rows.outcome(at).mean(eta), rows.extra)))
 
 
 def null_deviance(results):
     """Deviance of the best constant, beside the offset where there is one."""
-    rows, family = fitted_rows(results, "null_deviance"), results.model.family
+    rows = fitted_rows(results, "null_deviance")
+    family = rows.family.of_trials(rows.trials)
     offset = results._fit.problem.table.offset                 # that of the rows has the mode in it where the table was rotated
-    frequency, extra = np.ones(rows.n) if rows.frequency is None else rows.frequency, own_means(results)
+    frequency, extra = np.ones(rows.n) if rows.frequency is None else rows.frequency, rows.at_mean().extra
 
     def at(constant):
         return float(frequency @ family.deviance(rows.y, family.mean(constant + offset), extra))
@@ -78,18 +91,19 @@ def total(rows, values):
     return float(values.sum() if rows.frequency is None else in_order(rows, rows.frequency) @ values)
 
 
-def log_lik(results, exog, endog, offset, draws):
+def log_lik(results, exog, endog, offset, trials, draws):
     """See `Results.log_lik`."""
     from sgmc.fitting.settings import whole
 
     if exog is not None and endog is None:
         raise ArgumentError("log_lik of new rows needs their outcomes: give endog, as numbers or as the name of a column")
-    rows = fitted_rows(results, "log_lik") if exog is None and endog is None and offset is None else \
-        rows_of(results, exog, offset, endog=endog)
+    need_trials(results, exog, trials, "log_lik")
+    new = any(value is not None for value in (exog, endog, offset, trials))
+    rows = rows_of(results, exog, offset, endog=endog, trials=trials) if new else fitted_rows(results, "log_lik")
     count = whole("draws", draws, 1)
     rows = rows if count is None else rows.of_equal_weight(count)
     rows.fits("log_lik")
     out = np.empty((rows.m, rows.n))
     for at, eta in rows.blocks():
-        out[:, rows.place(at)] = rows.family.log_density(rows.y[at, None], eta, rows.extra).T
+        out[:, rows.place(at)] = rows.log_density(at, eta).T
     return out

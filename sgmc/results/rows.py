@@ -33,7 +33,8 @@ class Rows:
         Labels of the rows.
     order : array (n,) or None
         Row i of the table is row order[i] of the output.
-    y : array (n,) or None
+    y, trials : array (n,) or None
+        Outcomes; of counts of successes the trials.
     frequency : array (n,) or None
         Frequency weights of the rows.
     """
@@ -47,6 +48,7 @@ class Rows:
     index: object = None
     order: np.ndarray | None = None
     y: np.ndarray | None = None
+    trials: np.ndarray | None = None
     frequency: np.ndarray | None = None
 
     @property
@@ -84,8 +86,9 @@ class Rows:
 
     def among(self, kept):
         """Some of the table's rows, in the order given; they are their own output."""
-        y, frequency = (None if column is None else column[kept] for column in (self.y, self.frequency))
-        return replace(self, X=self.X[kept], offset=self.offset[kept], index=None, order=None, y=y, frequency=frequency)
+        y, trials, frequency = (None if column is None else column[kept] for column in (self.y, self.trials, self.frequency))
+        return replace(self, X=self.X[kept], offset=self.offset[kept], index=None, order=None, y=y, trials=trials,
+                       frequency=frequency)
 
     def blocks(self):
         """Pairs (slice of the table, its linear predictors (row, draw)), few enough at a time for memory.
@@ -99,21 +102,33 @@ class Rows:
             eta = [self.X[at] @ self.coefficients[:, j:j + d].T + self.offset[at, None] for j in range(0, self.coefficients.shape[1], d)]
             yield at, np.array(eta) if self.family.outcome == "category" else eta[0]
 
+    def outcome(self, at):
+        """The family of these rows' outcomes, of counts where there are trials; `family` itself is of single ones."""
+        return self.family.of_trials(None if self.trials is None else self.trials[at, None])
+
+    def log_density(self, at, eta):
+        """log p(y | eta) of some rows of the table, (row, draw)."""
+        return self.outcome(at).log_density(self.y[at, None], eta, self.extra)
+
     def place(self, at):
         """Where rows of the table are in the output."""
         return at if self.order is None else self.order[at]
 
-    def average(self, function, *columns):
-        """Mean over draws of function(eta, *columns) for each row of the output; columns (n,) are passed as (row, 1).
+    def average(self, function):
+        """Mean over draws of function(rows of the table, their eta) for each row of the output.
 
         Where the function's values have an axis of kinds before that of rows, so has the output behind: (n, kinds).
         """
         out = np.empty(0)
         for at, eta in self.blocks():
-            mean = np.average(function(eta, *(c[at, None] for c in columns)), axis=-1, weights=self.weights).T
+            mean = np.average(function(at, eta), axis=-1, weights=self.weights).T
             out = out if out.size else np.empty((self.n, *mean.shape[1:]))
             out[self.place(at)] = mean
         return out
+
+    def mean(self):
+        """E[y | x] averaged over draws, for each row of the output; of counts, the probability of success."""
+        return self.average(lambda at, eta: self.family.mean(eta))
 
     def fits(self, what):
         """Refuse an array (draw, row) that memory should not hold."""
@@ -130,22 +145,24 @@ def evenly(m, count):
     return np.arange(m) if count >= m else np.unique(np.linspace(0, m - 1, count).astype(int))
 
 
-def rows_of(results, exog=None, offset=None, *, endog=None, transform=True):
+def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, transform=True):
     """The rows of new data, or of the data of the fit: then in the fit's own coordinates and order."""
     fit, family = results._fit, results.model.family
     if exog is not None or fit is None:
         X, off, index = design_of(results, exog, offset, transform)
-        y = None if endog is None else outcomes(results, exog, endog, X.shape[0])
+        size = check_trials(results, exog, trials, X.shape[0])
+        y = None if endog is None else outcomes(results, exog, endog, X.shape[0], size)
         d = results.flat.shape[1] - len(family.own)
-        return Rows(family, X, results.flat[:, :d], own_draws(results, d), results.flat_weights, off, index, y=y)
-    if offset is not None or endog is not None:
-        raise ArgumentError(f"{'offset' if endog is None else 'endog'} belongs to new rows: give exog too")
+        return Rows(family, X, results.flat[:, :d], own_draws(results, d), results.flat_weights, off, index, y=y, trials=size)
+    for name, value in (("offset", offset), ("endog", endog), ("trials", trials)):
+        if value is not None:
+            raise ArgumentError(f"{name} belongs to new rows: give exog too")
     table, model = fit.problem.table, fit.problem.model
     d = results.flat.shape[1] - len(family.own)
     natural = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))[:, :d]
     off = np.asarray(model.offset) if len(model.offset) else np.zeros(model.n)
     return Rows(family, table.X, natural, own_draws(results, d), results.flat_weights, off, None, table.order, table.y,
-                table.weight)
+                table.trials, table.weight)
 
 
 def fitted_rows(results, what):
@@ -228,7 +245,30 @@ def with_exposure(results, exog, offset, exposure):
     return np.log(size) + (0.0 if offset is None else numeric("offset", offset))
 
 
-def outcomes(results, exog, endog, n):
+def check_trials(results, exog, trials, n):
+    """Trials of n new rows, or None where none are given."""
+    if trials is None:
+        return None
+    if results.model.family.outcome != "binary":
+        raise ArgumentError(f"trials does not apply to {results.model.family_name}: it belongs to counts of successes")
+    if isinstance(trials, str):
+        raise ArgumentError(f"trials={trials!r}: give the numbers themselves, e.g. trials=new[{trials!r}]")
+    from sgmc.formula.outcomes import check_counts
+
+    check_index(exog=exog, trials=trials)
+    size = numeric("trials", trials).astype(float)
+    if size.ndim > 1 or size.ndim and len(size) != n:
+        raise DataError(f"trials has shape {size.shape}, the new data have {n} rows")
+    return check_counts(np.broadcast_to(size, (n,)), "trials")
+
+
+def need_trials(results, exog, trials, what):
+    """ArgumentError, naming `what` was asked for, where outcomes of new rows are counts of unknown trials."""
+    if trials is None and exog is not None and "trials" in results.model.given:
+        raise ArgumentError(f"the model was fitted to counts of successes: {what} needs trials= for the new rows (1 for 0 and 1)")
+
+
+def outcomes(results, exog, endog, n, trials=None):
     """Outcomes of n new rows as numbers; `endog` may be a column's name, and hold the labels of the fit's two levels."""
     import pandas as pd
 
@@ -249,6 +289,9 @@ def outcomes(results, exog, endog, n):
     y = vector("endog", endog)
     if len(y) != n:
         raise DataError(f"endog has {len(y)} values, the new data have {n} rows")
-    if results.model.family.outcome == "binary" and not np.isin(y, (0.0, 1.0)).all():
+    if trials is not None:
+        if ((y < 0) | (y > trials) | (y != np.floor(y))).any():
+            raise DataError(f"the outcome {label!r} must be counts of successes in the new data, 0, 1, .. trials")
+    elif results.model.family.outcome == "binary" and not np.isin(y, (0.0, 1.0)).all():
         raise DataError(f"the outcome {label!r} must be 0 or 1 in the new data; recode it first")
     return y

@@ -5,6 +5,7 @@ import pytest
 from sgmc._testing import Scripted
 from sgmc._toys import Positive
 from sgmc.core.contract import Prior
+from sgmc.core.dilation import Dilation
 from sgmc.core.densities import FAMILIES, Pulled, Quadratic, Separable
 from sgmc.core.engine import evaluate, full
 from sgmc.core.maps import Affine, Scaling, Warp
@@ -25,6 +26,8 @@ MAPS = {
     "fewer coordinates": (lambda: Affine([0.1, -0.4, 0.3], np.array([[1.0, 0.3], [0.2, 0.7], [0, 0.4]])), 2),
     "more coordinates": (lambda: Affine([0.1, -0.4, 0.3], RNG.normal(size=(3, 5))), 5),
     "positive": (lambda: Positive(D), D),
+    "dilation": (lambda: Dilation([0.1, -0.4, 0.3], np.array([[1.0, 0.3], [0.2, 0.7]]), [0.2, 0.9], np.array([[0.8]]), 0.7), D),
+    "dilation of two": (lambda: Dilation([0.1, -0.4, 0.3], np.array([[0.6]]), [0.1], np.array([[0.8, 0.2], [-0.3, 0.5]]), 1.0), D),
     "warped": (lambda: Warped(MAPS["affine"][0](), WARP), D),
 }
 MIXED = Separable([FAMILIES[f] for f in ("normal", "student_t", "laplace")], [0.1, 0.2, -0.3], [1.0, 0.7, 2.0], [1, 4, 1],

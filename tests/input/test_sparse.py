@@ -88,7 +88,8 @@ def test_separated_columns():
     np.testing.assert_allclose(where.theta(where.from_theta(theta[0])), theta[0], atol=1e-4)      # of linear interpolation
 
 
-def test_lopsided_columns_of_both_storages():
+@pytest.mark.parametrize("trials", [1, 40])
+def test_lopsided_columns_of_both_storages(trials):
     random = np.random.default_rng(4)
     X = random.integers(0, 2, (500, 9)) * random.choice([-2.0, 0.5, 3.0], 9)
     X[:, 2] += 1.5                                             # two values, none of them zero
@@ -96,14 +97,15 @@ def test_lopsided_columns_of_both_storages():
     X[:, 4], X[:, 5] = 0.0, 7.0
     X[:, 6] = random.normal(size=500)
     X[:, 7] = random.choice([-1.0, 1.0], 500)
-    success = random.random(500) < 0.3
+    outcomes = np.stack([successes := random.binomial(trials, 0.3, 500), trials - successes]).astype(float)
     stored = sparse.csr_array(X)
     stored.data[stored.indices == 8] *= random.integers(0, 2, (stored.indices == 8).sum())        # explicit zeros
-    columns, *dense = pairs(stored.toarray(), success)
-    found, *sparse_ones = stored_pairs(stored, success)
+    columns, *dense = pairs(stored.toarray(), *outcomes)
+    found, *sparse_ones = stored_pairs(stored, *outcomes)
     assert found.tolist() == columns.tolist() == [0, 1, 2, 7, 8]
     for one, other in zip(sparse_ones, dense):
         np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(dense[-1][0, :, 0], outcomes[:, X[:, 0] == X[:, 0].max()].sum(axis=1))
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
