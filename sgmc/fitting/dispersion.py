@@ -15,7 +15,7 @@ from sgmc.core.dilation import Dilation
 from sgmc.core.expansion import expand
 from sgmc.errors import DataError
 from sgmc.fitting.coordinates import Coordinates, whitener
-from sgmc.fitting.mode import TOLERANCE, Mode, distant, newton, solve, subset
+from sgmc.fitting.mode import TOLERANCE, Ascent, Mode, distant, newton, solve, subset
 
 LONGEST_STEP = 1.0        # of the own parameters' logs
 MOST_STEPS = 200
@@ -44,30 +44,28 @@ def find_dispersed_mode(model, prior, start, own, power, shuffled=True):
     rows = subset(model) if shuffled else 0
     if rows:
         try:
-            start = climb(model, prior, start, own, power, rows)[0]
+            start = climb(model, prior, start, own, power, rows).theta
         except DataError:
             pass          # the subset alone may be collinear; all rows decide
-    theta, likelihood, precision, distance = climb(model, prior, start, own, power)
-    return Mode(theta, likelihood, precision), distant(distance)
+    found = climb(model, prior, start, own, power)
+    return Mode(found.theta, found.likelihood, found.prior), distant(found.distance)
 
 
 def climb(model, prior, start, own, power, rows=0):
-    """Turns of Newton's method, for the coefficients and for the own parameters; see `mode.newton` for what it returns."""
-    d, theta = len(start) - own, np.array(start, dtype=float)
+    """Turns of Newton's method, for the coefficients and for the own parameters; an `Ascent`, curvatures in two blocks."""
+    d, theta, tolerance = len(start) - own, np.array(start, dtype=float), 0.1 if rows else TOLERANCE
     for _ in range(MOST_STEPS):
-        theta, likelihood, known, _ = newton(model, prior, theta, rows, TOLERANCE if not rows else 0.1, free=d)
+        theta, gradient, likelihood, known, _ = newton(model, prior, theta, rows, tolerance, free=d)
         share = whitener(Mode(theta[:d], likelihood[:d, :d], known[:d, :d]))[1]
-        slope = (expand(model, theta, rows)[1] + prior(theta)[1])[d:]
+        slope, curvature = gradient[d:].copy(), likelihood[d:, d:].copy()
         slope[0] += power * (1 - share).sum()
-        curvature, bend = likelihood[d:, d:].copy(), 2 * power ** 2 * (share * (1 - share)).sum()
-        curvature[0, 0] += bend
+        curvature[0, 0] += 2 * power ** 2 * (share * (1 - share)).sum()
         step = own_step(model, theta, rows, curvature, known[d:, d:], slope)
         distance = np.sqrt(max(step @ slope, 0.0))
-        if distance < (TOLERANCE if not rows else 0.1):
+        if distance < tolerance:
             break
         theta[d:] += step
-    blocks = linalg.block_diag(likelihood[:d, :d], curvature)
-    return theta, blocks, linalg.block_diag(known[:d, :d], known[d:, d:]), distance
+    return Ascent(theta, gradient, linalg.block_diag(likelihood[:d, :d], curvature), linalg.block_diag(known[:d, :d], known[d:, d:]), distance)
 
 
 def own_step(model, theta, rows, curvature, prior_curvature, slope):

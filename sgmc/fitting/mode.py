@@ -1,5 +1,6 @@
 """The posterior mode by Newton's method, in tiles of rows."""
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -25,6 +26,16 @@ class Mode:
     def precision(self):
         """Minus the Hessian of the log posterior."""
         return self.likelihood + self.prior
+
+
+class Ascent(NamedTuple):
+    """Where a search ended: place, gradient of the log posterior, curvatures, and the last step's length in posterior sds."""
+
+    theta: np.ndarray
+    gradient: np.ndarray
+    likelihood: np.ndarray
+    prior: np.ndarray
+    distance: float
 
 
 class PriorTerms:
@@ -85,8 +96,7 @@ def newton(model, prior, start, rows=0, tolerance=TOLERANCE, limit=100, free=Non
     Where the curvature is not positive definite, as it may be far from the mode if the density is not log-concave, a step uses
     the expected one (Fisher scoring).
 
-    Only the first `free` parameters move, if given.  Returns (theta, likelihood curvature, prior curvature, distance), distance being the last step's length in
-    posterior sds.
+    Only the first `free` parameters move, if given.
     """
     theta, free = np.array(start, dtype=float), slice(free)
     value, distance = -np.inf, np.inf
@@ -110,7 +120,7 @@ def newton(model, prior, start, rows=0, tolerance=TOLERANCE, limit=100, free=Non
         theta[free] += step
     if not curved:
         solve((hessian + prior_hessian)[free, free], total)    # says what is wrong
-    return theta, hessian, prior_hessian, distance
+    return Ascent(theta, gradient + prior_gradient, hessian, prior_hessian, distance)
 
 
 def find_mode(model, prior, start, shuffled=True):
@@ -132,11 +142,11 @@ def find_mode(model, prior, start, shuffled=True):
     rows = subset(model) if shuffled else 0
     if rows:
         try:
-            start = newton(model, prior, start, rows, tolerance=0.1, limit=25)[0]
+            start = newton(model, prior, start, rows, tolerance=0.1, limit=25).theta
         except DataError:
             pass          # the subset alone may be collinear or separated; all rows decide
-    theta, likelihood, prior_hessian, distance = newton(model, prior, start)
-    return Mode(theta, likelihood, prior_hessian), distant(distance)
+    found = newton(model, prior, start)
+    return Mode(found.theta, found.likelihood, found.prior), distant(found.distance)
 
 
 def subset(model):

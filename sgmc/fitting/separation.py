@@ -85,7 +85,7 @@ def complete_separation(model, wide_prior, mode, outcomes, eta):
     wrong = misclassified(*outcomes, eta)
     if 0 < wrong < SUSPECT:
         try:
-            eta = linear_predictor(model, newton(model, wide_prior, mode, limit=25)[0])
+            eta = linear_predictor(model, newton(model, wide_prior, mode, limit=25).theta)
         except DataError:
             pass                  # even that is improper: the mode's own linear predictor decides
         wrong = misclassified(*outcomes, eta)
