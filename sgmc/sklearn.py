@@ -3,7 +3,7 @@ import numpy as np
 from scipy import sparse, special
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -13,17 +13,14 @@ except ImportError as error:
 from sgmc import regression
 from sgmc.priors import INTERCEPT
 
-__all__ = ["BayesianLogisticRegression"]
+__all__ = ["BayesianLinearRegression", "BayesianLogisticRegression", "BayesianPoissonRegressor"]
 NARROWEST = np.finfo(float).epsneg                            # of a probability from 1, so that its log odds are finite
 
 
 class _BayesianEstimator(BaseEstimator):
-    """What the estimators have in common; a leaf names its model in `_model` and turns `_mean` into predictions.
+    """What the estimators have in common; a leaf names its model in `_model` and turns `_mean` into predictions."""
 
-    A leaf for numbers is ``class X(RegressorMixin, _BayesianEstimator)`` with ``_model`` and ``predict = _mean``.
-    """
-
-    _model = None                                             # a class of sgmc.regression, by name
+    _model = None                                             # a class of sgmc.regression
 
     def __init__(self, *, prior=None, fit_intercept=True, sampler="auto", draws=1000, chains=4, random_state=None,
                  fit_options=None):
@@ -52,11 +49,13 @@ class _BayesianEstimator(BaseEstimator):
         self
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], y_numeric=self._numeric)
+        if X.shape[0] < 2:
+            raise ValueError("there is only 1 sample; the spread of outcomes needs more")
         outcome = self._outcome(y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
         names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])]
         names = [INTERCEPT, *names] if self.fit_intercept else names
-        model = getattr(regression, self._model)(outcome, self._design(X), names=names, weights=weights)
+        model = self._model(outcome, self._design(X), names=names, weights=weights)
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(check_random_state(seed).randint(np.iinfo(np.int32).max))
@@ -139,7 +138,7 @@ class BayesianLogisticRegression(ClassifierMixin, _BayesianEstimator):
     ['Intercept', 'x0', 'x1']
     """
 
-    _model = "Logit"
+    _model = regression.Logit
     _numeric = False
 
     def _outcome(self, y):
@@ -173,4 +172,82 @@ class BayesianLogisticRegression(ClassifierMixin, _BayesianEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        return tags
+
+
+class _BayesianRegressor(RegressorMixin, _BayesianEstimator):
+    """What estimators of numbers have in common."""
+
+    def predict(self, X):
+        """Posterior mean of E[y | x], averaged over draws, (n,)."""
+        return self._mean(X)
+
+
+class BayesianLinearRegression(_BayesianRegressor):
+    """Bayesian linear regression: y = x . theta + N(0, sigma^2).
+
+    Parameters
+    ----------
+    prior, fit_intercept, sampler, draws, chains, random_state, fit_options
+        As in `BayesianLogisticRegression`, of `sgmc.OLS`; priors also by ``"sigma"``.
+
+    Attributes
+    ----------
+    posterior_ : Results
+        Draws, summary, diagnostics; see `sgmc.Results`.
+    coef_ : array (n_features,)
+    intercept_ : float
+        Posterior means.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Of tables with names.
+    """
+
+    _model = regression.OLS
+
+
+class _Rates(regression.Poisson):
+    """Poisson's likelihood for numbers that need not be whole, as scikit-learn's PoissonRegressor has it."""
+
+    class family(regression.Poisson.family):
+        """Any numbers of zero or more, not all of them zero."""
+
+        @staticmethod
+        def check(y, label):
+            """See `Family.check`."""
+            if (y < 0).any() or not y.any():
+                raise ValueError("y must not be negative, nor all zero")
+
+
+class BayesianPoissonRegressor(_BayesianRegressor):
+    """Bayesian Poisson regression: E[y] = exp(x . theta).
+
+    Parameters
+    ----------
+    prior, fit_intercept, sampler, draws, chains, random_state, fit_options
+        As in `BayesianLogisticRegression`, of `sgmc.Poisson`.  ``fit_options={"cov_type": "robust"}`` is for counts that vary more,
+        or less, than Poisson's.
+
+    Attributes
+    ----------
+    posterior_ : Results
+        Draws, summary, diagnostics; see `sgmc.Results`.
+    coef_ : array (n_features,)
+    intercept_ : float
+        Posterior means.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Of tables with names.
+
+    Notes
+    -----
+    Outcomes need not be whole, as in scikit-learn's PoissonRegressor: E[y] is then estimated from the same score equations, and
+    only ``cov_type="robust"`` says how well.  An exposure is the weight of a rate: ``fit(X, y / exposure, sample_weight=exposure)``.
+    """
+
+    _model = _Rates
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
         return tags

@@ -120,6 +120,7 @@ def marginal(prior_scale=2.5):
     return (sigma, np.sqrt(expect(np.exp(2 * u)) - sigma ** 2)), (coefficient, np.sqrt(expect(variance + mean ** 2) - coefficient ** 2))
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.DivergentTransitionsWarning")          # 8 of 80,000
 def test_more_predictors_than_rows():
     """There the joint mode of coefficients and sigma is at sigma = 0; 0.1 sd and 5 % with 8,000 draws of R-hat 1.00."""
     with pytest.warns(sgmc.SGMCWarning, match="informed by the prior alone"):
@@ -137,6 +138,13 @@ def test_every_kind_of_sampler_takes_it(sampler):
     results, reference = sgmc.ols("y ~ .", frame, seed=1, prior="flat", sampler=sampler, draws=2000), sgmc.ols("y ~ .", frame, seed=2, prior="flat")
     mean, sd = closed_form(reference, frame)
     assert np.abs((results.params - mean) / sd).max() < 0.15 and np.abs(results.bse / sd - 1).max() < 0.1
+
+
+def test_exact_fits_are_warned_of():
+    frame = simulated(50, 2)
+    with pytest.warns(sgmc.SGMCWarning, match="the predictors fit the outcomes exactly"):
+        results = sgmc.ols("y ~ x0 + x1", frame.assign(y=1 + 2 * frame.x0), seed=1)
+    assert np.abs(results.params - [1, 2, 0, 0]).max() < 1e-4 and results.params["sigma"] < 1e-5
 
 
 def test_statsmodels_members():

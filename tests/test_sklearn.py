@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from sgmc import sklearn as estimators
-from sgmc.sklearn import BayesianLogisticRegression
+from sgmc.sklearn import BayesianLinearRegression, BayesianLogisticRegression, BayesianPoissonRegressor
 
 N = 400
 RANDOM = np.random.default_rng(4)
@@ -31,10 +31,44 @@ LABELS = np.where(FRAME.dose - FRAME.age / 20 + RANDOM.logistic(size=N) > 0, "we
 WEIGHTS = RANDOM.integers(0, 4, N)
 
 
+INTERPOLATED = "15 different rows and 31 coefficients: sigma is at rounding errors, and which draws rows without weight get, too"
+
+
+def expected_to_fail(estimator):
+    """Checks that cannot hold, and why."""
+    return {f"check_sample_weight_equivalence_on_{kind}_data": INTERPOLATED for kind in ("dense", "sparse")
+            if isinstance(estimator, BayesianLinearRegression)}
+
+
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")            # of few or separated rows, of which the checks are full
-@parametrize_with_checks([getattr(estimators, name)(draws=100, chains=2) for name in estimators.__all__])
+@parametrize_with_checks([getattr(estimators, name)(draws=100, chains=2) for name in estimators.__all__],
+                         expected_failed_checks=expected_to_fail)
 def test_the_contract_of_scikit_learn(estimator, check):
     assert check(estimator) is None
+
+
+def test_weights_of_outcomes_with_noise_are_so_many_rows():
+    """What the failing check asks, where sigma is no rounding error."""
+    X, y = FRAME.to_numpy(), FRAME.dose.to_numpy() + FRAME.age.to_numpy() / 20 + RANDOM.normal(size=N)
+    for one in (BayesianLinearRegression, BayesianPoissonRegressor):
+        weighted = one(random_state=1).fit(X, np.maximum(y, 0), sample_weight=WEIGHTS)
+        repeated = one(random_state=1).fit(np.repeat(X, WEIGHTS, axis=0), np.repeat(np.maximum(y, 0), WEIGHTS))
+        np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=0.01)
+        assert weighted.posterior_.nobs == WEIGHTS.sum() and weighted.score(X, y) > 0.2
+
+
+def test_regressors_hold_the_posteriors_of_the_verbs():
+    y = 5 + 2 * FRAME.dose + RANDOM.normal(size=N)
+    linear = BayesianLinearRegression(random_state=3).fit(FRAME, y)
+    np.testing.assert_array_equal(linear.posterior_.draws, sgmc.ols("y ~ age + dose", FRAME.assign(y=y), seed=3).draws)
+    assert linear.posterior_.names[-1] == "sigma" and linear.coef_.shape == (2,) and isinstance(float(linear.intercept_), float)
+    np.testing.assert_allclose(linear.predict(FRAME), linear.intercept_ + FRAME.to_numpy() @ linear.coef_, rtol=1e-10)
+    counts = RANDOM.poisson(np.exp(FRAME.dose / 3))
+    poisson = BayesianPoissonRegressor(random_state=3).fit(FRAME, counts)
+    np.testing.assert_array_equal(poisson.posterior_.draws, sgmc.poisson("y ~ age + dose", FRAME.assign(y=counts), seed=3).draws)
+    assert BayesianPoissonRegressor(random_state=3).fit(FRAME, counts / 2).coef_ == pytest.approx(poisson.coef_, abs=0.05)
+    with pytest.raises(ValueError, match="y must not be negative, nor all zero"):
+        BayesianPoissonRegressor().fit(FRAME, counts - 1)
 
 
 class WithoutWeights(BayesianLogisticRegression):

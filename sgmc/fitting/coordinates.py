@@ -12,7 +12,7 @@ from scipy import linalg
 
 from sgmc.core.contract import Map
 from sgmc.core.maps import Affine, Scaling
-from sgmc.errors import ConditionWarning
+from sgmc.errors import ConditionWarning, DataError
 from sgmc.fitting.blas import one_blas_thread
 
 PRIOR_ALONE = 0.99        # share of a direction's precision that comes from the prior
@@ -117,7 +117,11 @@ def whitener(mode):
     precision = mode.precision
     scale = 1 / np.sqrt(np.diag(precision))
     with one_blas_thread():
-        share, vectors = linalg.eigh(mode.prior * np.outer(scale, scale), precision * np.outer(scale, scale))
+        try:
+            share, vectors = linalg.eigh(mode.prior * np.outer(scale, scale), precision * np.outer(scale, scale))
+        except linalg.LinAlgError:
+            raise DataError("the posterior's precision is singular to rounding: predictors are collinear, or fit the outcome exactly; "
+                            "drop some of them") from None
         alike = np.flatnonzero(share > 1 - ALIKE)
         if len(alike):                                         # any basis of them would do; without a rule rounding chooses it
             Q, R, _ = linalg.qr(vectors[:, alike].T, pivoting=True)

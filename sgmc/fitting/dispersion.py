@@ -13,10 +13,11 @@ from scipy import linalg
 
 from sgmc.core.dilation import Dilation
 from sgmc.core.expansion import expand
-from sgmc.errors import DataError
+from sgmc.errors import ConditionWarning, DataError
 from sgmc.fitting.coordinates import Coordinates, whitener
 from sgmc.fitting.mode import TOLERANCE, Ascent, Mode, distant, newton, solve, subset
 
+EXACT = 1e-5              # of the outcomes' sd: a scale below is none
 LONGEST_STEP = 1.0        # of the own parameters' logs
 MOST_STEPS = 200
 
@@ -78,6 +79,13 @@ def own_step(model, theta, rows, curvature, prior_curvature, slope):
         d = len(theta) - len(slope)
         step = solve(expand(model, theta, rows, expected=True)[2][d:, d:] + prior_curvature, slope)
     return step / max(1.0, np.abs(step).max() / LONGEST_STEP)
+
+
+def exact_fit(scale, unit):
+    """A ConditionWarning, in a list, where the outcomes' scale is at the rounding errors of outcomes whose sd is `unit`."""
+    return [] if scale > EXACT * unit else [ConditionWarning(
+        "the predictors fit the outcomes exactly: nothing is left to learn a scale from, or the uncertainty of the coefficients.",
+        "Drop predictors, or look for one that holds the outcome.")]
 
 
 def dispersed_coordinates(mode, back, own, power):

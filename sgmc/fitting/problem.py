@@ -11,7 +11,7 @@ from sgmc.core.maps import Affine
 from sgmc.errors import NotSupported
 from sgmc.fitting.blas import one_blas_thread
 from sgmc.fitting.coordinates import collinearity, coordinates, undo_centring, whitener
-from sgmc.fitting.dispersion import dispersed_coordinates, find_dispersed_mode
+from sgmc.fitting.dispersion import dispersed_coordinates, exact_fit, find_dispersed_mode
 from sgmc.fitting.leverage import high_leverage
 from sgmc.fitting.mode import PriorTerms, find_mode
 from sgmc.fitting.prepare import as_given, prepare, stays
@@ -117,6 +117,7 @@ def regression_problem(data, family, prior, settings):
         walls, warned = separation(table.X, outcomes, data.names, data.intercept)
         walls, concerns = walls if family.walled else [], [*concerns, *warned]
     concerns += collinearity(mode, priors.names, data.n)
+    concerns += exact_fit(np.exp(mode.theta[data.d]), np.sqrt(outcome[1])) if family.identity else []
     if settings.robust:
         where = sandwich_coordinates(mode, back, score_covariance(model, mode.theta, table.weight), rotated, priors.own)
     elif walls and precondition == "dense" and (settings.sampler is None or settings.sampler.uses_gradient):

@@ -9,13 +9,22 @@ from sgmc.models.family import Continuous, Own
 from sgmc.priors import exponential
 
 HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
+ROUNDING = 1e-6                   # of an outcome, in sds of them
 
 
 cdef class GaussianIdentity(Dispersed):
     """y_i ~ N(eta_i, sigma^2), u = log sigma; the density without its constant.
 
     With e = y_i - eta_i and t = 1/sigma^2: scores (t e, t e^2 - 1), curvatures (t, 2 t e; 2 t e, 2 t e^2), expected (t, 0; 0, 2).
+    A rounding error of outcomes, far below any residual, is added to e^2: where predictors fit exactly, sigma would have no
+    posterior, as its density grows like sigma^-(n - d) towards zero.
     """
+
+    cdef double rounding
+
+    def __init__(self, X, y, offset=None, weight=None):
+        Dispersed.__init__(self, X, y, offset, weight)
+        self.rounding = (ROUNDING * np.std(y)) ** 2
 
     def units(self, theta):
         """sigma, and 1 for its log."""
@@ -28,9 +37,9 @@ cdef class GaussianIdentity(Dispersed):
         for i in range(m):
             e = y[i] - eta[i]
             r[2 * i] = t * e
-            r[2 * i + 1] = t * e * e - 1
+            r[2 * i + 1] = t * (e * e + self.rounding) - 1
             if density != NULL:
-                density[i] = -u - 0.5 * t * e * e
+                density[i] = -u - 0.5 * t * (e * e + self.rounding)
         return OK
 
     cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
@@ -40,7 +49,7 @@ cdef class GaussianIdentity(Dispersed):
             e = y[i] - eta[i]
             w[4 * i] = t
             w[4 * i + 1] = w[4 * i + 2] = 2 * t * e
-            w[4 * i + 3] = 2 * t * e * e
+            w[4 * i + 3] = 2 * t * (e * e + self.rounding)
         return OK
 
     cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
