@@ -17,7 +17,7 @@ except ModuleNotFoundError as _error:
 _HOMES = {
     "sgmc.verbs": ("ols", "logit", "probit", "cloglog", "loglog", "cauchit", "poisson", "negativebinomial", "mnlogit", "glm", "sample"),
     "sgmc.regression": ("OLS", "Logit", "Probit", "Cloglog", "Loglog", "Cauchit", "Poisson", "NegativeBinomial", "MNLogit"),
-    "sgmc.priors": ("normal", "student_t", "laplace", "cauchy", "flat", "exponential", "gamma"),
+    "sgmc.priors": ("normal", "student_t", "laplace", "cauchy", "horseshoe", "flat", "exponential", "gamma"),
     "sgmc.samplers.langevin": ("SGLD", "LMSGLD", "ULA"),
     "sgmc.samplers.corrected": ("CSGLD", "MSGLD", "SGD"),
     "sgmc.samplers.psgld": ("PSGLD",),

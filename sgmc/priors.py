@@ -4,6 +4,7 @@ The meaning is rstanarm's: with ``autoscale=True`` the scale is divided by the s
 ``normal(0, 2.5, autoscale=True)`` for slopes and ``normal(0, 2.5)`` for the intercept at centred predictors.
 """
 import difflib
+import math
 import numbers
 from dataclasses import dataclass, replace
 
@@ -16,18 +17,20 @@ INTERCEPT = "Intercept"
 
 @dataclass(frozen=True)
 class PriorSpec:
-    """One prior family with its location and scale; made by `normal`, `student_t`, `laplace`, `cauchy`, `flat` and, for positive
-    parameters, `gamma` and `exponential`."""
+    """One prior family with its location and scale; made by `normal`, `student_t`, `laplace`, `cauchy`, `horseshoe`, `flat` and, for
+    positive parameters, `gamma` and `exponential`."""
 
     family: str
     location: float = 0.0
     scale: float = 2.5
     df: float = 1.0
     autoscale: bool = False
+    slab: float = math.inf
+    nonzero: float | None = None
 
     def __post_init__(self):
         called = self.called
-        for name in ("location", "scale", "df"):
+        for name in ("location", "scale", "df", "slab", *(() if self.nonzero is None else ("nonzero",))):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, numbers.Real):
                 raise ArgumentError(f"{called}: {name}={value!r} must be a number")
@@ -35,6 +38,9 @@ class PriorSpec:
             raise ArgumentError(f"{called}: location={self.location!r} must be finite")
         if not (np.isfinite(self.scale) and self.scale > 0):
             raise ArgumentError(f"{called}: scale={self.scale!r} must be positive; use flat() for no prior")
+        for name in ("slab", "nonzero"):
+            if getattr(self, name) is not None and not getattr(self, name) > 0:
+                raise ArgumentError(f"{called}: {name}={getattr(self, name)!r} must be positive")
         if not self.df > 0:
             raise ArgumentError(f"{called}: {'shape' if self.positive else 'df'}={self.df!r} must be positive")
 
@@ -48,10 +54,18 @@ class PriorSpec:
         """Whether it is a density of positive numbers only."""
         return self.family == "gamma"
 
+    @property
+    def shape(self):
+        """What `core.densities.Separable` wants besides location and scale."""
+        return self.slab / self.scale if self.family == "horseshoe" else self.df
+
     def __str__(self):
         if self.family == "flat":
             return "flat"
-        scale = f"{self.scale:.4g}{'*' if self.autoscale else ''}"
+        star = "*" if self.autoscale else ""
+        scale = f"{self.scale:.4g}{star}"
+        if self.family == "horseshoe":
+            return f"horseshoe({scale if self.nonzero is None else f'nonzero={self.nonzero:.4g}'}, slab={self.slab:.4g}{star})"
         shape = {"exponential": "", "gamma": f"{self.df:.4g}, ", "student_t": f"{self.df:.4g}, {self.location:.4g}, "}
         return f"{self.called}({shape.get(self.called, f'{self.location:.4g}, ')}{scale})"
 
@@ -76,6 +90,31 @@ def laplace(location=0.0, scale=2.5, autoscale=False):
     return PriorSpec("laplace", location, scale, autoscale=autoscale)
 
 
+def horseshoe(nonzero=5, scale=None, slab=2.5, autoscale=True):
+    """Horseshoe prior with a slab, for many slopes of which few matter (Carvalho, Polson & Scott 2010).
+
+    b ~ N(0, (scale * local)^2), local ~ half-Cauchy(0, 1), times a normal density with mean 0 and sd `slab`, which bounds what
+    is not shrunk (Piironen & Vehtari 2017, section 2.3).  With the local scale integrated out the density is proportional to
+    exp(z) E1(z) exp(-b^2 / (2 slab^2)), z = b^2 / (2 scale^2): a pole at 0, and tails as heavy as the slab's.
+
+    Parameters
+    ----------
+    nonzero : float
+        How many of the D slopes with this prior are expected to matter, where no scale is given: the scale then is
+        nonzero / (D - nonzero) (at most 1) times the sd with which the data would tell a slope if it were the only one:
+        sigma / (sd(x) sqrt(N)) of a linear regression (section 3.3).
+    scale : float, optional
+        The global scale.  It is given, or follows from `nonzero`; it is not learned from the data.
+    slab : float
+        ``math.inf`` for none.
+    autoscale : bool
+        Whether `slab` (and `scale`, if given) are divided by the sd of the predictor.
+    """
+    if scale is not None:
+        return PriorSpec("horseshoe", 0.0, scale, autoscale=autoscale, slab=slab)
+    return PriorSpec("horseshoe", 0.0, 1.0, autoscale=autoscale, slab=slab, nonzero=nonzero)
+
+
 def flat():
     """No prior: a constant density, proper only if the likelihood is."""
     return PriorSpec("flat", 0.0, 1.0)
@@ -93,7 +132,7 @@ def gamma(shape, scale=1.0, autoscale=False):
 
 SLOPE, CENTRED_INTERCEPT = normal(0, 2.5, autoscale=True), normal(0, 2.5)
 BY_NAME = {"flat": flat(), "normal": SLOPE, "laplace": laplace(0, 2.5, autoscale=True),
-           "cauchy": cauchy(0, 2.5, autoscale=True)}
+           "cauchy": cauchy(0, 2.5, autoscale=True), "horseshoe": horseshoe()}
 
 
 @dataclass(frozen=True)
@@ -149,6 +188,21 @@ class PriorTable:
         return all(p.family in ("normal", "flat") for p in self.used)
 
     @property
+    def shrunk(self):
+        """Places of the horseshoes, an array."""
+        return np.flatnonzero([p.family == "horseshoe" for p in self.used])
+
+    def guessed(self, sds):
+        """The table with scales for `horseshoe(nonzero=...)`; `sds` are those with which the data tell single coefficients."""
+        used = list(self.used)
+        for j, p in enumerate(self.specified):
+            if p.nonzero is not None:
+                alike = self.specified.count(p)
+                few = min(p.nonzero, 0.5 * alike)
+                used[j] = replace(used[j], scale=few / (alike - few) * sds[j], nonzero=None)
+        return replace(self, used=used)
+
+    @property
     def logged(self):
         """Whether the log of a parameter is sampled, an array (parameter,)."""
         return np.arange(len(self.names)) >= len(self.names) - self.own
@@ -197,11 +251,14 @@ def resolve(prior, data, family, scales):
     elif prior is not None:
         one = as_spec(prior)
         specified = [one if one.family == "flat" or j < slopes and j not in intercepts else p for j, p in enumerate(specified)]
+    for j, (name, one) in enumerate(zip(names, specified)):
+        if one.family == "horseshoe" and not (j < slopes and j not in intercepts):
+            raise ArgumentError(f"prior: {one} is for slopes, {name!r} is none; use e.g. sgmc.normal(0, 2.5)")
     for name, one in zip(names[:slopes], specified):
         if one.positive:
             raise ArgumentError(f"prior: {one} is for positive parameters, {name!r} is a coefficient; use e.g. sgmc.normal(0, 2.5)")
     units = [scales.unit if j % d == intercept else scales.unit / (scales.columns[j % d] or scales.unit) for j in range(slopes)]
-    used = [replace(p, scale=p.scale * unit if p.autoscale else p.scale, autoscale=False)
+    used = [replace(p, scale=p.scale * unit, slab=p.slab * unit, autoscale=False) if p.autoscale else p
             for p, unit in zip(specified, [*units, *scales.own])]
     return PriorTable(names, specified, used, intercepts, centred, len(family.own), "sd(y) and sd(x)" if family.identity else "sd(x)")
 
@@ -222,4 +279,4 @@ def as_spec(prior, argument="prior"):
     if isinstance(prior, str) and prior in BY_NAME:
         return BY_NAME[prior]
     raise ArgumentError(f"{argument}={prior!r} is not a prior: use one of {', '.join(BY_NAME)}, or sgmc.normal(0, 2.5), "
-                        "sgmc.student_t(df, 0, 2.5), sgmc.laplace(), sgmc.cauchy(), sgmc.flat()")
+                        "sgmc.student_t(df, 0, 2.5), sgmc.laplace(), sgmc.cauchy(), sgmc.horseshoe(), sgmc.flat()")

@@ -11,7 +11,8 @@ ARGUMENTS = """
     data : pandas, polars or pyarrow table, or dict of arrays
         Never changed.
     prior : str, prior or dict, optional
-        For all slopes, or by term or column (``"*"``: all others).  Default ``normal(0, 2.5, autoscale=True)``.
+        For all slopes, or by term or column (``"*"``: all others).  Default ``normal(0, 2.5, autoscale=True)``;
+        ``"horseshoe"`` where few of many slopes matter.
     sampler : str or specification
         ``"auto"``, ``"lmsgld"``, ``"sgld-cv"``, ``sgmc.MALA()``, ...; see `sgmc.samplers`.
     gradient : {"taylor", "cv", "saga", "svrg", "simple"}, optional

@@ -12,10 +12,47 @@ cdef enum:
     STUDENT_T = 2
     LAPLACE = 3
     GAMMA = 4
+    HORSESHOE = 5
     LONGEST = 2048                # parameters of a pulled prior: 32 kB of stack
 
-FAMILIES = {"flat": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE, "gamma": GAMMA}
+FAMILIES = {"flat": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE, "gamma": GAMMA,
+            "horseshoe": HORSESHOE}
 LONGEST_PULLED = LONGEST
+cdef double EULER = 0.5772156649015329
+cdef double TURN = 1.0            # the series of E1 below, its continued fraction above
+cdef double SMALLEST = 1e-300     # of z: its log, and 1/z, are finite
+
+
+cdef double integral(double z, double *weight) noexcept nogil:
+    """log K, K = exp(z) E1(z), and weight = -d log K / dz = 1/(z K) - 1, for z > 0.
+
+    Above TURN K = 1/(z + c) with c a continued fraction (Abramowitz & Stegun 1964, 5.1.22, even part), so that weight = c/z
+    has no cancellation; below, E1 is -gamma - log z - sum_k (-z)^k / (k k!) (their 5.1.11).
+    """
+    cdef double total = 0, term = 1
+    cdef int k
+    z = max(z, SMALLEST)
+    if z > TURN:
+        for k in range(<int> min(100 / z, 100.0) + 3, 0, -1):
+            total = k * k / (z + 2 * k + 1 - total)
+        weight[0] = (1 - total) / z
+        return -log(z + 1 - total)
+    for k in range(1, 25):
+        term *= -z / k
+        total += term / k
+    total = exp(z) * (-EULER - log(z) - total)
+    weight[0] = 1 / (z * total) - 1
+    return log(total)
+
+
+def exponential_integral(z):
+    """log(exp(z) E1(z)) and minus its derivative at z > 0, elementwise: the horseshoe's log density at z = b^2 / (2 scale^2)."""
+    value, weight = np.array(z, dtype=float), np.empty(np.shape(z))
+    cdef double[::1] flat = value.reshape(-1), slope = weight.reshape(-1)
+    cdef Py_ssize_t i
+    for i in range(flat.shape[0]):
+        flat[i] = integral(flat[i], &slope[i])
+    return value, weight
 
 
 cdef class Separable(Prior):
@@ -29,7 +66,7 @@ cdef class Separable(Prior):
     family : array (dim,) of int
         Values of `FAMILIES`.
     location, scale, df : array (dim,)
-        df is the shape of a gamma density.
+        df is the shape of a gamma density, and of a horseshoe the sd of its slab over its scale.
     pivots : array of int
         Indices p.
     shift : array (d,)
@@ -81,7 +118,7 @@ cdef class Separable(Prior):
 
     cdef double slope(self, Py_ssize_t j, double e, double *value) noexcept nogil:
         """d log p / de of the j-th family at the standardised residual e; its log density is added to value."""
-        cdef double nu = self.df[j]
+        cdef double nu = self.df[j], log_value, weight
         if self.family[j] == NORMAL:
             if value != NULL:
                 value[0] -= 0.5 * e * e
@@ -94,6 +131,11 @@ cdef class Separable(Prior):
             if value != NULL:
                 value[0] += (nu - 1) * log(e) - e
             return (nu - 1) / e - 1
+        if self.family[j] == HORSESHOE:
+            log_value = integral(0.5 * e * e, &weight)
+            if value != NULL:
+                value[0] += log_value - 0.5 * (e / nu) ** 2
+            return 0 if e == 0 else -e * (weight + 1 / (nu * nu))
         if value != NULL:
             value[0] -= fabs(e)
         return 0 if e == 0 else -copysign(1, e)

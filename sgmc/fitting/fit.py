@@ -171,6 +171,8 @@ def decide(problem, settings, size):
         return settings.sampler, name, "", seen
     if settings.robust:
         return registry.room("samplers")[planning.AUTO[0]](), name, "for the sandwich, to which no accept-reject step leads", seen
+    if len(problem.priors.shrunk):
+        return registry.room("samplers")[planning.AUTO[1]](), name, "for exactness: a horseshoe prior has a pole at zero", seen
     stochastic, exact = (registry.room("samplers")[s]() for s in planning.AUTO)
     noise = noise_of(problem, name, settings, seen)
     return *planning.automatic(stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size), seen

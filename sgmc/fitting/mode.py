@@ -41,18 +41,24 @@ class Ascent(NamedTuple):
 class PriorTerms:
     """Value, gradient and (positive) curvature of the log prior for the search; pivots and logs as in `Separable`.
 
-    `widened` multiplies all scales.
+    A horseshoe has no curvature where it matters: a normal law stands for it, at first with its scale for an sd; `stand_in` sets
+    another.  `widened` multiplies all scales.
     """
 
     def __init__(self, table, shift, widened=1.0):
         self.table = table
         self.location, self.scale, self.df = (np.array(table.columns(a), dtype=float) for a in ("location", "scale", "df"))
         self.family, self.logged = np.array(table.columns("family")), table.logged
+        self.family[table.shrunk] = "normal"
         self.scale = self.scale * widened
         self.rows = np.eye(len(table.names))
         for j in table.intercepts:
             first = j - j % len(shift)
             self.rows[j, first:first + len(shift)] += shift
+
+    def stand_in(self, places, sds):
+        """Put normal laws in the place of the horseshoes."""
+        self.location[self.table.shrunk], self.scale[self.table.shrunk] = places, sds
 
     def __call__(self, theta):
         """(log density, gradient, precision matrix) at theta; curvatures are those of quadratic majorisers."""

@@ -7,6 +7,7 @@ from sgmc import registry
 from sgmc.core.contract import Anchor
 from sgmc.core.densities import FAMILIES, LONGEST_PULLED, Pulled, Quadratic, Separable
 from sgmc.core.design import design, rotate
+from sgmc.core.expansion import expand
 from sgmc.core.maps import Affine
 from sgmc.errors import NotSupported
 from sgmc.fitting.blas import one_blas_thread
@@ -17,6 +18,7 @@ from sgmc.fitting.mode import PriorTerms, find_mode
 from sgmc.fitting.prepare import as_given, prepare, stays
 from sgmc.fitting.sandwich import sandwich_coordinates, score_covariance
 from sgmc.fitting.separation import complete_separation, linear_predictor, separation
+from sgmc.fitting.shrinkage import shrunk_coordinates, without_poles
 from sgmc.fitting.walls import walled_coordinates
 from sgmc.priors import Scales, resolve
 
@@ -103,10 +105,17 @@ def regression_problem(data, family, prior, settings):
     if data.intercept is not None:
         shift[data.intercept] = 0.0
     model = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
-    terms = PriorTerms(priors, shift)
-    start, power = first_guess(priors, family, table.offset, *outcome), family.own[0].power if family.own else 0.0
-    mode, concerns = (find_dispersed_mode(model, terms, start, priors.own, power, not kept) if power else
-                      find_mode(model, terms, start, not kept))
+    guess = first_guess(priors, family, table.offset, *outcome)
+    if len(priors.shrunk):
+        priors = priors.guessed(alone(model, guess, priors.intercepts))
+    terms, power = PriorTerms(priors, shift), family.own[0].power if family.own else 0.0
+
+    def search(start, shuffled=False):
+        return (find_dispersed_mode(model, terms, start, priors.own, power, shuffled) if power else
+                find_mode(model, terms, start, shuffled))
+
+    mode, concerns = search(guess, not kept)
+    mode, cavities = without_poles(model, terms, mode, search) if len(priors.shrunk) else (mode, [])
     back = undo_centring(model.dim, table.shift, priors.intercepts)
     rotated = precondition == "dense" and data.sparse is None and not kept and model.width == 1
     walls = []
@@ -119,7 +128,10 @@ def regression_problem(data, family, prior, settings):
     concerns += collinearity(mode, priors.names, data.n)
     concerns += exact_fit(np.exp(mode.theta[data.d]), np.sqrt(outcome[1])) if family.identity else []
     if settings.robust:
+        refuse_poles(priors)
         where = sandwich_coordinates(mode, back, score_covariance(model, mode.theta, table.weight), rotated, priors.own)
+    elif cavities and precondition == "dense" and (settings.sampler is None or settings.sampler.uses_gradient):
+        where = shrunk_coordinates(mode, back, cavities, priors.shrunk, rotated, priors.own)
     elif walls and precondition == "dense" and (settings.sampler is None or settings.sampler.uses_gradient):
         where = walled_coordinates(mode, back, walls, terms(mode.theta)[1], priors.used, data.intercept, rotated)
     elif model.width > 1 and settings.sampler is not None and settings.sampler.own_units:
@@ -129,7 +141,7 @@ def regression_problem(data, family, prior, settings):
     else:
         where = coordinates(mode, back, precondition, rotated, priors.own)
     core = Separable([FAMILIES[f] for f in priors.columns("family")], priors.columns("location"), priors.columns("scale"),
-                     priors.columns("df"), priors.intercepts, shift, priors.own)
+                     priors.columns("shape"), priors.intercepts, shift, priors.own)
     if rotated:
         eta = linear_predictor(model, where.origin)
         rotate(table.X, where.L)
@@ -157,6 +169,23 @@ def first_guess(priors, family, offset, mean, variance):
     start[priors.intercepts] = constant - (0.0 if offset is None else offset.mean())
     start[len(start) - priors.own:] = own
     return start
+
+
+def alone(model, theta, intercepts):
+    """The sds (d,) with which the data tell each coefficient if it and the intercept are all there is: by the information at theta."""
+    information = expand(model, theta, expected=True)[2]
+    each = np.diag(information).copy()
+    for j in intercepts:
+        each -= np.where(np.arange(len(each)) == j, 0.0, information[:, j] ** 2 / max(information[j, j], 1e-300))
+    told = each > 1e-12 * np.diag(information)
+    return np.where(told, 1 / np.sqrt(np.where(told, each, 1.0)), 1.0)
+
+
+def refuse_poles(priors):
+    """NotSupported where the sandwich is asked for under a horseshoe."""
+    if len(priors.shrunk):
+        raise NotSupported("cov_type='robust' under a horseshoe prior, whose posterior has no Gaussian to give a covariance to; "
+                           "use another prior, or cov_type='nonrobust'")
 
 
 def preconditioner(data, settings):

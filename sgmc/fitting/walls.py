@@ -58,20 +58,32 @@ class Ramp:
         near = self.wall - STEEPEST / (self.rows - self.contrary)
         turn = self.wall + 30.0
         far = max(turn + 1.0, self.location + FARTHEST * self.prior.scale)
-        t = np.unique(np.concatenate([np.linspace(near, turn, 6001), np.linspace(turn, far, 6001)]))
-        log_f, _ = self.log(t)
-        peak = log_f.max()
-        density = np.exp(log_f - peak)
-        below = integrate.cumulative_simpson(density, x=t, initial=0.0)
-        above = integrate.cumulative_simpson(density[::-1], x=-t[::-1], initial=0.0)[::-1]
-        total = np.log(below[-1]) + peak
-        x = np.where(below < above, special.ndtri(below / below[-1]), -special.ndtri(above / below[-1]))
-        good = np.abs(x) < 1.1 * GRID[-1]
-        steep = -0.5 * x[good] ** 2 - 0.5 * np.log(2 * np.pi) + total - log_f[good]
-        at = interpolate.CubicHermiteSpline(x[good], t[good], np.exp(steep))(GRID)
-        value, slope = self.log(at)
-        log_dt = -0.5 * GRID ** 2 - 0.5 * np.log(2 * np.pi) + total - value
-        return at, log_dt, -GRID - np.exp(log_dt) * slope
+        return quantiles(self.log, np.unique(np.concatenate([np.linspace(near, turn, 6001), np.linspace(turn, far, 6001)])))
+
+
+def quantiles(log, t, grid=GRID):
+    """t, log dt/dx and its derivative on a grid, for x standard normal and a density of t.
+
+    Parameters
+    ----------
+    log : callable
+        The log density, up to a constant, and its derivative.
+    t : array
+        Nodes that the density is integrated by.
+    """
+    log_f, _ = log(t)
+    peak = log_f.max()
+    density = np.exp(log_f - peak)
+    below = integrate.cumulative_simpson(density, x=t, initial=0.0)
+    above = integrate.cumulative_simpson(density[::-1], x=-t[::-1], initial=0.0)[::-1]
+    total = np.log(below[-1]) + peak
+    x = np.where(below < above, special.ndtri(below / below[-1]), -special.ndtri(above / below[-1]))
+    good = (np.abs(x) < 1.1 * grid[-1]) & np.append(True, x[1:] > x[:-1])
+    steep = -0.5 * x[good] ** 2 - 0.5 * np.log(2 * np.pi) + total - log_f[good]
+    at = interpolate.CubicHermiteSpline(x[good], t[good], np.exp(steep))(grid)
+    value, slope = log(at)
+    log_dt = -0.5 * grid ** 2 - 0.5 * np.log(2 * np.pi) + total - value
+    return at, log_dt, -grid - np.exp(log_dt) * slope
 
 
 def ramp(wall, prior, mode, unit, pull):

@@ -123,6 +123,9 @@ def shape(fit):
     spec = fit.plan.spec
     if spec.exact or spec.distortion:
         return []
+    if len(fit.problem.priors.shrunk):
+        return [ShapeWarning(f"a horseshoe prior has a pole at zero, which {spec.name} does not know: no accept-reject step "
+                             "puts right what it gets wrong there.", "Use sampler='auto' or 'mala'.")]
     if fit.settings.robust:
         far = departure(fit) if spec.uses_gradient else fit.pilot.departure
         return [] if far < FAR_OF_SANDWICH else [ShapeWarning(

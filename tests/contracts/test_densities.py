@@ -32,7 +32,9 @@ MAPS = {
 }
 MIXED = Separable([FAMILIES[f] for f in ("normal", "student_t", "laplace")], [0.1, 0.2, -0.3], [1.0, 0.7, 2.0], [1, 4, 1],
                   pivots=[1], shift=[0.4, 0.0, -0.6])
-PRIORS = {"flat": Prior(D), "mixed": MIXED, "quadratic": Quadratic([1.0, 0.2, 3.0], [0.5, 0.0, -1.0]),
+SHRINKING = Separable([FAMILIES[f] for f in ("horseshoe", "normal", "horseshoe")], [2.5, 0.2, -4.0], [0.5, 0.7, 2.0], [30.0, 1, np.inf],
+                      pivots=[1], shift=[0.4, 0.0, -0.6])
+PRIORS = {"flat": Prior(D), "mixed": MIXED, "shrinking": SHRINKING, "quadratic": Quadratic([1.0, 0.2, 3.0], [0.5, 0.0, -1.0]),
           "pulled": Pulled(MIXED, MAPS["affine"][0]())}
 CASES = [(m, p) for m in MAPS for p in PRIORS]
 
