@@ -15,8 +15,9 @@ except ModuleNotFoundError as _error:
                       "Run `pip install .` in it (or `python setup.py build_ext --inplace`), or leave the folder.") from None
 
 _HOMES = {
-    "sgmc.verbs": ("ols", "logit", "probit", "cloglog", "poisson", "negativebinomial", "glm", "sample"),
-    "sgmc.regression": ("OLS", "Logit", "Probit", "Cloglog", "Poisson", "NegativeBinomial"),
+    "sgmc.verbs": ("ols", "rlm", "logit", "probit", "cloglog", "poisson", "negativebinomial", "glm", "sample"),
+    "sgmc.regression": ("OLS", "RLM", "Logit", "Probit", "Cloglog", "Poisson", "NegativeBinomial", "Gamma", "InverseGaussian",
+                        "GaussianLog"),
     "sgmc.priors": ("normal", "student_t", "laplace", "cauchy", "flat", "exponential", "gamma"),
     "sgmc.samplers.langevin": ("SGLD", "LMSGLD", "ULA"),
     "sgmc.samplers.corrected": ("CSGLD", "MSGLD", "SGD"),

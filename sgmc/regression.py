@@ -1,17 +1,21 @@
 """Regression models as users meet them: from a formula or from arrays, then `fit`."""
+import numbers
 import time
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
-from sgmc.fitting.arrays import check_index, first_place, is_lent, table_of_numbers, vector
+from sgmc.fitting.arrays import check_index, constant_column, first_place, is_lent, table_of_numbers, vector
 from sgmc.models.cloglog import CloglogFamily
+from sgmc.models.gamma import GammaFamily
+from sgmc.models.inversegaussian import InverseGaussianFamily
 from sgmc.models.logit import LogitFamily
 from sgmc.models.negativebinomial import NegativeBinomialFamily
-from sgmc.models.ols import OlsFamily
+from sgmc.models.ols import GaussianLogFamily, OlsFamily
 from sgmc.models.poisson import PoissonFamily
 from sgmc.models.probit import ProbitFamily
+from sgmc.models.rlm import LearnedRlmFamily, RlmFamily
 
 
 @dataclass
@@ -110,6 +114,7 @@ class Regression:
     """
 
     family = None
+    options = {}              # arguments of a model's own, with their values
 
     def __init__(self, endog, exog, *, names=None, weights=None, offset=None, exposure=None, strata=None):
         self.check_exposure(exposure)
@@ -212,11 +217,6 @@ class Regression:
         return Results.of_fit(ModelInfo(self), fit(problem, checked, begun, saved), arguments)
 
 
-def kind(family):
-    """The model class of a family's name."""
-    return {cls.family.name: cls for cls in Regression.__subclasses__()}[family]
-
-
 class Logit(Regression):
     """Bayesian logistic regression: P(y = 1) = 1 / (1 + exp(-(x . theta + offset)))."""
 
@@ -251,6 +251,52 @@ class OLS(Regression):
     """Bayesian linear regression: y = x . theta + offset + N(0, sigma^2)."""
 
     family = OlsFamily
+
+
+class RLM(Regression):
+    """Bayesian linear regression with Student-t errors: y = x . theta + offset + sigma t(df); df=None learns the degrees of freedom.
+
+    ``df`` is an argument of the verb, of the model, and of `from_formula`: a positive number, 4 by default, or None.
+    """
+
+    family = RlmFamily()
+    options = {"df": 4.0}
+
+    def __init__(self, endog, exog, *, df=4.0, **arguments):
+        super().__init__(endog, exog, **arguments)
+        self.take(df)
+
+    @classmethod
+    def from_formula(cls, formula, data, *, df=4.0, **arguments):
+        """See `Regression.from_formula`."""
+        model = super().from_formula(formula, data, **arguments)
+        model.take(df)
+        return model
+
+    def take(self, df):
+        """Set the degrees of freedom."""
+        number = isinstance(df, numbers.Real) and not isinstance(df, bool)
+        if df is not None and not (number and 0 < df < np.inf):
+            raise ArgumentError(f"df={df!r} must be a positive number, or None to learn it")
+        self.family, self.options = LearnedRlmFamily() if df is None else RlmFamily(df), {"df": df}
+
+
+class Gamma(Regression):
+    """Bayesian gamma regression of positive outcomes: E[y] = mu = exp(x . theta + offset), Var[y] = dispersion mu^2."""
+
+    family = GammaFamily
+
+
+class InverseGaussian(Regression):
+    """Bayesian inverse Gaussian regression of positive outcomes: E[y] = mu = exp(x . theta + offset), Var[y] = dispersion mu^3."""
+
+    family = InverseGaussianFamily
+
+
+class GaussianLog(Regression):
+    """Bayesian regression with normal errors and log link: y = exp(x . theta + offset) + N(0, sigma^2)."""
+
+    family = GaussianLogFamily
 
 
 def total_offset(offset, exposure):
@@ -351,25 +397,3 @@ def check_weights(weights):
     if (weights < 0).any() or not weights.any():
         raise DataError("weights must not be negative, nor all zero")
     return weights
-
-
-def constant_column(X):
-    """Index of the first column of ones, or None."""
-    if hasattr(X, "indptr"):
-        return constant_stored_column(X)
-    for j in np.flatnonzero(X[0] == 1):
-        if (X[:, j] == 1).all():
-            return int(j)
-    return None
-
-
-def constant_stored_column(X):
-    """The same for a CSR array, from what it stores."""
-    stored = slice(X.indptr[-1])
-    sums = np.bincount(X.indices[stored], X.data[stored], X.shape[1])
-    for j in np.flatnonzero(sums == X.shape[0]):
-        column = X[:, [j]]
-        column.sum_duplicates()
-        if column.nnz == X.shape[0] and (column.data == 1).all():
-            return int(j)
-    return None

@@ -1,6 +1,6 @@
 """The verbs: one line from a table to a posterior."""
 from sgmc.errors import ArgumentError
-from sgmc.regression import OLS, Cloglog, Logit, NegativeBinomial, Poisson, Probit, Regression
+from sgmc.regression import OLS, RLM, Cloglog, Gamma, GaussianLog, InverseGaussian, Logit, NegativeBinomial, Poisson, Probit, Regression
 
 ARGUMENTS = """
     Parameters
@@ -75,8 +75,9 @@ def verb(model):
 
     def fit(formula, data, *, prior=None, weights=None, offset=None, exposure=None, strata=None, subset=None, missing="drop",
             **arguments):
+        options = {name: arguments.pop(name) for name in model.options if name in arguments}
         built = model.from_formula(formula, data, weights=weights, offset=offset, exposure=exposure, strata=strata, subset=subset,
-                                   missing=missing)
+                                   missing=missing, **options)
         return built.fit(prior=prior, **arguments)
 
     fit.__name__ = fit.__qualname__ = model.family.name
@@ -90,8 +91,16 @@ cloglog = verb(Cloglog)
 poisson = verb(Poisson)
 negativebinomial = verb(NegativeBinomial)
 ols = verb(OLS)
+rlm = verb(RLM)
+gamma = verb(Gamma)
+inversegaussian = verb(InverseGaussian)
+gaussianlog = verb(GaussianLog)
 
-GLMS = {("binomial", "logit"): logit, ("binomial", "probit"): probit, ("binomial", "cloglog"): cloglog, ("poisson", "log"): poisson}
+GLMS = {("binomial", "logit"): logit, ("binomial", "probit"): probit, ("binomial", "cloglog"): cloglog, ("poisson", "log"): poisson,
+        ("negativebinomial", "log"): negativebinomial, ("gaussian", "identity"): ols, ("gaussian", "log"): gaussianlog,
+        ("gamma", "log"): gamma, ("inversegaussian", "log"): inversegaussian}
+BEYOND = {"identity": "its mean is negative", "inverse": "its mean is negative", "inversepower": "its mean is negative",
+          "1/mu^2": "it has no mean", "inversesquared": "it has no mean"}        # links that some coefficients cannot have
 
 
 def glm(formula, data, *, family, link=None, **arguments):
@@ -102,9 +111,12 @@ def glm(formula, data, *, family, link=None, **arguments):
     formula, data
         See `sgmc.logit`.
     family : str or statsmodels family
-        ``"binomial"`` or ``"poisson"``, or e.g. ``sm.families.Binomial(sm.families.links.Probit())``.
+        ``"binomial"``, ``"poisson"``, ``"negativebinomial"``, ``"gaussian"``, ``"gamma"`` or ``"inversegaussian"``, or e.g.
+        ``sm.families.Binomial(sm.families.links.Probit())``.  Dispersions are parameters, also where statsmodels wants them given.
     link : str, optional
-        Default the family's canonical one: ``"logit"``, ``"log"``; also ``"probit"`` and ``"cloglog"``.
+        Default that of the verb: ``"logit"`` (also ``"probit"``, ``"cloglog"``), ``"identity"`` of gaussian (also ``"log"``), else
+        ``"log"``.  So it is for gamma and inversegaussian, whose default is ``inverse_power`` and ``inverse_squared`` in statsmodels:
+        with these links the mean is negative, or does not exist, for some coefficients.  A statsmodels family has its own link.
 
     Returns
     -------
@@ -118,17 +130,21 @@ def glm(formula, data, *, family, link=None, **arguments):
     Examples
     --------
     >>> sgmc.glm("y ~ x", df, family="binomial", link="probit")       # sgmc.probit("y ~ x", df)
+    >>> sgmc.glm("y ~ x", df, family=sm.families.Gamma(sm.families.links.Log()))
     """
     name = family.lower() if isinstance(family, str) else getattr(family, "__name__", type(family).__name__).lower()
     own = None if isinstance(family, type) else getattr(family, "link", None)              # of statsmodels' families
     if link is None and own is not None:
         link = type(own).__name__.lower()
+    name = name.replace(".", "").replace("_", "")                                          # R's inverse.gaussian
     known = {pair: one for pair, one in GLMS.items() if pair[0] == name}
     if not known:
         raise ArgumentError(f"family={family!r} is not known; known: {', '.join(dict.fromkeys(f for f, _ in GLMS))}")
     chosen = next(iter(known)) if link is None else (name, str(link).lower())
     if chosen not in known:
-        raise ArgumentError(f"link={link!r} is not one of the {name} family here; known: {', '.join(k for _, k in known)}")
+        why = "" if name == "gaussian" else BEYOND.get(str(link).lower().replace("_", ""), "")
+        raise ArgumentError(f"link={link!r} is not one of the {name} family here; known: {', '.join(k for _, k in known)}"
+                            + f" (with {link!r} {why} for some coefficients)" * bool(why))
     return known[chosen](formula, data, **arguments)
 
 

@@ -20,7 +20,8 @@ from sgmc.errors import ArgumentError
 PACKAGE = Path(sgmc.__file__).parent
 SOURCES = sorted(p for p in PACKAGE.rglob("*") if p.suffix in (".py", ".pyx", ".pxd"))
 LEAVES = ("models", "gradients", "subsampling", "samplers")
-SHARED = {"models": {"sgmc.models.glm", "sgmc.models.dispersed", "sgmc.models.family", "sgmc.models.rising", "sgmc.priors"}}   # bases of leaves
+SHARED = {"models": {"sgmc.models.glm", "sgmc.models.dispersed", "sgmc.models.family", "sgmc.models.rising", "sgmc.models.binet",
+                     "sgmc.priors"}}                                               # bases of leaves
 HEAVY = {"pandas", "scipy", "statsmodels", "matplotlib", "arviz_stats", "patsy", "tqdm", "pooch", "sklearn", "narwhals", "polars", "pyarrow"}
 
 

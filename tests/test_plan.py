@@ -106,6 +106,8 @@ def test_thin_and_warmup_follow_the_step(spec):
 def test_exact_samplers_keep_every_step_unless_chosen_by_auto():
     assert (planned(sgmc.MALA(), 0.0).thin, planned(sgmc.MALA(), 0.0).warmup) == (1, planning.METROPOLIS_WARMUP)
     chosen = planning.plan(sgmc.MALA(), "cv", "", settings(), planning.Noise(0.0, 0), (100, 3), WHITENED)
+    assert chosen.thin == planning.CHEAP // (100 + planning.OVERHEAD)
+    chosen = planning.plan(sgmc.MALA(), "cv", "", settings(), planning.Noise(0.0, 0), (100_000, 3), WHITENED)
     assert chosen.thin == int(np.ceil(4 / sgmc.MALA().first_step(3)))
     assert planned(sgmc.Laplace(), 0.0).warmup == 0
 

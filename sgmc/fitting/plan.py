@@ -21,6 +21,7 @@ GRADIENT = "taylor"       # the estimator with the least noise, where the model 
 AUTO = ("lmsgld", "mala") # what "auto" chooses from
 FAR = 0.6                 # departure from a Gaussian beyond which "auto" wants an exact sampler
 OVERHEAD = 60             # what a step costs besides its rows, in rows
+CHEAP = 5000              # rows a kept draw that "auto" spends on exact steps in any case
 SMALLEST_BATCH = 32
 KEPT_TIME = 4             # Langevin time between kept draws: their correlation is exp(-2) and less
 MOST_STEPS = 10**7        # of warmup, or between kept draws
@@ -261,7 +262,11 @@ def steps_for(time, h):
 
 
 def unbiased_plan(spec, reason, settings, n, d, coordinates):
-    """The plan of a sampler whose step has no bias: it is searched for in warmup.  ``auto`` thins to a time unit of 4."""
+    """The plan of a sampler whose step has no bias: it is searched for in warmup.
+
+    ``auto`` thins to a time unit of 4, and where rows are few to what CHEAP pays for: far from a Gaussian, as posteriors of few
+    rows are, the step that is found is shorter than the guess, and chains stay long in a heavy tail.
+    """
     guess = spec.first_step(d)
     schedule, origin = Constant(spec.from_langevin(guess / coordinates.stiffness)), "adapted" if spec.exact else "none"
     if settings.step_size is not None:
@@ -269,7 +274,7 @@ def unbiased_plan(spec, reason, settings, n, d, coordinates):
     warmup = settings.warmup
     if warmup is None:
         warmup = (METROPOLIS_WARMUP if coordinates.whitened else 2 * METROPOLIS_WARMUP) if spec.exact else 0
-    thin = steps_for(KEPT_TIME, guess) if spec.exact and settings.sampler is None else 1
+    thin = max(steps_for(KEPT_TIME, guess), CHEAP // (n + OVERHEAD)) if spec.exact and settings.sampler is None else 1
     return Plan(spec, "simple", schedule, guess, n, settings.thin or thin, warmup, origin, reason)
 
 

@@ -112,7 +112,7 @@ def regression_problem(data, family, prior, settings):
         concerns += complete_separation(model, PriorTerms(priors, shift, widened=100.0), mode.theta, table.y, eta)
         walls, warned = separation(table.X, table.y, data.names, data.intercept)
         walls, concerns = walls if family.walled else [], [*concerns, *warned]
-    concerns += collinearity(mode, priors.names, data.n)
+    concerns += collinearity(mode, priors.names, data.n, priors.own)
     if settings.robust:
         where = sandwich_coordinates(mode, back, score_covariance(model, mode.theta, table.weight), rotated, priors.own)
     elif walls and precondition == "dense" and (settings.sampler is None or settings.sampler.uses_gradient):

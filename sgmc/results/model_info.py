@@ -6,23 +6,12 @@ class ModelInfo:
 
     def __init__(self, model):
         data = model.data
+        self.kind, self.family, self.options = type(model), model.family, model.options
         self.family_name, self.title = model.family.name, model.family.title
         self.formula, self.spec, self.levels, self.inputs = model.formula, model.spec, model.levels, named(model.inputs)
         self.endog_names, self.exog_names = data.endog_name, list(data.names)
         self.df_model = data.d - (data.intercept is not None)
         self.given, self.dropped, self.notes = data.given, data.dropped, data.notes
-
-    @property
-    def family(self):
-        """The family's class."""
-        return self.kind.family
-
-    @property
-    def kind(self):
-        """The model's class."""
-        from sgmc import regression
-
-        return regression.kind(self.family_name)
 
 
 def named(inputs):
