@@ -15,8 +15,10 @@ except ModuleNotFoundError as _error:
                       "Run `pip install .` in it (or `python setup.py build_ext --inplace`), or leave the folder.") from None
 
 _HOMES = {
-    "sgmc.verbs": ("ols", "logit", "probit", "cloglog", "loglog", "cauchit", "poisson", "negativebinomial", "mnlogit", "glm", "sample"),
-    "sgmc.regression": ("OLS", "Logit", "Probit", "Cloglog", "Loglog", "Cauchit", "Poisson", "NegativeBinomial", "MNLogit"),
+    "sgmc.verbs": ("ols", "rlm", "logit", "probit", "cloglog", "loglog", "cauchit", "poisson", "negativebinomial", "mnlogit", "glm",
+                   "sample"),
+    "sgmc.regressions": ("OLS", "RLM", "Logit", "Probit", "Cloglog", "Loglog", "Cauchit", "Poisson", "NegativeBinomial", "MNLogit",
+                         "Gamma", "InverseGaussian", "GaussianLog"),
     "sgmc.priors": ("normal", "student_t", "laplace", "cauchy", "horseshoe", "flat", "exponential", "gamma"),
     "sgmc.samplers.langevin": ("SGLD", "LMSGLD", "ULA"),
     "sgmc.samplers.corrected": ("CSGLD", "MSGLD", "SGD"),

@@ -118,6 +118,19 @@ cdef class Probe:
             self.model.predictors(&x[0], &tile, &self.scratch, &eta[(at - tile.m) * w])
         return np.asarray(eta).reshape(run.m, w)
 
+    def curvatures(self, theta, run, bint expected=False):
+        """w_i (m, width, width), or the `Model.informations`."""
+        cdef Py_ssize_t at = 0, w = self.model.width
+        cdef double[::1] x = np.array(theta, dtype=float), bend = np.empty(run.m * w * w)
+        cdef Piece piece = Piece(run)
+        cdef Batch tile
+        while next_tile(&piece.b, self.model.tile, &at, &tile):
+            if expected:
+                self.model.informations(&x[0], &tile, &self.scratch, &bend[(at - tile.m) * w * w])
+            else:
+                self.model.curvatures(&x[0], &tile, &self.scratch, &bend[(at - tile.m) * w * w])
+        return np.asarray(bend).reshape(run.m, w, w)
+
     def hessian(self, theta, run):
         """sum J_i' w_i J_i, without scale and weights."""
         cdef Py_ssize_t at = 0, w = self.model.width

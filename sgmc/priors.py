@@ -257,6 +257,10 @@ def resolve(prior, data, family, scales):
     for name, one in zip(names[:slopes], specified):
         if one.positive:
             raise ArgumentError(f"prior: {one} is for positive parameters, {name!r} is a coefficient; use e.g. sgmc.normal(0, 2.5)")
+    for own, one in zip(family.own, specified[slopes:]):
+        if own.proper and one.family == "flat":
+            raise ArgumentError(f"prior: a flat one of {own.name!r} makes the posterior improper; use e.g. "
+                                f"prior={{'*': 'flat', {own.name!r}: sgmc.{own.prior}}}")
     units = [scales.unit if j % d == intercept else scales.unit / (scales.columns[j % d] or scales.unit) for j in range(slopes)]
     used = [replace(p, scale=p.scale * unit, slab=p.slab * unit, autoscale=False) if p.autoscale else p
             for p, unit in zip(specified, [*units, *scales.own])]

@@ -1,15 +1,7 @@
-"""Regression models as users meet them: from a formula or from arrays, then `fit`."""
+"""The base of regression models: from a formula or from arrays, then `fit`."""
 import time
 
 from sgmc.errors import ArgumentError
-from sgmc.models.cauchit import CauchitFamily
-from sgmc.models.cloglog import CloglogFamily, LoglogFamily
-from sgmc.models.logit import LogitFamily
-from sgmc.models.mnlogit import MnlogitFamily
-from sgmc.models.negativebinomial import NegativeBinomialFamily
-from sgmc.models.ols import OlsFamily
-from sgmc.models.poisson import PoissonFamily
-from sgmc.models.probit import ProbitFamily
 from sgmc.regression_data import RegressionData, category_codes, from_arrays, total_offset
 
 
@@ -40,6 +32,7 @@ class Regression:
     """
 
     family = None
+    options = {}              # arguments of a model's own, with their values
 
     def __init__(self, endog, exog, *, names=None, weights=None, offset=None, exposure=None, strata=None):
         self.check_applies(offset, exposure)
@@ -151,65 +144,6 @@ class Regression:
         with one_blas_thread():                                # with two, bits differ, and small systems take ten times as long
             problem = regression_problem(self.data, self.family, prior, checked)
         return Results.of_fit(ModelInfo(self), fit(problem, checked, begun, saved), arguments)
-
-
-def kind(family):
-    """The model class of a family's name."""
-    return {cls.family.name: cls for cls in Regression.__subclasses__()}[family]
-
-
-class Logit(Regression):
-    """Bayesian logistic regression: P(y = 1) = 1 / (1 + exp(-(x . theta + offset)))."""
-
-    family = LogitFamily
-
-
-class Probit(Regression):
-    """Bayesian probit regression: P(y = 1) = Phi(x . theta + offset)."""
-
-    family = ProbitFamily
-
-
-class Cloglog(Regression):
-    """Bayesian regression with complementary log-log link: P(y = 1) = 1 - exp(-exp(x . theta + offset))."""
-
-    family = CloglogFamily
-
-
-class Loglog(Regression):
-    """Bayesian regression with log-log link: P(y = 1) = exp(-exp(-(x . theta + offset)))."""
-
-    family = LoglogFamily
-
-
-class Cauchit(Regression):
-    """Bayesian regression with cauchit link: P(y = 1) = 1/2 + atan(x . theta + offset) / pi."""
-
-    family = CauchitFamily
-
-
-class Poisson(Regression):
-    """Bayesian Poisson regression of counts: E[y] = exposure exp(x . theta + offset)."""
-
-    family = PoissonFamily
-
-
-class NegativeBinomial(Regression):
-    """Bayesian negative binomial regression of counts: E[y] = mu = exposure exp(x . theta + offset), Var[y] = mu + alpha mu^2."""
-
-    family = NegativeBinomialFamily
-
-
-class OLS(Regression):
-    """Bayesian linear regression: y = x . theta + offset + N(0, sigma^2)."""
-
-    family = OlsFamily
-
-
-class MNLogit(Regression):
-    """Bayesian multinomial logistic regression: log P(y = k) / P(y = first) = x . theta_k for each level k but the first."""
-
-    family = MnlogitFamily
 
 
 def equations(family, levels):

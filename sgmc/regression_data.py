@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
-from sgmc.fitting.arrays import check_index, first_place, is_lent, numeric, table_of_numbers, vector
+from sgmc.fitting.arrays import check_index, constant_column, first_place, is_lent, numeric, table_of_numbers, vector
 
 
 @dataclass
@@ -200,25 +200,3 @@ def check_weights(weights):
     if (weights < 0).any() or not weights.any():
         raise DataError("weights must not be negative, nor all zero")
     return weights
-
-
-def constant_column(X):
-    """Index of the first column of ones, or None."""
-    if hasattr(X, "indptr"):
-        return constant_stored_column(X)
-    for j in np.flatnonzero(X[0] == 1):
-        if (X[:, j] == 1).all():
-            return int(j)
-    return None
-
-
-def constant_stored_column(X):
-    """The same for a CSR array, from what it stores."""
-    stored = slice(X.indptr[-1])
-    sums = np.bincount(X.indices[stored], X.data[stored], X.shape[1])
-    for j in np.flatnonzero(sums == X.shape[0]):
-        column = X[:, [j]]
-        column.sum_duplicates()
-        if column.nnz == X.shape[0] and (column.data == 1).all():
-            return int(j)
-    return None

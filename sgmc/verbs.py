@@ -1,6 +1,8 @@
 """The verbs: one line from a table to a posterior."""
 from sgmc.errors import ArgumentError
-from sgmc.regression import (OLS, Cauchit, Cloglog, Logit, Loglog, MNLogit, NegativeBinomial, Poisson, Probit, Regression)
+from sgmc.regression import Regression
+from sgmc.regressions import (OLS, RLM, Cauchit, Cloglog, Gamma, GaussianLog, InverseGaussian, Logit, Loglog, MNLogit, NegativeBinomial,
+                              Poisson, Probit)
 
 ARGUMENTS = """
     Parameters
@@ -77,8 +79,9 @@ def verb(model):
 
     def fit(formula, data, *, prior=None, weights=None, offset=None, exposure=None, strata=None, subset=None, missing="drop",
             **arguments):
+        options = {name: arguments.pop(name) for name in model.options if name in arguments}
         built = model.from_formula(formula, data, weights=weights, offset=offset, exposure=exposure, strata=strata, subset=subset,
-                                   missing=missing)
+                                   missing=missing, **options)
         return built.fit(prior=prior, **arguments)
 
     fit.__name__ = fit.__qualname__ = model.family.name
@@ -95,13 +98,18 @@ poisson = verb(Poisson)
 negativebinomial = verb(NegativeBinomial)
 ols = verb(OLS)
 mnlogit = verb(MNLogit)
+rlm = verb(RLM)
+gamma = verb(Gamma)
+inversegaussian = verb(InverseGaussian)
+gaussianlog = verb(GaussianLog)
 
 GLMS = {("binomial", "logit"): logit, ("binomial", "probit"): probit, ("binomial", "cloglog"): cloglog,
-        ("binomial", "loglog"): loglog, ("binomial", "cauchit"): cauchit, ("poisson", "log"): poisson}
+        ("binomial", "loglog"): loglog, ("binomial", "cauchit"): cauchit, ("poisson", "log"): poisson,
+        ("negativebinomial", "log"): negativebinomial, ("gaussian", "identity"): ols, ("gaussian", "log"): gaussianlog,
+        ("gamma", "log"): gamma, ("inversegaussian", "log"): inversegaussian}
 ALIASES = {"cauchy": "cauchit"}
-OUTSIDE = {"binomial": (("identity", "log", "logc", "inverse", "inversepower", "inversesquared", "power", "sqrt"),
-                        "the mean is not a probability for all predictors"),
-           "poisson": (("identity", "inverse", "inversepower", "power"), "the mean is not positive for all predictors")}
+UNBOUNDED = ("identity", "inverse", "inversepower", "inversesquared", "1/mu^2", "power", "sqrt", "log", "logc")
+OUTSIDE = {"binomial": "no probability", "gaussian": None}             # what the mean is for some coefficients; else not positive
 
 
 def glm(formula, data, *, family, link=None, **arguments):
@@ -112,9 +120,13 @@ def glm(formula, data, *, family, link=None, **arguments):
     formula, data
         See `sgmc.logit`.
     family : str or statsmodels family
-        ``"binomial"`` or ``"poisson"``, or e.g. ``sm.families.Binomial(sm.families.links.Probit())``.
+        ``"binomial"``, ``"poisson"``, ``"negativebinomial"``, ``"gaussian"``, ``"gamma"`` or ``"inversegaussian"``, or e.g.
+        ``sm.families.Binomial(sm.families.links.Probit())``.  Dispersions are parameters, also where statsmodels wants them given.
     link : str, optional
-        Default the family's canonical one: ``"logit"``, ``"log"``; also ``"probit"``, ``"cloglog"``, ``"loglog"`` and ``"cauchit"``.
+        Default that of the verb: ``"logit"`` (also ``"probit"``, ``"cloglog"``, ``"loglog"``, ``"cauchit"``), ``"identity"`` of
+        gaussian (also ``"log"``), else ``"log"``.  So it is for gamma and inversegaussian, whose default is ``inverse_power`` and
+        ``inverse_squared`` in statsmodels: with these links the mean is negative, or does not exist, for some coefficients.  A
+        statsmodels family has its own link.
 
     Returns
     -------
@@ -128,20 +140,22 @@ def glm(formula, data, *, family, link=None, **arguments):
     Examples
     --------
     >>> sgmc.glm("y ~ x", df, family="binomial", link="probit")       # sgmc.probit("y ~ x", df)
+    >>> sgmc.glm("y ~ x", df, family=sm.families.Gamma(sm.families.links.Log()))
     """
     name = family.lower() if isinstance(family, str) else getattr(family, "__name__", type(family).__name__).lower()
     own = None if isinstance(family, type) else getattr(family, "link", None)              # of statsmodels' families
     if link is None and own is not None:
         link = type(own).__name__.lower()
+    name = name.replace(".", "").replace("_", "")                                          # R's inverse.gaussian
     known = {pair: one for pair, one in GLMS.items() if pair[0] == name}
     if not known:
         raise ArgumentError(f"family={family!r} is not known; known: {', '.join(dict.fromkeys(f for f, _ in GLMS))}")
     asked = str(link).lower()
     chosen = next(iter(known)) if link is None else (name, ALIASES.get(asked, asked))
     if chosen not in known:
-        outside, reason = OUTSIDE[name]
+        why = OUTSIDE.get(name, "not positive") if asked.replace("_", "") in UNBOUNDED else None
         raise ArgumentError(f"link={link!r} is not one of the {name} family here; known: {', '.join(k for _, k in known)}"
-                            f"{f' ({reason})' if asked in outside else ''}")
+                            + f" (with {link!r} the mean is {why} for some coefficients)" * bool(why))
     return known[chosen](formula, data, **arguments)
 
 

@@ -18,7 +18,17 @@ from sgmc.fitting.separation import complete_separation, lopsided_columns
 from sgmc.priors import Scales, resolve
 from sgmc.regression_data import RegressionData
 
-from .test_families import FAMILIES, FOLDER, LINKS, log_prior, newton
+from .test_families import FAMILIES, FOLDER, LINKS, newton
+
+
+
+def log_prior(theta, X, prior):
+    """The default one of binary models, or none; theta (n, d)."""
+    if prior == "flat":
+        return np.zeros(len(theta))
+    slopes = theta[:, 1:] * X[:, 1:].std(axis=0, ddof=1) / 2.5
+    return -0.5 * (slopes ** 2).sum(axis=1) - 0.5 * ((theta @ X.mean(axis=0)) / 2.5) ** 2
+
 
 LINK = {"logit": LINKS.Logit(), "probit": LINKS.Probit(), "cloglog": LINKS.CLogLog(), "loglog": LINKS.LogLog(),
         "cauchit": LINKS.Cauchy()}

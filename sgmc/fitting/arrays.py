@@ -104,3 +104,25 @@ def check_index(**objects):
     for name, index in labelled.items():
         if not index.equals(labelled[first]):
             raise DataError(f"{first} and {name} have different indices; align them first, or pass {name}.to_numpy()")
+
+
+def constant_column(X):
+    """Index of the first column of ones, or None."""
+    if hasattr(X, "indptr"):
+        return constant_stored_column(X)
+    for j in np.flatnonzero(X[0] == 1):
+        if (X[:, j] == 1).all():
+            return int(j)
+    return None
+
+
+def constant_stored_column(X):
+    """The same for a CSR array, from what it stores."""
+    stored = slice(X.indptr[-1])
+    sums = np.bincount(X.indices[stored], X.data[stored], X.shape[1])
+    for j in np.flatnonzero(sums == X.shape[0]):
+        column = X[:, [j]]
+        column.sum_duplicates()
+        if column.nnz == X.shape[0] and (column.data == 1).all():
+            return int(j)
+    return None

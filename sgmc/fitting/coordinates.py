@@ -176,17 +176,21 @@ def eigenvalue_range(matrix):
     return max(values[0], 1e-12 * values[-1]), values[-1]
 
 
-def collinearity(mode, names, rows):
-    """A ConditionWarning, in a list, where some direction is informed by the prior alone."""
+def collinearity(mode, names, rows, own=0):
+    """A ConditionWarning, in a list, where some direction is informed by the prior alone; the last `own` names are no coefficients."""
     L, share = whitener(mode)
     alone = np.flatnonzero(share > PRIOR_ALONE)
     if not len(alone):
         return []
     loading = np.abs(L[:, alone]) * np.sqrt(np.diag(mode.precision))[:, None]
+    leading = {names[j] for j in loading.argmax(axis=0)}
     loading = (loading / loading.max(axis=0)).max(axis=1)
     order = np.argsort(-loading.round(6), kind="stable")      # equal ones as they come: rounding has no say
     involved = [names[j] for j in order if loading[j] > 0.3]
     shown = ", ".join(involved[:6]) + (f" and {len(involved) - 6} more" if len(involved) > 6 else "")
+    if own and leading <= set(names[-own:]):
+        return [ConditionWarning(f"{', '.join(sorted(leading))} {'are' if len(leading) > 1 else 'is'} informed by the prior alone: the "
+                                 "data say next to nothing there.", "Read the posterior as the prior's.")]
     why = "collinear predictors or almost constant columns" if len(names) <= rows else f"there are only {rows} rows"
     return [ConditionWarning(
         f"{len(alone)} direction{'s' if len(alone) > 1 else ''} of the coefficients of {shown} "

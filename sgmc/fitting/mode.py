@@ -76,7 +76,8 @@ class PriorTerms:
         slope = -weight * e / self.scale * unit
         curvature = weight / self.scale ** 2 * unit * (unit + self.logged * (natural - self.location))
         gamma = is_["gamma"]                                   # of logs: a u - exp(u) / scale in all
-        value[gamma], slope[gamma] = (self.df[gamma] - 1) * np.log(e[gamma]) - e[gamma], self.df[gamma] - 1 - e[gamma]
+        shape, log_e = self.df[gamma], linear[gamma] - np.log(self.scale[gamma])               # exp(u) may be 0 where u overshoots
+        value[gamma], slope[gamma] = (shape - 1) * log_e - e[gamma], shape - 1 - e[gamma]
         curvature[gamma] = e[gamma]
         gradient = self.rows.T @ (slope + self.logged)
         return value.sum() + linear[self.logged].sum(), gradient, self.rows.T @ (np.maximum(curvature, 0.0)[:, None] * self.rows)
@@ -84,13 +85,14 @@ class PriorTerms:
 
 def solve(precision, vector):
     """precision^-1 vector with unit-diagonal scaling; DataError where the posterior is improper."""
-    scale = np.sqrt(np.diag(precision))
-    if not (np.isfinite(scale).all() and (scale > 0).all()):
+    diagonal = np.diag(precision)
+    if not (np.isfinite(precision).all() and (diagonal > 0).all()):
         raise DataError("the posterior is improper: a predictor says nothing about the outcome and its prior is flat; "
                         "drop it or give it a prior, e.g. prior=sgmc.normal(0, 2.5)")
+    scale = np.sqrt(diagonal)
     try:
         factor = linalg.cho_factor(precision / np.outer(scale, scale))
-    except linalg.LinAlgError:
+    except (linalg.LinAlgError, ValueError):                   # a ValueError where scaling overflows
         raise DataError("the posterior is improper: predictors with flat priors are collinear, or separate the outcomes; drop one "
                         "of them or give them a prior, e.g. prior=sgmc.normal(0, 2.5)") from None
     return linalg.cho_solve(factor, vector / scale) / scale

@@ -125,7 +125,7 @@ def regression_problem(data, family, prior, settings):
         concerns += complete_separation(model, PriorTerms(priors, shift, widened=100.0), mode.theta, outcomes, eta)
         walls, warned = separation(table.X, outcomes, data.names, data.intercept)
         walls, concerns = walls if family.walled else [], [*concerns, *warned]
-    concerns += collinearity(mode, priors.names, data.n)
+    concerns += collinearity(mode, priors.names, data.n, priors.own)
     concerns += exact_fit(np.exp(mode.theta[data.d]), np.sqrt(outcome[1])) if family.identity else []
     if settings.robust:
         refuse_poles(priors)
@@ -134,12 +134,12 @@ def regression_problem(data, family, prior, settings):
         where = shrunk_coordinates(mode, back, cavities, priors.shrunk, rotated, priors.own)
     elif walls and precondition == "dense" and (settings.sampler is None or settings.sampler.uses_gradient):
         where = walled_coordinates(mode, back, walls, terms(mode.theta)[1], priors.used, data.intercept, rotated)
-    elif model.width > 1 and settings.sampler is not None and settings.sampler.own_units:
-        where = coordinates(mode, back, None, False, priors.own)             # its metric whitens, and wants the model's own
     elif power and precondition == "dense":
         where = dispersed_coordinates(mode, back, priors.own, power)
     else:
         where = coordinates(mode, back, precondition, rotated, priors.own)
+    if model.width > 1 and settings.sampler is not None and settings.sampler.refusal(where.map):
+        where = coordinates(mode, back, None, False, priors.own)             # a metric whitens for itself, and takes no map
     core = Separable([FAMILIES[f] for f in priors.columns("family")], priors.columns("location"), priors.columns("scale"),
                      priors.columns("shape"), priors.intercepts, shift, priors.own)
     if rotated:

@@ -31,6 +31,13 @@ cdef class BernoulliCauchit(Bernoulli):
             w[i] = slope * (slope + 2 * t / (1 + t * t))
         return OK
 
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        """l(eta) l(-eta), the expected curvature, which is positive."""
+        cdef Py_ssize_t i
+        for i in range(m):
+            w[i] = ratio(eta[i]) * ratio(-eta[i])
+        return OK
+
 
 cdef inline double ratio(double t) noexcept nogil:
     """F'(t) / F(t), F(t) = atan2(1, -t) / pi having its digits in both tails."""

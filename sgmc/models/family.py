@@ -8,6 +8,7 @@ from sgmc.errors import DataError
 from sgmc.priors import PriorSpec
 
 LARGEST = 700.0           # predictor beyond which exp would overflow, as a number and in products
+STEEPEST = 200.0          # the same where exp is squared or cubed, with outcomes as factors beside
 MOST = 9e18               # of a simulated count's mean
 
 
@@ -22,11 +23,14 @@ class Own(NamedTuple):
         Default.
     power : float
         p, where it is a scale of the outcomes: the coefficients' sds are proportional to its p-th power, priors aside.
+    proper : bool
+        Whether it needs a proper prior, because the likelihood does not vanish for large values.
     """
 
     name: str
     prior: PriorSpec
     power: float = 0.0
+    proper: bool = False
 
 
 class Family:
@@ -232,6 +236,23 @@ class Counts(LogLink):
             raise DataError(f"the outcome {label!r} must be counts, 0, 1, 2, ..; it has {y[wrong][0]:g}")
         if not y.any():
             raise DataError(f"the outcome {label!r} is 0 in every row used: there is nothing to explain")
+
+
+class Positive(LogLink):
+    """Base of families of positive outcomes."""
+
+    @staticmethod
+    def mean(eta):
+        """exp(eta), held where products of three are numbers."""
+        return np.exp(np.clip(eta, -STEEPEST, STEEPEST))
+
+    @staticmethod
+    def check(y, label):
+        """Outcomes are positive, and differ."""
+        if not (y > 0).all():
+            raise DataError(f"the outcome {label!r} must be positive; it has {y[~(y > 0)][0]:g}")
+        if y.min() == y.max():
+            raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain")
 
 
 class Continuous(Family):

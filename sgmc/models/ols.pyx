@@ -5,11 +5,12 @@ from libc.math cimport exp
 
 from sgmc.core.contract cimport OK
 from sgmc.models.dispersed cimport Dispersed
-from sgmc.models.family import Continuous, Own
+from sgmc.models.family import STEEPEST, Continuous, Own
 from sgmc.priors import exponential
 
 HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 ROUNDING = 1e-6                   # of an outcome, in sds of them
+cdef double LARGEST = STEEPEST
 
 
 cdef class GaussianIdentity(Dispersed):
@@ -62,6 +63,52 @@ cdef class GaussianIdentity(Dispersed):
         return OK
 
 
+cdef inline double held(double eta) noexcept nogil:
+    """exp(eta), held where its square is a number."""
+    return exp(max(min(eta, LARGEST), -LARGEST))
+
+
+cdef class GaussianLog(Dispersed):
+    """y_i ~ N(mu_i, sigma^2) with mu_i = exp(eta_i), u = log sigma; the density without its constant.
+
+    With e = y_i - mu_i and t = 1/sigma^2: scores (t e mu, t e^2 - 1), curvatures (t mu (mu - e), 2 t e mu; 2 t e mu, 2 t e^2),
+    expected (t mu^2, 0; 0, 2).
+    """
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
+                    double *density) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double u = theta[self.X.d], t = exp(-2 * u), mu, e
+        for i in range(m):
+            mu = held(eta[i])
+            e = y[i] - mu
+            r[2 * i] = t * e * mu
+            r[2 * i + 1] = t * e * e - 1
+            if density != NULL:
+                density[i] = -u - 0.5 * t * e * e
+        return OK
+
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double t = exp(-2 * theta[self.X.d]), mu, e
+        for i in range(m):
+            mu = held(eta[i])
+            e = y[i] - mu
+            w[4 * i] = t * mu * (mu - e)
+            w[4 * i + 1] = w[4 * i + 2] = 2 * t * e * mu
+            w[4 * i + 3] = 2 * t * e * e
+        return OK
+
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double t = exp(-2 * theta[self.X.d])
+        for i in range(m):
+            w[4 * i] = t * held(eta[i]) ** 2
+            w[4 * i + 1] = w[4 * i + 2] = 0
+            w[4 * i + 3] = 2
+        return OK
+
+
 class OlsFamily(Continuous):
     """Real outcomes with normal errors: y = x . theta + N(0, sigma^2)."""
 
@@ -75,17 +122,36 @@ class OlsFamily(Continuous):
         """sigma^2."""
         return np.broadcast_to(extra[0] ** 2, np.shape(eta))
 
-    @staticmethod
-    def simulate(eta, rng, extra=None):
+    @classmethod
+    def simulate(cls, eta, rng, extra=None):
         """Normal numbers."""
-        return eta + extra[0] * rng.standard_normal(np.shape(eta))
+        return cls.mean(eta) + extra[0] * rng.standard_normal(np.shape(eta))
 
-    @staticmethod
-    def log_density(y, eta, extra=None):
+    @classmethod
+    def log_density(cls, y, eta, extra=None):
         """See `Family.log_density`."""
-        return -0.5 * ((y - eta) / extra[0]) ** 2 - np.log(extra[0]) - HALF_LOG_2PI
+        return -0.5 * ((y - cls.mean(eta)) / extra[0]) ** 2 - np.log(extra[0]) - HALF_LOG_2PI
 
     @staticmethod
     def deviance(y, mean, extra=None):
         """(y - mean)^2."""
         return (np.asarray(y) - mean) ** 2
+
+
+class GaussianLogFamily(OlsFamily):
+    """Real outcomes with normal errors around a positive mean: y = exp(x . theta) + N(0, sigma^2)."""
+
+    name = "gaussianlog"
+    title = "Linear (log link)"
+    kernel = GaussianLog
+    identity = False
+
+    @staticmethod
+    def start(mean, variance):
+        """See `Family.start`."""
+        return 0.5 * np.log(max(mean, 0.0) ** 2 + 0.01 * variance), [0.5 * np.log(variance)]
+
+    @staticmethod
+    def mean(eta):
+        """exp(eta)."""
+        return np.exp(np.clip(eta, -STEEPEST, STEEPEST))

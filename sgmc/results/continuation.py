@@ -86,4 +86,4 @@ def model_again(model, data):
     if not all(value is None or isinstance(value, str) for value in model.inputs.values()):
         raise ArgumentError(f"the fit had weights, an offset, strata or a subset that were no column names: call {again}.from_formula("
                             "formula, data, ...)) with what the fit had")
-    return model.kind.from_formula(model.formula, data, **model.inputs)
+    return model.kind.from_formula(model.formula, data, **model.inputs, **model.options)

@@ -6,6 +6,7 @@ class ModelInfo:
 
     def __init__(self, model):
         data = model.data
+        self.kind, self.family, self.options = type(model), model.family, model.options
         self.family_name, self.title = model.family.name, model.family.title
         self.formula, self.spec, self.levels, self.inputs = model.formula, model.spec, model.levels, named(model.inputs)
         self.endog_names, self.exog_names = data.endog_name, list(data.names)
@@ -17,18 +18,6 @@ class ModelInfo:
     def kinds(self):
         """Labels of the outcome's kinds, for families of several."""
         return list(self.levels)
-
-    @property
-    def family(self):
-        """The family's class."""
-        return self.kind.family
-
-    @property
-    def kind(self):
-        """The model's class."""
-        from sgmc import regression
-
-        return regression.kind(self.family_name)
 
 
 def named(inputs):

@@ -16,7 +16,7 @@ from sgmc.core.design import design
 from sgmc.core.engine import evaluate
 from sgmc.core.maps import Affine, Scaling
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.models.family import Family
+from sgmc.models.family import Counts, Family, Positive
 from sgmc.registry import room
 
 SAMPLERS, GRADIENTS = room("samplers"), room("gradients")
@@ -56,17 +56,16 @@ EXACT = {name: spec for name, spec in SPECS.items() if spec.exact and spec.uses_
 
 
 def families():
-    """Regression families of the package: name -> Family."""
+    """Regression families of the package: name -> Family, of those with state one by default."""
     found = {}
     for info in pkgutil.iter_modules(models.__path__):
         for value in vars(importlib.import_module(f"sgmc.models.{info.name}")).values():
             if isinstance(value, type) and issubclass(value, Family) and value.kernel is not None:
-                found[value.name] = value
+                found[value.name] = value()
     return found
 
 
 REGRESSIONS = {"known sigma": _toys.KnownSigma, **{k: f.kernel for k, f in families().items()}}
-BINARY = {k for k, f in families().items() if f.outcome == "binary"}
 
 
 def stream(seed, purpose="chain", index=0):
@@ -80,11 +79,20 @@ def table(n, d, seed=0):
     return rng.normal(size=(n, d)) * (rng.random((n, d)) < 2 / 3) / np.sqrt(d)
 
 
+def outcomes(name, n, seed=0):
+    """n outcomes of the kind that suits a family."""
+    rng, family = np.random.default_rng(seed), families().get(name)
+    if family is None or isinstance(family, Counts):
+        return rng.poisson(1.5, n).astype(float)
+    if family.outcome == "binary":
+        return rng.integers(0, 2, n).astype(float)
+    return rng.gamma(2.0, size=n) if isinstance(family, Positive) else rng.normal(0.3, 1.5, n)
+
+
 def regression(name, X, storage="dense64", offset=None, weight=None, seed=0):
     """A regression of that family on a table, with outcomes of the right kind."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 2, len(X)) if name in BINARY else rng.poisson(1.5, len(X))
-    return REGRESSIONS[name](design(STORAGE[storage](X)), y.astype(float), offset, weight)
+    y = outcomes(name, len(X), seed)
+    return REGRESSIONS[name](design(STORAGE[storage](X)), y, offset, weight)
 
 
 def normal_prior(dim, scale=1.0, location=0.0):

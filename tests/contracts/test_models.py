@@ -7,7 +7,8 @@ from sgmc._toys import GaussianLocation, KnownSigma
 from sgmc.core.contract import Anchor
 from sgmc.core.design import design
 
-from .cases import REGRESSIONS, STORAGE, families, regression, table
+from .cases import REGRESSIONS, STORAGE, families, outcomes, regression, table
+from .montecarlo import LIMIT
 
 N = 61                                                   # odd: kernels take rows by twos and fours
 WIDTHS = [1, 3, 7, 8, 9, 16, 31, 32, 33, 40, 100]        # kernels differ for d < 8, 8..32 and beyond
@@ -32,6 +33,9 @@ def models():
 
 
 SMALL = models()
+
+
+ONE_EQUATION = [name for name, family in families().items() if family.outcome != "category"]
 
 
 def theta(model, seed=4):
@@ -113,18 +117,16 @@ def test_a_batch_weight_of_k_is_a_row_met_k_times(name):
 def test_a_row_weight_of_k_is_a_row_written_k_times(name):
     X, count = table(9, 3), np.array([1, 2, 0, 3, 1, 1, 2, 1, 4])
     again = np.repeat(np.arange(9), count)
-    y = (np.arange(9) % 2).astype(float)
-    build = REGRESSIONS[name]
-    weighted = Probe(build(design(X), y, None, count))
-    repeated = Probe(build(design(X[again]), y[again]))
-    at = np.array([0.3, -0.2, 0.5])
+    y, build = outcomes(name, 9), REGRESSIONS[name]
+    model = build(design(X), y, None, count)
+    weighted, repeated, at = Probe(model), Probe(build(design(X[again]), y[again])), theta(model)
     for what in ("value", "gradient", "hessian"):
         assert close(getattr(weighted, what)(at, block(0, 9)), getattr(repeated, what)(at, block(0, len(again))), ROUNDING)
 
 
 @pytest.mark.parametrize("name", [k for k in REGRESSIONS if k != "mnlogit"])          # which has no offset
 def test_an_offset_is_a_column_with_coefficient_one(name):
-    X, at, y = table(N, 3), np.array([0.3, -0.2, 1.0]), (np.arange(N) % 2).astype(float)
+    X, at, y = table(N, 3), np.array([0.3, -0.2, 1.0]), outcomes(name, N)
     model = REGRESSIONS[name](design(X), y)
     column = Probe(model)
     offset = Probe(REGRESSIONS[name](design(np.ascontiguousarray(X[:, :2])), y, X[:, 2]))
@@ -135,15 +137,59 @@ def test_an_offset_is_a_column_with_coefficient_one(name):
         assert close(column.gradient(at, run)[kept], offset.gradient(at[kept], run), ROUNDING)
 
 
-@pytest.mark.parametrize("name", families())
+@pytest.mark.parametrize("name", ONE_EQUATION)
 @pytest.mark.parametrize("eta", [-800.0, 800.0])
 def test_extreme_predictors_give_finite_numbers(name, eta):
-    y = np.array([0.0, 1.0])
+    y = outcomes(name, 2)
     model = REGRESSIONS[name](design(np.ones((2, 1))), y)
     probe, at = Probe(model), [eta] + [0.1] * (model.dim - 1)
     for i in range(2):
         for what in (probe.value, probe.gradient, probe.hessian):
             assert np.isfinite(what(at, block(i, 1))).all()
+
+
+# entries of informations that are no expected curvatures, as their docstrings say
+OTHERWISE = {"negativebinomial": (1, 1)}
+EACH = 20_000
+
+
+def simulated(name, seed=7):
+    """(at, model) with outcomes of the family at that place, EACH for each of four rows."""
+    family, rng = families()[name], np.random.default_rng(seed)
+    X = np.repeat(table(4, 2, seed), EACH, axis=0)
+    at = np.array([0.6, -0.8, *np.linspace(-0.3, 1.2, len(family.own))])
+    extra = np.exp(at[2:, None]) if family.own else None
+    y = family.simulate((X @ at[:2])[:, None], rng, extra)[:, 0]
+    return at, family.kernel(design(X), y, None, None)
+
+
+def departures(found, expected, otherwise=()):
+    """|mean difference| of each entry, for each of the four rows, in standard errors."""
+    e = (found - expected).reshape(4, EACH, -1)
+    error = np.abs(e.mean(axis=1)) / np.maximum(e.std(axis=1) / np.sqrt(EACH), 1e-12)
+    error = error.reshape(4, *found.shape[1:])
+    if otherwise:
+        error[(slice(None), *otherwise)] = 0
+    return error
+
+
+@pytest.mark.parametrize("name", ONE_EQUATION)
+def test_informations_are_expected_curvatures(name):
+    """Over 20,000 outcomes a row, to LIMIT standard errors of the mean; positive definite."""
+    at, model = simulated(name)
+    probe, run = Probe(model), block(0, model.n)
+    found = probe.curvatures(at, run, expected=True)
+    assert np.linalg.eigvalsh(found[::EACH]).min() > 0
+    assert departures(probe.curvatures(at, run), found, OTHERWISE.get(name, ())).max() < LIMIT
+
+
+@pytest.mark.parametrize("name", [name for name, family in families().items() if family.own])
+def test_expected_curvatures_of_another_place_are_caught(name):
+    """Planted: informations 0.1 to the side in every parameter."""
+    at, model = simulated(name)
+    probe, run = Probe(model), block(0, model.n)
+    wrong = probe.curvatures(at + 0.1, run, expected=True)
+    assert departures(probe.curvatures(at, run), wrong, OTHERWISE.get(name, ())).max() > LIMIT
 
 
 def by_numpy(X, scores, run, delta):

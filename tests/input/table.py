@@ -15,7 +15,6 @@ import sgmc
 from sgmc import verbs
 from sgmc.errors import (ArgumentError, ColumnsLeftOutWarning, ConditionWarning, DataError, FormulaError, NotSupported,
                          SeparationWarning, SGMCError, SGMCWarning)
-from sgmc.regression import kind
 
 N = 200
 rng = np.random.default_rng(0)
@@ -85,7 +84,7 @@ class Case:
         return self.model(self.y, pd.DataFrame(X, columns=["one", "a", "b"])).fit(seed=1)
 
 
-CASES = [Case(kind(name)) for name in ("logit", "ols", "poisson")]       # what is checked depends on outcomes and on counts alone
+CASES = [Case(model) for model in (sgmc.Logit, sgmc.OLS, sgmc.Poisson)]       # what is checked depends on outcomes and on counts alone
 BINARY = [case for case in CASES if case.model.family.outcome == "binary"]
 
 
