@@ -117,12 +117,12 @@ class Regression:
 
     def __init__(self, endog, exog, *, names=None, weights=None, offset=None, exposure=None, strata=None):
         self.check_applies(offset, exposure)
-        endog, self.levels = self.coded(endog)
-        self.data = from_arrays(endog, exog, names, dict(weights=weights, offset=offset, exposure=exposure, strata=strata))
+        label, (endog, self.levels) = outcome_name(endog), self.coded(endog)
+        self.data = from_arrays(endog, exog, label, names, dict(weights=weights, offset=offset, exposure=exposure, strata=strata))
         self.data.equations = equations(self.family, self.levels)
         self.spec = self.formula = None
         self.inputs = {}
-        self.family.check(self.data.y, self.data.endog_name)
+        self.check_outcomes()
 
     @classmethod
     def from_formula(cls, formula, data, *, weights=None, offset=None, exposure=None, strata=None, subset=None, missing="drop",
@@ -162,7 +162,7 @@ class Regression:
         model.spec, model.formula, model.levels = spec, formula, spec.levels
         model.data.equations = equations(cls.family, spec.levels)
         model.inputs = dict(weights=weights, offset=offset, exposure=exposure, strata=strata, subset=subset, missing=missing)
-        cls.family.check(table.y, spec.endog_name)
+        model.check_outcomes()
         return model
 
     @classmethod
@@ -178,9 +178,19 @@ class Regression:
         if offset is not None and cls.family.outcome == "category":
             raise ArgumentError(f"offset does not apply to {cls.family.name}: it has a linear predictor for each equation")
 
+    def check_outcomes(self):
+        """Refuse outcomes that do not suit the family; rows of weight zero do not count."""
+        y, weight = self.data.y, self.data.weight
+        self.family.check(y if weight is None else y[weight > 0], self.data.endog_name)
+        names = self.data.parameter_names(self.family)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"there is more than one coefficient {twice!r}: rename levels of {self.data.endog_name!r}, or columns")
+
     def __repr__(self):
         what = f"{self.formula!r}, " if self.formula else ""
-        return f"<{self.family.title} model: {what}{self.data.n} rows, {self.data.d} coefficients>"
+        size = self.data.d * max(len(self.data.equations), 1)
+        return f"<{self.family.title} model: {what}{self.data.n} rows, {size} coefficients>"
 
     def __getattr__(self, name):
         from sgmc.results.results import Results
@@ -286,12 +296,17 @@ def total_offset(offset, exposure):
     return np.log(exposure) + (0.0 if offset is None else offset), given
 
 
-def from_arrays(endog, exog, names, columns):
+def outcome_name(endog):
+    """The name that a Series has, of whatever library; "y" for what has none."""
+    name = getattr(endog, "name", None)
+    return str(name) if np.ndim(name) == 0 and name else "y"
+
+
+def from_arrays(endog, exog, label, names, columns):
     """Checked RegressionData from arrays, tables or a CSR array; `columns` are weights and the like, by name, or None."""
     from sgmc.formula.frames import pandas_or_same
 
     exog = pandas_or_same(exog)
-    label = getattr(endog, "name", None) or "y"
     y = vector("endog", endog)
     check_index(endog=endog, exog=exog, **columns)
     X = table_of_numbers("exog", exog)
@@ -314,7 +329,7 @@ def from_arrays(endog, exog, names, columns):
             "exposure": lambda v: check_exposures(vector("exposure", v)), "strata": labels}
     known = {name: None if v is None else same_length(name, read[name](v), y) for name, v in columns.items()}
     offset, given = total_offset(known["offset"], known["exposure"])
-    return RegressionData(y, names, {n: slice(j, j + 1) for j, n in enumerate(names)}, intercept, str(label), X, offset,
+    return RegressionData(y, names, {n: slice(j, j + 1) for j, n in enumerate(names)}, intercept, label, X, offset,
                           known["weights"], known["strata"], given,
                           lent=isinstance(exog, np.ndarray) and is_lent(X))
 
@@ -324,14 +339,17 @@ def category_codes(endog):
     import pandas as pd
 
     from sgmc.formula.columns import codes_of, levels_of
+    from sgmc.formula.frames import column_of, one_column
 
+    endog = one_column(endog)
     if np.ndim(endog) != 1:
         raise DataError(f"endog has shape {np.shape(endog)}; it must be one label a row")
-    series = endog if isinstance(endog, pd.Series) else pd.Series(endog, name="y")
+    series = column_of(endog, "y")
     if series.isna().any():
         raise DataError("endog has missing values; drop those rows first")
     levels = levels_of(series)
-    return pd.Series(codes_of(series, levels, "endog").astype(float), series.index, name=series.name), levels
+    codes = codes_of(series, levels, "endog").astype(float)
+    return pd.Series(codes, endog.index) if isinstance(endog, pd.Series) else codes, levels    # an index that the user gave
 
 
 def labels(strata):

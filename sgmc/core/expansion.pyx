@@ -192,7 +192,7 @@ def leverages(Model model, white, anchor):
     """s_i = |J_i W| for W = `white` (None: identity) and the row curvatures of an anchor: (s, w), arrays (n,).
 
     s_i is the posterior sd of the row's linear predictor under the Laplace approximation W W'.  A row with several predictors
-    has the largest of their sds s_ik, and sum_kl |w_ikl| s_ik s_il / s_i^2 as its curvature.
+    has the largest of their sds s_ik, and sum_kl |w_ikl| s_ik s_il / s_i^2 as its curvature.  All in `Model.units`.
     """
     cdef Py_ssize_t at = 0, dim = model.dim, width = model.width, i, j
     cdef Batch everything = all_rows(model.n), tile
@@ -206,7 +206,8 @@ def leverages(Model model, white, anchor):
                 model.predictors(&columns[j, 0], &tile, &s, &eta[0])
                 for i in range(tile.m * width):
                     square[tile.start * width + i] += eta[i] * eta[i]
-    each = np.sqrt(np.asarray(square)).reshape(-1, width)
-    largest, curvature = each.max(axis=1), np.abs(anchor.curvature).reshape(-1, width, width)
+    unit = model.units(np.asarray(anchor.centre))
+    each = np.sqrt(np.asarray(square)).reshape(-1, width) / unit
+    largest, curvature = each.max(axis=1), np.abs(anchor.curvature).reshape(-1, width, width) * np.outer(unit, unit)
     share = each / np.where(largest > 0, largest, 1.0)[:, None]
     return largest, np.einsum("ik,ikl,il->i", share, curvature, share)

@@ -17,6 +17,10 @@ cdef class GaussianIdentity(Dispersed):
     With e = y_i - eta_i and t = 1/sigma^2: scores (t e, t e^2 - 1), curvatures (t, 2 t e; 2 t e, 2 t e^2), expected (t, 0; 0, 2).
     """
 
+    def units(self, theta):
+        """sigma for eta, 1 for u."""
+        return np.array([np.exp(theta[self.X.d]), 1.0])
+
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
                     double *density) except -1 nogil:
         cdef Py_ssize_t i

