@@ -1,8 +1,8 @@
 """The base of regression models: from a formula or from arrays, then `fit`."""
 import time
 
-from sgmc.errors import ArgumentError
-from sgmc.regression_data import RegressionData, category_codes, from_arrays, total_offset
+from sgmc.errors import ArgumentError, DataError
+from sgmc.regression_data import RegressionData, category_codes, from_arrays, outcome_name, total_offset
 
 
 class Regression:
@@ -36,13 +36,13 @@ class Regression:
 
     def __init__(self, endog, exog, *, names=None, weights=None, offset=None, exposure=None, strata=None):
         self.check_applies(offset, exposure)
-        endog, self.levels = self.coded(endog)
+        label, (endog, self.levels) = outcome_name(endog), self.coded(endog)
         columns = dict(weights=weights, offset=offset, exposure=exposure, strata=strata)
-        self.data = from_arrays(endog, exog, names, columns, pairs=self.family.outcome == "binary")
+        self.data = from_arrays(endog, exog, label, names, columns, pairs=self.family.outcome == "binary")
         self.data.equations = equations(self.family, self.levels)
         self.spec = self.formula = None
         self.inputs = {}
-        self.family.of_trials(self.data.trials).check(self.data.y, self.data.endog_name)
+        self.check_outcomes()
 
     @classmethod
     def from_formula(cls, formula, data, *, weights=None, offset=None, exposure=None, strata=None, subset=None, missing="drop",
@@ -82,7 +82,7 @@ class Regression:
         model.spec, model.formula, model.levels = spec, formula, spec.levels
         model.data.equations = equations(cls.family, spec.levels)
         model.inputs = dict(weights=weights, offset=offset, exposure=exposure, strata=strata, subset=subset, missing=missing)
-        cls.family.of_trials(table.trials).check(table.y, spec.endog_name)
+        model.check_outcomes()
         return model
 
     @classmethod
@@ -98,9 +98,20 @@ class Regression:
         if offset is not None and cls.family.outcome == "category":
             raise ArgumentError(f"offset does not apply to {cls.family.name}: it has a linear predictor for each equation")
 
+    def check_outcomes(self):
+        """Refuse outcomes that do not suit the family; rows of weight zero do not count."""
+        y, trials, weight = self.data.y, self.data.trials, self.data.weight
+        kept = slice(None) if weight is None else weight > 0
+        self.family.of_trials(None if trials is None else trials[kept]).check(y[kept], self.data.endog_name)
+        names = self.data.parameter_names(self.family)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"there is more than one coefficient {twice!r}: rename levels of {self.data.endog_name!r}, or columns")
+
     def __repr__(self):
         what = f"{self.formula!r}, " if self.formula else ""
-        return f"<{self.family.title} model: {what}{self.data.n} rows, {self.data.d} coefficients>"
+        size = self.data.d * max(len(self.data.equations), 1)
+        return f"<{self.family.title} model: {what}{self.data.n} rows, {size} coefficients>"
 
     def __getattr__(self, name):
         from sgmc.results.results import Results

@@ -91,7 +91,13 @@ def total_offset(offset, exposure, trials=None):
     return np.log(exposure) + (0.0 if offset is None else offset), given
 
 
-def from_arrays(endog, exog, names, columns, pairs=False):
+def outcome_name(endog):
+    """The name that a Series has, of whatever library; "y" for what has none."""
+    name = getattr(endog, "name", None)
+    return str(name) if np.ndim(name) == 0 and name else "y"
+
+
+def from_arrays(endog, exog, label, names, columns, pairs=False):
     """Checked RegressionData from arrays, tables or a CSR array; `columns` are weights and the like, by name, or None.
 
     With `pairs`, outcomes may be two columns, successes and failures.
@@ -99,8 +105,8 @@ def from_arrays(endog, exog, names, columns, pairs=False):
     from sgmc.formula.frames import pandas_or_same
 
     exog, endog = pandas_or_same(exog), pandas_or_same(endog)
-    label, y, trials = counts(endog) if pairs and numeric("endog", endog).shape[1:] == (2,) else (
-        getattr(endog, "name", None) or "y", vector("endog", endog), None)
+    paired = pairs and numeric("endog", endog).shape[1:] == (2,)
+    label, y, trials = counts(endog) if paired else (label, vector("endog", endog), None)
     check_index(endog=endog, exog=exog, **columns)
     X = table_of_numbers("exog", exog)
     X = X[:, None] if X.ndim == 1 else X
@@ -122,7 +128,7 @@ def from_arrays(endog, exog, names, columns, pairs=False):
             "exposure": lambda v: check_exposures(vector("exposure", v)), "strata": labels}
     known = {name: None if v is None else same_length(name, read[name](v), y) for name, v in columns.items()}
     offset, given = total_offset(known["offset"], known["exposure"], trials)
-    return RegressionData(y, names, {n: slice(j, j + 1) for j, n in enumerate(names)}, intercept, str(label), X, offset,
+    return RegressionData(y, names, {n: slice(j, j + 1) for j, n in enumerate(names)}, intercept, label, X, offset,
                           trials, known["weights"], known["strata"], given,
                           lent=isinstance(exog, np.ndarray) and is_lent(X))
 
@@ -132,14 +138,17 @@ def category_codes(endog):
     import pandas as pd
 
     from sgmc.formula.columns import codes_of, levels_of
+    from sgmc.formula.frames import column_of, one_column
 
+    endog = one_column(endog)
     if np.ndim(endog) != 1:
         raise DataError(f"endog has shape {np.shape(endog)}; it must be one label a row")
-    series = endog if isinstance(endog, pd.Series) else pd.Series(endog, name="y")
+    series = column_of(endog, "y")
     if series.isna().any():
         raise DataError("endog has missing values; drop those rows first")
     levels = levels_of(series)
-    return pd.Series(codes_of(series, levels, "endog").astype(float), series.index, name=series.name), levels
+    codes = codes_of(series, levels, "endog").astype(float)
+    return pd.Series(codes, endog.index) if isinstance(endog, pd.Series) else codes, levels    # an index that the user gave
 
 
 def counts(endog):

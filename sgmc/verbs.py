@@ -30,7 +30,8 @@ ARGUMENTS = """
         0, 1, ... to a positive number.
     precondition : {"mode", "dense", "diag", None}
     init : array (d,) or (chains, d), optional
-        Start, in the formula's coefficients; default draws of the Laplace approximation.
+        Start: the formula's coefficients, then the family's own parameters as they are reported; default draws of the Laplace
+        approximation.
     draws : int
         Kept draws a chain.
     thin : int, optional

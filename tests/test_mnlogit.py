@@ -142,6 +142,218 @@ def test_labels_of_any_kind_from_formulas_and_arrays():
     assert one.hypothesis("`green:x` > `red:x`").prob == pytest.approx((one.flat[:, 1] > one.flat[:, 3]).mean())
 
 
+COUNT = 300
+CODES = np.random.default_rng(2).integers(0, 3, COUNT)
+WORDS = np.array(["red", "blue", "green"])[CODES]
+ORDER = ["red", "green", "blue"]
+FRAME = pd.DataFrame({"x": np.random.default_rng(1).normal(size=COUNT).round(2), "kind": WORDS, "code": CODES,
+                      "w": np.random.default_rng(3).integers(1, 4, COUNT), "g": np.arange(COUNT) % 3})
+LABELS = {                                                     # name: (labels, levels in their order)
+    "text": (WORDS, ("blue", "green", "red")), "a list": (list(WORDS), ("blue", "green", "red")),
+    "objects": (WORDS.astype(object), ("blue", "green", "red")), "string": (pd.array(WORDS, dtype="string"), ("blue", "green", "red")),
+    "bytes": (WORDS.astype("S"), (b"blue", b"green", b"red")), "an empty text": (np.where(CODES == 0, "", WORDS), ("", "blue", "green")),
+    "categories": (pd.Categorical(WORDS, categories=ORDER), ("red", "green", "blue")),
+    "ordered, one unused": (pd.Categorical(WORDS, categories=["pink", *ORDER], ordered=True), ("red", "green", "blue")),
+    "int64": (CODES, (0, 1, 2)), "int8": (CODES.astype(np.int8), (0, 1, 2)), "big-endian": (CODES.astype(">i4"), (0, 1, 2)),
+    "big-endian floats": (CODES.astype(">f8") / 2, (0.0, 0.5, 1.0)), "Int64": (pd.array(CODES, dtype="Int64"), (0, 1, 2)),
+    "negative numbers": (1.5 * CODES - 2, (-2.0, -0.5, 1.0)),
+    "dates": (pd.to_datetime(["2020-01-01", "2021-01-01", "2022-01-01"])[CODES], tuple(pd.to_datetime(["2020", "2021", "2022"]))),
+    "mixed": (np.array(["a", 1, False], dtype=object)[CODES], (False, 1, "a")),
+}
+
+
+def in_equations(results):
+    """Draws and names of a fit, equation by equation, without the names of its levels."""
+    return results.draws, [name.split(":", 1)[1] for name in results.names]
+
+
+@cache
+def coded(order):
+    """A fit of numbers in the place of labels whose levels are in this order of codes."""
+    return sgmc.mnlogit("code ~ x", FRAME.assign(code=np.argsort(order)[CODES]), seed=1, draws=500)
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_kinds_of_labels(kind):
+    """Bit for bit the fit of 0, 1, 2 in the levels' order, from formulas and arrays."""
+    labels, levels = LABELS[kind]
+    frame, listed = FRAME.assign(kind=labels), pd.Series(labels).tolist()
+    expected, names = in_equations(coded(tuple(CODES[listed.index(level)] for level in levels)))
+    found = sgmc.mnlogit("kind ~ x", frame, seed=1, draws=500)
+    arrays = sgmc.MNLogit(labels, sm.add_constant(frame[["x"]])).fit(seed=1, draws=500)
+    for one in (found, arrays):
+        assert one.model.levels == levels and one.names[::2] == [f"{k}:{one.model.exog_names[0]}" for k in levels[1:]]
+        np.testing.assert_array_equal(one.draws, expected)
+    assert list(found.predict(frame[:2]).columns) == list(levels) and found.predict(frame[:0]).shape == (0, 3)
+
+
+@pytest.mark.parametrize("make", [lambda v: v[:, None], lambda v: pd.DataFrame({"y": v}), lambda v: pd.Series(v).astype("category")],
+                         ids=["a column", "a frame of one column", "categories in a Series"])
+def test_labels_in_one_column(make):
+    design = sm.add_constant(FRAME[["x"]])
+    one, two = (sgmc.MNLogit(labels, design).fit(seed=1, draws=500) for labels in (make(WORDS), WORDS))
+    np.testing.assert_array_equal(one.draws, two.draws)
+
+
+def test_indices_are_compared_where_both_have_one():
+    design = sm.add_constant(FRAME[["x"]])
+    expected = sgmc.MNLogit(WORDS[50:], design.to_numpy()[50:]).fit(seed=1, draws=500)
+    for labels in (WORDS[50:], list(WORDS[50:]), pd.Categorical(WORDS[50:]), FRAME.kind[50:], FRAME[["kind"]][50:]):
+        np.testing.assert_array_equal(sgmc.MNLogit(labels, design[50:]).fit(seed=1, draws=500).draws, expected.draws)
+    assert sgmc.MNLogit(FRAME.kind, design).endog_names == "kind" and sgmc.MNLogit(WORDS, design).endog_names == "y"
+    with pytest.raises(DataError, match="endog and exog have different indices"):
+        sgmc.MNLogit(FRAME.kind.reset_index(drop=True)[:250], design[50:])
+
+
+def polars_tables():
+    """Tables of polars, and the levels in their order."""
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    in_order = "blue", "green", "red"
+    for dtype, levels in ((pl.String, in_order), (pl.Categorical, in_order), (pl.Enum(ORDER), tuple(ORDER))):
+        yield pl.DataFrame({"kind": pl.Series(WORDS.tolist(), dtype=dtype), "x": FRAME.x.to_numpy()}), levels
+
+
+def pyarrow_tables():
+    """The same of pyarrow, in two chunks."""
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    codes = pa.array([ORDER.index(word) for word in WORDS], pa.int8())
+    for kind, levels in ((pa.array(WORDS.tolist()), ("blue", "green", "red")),
+                         (pa.DictionaryArray.from_arrays(codes, pa.array(ORDER)), tuple(ORDER))):
+        table = pa.table({"kind": kind, "x": FRAME.x.to_numpy()})
+        yield pa.concat_tables([table.slice(0, 50), table.slice(50)]), levels
+
+
+@pytest.mark.parametrize("tables", [polars_tables, pyarrow_tables])
+def test_labels_of_other_libraries(tables):
+    """The order of levels is that of their type, in tables as in single columns."""
+    for table, levels in tables():
+        expected = sgmc.mnlogit("kind ~ x", FRAME.assign(kind=pd.Categorical(WORDS, categories=levels)), seed=1, draws=500)
+        found = sgmc.mnlogit("kind ~ x", table, seed=1, draws=500)
+        column = sgmc.MNLogit(table["kind"], sm.add_constant(FRAME[["x"]])).fit(seed=1, draws=500)
+        assert found.model.levels == column.model.levels == levels
+        assert column.model.endog_names == ("kind" if tables is polars_tables else "y")
+        np.testing.assert_array_equal(found.draws, expected.draws)
+        np.testing.assert_array_equal(column.draws, expected.draws)
+        np.testing.assert_array_equal(found.predict(table), expected.predict(FRAME).to_numpy())
+
+
+@pytest.mark.parametrize("make", [lambda v, gone: np.where(gone, None, v), lambda v, gone: pd.Categorical(np.where(gone, None, v)),
+                                  lambda v, gone: pd.Series(v, dtype="string").mask(gone),
+                                  lambda v, gone: pd.Series(CODES, dtype="Int64").mask(gone)],
+                         ids=["None", "categories", "NA", "numbers"])
+def test_rows_without_a_label_are_dropped_and_counted(make):
+    gone = np.arange(COUNT) % 7 == 0
+    found = sgmc.mnlogit("kind ~ x", FRAME.assign(kind=make(WORDS, gone)), seed=1, draws=500)
+    kept = sgmc.mnlogit("kind ~ x", FRAME.assign(kind=make(WORDS, np.zeros(COUNT, bool)))[~gone], seed=1, draws=500)
+    np.testing.assert_array_equal(found.draws, kept.draws)
+    assert f"{gone.sum()} rows with missing values were dropped." in str(found.summary())
+
+
+def test_a_level_that_only_missing_rows_have_is_none():
+    frame = FRAME.assign(kind=np.where(np.arange(COUNT) < 5, "pink", WORDS), x=FRAME.x.mask(np.arange(COUNT) < 5))
+    assert sgmc.mnlogit("kind ~ x", frame, seed=1, draws=500).model.levels == ("blue", "green", "red")
+
+
+def assert_same_gaussian(one, other):
+    """Equal modes and curvatures there; draws differ, because the rows do."""
+    for a, b in zip(*([r._fit.problem.coordinates.reported(np.zeros(len(r.names))),
+                       r._fit.problem.curvature_covariance] for r in (one, other))):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+
+
+def test_weights_are_so_many_rows():
+    weighted = sgmc.mnlogit("kind ~ x", FRAME, weights="w", seed=1)
+    repeated = sgmc.mnlogit("kind ~ x", FRAME.loc[FRAME.index.repeat(FRAME.w)], seed=1)
+    assert_same_gaussian(weighted, repeated)
+    assert weighted.nobs == repeated.nobs == FRAME.w.sum() and weighted.null_deviance == pytest.approx(repeated.null_deviance)
+    assert (np.abs(weighted.params - repeated.params) < 5 * np.hypot(weighted.mcse(), repeated.mcse())).all()
+    with pytest.raises(AssertionError):
+        assert_same_gaussian(weighted, sgmc.mnlogit("kind ~ x", FRAME, seed=1))
+
+
+def test_strata_leave_the_posterior_as_it_is():
+    """Of a column, or of the kinds themselves."""
+    plain = sgmc.mnlogit("kind ~ x", FRAME, seed=1)
+    for how in (dict(strata="g"), dict()):
+        found = sgmc.mnlogit("kind ~ x", FRAME, seed=1, sampler="lmsgld", subsample="stratified", draws=2000, **how)
+        assert_same_gaussian(found, plain)
+        assert (np.abs(found.params - plain.params) < 5 * np.hypot(found.mcse(), plain.mcse())).all()
+
+
+def test_subsets_by_kind_and_by_predictor():
+    frame = FRAME.assign(kind=np.where(np.arange(COUNT) % 4 == 1, "pink", WORDS))
+    found = sgmc.mnlogit("kind ~ x", frame, subset="kind != 'pink'", seed=1)
+    assert found.model.levels == ("blue", "green", "red")
+    np.testing.assert_array_equal(found.draws, sgmc.mnlogit("kind ~ x", frame[frame.kind != "pink"], seed=1).draws)
+    some = sgmc.mnlogit("kind ~ x", FRAME, subset=lambda df: df.x > 0, seed=1)
+    np.testing.assert_array_equal(some.draws, sgmc.mnlogit("kind ~ x", FRAME[FRAME.x > 0], seed=1).draws)
+
+
+BAD_LABELS = {
+    "bool": (CODES > 0, "has 2 kinds in the rows used; mnlogit is for three or more, use logit for two"),
+    "one": (["a"] * COUNT, "has 1 kind in the rows used"),
+    "numbers": (1.5 * np.arange(COUNT), "has 300 kinds; mnlogit takes at most 50: join some of them, or use ols"),
+    "alike in print": (np.array(["1", 1, 2.5], dtype=object)[CODES], "there is more than one coefficient '1:"),
+    "lists": ([[1], [2], [3]] * 100, r"holds list, which are no labels|endog has shape \(300, 1\)"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_LABELS)
+def test_labels_that_do_not_suit(kind):
+    labels, message = BAD_LABELS[kind]
+    with pytest.raises(DataError, match=message):
+        sgmc.mnlogit("kind ~ x", FRAME.assign(kind=labels))
+    if kind != "lists":                                        # an array of one column of numbers
+        with pytest.raises(DataError, match=message):
+            sgmc.MNLogit(labels, sm.add_constant(FRAME[["x"]]))
+
+
+@pytest.mark.parametrize("endog, message", [
+    (None, r"endog has shape \(\)"), (1.0, r"endog has shape \(\)"), ({"a": 1}, r"endog has shape \(\)"),
+    (np.column_stack([WORDS, WORDS]), r"endog has shape \(300, 2\)"), (WORDS[1:], "endog has 299 values, exog has 300 rows"),
+    (np.ma.masked_equal(CODES, 2), "endog has missing values"), (np.where(CODES == 2, np.nan, CODES), "endog has missing values"),
+    (pd.Series(WORDS, range(1, COUNT + 1)), "endog and exog have different indices"),
+], ids=range(8))
+def test_labels_of_arrays_that_are_refused(endog, message):
+    with pytest.raises(DataError, match=message):
+        sgmc.MNLogit(endog, sm.add_constant(FRAME[["x"]]))
+
+
+def test_kinds_without_weight_do_not_count():
+    with pytest.raises(DataError, match="has 2 kinds in the rows used"):
+        sgmc.mnlogit("kind ~ x", FRAME.assign(w=np.where(CODES == 2, 0, 1)), weights="w")
+
+
+def test_reprs_count_all_equations():
+    model = sgmc.MNLogit(WORDS, sm.add_constant(FRAME[["x"]]))
+    assert repr(model) == "<Multinomial logit model: 300 rows, 4 coefficients>"
+    assert repr(model.fit(seed=1)) == "<Multinomial logit posterior: 4 parameters, 4 chains x 1000 draws>"
+
+
+@pytest.mark.parametrize("how, message", [
+    (dict(init=np.zeros(2)), r"init has shape \(2,\); it must be \(4,\) or \(4, 4\): one number a parameter$"),
+    (dict(init=pd.Series(0.0, ["red:x", "red:Intercept", "green:x", "green:Intercept"])),
+     "it must be green:Intercept, green:x, red:Intercept, red:x, in this order"),
+    (dict(prior={"blue:x": "normal"}), "prior: 'blue:x' is neither a term nor a column of the design"),
+    (dict(sampler="csgbd"), "families with own parameters or several equations"),
+], ids=range(4))
+def test_arguments_that_do_not_suit_the_equations(how, message):
+    with pytest.raises((ArgumentError, NotSupported), match=message):
+        sgmc.mnlogit("kind ~ x", FRAME, **how)
+
+
+def test_statements_of_an_equation_that_is_none():
+    """The first level has no equation."""
+    with pytest.raises(ArgumentError, match="hypothesis: 'blue:x' is not a parameter; they are: green:Intercept, "):
+        of_words().hypothesis("`green:x` > `blue:x`")
+
+
+@cache
+def of_words():
+    """A fit of the words."""
+    return sgmc.mnlogit("kind ~ x", FRAME, seed=1, draws=500)
+
+
 def test_priors_by_column_and_by_equation():
     prior = {"age": sgmc.normal(0, 1), "2:age": sgmc.normal(0, 3), "Intercept": sgmc.normal(0, 9)}
     used = sgmc.mnlogit(FORMULA, anes96(), seed=1, prior=prior).prior_summary().used

@@ -306,7 +306,7 @@ def test_summaries_of_few_chains_or_draws(data, how):
 
 
 def test_reprs(results):
-    assert repr(results) == "<Logit posterior: 6 coefficients, 4 chains x 1000 draws>"
+    assert repr(results) == "<Logit posterior: 6 parameters, 4 chains x 1000 draws>"
     assert "<table" in results._repr_html_()
 
 

@@ -52,8 +52,8 @@ def test_a_coefficient_is_a_contrast(posterior):
 @pytest.mark.parametrize("wanted, error, text", [
     ("x1 = x2 = 0", ArgumentError, "contrast: 'x1 = x2 = 0' must be one expression"),
     ("x1 =", ArgumentError, "must be one expression"),
-    ("x1, x2", ArgumentError, "not linear"), ("X11", ArgumentError, "contrast: 'X11' is not a coefficient"),
-    ("x1*x2", ArgumentError, "contrast: 'x1*x2' is not linear"), ({"x9": 1}, ArgumentError, "'x9' is not a coefficient"),
+    ("x1, x2", ArgumentError, "not linear"), ("X11", ArgumentError, "contrast: 'X11' is not a parameter"),
+    ("x1*x2", ArgumentError, "contrast: 'x1*x2' is not linear"), ({"x9": 1}, ArgumentError, "'x9' is not a parameter"),
     ([1, 2], ArgumentError, "contrast has shape (1, 2); it must have 5 columns"), ([], ArgumentError, "contrast has shape"),
     ([1, 0, 0, 0, np.nan], DataError, "missing or infinite"), (None, DataError, "contrast is None"),
     ("", ArgumentError, "must be one expression"), ("intercept", ArgumentError, "did you mean 'Intercept'"),
@@ -81,7 +81,7 @@ def test_covariances_of_combinations(posterior, normalised):
     part = posterior.cov_params(column=["x2", "x1"])
     assert part.index.tolist() == part.columns.tolist() == ["x2", "x1"]
     assert part.loc["x1", "x2"] == posterior.cov_params().loc["x1", "x2"]
-    with pytest.raises(ArgumentError, match="'x9' is not a coefficient"):
+    with pytest.raises(ArgumentError, match="'x9' is not a parameter"):
         posterior.cov_params(column="x9")
     with pytest.raises(ArgumentError, match="r_matrix or column"):
         posterior.cov_params(R, "x1")

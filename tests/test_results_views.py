@@ -32,7 +32,7 @@ def test_the_tree(arviz, equal, votes):
     tree = equal.to_arviz(log_likelihood=True)
     assert set(tree.children) == {"posterior", "observed_data", "log_likelihood"}
     params = tree["posterior"]["params"]
-    assert params.dims == ("chain", "draw", "coefficient") and params.coords["coefficient"].values.tolist() == equal.names
+    assert params.dims == ("chain", "draw", "parameter") and params.coords["parameter"].values.tolist() == equal.names
     np.testing.assert_array_equal(params.values, equal.draws)
     np.testing.assert_array_equal(tree["observed_data"]["y"].values, votes.y)
     density = tree["log_likelihood"]["y"]
@@ -77,7 +77,7 @@ def test_trees_without_the_data(arviz, votes, tmp_path):
 def test_names_that_trees_cannot_have(arviz):
     rng = np.random.default_rng(0)
     fit = sgmc.Logit(rng.integers(0, 2, 100), rng.normal(size=(100, 2)), names=["I(x / 2)", "a b"]).fit(seed=1)
-    assert fit.to_arviz()["posterior"]["params"].sel(coefficient="I(x / 2)").shape == (4, 1000)
+    assert fit.to_arviz()["posterior"]["params"].sel(parameter="I(x / 2)").shape == (4, 1000)
 
 
 @pytest.mark.parametrize("package, call, extra", [
@@ -150,7 +150,7 @@ def test_axes_given(plt, equal):
 
 
 def test_plots_refused(plt, equal):
-    with pytest.raises(ArgumentError, match="'x3' is not a coefficient"):
+    with pytest.raises(ArgumentError, match="'x3' is not a parameter"):
         equal.plot_acf("x3")
     with pytest.raises(ArgumentError, match="alpha"):
         equal.plot_posterior(alpha=0)
@@ -161,6 +161,6 @@ def test_plots_refused(plt, equal):
 def test_too_many_coefficients_to_plot(plt):
     rng = np.random.default_rng(0)
     fit = sgmc.Logit(rng.integers(0, 2, 5000), rng.normal(size=(5000, 41))).fit(seed=1, draws=2000)
-    with pytest.raises(ArgumentError, match="41 coefficients are too many to plot: choose some"):
+    with pytest.raises(ArgumentError, match="41 parameters are too many to plot: choose some"):
         fit.plot_trace()
     assert len(fit.plot_trace(fit.names[:2])) == 2

@@ -30,10 +30,10 @@ cdef double integral(double z, double *weight) noexcept nogil:
     has no cancellation; below, E1 is -gamma - log z - sum_k (-z)^k / (k k!) (their 5.1.11).
     """
     cdef double total = 0, term = 1
-    cdef int k
+    cdef Py_ssize_t k
     z = max(z, SMALLEST)
     if z > TURN:
-        for k in range(<int> min(100 / z, 100.0) + 3, 0, -1):
+        for k in range(<Py_ssize_t> min(100 / z, 100.0) + 3, 0, -1):
             total = k * k / (z + 2 * k + 1 - total)
         weight[0] = (1 - total) / z
         return -log(z + 1 - total)

@@ -9,7 +9,7 @@ from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, next_uniform
 from sgmc.core.spec import Parameter, SamplerSpec
 
 cdef double DIVERGENT = 1000      # loss of log posterior (of energy) by which a proposal counts as divergent
-LARGEST_DENSE = 100               # coefficients up to which metric="auto" is dense
+LARGEST_DENSE = 100               # parameters up to which metric="auto" is dense
 
 
 cdef class Metropolis(Sampler):
@@ -121,7 +121,7 @@ class MetropolisSpec(SamplerSpec):
     all_rows = True
     metric_parameter = Parameter(
         "metric", "auto", "constant metric learned in warmup; auto: none in coordinates whitened at the mode, else dense up to "
-        f"{LARGEST_DENSE} coefficients", choices=("auto", "identity", "diag", "dense"))
+        f"{LARGEST_DENSE} parameters", choices=("auto", "identity", "diag", "dense"))
 
     def fitted_to(self, whitened):
         """Coordinates that are whitened already need no metric."""

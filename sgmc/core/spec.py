@@ -130,8 +130,8 @@ class SamplerSpec(Spec):
     def noise_refusal(self, map):
         """Why the noise of single coordinates is not to be had behind `map`; empty where it is."""
         return "" if map is None or map.diagonal else (
-            f"{self.name} needs the noise of single coordinates, which a dense preconditioner of a table that stays as it is "
-            "(sparse, memory-mapped, read-only) mixes; use precondition='diag'")
+            f"{self.name} needs the noise of single coordinates, which a dense preconditioner mixes where the table is not rotated "
+            "(sparse, memory-mapped or read-only ones; families with own parameters or several equations); use precondition='diag'")
 
     def fitted_to(self, whitened):
         """This specification, or what stands for it where coordinates are, or are not, whitened at the mode."""

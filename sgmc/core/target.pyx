@@ -118,6 +118,10 @@ cdef class Design:
 cdef class Model:
     """Log-likelihood of exchangeable rows; see target.pxd."""
 
+    def units(self, theta):
+        """Distances in a row's predictors over which its curvatures change by a factor of up to e, an array (width,)."""
+        return np.ones(self.width)
+
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 1
 

@@ -41,7 +41,7 @@ class Saved:
 
 def mark(problem, plan, settings):
     """What makes the draws of a run: what the user chose, a checksum of the posterior, and what was derived from it."""
-    return {"rows": problem.model.n, "coefficients": list(problem.priors.names),
+    return {"rows": problem.model.n, "parameters": list(problem.priors.names),
             "prior": [str(p) for p in problem.priors.specified], "sampler": repr(plan.spec), "gradient": plan.gradient,
             "subsample": settings.subsample, "chains": settings.chains, "cov_type": settings.cov_type,
             "precondition": settings.precondition,

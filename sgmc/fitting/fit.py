@@ -110,6 +110,7 @@ def fit(problem, settings, begun, saved=None):
     """
     size = problem.model.n, problem.model.dim
     check_draws(settings, size[1])
+    check_init(settings, problem.priors)
     spec, gradient, reason, seen = decide(problem, settings, size)
     known = noise_of(problem, gradient, settings, seen)
     plan = planning.plan(spec, gradient, reason, settings, known, size, problem.coordinates)
@@ -182,8 +183,21 @@ def check_draws(settings, d):
     """Refuse more draws than memory should hold."""
     size = 8 * settings.draws * settings.chains * d
     if size > MEMORY_LIMIT:
-        raise ArgumentError(f"draws={settings.draws} in {settings.chains} chains of {d} coefficients are {size / 2**30:.1f} GB, "
+        raise ArgumentError(f"draws={settings.draws} in {settings.chains} chains of {d} parameters are {size / 2**30:.1f} GB, "
                             "over the limit of 1 GB; keep fewer and thin more")
+
+
+def check_init(settings, priors):
+    """Refuse a start that has not one number a parameter, or none that is positive where the parameter is."""
+    init, chains, d = settings.init, settings.chains, len(priors.names)
+    if init is None:
+        return
+    if init.shape not in ((d,), (chains, d)):
+        own = f", {', '.join(priors.names[d - priors.own:])} last" if priors.own else ""
+        raise ArgumentError(f"init has shape {init.shape}; it must be ({d},) or ({chains}, {d}): one number a parameter{own}")
+    for name, values in zip(priors.names[d - priors.own:], init.T[d - priors.own:]):
+        if np.min(values) <= 0:
+            raise ArgumentError(f"init: {name!r} is {np.min(values):g}; it must be positive")
 
 
 def build_chain(problem, plan, settings, k):
@@ -199,7 +213,7 @@ def build_chain(problem, plan, settings, k):
     if settings.init is None:
         start = problem.coordinates.from_white(Rng(seed_sequence(settings.seed, "start", k)).normals(d))
     else:
-        start = problem.coordinates.from_reported(one_start(settings.init, k, settings.chains, d))
+        start = problem.coordinates.from_reported(np.broadcast_to(settings.init, (settings.chains, d))[k])
     chain = Chain(start, plan.spec.build(d, plan.schedule(0)), gradient, rng, plan.schedule)
     chain.sampler.plan_warmup(plan.warmup)
     chain.recorder = Keep(settings.draws, d, plan.thin)
@@ -219,15 +233,6 @@ def batch_search(problem, plan, settings):
     smallest = planning.SMALLEST_BATCH if shared is None else max(planning.SMALLEST_BATCH, shared.fewest)
     return BatchSearch(planning.tolerable_noise(plan.spec, plan.langevin_time), plan.stiffness, plan.warmup,
                        min(smallest, largest(problem.model.n)), problem.model.dim, lambda m: subsampler(problem, settings, plan.gradient, m))
-
-
-def one_start(init, k, chains, d):
-    """The k-th row of init, or init itself."""
-    if init.shape == (d,):
-        return init
-    if init.shape == (chains, d):
-        return init[k]
-    raise ArgumentError(f"init has shape {init.shape}; it must be ({d},) or ({chains}, {d}): one number a coefficient")
 
 
 def collect(chains, plan, run, settings):

@@ -1,4 +1,4 @@
-"""Rows that a minibatch should not be left to find: few, and each with much to say about some coefficient."""
+"""Rows that a minibatch should not be left to find: few, and each with much to say about some parameter."""
 import numpy as np
 
 from sgmc.core.expansion import leverages
@@ -12,7 +12,7 @@ def high_leverage(model, coordinates, anchor):
     """Rows to compute at every step, because their second-order residuals would dominate the gradient noise.
 
     The residual of row i is about w_i' eta^2 / 2 with eta ~ N(0, s_i^2), |w_i'| <= w_i exp(2 s_i), and moves no
-    coefficient by more than s_i sds: it adds at most N (3/4) (w_i exp(2 s_i))^2 s_i^6 to V1.  The set is the one that
+    parameter by more than s_i sds: it adds at most N (3/4) (w_i exp(2 s_i))^2 s_i^6 to V1.  The set is the one that
     needs the fewest rows a step, itself and the batch that keeps the rest within the tolerance at h = 1.
 
     Returns

@@ -19,7 +19,7 @@ class GradientNoise:
     Attributes
     ----------
     worst : float
-        V, the variance relative to the posterior precision, of the worst coefficient.
+        V, the variance relative to the posterior precision, of the worst parameter.
     widest : float
         The largest variance of any direction of the sampler's coordinates, in the same units.
     tau : array (d,)

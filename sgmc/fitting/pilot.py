@@ -22,7 +22,7 @@ class Pilot:
     Attributes
     ----------
     noise : array (strata, d)
-        V1 a coefficient: variance of the gradient estimate from one row, relative to the posterior precision, in
+        V1 a parameter: variance of the gradient estimate from one row, relative to the posterior precision, in
         stationarity: what is seen with control values at the mode, times the estimator's `staleness`.  One row, but for
         stratified sampling.
     covariance : array (strata, d, d)
@@ -38,7 +38,7 @@ class Pilot:
     sd_ratio: np.ndarray
 
     def worst_noise(self, factors=1.0):
-        """Largest noise of a coefficient, for factors of V1 (one a stratum); V1 itself by default."""
+        """Largest noise of a parameter, for factors of V1 (one a stratum); V1 itself by default."""
         return float((np.reshape(factors, (-1, 1)) * self.noise).sum(axis=0).max())
 
     def widest_noise(self, factors=1.0):

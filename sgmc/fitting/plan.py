@@ -36,7 +36,7 @@ class Noise(NamedTuple):
     Attributes
     ----------
     one_row : float
-        V1 of the worst coefficient.
+        V1 of the worst parameter.
     always : int
         Rows computed at every step.
     each : float
@@ -46,7 +46,7 @@ class Noise(NamedTuple):
     law : callable or None
         V of a batch by its size, for schemes that draw no simple samples.
     anisotropy : float
-        Largest noise of any direction over that of the worst coefficient.
+        Largest noise of any direction over that of the worst parameter.
     """
 
     one_row: float
@@ -166,7 +166,7 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
     noise : Noise
         Of that gradient.
     size : (int, int)
-        Rows and coefficients.
+        Rows and parameters.
     coordinates : Coordinates
         Its stiffness turns a whitened step into one in x.
 

@@ -8,7 +8,7 @@ from sgmc.core.contract import Anchor
 from sgmc.core.densities import FAMILIES, LONGEST_PULLED, Pulled, Quadratic, Separable
 from sgmc.core.design import design, rotate
 from sgmc.core.expansion import expand
-from sgmc.core.maps import Affine
+from sgmc.core.maps import Affine, Scaling
 from sgmc.errors import NotSupported
 from sgmc.fitting.blas import one_blas_thread
 from sgmc.fitting.coordinates import collinearity, coordinates, undo_centring, whitener
@@ -21,6 +21,8 @@ from sgmc.fitting.separation import complete_separation, linear_predictor, separ
 from sgmc.fitting.shrinkage import shrunk_coordinates, without_poles
 from sgmc.fitting.walls import walled_coordinates
 from sgmc.priors import Scales, resolve
+
+ANY_MAP = Scaling([0.0], [1.0])
 
 
 @dataclass
@@ -138,8 +140,8 @@ def regression_problem(data, family, prior, settings):
         where = dispersed_coordinates(mode, back, priors.own, power)
     else:
         where = coordinates(mode, back, precondition, rotated, priors.own)
-    if model.width > 1 and settings.sampler is not None and settings.sampler.refusal(where.map):
-        where = coordinates(mode, back, None, False, priors.own)             # a metric whitens for itself, and takes no map
+    if model.width > 1 and settings.sampler is not None and settings.sampler.refusal(ANY_MAP):
+        where = coordinates(mode, back, None, False, priors.own)             # a metric whitens for itself
     core = Separable([FAMILIES[f] for f in priors.columns("family")], priors.columns("location"), priors.columns("scale"),
                      priors.columns("shape"), priors.intercepts, shift, priors.own)
     if rotated:

@@ -93,7 +93,7 @@ def sandwich_coordinates(mode, back, V, rotate, logs=0):
         mu, vectors = linalg.eigh((V + mode.prior) * unit, mode.precision * unit)
     if mu[0] < FLATTEST:
         raise DataError(f"cov_type='robust': the residuals leave no variance in {(mu < FLATTEST).sum()} of {d} directions of the "
-                        "coefficients, as where rows have coefficients of their own; drop those, or leave cov_type='nonrobust'")
+                        "parameters, as where rows have coefficients of their own; drop those, or leave cov_type='nonrobust'")
     L = scale[:, None] * vectors * np.sqrt(mu)
     common = dict(L=L, origin=mode.theta, back=back, white=back @ L, stiffness=1.0, softness=1.0, logs=logs)
     if rotate:

@@ -95,7 +95,7 @@ def start(init):
     try:
         array = np.atleast_1d(numeric("init", init)).astype(float)
     except DataError as error:
-        raise ArgumentError(f"init={init!r} must be an array of numbers, one a coefficient") from error
+        raise ArgumentError(f"init={init!r} must be an array of numbers, one a parameter") from error
     if not np.isfinite(array).all():
         raise ArgumentError("init has missing or infinite values")
     return array

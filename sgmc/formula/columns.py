@@ -85,7 +85,10 @@ def levels_of(values):
         return tuple(values.cat.categories[used[used >= 0]].tolist())
     if kind(values) == "bool":
         return (False, True)
-    found = values.dropna().unique().tolist()
+    try:
+        found = values.dropna().unique().tolist()
+    except TypeError as error:
+        raise DataError(f"{values.name!r} holds {types_of(values)}, which are no labels") from error
     try:
         return tuple(sorted(found))
     except TypeError:

@@ -45,6 +45,25 @@ def pandas_or_same(data):
     return data if frame is None else frame
 
 
+def column_of(values, name):
+    """One value a row as a Series, levels in the order of its library's type; `name` for what has none."""
+    home = type(values).__module__.split(".")[0]
+    if home == "polars":
+        return _from_polars(values).rename(values.name or name)
+    if home == "pyarrow":
+        return values.to_pandas().rename(name)
+    series = values if isinstance(values, pd.Series) else pd.Series(one_column(values), name=name)
+    swapped = isinstance(series.dtype, np.dtype) and not series.dtype.isnative      # pandas' hash tables refuse these
+    return series.astype(series.dtype.newbyteorder("=")) if swapped else series
+
+
+def one_column(values):
+    """The column of an array or frame that has one; anything else as it is."""
+    if np.ndim(values) != 2 or np.shape(values)[1] != 1:
+        return values
+    return values.iloc[:, 0] if isinstance(values, pd.DataFrame) else np.asarray(values)[:, 0]
+
+
 def from_other_library(data):
     """A table of another library as a DataFrame; None for what is no table in memory."""
     if not hasattr(type(data), "columns"):                     # of the class: a lazy table would have to find its own

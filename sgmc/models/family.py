@@ -10,6 +10,7 @@ from sgmc.priors import PriorSpec
 LARGEST = 700.0           # predictor beyond which exp would overflow, as a number and in products
 STEEPEST = 200.0          # the same where exp is squared or cubed, with outcomes as factors beside
 MOST = 9e18               # of a simulated count's mean
+EXTREME = 1e150           # sd of outcomes whose sum of squares is a number
 
 
 class Own(NamedTuple):
@@ -277,6 +278,11 @@ class Continuous(Family):
 
     @staticmethod
     def check(y, label):
-        """Outcomes differ."""
+        """Outcomes differ, in units in which their squares are numbers."""
         if y.min() == y.max():
             raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain")
+        size = np.abs(y).max()
+        sd = size * np.std(y / size)
+        if not 1 / EXTREME < sd < EXTREME:
+            raise DataError(f"the outcome {label!r} has an sd of {sd:.3g}, too {'small' if sd < 1 else 'large'} to reckon with its "
+                            "square; change its units")

@@ -183,7 +183,8 @@ class MnlogitFamily(Family):
         """Three kinds or more, and not a kind for every number."""
         kinds = len(np.unique(y))
         if kinds < 3:
-            raise DataError(f"the outcome {label!r} has {kinds} kinds in the rows used; mnlogit is for three or more, use logit for two")
+            raise DataError(f"the outcome {label!r} has {kinds} kind{'s' if kinds > 1 else ''} in the rows used; mnlogit is for three or "
+                            "more, use logit for two")
         if kinds > MOST_KINDS:
             raise DataError(f"the outcome {label!r} has {kinds} kinds; mnlogit takes at most {MOST_KINDS}: join some of them, or use ols "
                             "for numbers")

@@ -6,7 +6,7 @@ from sgmc.plots.axes import axes_for
 
 
 def trace(draws, weights, names, ax=None):
-    """Draws (chain, draw, coefficient) in their order; along the sum of the weights, the time passed, where there are some."""
+    """Draws (chain, draw, parameter) in their order; along the sum of the weights, the time passed, where there are some."""
     time = np.arange(draws.shape[1]) if weights is None else np.cumsum(weights)
     axes = axes_for(len(names), ax)
     for j, (one, name) in enumerate(zip(axes, names)):
@@ -18,7 +18,7 @@ def trace(draws, weights, names, ax=None):
 
 
 def acf(draws, weights, names, ax=None, max_lag=40):
-    """Autocorrelations of draws (chain, draw, coefficient) up to `max_lag`, a line a chain."""
+    """Autocorrelations of draws (chain, draw, parameter) up to `max_lag`, a line a chain."""
     rho = convergence.autocorr(draws, min(max_lag, draws.shape[1] - 1), weights=weights)
     axes = axes_for(len(names), ax)
     for j, (one, name) in enumerate(zip(axes, names)):

@@ -8,7 +8,7 @@ BINS = 40
 
 
 def posterior(draws, weights, names, ax=None, alpha=0.05):
-    """Weighted histograms of draws (chain, draw, coefficient), with mean (line) and equal-tailed interval (bar)."""
+    """Weighted histograms of draws (chain, draw, parameter), with mean (line) and equal-tailed interval (bar)."""
     mean, limits = moments.mean(draws, weights), moments.quantile(draws, [alpha / 2, 1 - alpha / 2], weights)
     flat = None if weights is None else np.tile(weights, len(draws))
     axes = axes_for(len(names), ax)

@@ -22,13 +22,13 @@ def check_choice(name, value, choices):
 
 
 def known(cols, names):
-    """Names of coefficients, as a list; ArgumentError with the nearest one for a name that is none."""
+    """Names of parameters, as a list; ArgumentError with the nearest one for a name that is none."""
     cols = [cols] if isinstance(cols, str) else cols
     if not np.iterable(cols):
-        raise ArgumentError(f"cols={cols!r} must be a list of coefficients")
+        raise ArgumentError(f"cols={cols!r} must be a list of parameters")
     for name in (cols := list(cols)):
         if name not in names:
             near = difflib.get_close_matches(str(name), names, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"they are: {', '.join(names[:20])}"
-            raise ArgumentError(f"cols: {name!r} is not a coefficient; {hint}")
+            raise ArgumentError(f"cols: {name!r} is not a parameter; {hint}")
     return cols

@@ -18,7 +18,7 @@ E_BFMI = 0.3              # limit of Betancourt (2016)
 
 
 def noise_share(fit):
-    """Share of the draws' variance that gradient noise adds, for the worst coefficient; negative where it takes away."""
+    """Share of the draws' variance that gradient noise adds, for the worst parameter; negative where it takes away."""
     h, spec = fit.langevin_time, fit.plan.spec
     added = spec.inflation(h, fit.noise.worst) - spec.inflation(h, 0.0)
     return added / (1 + added)
@@ -31,7 +31,7 @@ def after_sampling(fit, names, theta, ess_mean, ess_sd, rhat):
     ----------
     fit : Fit
     names : list of str
-        Of the coefficients.
+        Of the parameters.
     theta : array (chain, draw, d)
     ess_mean, ess_sd, rhat : array (d,)
     """
@@ -129,7 +129,7 @@ def shape(fit):
     if fit.settings.robust:
         far = departure(fit) if spec.uses_gradient else fit.pilot.departure
         return [] if far < FAR_OF_SANDWICH else [ShapeWarning(
-            f"the posterior is far from the Gaussian at its mode (by {far:.2g} sd for the worst coefficient); the sandwich is a "
+            f"the posterior is far from the Gaussian at its mode (by {far:.2g} sd for the worst parameter); the sandwich is a "
             "statement about that Gaussian, for many rows.", "Compare with cov_type='nonrobust', and read the means with care.")]
     if not spec.uses_gradient:
         shift, ratio = np.abs(fit.pilot.mean_shift).max(), np.abs(fit.pilot.sd_ratio - 1).max()
@@ -140,7 +140,7 @@ def shape(fit):
     far = departure(fit)
     if far < FAR:
         return []
-    return [ShapeWarning(f"the posterior is far from the Gaussian at its centre (by {far:.2g} sd for the worst coefficient); steps "
+    return [ShapeWarning(f"the posterior is far from the Gaussian at its centre (by {far:.2g} sd for the worst parameter); steps "
                          "without accept-reject may be biased there.", "Compare with sampler='mala'.")]
 
 
@@ -148,7 +148,7 @@ def departure(fit):
     """The largest difference of a mean, in sds, or relative one of an sd, between draws and the Gaussian that they set out from."""
     where = fit.problem.coordinates
     sd = np.sqrt((where.white ** 2).sum(axis=1))
-    if where.whitened:                                        # as coefficients would be if the map were affine
+    if where.whitened:                                        # as parameters would be if the map were affine
         standard = fit.x @ (where.white / sd[:, None]).T
     else:
         standard = (where.theta(fit.x) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
@@ -156,14 +156,14 @@ def departure(fit):
 
 
 def monte_carlo(theta, ess_mean, ess_sd, rhat):
-    """Too few effective draws for the promised accuracy of the worst of d coefficients, or chains that disagree.
+    """Too few effective draws for the promised accuracy of the worst of d parameters, or chains that disagree.
 
     The largest of d standard normal errors is about sqrt(2 log 2d); an sd from n draws is known to 1 / sqrt(2 n).
     """
     found, d = [], theta.shape[2]
     if not np.isfinite(ess_mean).all():
         constant = int((~np.isfinite(ess_mean)).sum())
-        return [LowESSWarning(f"{theta.shape[1]} draws a chain do not suffice for diagnostics of {constant} coefficients.",
+        return [LowESSWarning(f"{theta.shape[1]} draws a chain do not suffice for diagnostics of {constant} parameters.",
                               "Take at least draws=100.")]
     worst = math.sqrt(2 * math.log(2 * d))
     mean_error, sd_error = worst / math.sqrt(ess_mean.min()), worst / math.sqrt(2 * ess_sd.min())
@@ -174,5 +174,5 @@ def monte_carlo(theta, ess_mean, ess_sd, rhat):
             f"worst sd by {100 * sd_error:.0f} %.", f"Take draws={math.ceil(factor * theta.shape[1] / 100) * 100}."))
     if np.isfinite(rhat).any() and np.nanmax(rhat) > RHAT:
         found.append(ConvergenceWarning(f"max R-hat {np.nanmax(rhat):.3f} > {RHAT}: the chains disagree.",
-                                        "Run longer (draws, warmup); look at the trace of that coefficient."))
+                                        "Run longer (draws, warmup); look at the trace of that parameter."))
     return found

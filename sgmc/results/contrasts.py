@@ -1,4 +1,4 @@
-"""Linear combinations of coefficients, in words or as a matrix, and their posterior."""
+"""Linear combinations of parameters, in words or as a matrix, and their posterior."""
 import numpy as np
 import pandas as pd
 
@@ -17,7 +17,7 @@ def combinations(wanted, names):
     wanted : str, list of str, dict, Series, DataFrame or array
         See `Results.contrast`.
     names : list of str
-        Of the coefficients.
+        Of the parameters.
     """
     if isinstance(wanted, str):
         wanted = [wanted]

@@ -1,4 +1,4 @@
-"""What a posterior says of the coefficients: moments, intervals, tables, hypotheses and contrasts."""
+"""What a posterior says of the parameters: moments, intervals, tables, hypotheses and contrasts."""
 import numpy as np
 import pandas as pd
 
@@ -50,7 +50,7 @@ class Estimates:
         r_matrix : array, frame or text, optional
             Linear combinations whose covariance is wanted, as in `contrast`.
         column : str or list of str, optional
-            Coefficients wanted.
+            Parameters wanted.
         cov_type : {"nonrobust", "robust"}, optional
             Default: that of the fit, from its draws.  ``"nonrobust"`` of a robust fit is what the model alone would say: the
             inverse curvature of the log posterior at its mode.
@@ -72,7 +72,7 @@ class Estimates:
         alpha : float
             One minus the probability of the interval.
         cols : str or list of str, optional
-            Coefficients wanted.
+            Parameters wanted.
         method : {"eti", "hdi"}
             Equal tails, or the narrowest interval.
         """
@@ -115,7 +115,7 @@ class Estimates:
         return frame if self.weights is None else frame.assign(weight=self.flat_weights)
 
     def hypothesis(self, statement):
-        """Posterior probability of an inequality between linear combinations of coefficients.
+        """Posterior probability of an inequality between linear combinations of parameters.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Estimates:
         return row
 
     def contrast(self, contrast, alpha=0.05):
-        """Posterior of linear combinations of coefficients.
+        """Posterior of linear combinations of parameters.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class Estimates:
         return contrasts.contrast(self, r_matrix, alpha)
 
     def linear(self, text):
-        """Draws of a linear expression in coefficient names and numbers, (chain * draw,)."""
+        """Draws of a linear expression in parameter names and numbers, (chain * draw,)."""
         from sgmc.results.expression import Statement
 
         statement = Statement(text, self.names, "linear")

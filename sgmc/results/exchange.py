@@ -16,7 +16,7 @@ def to_arviz(results, log_likelihood):
     chains, draws, _ = results.draws.shape
     kept = np.arange(draws) if results.weights is None else moments.systematic(results.weights, draws)
     groups = {"posterior": {"params": results.draws[:, kept]}}
-    dims, coords = {"params": ["coefficient"]}, {"coefficient": list(results.names)}
+    dims, coords = {"params": ["parameter"]}, {"parameter": list(results.names)}
     if results.weights is not None:
         groups["sample_stats"] = {"kept_draw": np.broadcast_to(kept, (chains, draws)).copy()}
     if results._fit is not None:

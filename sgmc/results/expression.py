@@ -1,4 +1,4 @@
-"""Linear expressions in coefficient names, for hypotheses and contrasts."""
+"""Linear expressions in parameter names, for hypotheses and contrasts."""
 import ast
 import difflib
 import re
@@ -11,7 +11,7 @@ LARGEST = 1e300           # of the numbers in a statement
 
 
 class Statement:
-    """A text in coefficient names, such as ``2*x1 - `my var` > 0.5``, whose names are read before its signs.
+    """A text in parameter names, such as ``2*x1 - `my var` > 0.5``, whose names are read before its signs.
 
     Names that are not identifiers are written in backticks; names like ``g[T.b]`` also as they stand.
 
@@ -48,6 +48,8 @@ class Statement:
         self.part = code.strip()
         for token, name in self.used.items():
             self.part = self.part.replace(token, name)
+        for name in re.findall(r"`([^`]+)`", code):
+            self.unit(name)                                    # those known have become tokens: says which is not
         try:
             tree = ast.parse(code.strip(), mode="eval").body
         except SyntaxError:
@@ -81,13 +83,13 @@ class Statement:
                 return a * b, a * v + b * u
             if isinstance(node.op, ast.Div) and not v.any() and b != 0:
                 return a / b, u / b
-        raise self.refused("{} is not linear in the coefficients")
+        raise self.refused("{} is not linear in the parameters")
 
     def unit(self, name):
-        """Weights of one coefficient."""
+        """Weights of one parameter."""
         if name not in self.names:
             near = difflib.get_close_matches(name, self.names, n=1)
-            raise ArgumentError(f"{self.what}: {name!r} is not a coefficient"
+            raise ArgumentError(f"{self.what}: {name!r} is not a parameter"
                                 + (f"; did you mean {near[0]!r}?" if near else f"; they are: {', '.join(self.names[:20])}"))
         return np.eye(len(self.names))[self.names.index(name)]
 

@@ -116,7 +116,7 @@ def leave_one_out(rows, r_eff):
 
 
 def efficiency(results):
-    """Effective over actual draws, of the coefficients' means, for the length of the importance weights' tail."""
+    """Effective over actual draws, of the parameters' means, for the length of the importance weights' tail."""
     size = convergence.ess(results.draws, method="mean", weights=results.weights)
     return float(np.nanmean(size) / results.draws[..., 0].size) if np.isfinite(size).any() else 1.0
 

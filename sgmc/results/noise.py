@@ -12,7 +12,7 @@ def noise_table(fit, names):
     ----------
     fit : Fit
     names : list of str
-        Of the coefficients.
+        Of the parameters.
     """
     if not fit.plan.spec.minibatches:
         return None
@@ -22,7 +22,7 @@ def noise_table(fit, names):
 
 
 def coordinate_names(where, names):
-    """Names of the sampler's coordinates: the coefficients', or z1, z2, ... where it moves mixtures of them."""
+    """Names of the sampler's coordinates: the parameters', or z1, z2, ... where it moves mixtures of them."""
     mixed = where.rotated or not (where.map is None or where.map.diagonal)
     return [f"z{j + 1}" for j in range(len(names))] if mixed else list(names)
 
@@ -33,7 +33,7 @@ def refused(spec):
 
 
 def mainly(where, names, j):
-    """The coefficient that the sampler's coordinate j moves most, in sds."""
+    """The parameter that the sampler's coordinate j moves most, in sds."""
     sd = np.sqrt((where.white ** 2).sum(axis=1))
     moved = where.white if where.whitened else np.eye(len(names))
     return names[int(np.argmax(np.abs(moved[:, j]) / sd))]

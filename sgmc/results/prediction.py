@@ -17,6 +17,8 @@ def predict(results, exog, offset, transform):
 
 def labelled(results, rows, mean):
     """Means (n,) as a Series, or (n, kinds) as a DataFrame, where the rows have labels."""
+    if rows.family.outcome == "category":
+        mean = mean.reshape(rows.n, len(results.model.kinds))  # also of no row
     if rows.index is None:
         return mean
     return pd.Series(mean, rows.index) if mean.ndim == 1 else pd.DataFrame(mean, rows.index, results.model.kinds)

@@ -65,7 +65,7 @@ class Results(Estimates, Trust, Predictions, Views):
 
     def __repr__(self):
         chains, draws, d = self.draws.shape
-        return f"<{self.model.title} posterior: {d} coefficients, {chains} chains x {draws} draws>"
+        return f"<{self.model.title} posterior: {d} parameters, {chains} chains x {draws} draws>"
 
     def _repr_html_(self):
         return self.summary().as_html()

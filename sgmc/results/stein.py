@@ -9,7 +9,7 @@ from sgmc.subsampling.block import Block
 from sgmc.subsampling.uniform import Everything, Uniform
 
 LARGEST = 1000            # draws in the double sum
-WORK = 1e8                # rows x coefficients x draws of exact scores
+WORK = 1e8                # rows x parameters x draws of exact scores
 FEWEST = 200              # draws: below, control-variate scores of more draws say more
 BATCH = 1000
 

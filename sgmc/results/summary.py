@@ -12,7 +12,7 @@ from statsmodels.iolib.table import SimpleTable
 from sgmc.errors import ArgumentError
 
 WIDTH = 78
-LONGEST = 200             # coefficients printed one by one; more are shown by blocks of terms
+LONGEST = 200             # parameters printed one by one; more are shown by blocks of terms
 TEXT = dict(table_dec_above="=", table_dec_below="=", header_dec_below="-", colsep="", title_align="c", data_aligns="r",
             stubs_align="l", header_align="r", fmt="txt")
 
@@ -49,11 +49,11 @@ def latex_escape(text):
 def summary(results, alpha=0.05, title=None, yname=None, xname=None):
     """Build the summary of a Results."""
     left, right, lines = results.header
-    listed = coefficient_names(results, xname)
+    listed = parameter_names(results, xname)
     left = [(k, yname if k == "Dep. Variable" and yname else v) for k, v in left]
     out = PosteriorSummary()
     frame = results.summary_frame(alpha)
-    out.tables = [head(left, right, title or f"{left[1][1]} Posterior Summary"), coefficients(frame.iloc[:, :7], listed)]
+    out.tables = [head(left, right, title or f"{left[1][1]} Posterior Summary"), parameters(frame.iloc[:, :7], listed)]
     if "sd_nonrobust" in frame:
         out.tables.append(beside(frame, listed))
     notes = [wrap(line) for line in lines] + [wrap(f"[{w.code}] {w}", "    ") for w in results.warnings]
@@ -88,8 +88,8 @@ def fit_in(text, width):
     return text if len(text) <= width else text[: max(width - 3, 0)] + "..."
 
 
-def coefficients(frame, names):
-    """One row a coefficient, or a row a block where there are more than LONGEST."""
+def parameters(frame, names):
+    """One row a parameter, or a row a block where there are more than LONGEST."""
     headers = list(frame.columns)
     if len(frame) > LONGEST:
         return blocks(frame, names)
@@ -102,7 +102,7 @@ def coefficients(frame, names):
 
 
 def blocks(frame, names):
-    """Range of mean and sd, and the least ESS, for consecutive blocks of coefficients."""
+    """Range of mean and sd, and the least ESS, for consecutive blocks of parameters."""
     size = int(np.ceil(len(frame) / 50))
     rows, stubs = [], []
     for a in range(0, len(frame), size):
@@ -118,7 +118,7 @@ def blocks(frame, names):
 
 
 def beside(frame, names):
-    """The sandwich's sds beside those of the model alone: a row a coefficient, or a block of them with its largest sds."""
+    """The sandwich's sds beside those of the model alone: a row a parameter, or a block of them with its largest sds."""
     size = int(np.ceil(len(frame) / 50)) if len(frame) > LONGEST else 1
     robust, model = frame["sd"].to_numpy(), frame["sd_nonrobust"].to_numpy()
     rows, stubs = [], []
@@ -163,7 +163,7 @@ def ratio(value):
 
 
 def summary2(results, alpha, title, names, float_format):
-    """statsmodels' second kind of summary; `names` are of the outcome and of the coefficients, each or None."""
+    """statsmodels' second kind of summary; `names` are of the outcome and of the parameters, each or None."""
     from statsmodels.iolib.summary2 import Summary as Second
 
     yname, xname = names
@@ -173,15 +173,15 @@ def summary2(results, alpha, title, names, float_format):
     out = Second()
     out.add_title(title or f"{left[1][1]} Posterior Summary")
     out.add_df(pd.DataFrame([[a, b, c, d] for (a, b), (c, d) in zip(left, right)]), header=False, index=False, align="l")
-    out.add_df(results.summary_frame(alpha).set_axis(coefficient_names(results, xname)), float_format=float_format)
+    out.add_df(results.summary_frame(alpha).set_axis(parameter_names(results, xname)), float_format=float_format)
     for line in [*lines, *(f"[{w.code}] {w}" for w in results.warnings)]:
         out.add_text(line)
     return out
 
 
-def coefficient_names(results, xname):
-    """The coefficients' names, or those given in their place."""
+def parameter_names(results, xname):
+    """The parameters' names, or those given in their place."""
     listed = results.names if xname is None else [] if isinstance(xname, str) or not np.iterable(xname) else list(xname)
     if len(listed) != len(results.names):
-        raise ArgumentError(f"xname={xname!r} must be {len(results.names)} names, one a coefficient")
+        raise ArgumentError(f"xname={xname!r} must be {len(results.names)} names, one a parameter")
     return listed

@@ -21,7 +21,7 @@ class Trust:
         return pd.Series(convergence.mcse(self.draws, method=method, weights=self.weights), self.names)
 
     def diagnostics(self):
-        """ess_bulk, ess_tail, r_hat and Monte Carlo errors of mean and sd, a DataFrame with a row a coefficient."""
+        """ess_bulk, ess_tail, r_hat and Monte Carlo errors of mean and sd, a DataFrame with a row a parameter."""
         return pd.DataFrame({"ess_bulk": self._ess, "ess_tail": self.ess("tail"), "r_hat": self._rhat,
                              "mcse_mean": self.mcse(), "mcse_sd": self.mcse("sd")}, index=self.names)
 

@@ -11,7 +11,7 @@ class Views:
     def to_arviz(self, log_likelihood=False):
         """An ArviZ `DataTree` (arviz-base 0.8 or later) with posterior, observed_data and, if asked for, log_likelihood.
 
-        The coefficients are the variable ``params`` along ``coefficient``.  ArviZ knows no weights of draws: weighted ones are
+        The parameters are the variable ``params`` along ``parameter``.  ArviZ knows no weights of draws: weighted ones are
         resampled in proportion to their weights, in their order; ``sample_stats`` says which was taken.
 
         Parameters
@@ -34,20 +34,20 @@ class Views:
         Parameters
         ----------
         cols : str or list of str, optional
-            Coefficients wanted; default all.
+            Parameters wanted; default all.
         ax : Axes or list of Axes, optional
-            One a coefficient; default a new figure.
+            One a parameter; default a new figure.
 
         Returns
         -------
-        ndarray of Axes, one a coefficient
+        ndarray of Axes, one a parameter
         """
         from sgmc.plots.chains import trace
 
         return trace(*self._plotted(cols), ax)
 
     def plot_posterior(self, cols=None, ax=None, *, alpha=0.05):
-        """Histogram of each coefficient's draws, weighted where they are, with mean and interval; see `plot_trace`."""
+        """Histogram of each parameter's draws, weighted where they are, with mean and interval; see `plot_trace`."""
         from sgmc.plots.posterior import posterior
 
         return posterior(*self._plotted(cols), ax, check_alpha(alpha))
@@ -65,8 +65,8 @@ class Views:
         return calibration(self.pp_check(**how), ax)
 
     def _plotted(self, cols):
-        """Draws (chain, draw, coefficient) to plot, their weights and names."""
+        """Draws (chain, draw, parameter) to plot, their weights and names."""
         names = list(self.names) if cols is None else known(cols, self.names)
         if len(names) > MOST_PLOTS:
-            raise ArgumentError(f"{len(names)} coefficients are too many to plot: choose some, e.g. cols={names[:3]!r}")
+            raise ArgumentError(f"{len(names)} parameters are too many to plot: choose some, e.g. cols={names[:3]!r}")
         return self.draws[:, :, [self.names.index(name) for name in names]], self.weights, names

@@ -43,7 +43,7 @@ class Ingredients:
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"Recipe: {name} must be numbers, not {type(value).__name__}") from error
         if found.shape != shape:
-            raise ArgumentError(f"Recipe: {name} has shape {found.shape}; for {self.dim} coefficients and {self.size - self.dim} "
+            raise ArgumentError(f"Recipe: {name} has shape {found.shape}; for {self.dim} parameters and {self.size - self.dim} "
                                 f"extra variables it must be {shape}")
         return found
 

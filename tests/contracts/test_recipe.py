@@ -269,7 +269,7 @@ def test_a_recipe_has_no_default_step_and_no_name():
 
 
 @pytest.mark.parametrize("wrong, text", [
-    (dict(D=np.eye(3)), r"D has shape \(3, 3\); for 2 coefficients and 0 extra variables it must be \(2, 2\)"),
+    (dict(D=np.eye(3)), r"D has shape \(3, 3\); for 2 parameters and 0 extra variables it must be \(2, 2\)"),
     (dict(D=lambda z: np.ones(2)), r"D has shape \(2,\)"), (dict(D=lambda z: "a"), "D must be numbers, not str"),
     (dict(D=lambda z: np.full((2, 2), np.nan)), "D is not finite"), (dict(D=np.triu(np.ones((2, 2)))), "D is not symmetric"),
     (dict(D=-np.eye(2)), "D is not positive semidefinite"), (dict(Q=np.eye(2)), "Q is not skew-symmetric"),

@@ -48,10 +48,13 @@ class Case:
     model : type
     y, X, frame : array (n,), array (n, 3), DataFrame
         `frame` has also a text column g and weights w.
+    own : list of str
+        Names of the family's own parameters.
     """
 
     def __init__(self, model):
         self.model, self.verb, self.X = model, getattr(verbs, model.family.name), X
+        self.own = [one.name for one in model.family.own]
         binary = model.family.outcome == "binary"
         self.y = (np.random.default_rng(0).random(N) < 1 / (1 + np.exp(-ETA))).astype(float) if binary else next(
             values for values in outcomes().values() if accepted(model.family, values))
@@ -60,6 +63,11 @@ class Case:
 
     def __repr__(self):
         return self.model.family.name
+
+    @property
+    def d(self):
+        """Parameters of the formula and of a fit of X."""
+        return 3 + len(self.own)
 
     def fit(self, **arguments):
         """The formula fitted with these arguments."""
@@ -86,16 +94,24 @@ class Case:
 
 CASES = [Case(model) for model in (sgmc.Logit, sgmc.OLS, sgmc.Poisson)]       # what is checked depends on outcomes and on counts alone
 BINARY = [case for case in CASES if case.model.family.outcome == "binary"]
+REAL = [case for case in CASES if case.model.family.identity]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the table: a call on a Case, the class of the error or warning, and the telling part of its text."""
+    """One row of the table: a call on a Case, the class of the error or warning, and the telling part of its text.
+
+    The text may be a function of the Case.
+    """
 
     label: str
     call: object
     expected: type
-    text: str
+    text: object
+
+    def telling(self, case):
+        """The text, for that case."""
+        return self.text(case) if callable(self.text) else self.text
 
 
 def shown(arguments):
@@ -180,14 +196,15 @@ ARGUMENTS = [
     *[(dict(dtype=v), ArgumentError, "dtype=") for v in ("float16", "int64", int, None, "double precision")],
     *[(dict(precondition=v), ArgumentError, f"precondition={v!r} is not one of") for v in ("full", 1, "None", True)],
     (dict(precondition=["mode"]), ArgumentError, "precondition="),
-    (dict(init=[0.0, 0.0]), ArgumentError, "init has shape (2,); it must be (3,) or (4, 3)"),
-    (dict(init=np.zeros((3, 4))), ArgumentError, "init has shape (3, 4)"),
+    (dict(init=[0.0, 0.0]), ArgumentError, lambda case: f"init has shape (2,); it must be ({case.d},) or (4, {case.d})"),
+    (dict(init=np.zeros((3, 5))), ArgumentError, "init has shape (3, 5)"),
     (dict(init=1.0), ArgumentError, "init has shape (1,)"),
     *[(dict(init=v), ArgumentError, "init") for v in (["a", "b", "c"], ["0", "0", "0"], [0.0, float("nan"), 0.0], {"x1": 0},
                                                       np.zeros(3, complex), np.ma.masked_less(np.zeros(3), 1))],
     (dict(init=pd.Series(0.0, ["x2", "x1", "Intercept"])), ArgumentError,
-     "init is labelled x2, x1, Intercept; it must be Intercept, x1, x2, in this order"),
-    (dict(draws=100_000_000), ArgumentError, "draws=100000000 in 4 chains of 3 coefficients are 8.9 GB, over the limit of 1 GB"),
+     lambda case: f"init is labelled x2, x1, Intercept; it must be {', '.join(['Intercept', 'x1', 'x2', *case.own])}, in this order"),
+    (dict(draws=100_000_000), ArgumentError, lambda case: "draws=100000000 in 4 chains of "
+     f"{case.d} parameters are {32e8 * case.d / 2**30:.1f} GB, over the limit of 1 GB"),
     (dict(checkpoint=3), ArgumentError, "checkpoint=3 must be a path"),
     (dict(checkpoint="nowhere/run"), ArgumentError, "checkpoint='nowhere/run' must name a file in a folder that exists"),
     (dict(max_data_passes=0.001), ArgumentError, "max_data_passes=0.001 is used up before the first draw"),
@@ -408,7 +425,7 @@ OF_RESULTS = [Entry(label, call, error, text) for label, call, error, text in [
      "exog has the columns one, b, a; it must have one, a, b, in this order"),
     ("get_prediction of bad rows", lambda c: c.of_arrays.get_prediction(X[:, :2]), DataError, "it must have 3 columns"),
     ("hypothesis, a name near", lambda c: c.results.hypothesis("Intercpt > 0"), ArgumentError,
-     "'Intercpt' is not a coefficient; did you mean 'Intercept'?"),
+     "'Intercpt' is not a parameter; did you mean 'Intercept'?"),
     ("hypothesis, no such name", lambda c: c.results.hypothesis("zzz > 0"), ArgumentError, "they are: Intercept, g[T.b], x1, x2"),
     ("hypothesis, a number", lambda c: c.results.hypothesis(3), ArgumentError, "hypothesis 3 must be text, such as 'x1 > 0'"),
     ("hypothesis, one side", lambda c: c.results.hypothesis("x1 >"), ArgumentError, "cannot read 'x1 >', one side is empty"),
@@ -421,14 +438,14 @@ OF_RESULTS = [Entry(label, call, error, text) for label, call, error, text in [
        f"alpha={v!r} must be between 0 and 1, e.g. 0.05")
       for v in ("a", None, [0.1], 1, -0.1, np.array([0.1, 0.2]))],
     ("conf_int(cols='x3')", lambda c: c.results.conf_int(cols="x3"), ArgumentError,
-     "cols: 'x3' is not a coefficient; they are: Intercept, g[T.b]"),
+     "cols: 'x3' is not a parameter; they are: Intercept, g[T.b]"),
     ("conf_int(cols=[0])", lambda c: c.results.conf_int(cols=[0]), ArgumentError,
-     "cols: 0 is not a coefficient; they are: Intercept"),
-    ("conf_int(cols=3)", lambda c: c.results.conf_int(cols=3), ArgumentError, "cols=3 must be a list of coefficients"),
+     "cols: 0 is not a parameter; they are: Intercept"),
+    ("conf_int(cols=3)", lambda c: c.results.conf_int(cols=3), ArgumentError, "cols=3 must be a list of parameters"),
     ("ess(method='bulky')", lambda c: c.results.ess("bulky"), ArgumentError,
      "method must be one of 'bulk', 'tail', 'mean', 'sd', not 'bulky'"),
     ("summary(xname=['a'])", lambda c: c.results.summary(xname=["a"]), ArgumentError,
-     "xname=['a'] must be 4 names, one a coefficient"),
+     lambda case: f"xname=['a'] must be {case.d + 1} names, one a parameter"),
     ("pvalues", lambda c: c.results.pvalues, AttributeError, "pvalues has no meaning for a posterior; use prob_positive"),
     ("predict before a fit", lambda c: c.model(c.y, X).predict(X), AttributeError,
      "object has no attribute 'predict': fit() returns the results, which have it"),
@@ -496,8 +513,49 @@ OF_CLASSES = [Entry(label, call, error, text) for label, call, error, text in [
      SeparationWarning, "the predictors separate the outcomes completely"),
 ]]
 
+# ---- of real outcomes only ------------------------------------------------------------------------------------------------
+
+OF_REALS = [Entry(label, call, error, text) for label, call, error, text in [
+    ("exposure", lambda c: c.fit(exposure="w"), ArgumentError, "exposure does not apply to"),
+    ("all alike", lambda c: c.model(np.full(N, 2.5), X), DataError, "the outcome 'y' is 2.5 in every row used"),
+    ("y ~ x1, y constant", lambda c: c.formula("y ~ x1", y=2.5), DataError, "the outcome 'y' is 2.5 in every row used"),
+    ("y ~ x1, one value in the subset", lambda c: c.verb("y ~ x1", c.frame.assign(y=np.arange(N) // 100), subset="y > 0"),
+     DataError, "the outcome 'y' is 1 in every row used"),
+    ("y ~ x1, one value among complete rows", lambda c: c.formula("y ~ x1", y=np.arange(N) % 2, x1=np.where(np.arange(N) % 2, 1.5,
+                                                                                                             np.nan)),
+     DataError, "the outcome 'y' is 1 in every row used"),
+    ("one value among rows with weight", lambda c: c.model(c.y, X, weights=np.arange(N) == 3), DataError, "in every row used"),
+    ("y ~ x1, one value among rows with weight", lambda c: c.verb(
+        "y ~ x1", c.frame.assign(y=np.arange(N) // 100, w=np.arange(N) // 100), weights="w"), DataError, "is 1 in every row used"),
+    ("one row", lambda c: c.verb("y ~ x1", c.frame.iloc[:1]), DataError, "in every row used"),
+    ("one row of arrays", lambda c: c.model(c.y[:1], X[:1]), DataError, "in every row used"),
+    ("y infinite in a row", lambda c: c.model(changed(c.y, np.inf), X), DataError, "endog has missing or infinite values"),
+    ("y ~ x1, y infinite in a row", lambda c: c.formula("y ~ x1", y=changed(c.y, -np.inf)), DataError, "the response 'y' is infinite"),
+    ("y ~ x1, log of zeros", lambda c: c.formula("np.log(y) ~ x1", y=np.zeros(N)), DataError, "'np.log(y)' is infinite"),
+    ("y too large to square", lambda c: c.model(1e160 * c.y, X), DataError, "the outcome 'y' has an sd of"),
+    ("y ~ x1, y too small to square", lambda c: c.formula("y ~ x1", y=1e-160 * c.y), DataError, "change its units"),
+    ("y ~ x1, y of words", lambda c: c.formula("y ~ x1", y="a"), DataError, "the response 'y' must be numeric, it holds 'a'"),
+    ("y ~ x1, y of numbers as text", lambda c: c.formula("y ~ x1", y=c.y.astype(str)), DataError,
+     "the response 'y' must be numeric, it holds '"),
+    ("y ~ x1, y a category of numbers", lambda c: c.formula("y ~ x1", y=pd.Categorical(np.rint(c.y))), DataError,
+     "the response 'y' must be numeric"),
+    ("y ~ x1, y a date", lambda c: c.formula("y ~ x1", y=pd.Timestamp("2020-01-01")), DataError, "the response 'y' must be numeric"),
+    ("y ~ x1, y complex", lambda c: c.formula("y ~ x1", y=1j * c.y), DataError, "the response 'y' must be numeric"),
+    ("a prior for none of the parameters", lambda c: c.fit(prior={"sigmaa": sgmc.exponential(1.0)}), ArgumentError,
+     "prior: 'sigmaa' is neither a term nor a column of the design; did you mean 'sigma'?"),
+    ("a prior of positive numbers for a coefficient", lambda c: c.fit(prior={"x1": sgmc.exponential(1.0)}), ArgumentError,
+     "is for positive parameters, 'x1' is a coefficient"),
+    ("hypothesis of sigm", lambda c: c.results.hypothesis("sigm > 1"), ArgumentError, "'sigm' is not a parameter; did you mean 'sigma'?"),
+    ("init without sigma", lambda c: c.fit(init=np.zeros(3)), ArgumentError,
+     "init has shape (3,); it must be (4,) or (4, 4): one number a parameter, sigma last"),
+    ("init of sigma 0", lambda c: c.fit(init=np.zeros(4)), ArgumentError, "init: 'sigma' is 0; it must be positive"),
+    ("init of sigma -1 in a chain", lambda c: c.fit(init=np.ones((4, 4)) - 2 * (np.arange(16).reshape(4, 4) == 11)), ArgumentError,
+     "init: 'sigma' is -1; it must be positive"),
+]]
+
 GENERAL = [*OF_FIT, *OF_OBJECTS, *OF_ARRAYS, *OF_KEYWORDS, *OF_FORMULAS, *OF_RESULTS, *OF_DOUBT]
-TABLE = [(case, entry) for case in CASES for entry in GENERAL + (OF_CLASSES if case in BINARY else [])]
+TABLE = [(case, entry) for case in CASES
+         for entry in [*GENERAL, *(OF_CLASSES if case in BINARY else []), *(OF_REALS if case in REAL else [])]]
 
 
 def main():

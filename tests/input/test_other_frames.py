@@ -88,6 +88,30 @@ def test_draws_are_those_of_pandas(other, formula):
 
 
 @LIBRARIES
+@pytest.mark.parametrize("verb, formula", [(sgmc.ols, "f ~ i + o"), (sgmc.ols, "m ~ f"), (sgmc.ols, "small ~ f + c"), (sgmc.ols, "b ~ f"),
+                                           (sgmc.ols, "np.log(small + 1) ~ f"), (sgmc.mnlogit, "e ~ f"), (sgmc.mnlogit, "c ~ f"),
+                                           (sgmc.mnlogit, "s ~ f + o"), (sgmc.mnlogit, "w ~ f"), (sgmc.mnlogit, "day.dt.year ~ f")],
+                         ids=lambda v: v if isinstance(v, str) else v.__name__)
+def test_outcomes_of_other_kinds(other, verb, formula):
+    found, expected = (verb(formula, data, seed=1) for data in (other(COLUMNS), PANDAS))
+    assert_same(found, expected)
+    assert found.model.levels == expected.model.levels
+    new = {name: values[:20] for name, values in COLUMNS.items()}
+    np.testing.assert_array_equal(found.predict(other(new)), expected.predict(PANDAS[:20]).to_numpy())
+
+
+@LIBRARIES
+def test_single_columns_as_real_outcomes(other):
+    data, X = other(COLUMNS), PANDAS[["o"]].to_numpy()
+    for name in ("small", "m", "w"):
+        assert_same(sgmc.OLS(data[name], X).fit(seed=1), sgmc.OLS(PANDAS[name], X).fit(seed=1))
+    with pytest.raises(DataError, match="endog has missing or infinite values"):
+        sgmc.OLS(data["f"], X)
+    with pytest.raises(DataError, match="endog must hold numbers"):
+        sgmc.OLS(data["c"], X)
+
+
+@LIBRARIES
 def test_the_dot_and_what_it_leaves_out(other):
     reasons = []
     for data in (other(COLUMNS), PANDAS):

@@ -32,10 +32,10 @@ def test_entries(case, entry):
         with pytest.warns(SGMCWarning) as caught:
             entry.call(case)
         said = [w.message for w in caught]
-        assert any(type(one) is entry.expected and entry.text in str(one) for one in said), said
+        assert any(type(one) is entry.expected and entry.telling(case) in str(one) for one in said), said
         assert all(isinstance(one, SGMCWarning) for one in said)
     else:
-        with pytest.raises(entry.expected, match=re.escape(entry.text)) as raised:
+        with pytest.raises(entry.expected, match=re.escape(entry.telling(case))) as raised:
             entry.call(case)
         assert type(raised.value) is entry.expected
         assert isinstance(raised.value, SGMCError) != any(word in entry.label for word in NATIVE)
@@ -43,7 +43,7 @@ def test_entries(case, entry):
 
 
 def test_entries_differ():
-    labels = [(repr(case), entry.label, entry.text) for case, entry in TABLE]
+    labels = [(repr(case), entry.label, entry.telling(case)) for case, entry in TABLE]
     assert len(set(labels)) == len(labels) and {case for case, _ in TABLE} == set(CASES)
 
 
