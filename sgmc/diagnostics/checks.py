@@ -80,3 +80,56 @@ def rescale(draws, scores, scale):
         return np.ascontiguousarray(np.linalg.solve(scale, draws.T).T), scores @ scale
     except np.linalg.LinAlgError:
         raise ArgumentError("scale is a singular matrix") from None
+
+
+def as_sample(draws, scores, weights=None, scale=None):
+    """Draws (n, d), their scores and weights that sum to one, in coordinates without units where a scale is given."""
+    draws, scores = as_points("draws", draws), as_points("scores", scores)
+    if draws.shape != scores.shape:
+        raise ArgumentError(f"scores must have the shape of draws, {draws.shape}, not {scores.shape}")
+    weights = as_weights(np.ones(len(draws)) if weights is None else weights, len(draws))
+    if scale is None:
+        return draws, scores, weights
+    return *rescale(draws, scores, as_scale(scale, draws, weights)), weights
+
+
+def as_scale(scale, draws, weights):
+    """`scale` itself, or for "covariance" a Cholesky factor of the draws' weighted covariance."""
+    if not isinstance(scale, str):
+        return scale
+    as_choice("scale", scale, ("covariance",))
+    try:
+        return np.linalg.cholesky(covariance(draws, weights))
+    except np.linalg.LinAlgError:
+        raise ArgumentError(f"scale='covariance': {len(draws)} draws do not span {draws.shape[1]} dimensions; give sds") from None
+
+
+def covariance(draws, weights):
+    """Weighted covariance of draws (n, d), for weights that sum to one."""
+    if np.count_nonzero(weights) < 2:
+        raise ArgumentError("the draws' covariance needs two draws of positive weight")
+    return np.atleast_2d(np.cov(draws.T, aweights=weights))
+
+
+def as_kernel(kernel, c, beta, draws):
+    """(gaussian, c, beta) as the compiled sums take them; a width "median" is the median distance of the draws."""
+    as_choice("kernel", kernel, ("imq", "gaussian"))
+    if isinstance(c, str):
+        as_choice("c", c, ("median",))
+        c = median_distance(draws)
+    if not 0 < c < np.inf:
+        raise ArgumentError(f"c must be positive, not {c}")
+    if not -1 < beta < 0:
+        raise ArgumentError(f"beta must be between -1 and 0, not {beta}")
+    return kernel == "gaussian", float(c), float(beta)
+
+
+def median_distance(draws, most=500):
+    """Median distance between pairs of draws, of at most 500 evenly spaced ones; 1 for a single draw."""
+    some = draws[np.unique(np.linspace(0, len(draws) - 1, most).astype(int))]
+    if len(some) < 2:
+        return 1.0
+    some = some - some.mean(axis=0)
+    squares = np.einsum("ij,ij->i", some, some)
+    apart = squares[:, None] + squares - 2 * np.einsum("ij,kj->ik", some, some)
+    return float(np.sqrt(max(np.median(apart[np.triu_indices(len(some), 1)]), 0.0)))

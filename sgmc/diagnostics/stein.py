@@ -1,8 +1,8 @@
 """Kernel Stein discrepancy: one number for how far draws are from the target whose scores they carry."""
 import numpy as np
 
-from sgmc.diagnostics.checks import as_choice, as_points, as_weights, rescale
-from sgmc.diagnostics.stein_sums import stein_sums
+from sgmc.diagnostics.checks import as_choice, as_kernel, as_sample
+from sgmc.diagnostics.stein_sums import stein_pairs, stein_sums
 from sgmc.errors import ArgumentError
 
 
@@ -35,13 +35,13 @@ def ksd(draws, scores, *, weights=None, form="joint", kernel="imq", statistic="v
     statistic : {"v", "u"}
         "v" is never negative, and of order :math:`n^{-1/2}` for exact draws.  "u" has mean zero for exact
         independent draws before the root; where T < 0 the root is :math:`-\sqrt{-T}`.
-    c : float
-        Width of the kernel, positive.
+    c : float or "median"
+        Width of the kernel, positive, or the median distance between draws in the coordinates of `scale`.
     beta : float
         Exponent of the "imq" kernel, between -1 and 0; "gaussian" has none.
-    scale : array_like, (d,) or (d, d), optional
-        S, such as posterior standard deviations or a Cholesky factor of the covariance: draws become
-        :math:`S^{-1} x` and scores :math:`S' s`, so that the result does not depend on units.
+    scale : array_like, (d,) or (d, d), or "covariance", optional
+        S, such as posterior standard deviations or a Cholesky factor of the covariance ("covariance": of these draws'):
+        draws become :math:`S^{-1} x` and scores :math:`S' s`, so that the result does not depend on units.
 
     Returns
     -------
@@ -54,25 +54,48 @@ def ksd(draws, scores, *, weights=None, form="joint", kernel="imq", statistic="v
     ArgumentError
         Shapes do not fit, or an option is unknown or out of range.
     """
-    draws, scores = as_points("draws", draws), as_points("scores", scores)
-    if draws.shape != scores.shape:
-        raise ArgumentError(f"scores must have the shape of draws, {draws.shape}, not {scores.shape}")
-    weights = as_weights(np.ones(len(draws)) if weights is None else weights, len(draws))
+    draws, scores, weights = as_sample(draws, scores, weights, scale)
     as_choice("form", form, ("joint", "coordinate"))
-    as_choice("kernel", kernel, ("imq", "gaussian"))
     as_choice("statistic", statistic, ("v", "u"))
-    if not 0 < c < np.inf:
-        raise ArgumentError(f"c must be positive, not {c}")
-    if not -1 < beta < 0:
-        raise ArgumentError(f"beta must be between -1 and 0, not {beta}")
-    if scale is not None:
-        draws, scores = rescale(draws, scores, scale)
-
-    pairs, diagonal = stein_sums(draws, scores, weights, kernel == "gaussian", c, beta, form == "joint")
+    pairs, diagonal = stein_sums(draws, scores, weights, *as_kernel(kernel, c, beta, draws), form == "joint")
     if statistic == "v":
         return float(np.sum(np.sqrt(np.maximum(2 * pairs + diagonal, 0.0))))  # below 0 only by rounding
-    off_diagonal = 1 - np.sum(weights**2)
-    if off_diagonal <= 0:
+    return float(np.sum(signed_root(2 * pairs / off_diagonal(weights))))
+
+
+def linear_ksd(draws, scores, *, kernel="imq", c=1.0, beta=-0.5, scale=None):
+    r"""Kernel Stein discrepancy in O(n) time, from n/2 pairs of draws (Liu, Lee and Jordan 2016).
+
+    :math:`T = \frac{2}{n} \sum_{t \le n/2} k^0(x_t, x_{t + n/2})` estimates the joint `ksd` squared without bias, as its "u"
+    does, with a larger error.  Draws half a run apart are paired, not neighbours, which in a chain are alike.
+
+    Parameters
+    ----------
+    draws, scores, kernel, c, beta, scale
+        As in `ksd`.
+
+    Returns
+    -------
+    float
+        :math:`\sqrt{T}`, and :math:`-\sqrt{-T}` where T < 0.
+    """
+    draws, scores, _ = as_sample(draws, scores, scale=scale)
+    half = len(draws) // 2
+    if half < 1:
+        raise ArgumentError("linear_ksd needs two draws")
+    first, second = slice(0, half), slice(half, 2 * half)
+    values = stein_pairs(draws[first], scores[first], draws[second], scores[second], *as_kernel(kernel, c, beta, draws))
+    return float(signed_root(values.mean()))
+
+
+def off_diagonal(weights):
+    """Weight of the pairs of different draws, for weights that sum to one."""
+    rest = 1 - np.sum(weights**2)
+    if rest <= 0:
         raise ArgumentError("statistic 'u' needs two draws of positive weight")
-    total = 2 * pairs / off_diagonal
-    return float(np.sum(np.copysign(np.sqrt(np.abs(total)), total)))
+    return rest
+
+
+def signed_root(total):
+    """The root of what may be negative."""
+    return np.copysign(np.sqrt(np.abs(total)), total)

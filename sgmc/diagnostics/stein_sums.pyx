@@ -1,16 +1,9 @@
-"""Double sums of the Stein kernel over pairs of draws, in O(n) memory and without the GIL."""
+"""The Stein kernel: double sums over pairs of draws in O(n) memory, and values pair by pair, without the GIL."""
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport exp, pow, sqrt
 
 import numpy as np
 
-cdef enum:
-    TILE = 128  # draws whose sums are carried together, so that the loops over them vectorise
-
-
-cdef struct Radial:  # a kernel k(r^2), r = |x - y|: exp(-r^2 / 2 c^2) or (c^2 + r^2)^beta
-    bint gaussian
-    double c2, beta
+from sgmc.diagnostics.radial cimport TILE, Radial, evaluate
 
 
 def stein_sums(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, bint gaussian, double c,
@@ -40,6 +33,71 @@ def stein_sums(const double[:, ::1] x, const double[:, ::1] s, const double[::1]
     return _pairs(x, s, w, radial, joint), np.sum(diagonal, keepdims=True) if joint else diagonal
 
 
+def stein_matrix(const double[:, ::1] x, const double[:, ::1] s, const double[:, ::1] y, const double[:, ::1] t,
+                 bint gaussian, double c, double beta):
+    """The joint Stein kernel of each x with each y, (m, n).
+
+    Parameters
+    ----------
+    x, s : ndarray, (m, d)
+        Draws and scores.
+    y, t : ndarray, (n, d)
+        Others.
+    gaussian, c, beta
+        As in `stein_sums`.
+    """
+    cdef Py_ssize_t m = x.shape[0], n = y.shape[0], d = x.shape[1], start, size, a
+    cdef Radial radial = Radial(gaussian, c * c, beta)
+    cdef double[:, ::1] yt = np.zeros((d, TILE)), tt = np.zeros((d, TILE)), row = np.zeros((1, TILE))
+    values = np.empty((m, n))
+    cdef double[:, ::1] out = values
+    for start in range(0, n, TILE):
+        size = min(<Py_ssize_t> TILE, n - start)
+        with nogil:
+            transpose(y, t, start, size, yt, tt)
+            for a in range(m):
+                row[:, :] = 0
+                add_joint(&radial, d, 0, size, 1, &x[a, 0], &s[a, 0], &yt[0, 0], &tt[0, 0], &row[0, 0])
+                out[a, start:start + size] = row[0, :size]
+        PyErr_CheckSignals()
+    return values
+
+
+def stein_pairs(const double[:, ::1] x, const double[:, ::1] s, const double[:, ::1] y, const double[:, ::1] t,
+                bint gaussian, double c, double beta):
+    """The joint Stein kernel of each x with the y of the same row, (n,); see `stein_matrix`."""
+    cdef Py_ssize_t n = x.shape[0], d = x.shape[1], start, size, b
+    cdef Radial radial = Radial(gaussian, c * c, beta)
+    cdef double[:, ::1] yt = np.zeros((d, TILE)), tt = np.zeros((d, TILE))
+    values = np.zeros(n)
+    cdef double[::1] out = values
+    for start in range(0, n, TILE):
+        size = min(<Py_ssize_t> TILE, n - start)
+        with nogil:
+            transpose(y, t, start, size, yt, tt)
+            for b in range(size):
+                add_joint(&radial, d, b, b + 1, 1, &x[start + b, 0], &s[start + b, 0], &yt[0, 0], &tt[0, 0], &out[start])
+    return values
+
+
+def stein_diagonal(const double[:, ::1] s, bint gaussian, double c, double beta):
+    """The joint Stein kernel of each draw with itself, (n,), from the scores (n, d): |s|^2 f(0) + d g(0)."""
+    cdef Radial radial = Radial(gaussian, c * c, beta)
+    cdef double zero = 0, f, g, h
+    evaluate(&radial, 0, 1, &zero, &f, &g, &h)
+    return np.square(s).sum(axis=1) * f + s.shape[1] * g
+
+
+cdef inline void transpose(const double[:, ::1] x, const double[:, ::1] s, Py_ssize_t start, Py_ssize_t size,
+                           double[:, ::1] xt, double[:, ::1] st) noexcept nogil:
+    """Coordinates of a tile's draws and scores side by side."""
+    cdef Py_ssize_t b, j
+    for b in range(size):
+        for j in range(x.shape[1]):
+            xt[j, b] = x[start + b, j]
+            st[j, b] = s[start + b, j]
+
+
 def _pairs(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, Radial radial, bint joint):
     """The sums over a < b; b runs in tiles, whose coordinates are copied so that they lie side by side."""
     cdef Py_ssize_t n = x.shape[0], d = x.shape[1], outputs = 1 if joint else d, start, size, a, b, j
@@ -50,10 +108,7 @@ def _pairs(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, 
         size = min(<Py_ssize_t> TILE, n - start)
         with nogil:
             row[:, :] = 0
-            for b in range(size):
-                for j in range(d):
-                    xt[j, b] = x[start + b, j]
-                    st[j, b] = s[start + b, j]
+            transpose(x, s, start, size, xt, st)
             for a in range(start + size):
                 b = max(a + 1 - start, 0)
                 if joint:
@@ -105,26 +160,3 @@ cdef void add_coordinates(const Radial *radial, Py_ssize_t d, Py_ssize_t begin, 
         for b in range(begin, end):
             e, tb = x[j] - y[j * TILE + b], t[j * TILE + b]
             row[j * TILE + b] += w * (f[b] * s[j] * tb + g[b] * (1 + (s[j] - tb) * e) + h[b] * e * e)
-
-
-cdef void evaluate(const Radial *radial, Py_ssize_t begin, Py_ssize_t end, const double *r2,
-                   double *f, double *g, double *h) noexcept nogil:
-    """f = k, g = -2 k', h = -4 k'', the derivatives by r^2; h holds u = 1 / (c^2 + r^2) or 1 / c^2 on the way."""
-    cdef double c2 = radial.c2, beta = radial.beta
-    cdef double slope = 1 if radial.gaussian else -2 * beta, curve = -1 if radial.gaussian else 2 * (beta - 1)
-    cdef Py_ssize_t b
-    if radial.gaussian:
-        for b in range(begin, end):
-            h[b] = 1 / c2
-            f[b] = exp(-0.5 * r2[b] / c2)
-    elif beta == -0.5:
-        for b in range(begin, end):
-            h[b] = 1 / (c2 + r2[b])
-            f[b] = sqrt(h[b])
-    else:
-        for b in range(begin, end):
-            h[b] = 1 / (c2 + r2[b])
-            f[b] = pow(h[b], -beta)
-    for b in range(begin, end):
-        g[b] = slope * f[b] * h[b]
-        h[b] = curve * g[b] * h[b]

@@ -8,6 +8,7 @@ from sgmc.results import files, noise
 from sgmc.results.absent import refusal
 from sgmc.results.concerns import after_sampling
 from sgmc.results.continuation import Continuation, resume
+from sgmc.results.discrepancies import Discrepancies
 from sgmc.results.estimates import Estimates
 from sgmc.results.header import facts
 from sgmc.results.model_info import ModelInfo  # noqa: F401  (beside the results that are made of it)
@@ -17,7 +18,7 @@ from sgmc.results.trust import Trust
 from sgmc.results.views import Views
 
 
-class Results(Estimates, Trust, Predictions, Views):
+class Results(Estimates, Trust, Discrepancies, Predictions, Views):
     """A posterior: draws, their summaries and diagnostics, and predictions averaged over them.
 
     Attributes

@@ -1,17 +1,78 @@
-"""The Stein discrepancy of a fit's draws, with scores that the data allow."""
+"""Draws of a fit with scores that the data allow, and its Stein discrepancy."""
+from dataclasses import dataclass
+
 import numpy as np
 
-from sgmc.core.engine import scores
+from sgmc.core.engine import scores as estimates
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.diagnostics.stein import ksd
+from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fitting.pilot import slopes
+from sgmc.fitting.settings import whole
+from sgmc.results.checks import check_choice
 from sgmc.subsampling.block import Block
 from sgmc.subsampling.uniform import Everything, Uniform
 
-LARGEST = 1000            # draws in the double sum
+LARGEST = 1000            # draws in a double sum
+MOST = 10_000             # draws in what takes linear time
 WORK = 1e8                # rows x parameters x draws of exact scores
 FEWEST = 200              # draws: below, control-variate scores of more draws say more
 BATCH = 1000
+KINDS = ("exact", "taylor", "cv", "simple")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """An evenly thinned part of a fit's draws, in the sampler's coordinates.
+
+    Attributes
+    ----------
+    draws, scores : array (n, d)
+    weights : array (n,) or None
+    scale : array (d, d) or None
+        What whitens the coordinates, where they are not white.
+    kept : array (n,)
+        Numbers of the draws, chains one after the other.
+    kind : str
+        Of the scores.
+    """
+
+    draws: np.ndarray
+    scores: np.ndarray
+    weights: np.ndarray | None
+    scale: np.ndarray | None
+    kept: np.ndarray
+    kind: str
+
+
+def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST):
+    """Draws and their scores.
+
+    Parameters
+    ----------
+    fit : Fit
+    entropy : int
+    kind : str, optional
+        One of KINDS; default: exact where `fewest` draws are worth WORK, else minibatch estimates by Taylor control values.
+    most, fewest : int
+        Draws.
+    """
+    problem = fit.problem
+    n, d = problem.model.n, problem.model.dim
+    x = fit.x.reshape(-1, d)
+    count = min(len(x), most)
+    affordable = int(min(count, WORK / (n * d)))
+    exact = affordable >= min(fewest, len(x)) if kind is None else kind == "exact"
+    kept = np.unique(np.linspace(0, len(x) - 1, affordable if exact and kind is None else count).astype(int))
+    rng = Rng(seed_sequence(entropy, "diagnostics"))
+    rows = Everything(n) if exact else (Uniform if problem.table.given else Block)(n, min(n, BATCH))
+    gradient = problem.gradient("taylor" if exact or kind is None else kind, rows, rng)
+    points = np.ascontiguousarray(x[kept])
+    where = problem.coordinates
+    scale = None if where.whitened else where.inner / np.reshape(slopes(where, points[0]), (-1, 1))
+    weights = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])[kept]
+    label = kind if kind is not None else "exact" if exact else "taylor"
+    return Scored(points, estimates(gradient, points, rng), weights, scale, kept, label)
 
 
 def stein_discrepancy(fit, entropy):
@@ -25,19 +86,27 @@ def stein_discrepancy(fit, entropy):
     """
     if fit.settings.robust:
         return None, "-"
-    problem = fit.problem
-    n, d = problem.model.n, problem.model.dim
-    x = fit.x.reshape(-1, d)
-    affordable = int(min(len(x), LARGEST, WORK / (n * d)))
-    exact = affordable >= min(FEWEST, len(x))
-    kept = np.unique(np.linspace(0, len(x) - 1, affordable if exact else min(len(x), LARGEST)).astype(int))
-    rng = Rng(seed_sequence(entropy, "diagnostics"))
-    gradient = problem.gradient("taylor", Everything(n) if exact else (Uniform if problem.table.given else Block)(n, min(n, BATCH)), rng)
-    points = np.ascontiguousarray(x[kept])
-    g = scores(gradient, points, rng)
-    if len(kept) < 2 or not np.isfinite(g).all():
+    some = scored(fit, entropy)
+    if len(some.kept) < 2 or not np.isfinite(some.scores).all():
         return None, "-"
-    where = problem.coordinates
-    scale = None if where.whitened else where.inner / np.reshape(slopes(where, points[0]), (-1, 1))
-    weights = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])[kept]
-    return float(ksd(points, g, weights=weights, scale=scale)), "exact" if exact else "taylor"
+    return float(ksd(some.draws, some.scores, weights=some.weights, scale=some.scale)), some.kind
+
+
+def scored_draws(results, what, kind, draws, linear=False):
+    """`scored` of results, for a method named `what`; `linear`: it takes linear time, and wants many draws.
+
+    Raises
+    ------
+    ArgumentError
+        Without the data of the fit, or for unknown scores.
+    NotSupported
+        For a sandwich.
+    """
+    if results.cov_type == "robust":
+        raise NotSupported(f"{what}: a robust posterior is no density whose scores draws could be compared with")
+    if results._fit is None:
+        raise ArgumentError(f"{what} needs the data of the fit: these results were loaded from a file, or saved without theirs")
+    if kind is not None:
+        check_choice("scores", kind, KINDS)
+    most = (MOST if linear else LARGEST) if draws is None else whole("draws", draws, 2)
+    return scored(results._fit, results.seed, kind, most, most if linear else FEWEST)

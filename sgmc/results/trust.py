@@ -68,7 +68,3 @@ class Trust:
         if self._noise is None:
             raise noise.refused(self.sampler)
         return self._noise.copy()
-
-    def ksd(self):
-        """Kernel Stein discrepancy of the draws in whitened coordinates, as in the header; None for the sandwich, no density."""
-        return self._ksd

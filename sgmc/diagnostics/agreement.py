@@ -1,0 +1,68 @@
+"""How far one posterior's moments are from a reference's."""
+import numpy as np
+
+from sgmc.diagnostics.checks import as_points
+from sgmc.errors import ArgumentError
+
+
+def relative_sd_error(result, reference):
+    r"""Error of posterior standard deviations, :math:`\lVert \hat\sigma - \sigma \rVert_2 / \lVert \sigma \rVert_2`.
+
+    Coullon, South and Nemeth (2023, section 4.1).  The largest sds decide it: give parameters of like units.
+
+    Parameters
+    ----------
+    result, reference : Results or (mean, sd)
+        With sds (d,); results' coefficients are matched by name.
+
+    Returns
+    -------
+    float
+    """
+    _, sd, _, true = _matched(result, reference)
+    return float(np.linalg.norm(sd - true) / np.linalg.norm(true))
+
+
+def standardised_mean_error(result, reference):
+    r"""Errors of posterior means in the reference's sds, :math:`(\hat\mu_j - \mu_j) / \sigma_j`.
+
+    Parameters
+    ----------
+    result, reference : Results or (mean, sd)
+        As in `relative_sd_error`.
+
+    Returns
+    -------
+    ndarray, (d,)
+        In the order of `result`.
+    """
+    mean, _, true, sd = _matched(result, reference)
+    return (mean - true) / sd
+
+
+def _matched(result, reference):
+    """Means and sds of both, (d,) each."""
+    (mean, sd, names), (true, spread, known) = _moments("result", result), _moments("reference", reference)
+    if names is not None and known is not None:
+        if sorted(names) != sorted(known):
+            odd = sorted(set(names) ^ set(known))
+            raise ArgumentError(f"result and reference have not the same coefficients: {', '.join(odd[:5])}")
+        order = [known.index(name) for name in names]
+        true, spread = true[order], spread[order]
+    if mean.shape != true.shape:
+        raise ArgumentError(f"result has {len(mean)} parameters, reference {len(true)}")
+    if (spread <= 0).any():
+        raise ArgumentError("the reference's sds must be positive")
+    return mean, sd, true, spread
+
+
+def _moments(what, given):
+    """Mean, sd and names (None: none) of results or of a pair."""
+    if hasattr(given, "params") and hasattr(given, "bse"):
+        return given.params.to_numpy(), given.bse.to_numpy(), list(given.params.index)
+    if not (isinstance(given, tuple | list) and len(given) == 2):
+        raise ArgumentError(f"{what} must be results or a pair (mean, sd), not {type(given).__name__}")
+    mean, sd = (as_points(f"{part} of {what}", values)[:, 0] for part, values in zip(("mean", "sd"), given))
+    if mean.shape != sd.shape:
+        raise ArgumentError(f"{what}: {len(mean)} means and {len(sd)} sds")
+    return mean, sd, None

@@ -1,0 +1,87 @@
+"""A test of whether draws are from the target whose scores they carry, by the wild bootstrap."""
+from typing import NamedTuple
+
+import numpy as np
+
+from sgmc.diagnostics import convergence
+from sgmc.diagnostics.checks import as_kernel, as_sample
+from sgmc.diagnostics.stein_sums import stein_matrix
+from sgmc.errors import ArgumentError
+
+BLOCK = 128               # rows of the Stein kernel at a time
+PATIENCE = 7              # autocorrelation times between changes of sign
+
+
+class KSDTest(NamedTuple):
+    """What `ksd_test` returns.
+
+    Attributes
+    ----------
+    ksd : float
+        Joint KSD, "v".
+    pvalue : float
+    change : float
+        Probability with which the bootstrap's signs changed.
+    """
+
+    ksd: float
+    pvalue: float
+    change: float
+
+
+def ksd_test(draws, scores, *, change=None, replicates=999, weights=None, kernel="imq", c=1.0, beta=-0.5, scale=None, seed=0):
+    r"""Goodness of fit of draws to their target: p-value of the kernel Stein discrepancy by the wild bootstrap.
+
+    :math:`T = \sum_{a,b} w_a w_b k^0(x_a, x_b)` is compared with :math:`\sum_{a,b} w_a w_b W_a W_b k^0(x_a, x_b)` for
+    random signs W that change from one draw to the next with probability a: 1/2 for independent draws (Liu, Lee and Jordan
+    2016), less for draws of a Markov chain (Chwialkowski, Strathmann and Gretton 2016), so that W varies more
+    slowly than the chain.  Without that, dependent draws of the target would be rejected.  The p-value is
+    :math:`(1 + \#\{B \ge T\}) / (1 + \mathrm{replicates})`; terms a = b are in T and B alike.
+
+    Parameters
+    ----------
+    draws, scores : array_like, (n, d)
+        In the order of the chain; chains one after the other.
+    change : float, optional
+        a, up to 0.5.  Default: :math:`1 / (2 + 7 (\tau - 1))`, with tau the largest autocorrelation time (n over the effective
+        size of the mean) of any draw's or score's coordinate; the test needs n a of some tens.
+    replicates : int
+    weights, kernel, c, beta, scale
+        As in `ksd`.
+    seed : int
+        Of the signs.
+
+    Returns
+    -------
+    KSDTest
+        ``ksd``, ``pvalue`` and ``change``.
+    """
+    x, s, w = as_sample(draws, scores, weights, scale)
+    width = as_kernel(kernel, c, beta, x)
+    if change is None:
+        change = 1 / (2 + PATIENCE * (autocorrelation_time(x, s) - 1))
+    elif not 0 < change <= 0.5:
+        raise ArgumentError(f"change must be above 0 and at most 0.5, not {change}")
+    if not (isinstance(replicates, int | np.integer) and replicates > 0):
+        raise ArgumentError(f"replicates must be a positive integer, not {replicates!r}")
+    signed = w[:, None] * signs(len(x), replicates, change, np.random.default_rng(seed))
+    signed = np.column_stack([w, signed])
+    totals = np.zeros(replicates + 1)
+    for a in range(0, len(x), BLOCK):
+        rows = slice(a, a + BLOCK)
+        totals += np.einsum("ab,ab->b", signed[rows], stein_matrix(x[rows], s[rows], x, s, *width) @ signed)
+    beyond = np.count_nonzero(totals[1:] >= (1 - 1e-12) * totals[0])           # signs that never changed give T, to rounding
+    return KSDTest(float(np.sqrt(max(totals[0], 0.0))), float((1 + beyond) / (1 + replicates)), float(change))
+
+
+def signs(n, count, change, rng):
+    """Paths of signs (n, count) that change with a probability."""
+    changes = rng.random((n, count)) < change
+    changes[0] = rng.random(count) < 0.5
+    return 1.0 - 2.0 * (np.cumsum(changes, axis=0) % 2)
+
+
+def autocorrelation_time(x, s):
+    """n over the least effective size of a mean of draws or scores, at least 1."""
+    sizes = convergence.ess(np.concatenate([x, s], axis=1)[None], method="mean")
+    return max(1.0, len(x) / np.nanmin(sizes)) if np.isfinite(sizes).any() else 1.0
