@@ -1,5 +1,5 @@
-"""Simulation-based calibration (Talts et al. 2018) of fits at default settings: coefficients from the prior, outcomes from these,
-the rank of each coefficient among the draws of its posterior; over many replicates ranks are uniform.
+"""Simulation-based calibration (Talts et al. 2018) of fits at default settings: parameters from the prior, outcomes from these,
+the rank of each parameter among the draws of its posterior; over many replicates ranks are uniform.
 
     python tests/sbc.py [--replicates 200] [--families logit poisson]
 """
@@ -16,26 +16,35 @@ from sgmc.errors import SGMCWarning
 ROWS, KEPT, BINS = 150, 99, 10
 PRIOR = {"a": sgmc.normal(0, 1), "b": sgmc.normal(0, 1), "Intercept": sgmc.normal(-0.5, 0.7)}
 NAMES = ["Intercept", "a", "b"]
+OWN = {"ols": {"sigma": sgmc.exponential(2.0)}, "negativebinomial": {"alpha": sgmc.exponential(1.0)}}       # own parameters
 OUTCOMES = {
     "logit": lambda eta, rng: (rng.random(len(eta)) < special.expit(eta)).astype(int),
     "probit": lambda eta, rng: (rng.random(len(eta)) < special.ndtr(eta)).astype(int),
     "cloglog": lambda eta, rng: (rng.random(len(eta)) < -np.expm1(-np.exp(eta))).astype(int),
     "poisson": lambda eta, rng: rng.poisson(np.exp(eta)),
+    "ols": lambda eta, rng, sigma: eta + sigma * rng.normal(size=len(eta)),
+    "negativebinomial": lambda eta, rng, alpha: rng.poisson(np.exp(eta) * alpha * rng.gamma(1 / alpha, size=len(eta))),
 }
 
 
+def names(family):
+    """Of the parameters."""
+    return [*NAMES, *OWN.get(family, {})]
+
+
 def simulated(family, rng):
-    """Coefficients from the prior and a table from the model, drawn anew where no fit is possible (one class, no event)."""
+    """Parameters from the prior and a table from the model, drawn anew where no fit is possible (one class, no event)."""
     while True:
         theta = np.array([rng.normal(PRIOR[name].location, PRIOR[name].scale) for name in NAMES])
+        own = np.array([rng.exponential(one.scale) for one in OWN.get(family, {}).values()])
         X = np.column_stack([np.ones(ROWS), rng.normal(size=(ROWS, 2))])
-        y = OUTCOMES[family](X @ theta, rng)
-        if y.max() > 0 and (family == "poisson" or y.min() == 0):
-            return theta, pd.DataFrame({"y": y, "a": X[:, 1], "b": X[:, 2]})
+        y = OUTCOMES[family](X @ theta, rng, *own)
+        if y.max() > 0 and (family not in ("logit", "probit", "cloglog") or y.min() == 0):
+            return np.append(theta, own), pd.DataFrame({"y": y, "a": X[:, 1], "b": X[:, 2]})
 
 
 def ranks(family, replicates, seed=1, prior=PRIOR, sampler="auto", distort=lambda draws: draws):
-    """Ranks 0 .. KEPT of the true coefficients, (replicates, 3), for a prior of the fit and a distortion of its draws.
+    """Ranks 0 .. KEPT of the true parameters, (replicates, parameters), for a prior of the fit and a distortion of its draws.
 
     A sample of one class has no posterior here, which conditions on there being two: with 150 rows and these priors that is a
     matter of about one in a hundred replicates.
@@ -46,7 +55,7 @@ def ranks(family, replicates, seed=1, prior=PRIOR, sampler="auto", distort=lambd
         theta, frame = simulated(family, rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SGMCWarning)      # of few events and separation, as the prior has it
-            results = getattr(sgmc, family)("y ~ a + b", frame, prior=prior, sampler=sampler, seed=k, draws=500)
+            results = getattr(sgmc, family)("y ~ a + b", frame, prior=prior | OWN.get(family, {}), sampler=sampler, seed=k, draws=500)
         draws = distort(results.flat)
         some = draws[np.linspace(0, len(draws) - 1, KEPT).astype(int)]
         found.append((some < theta).sum(axis=0))
@@ -54,7 +63,7 @@ def ranks(family, replicates, seed=1, prior=PRIOR, sampler="auto", distort=lambd
 
 
 def p_values(found):
-    """Of uniform ranks, for each coefficient: chi-squared over BINS bins."""
+    """Of uniform ranks, for each parameter: chi-squared over BINS bins."""
     edges = np.linspace(0, KEPT + 1, BINS + 1)
     return np.array([stats.chisquare(np.histogram(column, edges)[0]).pvalue for column in found.T])
 
@@ -67,9 +76,9 @@ def main():
     options = arguments.parse_args()
     for family in options.families:
         found = ranks(family, options.replicates)
-        for name, column, p in zip(NAMES, found.T, p_values(found)):
+        for name, column, p in zip(names(family), found.T, p_values(found)):
             bins = np.histogram(column, np.linspace(0, KEPT + 1, BINS + 1))[0]
-            print(f"{family:9s} {name:10s} {' '.join(f'{b:3d}' for b in bins)}   p {p:.3f}", flush=True)
+            print(f"{family:16s} {name:10s} {' '.join(f'{b:3d}' for b in bins)}   p {p:.3f}", flush=True)
 
 
 if __name__ == "__main__":

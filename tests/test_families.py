@@ -1,6 +1,10 @@
-"""Each family: its density against scipy's, and its posteriors on real data against importance sampling, at default settings."""
+"""Each family: its density against scipy's, and its posteriors on real data against importance sampling, at default settings.
+
+``python -m tests.test_families`` prints the posteriors' errors, ``--whole`` those of all rows of large tables.
+"""
 import os
-from dataclasses import dataclass, field
+import sys
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -475,3 +479,23 @@ def test_large_counts_and_large_designs_find_their_mode():
     frame = COUNTS.assign(y=(1e6 * np.exp(0.3 * COUNTS.x)).astype(int))
     found, expected = sgmc.poisson("y ~ x", frame, seed=1), smf.poisson("y ~ x", frame).fit(disp=0)
     np.testing.assert_allclose(found.params, expected.params, atol=5e-5)          # sds are 4e-5
+
+
+def main():
+    """Print the table of posteriors: worst mean error in sds, worst error of an sd, the sampler, the reference's effective size.
+
+    With ``--whole`` those of large tables, all rows.
+    """
+    if sys.argv[1:] == ["--whole"]:
+        FITS[:] = [(name, prior) for name, prior in FITS if CASES[name].rows]
+        CASES.update({name: replace(CASES[name], rows=None) for name, _ in FITS})
+    print(f"{'data':18s} {'verb':18s} {'prior':8s} {'rows':>6s} {'mean':>6s} {'sd':>7s}  {'sampler':10s} {'size':>6s}")
+    for name, prior in FITS:
+        (mean, sd, size), results = reference(name, prior), fitted(name, prior)
+        ratio = results.bse / sd - 1
+        print(f"{name:18s} {CASES[name].verb:18s} {prior:8s} {results.nobs:6.0f} {np.abs((results.params - mean) / sd).max():6.3f} "
+              f"{ratio.iloc[np.argmax(np.abs(ratio))]:+7.3f}  {results.sampler.name:10s} {size:6.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

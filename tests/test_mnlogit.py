@@ -335,7 +335,7 @@ def test_reprs_count_all_equations():
     (dict(init=pd.Series(0.0, ["red:x", "red:Intercept", "green:x", "green:Intercept"])),
      "it must be green:Intercept, green:x, red:Intercept, red:x, in this order"),
     (dict(prior={"blue:x": "normal"}), "prior: 'blue:x' is neither a term nor a column of the design"),
-    (dict(sampler="csgbd"), "families with own parameters or several equations"),
+    (dict(sampler="csgbd", precondition="dense"), "families with own parameters or several equations"),
 ], ids=range(4))
 def test_arguments_that_do_not_suit_the_equations(how, message):
     with pytest.raises((ArgumentError, NotSupported), match=message):

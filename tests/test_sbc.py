@@ -9,18 +9,19 @@ from .sbc import NAMES, PRIOR, p_values, ranks
 REPLICATES = 40
 
 
-@pytest.mark.parametrize("family", ["logit", "poisson"])
+@pytest.mark.parametrize("family", ["logit", "poisson", "ols", "negativebinomial"])
 def test_ranks_are_uniform(family):
-    """With another seed one of the 6 p-values would be below 1e-3 in about 6 of 1,000."""
+    """With another seed one of the 14 p-values would be below 1e-3 in about 14 of 1,000."""
     assert p_values(ranks(family, REPLICATES)).min() > 1e-3
 
 
+@pytest.mark.parametrize("family", ["poisson", "negativebinomial"])
 @pytest.mark.parametrize("mistake", [dict(distort=lambda draws: draws.mean(axis=0) + 0.6 * (draws - draws.mean(axis=0))),
                                      dict(distort=lambda draws: draws + draws.std(axis=0)),
                                      dict(prior={**PRIOR, "a": sgmc.normal(2, 0.2), "b": sgmc.normal(2, 0.2)})],
                          ids=["sds x 0.6", "means + 1 sd", "another prior"])
-def test_mistakes_show_in_the_ranks(mistake):
-    assert p_values(ranks("poisson", REPLICATES, **mistake)).min() < 1e-4
+def test_mistakes_show_in_the_ranks(mistake, family):
+    assert p_values(ranks(family, REPLICATES, **mistake)).min() < 1e-4
 
 
 def test_ranks_count_the_draws_below():

@@ -140,8 +140,9 @@ def regression_problem(data, family, prior, settings):
         where = dispersed_coordinates(mode, back, priors.own, power)
     else:
         where = coordinates(mode, back, precondition, rotated, priors.own)
-    if model.width > 1 and settings.sampler is not None and settings.sampler.refusal(ANY_MAP):
-        where = coordinates(mode, back, None, False, priors.own)             # a metric whitens for itself
+    sampler = settings.sampler
+    if model.width > 1 and settings.precondition == "mode" and sampler is not None and sampler.refusal(where.map):
+        where = coordinates(mode, back, None if sampler.refusal(ANY_MAP) else "diag", False, priors.own)
     core = Separable([FAMILIES[f] for f in priors.columns("family")], priors.columns("location"), priors.columns("scale"),
                      priors.columns("shape"), priors.intercepts, shift, priors.own)
     if rotated:
