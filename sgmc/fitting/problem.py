@@ -16,11 +16,11 @@ from sgmc.fitting.dispersion import dispersed_coordinates, exact_fit, find_dispe
 from sgmc.fitting.leverage import high_leverage
 from sgmc.fitting.mode import PriorTerms, find_mode
 from sgmc.fitting.prepare import as_given, prepare, stays
+from sgmc.fitting.prior_table import Scales, resolve
 from sgmc.fitting.sandwich import sandwich_coordinates, score_covariance
 from sgmc.fitting.separation import complete_separation, linear_predictor, separation
 from sgmc.fitting.shrinkage import shrunk_coordinates, without_poles
 from sgmc.fitting.walls import walled_coordinates
-from sgmc.priors import Scales, resolve
 
 ANY_MAP = Scaling([0.0], [1.0])
 
