@@ -17,7 +17,7 @@ from sgmc.fitting.mode import PriorTerms
 from sgmc.fitting.prepare import as_given, prepare, stays
 from sgmc.fitting.sandwich import sandwich_coordinates, score_covariance
 from sgmc.fitting.search import searched
-from sgmc.fitting.separation import complete_separation, linear_predictor, separation
+from sgmc.fitting.separation import complete_separation, linear_predictor, refuse_flat, separation, separation_of_kinds
 from sgmc.fitting.shrinkage import shrunk_coordinates
 from sgmc.fitting.walls import walled_coordinates
 
@@ -102,7 +102,7 @@ def regression_problem(data, family, prior, settings):
     table = as_given(data) if kept else prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
     found = searched(table, data, family, prior)
     model, mode, priors = found.model, found.mode, found.priors
-    walls, concerns = separated(found, data, family) if family.outcome == "binary" else ([], [])
+    walls, concerns = separated(found, data, family)
     concerns = found.concerns + concerns + collinearity(mode, priors.names, data.n, priors.own)
     rotated = precondition == "dense" and data.sparse is None and not kept and model.width == 1
     where = chosen_coordinates(found, precondition, rotated, walls, settings)
@@ -117,12 +117,18 @@ def regression_problem(data, family, prior, settings):
 
 
 def separated(found, data, family):
-    """Walls, for families whose coordinates know them, and what to warn of where outcomes 0 and 1 are separated."""
-    table, mode = found.table, found.mode
-    outcomes = table.y, (1 if table.trials is None else table.trials) - table.y
-    wide = PriorTerms(found.priors, found.shift, widened=100.0)
-    concerns = complete_separation(found.model, wide, mode.theta, outcomes, linear_predictor(found.model, mode.theta))
-    walls, warned = separation(table.X, outcomes, data.names, data.intercept)
+    """Walls, for families whose coordinates know them, and what to warn of where outcomes are separated."""
+    table, model, mode = found.table, found.model, found.mode.theta
+    walls, warned, concerns = [], [], []
+    if family.outcome == "category":
+        concerns = separation_of_kinds(model, mode, table.y)
+    elif family.outcome == "binary":
+        outcomes = table.y, (1 if table.trials is None else table.trials) - table.y
+        wide = PriorTerms(found.priors, found.shift, widened=100.0)
+        concerns = complete_separation(model, wide, mode, outcomes, linear_predictor(model, mode))
+        walls, warned = separation(table.X, outcomes, data.names, data.intercept)
+    if concerns:
+        refuse_flat(found.priors)
     return walls if family.walled else [], [*concerns, *warned]
 
 
