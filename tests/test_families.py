@@ -353,6 +353,19 @@ def test_another_link_is_another_posterior():
     assert np.abs((wrong.params - mean) / sd).max() > 1
 
 
+@pytest.mark.parametrize("alpha, sampler", [(0.0, "mala"), (0.5, "lmsgld")])
+def test_a_skewed_own_parameter_gets_an_exact_sampler(alpha, sampler):
+    """Of counts that are Poisson's, alpha is known up to some factor only; within 0.1 sd and 5 % of a long run all the same."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=300)
+    y = random.poisson(np.exp(0.5 + 0.4 * x) * (random.gamma(1 / alpha, size=300) * alpha if alpha else 1.0))
+    frame = pd.DataFrame({"x": x, "y": y})
+    found = sgmc.negativebinomial("y ~ x", frame, seed=1, draws=2000)
+    long = sgmc.negativebinomial("y ~ x", frame, seed=2, sampler="mala", thin=10, draws=4000)
+    assert found.sampler.name == sampler
+    assert np.abs((found.params - long.params) / long.bse).max() < 0.1 and np.abs(found.bse / long.bse - 1).max() < 0.05
+
+
 # ---- by family and link ---------------------------------------------------------------------------------------------------
 
 BINARY = {name for name, family in FAMILIES.items() if family.outcome == "binary"}

@@ -8,8 +8,7 @@ import statsmodels.api as sm
 from scipy import integrate, special, stats
 
 import sgmc
-from sgmc.core.dilation import Dilation
-from sgmc.fitting import dispersion
+from sgmc.fitting.mode import PriorTerms, find_mode
 from sgmc.models.ols import GaussianIdentity, OlsFamily
 
 
@@ -61,12 +60,15 @@ def test_posteriors_are_those_of_the_closed_form(name):
     assert np.abs(results.bse / sd - 1).max() < (0.08 if name == "longley" else 0.05)
 
 
-def test_the_joint_mode_would_be_another_centre(monkeypatch):
-    """Planted: no correction for the coefficients' degrees of freedom; the draws start from and are whitened there."""
-    monkeypatch.setattr(dispersion, "Dilation", lambda centre, L, share, own, power: Dilation(centre, L, share, own, 0.0))
+def test_the_mode_of_sigma_is_the_marginal_one():
+    """Under flat priors u = log sigma has the density exp(-(n - d - 1) u - SSR / 2 exp(-2 u)); planted: the joint mode, SSR / (n - 1)."""
+    problem = fitted("half as many columns as rows")._fit.problem
+    sds = np.sqrt(2 * (100 - 51 - 1))                           # 1 / sd(u)
     frame = TABLES["half as many columns as rows"]()
-    with pytest.warns(sgmc.SGMCWarning):
-        sgmc.ols("y ~ .", frame, seed=1, prior="flat", sampler="laplace")
+    ssr = sm.OLS.from_formula("y ~ " + " + ".join(frame.columns.drop("y")), frame).fit().ssr
+    marginal, joint = 0.5 * np.log(ssr / (100 - 51 - 1)), find_mode(problem.model, PriorTerms(problem.priors, np.zeros(51)), problem.mode.theta)
+    assert abs(problem.mode.theta[-1] - marginal) * sds < 1e-3
+    assert abs(joint[0].theta[-1] - 0.5 * np.log(ssr / 99)) * sds < 1e-3 and abs(joint[0].theta[-1] - marginal) * sds > 3
 
 
 def test_the_unit_of_the_outcome_does_not_matter():

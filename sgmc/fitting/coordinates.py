@@ -62,6 +62,11 @@ class Coordinates:
         """Whether x is about standard normal under the posterior."""
         return self.stiffness == self.softness == 1.0
 
+    @property
+    def spread_of_logs(self):
+        """The largest sd of the logs among theta; 0 where there are none."""
+        return float(np.sqrt((self.white[len(self.white) - self.logs:] ** 2).sum(axis=1)).max(initial=0.0))
+
     @cached_property
     def inner(self):
         """y's covariance is approximately inner inner'."""

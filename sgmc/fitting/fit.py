@@ -175,6 +175,9 @@ def decide(problem, settings, size):
     if len(problem.priors.shrunk):
         return registry.room("samplers")[planning.AUTO[1]](), name, "for exactness: a horseshoe prior has a pole at zero", seen
     stochastic, exact = (registry.room("samplers")[s]() for s in planning.AUTO)
+    spread = problem.coordinates.spread_of_logs
+    if spread > planning.SKEWED:                               # a tail that draws of a Gaussian at the mode do not see
+        return exact, name, f"for exactness: the log of an own parameter has an sd of {spread:.2g}, and is skewed", seen
     noise = noise_of(problem, name, settings, seen)
     return *planning.automatic(stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size), seen
 

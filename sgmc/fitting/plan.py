@@ -20,6 +20,7 @@ TOLERANCE = 0.01          # of the variance: half a per cent of the sd
 GRADIENT = "taylor"       # the estimator with the least noise, where the model has a score path
 AUTO = ("lmsgld", "mala") # what "auto" chooses from
 FAR = 0.6                 # departure from a Gaussian beyond which "auto" wants an exact sampler
+SKEWED = 0.5              # sd of the log of an own parameter beyond which its skewness matters, and the same holds
 OVERHEAD = 60             # what a step costs besides its rows, in rows
 SMALLEST_BATCH = 32
 KEPT_TIME = 4             # Langevin time between kept draws: their correlation is exp(-2) and less

@@ -227,10 +227,6 @@ class RlmFamily(LearnedRlmFamily):
         """The compiled model."""
         return StudentT(X, y, offset, weight, self.df)
 
-    def of_trials(self, trials):
-        """See `Family.of_trials`; families of this file are objects."""
-        return self
-
     def parameters(self, extra):
         """(sigma, df) from the draws of sigma."""
         return extra[0], self.df
