@@ -36,7 +36,7 @@ def a9a(columns):
 def made(columns, rows=100_000, share=0.03):
     """The same of a table with that many columns and that share of ones."""
     random = np.random.default_rng(0)
-    ones = sparse.random_array((rows, columns - 1), density=share, rng=random, format="csr", data_sampler=np.ones)
+    ones = sparse.random_array((rows, columns - 1), density=share, rng=random, format="csr", data_sampler=lambda size: np.ones(size))
     X = sparse.hstack([sparse.csr_array(np.ones((rows, 1))), ones], format="csr")
     eta = X @ random.normal(scale=0.3, size=columns)
     return (random.random(rows) < 1 / (1 + np.exp(-eta))).astype(float), X, dict(sampler="lmsgld", gradient="cv")

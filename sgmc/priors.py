@@ -1,12 +1,11 @@
-"""Priors as the user writes them, and their resolution to one prior a column.
+"""Priors as the user writes them.
 
 The meaning is rstanarm's: with ``autoscale=True`` the scale is divided by the sd of the predictor; the model's default is
 ``normal(0, 2.5, autoscale=True)`` for slopes and ``normal(0, 2.5)`` for the intercept at centred predictors.
 """
-import difflib
 import math
 import numbers
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -133,147 +132,6 @@ def gamma(shape, scale=1.0, autoscale=False):
 SLOPE, CENTRED_INTERCEPT = normal(0, 2.5, autoscale=True), normal(0, 2.5)
 BY_NAME = {"flat": flat(), "normal": SLOPE, "laplace": laplace(0, 2.5, autoscale=True),
            "cauchy": cauchy(0, 2.5, autoscale=True), "horseshoe": horseshoe()}
-
-
-@dataclass(frozen=True)
-class Scales:
-    """What autoscaled priors are scaled by.
-
-    Attributes
-    ----------
-    columns : array (d,)
-        Standard deviations of the predictors.
-    location, unit : float
-        Of the outcomes where they are in the units of the linear predictor, else 0 and 1.
-    own : list of float
-        Units of the family's own parameters.
-    """
-
-    columns: np.ndarray
-    location: float = 0.0
-    unit: float = 1.0
-    own: tuple = ()
-
-
-@dataclass(frozen=True)
-class PriorTable:
-    """One prior a parameter, scales resolved: those of the coefficients, equation by equation, then the family's own.
-
-    Attributes
-    ----------
-    names : list of str
-    specified, used : list of PriorSpec
-        As written, and with scales in the predictor's units.
-    intercepts : list of int
-        Places of the intercepts.
-    centred : bool
-        Whether the intercepts' priors speak of the intercept at centred predictors.
-    own : int
-        Number of own parameters; their priors are densities of the parameters, whose logs are sampled.
-    unit : str
-        What autoscaled priors are scaled by, as printed.
-    """
-
-    names: list
-    specified: list
-    used: list
-    intercepts: list
-    centred: bool
-    own: int = 0
-    unit: str = "sd(x)"
-
-    @property
-    def gaussian(self):
-        """Whether every prior is normal or flat."""
-        return all(p.family in ("normal", "flat") for p in self.used)
-
-    @property
-    def shrunk(self):
-        """Places of the horseshoes, an array."""
-        return np.flatnonzero([p.family == "horseshoe" for p in self.used])
-
-    def guessed(self, sds):
-        """The table with scales for `horseshoe(nonzero=...)`; `sds` are those with which the data tell single coefficients."""
-        used = list(self.used)
-        for j, p in enumerate(self.specified):
-            if p.nonzero is not None:
-                alike = self.specified.count(p)
-                few = min(p.nonzero, 0.5 * alike)
-                used[j] = replace(used[j], scale=few / (alike - few) * sds[j], nonzero=None)
-        return replace(self, used=used)
-
-    @property
-    def logged(self):
-        """Whether the log of a parameter is sampled, an array (parameter,)."""
-        return np.arange(len(self.names)) >= len(self.names) - self.own
-
-    def columns(self, attribute):
-        """One attribute of all used priors, as a list."""
-        return [getattr(p, attribute) for p in self.used]
-
-
-def resolve(prior, data, family, scales):
-    """One prior a parameter from what the user wrote.
-
-    Parameters
-    ----------
-    prior : None, str, PriorSpec or dict
-        A single prior is for the slopes; ``"flat"`` (and ``flat()``) is for all parameters.  Keys of a dict are terms, columns,
-        ``"Intercept"``, own parameters, or ``"*"`` for all other slopes.
-    data : RegressionData
-    family : Family
-    scales : Scales
-
-    Raises
-    ------
-    ArgumentError
-        For an unknown key or a prior that is none.
-    """
-    d, intercept = data.d, data.intercept
-    names = data.parameter_names(family)
-    places = {**{name: range(j, len(names) - len(family.own), d) for j, name in enumerate(data.names)},
-              **{term: [k for j in range(*columns.indices(d)) for k in range(j, len(names) - len(family.own), d)]
-                 for term, columns in data.terms.items() if term not in data.names},
-              **{name: [j] for j, name in enumerate(names)}}
-    intercepts = [] if intercept is None else list(places[data.names[intercept]])
-    centred_intercept = normal(scales.location, 2.5, autoscale=True) if family.identity else CENTRED_INTERCEPT
-    slopes = len(names) - len(family.own)
-    specified = [centred_intercept if j in intercepts else SLOPE for j in range(slopes)] + [o.prior for o in family.own]
-    centred = True
-    if isinstance(prior, dict):
-        if "*" in prior:
-            every = as_spec(prior["*"], "prior['*']")
-            specified = [every if j < slopes and j not in intercepts else p for j, p in enumerate(specified)]
-        for key, value in prior.items():
-            for j in [] if key == "*" else known_places(key, places, data):
-                specified[j] = as_spec(value, f"prior[{key!r}]")
-                centred = centred and j not in intercepts
-    elif prior is not None:
-        one = as_spec(prior)
-        specified = [one if one.family == "flat" or j < slopes and j not in intercepts else p for j, p in enumerate(specified)]
-    for j, (name, one) in enumerate(zip(names, specified)):
-        if one.family == "horseshoe" and not (j < slopes and j not in intercepts):
-            raise ArgumentError(f"prior: {one} is for slopes, {name!r} is none; use e.g. sgmc.normal(0, 2.5)")
-    for name, one in zip(names[:slopes], specified):
-        if one.positive:
-            raise ArgumentError(f"prior: {one} is for positive parameters, {name!r} is a coefficient; use e.g. sgmc.normal(0, 2.5)")
-    for own, one in zip(family.own, specified[slopes:]):
-        if own.proper and one.family == "flat":
-            raise ArgumentError(f"prior: a flat one of {own.name!r} makes the posterior improper; use e.g. "
-                                f"prior={{'*': 'flat', {own.name!r}: sgmc.{own.prior}}}")
-    units = [scales.unit if j % d == intercept else scales.unit / (scales.columns[j % d] or scales.unit) for j in range(slopes)]
-    used = [replace(p, scale=p.scale * unit, slab=p.slab * unit, autoscale=False) if p.autoscale else p
-            for p, unit in zip(specified, [*units, *scales.own])]
-    return PriorTable(names, specified, used, intercepts, centred, len(family.own), "sd(y) and sd(x)" if family.identity else "sd(x)")
-
-
-def known_places(key, places, data):
-    """Where the parameters of a key are; ArgumentError where there are none."""
-    if key in places:
-        return places[key]
-    near = difflib.get_close_matches(str(key), places, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; columns are: {', '.join(data.names[:20])}"
-    raise ArgumentError(f"prior: {key!r} is neither a term nor a column of the design{hint}")
 
 
 def as_spec(prior, argument="prior"):

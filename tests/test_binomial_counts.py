@@ -15,7 +15,7 @@ from sgmc.fitting.mode import PriorTerms, find_mode
 from sgmc.fitting.prepare import Table
 from sgmc.fitting.sandwich import score_covariance
 from sgmc.fitting.separation import complete_separation, lopsided_columns
-from sgmc.priors import Scales, resolve
+from sgmc.fitting.prior_table import Scales, resolve
 from sgmc.regression_data import RegressionData
 
 from .test_families import FAMILIES, FOLDER, LINKS, newton

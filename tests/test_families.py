@@ -487,8 +487,9 @@ def main():
     With ``--whole`` those of large tables, all rows.
     """
     if sys.argv[1:] == ["--whole"]:
-        FITS[:] = [(name, prior) for name, prior in FITS if CASES[name].rows]
-        CASES.update({name: replace(CASES[name], rows=None) for name, _ in FITS})
+        large = [name for name, case in CASES.items() if case.rows]
+        FITS[:] = [(name, prior) for name in large for prior in ("default", "flat") if prior == "default" or CASES[name].more.get("df", 4)]
+        CASES.update({name: replace(CASES[name], rows=0) for name in large})
     print(f"{'data':18s} {'verb':18s} {'prior':8s} {'rows':>6s} {'mean':>6s} {'sd':>7s}  {'sampler':10s} {'size':>6s}")
     for name, prior in FITS:
         (mean, sd, size), results = reference(name, prior), fitted(name, prior)

@@ -324,6 +324,14 @@ def test_kinds_without_weight_do_not_count():
         sgmc.mnlogit("kind ~ x", FRAME.assign(w=np.where(CODES == 2, 0, 1)), weights="w")
 
 
+def test_complete_separation():
+    frame = pd.DataFrame({"x": np.arange(30.0), "kind": np.repeat(["a", "b", "c"], 10)})
+    with pytest.warns(sgmc.SGMCWarning, match="the predictors separate the outcomes completely"):
+        sgmc.mnlogit("kind ~ x", frame, seed=1)
+    with pytest.raises(DataError, match="the posterior is improper: the predictors separate the outcomes completely, and priors are flat"):
+        sgmc.mnlogit("kind ~ x", frame, prior="flat")
+
+
 def test_reprs_count_all_equations():
     model = sgmc.MNLogit(WORDS, sm.add_constant(FRAME[["x"]]))
     assert repr(model) == "<Multinomial logit model: 300 rows, 4 coefficients>"

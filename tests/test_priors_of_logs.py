@@ -13,7 +13,7 @@ from sgmc.errors import ArgumentError
 from sgmc.fitting.mode import PriorTerms
 from sgmc.gradients.simple import Simple
 from sgmc.models.rlm import LearnedRlmFamily
-from sgmc.priors import PriorTable
+from sgmc.fitting.prior_table import PriorTable
 from sgmc.subsampling.uniform import Everything
 
 # prior, log density by scipy: of positive numbers, up to a constant

@@ -7,20 +7,19 @@ from sgmc import registry
 from sgmc.core.contract import Anchor
 from sgmc.core.densities import FAMILIES, LONGEST_PULLED, Pulled, Quadratic, Separable
 from sgmc.core.design import design, rotate
-from sgmc.core.expansion import expand
 from sgmc.core.maps import Affine, Scaling
 from sgmc.errors import NotSupported
 from sgmc.fitting.blas import one_blas_thread
 from sgmc.fitting.coordinates import collinearity, coordinates, undo_centring, whitener
-from sgmc.fitting.dispersion import dispersed_coordinates, exact_fit, find_dispersed_mode
+from sgmc.fitting.dispersion import dispersed_coordinates
 from sgmc.fitting.leverage import high_leverage
-from sgmc.fitting.mode import PriorTerms, find_mode
+from sgmc.fitting.mode import PriorTerms
 from sgmc.fitting.prepare import as_given, prepare, stays
 from sgmc.fitting.sandwich import sandwich_coordinates, score_covariance
-from sgmc.fitting.separation import complete_separation, linear_predictor, separation
-from sgmc.fitting.shrinkage import shrunk_coordinates, without_poles
+from sgmc.fitting.search import searched
+from sgmc.fitting.separation import complete_separation, linear_predictor, refuse_flat, separation, separation_of_kinds
+from sgmc.fitting.shrinkage import shrunk_coordinates
 from sgmc.fitting.walls import walled_coordinates
-from sgmc.priors import Scales, resolve
 
 ANY_MAP = Scaling([0.0], [1.0])
 
@@ -98,90 +97,71 @@ def regression_problem(data, family, prior, settings):
     prior : None, str, PriorSpec or dict
     settings : Settings
     """
-    precondition = preconditioner(data, settings)
+    precondition = preconditioner(len(data.parameter_names(family)), settings)
     kept = stays(data, settings, precondition)
     table = as_given(data) if kept else prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
-    outcome = moments_of_outcomes(table)
-    priors = resolve(prior, data, family, scales(table.sd, family, *outcome))
-    shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
-    if data.intercept is not None:
-        shift[data.intercept] = 0.0
-    model = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
-    guess = first_guess(priors, family, table.offset, *outcome)
-    if len(priors.shrunk):
-        priors = priors.guessed(alone(model, guess, priors.intercepts))
-    terms, power = PriorTerms(priors, shift), family.own[0].power if family.own else 0.0
-
-    def search(start, shuffled=False):
-        return (find_dispersed_mode(model, terms, start, priors.own, power, shuffled) if power else
-                find_mode(model, terms, start, shuffled))
-
-    mode, concerns = search(guess, not kept)
-    mode, cavities = without_poles(model, terms, mode, search) if len(priors.shrunk) else (mode, [])
-    back = undo_centring(model.dim, table.shift, priors.intercepts)
+    found = searched(table, data, family, prior)
+    model, mode, priors = found.model, found.mode, found.priors
+    walls, concerns = separated(found, data, family)
+    concerns = found.concerns + concerns + collinearity(mode, priors.names, data.n, priors.own)
     rotated = precondition == "dense" and data.sparse is None and not kept and model.width == 1
-    walls = []
-    if family.outcome == "binary":
-        eta = linear_predictor(model, mode.theta)
-        outcomes = table.y, (1 if table.trials is None else table.trials) - table.y
-        concerns += complete_separation(model, PriorTerms(priors, shift, widened=100.0), mode.theta, outcomes, eta)
-        walls, warned = separation(table.X, outcomes, data.names, data.intercept)
-        walls, concerns = walls if family.walled else [], [*concerns, *warned]
-    concerns += collinearity(mode, priors.names, data.n, priors.own)
-    concerns += exact_fit(np.exp(mode.theta[data.d]), np.sqrt(outcome[1])) if family.identity else []
-    if settings.robust:
-        refuse_poles(priors)
-        where = sandwich_coordinates(mode, back, score_covariance(model, mode.theta, table.weight), rotated, priors.own)
-    elif cavities and precondition == "dense" and (settings.sampler is None or settings.sampler.uses_gradient):
-        where = shrunk_coordinates(mode, back, cavities, priors.shrunk, rotated, priors.own)
-    elif walls and precondition == "dense" and (settings.sampler is None or settings.sampler.uses_gradient):
-        where = walled_coordinates(mode, back, walls, terms(mode.theta)[1], priors.used, data.intercept, rotated)
-    elif power and precondition == "dense":
-        where = dispersed_coordinates(mode, back, priors.own, power)
-    else:
-        where = coordinates(mode, back, precondition, rotated, priors.own)
-    sampler = settings.sampler
-    if model.width > 1 and settings.precondition == "mode" and sampler is not None and sampler.refusal(where.map):
-        where = coordinates(mode, back, None if sampler.refusal(ANY_MAP) else "diag", False, priors.own)
+    where = chosen_coordinates(found, precondition, rotated, walls, settings)
     core = Separable([FAMILIES[f] for f in priors.columns("family")], priors.columns("location"), priors.columns("scale"),
-                     priors.columns("shape"), priors.intercepts, shift, priors.own)
+                     priors.columns("shape"), priors.intercepts, found.shift, priors.own)
     if rotated:
         eta = linear_predictor(model, where.origin)
         rotate(table.X, where.L)
         model = family.kernel(design(table.X), table.response, eta, table.multiplicity)
-        core = rotated_prior(core, priors.gaussian and where.map is None, terms, where)
+        core = rotated_prior(core, priors.gaussian and where.map is None, found.terms, where)
     return Problem(model, core, where, mode, priors, table, concerns)
 
 
-def moments_of_outcomes(table):
-    """Mean and variance of the outcomes, by their weights."""
-    mean = np.average(table.y, weights=table.weight)
-    return mean, np.average((table.y - mean) ** 2, weights=table.weight)
+def separated(found, data, family):
+    """Walls, for families whose coordinates know them, and what to warn of where outcomes are separated."""
+    table, model, mode = found.table, found.model, found.mode.theta
+    walls, warned, concerns = [], [], []
+    if family.outcome == "category":
+        concerns = separation_of_kinds(model, mode, table.y)
+    elif family.outcome == "binary":
+        outcomes = table.y, (1 if table.trials is None else table.trials) - table.y
+        wide = PriorTerms(found.priors, found.shift, widened=100.0)
+        concerns = complete_separation(model, wide, mode, outcomes, linear_predictor(model, mode))
+        walls, warned = separation(table.X, outcomes, data.names, data.intercept)
+    if concerns:
+        refuse_flat(found.priors)
+    return walls if family.walled else [], [*concerns, *warned]
 
 
-def scales(columns, family, mean, variance):
-    """The `Scales` of priors, from the sds of the columns and moments of the outcomes."""
-    own = tuple(family.units(mean, variance)) if family.own else ()
-    return Scales(columns, mean, np.sqrt(variance), own) if family.identity else Scales(columns, own=own)
+def chosen_coordinates(found, precondition, rotated, walls, settings):
+    """The coordinates that suit posterior and sampler.
 
-
-def first_guess(priors, family, offset, mean, variance):
-    """Where the search for the mode begins: no slopes, and moments of the outcomes matched."""
-    start = np.zeros(len(priors.names))
-    constant, own = family.start(mean, variance)
-    start[priors.intercepts] = constant - (0.0 if offset is None else offset.mean())
-    start[len(start) - priors.own:] = own
-    return start
-
-
-def alone(model, theta, intercepts):
-    """The sds (d,) with which the data tell each coefficient if it and the intercept are all there is: by the information at theta."""
-    information = expand(model, theta, expected=True)[2]
-    each = np.diag(information).copy()
-    for j in intercepts:
-        each -= np.where(np.arange(len(each)) == j, 0.0, information[:, j] ** 2 / max(information[j, j], 1e-300))
-    told = each > 1e-12 * np.diag(information)
-    return np.where(told, 1 / np.sqrt(np.where(told, each, 1.0)), 1.0)
+    Parameters
+    ----------
+    found : Found
+    precondition : {"dense", "diag", None}
+    rotated : bool
+        Whether the table will be rotated.
+    walls : list of Wall
+    settings : Settings
+    """
+    mode, priors, sampler = found.mode, found.priors, settings.sampler
+    back = undo_centring(found.model.dim, found.table.shift, priors.intercepts)
+    warped = precondition == "dense" and (sampler is None or sampler.uses_gradient)
+    if settings.robust:
+        refuse_poles(priors)
+        V = score_covariance(found.model, mode.theta, found.table.weight)
+        where = sandwich_coordinates(mode, back, V, rotated, priors.own)
+    elif found.cavities and warped:
+        where = shrunk_coordinates(mode, back, found.cavities, priors.shrunk, rotated, priors.own)
+    elif walls and warped:
+        where = walled_coordinates(mode, back, walls, found.terms(mode.theta)[1], priors.used, priors.intercepts[0], rotated)
+    elif found.power and precondition == "dense":
+        where = dispersed_coordinates(mode, back, priors.own, found.power)
+    else:
+        where = coordinates(mode, back, precondition, rotated, priors.own)
+    if found.model.width > 1 and settings.precondition == "mode" and sampler is not None and sampler.refusal(where.map):
+        where = coordinates(mode, back, None if sampler.refusal(ANY_MAP) else "diag", False, priors.own)
+    return where
 
 
 def refuse_poles(priors):
@@ -191,15 +171,15 @@ def refuse_poles(priors):
                            "use another prior, or cov_type='nonrobust'")
 
 
-def preconditioner(data, settings):
-    """"dense", "diag" or None from ``precondition=``; "mode" is dense where the d^3 work and the d^2 memory allow."""
-    wide = data.d > LONGEST_PULLED
+def preconditioner(d, settings):
+    """"dense", "diag" or None from ``precondition=``, for d parameters; "mode" is dense where d^3 work and d^2 memory allow."""
+    wide = d > LONGEST_PULLED
     if settings.robust and wide:
-        raise NotSupported(f"cov_type='robust' with {data.d} columns: at most {LONGEST_PULLED}; leave cov_type='nonrobust'")
+        raise NotSupported(f"cov_type='robust' with {d} parameters: at most {LONGEST_PULLED}; leave cov_type='nonrobust'")
     if settings.precondition == "mode":
         return "diag" if wide else "dense"
     if settings.precondition == "dense" and wide:
-        raise NotSupported(f"precondition='dense' with {data.d} columns: at most {LONGEST_PULLED}; use 'diag'")
+        raise NotSupported(f"precondition='dense' with {d} parameters: at most {LONGEST_PULLED}; use 'diag'")
     return settings.precondition
 
 

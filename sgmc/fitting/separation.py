@@ -89,10 +89,26 @@ def complete_separation(model, wide_prior, mode, outcomes, eta):
         except DataError:
             pass                  # even that is improper: the mode's own linear predictor decides
         wrong = misclassified(*outcomes, eta)
-    if wrong:
-        return []
+    return [] if wrong else completely()
+
+
+def separation_of_kinds(model, mode, y):
+    """The same for outcomes of several kinds, 0, 1, .., by the mode's linear predictors, one an equation."""
+    eta = [np.zeros(model.n), *(products(model.X, np.ascontiguousarray(part)) for part in mode.reshape(-1, model.X.d))]
+    return [] if (np.argmax(eta, axis=0) != y).any() else completely()
+
+
+def completely():
+    """The warning of complete separation, in a list."""
     return [SeparationWarning("the predictors separate the outcomes completely: every row can be classified without error.",
                               "Coefficients are bounded by the prior alone; check for a predictor that encodes the outcome.")]
+
+
+def refuse_flat(priors):
+    """DataError where outcomes are separated completely and no prior bounds the coefficients."""
+    if all(family == "flat" for family in priors.columns("family")):
+        raise DataError("the posterior is improper: the predictors separate the outcomes completely, and priors are flat; drop the "
+                        "predictor that encodes the outcome, or give a prior, e.g. prior=sgmc.normal(0, 2.5)")
 
 
 def misclassified(successes, failures, eta):

@@ -152,7 +152,7 @@ class Binary(Family):
         if not np.isin(y, (0.0, 1.0)).all():
             raise DataError(f"the outcome {label!r} must be 0 or 1 (or bool, or two levels); recode it first")
         if y.min() == y.max():
-            raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain")
+            raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: both classes are needed")
 
     @classmethod
     def of_trials(cls, trials):

@@ -1,0 +1,166 @@
+"""One prior a parameter, from what the user wrote: defaults, terms and columns, scales of the data."""
+import difflib
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sgmc.errors import ArgumentError
+from sgmc.priors import CENTRED_INTERCEPT, SLOPE, as_spec, normal
+
+
+@dataclass(frozen=True)
+class Scales:
+    """What autoscaled priors are scaled by.
+
+    Attributes
+    ----------
+    columns : array (d,)
+        Standard deviations of the predictors.
+    location, unit : float
+        Of the outcomes where they are in the units of the linear predictor, else 0 and 1.
+    own : list of float
+        Units of the family's own parameters.
+    """
+
+    columns: np.ndarray
+    location: float = 0.0
+    unit: float = 1.0
+    own: tuple = ()
+
+
+@dataclass(frozen=True)
+class PriorTable:
+    """One prior a parameter, scales resolved: those of the coefficients, equation by equation, then the family's own.
+
+    Attributes
+    ----------
+    names : list of str
+    specified, used : list of PriorSpec
+        As written, and with scales in the predictor's units.
+    intercepts : list of int
+        Places of the intercepts.
+    centred : bool
+        Whether the intercepts' priors speak of the intercept at centred predictors.
+    own : int
+        Number of own parameters; their priors are densities of the parameters, whose logs are sampled.
+    unit : str
+        What autoscaled priors are scaled by, as printed.
+    """
+
+    names: list
+    specified: list
+    used: list
+    intercepts: list
+    centred: bool
+    own: int = 0
+    unit: str = "sd(x)"
+
+    @property
+    def gaussian(self):
+        """Whether every prior is normal or flat."""
+        return all(p.family in ("normal", "flat") for p in self.used)
+
+    @property
+    def shrunk(self):
+        """Places of the horseshoes, an array."""
+        return np.flatnonzero([p.family == "horseshoe" for p in self.used])
+
+    def guessed(self, sds):
+        """The table with scales for `horseshoe(nonzero=...)`; `sds` are those with which the data tell single coefficients."""
+        used = list(self.used)
+        for j, p in enumerate(self.specified):
+            if p.nonzero is not None:
+                alike = self.specified.count(p)
+                few = min(p.nonzero, 0.5 * alike)
+                used[j] = replace(used[j], scale=few / (alike - few) * sds[j], nonzero=None)
+        return replace(self, used=used)
+
+    @property
+    def logged(self):
+        """Whether the log of a parameter is sampled, an array (parameter,)."""
+        return np.arange(len(self.names)) >= len(self.names) - self.own
+
+    def columns(self, attribute):
+        """One attribute of all used priors, as a list."""
+        return [getattr(p, attribute) for p in self.used]
+
+
+def resolve(prior, data, family, scales):
+    """One prior a parameter from what the user wrote.
+
+    Parameters
+    ----------
+    prior : None, str, PriorSpec or dict
+        A single prior is for the slopes; ``"flat"`` (and ``flat()``) is for all parameters.  Keys of a dict are terms, columns,
+        ``"Intercept"``, own parameters, or ``"*"`` for all other slopes.
+    data : RegressionData
+    family : Family
+    scales : Scales
+
+    Raises
+    ------
+    ArgumentError
+        For an unknown key, a prior that is none, or one that does not suit its parameter.
+    """
+    d, names = data.d, data.parameter_names(family)
+    coefficients = len(names) - len(family.own)
+    intercepts = [] if data.intercept is None else list(range(data.intercept, coefficients, d))
+    slopes = [j for j in range(coefficients) if j not in intercepts]
+    specified = [SLOPE] * coefficients + [own.prior for own in family.own]
+    for j in intercepts:
+        specified[j] = normal(scales.location, 2.5, autoscale=True) if family.identity else CENTRED_INTERCEPT
+    named = set()
+    for where, one in wishes(prior, slopes, places_of(data, family), data):
+        named.update(where if isinstance(prior, dict) else ())
+        for j in where:
+            specified[j] = one
+    check(specified, names, slopes, family)
+    units = [scales.unit if j in intercepts else scales.unit / (scales.columns[j % d] or scales.unit) for j in range(coefficients)]
+    used = [replace(p, scale=p.scale * unit, slab=p.slab * unit, autoscale=False) if p.autoscale else p
+            for p, unit in zip(specified, [*units, *scales.own])]
+    return PriorTable(names, specified, used, intercepts, named.isdisjoint(intercepts), len(family.own),
+                      "sd(y) and sd(x)" if family.identity else "sd(x)")
+
+
+def places_of(data, family):
+    """Where the parameters of a key are: those of a term or column in all equations, of a name, one."""
+    d, names = data.d, data.parameter_names(family)
+    coefficients = len(names) - len(family.own)
+    columns = {name: [j] for j, name in enumerate(data.names)}
+    terms = {term: range(*columns.indices(d)) for term, columns in data.terms.items()}
+    everywhere = {key: [j for one in where for j in range(one, coefficients, d)] for key, where in (terms | columns).items()}
+    return everywhere | {name: [j] for j, name in enumerate(names)}
+
+
+def wishes(prior, slopes, places, data):
+    """Pairs (places, PriorSpec) of what the user wrote, in the order in which they hold."""
+    if prior is None:
+        return []
+    if not isinstance(prior, dict):
+        one = as_spec(prior)
+        return [([j for where in places.values() for j in where] if one.family == "flat" else slopes, one)]
+    every = [(slopes, as_spec(prior["*"], "prior['*']"))] if "*" in prior else []
+    return every + [(known_places(key, places, data), as_spec(value, f"prior[{key!r}]")) for key, value in prior.items() if key != "*"]
+
+
+def check(specified, names, slopes, family):
+    """Refuse priors that do not suit their parameters."""
+    coefficients = len(names) - len(family.own)
+    for j, (name, one) in enumerate(zip(names, specified)):
+        if one.family == "horseshoe" and j not in slopes:
+            raise ArgumentError(f"prior: {one} is for slopes, {name!r} is none; use e.g. sgmc.normal(0, 2.5)")
+        if one.positive and j < coefficients:
+            raise ArgumentError(f"prior: {one} is for positive parameters, {name!r} is a coefficient; use e.g. sgmc.normal(0, 2.5)")
+    for own, one in zip(family.own, specified[coefficients:]):
+        if own.proper and one.family == "flat":
+            raise ArgumentError(f"prior: a flat one of {own.name!r} makes the posterior improper; use e.g. "
+                                f"prior={{'*': 'flat', {own.name!r}: sgmc.{own.prior}}}")
+
+
+def known_places(key, places, data):
+    """Where the parameters of a key are; ArgumentError where there are none."""
+    if key in places:
+        return places[key]
+    near = difflib.get_close_matches(str(key), places, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; columns are: {', '.join(data.names[:20])}"
+    raise ArgumentError(f"prior: {key!r} is neither a term nor a column of the design{hint}")
