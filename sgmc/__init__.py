@@ -39,6 +39,8 @@ _HOMES = {
     "sgmc.results.results": ("Results",),
     "sgmc.results.files": ("load",),
     "sgmc.results.loo": ("compare",),
+    "sgmc.tuning.tuner": ("tune",),
+    "sgmc.tuning.result": ("TuneResult",),
     "sgmc.registry": ("register",),
     "sgmc.errors": ("SGMCError", "SGMCWarning"),
 }

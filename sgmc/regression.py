@@ -1,5 +1,6 @@
 """The base of regression models: from a formula or from arrays, then `fit`."""
 import time
+from dataclasses import replace
 
 from sgmc.errors import ArgumentError, DataError
 from sgmc.regression_data import RegressionData, category_codes, from_arrays, outcome_name, total_offset
@@ -136,25 +137,38 @@ class Regression:
         -------
         Results
         """
-        return self.continue_from(None, {"prior": prior, **arguments})
+        if arguments.get("tune") is None:
+            arguments.pop("tune", None)
+            return self.continue_from(None, {"prior": prior, **arguments})
+        from sgmc.tuning.tuner import chosen
 
-    def continue_from(self, saved, arguments):
-        """Fit from where a saved run was (None: from the start), with all arguments of `fit` as a dict."""
+        arguments, race = chosen(self, prior, arguments)
+        results = self.continue_from(None, {"prior": prior, **arguments}, tuned=True)
+        results.tuning = race
+        return results
+
+    def continue_from(self, saved, arguments, tuned=False):
+        """Fit from where a saved run was (None: from the start), with all arguments of `fit` as a dict, `tuned` by a race or not."""
         from sgmc.fitting.blas import one_blas_thread
         from sgmc.fitting.fit import fit
-        from sgmc.fitting.problem import regression_problem
         from sgmc.fitting.settings import settings
         from sgmc.results.results import ModelInfo, Results
 
         begun, rest = time.perf_counter(), dict(arguments)
         prior = rest.pop("prior")
-        checked = settings(**rest)
+        checked = replace(settings(**rest), tuned=tuned)
         check_labels("init", arguments.get("init"), self.data.parameter_names(self.family))
+        with one_blas_thread():                                # with two, bits differ, and small systems take ten times as long
+            problem = self.problem(prior, checked)
+        return Results.of_fit(ModelInfo(self), fit(problem, checked, begun, saved), arguments)
+
+    def problem(self, prior, checked):
+        """The posterior in sampler coordinates, for checked settings."""
+        from sgmc.fitting.problem import regression_problem
+
         if self.data.strata is not None and checked.subsample != "stratified":
             raise ArgumentError(f"strata does not apply to subsample={checked.subsample!r}; give subsample='stratified'")
-        with one_blas_thread():                                # with two, bits differ, and small systems take ten times as long
-            problem = regression_problem(self.data, self.family, prior, checked)
-        return Results.of_fit(ModelInfo(self), fit(problem, checked, begun, saved), arguments)
+        return regression_problem(self.data, self.family, prior, checked)
 
 
 def equations(family, levels):

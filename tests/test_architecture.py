@@ -90,6 +90,8 @@ def test_leaves_import_the_core_and_no_sibling(path):
     ("registry.py", {"sgmc.core", "sgmc.errors"}), ("plots", {"sgmc.plots", "sgmc.diagnostics", "sgmc.errors"}),
     ("results", {"sgmc.results", "sgmc.plots", "sgmc.diagnostics", "sgmc.fitting", "sgmc.core", "sgmc.errors", "sgmc.regression",
                  "sgmc.formula", "sgmc.subsampling"}),
+    ("tuning", {"sgmc.tuning", "sgmc.results", "sgmc.plots", "sgmc.diagnostics", "sgmc.fitting", "sgmc.core", "sgmc.errors",
+                "sgmc.regression"}),
     ("fitting", {"sgmc.fitting", "sgmc.core", "sgmc.errors", "sgmc.registry", "sgmc.priors", "sgmc.subsampling",
                  "sgmc.version"}),
 ])

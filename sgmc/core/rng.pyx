@@ -12,6 +12,7 @@ start, k            the chain's number                   start of chain k
 pilot, 0 or 1       0: draws of Laplace; 1: estimators   gradient noise and shape before the run
 diagnostics, 0      0                                    draws and batches that diagnostics take
 predict, 0          0                                    reserved for simulated outcomes
+tune, 0             0                                    seed of the arms of a race, which have chains and starts of their own
 ==================  ===================================  ===================================================
 
 A stream has three sources.  Normals (all noise) and uniforms (acceptance, Barker signs) come from two sets of eight
@@ -35,7 +36,7 @@ from libc.string cimport memcpy
 
 from sgmc.core.kernels cimport normals, uniforms
 
-PURPOSES = {"chain": 0, "permutation": 1, "start": 2, "pilot": 3, "diagnostics": 4, "predict": 5}
+PURPOSES = {"chain": 0, "permutation": 1, "start": 2, "pilot": 3, "diagnostics": 4, "predict": 5, "tune": 6}
 
 
 def seed_sequence(entropy, purpose, index=0):

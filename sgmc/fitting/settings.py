@@ -45,6 +45,7 @@ class Settings:
     dtype: np.dtype
     checkpoint: str | None
     cov_type: str = "nonrobust"
+    tuned: bool = False       # step and batch come from a race
 
     @property
     def robust(self):
@@ -136,7 +137,7 @@ def entropy(seed):
 def unknown_argument(name):
     """The TypeError for an argument that a fit has not, with the nearest one."""
     known = [p for p in inspect.signature(settings).parameters if p != "unknown"]
-    known += ["prior", "weights", "offset", "strata", "subset", "missing"]
+    known += ["prior", "tune", "weights", "offset", "strata", "subset", "missing"]
     near = difflib.get_close_matches(name, known, n=1)
     return TypeError(f"fit() got an unexpected keyword argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
 
@@ -149,7 +150,7 @@ def seed_of_run(seed, checkpoint):
 
 def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, step_size=None, precondition="mode",
              init=None, draws=1000, thin=None, warmup=None, chains=4, threads=None, seed=None, cov_type="nonrobust",
-             tune=None, time_limit=None, max_data_passes=None, progress=None, dtype="float64", checkpoint=None, **unknown):
+             time_limit=None, max_data_passes=None, progress=None, dtype="float64", checkpoint=None, **unknown):
     """Check every argument of a fit; see `sgmc.logit` for their meaning.
 
     Raises
@@ -164,8 +165,6 @@ def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, 
     if unknown:
         raise unknown_argument(next(iter(unknown)))
     check_covariance(cov_type)
-    if tune is not None:
-        raise NotSupported(f"tune={tune!r}: this release derives step and batch size; leave tune=None or set them yourself")
     spec, gradient = registry.sampler_and_gradient(sampler, gradient)
     if precondition is not None and not (isinstance(precondition, str) and precondition in PRECONDITIONERS):
         raise ArgumentError(f"precondition={precondition!r} is not one of 'mode', 'dense', 'diag', None")

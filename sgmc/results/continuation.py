@@ -1,7 +1,7 @@
 """Results that go on: from chains in memory, or from saved states and the data given again."""
 import pickle
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sgmc.errors import ArgumentError
 
@@ -52,13 +52,13 @@ def resume(results, draws, data, how):
     arguments = {k: v for k, v in origin.arguments.items() if k not in HARMLESS and k != "max_data_passes"}
     arguments |= {"draws": total(results, draws), "seed": results.seed, **how}
     if fit is not None and data is None:
-        checked = settings(**{k: v for k, v in arguments.items() if k != "prior"})
+        checked = replace(settings(**{k: v for k, v in arguments.items() if k != "prior"}), tuned=fit.settings.tuned)
         done = sample(fit.problem, fit.plan, fit.pilot, checked, begun, Saved({}, fit.states, fit.seconds))
         return type(results).of_fit(results.model, done, arguments)
     saved = origin.saved if fit is None else origin.without_data(fit).saved
     if saved is None:
         raise ArgumentError(f"these results cannot be resumed from a file: {origin.refusal}")
-    return model_again(results.model, data).continue_from(saved, arguments)
+    return model_again(results.model, data).continue_from(saved, arguments, tuned=results.tuning is not None)
 
 
 def total(results, draws):

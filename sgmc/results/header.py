@@ -52,7 +52,8 @@ def step_text(fit):
     """The step and how it came."""
     if not fit.plan.spec.uses_gradient:
         return "-"
-    return f"{fit.step_size:.3g} ({'decaying' if fit.plan.weighted else fit.plan.step_origin})"
+    origin = "tuned" if fit.settings.tuned else "decaying" if fit.plan.weighted else fit.plan.step_origin
+    return f"{fit.step_size:.3g} ({origin})"
 
 
 def minibatch_text(fit):

@@ -36,7 +36,11 @@ class Results(Estimates, Trust, Discrepancies, Predictions, Views):
     nobs, df_model : int
     cov_type : {"nonrobust", "robust"}
         Whether draws are of the model's posterior, or of its sandwich.
+    tuning : TuneResult or None
+        The race behind a fit with ``tune=``.
     """
+
+    tuning = None
 
     def __init__(self, state, fit=None):
         self.__dict__.update(state)
@@ -94,7 +98,9 @@ class Results(Estimates, Trust, Discrepancies, Predictions, Views):
         ArgumentError
             If the data are not those of the fit, or are needed.
         """
-        return resume(self, draws, data, how)
+        longer = resume(self, draws, data, how)
+        longer.tuning = self.tuning
+        return longer
 
     def save(self, path):
         """Write draws, summaries and the design's recipe to a file, without the data; read it with `sgmc.load`.

@@ -1,0 +1,1 @@
+"""Tuning by races: arms (sampler, step, minibatch, any declared parameter), what scores them, and who goes on."""

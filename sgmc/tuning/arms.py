@@ -1,0 +1,135 @@
+"""Arms of a race: a grid over step, minibatch and declared parameters, each with the plan that its chain is built from."""
+import itertools
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sgmc.core.contract import Schedule
+from sgmc.errors import ArgumentError
+from sgmc.fitting import plan as planning
+from sgmc.fitting.noise import noise_of
+from sgmc.fitting.settings import positive, whole
+
+STEPS = 10.0 ** np.arange(-2.0, 2.1, 0.5)          # of the Langevin time of the derived step: nine half decades
+BATCHES = (1 / 3, 1, 3)                            # of the derived minibatch
+MOST_ARMS = 1000
+OWN = ("step_size", "batch_size")                  # axes that are arguments of a fit, no parameters of a specification
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Plans of one problem: the estimator and its noise are the same for all arms."""
+
+    problem: object
+    gradient: str
+    reason: str
+    seen: object
+
+    @property
+    def rows(self):
+        """N."""
+        return self.problem.model.n
+
+    def __call__(self, spec, settings):
+        """The `Plan` of a specification under settings."""
+        known = noise_of(self.problem, self.gradient, settings, self.seen)
+        size = self.rows, self.problem.model.dim
+        return planning.plan(spec, self.gradient, self.reason, settings, known, size, self.problem.coordinates)
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One competitor.
+
+    Attributes
+    ----------
+    number : int
+        Its place in the grid.
+    spec : SamplerSpec
+    values : dict
+        What it takes of each axis.
+    plan : Plan
+    """
+
+    number: int
+    spec: object
+    values: dict
+    plan: object
+
+
+def arms_of(grid, spec, settings, planned):
+    """All arms of a grid, the last axis changing fastest.
+
+    Axes that the grid has not, and that are not given as arguments, are the default ones: STEPS times the Langevin time of the
+    derived step, and BATCHES times the derived minibatch, within 1 and N.
+
+    Parameters
+    ----------
+    grid : dict or None
+        Name of an axis -> its values; None: default axes alone.
+    spec : SamplerSpec
+    settings : Settings
+    planned : Planner
+    """
+    axes = checked(grid, spec, settings)
+    if len(OWN) > len(axes.keys() & set(OWN)):
+        axes = with_defaults(axes, spec, settings, planned)
+    count = int(np.prod([len(values) for values in axes.values()]))
+    if count > MOST_ARMS:
+        raise ArgumentError(f"grid has {count} arms; at most {MOST_ARMS}")
+    return [made(k, dict(zip(axes, values)), spec, settings, planned) for k, values in enumerate(itertools.product(*axes.values()))]
+
+
+def checked(grid, spec, settings):
+    """The axes that are given, each a list of checked values."""
+    if grid is not None and (not isinstance(grid, dict) or not grid):
+        raise ArgumentError(f"grid={grid!r} must be a dict of lists, such as {{'step_size': [0.1, 1.0]}}")
+    known, axes = {p.name: p for p in spec.parameters}, {}
+    for name, values in (grid or {}).items():
+        if name not in known and name not in OWN:
+            raise ArgumentError(f"grid[{name!r}]: {spec.name} has no such parameter; axes are: {', '.join([*OWN, *known])}")
+        if isinstance(values, str) or not np.iterable(values) or not len(list(values)):
+            raise ArgumentError(f"grid[{name!r}]={values!r} must be a list of values")
+        if name in OWN and getattr(settings, name) is not None:
+            raise ArgumentError(f"{name} is given, and an axis of the grid: leave one of them out")
+        label = f"grid[{name!r}]"
+        check = {"step_size": lambda v: positive(label, v), "batch_size": lambda v: whole(label, v, 1, False)}.get(
+            name, lambda v: known[name].check(v, label))
+        axes[name] = [check(value.item() if isinstance(value, np.generic) else value) for value in values]
+    if "batch_size" in axes and not spec.minibatches:
+        raise ArgumentError(f"grid['batch_size'] does not apply to {spec.name}: it uses all rows at each step")
+    return axes
+
+
+def with_defaults(axes, spec, settings, planned):
+    """The axes with default ones for step and minibatch where these are left open."""
+    step = "step_size" not in axes and settings.step_size is None
+    batch = "batch_size" not in axes and settings.batch_size is None and spec.minibatches
+    if not step and not batch:
+        return axes
+    unknown = "step_size" in axes and np.isnan(spec.inflation(spec.largest_step, 0.0))     # then there is no derived step
+    plan = planned(spec, replace(settings, step_size=axes["step_size"][0]) if unknown else settings)
+    own = spec.langevin_time(plan.schedule(0))
+    default = {"step_size": [float(spec.from_langevin(own * factor)) for factor in STEPS]} if step else {}
+    if batch:
+        sizes = np.clip(np.round(plan.batch * np.array(BATCHES)), 1, planned.rows).astype(int)
+        default["batch_size"] = [int(m) for m in np.unique(sizes)]
+    return default | axes
+
+
+def made(number, values, spec, settings, planned):
+    """One arm."""
+    named = {name: value for name, value in values.items() if name not in OWN}
+    spec = type(spec)(**{**spec.values(), **named})
+    own = {name: value for name, value in values.items() if name in OWN}
+    plan = planned(spec, replace(settings, sampler=spec, **own))
+    values = {"step_size": plan.schedule(0)} | ({"batch_size": plan.batch} if spec.minibatches else {}) | values
+    return Arm(number, spec, values, plan)
+
+
+def refuse(settings):
+    """ArgumentError for what no race can have."""
+    if isinstance(settings.step_size, Schedule):
+        raise ArgumentError("step_size must be a number where arms race: compare schedules by fits of their own")
+    if settings.adaptive:
+        raise ArgumentError("batch_size='adaptive' learns the size in warmup, of which arms that race have none; give a number")

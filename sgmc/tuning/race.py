@@ -1,0 +1,188 @@
+"""Successive halving: arms are chains that go on from rung to rung; the clock may decide only where a time limit is the budget."""
+import threading
+import time
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+
+import numpy as np
+
+from sgmc.core.engine import STATUS
+from sgmc.core.recorders import Keep
+from sgmc.errors import ArgumentError
+from sgmc.fitting.chains import CHUNK_SECONDS
+from sgmc.fitting.plan import OVERHEAD
+
+MOST = 2000               # kept draws of an arm: then every second goes, and the thinning doubles
+MEMORY = 1 << 28          # bytes of kept draws of all arms
+
+
+class Runner:
+    """An arm and its chain.
+
+    Attributes
+    ----------
+    arm : Arm
+    chain : Chain
+    thin : int
+        Steps a kept draw, evenly over all of the run.
+    seconds : float
+        In which its chain ran.
+    metric : float
+        At the last rung.
+    """
+
+    def __init__(self, arm, chain, room):
+        self.arm, self.chain, self.room, self.thin = arm, chain, room, 1
+        self.seconds, self.metric, self.length = 0.0, np.inf, 1
+        chain.recorder = Keep(room, len(chain.x), 1)
+
+    @property
+    def work(self):
+        """Rows touched, and OVERHEAD for each step."""
+        return self.chain.gradient.touched + OVERHEAD * self.chain.steps
+
+    @property
+    def unit(self):
+        """Work of a step, so far."""
+        return self.work / self.chain.steps
+
+    @property
+    def draws(self):
+        """Kept draws (n, d) of all its steps."""
+        recorder = self.chain.recorder
+        return np.array(recorder.draws[:recorder.kept])
+
+    @property
+    def diverged(self):
+        """Whether its chain has ended."""
+        return STATUS[self.chain.status] not in ("ok", "full")
+
+    def run(self, left, stop):
+        """Run chunks of steps while `left()`, the steps wanted at most, is positive."""
+        while not stop.is_set() and not self.diverged:
+            ahead = min(self.length, left())
+            if ahead < 1:
+                return
+            before, begun = self.chain.steps, time.perf_counter()
+            self.chain.run(int(ahead))
+            if STATUS[self.chain.status] == "full":
+                self.halve()
+            spent = time.perf_counter() - begun
+            self.seconds += spent
+            self.length = max(1, min(4 * self.length, int((self.chain.steps - before) * CHUNK_SECONDS / max(spent, 1e-9))))
+
+    def halve(self):
+        """Keep every second draw, and from now on half as many."""
+        old, self.thin = self.chain.recorder.state(), 2 * self.thin
+        self.chain.recorder = Keep(self.room, len(self.chain.x), self.thin)
+        self.chain.recorder.set_state({"draws": old["draws"][1::2], "weights": old["weights"][1::2], "since": 0})
+
+
+class StepBudget:
+    """Counted work: so many steps of an arm whose steps cost what the median arm's do; dearer arms make fewer.
+
+    Nothing that is drawn or decided depends on the clock.
+    """
+
+    def __init__(self, steps, shares):
+        self.steps, self.shares, self.unit = steps, shares, None
+
+    def quota(self, rung, runners, threads):
+        """Runner -> a function of the steps that it has left in this rung."""
+        if self.unit is None:
+            self.unit = sorted(r.unit for r in runners)[(len(runners) - 1) // 2]
+        goal = self.unit * self.steps * sum(self.shares[:rung + 1])
+        return lambda runner: lambda: round((goal - runner.work) / runner.unit)
+
+    def note(self, seconds):
+        """What scores cost is no part of it."""
+
+
+class TimeBudget:
+    """Seconds of all: each rung gets an equal part of what is left, an arm its part of the threads in it, its score included."""
+
+    def __init__(self, seconds, shares):
+        self.end, self.rungs, self.score = time.perf_counter() + seconds, len(shares), 0.0
+
+    def quota(self, rung, runners, threads):
+        """Runner -> a function of the steps that it has left in this rung: without end until its time is up."""
+        left = max(self.end - time.perf_counter(), 0.0) / (self.rungs - rung)
+        slot = left / -(-len(runners) // threads)
+
+        def of(runner):
+            until = runner.seconds + max(slot - self.score, slot / 4)
+            return lambda: 2**40 if runner.seconds < until and time.perf_counter() < self.end else 0
+
+        return of
+
+    def note(self, seconds):
+        """Learn what the dearest score takes."""
+        self.score = max(self.score, seconds)
+
+
+def rungs_of(arms, eta):
+    """Rungs of a race of so many arms, floor(log_eta M) and at least one (Coullon, South & Nemeth 2023, Algorithm 1)."""
+    count = 1
+    while arms >= eta ** (count + 1):
+        count += 1
+    return count
+
+
+def shares_of(rungs, eta):
+    """Parts of the winner's run that fall on each rung: 1, eta, eta^2, ... over their sum."""
+    parts = eta ** np.arange(rungs, dtype=float)
+    return tuple(parts / parts.sum())
+
+
+def race(runners, metric, rungs, eta, budget, threads):
+    """Run, score, keep the best floor(n / eta) and go on, for so many rungs; the best of the last one wins.
+
+    Returns the winner, and records (arm, rung, steps, seconds, draws, metric) of every arm in every rung that it ran.  Equal
+    scores: the arm that comes first in the grid is the better one.  Arms that diverged score infinity; the race ends early where
+    all have.
+    """
+    records = []
+    for runner in runners:
+        runner.chain.run(1)                                    # so that its cost is known
+    for rung in range(rungs):
+        together(runners, budget.quota(rung, runners, threads), metric, budget, threads)
+        for r in runners:
+            r.metric = np.inf if r.diverged else metric(r.draws) if metric.serial else r.metric
+            records.append((r.arm.number, rung, r.chain.steps, r.seconds, r.chain.recorder.kept, r.metric))
+        ranked = sorted(runners, key=lambda r: (r.metric, r.arm.number))
+        if not np.isfinite(ranked[0].metric):
+            raise ArgumentError(nobody(runners, metric))
+        alive = [r for r in ranked if np.isfinite(r.metric)]
+        runners = sorted(alive[:max(1, len(runners) // eta)], key=lambda r: r.arm.number)
+    return ranked[0], records
+
+
+def nobody(runners, metric):
+    """Why a race has no winner."""
+    if all(r.diverged for r in runners):
+        steps = ", ".join(f"{h:.3g}" for h in sorted({r.arm.values["step_size"] for r in runners})[:5])
+        return f"every arm diverged (step_size {steps}, ...): give smaller ones, grid={{'step_size': [...]}}"
+    fewest = min(r.chain.recorder.kept for r in runners)
+    return (f"no arm has a finite {metric.name}: it has no value, or there are too few draws (an arm has {fewest}); raise budget_steps "
+            "or time_limit")
+
+
+def together(runners, quota, metric, budget, threads):
+    """Run and score the arms of a rung in threads, each until its quota is used up."""
+    stop = threading.Event()
+
+    def one(runner):
+        runner.run(quota(runner), stop)
+        if not metric.serial and not runner.diverged and not stop.is_set():
+            begun = time.perf_counter()
+            runner.metric = metric(runner.draws)
+            budget.note(time.perf_counter() - begun)
+
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(one, runner) for runner in runners]
+        try:
+            for future in wait(futures, return_when=FIRST_EXCEPTION).done:
+                future.result()
+        finally:
+            stop.set()
+            for future in futures:
+                future.cancel()

@@ -1,0 +1,99 @@
+"""What arms are judged by: a number of all their draws, the smaller the better."""
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+
+from sgmc.diagnostics.finite_set import fssd
+from sgmc.diagnostics.stein import ksd
+from sgmc.errors import ArgumentError, DataError
+from sgmc.results.rows import evenly, fitted_rows
+from sgmc.results.stein import scored
+
+FEWEST = 10               # draws: fewer say nothing
+EXACT = 2000              # rows up to which scores use all of them; else minibatches by Taylor control values, unbiased too
+LOSS_ROWS = 5000          # rows of the fit that the log-loss looks at, evenly
+LOSS_DRAWS = 100
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A function of draws (n, d) in the sampler's coordinates.
+
+    Attributes
+    ----------
+    name : str
+    function : callable
+    serial : bool
+        Is called in the caller's thread alone, arm after arm: functions of users need not bear threads.
+    """
+
+    name: str
+    function: Callable
+    serial: bool = False
+
+    def __call__(self, x):
+        """The score; infinite for draws that are too few or not finite, and where it is not a number."""
+        if len(x) < FEWEST or not np.isfinite(x).all():
+            return np.inf
+        with np.errstate(all="ignore"):
+            value = self.function(x)
+        return np.inf if np.isnan(value) else float(value)
+
+
+def metric_of(metric, problem, family, entropy):
+    """A Metric from ``metric=``, a name or a function of the reported coefficients (n, d)."""
+    if callable(metric):
+        return Metric(getattr(metric, "__name__", type(metric).__name__), user(metric, problem), True)
+    choices = {"ksd": lambda: stein(ksd, problem, entropy), "fssd": lambda: stein(fssd, problem, entropy),
+               "fssd-opt": lambda: stein(fssd, problem, entropy, locations="optimised"),
+               "log_loss": lambda: log_loss(problem, family)}
+    if not isinstance(metric, str) or metric not in choices:
+        raise ArgumentError(f"metric={metric!r} is not one of {', '.join(map(repr, choices))}, nor a function of draws (n, d)")
+    return Metric(metric, choices[metric]())
+
+
+def stein(discrepancy, problem, entropy, **options):
+    """A Stein discrepancy in whitened coordinates, of at most 1000 draws spread evenly over the run (`results.stein.scored`).
+
+    Arms of many draws so have the same number in the sum: its part of order n^(-1/2), which exact draws have too, is then no
+    matter of who thinned when.
+    """
+    kind = "exact" if problem.model.n <= EXACT else "taylor"
+
+    def score(x):
+        some = scored(SimpleNamespace(problem=problem, x=x[None], weights=None), entropy, kind)
+        if not np.isfinite(some.scores).all():
+            return np.inf
+        try:
+            return discrepancy(some.draws, some.scores, scale=some.scale, **options)
+        except (np.linalg.LinAlgError, ArgumentError, DataError):
+            return np.inf                                      # no covariance or median distance: draws all alike, or hardly finite
+
+    return score
+
+
+def log_loss(problem, family):
+    """Mean of -log p(y_i) under predictions averaged over draws (Nemeth & Fearnhead 2021, section 6.1), at rows of the fit."""
+    def score(x):
+        kept = x[evenly(len(x), LOSS_DRAWS)] if len(x) > LOSS_DRAWS else x
+        reported = problem.coordinates.reported(kept)
+        rows = fitted_rows(SimpleNamespace(_fit=SimpleNamespace(problem=problem, x=kept[None]), flat=reported, flat_weights=None,
+                                           model=SimpleNamespace(family=family)), "log_loss")
+        rows = rows.among(evenly(rows.n, LOSS_ROWS)) if rows.n > LOSS_ROWS else rows
+        loss = [np.logaddexp.reduce(rows.log_density(at, eta), axis=1) - np.log(rows.m) for at, eta in rows.blocks()]
+        return -np.mean(np.concatenate(loss))
+
+    return score
+
+
+def user(function, problem):
+    """A function of users, given the coefficients as they are reported."""
+    def score(x):
+        value = function(problem.coordinates.reported(x))
+        if np.ndim(value) != 0 or not isinstance(value, (int, float, np.number)):
+            raise ArgumentError(f"metric must return a number, not {value!r}")
+        return value
+
+    return score
