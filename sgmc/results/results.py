@@ -12,13 +12,14 @@ from sgmc.results.discrepancies import Discrepancies
 from sgmc.results.estimates import Estimates
 from sgmc.results.header import facts
 from sgmc.results.model_info import ModelInfo  # noqa: F401  (beside the results that are made of it)
+from sgmc.results.path import Paths
 from sgmc.results.predictions import Predictions
 from sgmc.results.stein import stein_discrepancy
 from sgmc.results.trust import Trust
 from sgmc.results.views import Views
 
 
-class Results(Estimates, Trust, Discrepancies, Predictions, Views):
+class Results(Estimates, Trust, Discrepancies, Paths, Predictions, Views):
     """A posterior: draws, their summaries and diagnostics, and predictions averaged over them.
 
     Attributes
@@ -151,6 +152,7 @@ def summarised(model, fit):
                 _ksd=ksd, _ess=ess, _rhat=rhat, _asked=fit.settings.draws, sampler=fit.plan.spec,
                 step_size=fit.step_size, _chains=fit.chains, _threshold=fit.threshold,
                 _noise=noise.noise_table(fit, names), cov_type=fit.settings.cov_type,
+                _paths=fit.paths,
                 _curvature_covariance=fit.problem.curvature_covariance if fit.settings.robust else None)
 
 
