@@ -51,6 +51,8 @@ def unbiased(spec):
 def continuous(spec):
     """A line of the table of samplers in continuous time."""
     rows = "all rows" if spec.all_rows else f"1 row, `{spec.estimator}`"
+    if not spec.exact:
+        rows = "step and batch derived as above" if spec.holds else "the batch with the least rows a draw"
     return f"| `{spec.name}` | {parameters(spec) or '-'} | {rows} |"
 
 
@@ -116,8 +118,9 @@ def page():
             + "\n\n## Exact samplers, and `laplace`\n\nNo change of the sd is expected.\n\n"
             "| sampler | parameters | step | warmup | thin |\n|---|---|---|---|---|\n" + "\n".join(exact)
             + "\n\n## Piecewise-deterministic samplers\n\n"
-            "Exact too.  Draws lie on a regular grid of times, one autocorrelation time apart: that of the worst coordinate, by 16 to 32 "
-            "batch\nmeans over the second half of warmup, each chain's own.  Warmup is "
+            "Exact too, but for `sbps psbps`, whose bounds are predicted (what that loses is in `chain_diagnostics`), and `sgpdmp "
+            "stickysgpdmp`,\nwhich hold rates for a step.  Draws lie on a regular grid of times, one autocorrelation time apart: that of the worst "
+            "coordinate, by\n16 to 32 batch means over the second half of warmup, each chain's own.  Warmup is "
             f"{paths.WARMUP_DRAWS} such times as the sampler expects them (its `memory`), by the events\nthat it expects in a unit of time "
             f"(its `events`), at least {paths.LEAST_WARMUP:,} events and at most {plan.MOST_STEPS:,}.\n\n"
             "| sampler | parameters | rows of a proposed event |\n|---|---|---|\n" + "\n".join(paths_of)

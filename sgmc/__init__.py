@@ -37,6 +37,8 @@ _HOMES = {
     "sgmc.samplers.laplace": ("Laplace",),
     "sgmc.samplers.zigzag": ("ZigZag", "ZZSS", "ZZCV"),
     "sgmc.samplers.bouncy": ("BPS", "LipSBPS"),
+    "sgmc.samplers.sbps": ("SBPS", "PSBPS"),
+    "sgmc.samplers.sgpdmp": ("SGPDMP", "StickySGPDMP", "StickyZigZag"),
     "sgmc.core.schedules": ("Constant", "Polynomial", "Cyclical"),
     "sgmc.results.results": ("Results",),
     "sgmc.results.files": ("load",),

@@ -86,6 +86,10 @@ class StepSizeWarning(SGMCWarning):
     """The discretisation error of the step widens the posterior by more than the tolerance."""
 
 
+class BoundWarning(SGMCWarning):
+    """Rates of events exceeded the bounds that a stochastic sampler predicts so often that the posterior is wider than it should be."""
+
+
 class SpreadWarning(SGMCWarning):
     """The spread of the draws is not the posterior's, by the construction of the sampler."""
 

@@ -15,7 +15,7 @@ from sgmc.fitting.paths import refuse_unbounded
 from sgmc.models.logit import BernoulliLogit
 from sgmc.registry import room
 
-N, NAMES = 300, [name for name, cls in sorted(room("samplers").items()) if cls.continuous and cls.needs_bounds]
+N, NAMES = 300, [name for name, cls in sorted(room("samplers").items()) if cls.continuous and cls.needs_bounds and not cls.sticky]
 rng = np.random.default_rng(12)
 FRAME = pd.DataFrame({"a": rng.normal(size=N), "b": rng.exponential(size=N), "w": rng.integers(1, 4, N), "off": rng.normal(size=N) / 4})
 FRAME["y"] = (rng.random(N) < 1 / (1 + np.exp(0.5 - FRAME.a + FRAME.off))).astype(int)

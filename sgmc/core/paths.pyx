@@ -210,9 +210,10 @@ cdef class Path(Recorder):
 
     cdef learn(self):
         """The spacing from the integrals of the second half of warmup."""
+        if self.integrals.every == 1 or self.integrals.batches()[0].sum() <= ENOUGH * self.spacing:
+            return
         longest = self.integrals.correlation_time(BATCHES // 2)          # longer ones are less short of it
-        enough = self.integrals.every > 1 and self.integrals.batches()[0].sum() > ENOUGH * self.spacing
-        if enough and np.isfinite(longest).all() and longest.min() > 0:
+        if np.isfinite(longest).all() and longest.min() > 0:
             self.spacing = float(longest.max())
 
     cdef int record(self, const State *s, Gradient g) except -1 nogil:

@@ -111,6 +111,10 @@ class SamplerSpec(Spec):
         Is piecewise deterministic: steps are events in continuous time, and what is recorded is the path between them.
     needs_bounds : bool
         Thins events below `sgmc.core.bounds`, which not all models have.
+    holds : bool
+        Holds the rates of its events for a step of time, which has a size.
+    sticky : bool
+        Coordinates stay at zero for a while: its draws are those of a spike-and-slab prior.
     estimator : str
         The only gradient that it takes; empty where it takes any.
     """
@@ -125,6 +129,8 @@ class SamplerSpec(Spec):
     own_units = False
     continuous = False
     needs_bounds = False
+    holds = False
+    sticky = False
     estimator = ""
 
     @property

@@ -28,6 +28,9 @@ class ChainFacts:
         The sampler's coordinate that was not finite first, or -1.
     spacing : float
         Time between draws of a sampler in continuous time, whose steps are events; else NaN.
+    violations, missed : float
+        Shares of proposed events whose rate exceeded its bound, and of all events which were lost by that, where bounds are guesses;
+        else NaN.
     """
 
     steps: int
@@ -41,6 +44,8 @@ class ChainFacts:
     batch_size: int = 0
     culprit: int = -1
     spacing: float = NONE
+    violations: float = NONE
+    missed: float = NONE
 
     @property
     def acceptance(self):
@@ -60,9 +65,11 @@ def facts_of(chain, plan, n):
     """
     kernel = chain.sampler
     counts = [float(getattr(kernel, name, NONE)) for name in ("proposed", "accepted", "divergent")]
-    steps = plan.spec.uses_gradient and not plan.spec.continuous
+    steps = plan.spec.uses_gradient and (plan.spec.holds or not plan.spec.continuous)
+    violated = getattr(kernel, "violated", NONE) / kernel.proposed if counts[0] > 0 else NONE
     step = getattr(kernel, "adapted_step", plan.schedule(max(chain.steps - 1, 0))) if steps else NONE
     corrected = getattr(kernel, "corrected", 0)
     beyond = kernel.beyond / corrected if corrected else NONE
     return ChainFacts(chain.steps, chain.gradient.touched / n, *counts, step, getattr(kernel, "e_bfmi", NONE), beyond,
-                      chain.gradient.rows.m, chain.culprit, getattr(chain.recorder, "spacing", NONE))
+                      chain.gradient.rows.m, chain.culprit, getattr(chain.recorder, "spacing", NONE), violated,
+                      getattr(kernel, "missed", NONE))

@@ -8,7 +8,7 @@ from sgmc import registry
 from sgmc.core.engine import Chain
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fitting import paths
+from sgmc.fitting import paths, timed
 from sgmc.fitting import plan as planning
 from sgmc.fitting.blas import one_blas_thread
 from sgmc.fitting.batches import BatchSearch, largest
@@ -95,8 +95,8 @@ class Fit:
 
     @property
     def step_size(self):
-        """The first step, or where steps were adapted the mean of the chains'; NaN for samplers in continuous time."""
-        if self.plan.spec.continuous:
+        """The first step, or where steps were adapted the mean of the chains'; NaN for samplers in continuous time that hold nothing."""
+        if self.plan.spec.continuous and not self.plan.spec.holds:
             return float("nan")
         adapted = self.plan.step_origin == "adapted"
         return float(np.mean([c.step_size for c in self.chains])) if adapted else self.plan.schedule(0)
@@ -118,6 +118,8 @@ def fit(problem, settings, begun, saved=None):
     check_init(settings, problem.priors)
     spec, gradient, reason, seen = decide(problem, settings, size)
     known = noise_of(problem, gradient, settings, seen)
+    if spec.continuous and not spec.exact:
+        return sample(problem, timed.plan(spec, gradient, settings, known, problem), seen, settings, begun, saved)
     if spec.continuous:
         return sample(problem, paths.plan(spec, gradient, settings, problem), seen, settings, begun, saved)
     plan = planning.plan(spec, gradient, reason, settings, known, size, problem.coordinates)
@@ -231,6 +233,8 @@ def build_chain(problem, plan, settings, k):
         gradient.bounds = paths.bounds_of(plan.spec, plan.gradient, settings, problem)
     chain = Chain(start, plan.spec.build(d, plan.schedule(0)), gradient, rng, plan.schedule, plan.spec.continuous)
     chain.sampler.plan_warmup(plan.warmup)
+    if plan.spec.continuous:
+        paths.equip(chain.sampler, plan, problem)
     chain.recorder = paths.recorder(plan, settings, settings.draws, d)
     if settings.adaptive:
         chain.batches = batch_search(problem, plan, settings)

@@ -10,6 +10,7 @@ from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError, BoundError, NotSupported
 from sgmc.fitting import plan as planning
 from sgmc.fitting.rows import scheme, shared_rows
+from sgmc.fitting.spikes import release_rates
 
 WARMUP_DRAWS = 100        # autocorrelation times of warmup, as the sampler expects them
 LEAST_WARMUP = 1000       # events
@@ -57,7 +58,7 @@ def refuse_unbounded(spec, family):
 def refuse(spec, gradient, settings):
     """ArgumentError or NotSupported for arguments that do not go together with a sampler in continuous time."""
     for name, value, why in (("thin", settings.thin, "draws lie on a regular grid of times, whose spacing warmup settles"),
-                             ("step_size", settings.step_size, "it has no steps; its lines end at random")):
+                             ("step_size", None if spec.holds else settings.step_size, "it has no steps; its lines end at random")):
         if value is not None:
             raise ArgumentError(f"{name} does not apply to {spec.name}: {why}")
     if settings.adaptive:
@@ -110,6 +111,14 @@ def bounds_of(spec, gradient, settings, problem):
                            "sampler='mala'") from None
 
 
+def equip(sampler, plan, problem):
+    """Tell a compiled sampler what it takes from the problem besides its gradient: the unit of time, rates of leaving zero."""
+    if plan.spec.sticky:
+        sampler.set_release(release_rates(plan.spec, problem.priors, problem.coordinates))
+    if hasattr(sampler, "unit"):
+        sampler.unit = 1 / math.sqrt(problem.coordinates.stiffness)
+
+
 def recorder(plan, settings, draws, d):
     """Where the draws of a chain go."""
     if not plan.spec.continuous:
@@ -127,7 +136,9 @@ def check(spec, run, chains):
 
 
 def travelled(chains, run, where):
-    """What the paths of the chains were that did not diverge, in the user's coordinates; the map is affine."""
+    """What the paths of the chains were that did not diverge, in the user's coordinates; None where lines are none there."""
+    if where.logs or not (where.map is None or where.map.affine):
+        return None
     zero = where.theta(np.zeros(len(where.white)))
     matrix = where.theta(np.eye(len(zero))) - zero
     return [of_recorder(chain.recorder, zero, matrix) for chain, status in zip(chains, run.statuses) if status != "diverged"]

@@ -1,5 +1,5 @@
 """The posterior of a regression in sampler coordinates: everything that the chains of a fit share."""
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -177,6 +177,8 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
         where = dispersed_coordinates(mode, back, priors.own, found.power)
     else:
         where = coordinates(mode, back, precondition, rotated, priors.own)
+    if sampler is not None and sampler.sticky and where.map is not None:       # zero is zero
+        where = replace(where, map=Scaling(np.zeros(len(mode.theta)), 1 / np.sqrt(np.diag(mode.precision))))
     if found.model.width > 1 and settings.precondition == "mode" and sampler is not None and sampler.refusal(where.map):
         where = coordinates(mode, back, None if sampler.refusal(ANY_MAP) else "diag", False, priors.own)
     return where
@@ -194,6 +196,11 @@ def preconditioner(d, settings):
     wide = d > LONGEST_PULLED
     if settings.robust and wide:
         raise NotSupported(f"cov_type='robust' with {d} parameters: at most {LONGEST_PULLED}; leave cov_type='nonrobust'")
+    if settings.sampler is not None and settings.sampler.sticky:
+        if settings.precondition == "dense":
+            raise NotSupported(f"precondition='dense' with {settings.sampler.name}: in mixtures of coefficients zero is no place to stay "
+                               "at; use 'diag', or None")
+        return "diag" if settings.precondition == "mode" else settings.precondition
     if settings.precondition == "mode":
         return "diag" if wide else "dense"
     if settings.precondition == "dense" and wide:

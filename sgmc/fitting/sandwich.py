@@ -113,6 +113,9 @@ def refuse(spec, precondition):
     if spec.exact:
         raise NotSupported(f"cov_type='robust' with sampler={spec.name!r}: its accept-reject step leads to the posterior, whose "
                            "density the sandwich has not; use sampler='auto' or 'lmsgld'")
+    if spec.continuous:
+        raise NotSupported(f"cov_type='robust' with sampler={spec.name!r}: the rates of its events lead to the posterior, whose density "
+                           "the sandwich has not; use sampler='auto' or 'lmsgld'")
     if spec.own_units:
         raise NotSupported(f"cov_type='robust' with sampler={spec.name!r}: its metric is the model's own information; use "
                            "sampler='auto' or 'lmsgld'")

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from sgmc.errors import (ConvergenceWarning, DivergenceWarning, DivergentTransitionsWarning, GradientNoiseWarning,
+from sgmc.errors import (BoundWarning, ConvergenceWarning, DivergenceWarning, DivergentTransitionsWarning, GradientNoiseWarning,
                          InterruptedWarning, LowEnergyWarning, LowESSWarning, ShapeWarning, SpreadWarning, StepSizeWarning)
 from sgmc.results.noise import mainly
 
@@ -81,6 +81,8 @@ def spread(fit):
         return [SpreadWarning(spec.distortion + ".", "Use its means with care, and no intervals; sampler='auto' has both right.")]
     if spec.exact or not spec.uses_gradient:
         return []
+    if spec.continuous and not spec.holds:
+        return violations(fit)
     found, own = [], spec.inflation(h, 0.0)
     if math.isinf(own):
         return [StepSizeWarning(f"the step is {h:.3g} in whitened units, where even a Gaussian diverges.",
@@ -107,6 +109,18 @@ def spread(fit):
     return found
 
 
+def violations(fit):
+    """Whether rates of events exceeded their predicted bounds so often that it matters: by what lost events do to a Gaussian."""
+    spec, missed = fit.plan.spec, max((c.missed for c in fit.chains if np.isfinite(c.missed)), default=0.0)
+    widened = spec.widening(missed)
+    if widened <= INFLATION:
+        return []
+    share = max(c.violations for c in fit.chains)
+    return [BoundWarning(f"{share:.2g} of the proposed events had a rate above the predicted bound (expected: {spec.expected():.2g}), and "
+                         f"{missed:.2g} of all events were missed by that: it {changes(widened)} of a posterior sd.",
+                         f"Take sampler=sgmc.{type(spec).__name__}(confidence={spec.confidence + 1:g}), or a larger batch_size.")]
+
+
 def or_mala(fit):
     """An exact sampler as another choice, where there is one."""
     return "" if fit.settings.robust else " or 'mala'"
@@ -121,7 +135,7 @@ def changes(inflation):
 def shape(fit):
     """Whether the posterior is too far from a Gaussian for what the sampler relies on."""
     spec = fit.plan.spec
-    if spec.exact or spec.distortion:
+    if spec.exact or spec.distortion or spec.sticky:
         return []
     if len(fit.problem.priors.shrunk):
         return [ShapeWarning(f"a horseshoe prior has a pole at zero, which {spec.name} does not know: no accept-reject step "
@@ -160,7 +174,12 @@ def monte_carlo(theta, ess_mean, ess_sd, rhat):
 
     The largest of d standard normal errors is about sqrt(2 log 2d); an sd from n draws is known to 1 / sqrt(2 n).
     """
-    found, d = [], theta.shape[2]
+    found = []
+    moved = (theta != 0).any(axis=(0, 1))                     # slopes may stay at zero under a spike
+    theta, ess_mean, ess_sd, rhat = theta[:, :, moved], ess_mean[moved], ess_sd[moved], rhat[moved]
+    d = theta.shape[2]
+    if d == 0:
+        return found
     if not np.isfinite(ess_mean).all():
         constant = int((~np.isfinite(ess_mean)).sum())
         return [LowESSWarning(f"{theta.shape[1]} draws a chain do not suffice for diagnostics of {constant} parameters.",

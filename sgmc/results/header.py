@@ -15,7 +15,7 @@ def facts(model, fit, ess, rhat, ksd, scores):
     """
     plan, n = fit.plan, fit.problem.model.n
     left = [("Dep. Variable", model.endog_names), ("Model", model.family.title), ("Sampler", sampler_name(plan)),
-            *([] if plan.spec.continuous else [("Step size", step_text(fit))]), ("Minibatch", minibatch_text(fit)),
+            *([] if plan.spec.continuous and not plan.spec.holds else [("Step size", step_text(fit))]), ("Minibatch", minibatch_text(fit)),
             ("Chains", f"{fit.x.shape[0]}"),
             ("Warmup/Draws", f"{plan.warmup}/{fit.x.shape[1]}" + ("" if plan.spec.continuous else f" x {plan.thin}"))]
     right = [("No. Observations", f"{n}" if fit.problem.table.weight is None else f"{fit.problem.table.weight.sum():g} in {n} rows"),
@@ -25,8 +25,7 @@ def facts(model, fit, ess, rhat, ksd, scores):
         left.append(("Covariance", "robust (sandwich)"))
     if plan.spec.continuous:
         left += [("Draw spacing", spacing_text(fit)), ("Events", f"{sum(c.steps for c in fit.chains):.4g}")]
-        right += [("Events accepted", f"{fit.acceptance:.2g}"),
-                  ("Min. ESS path", number(moments(fit.paths, fit.problem.priors.names).ess.to_numpy(), np.nanmin, ".0f"))]
+        right += events(fit)
     elif plan.spec.minibatches:
         left.append(("Grad-noise share", number(np.array(noise_share(fit)), np.max, ".2g")))
     elif np.isfinite(fit.acceptance):
@@ -46,12 +45,26 @@ def facts(model, fit, ess, rhat, ksd, scores):
     if fit.problem.table.given:
         lines.append("The design is used where it is, not copied.")
     lines.append(prior_line(fit.problem.priors))
+    if plan.spec.sticky:
+        lines.append(f"Slopes are zero with prior probability {1 - plan.spec.inclusion:g}, else have that prior; see inclusion().")
     return left, right, lines
 
 
 def sampler_name(plan):
     """E.g. lmsgld-taylor; mala."""
     return f"{plan.spec.name}-{plan.gradient}" if plan.spec.minibatches and not plan.spec.estimator else plan.spec.name
+
+
+def events(fit):
+    """How events went, and what the path is worth, as far as either is known."""
+    found, violations = [], np.array([c.violations for c in fit.chains])
+    if np.isfinite(fit.acceptance):
+        found.append(("Events accepted", f"{fit.acceptance:.2g}"))
+    if np.isfinite(violations).any():
+        found.append(("Bound violations", number(violations, np.nanmean, ".2g")))
+    if fit.paths is not None:
+        found.append(("Min. ESS path", number(moments(fit.paths, fit.problem.priors.names).ess.to_numpy(), np.nanmin, ".0f")))
+    return found
 
 
 def spacing_text(fit):

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fitting.spikes import sticky_places
 
 BATCHES = 30              # of equally many lines each, a chain
 PIECE = 1 << 14           # points that a function is evaluated at, at a time
@@ -67,6 +68,29 @@ class Paths:
         if not all(len(one.turns) > 1 for one in paths):
             raise ArgumentError("expect: a chain has no line from turn to turn yet; take more draws")
         return expectation(paths, f, points)
+
+    def inclusion(self):
+        """Posterior probabilities that slopes are not zero, under the spike-and-slab prior of a sticky sampler.
+
+        Shares of the time that the chains' paths spend away from zero.
+
+        Returns
+        -------
+        DataFrame
+            ``inclusion``, and its Monte Carlo error ``mcse`` from batches of lines; a row for each slope.
+
+        Raises
+        ------
+        NotSupported
+            For other samplers.
+        """
+        if not self.sampler.sticky:
+            raise NotSupported(f"inclusion: under {self.sampler.name} no coefficient is ever zero; use sampler='stickysgpdmp' or "
+                               "'stickyzigzag'")
+        slopes = sticky_places(self.priors)
+        found = self.expect(lambda theta: theta[:, slopes] != 0, points=1)
+        return pd.DataFrame({"inclusion": found["mean"].to_numpy(), "mcse": found["mcse"].to_numpy()},
+                            index=[self.names[j] for j in slopes])
 
     def path_summary(self):
         """Moments of the parameters over the whole of the paths, a DataFrame with a row a parameter.

@@ -81,10 +81,10 @@ def stein_discrepancy(fit, entropy):
     Returns
     -------
     ksd : float or None
-        None for the sandwich, which is no density that draws could be compared with.
+        None for the sandwich, and for a posterior with mass at zero: there is no density that draws could be compared with.
     scores : str
     """
-    if fit.settings.robust:
+    if fit.settings.robust or fit.plan.spec.sticky:
         return None, "-"
     some = scored(fit, entropy)
     if len(some.kept) < 2 or not np.isfinite(some.scores).all():
@@ -104,6 +104,8 @@ def scored_draws(results, what, kind, draws, linear=False):
     """
     if results.cov_type == "robust":
         raise NotSupported(f"{what}: a robust posterior is no density whose scores draws could be compared with")
+    if results.sampler.sticky:
+        raise NotSupported(f"{what}: a posterior with mass at zero has no density whose scores draws could be compared with")
     if results._fit is None:
         raise ArgumentError(f"{what} needs the data of the fit: these results were loaded from a file, or saved without theirs")
     if kind is not None:

@@ -36,9 +36,11 @@ class Trust:
             one; ``e_bfmi`` of `hmc`, which below 0.3 says that energies are explored too slowly; ``beyond`` of `csgbd`, the
             share of moves whose gradient noise was past the breaking point.  Of piecewise-deterministic samplers ``steps`` are
             events, ``acceptance`` is the share of proposed events that happened, which says how tight their bounds are, and
-            ``spacing`` the time between draws.
+            ``spacing`` the time between draws.  ``violations`` of `sbps` is the share of proposed bounces whose rate exceeded the
+            predicted bound, and ``missed`` the share of all bounces that this lost: they make draws too wide.
         """
-        columns = ("steps", "data_passes", "batch_size", "acceptance", "step_size", "divergences", "e_bfmi", "beyond", "spacing")
+        columns = ("steps", "data_passes", "batch_size", "acceptance", "step_size", "divergences", "e_bfmi", "beyond", "spacing",
+                   "violations", "missed")
         table = {name: [getattr(chain, name) for chain in self._chains] for name in columns}
         return pd.DataFrame(table, index=pd.RangeIndex(len(self._chains), name="chain"))
 

@@ -3,7 +3,8 @@ import numpy as np
 
 from libc.math cimport sqrt
 
-from sgmc.core.contract cimport BOUND, OK, Gradient, Rng, State, next_exponential, normal_fill
+from sgmc.core.bounces cimport reflected, refreshed
+from sgmc.core.contract cimport BOUND, OK, Gradient, Rng, State, next_exponential
 from sgmc.core.events cimport TAKEN, Events, arrival, distance, inner
 from sgmc.core.events import EventSpec
 from sgmc.core.spec import Parameter
@@ -29,23 +30,11 @@ cdef class Bouncing(Events):
         return next_exponential(rng) * self.step_size / (self.refresh * sqrt(<double> self.dim))
 
     cdef int draw(self, State *s, Rng rng) noexcept nogil:
-        cdef Py_ssize_t j
-        cdef double scale
-        normal_fill(rng, s.dim, s.v)
-        scale = sqrt(s.dim / inner(s.dim, s.v, s.v))
-        for j in range(s.dim):
-            s.v[j] *= scale
+        refreshed(rng, s.dim, NULL, s.v)
         return OK
 
     cdef int bounce(self, State *s) noexcept nogil:
-        """v - 2 (v . g) g / |g|^2, put back on the sphere against rounding."""
-        cdef Py_ssize_t j
-        cdef double twice = 2 * inner(s.dim, s.v, &self.g[0]) / inner(s.dim, &self.g[0], &self.g[0])
-        for j in range(s.dim):
-            s.v[j] -= twice * self.g[j]
-        twice = sqrt(s.dim / inner(s.dim, s.v, s.v))
-        for j in range(s.dim):
-            s.v[j] *= twice
+        reflected(s.dim, NULL, &self.g[0], s.v, s.v)
         return OK
 
 

@@ -6,6 +6,7 @@ from libc.math cimport INFINITY, sqrt
 from sgmc.core.contract cimport BOUND, OK, Gradient, Rng, State, next_uniform
 from sgmc.core.events cimport TAKEN, Events, arrival, distance, inner
 from sgmc.core.events import EventSpec
+from sgmc.core.sticky cimport signs
 
 
 cdef class ZigZagKernel(Events):
@@ -97,14 +98,6 @@ cdef class SubsampledKernel(Events):
         if verdict == TAKEN:
             s.v[i] = -s.v[i]
         return OK
-
-
-cdef int signs(State *s, Rng rng) noexcept nogil:
-    """Velocities -1 and 1 at random."""
-    cdef Py_ssize_t j
-    for j in range(s.dim):
-        s.v[j] = 1 if next_uniform(rng) < 0.5 else -1
-    return OK
 
 
 cdef Py_ssize_t place(const double *sums, Py_ssize_t n, double u) noexcept nogil:

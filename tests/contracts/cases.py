@@ -56,7 +56,11 @@ SPECS = {name: spec for cls in STEPPING.values() for name, spec in variants(cls,
 LEARNING = {name: spec for cls in STEPPING.values() for name, spec in variants(cls).items()}
 EXACT = {name: spec for name, spec in SPECS.items() if spec.exact and spec.uses_gradient}
 # their steps are events, and their draws lie on a path between them: see test_paths, test_events
-CONTINUOUS = {name: spec for cls in SAMPLERS.values() if cls.continuous for name, spec in variants(cls).items()}
+CONTINUOUS = {name: spec for cls in SAMPLERS.values() if cls.continuous and cls.exact for name, spec in variants(cls).items()}
+# and these have predicted bounds, or rates that are held: see test_predicted_rates, test_held_rates
+PREDICTED = {name: spec for cls in SAMPLERS.values() if cls.continuous and not cls.exact and not cls.holds
+             for name, spec in variants(cls).items()}
+HELD = {name: spec for cls in SAMPLERS.values() if cls.holds for name, spec in variants(cls).items()}
 
 
 def families():

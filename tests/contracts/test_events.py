@@ -62,7 +62,7 @@ POSTERIORS = {                                    # model, prior, map, half widt
     "cauchit": (regression("cauchit"), normal_prior(DIM), TURN, 1.7),
 }
 BY_ROWS = [name for name, spec in CONTINUOUS.items() if spec.minibatches]
-EVENTS = {"zigzag": 3000, "bps": 3000, "zzcv": 60_000, "zzss": 200_000, "lipsbps": 200_000}      # in each of 50 pieces
+EVENTS = {"zigzag": 3000, "stickyzigzag": 3000, "bps": 3000, "zzcv": 60_000, "zzss": 200_000, "lipsbps": 200_000}  # in each of 50 pieces
 
 
 @cache

@@ -11,21 +11,24 @@ from sgmc.core.maps import Affine
 from sgmc.core.paths import Integrals, Path
 from sgmc.core.schedules import Constant
 
-from .cases import CONTINUOUS, event_gradient, normal_prior, regression, stream, table
+from .cases import CONTINUOUS, HELD, PREDICTED, event_gradient, normal_prior, regression, stream, table
 
 N, D = 40, 3
 MODEL, PRIOR = regression("logit", table(N, D)), normal_prior(D)
 MAP = Affine(np.full(D, 0.1), 0.4 * np.eye(D) + 0.1)
 WARMUP, EVENTS = {"zigzag": 600, "bps": 600}, {"zigzag": 2000, "bps": 2000}       # of the others ten times as many
 MANY = 10
+MOVING = CONTINUOUS | PREDICTED | HELD
 
 
 def chain(name, index=0, draws=100_000, spacing=0.5, turns=100_000):
     """A chain of its own on a posterior that all of them share."""
-    rng, spec = stream(6, index=index), CONTINUOUS[name]
+    rng, spec = stream(6, index=index), MOVING[name]
     gradient = event_gradient(spec, MODEL, PRIOR, rng, map=MAP)
     made = Chain(np.full(D, 0.5), spec.build(D, 1.0), gradient, rng, Constant(1.0), velocity=True)
     made.recorder = Path(draws, D, spacing, warmup(name), turns)
+    if spec.sticky:
+        made.sampler.set_release(np.full(D, 0.7))
     return made
 
 
@@ -52,16 +55,16 @@ def run(chain, name, pieces, until=None):
 
 @pytest.fixture(scope="module")
 def whole():
-    return {name: outcome(run(chain(name), name, [10**6])) for name in CONTINUOUS}
+    return {name: outcome(run(chain(name), name, [10**6])) for name in MOVING}
 
 
-@pytest.mark.parametrize("name", CONTINUOUS)
+@pytest.mark.parametrize("name", MOVING)
 def test_chunks_do_not_matter(name, whole):
     assert outcome(run(chain(name), name, [1, 7, 64, 300])) == whole[name]
 
 
 @pytest.mark.parametrize("share", [0.5, 0.97, 1.0, 1.01, 2.5])                   # of warmup
-@pytest.mark.parametrize("name", CONTINUOUS)
+@pytest.mark.parametrize("name", MOVING)
 def test_a_restored_chain_continues_bit_by_bit(name, share, whole):
     first = run(chain(name), name, [10**6], int(share * warmup(name)))
     second = chain(name, index=1)                                                # another stream, to be replaced
@@ -70,7 +73,7 @@ def test_a_restored_chain_continues_bit_by_bit(name, share, whole):
 
 
 @pytest.mark.parametrize("part", ["x", "v", "rng", "t", "recorder"])
-@pytest.mark.parametrize("name", CONTINUOUS)
+@pytest.mark.parametrize("name", MOVING)
 def test_a_part_of_the_state_that_is_lost_is_noticed(name, part, whole):
     first, second = run(chain(name), name, [10**6], int(1.5 * warmup(name))), chain(name, index=1)
     second.set_state({**first.state(), part: second.state()[part]})
@@ -86,7 +89,7 @@ def test_whatever_a_sampler_keeps_is_needed(name, key, whole):
     assert outcome(run(second, name, [10**6])) != whole[name]
 
 
-@pytest.mark.parametrize("name", CONTINUOUS)
+@pytest.mark.parametrize("name", MOVING)
 def test_chains_in_threads_are_chains_in_turn(name, whole):
     """Eight chains on two threads, sharing model, prior and map."""
     def all_of_it(index):
