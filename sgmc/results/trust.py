@@ -25,6 +25,22 @@ class Trust:
         return pd.DataFrame({"ess_bulk": self._ess, "ess_tail": self.ess("tail"), "r_hat": self._rhat,
                              "mcse_mean": self.mcse(), "mcse_sd": self.mcse("sd")}, index=self.names)
 
+    def accuracy(self):
+        """Errors of the means and sds of the draws, bias and Monte Carlo error together, by the scores at some of them.
+
+        The posterior's moments are those that scores imply (`sgmc.diagnostics.implied_moments`); they cost no second run, and a
+        hundredth of an sd is seen where draws alone would have to be ten thousand.
+
+        Returns
+        -------
+        DataFrame
+            A row a parameter, own parameters as their logs: ``mean_error`` in posterior sds, ``sd_error`` relative to the sd, each
+            with the Monte Carlo error of the check itself; ``departure`` from a Gaussian, above 1 of which the check says
+            little; ``laplace_shift`` and ``laplace_sd``, mean (in sds) and sd (relatively) of the draws beside the Laplace
+            approximation.  NaN where there are fewer than five draws a parameter.
+        """
+        return self._accuracy.copy()
+
     def chain_diagnostics(self):
         """How each chain went, a DataFrame with a row a chain; NaN where a figure does not apply to the sampler.
 
