@@ -4,6 +4,7 @@ import pandas as pd
 
 from sgmc.diagnostics import moments
 from sgmc.diagnostics.implied import FEWEST, implied_moments
+from sgmc.errors import ArgumentError
 
 COLUMNS = ("mean_error", "mcse_mean_error", "sd_error", "mcse_sd_error", "departure", "laplace_shift", "laplace_sd")
 
@@ -25,8 +26,10 @@ def accuracy(fit, names, some):
     if some is None or len(some.draws) < FEWEST * len(names):
         return table
     along = where.white / sds(where)[:, None]
-    with np.errstate(invalid="ignore"):
+    try:
         implied = implied_moments(some.draws, some.scores, directions=along, weights=some.weights, scale=some.scale)
+    except ArgumentError:                                      # draws that hardly move
+        return table.assign(departure=np.inf)
     x = fit.x if some.scale is None else np.linalg.solve(some.scale, fit.x.reshape(-1, len(names)).T).T.reshape(fit.x.shape)
     mean, sd = moments.mean(x @ along.T, fit.weights), moments.sd(x @ along.T, fit.weights)
     return table.assign(mean_error=(mean - implied.mean) / implied.sd, mcse_mean_error=implied.mcse_mean / implied.sd,
