@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from sgmc.diagnostics import moments
 from sgmc.diagnostics.finite_set import fssd
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, DataError
@@ -27,18 +28,22 @@ class Metric:
     function : callable
     serial : bool
         Is called in the caller's thread alone, arm after arm: functions of users need not bear threads.
+    weighted : bool
+        The function takes weights of the draws too.  Others get weighted draws resampled, so that all count alike.
     """
 
     name: str
     function: Callable
     serial: bool = False
+    weighted: bool = False
 
-    def __call__(self, x):
+    def __call__(self, x, weights=None):
         """The score; infinite for draws that are too few or not finite, and where it is not a number."""
         if len(x) < FEWEST or not np.isfinite(x).all():
             return np.inf
+        alike = x if weights is None or self.weighted else x[moments.systematic(weights, len(x))]
         with np.errstate(all="ignore"):
-            value = self.function(x)
+            value = self.function(x, weights) if self.weighted else self.function(alike)
         return np.inf if np.isnan(value) else float(value)
 
 
@@ -51,7 +56,7 @@ def metric_of(metric, problem, family, entropy):
                "log_loss": lambda: log_loss(problem, family)}
     if not isinstance(metric, str) or metric not in choices:
         raise ArgumentError(f"metric={metric!r} is not one of {', '.join(map(repr, choices))}, nor a function of draws (n, d)")
-    return Metric(metric, choices[metric]())
+    return Metric(metric, choices[metric](), weighted=metric != "log_loss")
 
 
 def stein(discrepancy, problem, entropy, **options):
@@ -62,12 +67,12 @@ def stein(discrepancy, problem, entropy, **options):
     """
     kind = "exact" if problem.model.n <= EXACT else "taylor"
 
-    def score(x):
-        some = scored(SimpleNamespace(problem=problem, x=x[None], weights=None), entropy, kind)
+    def score(x, weights):
+        some = scored(SimpleNamespace(problem=problem, x=x[None], weights=weights), entropy, kind)
         if not np.isfinite(some.scores).all():
             return np.inf
         try:
-            return discrepancy(some.draws, some.scores, scale=some.scale, **options)
+            return discrepancy(some.draws, some.scores, weights=some.weights, scale=some.scale, **options)
         except (np.linalg.LinAlgError, ArgumentError, DataError):
             return np.inf                                      # no covariance or median distance: draws all alike, or hardly finite
 
