@@ -71,9 +71,9 @@ def verdict(fit, table, concerns, ess):
     spec, found = fit.plan.spec, {type(c): c for c in reversed(concerns)}
     if spec.distortion:
         return refused("means only", spec.distortion, "Use sampler='auto' for intervals.")
-    for kind, word in ((DivergenceWarning, "chains diverged"), (ConvergenceWarning, "chains disagree")):
+    for kind in (DivergenceWarning, ConvergenceWarning):
         if kind in found:
-            return refused(word, "what is above holds of no posterior", found[kind].advice)
+            return refused("as chains show", found[kind].message.rstrip("."), found[kind].advice)
     if not np.isfinite(ess).all():
         return refused("too few draws", "nothing can be said of them", "Take at least draws=100.")
     if fit.settings.robust and ShapeWarning in found:
