@@ -92,7 +92,7 @@ def simulated(n, seed=0):
 def measured(model, best, sd, seconds):
     """Relative sd error in %, the paper's KSD and ours, and number of draws, of one chain from the Laplace approximation, as text."""
     try:
-        fit = model.fit(**best, prior=PRIOR, chains=1, draws=100_000, thin=1, warmup=0, time_limit=seconds, seed=7)
+        fit = model.fit(**best, prior=PRIOR, chains=1, draws=100_000, thin=THIN, warmup=0, time_limit=seconds, seed=7)
     except sgmc.errors.ArgumentError:
         return "diverged" + 47 * " "
     error = 100 * np.linalg.norm(fit.bse - sd) / np.linalg.norm(sd)
@@ -108,6 +108,7 @@ def raw_ksd(results):
 
 
 PRIOR = sgmc.normal(0, 10 ** 0.5)
+THIN = 10                 # as in the paper
 
 
 def shown(best, n):

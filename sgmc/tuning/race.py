@@ -11,7 +11,7 @@ from sgmc.errors import ArgumentError
 from sgmc.fitting.chains import CHUNK_SECONDS, POLL_SECONDS
 from sgmc.fitting.plan import OVERHEAD
 
-MOST = 2000               # kept draws of an arm: then every second goes, and the thinning doubles
+MOST = 8000               # kept draws of an arm: then every second goes, and the thinning doubles
 MEMORY = 1 << 28          # bytes of kept draws of all arms
 
 
