@@ -5,6 +5,7 @@ import signal
 import sys
 import textwrap
 import warnings
+from dataclasses import asdict
 
 from sgmc.errors import SGMCError, SGMCWarning
 
@@ -114,10 +115,10 @@ def read(source):
 
 
 def as_json(results):
-    """The summary as one JSON object: facts, coefficients, warnings, and what a race chose (null: there was none)."""
+    """The summary as one JSON object: facts, verdict, coefficients, warnings, and what a race chose (null: there was none)."""
     left, right, lines = results.header
     tuning = None if results.tuning is None else tuning_facts(results.tuning)
-    return json.dumps({"facts": dict([*left, *right]), "notes": lines,
+    return json.dumps({"facts": dict([*left, *right]), "notes": lines, "verdict": asdict(results.verdict),
                        "coefficients": results.summary_frame().to_dict(orient="index"),
                        "warnings": [{"code": w.code, "message": w.message, "advice": w.advice} for w in results.warnings],
                        "tuning": tuning, "seed": results.seed, "interrupted": results.interrupted}, indent=2, default=float)

@@ -55,7 +55,9 @@ def test_json(path, table):
 
 def test_json_repeats_the_warnings(path):
     done = run("fit", "y ~ x1", path, "--seed", "4", "--json", "--draws", "40")
-    codes = {w["code"]: w for w in json.loads(done.stdout)["warnings"]}
+    found = json.loads(done.stdout)
+    codes = {w["code"]: w for w in found["warnings"]}
+    assert found["verdict"]["trustworthy"] is False and found["verdict"]["error"] is None
     assert done.returncode == 0 and done.stderr == ""
     assert "draws=" in codes["LowESSWarning"]["advice"]
 

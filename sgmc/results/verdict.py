@@ -18,14 +18,14 @@ class Verdict:
     Attributes
     ----------
     trustworthy : bool
-    error : float
-        Within which means (in posterior sds) and sds (relative to them) are right, as far as is known; NaN where it is not.
+    error : float or None
+        Within which means (in posterior sds) and sds (relative to them) are right, as far as is known; None where it is not.
     text : str
         In words, with the reason and advice.
     """
 
     trustworthy: bool
-    error: float
+    error: float | None
     text: str
 
     def __str__(self):
@@ -126,7 +126,7 @@ def at_most(error):
 
 def refused(word, reason, advice):
     """A verdict against."""
-    return Verdict(False, math.nan, f"not trustworthy, {word}: {reason}. {advice}")
+    return Verdict(False, None, f"not trustworthy, {word}: {reason}. {advice}")
 
 
 def cause(found):
