@@ -80,8 +80,11 @@ def verdict(fit, table, concerns, ess):
         return refused("not a Gaussian", found[ShapeWarning].message.rstrip("."), found[ShapeWarning].advice)
     errors = table[["mean_error", "mcse_mean_error", "sd_error", "mcse_sd_error"]].to_numpy()
     if np.isfinite(errors).all() and (table.departure <= TOO_FAR).all():
-        basis = "by the sandwich's own Gaussian" if fit.settings.robust else "by the scores"
-        return by_comparison(Worst.of(*errors.T[:2]), Worst.of(*errors.T[2:]), found, 1 / math.sqrt(ess[0]), basis)
+        mean, sd = Worst.of(*errors.T[:2]), Worst.of(*errors.T[2:])
+        unsure = max(mean.most, sd.most) > LIMIT >= max(mean.least, sd.least)
+        if not (spec.exact and unsure):                        # of exact draws there is another measure
+            basis = "by the sandwich's own Gaussian" if fit.settings.robust else "by the scores"
+            return by_comparison(mean, sd, found, 1 / math.sqrt(ess[0]), basis)
     if not spec.exact and table.departure.notna().any():
         return refused("not to be checked", "the posterior, or where the draws are, is too far from a Gaussian for scores to tell",
                        "Compare with sampler='mala'.")
