@@ -147,7 +147,7 @@ def variants():
         choices = [[(p.name, choice) for choice in p.choices] for p in cls.parameters if p.choices]
         for some in map(dict, itertools.product(*choices)):
             spec = cls(**some)
-            if spec.minibatches:
+            if spec.minibatches and not spec.continuous:
                 changed = [f"{p.name}={some[p.name]}" for p in cls.parameters if p.choices and some[p.name] != p.default]
                 found[" ".join([cls.name, *changed])] = spec
     return found

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from types import SimpleNamespace
 
-from sgmc.fitting import batches, noise, pilot, plan, problem, rows
+from sgmc.fitting import batches, noise, paths, pilot, plan, problem, rows
 from sgmc.registry import room
 from sgmc.results import concerns
 from sgmc.subsampling import preferential, stratified
@@ -48,6 +48,12 @@ def unbiased(spec):
     return f"| `{spec.name}` | {parameters(spec) or '-'} | {step} | {done.warmup} | {done.thin} |"
 
 
+def continuous(spec):
+    """A line of the table of samplers in continuous time."""
+    rows = "all rows" if spec.all_rows else f"1 row, `{spec.estimator}`"
+    return f"| `{spec.name}` | {parameters(spec) or '-'} | {rows} |"
+
+
 CONSTANTS = [
     ("tolerance of the variance", plan.TOLERANCE, "step and batch are the cheapest pair within it, counting rows; with 4 % and Monte Carlo "
      "error some sds were off by more than 5 %", sd_change(plan.TOLERANCE)),
@@ -76,6 +82,8 @@ CONSTANTS = [
     ("uniform share of `preferential`", preferential.FLOOR, "no row counts more than ten times as in a simple sample", "0"),
     ("proportional share of `stratified`", stratified.FLOOR, "no stratum is starved", "0"),
     ("strata of an outcome", rows.LEVELS, "its levels, or so many groups by quantiles", "0"),
+    ("turning points kept of a path", f"{paths.SKELETON >> 20} MB", "of all chains, for `expect` and `skeleton`; means are of the whole path",
+     "0"),
     ("columns up to which preconditioning is dense", problem.LONGEST_PULLED, "by d^2 memory and d^3 work; beyond it is diagonal", "0"),
 ]
 
@@ -99,13 +107,20 @@ steps a kept draw: expected change of the sd (in brackets, what the step does wi
 def page():
     """The page as text."""
     specs = [cls() for _, cls in sorted(room("samplers").items())]
-    noisy = [stochastic(s) for s in specs if not s.exact and s.uses_gradient]
-    exact = [unbiased(s) for s in specs if s.exact or not s.uses_gradient]
+    noisy = [stochastic(s) for s in specs if not s.exact and s.uses_gradient and not s.continuous]
+    exact = [unbiased(s) for s in specs if not s.continuous and (s.exact or not s.uses_gradient)]
+    paths_of = [continuous(s) for s in specs if s.continuous]
     constants = [f"| {name} | {value:,} | {why} | {change} |" if not isinstance(value, str) else f"| {name} | {value} | {why} | {change} |"
                  for name, value, why, change in CONSTANTS]
     return (HEAD + "\n".join(noisy) + "\n\n" + "\n".join(f"`{s.name}`: {s.distortion}." for s in specs if s.distortion)
             + "\n\n## Exact samplers, and `laplace`\n\nNo change of the sd is expected.\n\n"
             "| sampler | parameters | step | warmup | thin |\n|---|---|---|---|---|\n" + "\n".join(exact)
+            + "\n\n## Piecewise-deterministic samplers\n\n"
+            "Exact too.  Draws lie on a regular grid of times, one autocorrelation time apart: that of the worst coordinate, by 16 to 32 "
+            "batch\nmeans over the second half of warmup, each chain's own.  Warmup is "
+            f"{paths.WARMUP_DRAWS} such times as the sampler expects them (its `memory`), by the events\nthat it expects in a unit of time "
+            f"(its `events`), at least {paths.LEAST_WARMUP:,} events and at most {plan.MOST_STEPS:,}.\n\n"
+            "| sampler | parameters | rows of a proposed event |\n|---|---|---|\n" + "\n".join(paths_of)
             + "\n\n## Constants\n\n| what | value | where it comes from | expected change of the sd |\n|---|---|---|---|\n"
             + "\n".join(constants) + "\n")
 

@@ -35,6 +35,8 @@ _HOMES = {
     "sgmc.samplers.rwm": ("RWM",),
     "sgmc.samplers.mmala": ("MMALA",),
     "sgmc.samplers.laplace": ("Laplace",),
+    "sgmc.samplers.zigzag": ("ZigZag", "ZZSS", "ZZCV"),
+    "sgmc.samplers.bouncy": ("BPS", "LipSBPS"),
     "sgmc.core.schedules": ("Constant", "Polynomial", "Cyclical"),
     "sgmc.results.results": ("Results",),
     "sgmc.results.files": ("load",),

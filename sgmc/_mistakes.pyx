@@ -3,7 +3,7 @@ import numpy as np
 
 from libc.string cimport memcpy
 
-from sgmc.core.contract cimport OK, Gradient, Map, Metric, Rng, State
+from sgmc.core.contract cimport OK, Gradient, Map, Metric, Rng, Sampler, State
 from sgmc.core.metropolis cimport Metropolis
 
 cdef enum:
@@ -122,3 +122,29 @@ cdef class Misplaced(Metric):
             self.inner.log_density(&self.none[0], h, &constant)
             value[0] -= constant
         return OK
+
+
+cdef class Astray(Sampler):
+    """Planted: events of a piecewise-deterministic sampler, at which every velocity has the other sign than it should."""
+
+    cdef Sampler inner
+    cdef double[::1] before
+
+    def __init__(self, Sampler inner):
+        Sampler.__init__(self, inner.dim, inner.step_size)
+        self.inner, self.before = inner, np.zeros(inner.dim)
+
+    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        return self.inner.start(s, g, rng)
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef int status
+        cdef bint turned = False
+        memcpy(&self.before[0], s.v, s.dim * sizeof(double))
+        status = self.inner.step(s, g, rng)
+        for j in range(s.dim):
+            turned = turned or s.v[j] != self.before[j]
+        for j in range(s.dim if turned else 0):
+            s.v[j] = -s.v[j]
+        return status

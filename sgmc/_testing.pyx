@@ -1,4 +1,5 @@
 """Python-callable probes of the virtuals, scripted batches, and planted mistakes that the tests must catch."""
+import time
 from collections import namedtuple
 
 import numpy as np
@@ -151,6 +152,18 @@ def slope(Gradient gradient, x, v, Rng rng):
     cdef double mean = 0, var = 0
     gradient.slope(&at[0], &along[0], rng, &mean, &var)
     return mean, var
+
+
+def repeated_slope(Gradient gradient, x, v, Rng rng, Py_ssize_t times):
+    """Seconds of the processor that one estimate of v . g at x takes, of so many in a row."""
+    cdef double[::1] at = np.array(x, dtype=float), along = np.array(v, dtype=float)
+    cdef double mean = 0, variance = 0
+    cdef Py_ssize_t k
+    begun = time.process_time()
+    with nogil:
+        for k in range(times):
+            gradient.slope(&at[0], &along[0], rng, &mean, &variance)
+    return (time.process_time() - begun) / times
 
 
 def draw(Subsampler scheme, Rng rng):

@@ -16,6 +16,8 @@ from sgmc.models.glm cimport Glm
 cdef class KnownSigma(Glm):
     """y_i ~ N(eta_i, 1): with a Gaussian prior the posterior is Gaussian, and every gradient is linear in theta."""
 
+    curvature_bound = 1.0
+
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
                     double *density) except -1 nogil:
         cdef Py_ssize_t i

@@ -25,6 +25,10 @@ class NotSupported(SGMCError, NotImplementedError):
     """A combination that is refused by name, with the reason."""
 
 
+class BoundError(SGMCError, ArithmeticError):
+    """A rate of events exceeded the bound that it is simulated by: the draws of an exact sampler would be wrong."""
+
+
 class MissingExtra(SGMCError, ImportError):
     """A package is needed that is not installed; the message names the extra that brings it."""
 

@@ -35,10 +35,11 @@ ARGUMENTS = """
     draws : int
         Kept draws a chain.
     thin : int, optional
-        Steps a kept draw.
+        Steps a kept draw.  Piecewise-deterministic samplers refuse it: their draws lie on a regular grid of times.
     warmup : int or "threshold", optional
-        Steps before the first kept draw.  ``"threshold"``: as many as it takes until gradient noise adds no more than a tenth
-        to the variance of a step (Welling & Teh's alpha; see `Results.sampling_threshold`), for decreasing steps.
+        Steps (events of piecewise-deterministic samplers) before the first kept draw.  ``"threshold"``: as many as it takes until
+        gradient noise adds no more than a tenth to the variance of a step (Welling & Teh's alpha; see
+        `Results.sampling_threshold`), for decreasing steps.
     chains, threads : int
     seed : int, SeedSequence or Generator, optional
     weights, offset, exposure : str or array, optional

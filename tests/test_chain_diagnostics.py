@@ -13,7 +13,7 @@ from sgmc.errors import DivergentTransitionsWarning, LowEnergyWarning, SGMCWarni
 from sgmc.fitting.facts import ChainFacts
 from sgmc.results.concerns import transitions
 
-COLUMNS = ["steps", "data_passes", "batch_size", "acceptance", "step_size", "divergences", "e_bfmi", "beyond"]
+COLUMNS = ["steps", "data_passes", "batch_size", "acceptance", "step_size", "divergences", "e_bfmi", "beyond", "spacing"]
 EXACT = ("rwm", "mala", "barker", "hmc", "mmala")
 rng = np.random.default_rng(6)
 X = np.column_stack([np.ones(300), rng.normal(size=(300, 2))])

@@ -5,12 +5,13 @@
 # Notation: theta natural parameters, x what a sampler moves (theta = map(x)), N rows, g = gradient of log posterior.
 from libc.stdint cimport int64_t
 
-from sgmc.core.rng cimport Rng, deal, next_below, next_uniform, normal_fill, uniform_fill
+from sgmc.core.bounds cimport Bounds
+from sgmc.core.rng cimport Rng, deal, next_below, next_exponential, next_uniform, normal_fill, uniform_fill
 from sgmc.core.target cimport (OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows, fetch_next,
                                fetch_rows, next_tile, row_of, scratch_size, subtract, told, weigh)
 
 cdef enum:
-    ABI = 4                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
+    ABI = 5                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
     DIVERGED = 1                  # position lost or gradient not finite: State.culprit says where
     FULL = 2                      # the recorder has its draws
     SPENT = 4                     # the rows that it may touch are used up
@@ -38,6 +39,7 @@ cdef class Gradient:              # estimator = model + prior + map + subsampler
     cdef readonly Map map                     # None: identity
     cdef readonly Subsampler rows
     cdef readonly Anchor anchor               # None for estimators without a centre
+    cdef public Bounds bounds                 # None where nothing is thinned by them
     cdef readonly Py_ssize_t dim              # of x
     cdef readonly bint by_row                 # rows are remembered: models without scores are gone through row by row
     cdef public int64_t touched               # row gradients so far (data passes)
@@ -70,6 +72,7 @@ cdef class Sampler:               # one per chain; user-facing specs (sgmc.SGLD(
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil    # one step, or one event (moves s.x by v dt)
 
 cdef class Recorder:              # where draws go: kept draws, moments, path integrals
+    cdef int open(self, const State *s) except -1 nogil                   # before the first step that it is told of, and again
     cdef int record(self, const State *s, Gradient g) except -1 nogil
 
 # state() -> dict and set_state(dict) exist on Rng, Subsampler, Gradient, Sampler and Recorder: resume and checkpoints.

@@ -5,7 +5,7 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy, memset
 
 # cimported types are no names of the module: give Python all contracts from one place
-globals().update({cls.__name__: cls for cls in (Anchor, Design, Map, Metric, Model, Prior, Subsampler)})
+globals().update({cls.__name__: cls for cls in (Anchor, Bounds, Design, Map, Metric, Model, Prior, Subsampler)})
 
 
 def abi():
@@ -340,7 +340,18 @@ cdef class Sampler:
 
 
 cdef class Recorder:
-    """Where draws go; see contract.pxd."""
+    """Where draws go; see contract.pxd.
+
+    Attributes
+    ----------
+    full : bool
+        Whether it has its draws.
+    """
+
+    full = False
+
+    cdef int open(self, const State *s) except -1 nogil:
+        return OK
 
     cdef int record(self, const State *s, Gradient g) except -1 nogil:
         raise NotImplementedError("record")

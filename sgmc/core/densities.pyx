@@ -5,6 +5,8 @@ from libc.math cimport copysign, exp, fabs, log, log1p
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Map, Prior
+from sgmc.core.ridges import Ridges
+from sgmc.errors import NotSupported
 
 cdef enum:
     FLAT = 0
@@ -116,6 +118,17 @@ cdef class Separable(Prior):
                     grad[first + k] += self.shift[k] * slope
         return OK
 
+    def ridges(self):
+        """See `Prior.ridges`; the curvature of a Student-t density is at most (nu + 1) / (nu scale^2), in its centre."""
+        family, scale, nu, d = np.asarray(self.family), np.asarray(self.scale), np.asarray(self.df), self.shift.shape[0]
+        if self.coefficients < self.dim or (family == HORSESHOE).any() or (family == GAMMA).any():
+            raise NotSupported("a prior whose log density has no bounded slope or curvature, such as a horseshoe with its pole at zero")
+        directions = np.eye(self.dim)
+        for p in np.flatnonzero(self.is_pivot):
+            directions[p, p - p % d:p - p % d + d] += self.shift
+        peak = np.where(family == NORMAL, 1.0, np.where(family == STUDENT_T, (nu + 1) / nu, 0.0))
+        return Ridges(directions, peak / scale ** 2, family != STUDENT_T, (family == LAPLACE) / scale)
+
     cdef double slope(self, Py_ssize_t j, double e, double *value) noexcept nogil:
         """d log p / de of the j-th family at the standardised residual e; its log density is added to value."""
         cdef double nu = self.df[j], log_value, weight
@@ -156,6 +169,10 @@ cdef class Quadratic(Prior):
         Prior.__init__(self, len(precision))
         self.precision, self.slope = np.array(precision, dtype=float), np.array(slope, dtype=float)
 
+    def ridges(self):
+        """See `Prior.ridges`."""
+        return Ridges(np.eye(self.dim), np.array(self.precision), np.ones(self.dim, dtype=bool), np.zeros(self.dim))
+
     cdef int add(self, const double *x, double *value, double *grad) except -1 nogil:
         cdef Py_ssize_t j
         if value != NULL:
@@ -184,6 +201,13 @@ cdef class Pulled(Prior):
         if inner.dim > LONGEST:
             raise ValueError(f"at most {LONGEST} parameters")
         self.inner, self.map = inner, map
+
+    def ridges(self):
+        """See `Prior.ridges`, for maps that are affine."""
+        if not self.map.affine:
+            raise NotSupported("a prior seen through a map that bends straight lines")
+        inner = self.inner.ridges()
+        return inner._replace(directions=inner.directions @ self.map.jacobian(None))
 
     cdef int add(self, const double *x, double *value, double *grad) except -1 nogil:
         cdef double[LONGEST] theta

@@ -48,6 +48,11 @@ cdef class Chain:
         return self.s.t
 
     @property
+    def continuous(self):
+        """Whether it moves in continuous time, from event to event."""
+        return self.s.v != NULL
+
+    @property
     def culprit(self):
         """The coordinate that diverged, or -1."""
         return self.s.culprit
@@ -63,6 +68,8 @@ cdef class Chain:
                 self.sampler.step_size = self.schedule.at(0)
                 status = self.sampler.start(&self.s, self.gradient, self.rng)
                 self.started = True
+            if record:
+                self.recorder.open(&self.s)
             for k in range(steps):
                 if status != OK:
                     break

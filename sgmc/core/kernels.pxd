@@ -24,3 +24,4 @@ cdef void exponential(Py_ssize_t m, const double *x, double *out) noexcept nogil
 cdef void expit(Py_ssize_t m, const double *eta, double *p) noexcept nogil
 cdef void normals(Py_ssize_t n, uint64_t *state, double *out) noexcept nogil
 cdef void uniforms(Py_ssize_t n, uint64_t *state, double *out) noexcept nogil
+cdef double log_unit(double x) noexcept nogil                  # log x for x in (0, 1]

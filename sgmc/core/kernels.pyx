@@ -23,6 +23,7 @@ cdef extern from "vecmath.h" nogil:
     void vm_expit(Py_ssize_t m, const double *eta, double *p)
     void vm_normals(Py_ssize_t n, uint64_t *state, double *out)
     void vm_uniforms(Py_ssize_t n, uint64_t *state, double *out)
+    double vm_log_unit(double x)
 
 
 cdef void fetch(const void *X, Py_ssize_t bytes, Py_ssize_t start, Py_ssize_t m, const Py_ssize_t *rows) noexcept nogil:
@@ -89,3 +90,6 @@ cdef void normals(Py_ssize_t n, uint64_t *state, double *out) noexcept nogil:
 
 cdef void uniforms(Py_ssize_t n, uint64_t *state, double *out) noexcept nogil:
     vm_uniforms(n, state, out)
+
+cdef double log_unit(double x) noexcept nogil:
+    return vm_log_unit(x)

@@ -15,6 +15,7 @@ cdef class Scaling(Map):
     centre, scale : array (dim,)
     """
 
+    affine = True
     cdef readonly double[::1] centre, scale
     cdef double log_scale
 
@@ -35,6 +36,10 @@ cdef class Scaling(Map):
     def slopes(self, x):
         """dtheta_j/dx_j at a point x (dim,)."""
         return np.asarray(self.scale)
+
+    def jacobian(self, x):
+        """dtheta_j/dx_k at a point x (dim,)."""
+        return np.diag(self.scale)
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         cdef Py_ssize_t j
@@ -73,6 +78,7 @@ cdef class Affine(Map):
         L, row-major.
     """
 
+    affine = True
     cdef readonly double[::1] centre
     cdef readonly double[:, ::1] matrix
     cdef double log_scale

@@ -44,6 +44,8 @@ INLINE double log_unit(double x) {
     return e * 0.6931471805599453 + 2 * f * (1 + s * p);
 }
 
+double vm_log_unit(double x) { return log_unit(x); }
+
 /* sine and cosine of 2 pi v for v in [-1/2, 1/2): quarter turns by rounding, Taylor within pi/4 */
 INLINE void turn(double v, double *sine, double *cosine) {
     double quarter = (4 * v + 0x1.8p52) - 0x1.8p52, a = (4 * v - quarter) * 1.5707963267948966, q = a * a;

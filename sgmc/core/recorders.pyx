@@ -21,6 +21,11 @@ cdef class Keep(Recorder):
     def __init__(self, Py_ssize_t draws, Py_ssize_t dim, Py_ssize_t thin):
         self.draws, self.weights, self.thin = np.zeros((draws, dim)), np.zeros(draws), thin
 
+    @property
+    def full(self):
+        """Whether it has its draws."""
+        return self.kept == self.draws.shape[0]
+
     cdef int record(self, const State *s, Gradient g) except -1 nogil:
         cdef Py_ssize_t j
         if self.kept == self.draws.shape[0]:

@@ -34,7 +34,7 @@ import numpy as np
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.string cimport memcpy
 
-from sgmc.core.kernels cimport normals, uniforms
+from sgmc.core.kernels cimport log_unit, normals, uniforms
 
 PURPOSES = {"chain": 0, "permutation": 1, "start": 2, "pilot": 3, "diagnostics": 4, "predict": 5, "tune": 6}
 
@@ -125,6 +125,10 @@ cdef double next_uniform(Rng rng) noexcept nogil:
         rng.uniform.used = 0
     rng.uniform.used += 1
     return rng.uniform.ready[rng.uniform.used - 1]
+
+cdef double next_exponential(Rng rng) noexcept nogil:
+    """-log(1 - u): a standard exponential from the next uniform, by the logarithm that normals have too."""
+    return -log_unit(1 - next_uniform(rng))
 
 cdef Py_ssize_t next_below(Rng rng, Py_ssize_t n) noexcept nogil:
     """An integer uniform on 0..n-1 (bias below n / 2^53)."""

@@ -107,6 +107,12 @@ class SamplerSpec(Spec):
         Is found by its name; False where it is nothing without arguments.
     own_units : bool
         Steps in units of a metric of its own, which are whitened ones in all coordinates.
+    continuous : bool
+        Is piecewise deterministic: steps are events in continuous time, and what is recorded is the path between them.
+    needs_bounds : bool
+        Thins events below `sgmc.core.bounds`, which not all models have.
+    estimator : str
+        The only gradient that it takes; empty where it takes any.
     """
 
     exact = False
@@ -117,11 +123,19 @@ class SamplerSpec(Spec):
     needs_noise = False
     by_name = True
     own_units = False
+    continuous = False
+    needs_bounds = False
+    estimator = ""
 
     @property
     def minibatches(self):
         """Whether its gradients are estimated from minibatches."""
         return self.uses_gradient and not self.all_rows
+
+    @property
+    def noisy(self):
+        """Whether the noise of its gradients shows in the law of its draws."""
+        return self.minibatches and not self.exact
 
     def refusal(self, map):
         """Why it cannot move coordinates from which `map` (or None) leads to the model's; empty where it can."""

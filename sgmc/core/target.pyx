@@ -4,6 +4,7 @@ import numpy as np
 from libc.string cimport memcpy
 
 from sgmc.core cimport kernels
+from sgmc.core.ridges import Ridges
 from sgmc.errors import NotSupported
 
 
@@ -116,7 +117,18 @@ cdef class Design:
 
 
 cdef class Model:
-    """Log-likelihood of exchangeable rows; see target.pxd."""
+    """Log-likelihood of exchangeable rows; see target.pxd.
+
+    Attributes
+    ----------
+    score_bound, curvature_bound : float
+        Largest |d log p / d eta| and |d^2 log p / d eta^2| of a row of weight one, infinite where there is no such number.
+    unbounded : str
+        Why `curvature_bound` is infinite.
+    """
+
+    score_bound = curvature_bound = float("inf")
+    unbounded = "it declares no bound of its curvature"
 
     def units(self, theta):
         """Distances in a row's predictors over which its curvatures change by a factor of up to e, an array (width,)."""
@@ -180,6 +192,13 @@ cdef class Model:
         """
         raise NotSupported(f"{type(self).__name__} has no position-dependent metric; use another sampler, such as 'mala'")
 
+    def row_bounds(self):
+        """Largest |score| and |curvature| of each row anywhere, two arrays (n,), for models with one score a row.
+
+        They are `score_bound` and `curvature_bound` times the rows' weights.
+        """
+        raise NotSupported(f"{type(self).__name__} has no bounds for the rates of events: {self.unbounded}")
+
 
 cdef class Prior:
     """Log prior density on natural coordinates.  This base is flat."""
@@ -187,12 +206,24 @@ cdef class Prior:
     def __init__(self, Py_ssize_t dim):
         self.dim = dim
 
+    def ridges(self):
+        """The prior as a sum of -log densities f_k(r_k . theta), as `Ridges`."""
+        return Ridges(np.zeros((0, self.dim)), np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0))
+
     cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
         return OK
 
 
 cdef class Map:
-    """From sampler coordinates to natural parameters; see target.pxd."""
+    """From sampler coordinates to natural parameters; see target.pxd.
+
+    Attributes
+    ----------
+    affine : bool
+        Whether it takes straight lines to straight lines.
+    """
+
+    affine = False
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         raise NotImplementedError("forward")

@@ -69,4 +69,6 @@ void vm_expit(ptrdiff_t m, const double *eta, double *p);
 /* Eight xoshiro256+ streams side by side (state: 32 words, word w of lane k at s[8 w + k]); n a multiple of 16 or 8. */
 void vm_normals(ptrdiff_t n, uint64_t *s, double *out);
 void vm_uniforms(ptrdiff_t n, uint64_t *s, double *out);
+/* log x of one number in (0, 1] */
+double vm_log_unit(double x);
 #endif

@@ -49,6 +49,8 @@ class Watch:
 def run_chains(chains, warmup, steps, threads, watch, adapt=True):
     """Run every chain for `warmup` steps and then until its recorder is full, at most `steps` steps.
 
+    Chains in continuous time make as many events as their recorder takes; `steps` is then what is expected.
+
     Samplers adapt in warmup unless `adapt` is false.  The clock and the user may only stop a run: a stopped one is a prefix of
     the whole.  Chains that continue from a state go on where they were; chains take turns, so that a stopped run has some of
     each.
@@ -60,7 +62,7 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
         try:
             while wait(futures, timeout=POLL_SECONDS).not_done:
                 if watch.progress:
-                    watch.progress(sum(c.steps for c in chains), (warmup + steps) * len(chains))
+                    watch.progress(sum(min(c.steps, warmup + steps) for c in chains), (warmup + steps) * len(chains))
                 if watch.checkpoint:
                     watch.checkpoint.write_if_due()
                 if watch.time_limit is not None and time.perf_counter() - begun > watch.time_limit and not stop.is_set():
@@ -108,15 +110,16 @@ class Task:
         """Run some steps; returns whether the chain is done.  The chunk's length follows the clock, the draws do not."""
         chain, before, begun = self.chain, self.chain.steps, time.perf_counter()
         warming = before < self.warmup
-        ahead = min(self.length, (self.warmup if warming else self.warmup + self.steps) - before)
-        if ahead <= 0 or chain.status != 0:
+        ahead = self.length if chain.continuous and not warming else min(
+            self.length, (self.warmup if warming else self.warmup + self.steps) - before)
+        if ahead <= 0 or chain.status != 0 or chain.recorder.full:
             return True
         if self.checkpoint:
             ahead = min(ahead, self.checkpoint.until_next(before))
         if chain.batches and warming:
             ahead = min(ahead, chain.batches.until_next(before))
         chain.sampler.warming = warming and self.adapt
-        chain.run(ahead, not warming)
+        chain.run(ahead, not warming or chain.continuous)      # a path's recorder learns in warmup
         if chain.batches and warming and chain.status == 0:
             chain.batches.look(chain)
         spent = time.perf_counter() - begun

@@ -26,6 +26,8 @@ class ChainFacts:
         Rows of its last minibatches.
     culprit : int
         The sampler's coordinate that was not finite first, or -1.
+    spacing : float
+        Time between draws of a sampler in continuous time, whose steps are events; else NaN.
     """
 
     steps: int
@@ -38,6 +40,7 @@ class ChainFacts:
     beyond: float = NONE
     batch_size: int = 0
     culprit: int = -1
+    spacing: float = NONE
 
     @property
     def acceptance(self):
@@ -57,8 +60,9 @@ def facts_of(chain, plan, n):
     """
     kernel = chain.sampler
     counts = [float(getattr(kernel, name, NONE)) for name in ("proposed", "accepted", "divergent")]
-    step = getattr(kernel, "adapted_step", plan.schedule(max(chain.steps - 1, 0))) if plan.spec.uses_gradient else NONE
+    steps = plan.spec.uses_gradient and not plan.spec.continuous
+    step = getattr(kernel, "adapted_step", plan.schedule(max(chain.steps - 1, 0))) if steps else NONE
     corrected = getattr(kernel, "corrected", 0)
     beyond = kernel.beyond / corrected if corrected else NONE
     return ChainFacts(chain.steps, chain.gradient.touched / n, *counts, step, getattr(kernel, "e_bfmi", NONE), beyond,
-                      chain.gradient.rows.m, chain.culprit)
+                      chain.gradient.rows.m, chain.culprit, getattr(chain.recorder, "spacing", NONE))

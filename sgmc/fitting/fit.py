@@ -6,9 +6,9 @@ import numpy as np
 
 from sgmc import registry
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import Keep
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fitting import paths
 from sgmc.fitting import plan as planning
 from sgmc.fitting.blas import one_blas_thread
 from sgmc.fitting.batches import BatchSearch, largest
@@ -46,6 +46,8 @@ class Fit:
     states : list of dict
         Of the chains, to continue from.
     concerns : list of SGMCWarning
+    paths : list of Travelled or None
+        Of the chains of samplers in continuous time.
     """
 
     problem: object
@@ -60,6 +62,7 @@ class Fit:
     settings: object
     states: list
     concerns: list
+    paths: list | None = None
 
     @property
     def langevin_time(self):
@@ -92,7 +95,9 @@ class Fit:
 
     @property
     def step_size(self):
-        """The first step, or where steps were adapted the mean of the chains'."""
+        """The first step, or where steps were adapted the mean of the chains'; NaN for samplers in continuous time."""
+        if self.plan.spec.continuous:
+            return float("nan")
         adapted = self.plan.step_origin == "adapted"
         return float(np.mean([c.step_size for c in self.chains])) if adapted else self.plan.schedule(0)
 
@@ -113,6 +118,8 @@ def fit(problem, settings, begun, saved=None):
     check_init(settings, problem.priors)
     spec, gradient, reason, seen = decide(problem, settings, size)
     known = noise_of(problem, gradient, settings, seen)
+    if spec.continuous:
+        return sample(problem, paths.plan(spec, gradient, settings, problem), seen, settings, begun, saved)
     plan = planning.plan(spec, gradient, reason, settings, known, size, problem.coordinates)
     return sample(problem, plan, seen, settings, begun, saved)
 
@@ -127,10 +134,12 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     run = run_chains(chains, plan.warmup, steps, settings.threads, Watch(settings.time_limit, settings.progress, checkpoint),
                      adapt=plan.step_origin != "given")
     states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
+    paths.check(plan.spec, run, chains)
     x, weights = collect(chains, plan, run, settings)
     noise = noise.as_seen([chain.batches for chain in chains], [chain.gradient.rows for chain in chains])
     return Fit(problem, plan, seen, x, weights, run, [facts_of(chain, plan, n) for chain in chains], noise,
-               earlier + time.perf_counter() - begun, settings, states, checkpoint.concerns() if checkpoint else [])
+               earlier + time.perf_counter() - begun, settings, states, checkpoint.concerns() if checkpoint else [],
+               paths.travelled(chains, run, problem.coordinates) if plan.spec.continuous else None)
 
 
 def restore(problem, plan, settings, chains, steps, saved):
@@ -149,7 +158,7 @@ def restore(problem, plan, settings, chains, steps, saved):
             compare(one.mark, mine, source)
     saved = saved or filed
     for chain, state in zip(chains, saved.chains if saved else ()):
-        chain.recorder = Keep(max(settings.draws, len(state["recorder"]["draws"])), problem.model.dim, plan.thin)
+        chain.recorder = paths.recorder(plan, settings, max(settings.draws, len(state["recorder"]["draws"])), problem.model.dim)
         chain.set_state(state)
     earlier = saved.seconds if saved else 0.0
     return Checkpoint(settings.checkpoint, mine, chains, steps, earlier) if settings.checkpoint else None, earlier
@@ -160,14 +169,15 @@ def decide(problem, settings, size):
     whole = settings.sampler is not None and not settings.sampler.minibatches
     if whole and settings.gradient:
         raise ArgumentError(f"gradient={settings.gradient!r} does not apply to {settings.sampler.name}: it uses all rows")
-    name = settings.gradient or planning.GRADIENT
+    name = settings.gradient or getattr(settings.sampler, "estimator", "") or planning.GRADIENT
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
     rests_on_shape = settings.sampler is not None and not settings.sampler.uses_gradient
     z = draws_of_laplace(settings.seed, size[1], SHAPE_PAIRS if rests_on_shape else PAIRS)
     shared = None if whole else shared_rows(problem, settings, name)
     with one_blas_thread():
         rows = looked_at(size[0], settings.seed, problem.table.given, shared is not None and shared.groups is not None)
-        seen = pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, z, not whole, shared, rows)
+        noisy = settings.sampler is None or settings.sampler.noisy
+        seen = pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, z, noisy, shared, rows)
     if settings.sampler is not None:
         return settings.sampler, name, "", seen
     if settings.robust:
@@ -217,9 +227,11 @@ def build_chain(problem, plan, settings, k):
         start = problem.coordinates.from_white(Rng(seed_sequence(settings.seed, "start", k)).normals(d))
     else:
         start = problem.coordinates.from_reported(np.broadcast_to(settings.init, (settings.chains, d))[k])
-    chain = Chain(start, plan.spec.build(d, plan.schedule(0)), gradient, rng, plan.schedule)
+    if plan.spec.needs_bounds:
+        gradient.bounds = paths.bounds_of(plan.spec, plan.gradient, settings, problem)
+    chain = Chain(start, plan.spec.build(d, plan.schedule(0)), gradient, rng, plan.schedule, plan.spec.continuous)
     chain.sampler.plan_warmup(plan.warmup)
-    chain.recorder = Keep(settings.draws, d, plan.thin)
+    chain.recorder = paths.recorder(plan, settings, settings.draws, d)
     if settings.adaptive:
         chain.batches = batch_search(problem, plan, settings)
     if settings.max_data_passes is not None:
@@ -257,5 +269,6 @@ def collect(chains, plan, run, settings):
     length = min(settings.draws, min(kept[k] for k in enough) or kept[enough].max())
     enough = [k for k in enough if kept[k] >= length]
     x = np.stack([np.asarray(chains[k].recorder.draws)[:length] for k in enough])
-    steps = np.asarray(chains[enough[0]].recorder.weights)[:length]
-    return x, plan.spec.langevin_time(steps.copy()) if plan.weighted else None
+    if not plan.weighted:
+        return x, None
+    return x, plan.spec.langevin_time(np.array(chains[enough[0]].recorder.weights[:length]))

@@ -66,7 +66,7 @@ def noise_of(problem, gradient, settings, seen):
 def noise_of_plan(problem, plan, settings, seen, chains):
     """The `GradientNoise` of a plan; gives long blocks of its chains their design effect."""
     n, d = problem.model.n, problem.model.dim
-    if not plan.spec.minibatches:
+    if not plan.spec.noisy:
         return GradientNoise(0.0, 0.0, np.zeros(d))
     known = noise_of(problem, plan.gradient, settings, seen)
     worst = known.of(plan.batch, n)

@@ -83,6 +83,8 @@ class Plan:
     batch, thin, warmup : int
     step_origin, reason : str
         How the step came, and why this sampler.
+    spacing : float
+        Time between draws of samplers in continuous time, where warmup does not tell; `thin` is then a guess of its events.
     """
 
     spec: SamplerSpec
@@ -94,6 +96,7 @@ class Plan:
     warmup: int
     step_origin: str
     reason: str
+    spacing: float = 0.0
 
     @property
     def stiffness(self):
@@ -201,8 +204,9 @@ def refuse(spec, settings, n):
     if (settings.adaptive or settings.batch_size is not None) and not spec.minibatches:
         given = "batch_size='adaptive'" if settings.adaptive else "batch_size"
         raise ArgumentError(f"{given} does not apply to {spec.name}: it uses all rows at each step")
-    if settings.warmup == "threshold" and not spec.minibatches:
-        raise ArgumentError(f"warmup='threshold' does not apply to {spec.name}: its gradients have no noise")
+    if settings.warmup == "threshold" and not spec.noisy:
+        why = "no noise of its gradients shows in its draws" if spec.minibatches else "its gradients have no noise"
+        raise ArgumentError(f"warmup='threshold' does not apply to {spec.name}: {why}")
     if math.isnan(spec.inflation(spec.largest_step, 0.0)):
         unknown = "as its error on a Gaussian is not known; give a number"
         if settings.step_size is None:

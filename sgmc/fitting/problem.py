@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sgmc import registry
+from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Anchor
 from sgmc.core.densities import FAMILIES, LONGEST_PULLED, Pulled, Quadratic, Separable
 from sgmc.core.design import design, rotate
@@ -14,6 +15,7 @@ from sgmc.fitting.coordinates import collinearity, coordinates, undo_centring, w
 from sgmc.fitting.dispersion import dispersed_coordinates
 from sgmc.fitting.leverage import high_leverage
 from sgmc.fitting.mode import PriorTerms
+from sgmc.fitting.paths import refuse_unbounded
 from sgmc.fitting.prepare import as_given, prepare, stays
 from sgmc.fitting.sandwich import sandwich_coordinates, score_covariance
 from sgmc.fitting.search import searched
@@ -42,6 +44,8 @@ class Problem:
         Shared anchors at the mode, made at first use.
     shared : dict
         What subsamplers share (`fitting.rows`), made at first use.
+    limits : dict
+        Bounds, with and without their matrix and for schemes of their own probabilities, made at first use.
     """
 
     model: object
@@ -53,6 +57,7 @@ class Problem:
     concerns: list
     anchors: dict = field(default_factory=dict)
     shared: dict = field(default_factory=dict)
+    limits: dict = field(default_factory=dict)
 
     @property
     def curvature_covariance(self):
@@ -72,6 +77,18 @@ class Problem:
         """Rows that an estimator of that name computes at every step."""
         anchor = self.anchor(registry.lookup("gradients", gradient, "gradient").needs)
         return 0 if anchor is None else len(anchor.exact)
+
+    def bounds(self, hessian, scheme="", weight=None):
+        """The bounds of slopes and curvatures, with or without the matrix for all rows at once.
+
+        `weight` is 1 / (N p_j) of a scheme of that name that draws rows with unequal probabilities.
+        """
+        key = hessian, scheme
+        if key not in self.limits:
+            centre = self.coordinates.from_white(np.zeros(self.model.dim))
+            with one_blas_thread():
+                self.limits[key] = Bounds(self.model, self.prior, self.coordinates.map, centre, hessian, weight)
+        return self.limits[key]
 
     def anchor(self, needs):
         """The anchor at the mode that an estimator needs, or None."""
@@ -97,6 +114,7 @@ def regression_problem(data, family, prior, settings):
     prior : None, str, PriorSpec or dict
     settings : Settings
     """
+    refuse_unbounded(settings.sampler, family)
     precondition = preconditioner(len(data.parameter_names(family)), settings)
     kept = stays(data, settings, precondition)
     table = as_given(data) if kept else prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
@@ -146,7 +164,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
     """
     mode, priors, sampler = found.mode, found.priors, settings.sampler
     back = undo_centring(found.model.dim, found.table.shift, priors.intercepts)
-    warped = precondition == "dense" and (sampler is None or sampler.uses_gradient)
+    warped = precondition == "dense" and (sampler is None or sampler.uses_gradient and not sampler.continuous)
     if settings.robust:
         refuse_poles(priors)
         V = score_covariance(found.model, mode.theta, found.table.weight)

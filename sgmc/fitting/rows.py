@@ -2,6 +2,7 @@
 import numpy as np
 
 from sgmc import registry
+from sgmc.core.bounds import reach
 from sgmc.core.expansion import row_noise, row_sizes
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
@@ -27,7 +28,8 @@ def subsampler(problem, settings, gradient, batch):
 def shared_rows(problem, settings, gradient):
     """What the subsamplers of a fit share, made at first use, for an estimator of that name; None for schemes without needs.
 
-    It depends on the data, the estimator and the seed alone.
+    It depends on the data, the estimator and the seed alone.  For samplers that thin events below bounds the rows' sizes are those of
+    their bounds.
 
     Raises
     ------
@@ -40,7 +42,10 @@ def shared_rows(problem, settings, gradient):
     key = cls.name, gradient, settings.seed
     if key not in problem.shared:
         with one_blas_thread():
-            problem.shared[key] = cls.share(**known_rows(problem, gradient, settings.seed, cls.needs))
+            known = known_rows(problem, gradient, settings.seed, cls.needs)
+            if "sizes" in known and settings.sampler is not None and settings.sampler.needs_bounds:
+                known["sizes"] = reach(problem.model, problem.coordinates.map, problem.model.dim, gradient == "cv")
+            problem.shared[key] = cls.share(**known)
     made = problem.shared[key]
     if settings.batch_size is not None and settings.batch_size < made.fewest:
         raise ArgumentError(f"batch_size={settings.batch_size} is less than the {made.fewest} strata of subsample={cls.name!r}; "

@@ -12,6 +12,8 @@ cdef class BernoulliCauchit(Bernoulli):
     """p(y_i = 1) = F(eta_i) = 1/2 + atan(eta_i) / pi.  With t = eta_i for a success and -eta_i for a failure and
     l = F'(t) / F(t): score +-l, curvature l (l + 2 t / (1 + t^2)), which is negative where t is far below 0."""
 
+    score_bound, curvature_bound = 0.72462, 0.51414      # at t = -0.43 and t = 0.29
+
     cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t

@@ -15,6 +15,8 @@ cdef class BernoulliCloglog(Bernoulli):
     """p(y_i = 1) = 1 - exp(-mu), mu = exp(eta_i).  Scores s = mu / (exp(mu) - 1) of a success and -mu of a failure, curvatures
     s (mu / (1 - exp(-mu)) - 1) and mu."""
 
+    unbounded = "its curvature grows like exp(eta)"
+
     cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(m):
@@ -30,6 +32,8 @@ cdef class BernoulliCloglog(Bernoulli):
 
 cdef class BernoulliLoglog(Bernoulli):
     """p(y_i = 1) = exp(-exp(-eta_i)): a success is a failure of `BernoulliCloglog` at -eta_i."""
+
+    unbounded = "its curvature grows like exp(-eta)"
 
     cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i

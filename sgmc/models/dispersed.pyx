@@ -19,6 +19,8 @@ cdef class Dispersed(Glm):
         Number of own parameters.
     """
 
+    unbounded = "its own parameters, which are sampled too, scale the curvature without limit"
+
     def __init__(self, Design X, y, offset=None, weight=None, Py_ssize_t own=1):
         Glm.__init__(self, X, y, offset, weight)
         self.width, self.dim = 1 + own, X.d + own

@@ -39,6 +39,12 @@ cdef class Glm(Model):
         """The information of the rows and the prior, inverted."""
         return Fisher(gradient, start, rows)
 
+    def row_bounds(self):
+        """See `Model.row_bounds`."""
+        weight = np.asarray(self.weight) if self.weight.shape[0] else np.ones(self.n)
+        return tuple(np.multiply(bound, weight, where=weight > 0, out=np.zeros(self.n))
+                     for bound in (self.score_bound, self.curvature_bound))
+
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 3 * self.tile + self.X.work_size()
 

@@ -10,6 +10,8 @@ from sgmc.models.glm cimport Glm
 cdef class BernoulliLogit(Glm):
     """p(y_i = 1) = 1 / (1 + exp(-eta_i)); score y_i - p_i, curvature p_i (1 - p_i)."""
 
+    score_bound, curvature_bound = 1.0, 0.25
+
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
                     double *density) except -1 nogil:
         kernels.logit_score(m, eta, y, r)

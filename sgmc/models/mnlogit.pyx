@@ -26,6 +26,8 @@ cdef class MultinomialLogit(Glm):
     weight : array (n,), optional
     """
 
+    unbounded = "its rows have a score for each equation, for which there are no bounds here"
+
     def __init__(self, Design X, y, offset=None, weight=None):
         Glm.__init__(self, X, y, offset, weight)
         self.width = int(np.max(y))

@@ -11,6 +11,8 @@ from sgmc.models.glm cimport Glm
 cdef class PoissonLog(Glm):
     """y_i ~ Poisson(mu_i), mu_i = exp(eta_i): score y_i - mu_i, curvature mu_i; the density without log y_i!."""
 
+    unbounded = "its curvature is the mean, exp(eta)"
+
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
                     double *density) except -1 nogil:
         cdef Py_ssize_t i

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.results.concerns import noise_share
+from sgmc.results.path import moments
 from sgmc.results.verdict import Verdict
 
 
@@ -40,8 +41,9 @@ def facts(model, fit, judged):
     """
     plan, n = fit.plan, fit.problem.model.n
     left = [("Dep. Variable", model.endog_names), ("Model", model.family.title), ("Sampler", sampler_name(plan)),
-            ("Step size", step_text(fit)), ("Minibatch", minibatch_text(fit)),
-            ("Chains", f"{fit.x.shape[0]}"), ("Warmup/Draws", f"{plan.warmup}/{fit.x.shape[1]} x {plan.thin}")]
+            *([] if plan.spec.continuous else [("Step size", step_text(fit))]), ("Minibatch", minibatch_text(fit)),
+            ("Chains", f"{fit.x.shape[0]}"),
+            ("Warmup/Draws", f"{plan.warmup}/{fit.x.shape[1]}" + ("" if plan.spec.continuous else f" x {plan.thin}"))]
     right = [("No. Observations", f"{n}" if fit.problem.table.weight is None else f"{fit.problem.table.weight.sum():g} in {n} rows"),
              ("Df Model", f"{model.df_model}"), ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"), ("Min. ESS bulk", number(judged.ess, np.nanmin, ".0f")),
              ("Max. R-hat", number(judged.rhat, np.nanmax, ".3f")),
@@ -49,7 +51,11 @@ def facts(model, fit, judged):
              ("From Laplace", f"{judged.errors.laplace_shift.abs().max():.2g} sd, {100 * judged.errors.laplace_sd.abs().max():.2g} %")]
     if fit.settings.robust:
         left.append(("Covariance", "robust (sandwich)"))
-    if plan.spec.minibatches:
+    if plan.spec.continuous:
+        left += [("Draw spacing", spacing_text(fit)), ("Events", f"{sum(c.steps for c in fit.chains):.4g}")]
+        right += [("Events accepted", f"{fit.acceptance:.2g}"),
+                  ("Min. ESS path", number(moments(fit.paths, fit.problem.priors.names).ess.to_numpy(), np.nanmin, ".0f"))]
+    elif plan.spec.minibatches:
         left.append(("Grad-noise share", number(np.array(noise_share(fit)), np.max, ".2g")))
     elif np.isfinite(fit.acceptance):
         left.append(("Acceptance", f"{fit.acceptance:.2f}"))
@@ -75,7 +81,13 @@ def facts(model, fit, judged):
 
 def sampler_name(plan):
     """E.g. lmsgld-taylor; mala."""
-    return f"{plan.spec.name}-{plan.gradient}" if plan.spec.minibatches else plan.spec.name
+    return f"{plan.spec.name}-{plan.gradient}" if plan.spec.minibatches and not plan.spec.estimator else plan.spec.name
+
+
+def spacing_text(fit):
+    """Time between draws, of the chains' own."""
+    ends = [f"{end([c.spacing for c in fit.chains]):.3g}" for end in (min, max)]
+    return ends[0] if ends[0] == ends[1] else "-".join(ends)
 
 
 def step_text(fit):
@@ -95,7 +107,8 @@ def minibatch_text(fit):
     always = fit.problem.always_computed(fit.plan.gradient)
     sizes = sorted(c.batch_size for c in fit.chains)
     text = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]}-{sizes[-1]}"
-    return f"{text}{f' + {always} fixed' if always else ''} rows{' (adaptive)' if fit.settings.adaptive else ''}"
+    unit = "row" if text == "1" and not always else "rows"
+    return f"{text}{f' + {always} fixed' if always else ''} {unit}{' (adaptive)' if fit.settings.adaptive else ''}"
 
 
 def number(values, reduce, form):

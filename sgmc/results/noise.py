@@ -14,7 +14,7 @@ def noise_table(fit, names):
     names : list of str
         Of the parameters.
     """
-    if not fit.plan.spec.minibatches:
+    if not fit.plan.spec.noisy:
         return None
     tau, limit = fit.noise.tau, fit.plan.spec.breaking_point(fit.kept_step)
     table = pd.DataFrame({"tau": tau}, index=coordinate_names(fit.problem.coordinates, names))
@@ -28,7 +28,9 @@ def coordinate_names(where, names):
 
 
 def refused(spec):
-    """The error for a sampler whose gradients have no noise."""
+    """The error for a sampler whose draws show no noise of its gradients."""
+    if spec.minibatches:
+        return NotSupported(f"gradient_noise: {spec.name} leaves the posterior as it is, whatever the noise of its gradients")
     return NotSupported(f"gradient_noise: {spec.name} has none, its gradients are those of all rows")
 
 

@@ -13,6 +13,7 @@ from sgmc.results.discrepancies import Discrepancies
 from sgmc.results.estimates import Estimates
 from sgmc.results.header import Judged, facts
 from sgmc.results.model_info import ModelInfo  # noqa: F401  (beside the results that are made of it)
+from sgmc.results.path import Paths
 from sgmc.results.predictions import Predictions
 from sgmc.results.stein import checked, stein_discrepancy
 from sgmc.results.trust import Trust
@@ -20,7 +21,7 @@ from sgmc.results.verdict import verdict
 from sgmc.results.views import Views
 
 
-class Results(Estimates, Trust, Discrepancies, Predictions, Views):
+class Results(Estimates, Trust, Discrepancies, Paths, Predictions, Views):
     """A posterior: draws, their summaries and diagnostics, and predictions averaged over them.
 
     Attributes
@@ -157,6 +158,7 @@ def summarised(model, fit):
                 verdict=judged, _accuracy=errors, _ksd=ksd, _ess=ess, _rhat=rhat, _asked=fit.settings.draws, sampler=fit.plan.spec,
                 step_size=fit.step_size, _chains=fit.chains, _threshold=fit.threshold,
                 _noise=noise.noise_table(fit, names), cov_type=fit.settings.cov_type,
+                _paths=fit.paths,
                 _curvature_covariance=fit.problem.curvature_covariance if fit.settings.robust else None)
 
 

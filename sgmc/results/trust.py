@@ -82,9 +82,11 @@ class Trust:
             ``steps``, warmup included; ``data_passes``, rows touched over N; ``batch_size``, rows of a minibatch; ``acceptance``
             and ``divergences``, from the end of the adaptation on (with a given step: from the start); ``step_size``, the last
             one; ``e_bfmi`` of `hmc`, which below 0.3 says that energies are explored too slowly; ``beyond`` of `csgbd`, the
-            share of moves whose gradient noise was past the breaking point.
+            share of moves whose gradient noise was past the breaking point.  Of piecewise-deterministic samplers ``steps`` are
+            events, ``acceptance`` is the share of proposed events that happened, which says how tight their bounds are, and
+            ``spacing`` the time between draws.
         """
-        columns = ("steps", "data_passes", "batch_size", "acceptance", "step_size", "divergences", "e_bfmi", "beyond")
+        columns = ("steps", "data_passes", "batch_size", "acceptance", "step_size", "divergences", "e_bfmi", "beyond", "spacing")
         table = {name: [getattr(chain, name) for chain in self._chains] for name in columns}
         return pd.DataFrame(table, index=pd.RangeIndex(len(self._chains), name="chain"))
 

@@ -126,7 +126,7 @@ def checked_settings(sampler, method, model, arguments):
 
 def competitors(method, grid, spec, checked, planner):
     """The arms of a method."""
-    if not spec.exact and not spec.uses_gradient:
+    if spec.continuous or not spec.exact and not spec.uses_gradient:
         raise ArgumentError(f"sampler={spec.name!r} has no step to tune")
     if method in ("mamba", "grid"):
         return arms_of(grid, spec, checked, planner)

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from sgmc import _toys, models
 from sgmc._testing import draw, slope
+from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Anchor, Prior
 from sgmc.core.densities import FAMILIES, Separable
 from sgmc.core.design import design
@@ -50,9 +51,12 @@ def variants(cls, fixed=()):
 
 # a metric is learned in warmup alone: kernels without warmup are the same for all of its choices; and without a metric's
 # divergence the law is another one, for which see test_riemannian
-SPECS = {name: spec for cls in SAMPLERS.values() for name, spec in variants(cls, ["metric", "divergence"]).items()}
-LEARNING = {name: spec for cls in SAMPLERS.values() for name, spec in variants(cls).items()}
+STEPPING = {name: cls for name, cls in SAMPLERS.items() if not cls.continuous}
+SPECS = {name: spec for cls in STEPPING.values() for name, spec in variants(cls, ["metric", "divergence"]).items()}
+LEARNING = {name: spec for cls in STEPPING.values() for name, spec in variants(cls).items()}
 EXACT = {name: spec for name, spec in SPECS.items() if spec.exact and spec.uses_gradient}
+# their steps are events, and their draws lie on a path between them: see test_paths, test_events
+CONTINUOUS = {name: spec for cls in SAMPLERS.values() if cls.continuous for name, spec in variants(cls).items()}
 
 
 def families():
@@ -115,6 +119,17 @@ def estimator(cls, model, rows, rng, *, prior=None, map=None, centre=None, exact
     if "anchor" in cls.needs:
         anchor = Anchor(model, np.zeros(model.dim) if centre is None else centre, "curvature" in cls.needs, exact)
     return cls(model, Prior(model.dim) if prior is None else prior, rows, rng, map=map, anchor=anchor, **options)
+
+
+def event_gradient(spec, model, prior, rng, *, map=None, centre=None, rows=None, bounds=None, batch=1):
+    """A gradient for a sampler in continuous time, with the bounds that it needs at `centre` (default: zero)."""
+    centre = np.zeros(model.dim) if centre is None else centre
+    rows = rows or SCHEMES["block"](model.n, model.n if spec.all_rows else batch)
+    made = estimator(GRADIENTS[spec.estimator or "simple"], model, rows, rng, prior=prior, map=map,
+                     centre=centre if map is None else map(centre))
+    if spec.needs_bounds:
+        made.bounds = bounds or Bounds(model, prior, map, centre, True)
+    return made
 
 
 def from_here(gradient, draws, ask):

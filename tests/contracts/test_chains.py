@@ -12,7 +12,7 @@ from sgmc.core.maps import Scaling
 from sgmc.core.recorders import Keep, Moments
 from sgmc.core.schedules import Constant, Polynomial
 
-from .cases import GRADIENTS, LEARNING, SAMPLERS, SCHEMES, normal_prior, regression, stream, table
+from .cases import GRADIENTS, LEARNING, SCHEMES, STEPPING, normal_prior, regression, stream, table
 
 N, D, M, STEPS = 50, 3, 7, 150
 MODEL, PRIOR = regression("logit", table(N, D)), normal_prior(D)
@@ -92,7 +92,7 @@ def test_a_part_of_the_state_that_is_lost_is_noticed(part):
 
 
 SET_BY_THE_ENGINE = {"step_size", "warming"}
-KEPT = sorted({(cls.name, key) for cls in SAMPLERS.values() for key in cls().build(D, 1.0).state()
+KEPT = sorted({(cls.name, key) for cls in STEPPING.values() for key in cls().build(D, 1.0).state()
                if key not in SET_BY_THE_ENGINE})
 
 

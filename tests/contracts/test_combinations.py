@@ -22,11 +22,11 @@ from sgmc.core.schedules import Constant
 from sgmc.models.logit import BernoulliLogit
 from sgmc.subsampling.uniform import Everything
 
-from .cases import GRADIENTS, SAMPLERS, SCHEMES, normal_prior, stream
+from .cases import GRADIENTS, SCHEMES, STEPPING, normal_prior, stream
 from .montecarlo import LIMIT, standard_errors
 
 H, N = 0.1, 200
-STOCHASTIC = {name: cls() for name, cls in SAMPLERS.items() if cls().minibatches}
+STOCHASTIC = {name: cls() for name, cls in STEPPING.items() if cls().minibatches}
 PAIRS = list(itertools.product(GRADIENTS, SCHEMES))
 rng = np.random.default_rng(4)
 

@@ -26,11 +26,12 @@ from sgmc.core.contract import Anchor
 from sgmc.core.design import design
 from sgmc.core.engine import Chain
 from sgmc.core.maps import Scaling
+from sgmc.core.paths import Path as Travelled
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 from sgmc.fitting.plan import GRADIENT
 
-from .cases import GRADIENTS, REGRESSIONS, SCHEMES, SPECS, STORAGE, normal_prior, stream
+from .cases import CONTINUOUS, GRADIENTS, REGRESSIONS, SCHEMES, SPECS, STORAGE, event_gradient, normal_prior, stream
 
 GOLDEN = Path(__file__).with_name("golden.json")
 MUST = "the stream of a released version must not change; draws of samplers only with a note in CHANGELOG.md"
@@ -65,9 +66,19 @@ def draws(spec, d=3, storage="dense64", estimate=GRADIENT, scheme="block"):
     return np.asarray(chain.recorder.draws)
 
 
+def path(spec, d=3):
+    """100 draws on a grid of times, of one chain in continuous time."""
+    rng, made = stream(0), CONTINUOUS[spec]
+    gradient = event_gradient(made, posterior(d, "dense64")[0], normal_prior(d), rng, map=Scaling(np.full(d, 0.125), np.full(d, 0.75)))
+    chain = Chain(np.full(d, 0.5), made.build(d, 1.0), gradient, rng, Constant(1.0), velocity=True)
+    chain.recorder = Travelled(DRAWS, d, 0.25)
+    chain.run(10**6)
+    return np.asarray(chain.recorder.draws)
+
+
 RAW = {f"{purpose} {k} {kind}": (purpose, k, kind) for purpose, k in (("chain", 0), ("chain", 1), ("start", 0), ("pilot", 1))
        for kind in ("normals", "uniforms")}
-RUNS = {name: dict(spec=name) for name in SPECS} | {
+RUNS = {name: dict(spec=name) for name in [*SPECS, *CONTINUOUS]} | {
     f"lmsgld {' '.join(map(str, other))}": dict(spec="lmsgld", d=other[0], storage=other[1], estimate=other[2], scheme=other[3])
     for other in [*itertools.product([3], ["dense64"], GRADIENTS, SCHEMES),
                   *itertools.product([10, 40], STORAGE, GRADIENTS, ["block"])]}
@@ -76,7 +87,7 @@ RUNS = {name: dict(spec=name) for name in SPECS} | {
 def computed(kind, name):
     """The hash of one entry."""
     if kind == "draws":
-        return digest(draws(**RUNS[name]))
+        return digest((path if name in CONTINUOUS else draws)(**RUNS[name]))
     purpose, k, numbers = RAW[name]
     return digest(getattr(stream(0, purpose, k), numbers)(1000))
 

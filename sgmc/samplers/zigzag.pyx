@@ -1,0 +1,185 @@
+"""Zig-zag processes: each velocity is -1 or 1, and an event reverses one of them."""
+import numpy as np
+
+from libc.math cimport INFINITY, sqrt
+
+from sgmc.core.contract cimport BOUND, OK, Gradient, Rng, State, next_uniform
+from sgmc.core.events cimport TAKEN, Events, arrival, distance, inner
+from sgmc.core.events import EventSpec
+
+
+cdef class ZigZagKernel(Events):
+    """All rows: the gradient is known where the line begins, and U' changes along it by at most sqrt(H_ii v'Hv) a unit of time."""
+
+    cdef double[::1] g, root
+    cdef bint known, bounded
+
+    def __init__(self, Py_ssize_t dim, double unit):
+        Events.__init__(self, dim, unit)
+        self.g = np.zeros(dim)
+
+    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        return signs(s, rng)
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef Py_ssize_t i, flip = 0
+        cdef double wait, bound = 0, first = INFINITY, swing = 0
+        cdef int verdict
+        if not self.bounded:
+            with gil:
+                self.root = np.sqrt(np.diag(g.bounds.hessian))
+            self.bounded = True
+        if not self.known:
+            g.estimate(s.x, rng, &self.g[0], NULL)
+            self.known = True
+        for i in range(s.dim):
+            swing += s.v[i] * inner(s.dim, &g.bounds.hessian[i, 0], s.v)
+        swing = sqrt(swing)
+        for i in range(s.dim):
+            wait = arrival(rng, g.bounds.jump[i] - s.v[i] * self.g[i], self.root[i] * swing)
+            if wait < first:
+                first, flip = wait, i
+        bound = g.bounds.jump[flip] - s.v[flip] * self.g[flip] + self.root[flip] * swing * first
+        self.move(s, first)
+        g.estimate(s.x, rng, &self.g[0], NULL)
+        verdict = self.verdict(rng, -s.v[flip] * self.g[flip], bound, self.root[flip] * swing)
+        if verdict == BOUND:
+            return BOUND
+        if verdict == TAKEN:
+            s.v[flip] = -s.v[flip]
+        return OK
+
+    def state(self):
+        """Also the gradient where the next line begins."""
+        return {**Events.state(self), "g": np.array(self.g) if self.known else None}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        Events.set_state(self, state)
+        self.known = state["g"] is not None
+        np.asarray(self.g)[:] = state["g"] if self.known else 0.0
+
+
+cdef class SubsampledKernel(Events):
+    """Minibatches: the rate of coordinate i is at most a_i + b_i |x - x*|, so that one exponential serves all coordinates."""
+
+    cdef bint control, bounded
+    cdef double[::1] flat, steep, flats, steeps, along       # a, b, their cumulative sums; v_i e_i
+
+    def __init__(self, Py_ssize_t dim, double unit, bint control):
+        Events.__init__(self, dim, unit)
+        self.control, self.along = control, np.zeros(dim)
+
+    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        return signs(s, rng)
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef double far, speed = sqrt(<double> s.dim), a, b, u, mean = 0, variance = 0
+        cdef Py_ssize_t i
+        cdef int verdict
+        if not self.bounded:
+            with gil:
+                self.flat, self.steep = g.bounds.by_coordinate(self.control)
+                self.flats, self.steeps = np.cumsum(self.flat), np.cumsum(self.steep)
+            self.bounded = True
+        far = distance(s.dim, s.x, &g.bounds.centre[0])
+        a, b = self.flats[s.dim - 1], self.steeps[s.dim - 1]
+        self.move(s, arrival(rng, a + b * far, b * speed))
+        far += speed * s.dt
+        u = next_uniform(rng) * (a + b * far)
+        i = place(&self.flats[0], s.dim, u) if u < a else place(&self.steeps[0], s.dim, (u - a) / far)
+        self.along[i] = s.v[i]
+        g.slope(s.x, &self.along[0], rng, &mean, &variance)
+        self.along[i] = 0
+        verdict = self.verdict(rng, -mean, self.flat[i] + self.steep[i] * far, self.steep[i])
+        if verdict == BOUND:
+            return BOUND
+        if verdict == TAKEN:
+            s.v[i] = -s.v[i]
+        return OK
+
+
+cdef int signs(State *s, Rng rng) noexcept nogil:
+    """Velocities -1 and 1 at random."""
+    cdef Py_ssize_t j
+    for j in range(s.dim):
+        s.v[j] = 1 if next_uniform(rng) < 0.5 else -1
+    return OK
+
+
+cdef Py_ssize_t place(const double *sums, Py_ssize_t n, double u) noexcept nogil:
+    """The first of n cumulative sums that exceeds u, by bisection; at most the last."""
+    cdef Py_ssize_t low = 0, high = n - 1, middle
+    while low < high:
+        middle = (low + high) // 2
+        if sums[middle] > u:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+class ZigZag(EventSpec):
+    """Zig-zag process with all rows (Bierkens, Fearnhead & Roberts 2019, section 2): exact.
+
+    x moves with velocity v, v_i = -1 or 1; v_i is reversed at rate max(0, v_i dU/dx_i (x)), U = -log posterior.  Proposed at rate
+    max(0, v_i dU/dx_i (x0) + sqrt(H_ii v'Hv) t) on the line x0 + v t, where H bounds the curvature of U everywhere (their section
+    3, with a bound of v'Hv in the place of one of all velocities'): a proposal costs a pass through the data.
+    """
+
+    name = "zigzag"
+    all_rows = True
+
+    def build(self, dim, step):
+        """See `SamplerSpec.build`."""
+        return ZigZagKernel(dim, step)
+
+    def events(self, bounds, unit):
+        """The wait for sum_i sqrt(H_ii v'Hv) t, v'Hv about tr H."""
+        diagonal = np.diag(bounds.hessian)
+        return float(np.sqrt(2 / np.pi * np.sqrt(diagonal).sum() * np.sqrt(diagonal.sum())))
+
+
+class ZZSS(EventSpec):
+    """Zig-zag with subsampling: exact, one row an event (Bierkens, Fearnhead & Roberts 2019, section 4.1).
+
+    A flip of v_i is proposed at rate a_i >= N max_j |z_ji| S_j + the prior's part, S_j the largest |score| of row j and z_j its
+    predictors in the sampler's coordinates, and happens with probability max(0, v_i g_i) / a_i, g an unbiased estimate of
+    U' from one random row.  Where scores have no bound (probit) S_j is |s_j*| + K_j |z_j| |x - x*|, K_j that of the curvature.
+    Rates grow with sqrt(N) in units of the posterior: the data touched for an independent draw grow too.
+    """
+
+    name = "zzss"
+    estimator = "simple"
+
+    def build(self, dim, step):
+        """See `SamplerSpec.build`."""
+        return SubsampledKernel(dim, step, self.estimator == "cv")
+
+    def events(self, bounds, unit):
+        """The bounds' sum at a typical distance of the mode."""
+        flat, steep = bounds.by_coordinate(self.estimator == "cv")
+        return float(flat.sum() + steep.sum() * unit * np.sqrt(bounds.dim))
+
+    def memory(self, bounds, unit):
+        """Flips at rate c besides make a diffusion with constant 1/(2 c) of the path; c is half of the rows' sum_j |z_ji s_j*|."""
+        return 2 * unit * (1 + float(np.max(bounds.noise)) * unit)
+
+
+class ZZCV(ZZSS):
+    """Zig-zag with control variates: exact, one row an event (Bierkens, Fearnhead & Roberts 2019, sections 4.2 and 5).
+
+    g_i = dP/dx_i (x) + sum_j dphi_j/dx_i (x*) + N (dphi_J/dx_i (x) - dphi_J/dx_i (x*)) for a random row J, x* the mode.  A flip of
+    v_i is proposed at rate |dU/dx_i (x*)| + C_i (|x - x*| + sqrt(d) t), C_i = N max_j K_j |z_ji| |z_j| + the prior's part and K_j the
+    largest |curvature| of row j (their eq. 19, with p = 2), and happens with probability max(0, v_i g_i) over that.  As
+    |x - x*| is of order 1/sqrt(N) and a draw takes a time of that order, the rows touched for an independent draw do not
+    depend on N.  With ``subsample="preferential"`` row J is drawn with a probability proportional to K_j |z_j|^2, and
+    N max_j K_j |z_ji| |z_j| becomes about sum_j K_j |z_j|^2: fewer events where predictors have long tails.
+    """
+
+    name = "zzcv"
+    estimator = "cv"
+
+    def memory(self, bounds, unit):
+        """That of a line: control values leave noise of the order of the gradient."""
+        return EventSpec.memory(self, bounds, unit)
