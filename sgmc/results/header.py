@@ -71,6 +71,8 @@ def facts(model, fit, judged):
         lines.append(f"Success is {model.endog_names} = {model.levels[1]!r} (the other level: {model.levels[0]!r}).")
     if fit.problem.table.trials is not None:
         lines.append(f"Outcomes are counts of successes in {fit.problem.table.trials.sum():g} trials.")
+    if model.family.known:
+        lines.append("Known, not sampled: " + ", ".join(f"{name} = {value:g}" for name, value in model.family.known.items()) + ".")
     if model.dropped:
         lines.append(f"{model.dropped} rows with missing values were dropped.")
     if fit.problem.table.given:
