@@ -166,9 +166,10 @@ def race(runners, metric, eta, budget, threads, progress=None):
         runner.chain.run(1)                                    # so that its cost is known
     for rung in range(budget.rungs):
         tell = (lambda now=runners, rung=rung: progress(*budget.done(rung, now, arms))) if progress else None
-        together(runners, budget.quota(rung, runners, threads), metric, budget, threads, tell)
+        judge = metric.in_rung(rung, budget.rungs)
+        together(runners, budget.quota(rung, runners, threads), judge, budget, threads, tell)
         for r in runners:
-            r.metric = np.inf if r.diverged else metric(r.draws, r.weights) if metric.serial else r.metric
+            r.metric = np.inf if r.diverged else judge(r.draws, r.weights) if metric.serial else r.metric
             records.append((r.arm.number, rung, r.chain.steps, r.seconds, r.chain.recorder.kept, r.metric))
         ranked = sorted(runners, key=lambda r: (r.metric, r.arm.number))
         if not np.isfinite(ranked[0].metric):

@@ -1,6 +1,6 @@
 """What arms are judged by: a number of all their draws, the smaller the better."""
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +14,7 @@ from sgmc.results.stein import scored
 
 FEWEST = 10               # draws: fewer say nothing
 EXACT = 2000              # rows up to which scores use all of them; else minibatches by Taylor control values, unbiased too
-MOST = 4000               # draws in a Stein discrepancy: time grows with their square
+MOST, LEAST = 4000, 250   # draws that a Stein discrepancy looks at, in the last rung and in any: time grows with their square
 LOSS_ROWS = 5000          # rows of the fit that the log-loss looks at, evenly
 LOSS_DRAWS = 100
 
@@ -30,13 +30,21 @@ class Metric:
     serial : bool
         Is called in the caller's thread alone, arm after arm: functions of users need not bear threads.
     weighted : bool
-        The function takes weights of the draws too.  Others get weighted draws resampled, so that all count alike.
+        The function takes weights of the draws too, and how many draws it is to look at.  Others get weighted draws resampled, so
+        that all count alike.
+    most : int
+        How many that is.
     """
 
     name: str
     function: Callable
     serial: bool = False
     weighted: bool = False
+    most: int = MOST
+
+    def in_rung(self, rung, rungs):
+        """The same for a rung: MOST draws in the last one, half as many in the one before, where there are more arms, and so on."""
+        return replace(self, most=max(MOST >> (rungs - 1 - rung), LEAST))
 
     def __call__(self, x, weights=None):
         """The score; infinite for draws that are too few or not finite, and where it is not a number."""
@@ -44,7 +52,7 @@ class Metric:
             return np.inf
         alike = x if weights is None or self.weighted else x[moments.systematic(weights, len(x))]
         with np.errstate(all="ignore"):
-            value = self.function(x, weights) if self.weighted else self.function(alike)
+            value = self.function(x, weights, self.most) if self.weighted else self.function(alike)
         return np.inf if np.isnan(value) else float(value)
 
 
@@ -61,15 +69,15 @@ def metric_of(metric, problem, family, entropy):
 
 
 def stein(discrepancy, problem, entropy, **options):
-    """A Stein discrepancy in whitened coordinates, of at most MOST draws spread evenly over the run (`results.stein.scored`).
+    """A Stein discrepancy in whitened coordinates, of so many draws spread evenly over the run (`results.stein.scored`).
 
     Arms of many draws so have the same number in the sum: its part of order n^(-1/2), which exact draws have too, is then no
     matter of who thinned when.  With 1000 a chain of 1500 effective draws looks no better than one of 5000.
     """
     kind = "exact" if problem.model.n <= EXACT else "taylor"
 
-    def score(x, weights):
-        some = scored(SimpleNamespace(problem=problem, x=x[None], weights=weights), entropy, kind, MOST)
+    def score(x, weights, most):
+        some = scored(SimpleNamespace(problem=problem, x=x[None], weights=weights), entropy, kind, most)
         if not np.isfinite(some.scores).all():
             return np.inf
         try:
