@@ -3,13 +3,16 @@ import argparse
 import json
 import signal
 import sys
+import textwrap
 import warnings
+from dataclasses import asdict
 
 from sgmc.errors import SGMCError, SGMCWarning
 
 OK, BAD_INPUT, INTERRUPTED = 0, 2, 130
 FIT_ARGUMENTS = ("sampler", "gradient", "batch_size", "step_size", "draws", "chains", "seed", "time_limit", "checkpoint",
-                 "cov_type")
+                 "cov_type", "tune")
+WIDTH = 78                # of what is printed
 
 
 class Parser(argparse.ArgumentParser):
@@ -32,6 +35,7 @@ def parser():
     fit.add_argument("--gradient", help="taylor, cv, saga, svrg or simple")
     fit.add_argument("--batch-size", type=int)
     fit.add_argument("--step-size", type=float)
+    fit.add_argument("--tune", metavar="METHOD", help="mamba, grid, default or heuristic: choose step and minibatch by a race first")
     fit.add_argument("--cov-type", default="nonrobust", help="robust: the sandwich's covariance (default: nonrobust)")
     fit.add_argument("--draws", type=int, default=1000, help="kept draws a chain (default: 1000)")
     fit.add_argument("--chains", type=int, default=4)
@@ -83,6 +87,8 @@ def fit(options):
         warnings.simplefilter("ignore", SGMCWarning)              # the summary repeats them
         results = verb(options.formula, read(options.data), **{name: getattr(options, name) for name in FIT_ARGUMENTS})
     print(as_json(results) if options.json else results.summary())
+    if results.tuning is not None and not options.json:
+        print("\n".join(textwrap.wrap(f"Tuning: {results.tuning}", WIDTH, subsequent_indent="  ")))
     return INTERRUPTED if results.interrupted == "Ctrl-C" else OK
 
 
@@ -109,9 +115,17 @@ def read(source):
 
 
 def as_json(results):
-    """The summary as one JSON object: facts, coefficients, warnings."""
+    """The summary as one JSON object: facts, verdict, coefficients, warnings, and what a race chose (null: there was none)."""
     left, right, lines = results.header
-    return json.dumps({"facts": dict([*left, *right]), "notes": lines,
+    tuning = None if results.tuning is None else tuning_facts(results.tuning)
+    return json.dumps({"facts": dict([*left, *right]), "notes": lines, "verdict": asdict(results.verdict),
                        "coefficients": results.summary_frame().to_dict(orient="index"),
                        "warnings": [{"code": w.code, "message": w.message, "advice": w.advice} for w in results.warnings],
-                       "seed": results.seed, "interrupted": results.interrupted}, indent=2, default=float)
+                       "tuning": tuning, "seed": results.seed, "interrupted": results.interrupted}, indent=2, default=float)
+
+
+def tuning_facts(result):
+    """What `TuneResult` says of the race, and of the arm that it chose."""
+    return {"method": result.method, "metric": result.metric, "budget": result.budget, "reproducible": result.reproducible,
+            "arms": len(result.arms), "arm": result.winner,
+            "sampler": repr(result.best["sampler"]), **result.arms.loc[result.winner].drop("diverged")}

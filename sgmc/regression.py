@@ -35,7 +35,8 @@ class Regression:
     family = None
     options = {}              # arguments of a model's own, with their values
 
-    def __init__(self, endog, exog, *, names=None, weights=None, offset=None, exposure=None, strata=None):
+    def __init__(self, endog, exog, *, names=None, weights=None, offset=None, exposure=None, strata=None, **options):
+        self.take(options)
         self.check_applies(offset, exposure)
         label, (endog, self.levels) = outcome_name(endog), self.coded(endog)
         columns = dict(weights=weights, offset=offset, exposure=exposure, strata=strata)
@@ -47,7 +48,7 @@ class Regression:
 
     @classmethod
     def from_formula(cls, formula, data, *, weights=None, offset=None, exposure=None, strata=None, subset=None, missing="drop",
-                     scope=None):
+                     scope=None, **options):
         """A model from an R-style formula and a table.
 
         Parameters
@@ -74,6 +75,7 @@ class Regression:
         table = front.read(formula, data, weights=weights, offset=offset, exposure=exposure, strata=strata, subset=subset,
                            missing=missing, outcome=cls.family.outcome, scope=front.caller_scope() if scope is None else scope)
         model = cls.__new__(cls)
+        model.take(options)
         spec = table.spec
         intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
         offset, given = total_offset(table.offset, table.exposure, table.trials)
@@ -85,6 +87,22 @@ class Regression:
         model.inputs = dict(weights=weights, offset=offset, exposure=exposure, strata=strata, subset=subset, missing=missing)
         model.check_outcomes()
         return model
+
+    def take(self, given):
+        """Take the model's own arguments, which choose its family."""
+        for name in given:
+            if name not in type(self).options:
+                raise TypeError(f"{type(self).__name__} got an unexpected keyword argument {name!r}")
+        if type(self).options:
+            self.options = {**type(self).options, **given}
+            self.family = self.chosen_family(**self.options)
+
+    @classmethod
+    def chosen_family(cls, **known):
+        """The family for the model's own arguments: by default its own parameters, known or to be learned."""
+        from sgmc.models.known import with_known
+
+        return with_known(cls.family, known)
 
     @classmethod
     def coded(cls, endog):

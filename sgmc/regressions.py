@@ -7,6 +7,7 @@ from sgmc.models.cauchit import CauchitFamily
 from sgmc.models.cloglog import CloglogFamily, LoglogFamily
 from sgmc.models.gamma import GammaFamily
 from sgmc.models.inversegaussian import InverseGaussianFamily
+from sgmc.models.known import with_known
 from sgmc.models.logit import LogitFamily
 from sgmc.models.mnlogit import MnlogitFamily
 from sgmc.models.negativebinomial import NegativeBinomialFamily
@@ -54,15 +55,23 @@ class Poisson(Regression):
 
 
 class NegativeBinomial(Regression):
-    """Bayesian negative binomial regression of counts: E[y] = mu = exposure exp(x . theta + offset), Var[y] = mu + alpha mu^2."""
+    """Bayesian negative binomial regression of counts: E[y] = mu = exposure exp(x . theta + offset), Var[y] = mu + alpha mu^2.
+
+    ``alpha`` is an argument of the verb, of the model, and of `from_formula`: a known dispersion, or None to learn it.
+    """
 
     family = NegativeBinomialFamily
+    options = {"alpha": None}
 
 
 class OLS(Regression):
-    """Bayesian linear regression: y = x . theta + offset + N(0, sigma^2)."""
+    """Bayesian linear regression: y = x . theta + offset + N(0, sigma^2).
+
+    ``sigma`` is an argument of the verb, of the model, and of `from_formula`: a known scale, or None to learn it.
+    """
 
     family = OlsFamily
+    options = {"sigma": None}
 
 
 class MNLogit(Regression):
@@ -74,44 +83,47 @@ class MNLogit(Regression):
 class RLM(Regression):
     """Bayesian linear regression with Student-t errors: y = x . theta + offset + sigma t(df); df=None learns the degrees of freedom.
 
-    ``df`` is an argument of the verb, of the model, and of `from_formula`: a positive number, 4 by default, or None.
+    ``df`` is an argument of the verb, of the model, and of `from_formula`: a positive number, 4 by default, or None.  So is ``sigma``:
+    a known scale, or None.
     """
 
     family = RlmFamily()
-    options = {"df": 4.0}
-
-    def __init__(self, endog, exog, *, df=4.0, **arguments):
-        super().__init__(endog, exog, **arguments)
-        self.take(df)
+    options = {"df": 4.0, "sigma": None}
 
     @classmethod
-    def from_formula(cls, formula, data, *, df=4.0, **arguments):
-        """See `Regression.from_formula`."""
-        model = super().from_formula(formula, data, **arguments)
-        model.take(df)
-        return model
-
-    def take(self, df):
-        """Set the degrees of freedom."""
+    def chosen_family(cls, df, sigma):
+        """See `Regression.chosen_family`."""
         number = isinstance(df, numbers.Real) and not isinstance(df, bool)
         if df is not None and not (number and 0 < df < math.inf):
             raise ArgumentError(f"df={df!r} must be a positive number, or None to learn it")
-        self.family, self.options = LearnedRlmFamily() if df is None else RlmFamily(df), {"df": df}
+        return with_known(LearnedRlmFamily() if df is None else RlmFamily(df), {"sigma": sigma})
 
 
 class Gamma(Regression):
-    """Bayesian gamma regression of positive outcomes: E[y] = mu = exp(x . theta + offset), Var[y] = dispersion mu^2."""
+    """Bayesian gamma regression of positive outcomes: E[y] = mu = exp(x . theta + offset), Var[y] = dispersion mu^2.
+
+    ``dispersion`` is an argument of the verb, of the model, and of `from_formula`: a known dispersion, or None to learn it.
+    """
 
     family = GammaFamily
+    options = {"dispersion": None}
 
 
 class InverseGaussian(Regression):
-    """Bayesian inverse Gaussian regression of positive outcomes: E[y] = mu = exp(x . theta + offset), Var[y] = dispersion mu^3."""
+    """Bayesian inverse Gaussian regression of positive outcomes: E[y] = mu = exp(x . theta + offset), Var[y] = dispersion mu^3.
+
+    ``dispersion`` is an argument of the verb, of the model, and of `from_formula`: a known dispersion, or None to learn it.
+    """
 
     family = InverseGaussianFamily
+    options = {"dispersion": None}
 
 
 class GaussianLog(Regression):
-    """Bayesian regression with normal errors and log link: y = exp(x . theta + offset) + N(0, sigma^2)."""
+    """Bayesian regression with normal errors and log link: y = exp(x . theta + offset) + N(0, sigma^2).
+
+    ``sigma`` is an argument of the verb, of the model, and of `from_formula`: a known scale, or None to learn it.
+    """
 
     family = GaussianLogFamily
+    options = {"sigma": None}

@@ -56,7 +56,8 @@ ARGUMENTS = """
         of the log posterior, P the prior's part, V the covariance of the rows' scores.  For independent rows whose spread the
         model has wrong, as overdispersed counts; the summary has the model's own sds beside.  Without accept-reject only.
     tune : {"mamba", "grid", "default", "heuristic"} or TuneResult, optional
-        Choose step and minibatch by `sgmc.tune` first; ``results.tuning`` is its result.  Default: they are derived.
+        Choose step and minibatch by `sgmc.tune` first; ``results.tuning`` is its result.  Default: they are derived.  `progress`
+        is told of the race first, with a total of its own, and then of the fit.
     time_limit, max_data_passes : float, optional
         Stop after so many seconds, or rows touched over N; the draws are the first ones of the unlimited run.
     progress : callable, bool or None

@@ -49,13 +49,15 @@ def test_json(path, table):
     expected = sgmc.logit("y ~ x1 + `my var`", table, seed=4, sampler="sgld-cv", chains=2, draws=1500)
     assert done.returncode == 0
     pd.testing.assert_frame_equal(pd.DataFrame(found["coefficients"]).T, expected.summary_frame(), check_exact=False, rtol=1e-12)
-    assert found["seed"] == 4 and found["interrupted"] == "" and found["warnings"] == []
+    assert found["seed"] == 4 and found["interrupted"] == "" and found["warnings"] == [] and found["tuning"] is None
     assert found["facts"]["Sampler"] == "sgld-cv" and found["facts"]["No. Observations"] == "800"
 
 
 def test_json_repeats_the_warnings(path):
     done = run("fit", "y ~ x1", path, "--seed", "4", "--json", "--draws", "40")
-    codes = {w["code"]: w for w in json.loads(done.stdout)["warnings"]}
+    found = json.loads(done.stdout)
+    codes = {w["code"]: w for w in found["warnings"]}
+    assert found["verdict"]["trustworthy"] is False and found["verdict"]["error"] is None
     assert done.returncode == 0 and done.stderr == ""
     assert "draws=" in codes["LowESSWarning"]["advice"]
 
@@ -91,6 +93,7 @@ def test_samplers_are_listed():
     (["y ~ x1", "{path}", "--draws", "0"], "draws=0 must be a whole number, at least 1"),
     (["y ~ x1", "{path}", "--batch-size", "801", "--sampler", "sgld"], "batch_size=801 exceeds the 800 rows"),
     (["y ~ x1", "{path}", "--step-size", "-1"], "step_size=-1.0"),
+    (["y ~ x1", "{path}", "--tune", "mambo"], "tune='mambo' is not one of 'mamba', 'grid', 'default', 'heuristic'; did you mean 'mamba'?"),
     (["x1 ~ y", "{path}"], "x1"),
     (["y ~ x1", "{empty}"], "empty"),
     (["y ~ x1", "{binary}"], "{binary}"),
@@ -159,6 +162,22 @@ def test_a_robust_fit_has_both_sds():
     assert found["facts"]["Covariance"] == "robust (sandwich)"
     assert all(row["sd"] > 0 and row["sd_nonrobust"] > 0 for row in found["coefficients"].values())
     assert "cov_type='HC3' must be" in run("fit", "affairs > 0 ~ .", "dataset:fair", "--cov-type", "HC3").stderr
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")             # the chosen step is long, and the fit short
+def test_a_fit_that_tunes_says_what_was_chosen(table, tmp_path):
+    """The summary of the verb, and below it the race's line; in JSON the arm."""
+    path = str(tmp_path / "table.csv")
+    table.to_csv(path, index=False)
+    fit = ("fit", "y ~ x1", path, "--seed", "4", "--sampler", "sgld", "--draws", "300", "--tune", "mamba")
+    printed, found = run(*fit), json.loads(run(*fit, "--json").stdout)
+    expected = sgmc.logit("y ~ x1", table, seed=4, sampler="sgld", draws=300, tune="mamba")
+    assert printed.returncode == 0 and printed.stderr == "" and "(tuned)" in printed.stdout
+    assert " ".join(printed.stdout.split()).endswith(f"Tuning: {expected.tuning}") and max(map(len, printed.stdout.split("\n"))) <= 78
+    chosen, best = found["tuning"], expected.tuning.best
+    assert (chosen["step_size"], chosen["batch_size"]) == (best["step_size"], best["batch_size"])
+    assert chosen["method"] == "mamba" and chosen["arms"] == len(expected.tuning.arms) and chosen["arm"] == expected.tuning.winner
+    pd.testing.assert_frame_equal(pd.DataFrame(found["coefficients"]).T, expected.summary_frame(), check_exact=False, rtol=1e-12)
 
 
 def test_a_checkpoint_goes_on(tmp_path):

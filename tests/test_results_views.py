@@ -116,6 +116,51 @@ def test_histograms(plt, posterior, normalised):
     np.testing.assert_allclose(ax.lines[1].get_xdata(), posterior.conf_int(0.2, "x1").iloc[0])
 
 
+def test_a_reference_fit_is_laid_over(plt, equal, decaying, normalised):
+    """Its own draws as an outline, weighted as they are, in the order of these parameters; its mean dashed; a legend each."""
+    axes = equal.plot_posterior(["x2", "x1"], reference=decaying)
+    draws, w = normalised(decaying)
+    for ax, name in zip(axes, ["x2", "x1"]):
+        outline = ax.patches[-1].get_xy()
+        edges, heights = np.unique(outline[:, 0]), outline[1:-1:2, 1]
+        column = draws[:, decaying.names.index(name)]
+        assert len(edges) == 41 and edges[0] == column.min() and edges[-1] == column.max()
+        expected = np.histogram(column, edges, weights=w)[0] / np.diff(edges)
+        np.testing.assert_allclose(heights, expected, rtol=0.02, atol=0.02 * heights.max())
+        (mean,) = [line for line in ax.lines if line.get_linestyle() == "--"]
+        assert mean.get_xdata()[0] == pytest.approx(decaying.params[name])
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == ["posterior", "reference"]
+    axes[0].figure.canvas.draw()
+
+
+def test_a_reference_of_means_and_sds_is_laid_over(plt, equal):
+    by_name = equal.plot_posterior(["x2", "x1"], reference=(equal.params, equal.bse.to_dict()))
+    in_order = equal.plot_posterior(["x2", "x1"], reference=(equal.params[["x2", "x1"]].to_numpy(), list(equal.bse[["x2", "x1"]])))
+    (single,) = equal.plot_posterior("x2", reference=(equal.params["x2"], equal.bse["x2"]))
+    for ax in (by_name[0], in_order[0], single):
+        (curve,) = [line for line in ax.lines if line.get_label() == "reference"]
+        x, y = curve.get_data()
+        assert x[np.argmax(y)] == pytest.approx(equal.params["x2"], abs=0.05 * equal.bse["x2"]) and len(x) == 200
+        assert y.max() == pytest.approx(0.3989 / equal.bse["x2"], rel=1e-3) and y.sum() * (x[1] - x[0]) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("reference, text", [
+    (3.0, "reference must be the results of a fit or a pair"), ((1.0, 2.0, 3.0), "reference must be the results of a fit or a pair"),
+    (({"x2": 1.0}, {"x2": 1.0}), "reference has no parameter 'x1'; it has x2: choose cols="),
+    (([1.0, 2.0], [1.0, 1.0]), "must be 1 finite numbers"), ((np.nan, 1.0), "must be 1 finite numbers"),
+    ((0.0, 0.0), "the sd of 'x1' must be positive")], ids=str)
+def test_references_refused(plt, equal, reference, text):
+    with pytest.raises(ArgumentError, match=text):
+        equal.plot_posterior("x1", reference=reference)
+
+
+def test_a_reference_fit_of_other_parameters_is_refused(plt, equal, votes):
+    other = sgmc.logit("y ~ x1", votes, seed=1)
+    with pytest.raises(ArgumentError, match=r"reference has no parameter 'g\[T.b\]'; it has Intercept, x1: choose cols="):
+        equal.plot_posterior(reference=other)
+    assert len(equal.plot_posterior(["x1", "Intercept"], reference=other)) == 2
+
+
 def test_autocorrelations(plt, posterior):
     axes = posterior.plot_acf(["x2", "x1"], max_lag=10)
     rho = diagnostics.autocorr(posterior.draws, 10, weights=posterior.weights)

@@ -27,6 +27,9 @@ cdef class Constant(Schedule):
     def __init__(self, h):
         self.h = checked(h, 0, "Constant: h=")
 
+    def __repr__(self):
+        return f"Constant({self.h:g})"
+
     cdef double at(self, int64_t t) except? -1 nogil:
         return self.h
 
@@ -63,6 +66,9 @@ cdef class Polynomial(Schedule):
             raise ArgumentError(f"Polynomial.between: gamma={gamma!r} cannot lead from {start!r} to {end!r} in {steps:g} steps; "
                                 "take a gamma nearer to 1") from error
 
+    def __repr__(self):
+        return f"Polynomial({self.a:g}, {self.b:g}, {self.gamma:g})"
+
     cdef double at(self, int64_t t) except? -1 nogil:
         return self.a * pow(self.b + t, -self.gamma)
 
@@ -91,6 +97,9 @@ cdef class Cyclical(Schedule):
             raise ArgumentError(f"Cyclical: period={period!r}; it must be a whole number of steps, at most 1e12")
         self.period = int(number)
 
+    def __repr__(self):
+        return f"Cyclical({self.h:g}, {self.period})"
+
     cdef double at(self, int64_t t) except? -1 nogil:
         return 0.5 * self.h * (cos(M_PI * (t % self.period + 0.5) / self.period) + 1)
 
@@ -102,6 +111,9 @@ cdef class Function(Schedule):
 
     def __init__(self, f):
         self.f = f
+
+    def __repr__(self):
+        return f"Function({getattr(self.f, '__name__', repr(self.f))})"
 
     cdef double at(self, int64_t t) except? -1 nogil:
         with gil:

@@ -181,10 +181,6 @@ cdef class Model:
     cdef int refresh(self, double *theta, Scratch *s) except -1 nogil:
         return OK
 
-    def units(self, theta):
-        """What a change of each predictor is large against, (width,): 1, unless predictors have the units of the outcomes."""
-        return np.ones(self.width)
-
     def metric(self, gradient, start, rows=None):
         """The model's own `Metric`, for the chain that a Gradient belongs to and that begins at `start`.
 

@@ -46,13 +46,10 @@ def refuse_unbounded(spec, family):
     """NotSupported, by name, where a sampler thins below bounds that the family has not."""
     if spec is None or not spec.needs_bounds:
         return
-    why = f"{' and '.join(own.name for own in family.own)}, sampled too, scale its curvature without limit"
-    if not family.own:
-        if np.isfinite(family.kernel.curvature_bound):
-            return
-        why = family.kernel.unbounded
-    raise NotSupported(f"{spec.name} does not apply to {family.name}, whose rates of events have no bound: {why}; use sampler='mala', or "
-                       "'auto'")
+    why = family.unbounded()
+    if why:
+        raise NotSupported(f"{spec.name} does not apply to {family.name}, whose rates of events have no bound: {why}; use sampler='mala', "
+                           "or 'auto'")
 
 
 def refuse(spec, gradient, settings):

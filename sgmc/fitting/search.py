@@ -69,7 +69,7 @@ def searched(table, data, family, prior):
 
     mode, concerns = search(guess, not table.given)
     mode, cavities = without_poles(model, terms, mode, search) if len(priors.shrunk) else (mode, [])
-    concerns += exact_fit(np.exp(mode.theta[data.d]), np.sqrt(outcome[1])) if family.identity else []
+    concerns += exact_fit(np.exp(mode.theta[data.d]), np.sqrt(outcome[1])) if family.identity and family.own else []
     return Found(table, priors, shift, model, terms, mode, cavities, power, concerns)
 
 

@@ -25,6 +25,10 @@ cdef class Dispersed(Glm):
         Glm.__init__(self, X, y, offset, weight)
         self.width, self.dim = 1 + own, X.d + own
 
+    def bounds_of_known(self, own):
+        """Largest |d log p / d eta| and |d^2 log p / d eta^2| where the own parameters have these values, numbers or arrays (n,)."""
+        raise NotImplementedError("bounds_of_known")
+
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return (4 + self.width) * self.tile + self.X.work_size() + self.X.d
 

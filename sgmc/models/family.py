@@ -61,6 +61,10 @@ class Family:
         Its own parameters.
     identity : bool
         Whether outcomes are in the units of the linear predictor: default priors then are in units of their sd.
+    bounded_if_known : bool
+        Whether curvatures of the linear predictor have a bound once the own parameters are known.
+    known : dict
+        Own parameters that are not sampled, and their values.
     """
 
     name = None
@@ -72,6 +76,17 @@ class Family:
     graded = True
     own = ()
     identity = False
+    bounded_if_known = False
+    known = {}
+
+    @classmethod
+    def unbounded(cls):
+        """Why curvatures of the linear predictor have no bound; empty where they have one."""
+        if not cls.own:
+            return "" if np.isfinite(cls.kernel.curvature_bound) else cls.kernel.unbounded
+        names = [own.name for own in cls.own]
+        hint = f" (not where {' and '.join(f'{name}=' for name in names)} is given)" if cls.bounded_if_known else ""
+        return f"{' and '.join(names)}, sampled too, scale its curvature without limit{hint}"
 
     @staticmethod
     def start(mean, variance):

@@ -41,9 +41,12 @@ cdef class Glm(Model):
 
     def row_bounds(self):
         """See `Model.row_bounds`."""
+        return self.weighed((self.score_bound, self.curvature_bound))
+
+    def weighed(self, bounds):
+        """Bounds of rows of weight one, numbers or arrays, times the rows' weights, as arrays (n,)."""
         weight = np.asarray(self.weight) if self.weight.shape[0] else np.ones(self.n)
-        return tuple(np.multiply(bound, weight, where=weight > 0, out=np.zeros(self.n))
-                     for bound in (self.score_bound, self.curvature_bound))
+        return tuple(np.multiply(bound, weight, where=weight > 0, out=np.zeros(self.n)) for bound in bounds)
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 3 * self.tile + self.X.work_size()

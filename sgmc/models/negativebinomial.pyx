@@ -32,6 +32,11 @@ cdef class NegativeBinomialLog(Dispersed):
     curvatures (q (1 - q) (a + y), e q; e q, e q - a s - a (a R''(a) + q)).
     """
 
+    def bounds_of_known(self, own):
+        """max(y, a), the limits of the score for small and large means; (a + y) / 4 at q = 1/2."""
+        y, a = np.asarray(self.y), 1 / own[0]
+        return np.maximum(y, a), (a + y) / 4
+
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
                     double *density) except -1 nogil:
         cdef Py_ssize_t i
@@ -79,6 +84,7 @@ class NegativeBinomialFamily(Counts):
     name = "negativebinomial"
     title = "Negative binomial"
     kernel = NegativeBinomialLog
+    bounded_if_known = True
     own = (Own("alpha", exponential(1.0)),)
 
     @staticmethod

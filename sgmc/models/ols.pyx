@@ -31,6 +31,10 @@ cdef class GaussianIdentity(Dispersed):
         """sigma, and 1 for its log."""
         return np.array([np.exp(theta[self.X.d]), 1.0])
 
+    def bounds_of_known(self, own):
+        """None of the score; 1 / sigma^2."""
+        return np.inf, own[0] ** -2
+
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
                     double *density) except -1 nogil:
         cdef Py_ssize_t i
@@ -115,6 +119,7 @@ class OlsFamily(Continuous):
     name = "ols"
     title = "Linear"
     kernel = GaussianIdentity
+    bounded_if_known = True
     own = (Own("sigma", exponential(1.0, autoscale=True), power=1.0),)
 
     @staticmethod
@@ -144,6 +149,7 @@ class GaussianLogFamily(OlsFamily):
     name = "gaussianlog"
     title = "Linear (log link)"
     kernel = GaussianLog
+    bounded_if_known = False
     identity = False
 
     @staticmethod

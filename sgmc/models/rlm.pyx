@@ -47,6 +47,10 @@ cdef class StudentT(Dispersed):
         """sigma, and 1 for logs."""
         return np.append(np.exp(theta[self.X.d]), np.ones(self.width - 1))
 
+    def bounds_of_known(self, own):
+        """(nu + 1) / (2 sigma sqrt(nu)) at z^2 = nu; (nu + 1) / (nu sigma^2) at z = 0."""
+        return (self.df + 1) / (2 * own[0] * np.sqrt(self.df)), (self.df + 1) / (self.df * own[0] ** 2)
+
     cdef double degrees(self, const double *theta) noexcept nogil:
         return self.df
 
@@ -218,6 +222,7 @@ class RlmFamily(LearnedRlmFamily):
 
     name = "rlm"
     own = LearnedRlmFamily.own[:1]
+    bounded_if_known = True
 
     def __init__(self, df=4.0):
         self.df = float(df)

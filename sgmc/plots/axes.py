@@ -4,10 +4,12 @@ import numpy as np
 from sgmc.errors import ArgumentError, MissingExtra
 
 COLUMNS = 3
+BLUE, VERMILLION, BLACK = "#0072B2", "#D55E00", "#000000"
+PALETTE = (BLUE, VERMILLION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK)      # Okabe & Ito (2008), less yellow: faint on white
 
 
 def axes_for(count, ax, size=(4.0, 2.6)):
-    """`count` axes, one dimension; new ones in a figure of at most three columns where `ax` is None.
+    """`count` axes, one dimension; where `ax` is None new ones, in a figure of at most three columns, with PALETTE's colours.
 
     Parameters
     ----------
@@ -31,4 +33,6 @@ def axes_for(count, ax, size=(4.0, 2.6)):
     _, grid = pyplot.subplots(high, wide, figsize=(size[0] * wide, size[1] * high), squeeze=False, layout="constrained")
     for unused in grid.ravel()[count:]:
         unused.remove()
+    for new in grid.ravel()[:count]:
+        new.set_prop_cycle(color=PALETTE)
     return grid.ravel()[:count]

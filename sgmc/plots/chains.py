@@ -13,6 +13,7 @@ def trace(draws, weights, names, ax=None):
         for chain in draws[:, :, j]:
             one.plot(time, chain, linewidth=0.5, alpha=0.8)
         one.set_title(name)
+        one.set_ylabel("value")
         one.set_xlabel("draw" if weights is None else "time of the dynamics")
     return axes
 
@@ -27,5 +28,6 @@ def acf(draws, weights, names, ax=None, max_lag=40):
             one.plot(chain, marker=".", markersize=3, linewidth=0.8)
         one.set_title(name)
         one.set_xlabel("lag")
+        one.set_ylabel("autocorrelation")
         one.set_ylim(min(-0.1, float(np.nanmin(rho[:, :, j], initial=0.0))) - 0.02, 1.02)
     return axes

@@ -5,6 +5,7 @@ import numpy as np
 
 from sgmc.errors import (BoundWarning, ConvergenceWarning, DivergenceWarning, DivergentTransitionsWarning, GradientNoiseWarning,
                          InterruptedWarning, LowEnergyWarning, LowESSWarning, ShapeWarning, SpreadWarning, StepSizeWarning)
+from sgmc.results.accuracy import from_laplace
 from sgmc.results.noise import mainly
 
 SD_TOLERANCE = 0.05       # relative error of a posterior sd that the package promises by default
@@ -94,18 +95,18 @@ def spread(fit):
     if abs(added) > INFLATION:
         found.append(GradientNoiseWarning(
             f"gradient noise {changes(added)} of a posterior sd (batches of {fit.chains[0].batch_size}, gradient '{fit.plan.gradient}').",
-            "Leave gradient=None and batch_size=None, take larger batches, or a smaller step_size."))
+            quieter(fit)))
     ratio = spec.noise_ratio(h, fit.noise.worst)
     if spec.needs_noise and ratio > CORRECTED and abs(added) <= INFLATION:
         found.append(GradientNoiseWarning(
             f"{spec.name} corrects for gradient noise {ratio:.2g} times that of its own steps, coordinate by coordinate: where noise "
-            "is correlated, some stays.", "Leave gradient=None and batch_size=None, take larger batches, or a smaller step_size."))
+            "is correlated, some stays.", quieter(fit)))
     far = fit.noise.tau / spec.breaking_point(fit.kept_step)
     if (far > 1).any():
         found.append(GradientNoiseWarning(
             f"gradient noise is past the breaking point of {spec.name} in {(far > 1).sum()} of {len(far)} coordinates, up to "
             f"{far.max():.2g} times (see gradient_noise): there no rule undoes it.",
-            "Leave gradient=None and batch_size=None, take larger batches, or a smaller step_size."))
+            quieter(fit)))
     return found
 
 
@@ -119,6 +120,13 @@ def violations(fit):
     return [BoundWarning(f"{share:.2g} of the proposed events had a rate above the predicted bound (expected: {spec.expected():.2g}), and "
                          f"{missed:.2g} of all events were missed by that: it {changes(widened)} of a posterior sd.",
                          f"Take sampler=sgmc.{type(spec).__name__}(confidence={spec.confidence + 1:g}), or a larger batch_size.")]
+
+
+def quieter(fit):
+    """Advice against noise."""
+    if fit.plan.gradient == "simple":
+        return "Use gradient='cv' or leave it None, take larger batches, or a smaller step_size."
+    return "Leave gradient=None and batch_size=None, take larger batches, or a smaller step_size."
 
 
 def or_mala(fit):
@@ -160,13 +168,8 @@ def shape(fit):
 
 def departure(fit):
     """The largest difference of a mean, in sds, or relative one of an sd, between draws and the Gaussian that they set out from."""
-    where = fit.problem.coordinates
-    sd = np.sqrt((where.white ** 2).sum(axis=1))
-    if where.whitened:                                        # as parameters would be if the map were affine
-        standard = fit.x @ (where.white / sd[:, None]).T
-    else:
-        standard = (where.theta(fit.x) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
-    return max(np.abs(standard.mean(axis=(0, 1))).max(), np.abs(standard.std(axis=(0, 1)) - 1).max())
+    shift, spread = from_laplace(fit)
+    return max(np.abs(shift).max(), np.abs(spread - 1).max())
 
 
 def monte_carlo(theta, ess_mean, ess_sd, rhat):

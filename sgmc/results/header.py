@@ -1,11 +1,37 @@
 """The facts in the head of a summary, as text."""
+from typing import NamedTuple
+
 import numpy as np
+import pandas as pd
 
 from sgmc.results.concerns import noise_share
 from sgmc.results.path import moments
+from sgmc.results.verdict import Verdict
 
 
-def facts(model, fit, ess, rhat, ksd, scores):
+class Judged(NamedTuple):
+    """What is known of the draws of a fit.
+
+    Attributes
+    ----------
+    ess, rhat : array (d,)
+    ksd : float or None
+    scores : str or None
+        What the discrepancy and the errors were computed with.
+    errors : DataFrame
+        Of `accuracy`.
+    verdict : Verdict
+    """
+
+    ess: np.ndarray
+    rhat: np.ndarray
+    ksd: float | None
+    scores: str | None
+    errors: pd.DataFrame
+    verdict: Verdict
+
+
+def facts(model, fit, judged):
     """Pairs (label, text) for the left and the right column, and lines beneath.
 
     Returns
@@ -19,8 +45,10 @@ def facts(model, fit, ess, rhat, ksd, scores):
             ("Chains", f"{fit.x.shape[0]}"),
             ("Warmup/Draws", f"{plan.warmup}/{fit.x.shape[1]}" + ("" if plan.spec.continuous else f" x {plan.thin}"))]
     right = [("No. Observations", f"{n}" if fit.problem.table.weight is None else f"{fit.problem.table.weight.sum():g} in {n} rows"),
-             ("Df Model", f"{model.df_model}"), ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"), ("Min. ESS bulk", number(ess, np.nanmin, ".0f")),
-             ("Max. R-hat", number(rhat, np.nanmax, ".3f")), ("KSD (scores)", "-" if ksd is None else f"{ksd:.3g} ({scores})")]
+             ("Df Model", f"{model.df_model}"), ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"), ("Min. ESS bulk", number(judged.ess, np.nanmin, ".0f")),
+             ("Max. R-hat", number(judged.rhat, np.nanmax, ".3f")),
+             ("KSD (scores)", "-" if judged.ksd is None else f"{judged.ksd:.3g} ({judged.scores})"),
+             ("From Laplace", f"{judged.errors.laplace_shift.abs().max():.2g} sd, {100 * judged.errors.laplace_sd.abs().max():.2g} %")]
     if fit.settings.robust:
         left.append(("Covariance", "robust (sandwich)"))
     if plan.spec.continuous:
@@ -33,13 +61,17 @@ def facts(model, fit, ess, rhat, ksd, scores):
     past = fit.noise.tau / plan.spec.breaking_point(fit.kept_step)
     if past.any():
         right.append(("Noise/breaking pt.", f"{past.max():.2g}"))
-    lines = [f"Sampler chosen {plan.reason}."] if plan.reason else []
+    lines = [f"Verdict: {judged.verdict}"]
+    if plan.reason:
+        lines.append(f"Sampler chosen {plan.reason}.")
     if model.family.outcome == "category":
         lines.append(f"Each equation compares a level of {model.endog_names} with {model.levels[0]!r}.")
     elif model.levels is not None:
         lines.append(f"Success is {model.endog_names} = {model.levels[1]!r} (the other level: {model.levels[0]!r}).")
     if fit.problem.table.trials is not None:
         lines.append(f"Outcomes are counts of successes in {fit.problem.table.trials.sum():g} trials.")
+    if model.family.known:
+        lines.append("Known, not sampled: " + ", ".join(f"{name} = {value:g}" for name, value in model.family.known.items()) + ".")
     if model.dropped:
         lines.append(f"{model.dropped} rows with missing values were dropped.")
     if fit.problem.table.given:

@@ -6,16 +6,18 @@ import numpy as np
 from sgmc.diagnostics import convergence
 from sgmc.results import files, noise
 from sgmc.results.absent import refusal
+from sgmc.results.accuracy import accuracy
 from sgmc.results.concerns import after_sampling
 from sgmc.results.continuation import Continuation, resume
 from sgmc.results.discrepancies import Discrepancies
 from sgmc.results.estimates import Estimates
-from sgmc.results.header import facts
+from sgmc.results.header import Judged, facts
 from sgmc.results.model_info import ModelInfo  # noqa: F401  (beside the results that are made of it)
 from sgmc.results.path import Paths
 from sgmc.results.predictions import Predictions
-from sgmc.results.stein import stein_discrepancy
+from sgmc.results.stein import checked, stein_discrepancy
 from sgmc.results.trust import Trust
+from sgmc.results.verdict import verdict
 from sgmc.results.views import Views
 
 
@@ -32,6 +34,8 @@ class Results(Estimates, Trust, Discrepancies, Paths, Predictions, Views):
         What the fit warned of, repeated in the summary.
     seed : int
         What reproduces the fit, given or not.
+    verdict : Verdict
+        Whether to trust it, and why: ``trustworthy``, ``error`` and ``text``.
     interrupted : str
         Empty, or what stopped the run early.
     nobs, df_model : int
@@ -144,12 +148,14 @@ def summarised(model, fit):
     with np.errstate(over="ignore", invalid="ignore"):         # of chains that diverged, which is warned of by name
         ess, ess_sd = convergence.ess(theta, weights=w), convergence.ess(theta, method="sd", weights=w)
         rhat = convergence.rhat(theta)
-        ksd, scores = stein_discrepancy(fit, fit.settings.seed)
+        some = checked(fit, fit.settings.seed)
+        ksd, errors = stein_discrepancy(some), accuracy(fit, names, some)
         concerns = [*model.notes, *fit.problem.concerns, *after_sampling(fit, names, theta, ess, ess_sd, rhat)]
+        judged = verdict(fit, errors, concerns, (ess.min(), ess_sd.min()))
     return dict(draws=theta, weights=w, names=names, warnings=concerns, seed=fit.settings.seed,
-                header=facts(model, fit, ess, rhat, ksd, scores), nobs=observations(fit.problem),
+                header=facts(model, fit, Judged(ess, rhat, ksd, some and some.kind, errors, judged)), nobs=observations(fit.problem),
                 df_model=model.df_model, interrupted=fit.run.interrupted, model=model, priors=fit.problem.priors,
-                _ksd=ksd, _ess=ess, _rhat=rhat, _asked=fit.settings.draws, sampler=fit.plan.spec,
+                verdict=judged, _accuracy=errors, _ksd=ksd, _ess=ess, _rhat=rhat, _asked=fit.settings.draws, sampler=fit.plan.spec,
                 step_size=fit.step_size, _chains=fit.chains, _threshold=fit.threshold,
                 _noise=noise.noise_table(fit, names), cov_type=fit.settings.cov_type,
                 _paths=fit.paths,

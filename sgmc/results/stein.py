@@ -5,11 +5,13 @@ import numpy as np
 
 from sgmc.core.engine import scores as estimates
 from sgmc.core.rng import Rng, seed_sequence
+from sgmc.diagnostics.implied import FEWEST as FEWEST_A_DIMENSION
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fitting.pilot import slopes
 from sgmc.fitting.settings import whole
 from sgmc.results.checks import check_choice
+from sgmc.results.rows import evenly
 from sgmc.subsampling.block import Block
 from sgmc.subsampling.uniform import Everything, Uniform
 
@@ -63,7 +65,7 @@ def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST):
     count = min(len(x), most)
     affordable = int(min(count, WORK / (n * d)))
     exact = affordable >= min(fewest, len(x)) if kind is None else kind == "exact"
-    kept = np.unique(np.linspace(0, len(x) - 1, affordable if exact and kind is None else count).astype(int))
+    kept = evenly(len(x), affordable if exact and kind is None else count)
     rng = Rng(seed_sequence(entropy, "diagnostics"))
     rows = Everything(n) if exact else (Uniform if problem.table.given else Block)(n, min(n, BATCH))
     gradient = problem.gradient("taylor" if exact or kind is None else kind, rows, rng)
@@ -75,21 +77,25 @@ def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST):
     return Scored(points, estimates(gradient, points, rng), weights, scale, kept, label)
 
 
-def stein_discrepancy(fit, entropy):
-    """KSD in whitened coordinates of an evenly thinned part of the draws, and which scores it used.
+def checked(fit, entropy):
+    """Draws with scores for the summary's checks, as `Scored`; None where there are none.
 
-    Returns
-    -------
-    ksd : float or None
-        None for the sandwich, and for a posterior with mass at zero: there is no density that draws could be compared with.
-    scores : str
+    The sandwich is no density that draws could be compared with, nor is a posterior with mass at zero.
     """
     if fit.settings.robust or fit.plan.spec.sticky:
-        return None, "-"
-    some = scored(fit, entropy)
-    if len(some.kept) < 2 or not np.isfinite(some.scores).all():
-        return None, "-"
-    return float(ksd(some.draws, some.scores, weights=some.weights, scale=some.scale)), some.kind
+        return None
+    wanted = FEWEST_A_DIMENSION * fit.problem.model.dim
+    some = scored(fit, entropy, None, max(LARGEST, wanted), max(FEWEST, wanted))
+    return some if len(some.kept) >= 2 and np.isfinite(some.scores).all() else None
+
+
+def stein_discrepancy(some):
+    """KSD in whitened coordinates of at most LARGEST of some scored draws; None for none."""
+    if some is None:
+        return None
+    kept = evenly(len(some.draws), LARGEST)
+    weights = None if some.weights is None else some.weights[kept]
+    return float(ksd(some.draws[kept], some.scores[kept], weights=weights, scale=some.scale))
 
 
 def scored_draws(results, what, kind, draws, linear=False):

@@ -2,6 +2,8 @@
 import pandas as pd
 
 from sgmc.diagnostics import convergence
+from sgmc.errors import ArgumentError
+from sgmc.fitting.settings import whole
 from sgmc.results import noise
 
 
@@ -24,6 +26,52 @@ class Trust:
         """ess_bulk, ess_tail, r_hat and Monte Carlo errors of mean and sd, a DataFrame with a row a parameter."""
         return pd.DataFrame({"ess_bulk": self._ess, "ess_tail": self.ess("tail"), "r_hat": self._rhat,
                              "mcse_mean": self.mcse(), "mcse_sd": self.mcse("sd")}, index=self.names)
+
+    def accuracy(self):
+        """Errors of the means and sds of the draws, bias and Monte Carlo error together, by the scores at some of them.
+
+        The posterior's moments are those that scores imply (`sgmc.diagnostics.implied_moments`); they cost no second run, and a
+        hundredth of an sd is seen where draws alone would have to be ten thousand.
+
+        Returns
+        -------
+        DataFrame
+            A row a parameter, own parameters as their logs: ``mean_error`` in posterior sds, ``sd_error`` relative to the sd, each
+            with the Monte Carlo error of the check itself; ``departure`` from a Gaussian, above 1 of which the check says
+            little; ``laplace_shift`` and ``laplace_sd``, mean (in sds) and sd (relatively) of the draws beside the Laplace
+            approximation.  NaN where there are fewer than five draws a parameter.
+        """
+        return self._accuracy.copy()
+
+    def half_step(self, draws=None):
+        """Means and sds of the draws beside those of the same sampler at half its step, which goes on from where the chains ended.
+
+        A bias of first order in the step is about twice the change.  It costs a part of the fit again and sees the step alone, where
+        `accuracy` compares with the posterior itself; it needs no scores.
+
+        Parameters
+        ----------
+        draws : int, optional
+            Kept draws a chain at half the step.  Default: a quarter of the fit's.
+
+        Returns
+        -------
+        DataFrame
+            A row a parameter, own parameters as their logs: ``mean_change`` in sds, ``sd_change`` relative to the sd, from half the
+            step to the whole, each with its Monte Carlo error.
+
+        Raises
+        ------
+        NotSupported
+            For exact samplers, and for steps that decrease.
+        ArgumentError
+            Without the data of the fit.
+        """
+        from sgmc.results.half_step import half_step
+
+        if self._fit is None:
+            raise ArgumentError("half_step needs the data of the fit: these results were loaded from a file, or saved without theirs")
+        return half_step(self._fit, self.names, whole("draws", draws, 1))
 
     def chain_diagnostics(self):
         """How each chain went, a DataFrame with a row a chain; NaN where a figure does not apply to the sampler.

@@ -1,5 +1,8 @@
 """Results in other hands: ArviZ and Matplotlib."""
+import numpy as np
+
 from sgmc.errors import ArgumentError
+from sgmc.fitting.arrays import numeric
 from sgmc.results.checks import check_alpha, known
 
 MOST_PLOTS = 40
@@ -46,11 +49,24 @@ class Views:
 
         return trace(*self._plotted(cols), ax)
 
-    def plot_posterior(self, cols=None, ax=None, *, alpha=0.05):
-        """Histogram of each parameter's draws, weighted where they are, with mean and interval; see `plot_trace`."""
+    def plot_posterior(self, cols=None, ax=None, *, alpha=0.05, reference=None):
+        """Histogram of each parameter's draws, weighted where they are, with mean and interval; see `plot_trace`.
+
+        Parameters
+        ----------
+        cols, ax
+            As in `plot_trace`.
+        alpha : float
+            Of the interval.
+        reference : Results or (mean, sd), optional
+            What to compare with, laid over it: another fit with parameters of these names, or means and sds of normal densities,
+            such as statsmodels' ``(fit.params, fit.bse)``: by name, or a number for each parameter plotted, in their order.
+        """
         from sgmc.plots.posterior import posterior
 
-        return posterior(*self._plotted(cols), ax, check_alpha(alpha))
+        draws, weights, names = self._plotted(cols)
+        other = None if reference is None else compared(reference, names)
+        return posterior(draws, weights, names, ax, check_alpha(alpha), other)
 
     def plot_acf(self, cols=None, ax=None, *, max_lag=40):
         """Autocorrelation of each chain's draws, weighted where they are; see `plot_trace`."""
@@ -70,3 +86,34 @@ class Views:
         if len(names) > MOST_PLOTS:
             raise ArgumentError(f"{len(names)} parameters are too many to plot: choose some, e.g. cols={names[:3]!r}")
         return self.draws[:, :, [self.names.index(name) for name in names]], self.weights, names
+
+
+def compared(reference, names):
+    """Draws (chain, draw, parameter) of these names and their weights, or their means and sds; see `Views.plot_posterior`."""
+    if isinstance(reference, Views):
+        refuse_without(reference.names, names)
+        return reference.draws[:, :, [reference.names.index(name) for name in names]], reference.weights
+    if not isinstance(reference, (tuple, list)) or len(reference) != 2:
+        raise ArgumentError(f"reference must be the results of a fit or a pair (mean, sd), not {type(reference).__name__}")
+    mean, sd = (numbers_for(one, names) for one in reference)
+    if not (sd > 0).all():
+        raise ArgumentError(f"reference: the sd of {names[int(np.argmin(sd > 0))]!r} must be positive")
+    return mean, sd
+
+
+def numbers_for(values, names):
+    """Finite numbers for these names, of a Series or dict by name, or in their order."""
+    if hasattr(values, "keys"):
+        refuse_without(list(values.keys()), names)
+        values = [values[name] for name in names]
+    numbers = np.atleast_1d(numeric("reference", values)).astype(float)
+    if numbers.shape != (len(names),) or not np.isfinite(numbers).all():
+        raise ArgumentError(f"reference: means and sds must be {len(names)} finite numbers, one a parameter plotted")
+    return numbers
+
+
+def refuse_without(known_names, names):
+    """ArgumentError, naming the first of `names` that a reference has not."""
+    for name in names:
+        if name not in known_names:
+            raise ArgumentError(f"reference has no parameter {name!r}; it has {', '.join(map(str, known_names[:8]))}: choose cols=")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.core.contract import Schedule
+from sgmc.core.schedules import Constant, Function
 from sgmc.errors import ArgumentError
 from sgmc.fitting import plan as planning
 from sgmc.fitting.noise import noise_of
@@ -93,12 +94,21 @@ def checked(grid, spec, settings):
         if name in OWN and getattr(settings, name) is not None:
             raise ArgumentError(f"{name} is given, and an axis of the grid: leave one of them out")
         label = f"grid[{name!r}]"
-        check = {"step_size": lambda v: positive(label, v), "batch_size": lambda v: whole(label, v, 1, False)}.get(
+        check = {"step_size": lambda v: step(label, v), "batch_size": lambda v: whole(label, v, 1, False)}.get(
             name, lambda v: known[name].check(v, label))
         axes[name] = [check(value.item() if isinstance(value, np.generic) else value) for value in values]
     if "batch_size" in axes and not spec.minibatches:
         raise ArgumentError(f"grid['batch_size'] does not apply to {spec.name}: it uses all rows at each step")
     return axes
+
+
+def step(label, value):
+    """A positive number, a schedule or a callable made into one; of a constant schedule its number."""
+    if isinstance(value, Constant):
+        return value.h
+    if isinstance(value, Schedule):
+        return value
+    return Function(value) if callable(value) else positive(label, value)
 
 
 def with_defaults(axes, spec, settings, planned):
@@ -121,15 +131,13 @@ def made(number, values, spec, settings, planned):
     """One arm."""
     named = {name: value for name, value in values.items() if name not in OWN}
     spec = type(spec)(**{**spec.values(), **named})
-    own = {name: value for name, value in values.items() if name in OWN}
-    plan = planned(spec, replace(settings, sampler=spec, **own))
-    values = {"step_size": plan.schedule(0)} | ({"batch_size": plan.batch} if spec.minibatches else {}) | values
+    plan = planned(spec, replace(settings, sampler=spec, **{name: value for name, value in values.items() if name in OWN}))
+    own = {"step_size": plan.schedule if plan.weighted else plan.schedule(0)}
+    values = own | ({"batch_size": plan.batch} if spec.minibatches else {}) | values
     return Arm(number, spec, values, plan)
 
 
 def refuse(settings):
     """ArgumentError for what no race can have."""
-    if isinstance(settings.step_size, Schedule):
-        raise ArgumentError("step_size must be a number where arms race: compare schedules by fits of their own")
     if settings.adaptive:
         raise ArgumentError("batch_size='adaptive' learns the size in warmup, of which arms that race have none; give a number")

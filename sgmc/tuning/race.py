@@ -8,10 +8,10 @@ import numpy as np
 from sgmc.core.engine import STATUS
 from sgmc.core.recorders import Keep
 from sgmc.errors import ArgumentError
-from sgmc.fitting.chains import CHUNK_SECONDS
+from sgmc.fitting.chains import CHUNK_SECONDS, POLL_SECONDS
 from sgmc.fitting.plan import OVERHEAD
 
-MOST = 2000               # kept draws of an arm: then every second goes, and the thinning doubles
+MOST = 8000               # kept draws of an arm: then every second goes, and the thinning doubles
 MEMORY = 1 << 28          # bytes of kept draws of all arms
 
 
@@ -52,6 +52,12 @@ class Runner:
         return np.array(recorder.draws[:recorder.kept])
 
     @property
+    def weights(self):
+        """Langevin time of the kept draws' steps, where these vary; else None."""
+        plan, recorder = self.arm.plan, self.chain.recorder
+        return plan.spec.langevin_time(np.array(recorder.weights[:recorder.kept])) if plan.weighted else None
+
+    @property
     def diverged(self):
         """Whether its chain has ended."""
         return STATUS[self.chain.status] not in ("ok", "full")
@@ -84,14 +90,25 @@ class StepBudget:
     """
 
     def __init__(self, steps, shares):
-        self.steps, self.shares, self.unit = steps, shares, None
+        self.steps, self.shares, self.rungs, self.unit = steps, shares, len(shares), None
 
     def quota(self, rung, runners, threads):
         """Runner -> a function of the steps that it has left in this rung."""
         if self.unit is None:
             self.unit = sorted(r.unit for r in runners)[(len(runners) - 1) // 2]
-        goal = self.unit * self.steps * sum(self.shares[:rung + 1])
+        goal = self.goal(rung)
         return lambda runner: lambda: round((goal - runner.work) / runner.unit)
+
+    def goal(self, rung):
+        """Work of an arm until the end of a rung."""
+        return self.unit * self.steps * sum(self.shares[:rung + 1])
+
+    def done(self, rung, runners, arms):
+        """Steps of the median arm that the race has come to, of how many; a rung has as many of them as another."""
+        low, high = self.goal(rung - 1) if rung else 0.0, self.goal(rung)
+        parts = [1.0 if r.diverged else np.clip((r.work - low) / (high - low), 0.0, 1.0) for r in runners]
+        each = arms * self.steps * self.shares[0]
+        return int(each * (rung + np.mean(parts))), int(each * self.rungs)
 
     def note(self, seconds):
         """What scores cost is no part of it."""
@@ -101,7 +118,7 @@ class TimeBudget:
     """Seconds of all: each rung gets an equal part of what is left, an arm its part of the threads in it, its score included."""
 
     def __init__(self, seconds, shares):
-        self.end, self.rungs, self.score = time.perf_counter() + seconds, len(shares), 0.0
+        self.end, self.seconds, self.rungs, self.score = time.perf_counter() + seconds, seconds, len(shares), 0.0
 
     def quota(self, rung, runners, threads):
         """Runner -> a function of the steps that it has left in this rung: without end until its time is up."""
@@ -113,6 +130,10 @@ class TimeBudget:
             return lambda: 2**40 if runner.seconds < until and time.perf_counter() < self.end else 0
 
         return of
+
+    def done(self, rung, runners, arms):
+        """Seconds passed, of how many."""
+        return min(max(self.seconds - self.end + time.perf_counter(), 0.0), self.seconds), self.seconds
 
     def note(self, seconds):
         """Learn what the dearest score takes."""
@@ -133,55 +154,64 @@ def shares_of(rungs, eta):
     return tuple(parts / parts.sum())
 
 
-def race(runners, metric, rungs, eta, budget, threads):
-    """Run, score, keep the best floor(n / eta) and go on, for so many rungs; the best of the last one wins.
+def race(runners, metric, eta, budget, threads, progress=None):
+    """Run, score, keep the best floor(n / eta) and go on, for the budget's rungs; the best of the last one wins.
 
     Returns the winner, and records (arm, rung, steps, seconds, draws, metric) of every arm in every rung that it ran.  Equal
     scores: the arm that comes first in the grid is the better one.  Arms that diverged score infinity; the race ends early where
-    all have.
+    all have.  ``progress(done, total)``: what the budget counts, called from the waiting thread.
     """
-    records = []
+    records, arms = [], len(runners)
     for runner in runners:
         runner.chain.run(1)                                    # so that its cost is known
-    for rung in range(rungs):
-        together(runners, budget.quota(rung, runners, threads), metric, budget, threads)
+    for rung in range(budget.rungs):
+        tell = (lambda now=runners, rung=rung: progress(*budget.done(rung, now, arms))) if progress else None
+        judge = metric.in_rung(rung, budget.rungs)
+        together(runners, budget.quota(rung, runners, threads), judge, budget, threads, tell)
         for r in runners:
-            r.metric = np.inf if r.diverged else metric(r.draws) if metric.serial else r.metric
+            r.metric = np.inf if r.diverged else judge(r.draws, r.weights) if metric.serial else r.metric
             records.append((r.arm.number, rung, r.chain.steps, r.seconds, r.chain.recorder.kept, r.metric))
         ranked = sorted(runners, key=lambda r: (r.metric, r.arm.number))
         if not np.isfinite(ranked[0].metric):
             raise ArgumentError(nobody(runners, metric))
         alive = [r for r in ranked if np.isfinite(r.metric)]
         runners = sorted(alive[:max(1, len(runners) // eta)], key=lambda r: r.arm.number)
+    if progress:
+        _, total = budget.done(rung, runners, arms)
+        progress(total, total)
     return ranked[0], records
 
 
 def nobody(runners, metric):
     """Why a race has no winner."""
     if all(r.diverged for r in runners):
-        steps = ", ".join(f"{h:.3g}" for h in sorted({r.arm.values["step_size"] for r in runners})[:5])
+        steps = ", ".join(f"{h:.3g}" for h in sorted({r.arm.plan.schedule(0) for r in runners})[:5])
         return f"every arm diverged (step_size {steps}, ...): give smaller ones, grid={{'step_size': [...]}}"
     fewest = min(r.chain.recorder.kept for r in runners)
     return (f"no arm has a finite {metric.name}: it has no value, or there are too few draws (an arm has {fewest}); raise budget_steps "
             "or time_limit")
 
 
-def together(runners, quota, metric, budget, threads):
-    """Run and score the arms of a rung in threads, each until its quota is used up."""
+def together(runners, quota, metric, budget, threads, tell=None):
+    """Run and score the arms of a rung in threads, each until its quota is used up; ``tell()`` now and then."""
     stop = threading.Event()
 
     def one(runner):
         runner.run(quota(runner), stop)
         if not metric.serial and not runner.diverged and not stop.is_set():
             begun = time.perf_counter()
-            runner.metric = metric(runner.draws)
+            runner.metric = metric(runner.draws, runner.weights)
             budget.note(time.perf_counter() - begun)
 
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(one, runner) for runner in runners]
+        futures = waiting = [pool.submit(one, runner) for runner in runners]
         try:
-            for future in wait(futures, return_when=FIRST_EXCEPTION).done:
-                future.result()
+            while waiting:
+                done, waiting = wait(waiting, POLL_SECONDS if tell else None, FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+                if tell:
+                    tell()
         finally:
             stop.set()
             for future in futures:

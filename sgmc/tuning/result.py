@@ -1,6 +1,8 @@
 """What a race leaves behind."""
 from dataclasses import dataclass, field
 
+from sgmc.errors import ArgumentError
+
 
 @dataclass(frozen=True)
 class TuneResult:
@@ -38,16 +40,36 @@ class TuneResult:
     seed: int
     seconds: float
 
-    def plot(self, x="step_size", ax=None):
-        """The metric of each arm at its last rung against an axis of the grid, the winner marked; returns the axes.
+    def __str__(self):
+        took = f"{self.method} chose arm {self.winner} of {len(self.arms)} by {self.metric} ({self.budget}): "
+        values = {"sampler": self.best["sampler"], **self.arms.loc[self.winner].drop("diverged")}
+        return took + ", ".join(f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}" for name, value in values.items())
+
+    def plot(self, x=None, ax=None, *, kind="metric"):
+        """The metric against an axis of the grid, or the race rung by rung; the winner is marked.
+
+        ``kind="metric"``: each arm at its last rung, a line for each choice of the other axes, such as KSD against step size with
+        a line a minibatch.  ``kind="race"``: each arm's metric by its steps, from rung to rung; where it leaves, its line ends.
+        Arms that diverged, or have no value, are crosses at the top.
 
         Parameters
         ----------
-        x : str
-            A column of `arms`.
+        x : str, optional
+            A column of `arms`, for ``kind="metric"``; default ``"step_size"``.
         ax : Axes, optional
             Default a new figure.
-        """
-        from sgmc.plots.tuning import tuning
+        kind : {"metric", "race"}
 
-        return tuning(self.history, self.arms, self.winner, self.metric, x, ax)
+        Returns
+        -------
+        Axes
+        """
+        from sgmc.plots.tuning import against, race
+
+        if kind not in ("metric", "race"):
+            raise ArgumentError(f"kind={kind!r} is not one of 'metric', 'race'")
+        if kind == "metric":
+            return against(self.history, self.arms, self.winner, self.metric, "step_size" if x is None else x, ax)
+        if x is not None:
+            raise ArgumentError("x does not apply to kind='race': it shows steps of the arms")
+        return race(self.history, self.arms, self.winner, self.metric, ax)

@@ -1,10 +1,11 @@
 """What arms are judged by: a number of all their draws, the smaller the better."""
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
 
+from sgmc.diagnostics import moments
 from sgmc.diagnostics.finite_set import fssd
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, DataError
@@ -13,6 +14,7 @@ from sgmc.results.stein import scored
 
 FEWEST = 10               # draws: fewer say nothing
 EXACT = 2000              # rows up to which scores use all of them; else minibatches by Taylor control values, unbiased too
+MOST, LEAST = 4000, 250   # draws that a Stein discrepancy looks at, in the last rung and in any: time grows with their square
 LOSS_ROWS = 5000          # rows of the fit that the log-loss looks at, evenly
 LOSS_DRAWS = 100
 
@@ -27,18 +29,30 @@ class Metric:
     function : callable
     serial : bool
         Is called in the caller's thread alone, arm after arm: functions of users need not bear threads.
+    weighted : bool
+        The function takes weights of the draws too, and how many draws it is to look at.  Others get weighted draws resampled, so
+        that all count alike.
+    most : int
+        How many that is.
     """
 
     name: str
     function: Callable
     serial: bool = False
+    weighted: bool = False
+    most: int = MOST
 
-    def __call__(self, x):
+    def in_rung(self, rung, rungs):
+        """The same for a rung: MOST draws in the last one, half as many in the one before, where there are more arms, and so on."""
+        return replace(self, most=max(MOST >> (rungs - 1 - rung), LEAST))
+
+    def __call__(self, x, weights=None):
         """The score; infinite for draws that are too few or not finite, and where it is not a number."""
         if len(x) < FEWEST or not np.isfinite(x).all():
             return np.inf
+        alike = x if weights is None or self.weighted else x[moments.systematic(weights, len(x))]
         with np.errstate(all="ignore"):
-            value = self.function(x)
+            value = self.function(x, weights, self.most) if self.weighted else self.function(alike)
         return np.inf if np.isnan(value) else float(value)
 
 
@@ -51,23 +65,23 @@ def metric_of(metric, problem, family, entropy):
                "log_loss": lambda: log_loss(problem, family)}
     if not isinstance(metric, str) or metric not in choices:
         raise ArgumentError(f"metric={metric!r} is not one of {', '.join(map(repr, choices))}, nor a function of draws (n, d)")
-    return Metric(metric, choices[metric]())
+    return Metric(metric, choices[metric](), weighted=metric != "log_loss")
 
 
 def stein(discrepancy, problem, entropy, **options):
-    """A Stein discrepancy in whitened coordinates, of at most 1000 draws spread evenly over the run (`results.stein.scored`).
+    """A Stein discrepancy in whitened coordinates, of so many draws spread evenly over the run (`results.stein.scored`).
 
     Arms of many draws so have the same number in the sum: its part of order n^(-1/2), which exact draws have too, is then no
-    matter of who thinned when.
+    matter of who thinned when.  With 1000 a chain of 1500 effective draws looks no better than one of 5000.
     """
     kind = "exact" if problem.model.n <= EXACT else "taylor"
 
-    def score(x):
-        some = scored(SimpleNamespace(problem=problem, x=x[None], weights=None), entropy, kind)
+    def score(x, weights, most):
+        some = scored(SimpleNamespace(problem=problem, x=x[None], weights=weights), entropy, kind, most)
         if not np.isfinite(some.scores).all():
             return np.inf
         try:
-            return discrepancy(some.draws, some.scores, scale=some.scale, **options)
+            return discrepancy(some.draws, some.scores, weights=some.weights, scale=some.scale, **options)
         except (np.linalg.LinAlgError, ArgumentError, DataError):
             return np.inf                                      # no covariance or median distance: draws all alike, or hardly finite
 

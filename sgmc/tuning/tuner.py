@@ -18,7 +18,7 @@ from sgmc.tuning.scores import metric_of
 METHODS = ("mamba", "grid", "default", "heuristic")
 BUDGET = 5000             # steps of the winner, where no budget is given
 SHARE = 10                # the heuristic's minibatch: a tenth of the rows
-PASSED = ("gradient", "subsample", "batch_size", "step_size", "precondition", "init", "threads", "seed", "dtype")
+PASSED = ("gradient", "subsample", "batch_size", "step_size", "precondition", "init", "threads", "seed", "progress", "dtype")
 
 
 def tune(model, sampler="sgld", method="mamba", metric="ksd", *, grid=None, eta=3, budget_steps=None, time_limit=None, prior=None,
@@ -42,7 +42,9 @@ def tune(model, sampler="sgld", method="mamba", metric="ksd", *, grid=None, eta=
         The smaller the better.  Stein discrepancies are taken in whitened coordinates; ``"log_loss"`` is that of the rows of the
         fit; a callable maps coefficients as they are reported, (n, d), to a number, such as an `ece` of held-out rows.
     grid : dict, optional
-        Values by axis: ``"step_size"``, ``"batch_size"`` or a declared parameter, such as ``{"leapfrog": [5, 10]}``.  Step and
+        Values by axis: ``"step_size"``, ``"batch_size"`` or a declared parameter, such as ``{"leapfrog": [5, 10]}``.  Steps are
+        numbers, schedules or callables, as in a fit; varying ones are judged over the steps of the race, from the first, and
+        their draws weigh the Langevin time of theirs (a callable as metric gets them resampled in that proportion).  Step and
         minibatch that are neither here nor given as arguments are those of the default grid: nine steps, by half decades of
         Langevin time around the derived one, and a third, once and three times the derived minibatch.
     eta : int
@@ -55,7 +57,8 @@ def tune(model, sampler="sgld", method="mamba", metric="ksd", *, grid=None, eta=
     prior
         As in `sgmc.logit`.
     **arguments
-        ``gradient subsample batch_size step_size precondition init threads seed dtype``, as in a fit.
+        ``gradient subsample batch_size step_size precondition init threads seed progress dtype``, as in a fit.  Of `progress`,
+        ``(done, total)`` are steps of an arm of median cost, in all arms and rungs, or seconds where there is a `time_limit`.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def tune(model, sampler="sgld", method="mamba", metric="ksd", *, grid=None, eta=
         shares = shares_of(rungs, eta)
         budget = (StepBudget(steps or BUDGET, shares) if clocked is None else
                   TimeBudget(clocked - (time.perf_counter() - begun), shares))
-        winner, records = race(runners, judge, rungs, eta, budget, threads)
+        winner, records = race(runners, judge, eta, budget, threads, checked.progress)
     asked = f"budget_steps={steps or BUDGET}" if clocked is None else f"time_limit={clocked:g}"
     return TuneResult(best_of(winner.arm, checked), *tables(records, runners), winner.arm.number, method, judge.name, asked,
                       clocked is None, checked.seed, time.perf_counter() - begun)
@@ -132,7 +135,7 @@ def competitors(method, grid, spec, checked, planner):
         own |= {"batch_size": [max(1, planner.rows // SHARE)]} if spec.minibatches else {}
     else:
         plan = planner(spec, checked)
-        own = {"step_size": [plan.schedule(0)]} | ({"batch_size": [plan.batch]} if spec.minibatches else {})
+        own = {"step_size": [plan.schedule]} | ({"batch_size": [plan.batch]} if spec.minibatches else {})
     return arms_of(own, spec, replace(checked, step_size=None, batch_size=None), planner)
 
 
@@ -186,7 +189,7 @@ def chosen(model, prior, arguments):
     check_method(result, "tune")
     if rest.get("cov_type", "nonrobust") != "nonrobust":
         raise NotSupported(f"tune={result!r} with cov_type={rest['cov_type']!r}: a sandwich is no density that draws are scored by")
-    settings(**rest)                                           # bad arguments before the race, not after it
+    settings(**{**rest, "progress": False})                    # bad arguments before the race, not after it; no bar yet
     given = {name: value for name, value in rest.items() if name in PASSED and name != "init"}
     result = tune(model, rest.get("sampler", "auto"), result, prior=prior, **given)
     return {**rest, **result.best}, result

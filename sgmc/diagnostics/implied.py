@@ -1,0 +1,83 @@
+"""Moments of a target that scores at draws imply, wherever the draws lie."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.diagnostics.checks import as_points, as_sample
+from sgmc.diagnostics.convergence import mcse
+from sgmc.errors import ArgumentError
+
+FEWEST = 5                # draws a dimension
+
+
+@dataclass(frozen=True)
+class ImpliedMoments:
+    """Means and sds of a target along directions, as `implied_moments` finds them.
+
+    Attributes
+    ----------
+    mean, sd : ndarray, (p,)
+        NaN where scores do not fall along every direction: then the target is no Gaussian at all there.
+    mcse_mean, mcse_sd : ndarray, (p,)
+        Their Monte Carlo errors.
+    departure : ndarray, (p,)
+        How far the target, and noise of the scores, are from a Gaussian with exact ones: sd of what is not linear in the
+        scores, in sds of the target.  Below 0.3 the moments hold whatever the draws; far above, of draws near the target only.
+    """
+
+    mean: np.ndarray
+    sd: np.ndarray
+    mcse_mean: np.ndarray
+    mcse_sd: np.ndarray
+    departure: np.ndarray
+
+
+def implied_moments(draws, scores, *, directions=None, weights=None, scale=None):
+    r"""Means and sds of the target that scores imply: those of the Gaussian whose scores are the draws' regression of s on x.
+
+    With :math:`s = \bar s + B (x - \bar x) + r` by least squares, :math:`\Sigma = -B^{-1}` (its symmetric part) and
+    :math:`\mu = \bar x + \Sigma \bar s`.  On a Gaussian target both are exact for any draws that span the space, too few, biased or
+    too wide as they may be; on any other, draws of the target itself have no bias: :math:`E[s] = 0` and
+    :math:`E[(x - \mu) s'] = -I` there (Stein's identity).  So the difference between the draws' own moments and these is the error of
+    the draws, bias and Monte Carlo error together.
+
+    Parameters
+    ----------
+    draws, scores, weights
+        As in `ksd`; scores with noise that is right on average will do.  At least 5 d draws.
+    directions : array_like, (p, d), optional
+        Rows w: moments are those of w'x.  Default: the coordinates.
+    scale : array_like or "covariance", optional
+        As in `ksd`; directions are then of the scaled coordinates.
+
+    Returns
+    -------
+    ImpliedMoments
+
+    Raises
+    ------
+    ArgumentError
+        For fewer draws, or draws that do not span the space.
+    """
+    x, s, w = as_sample(draws, scores, weights, scale)
+    n, d = x.shape
+    along = np.eye(d) if directions is None else as_points("directions", directions)
+    if along.shape[1] != d:
+        raise ArgumentError(f"directions must be (p, {d}), not {along.shape}")
+    if n < FEWEST * d:
+        raise ArgumentError(f"{d} dimensions need {FEWEST * d} draws, not {n}")
+    centre, level = w @ x, w @ s
+    x, s = x - centre, s - level
+    own = (w[:, None] * x).T @ x
+    try:
+        slope = np.linalg.solve(own, (w[:, None] * x).T @ s).T
+        covariance = np.linalg.inv(-(slope + slope.T) / 2)
+    except np.linalg.LinAlgError:
+        raise ArgumentError(f"the draws do not span their {d} dimensions") from None
+    shadow = covariance @ along.T
+    variance = np.einsum("pj,jp->p", along, shadow)
+    sd = np.sqrt(np.where(variance > 0, variance, np.nan))
+    rest = (s - x @ slope.T) @ shadow                          # a draw's part in the error of mu, and with its place that of Sigma
+    place = x @ np.linalg.solve(own, shadow)
+    errors = [np.nan_to_num(mcse(part[None], weights=w)) for part in (rest, rest * place)]      # of nothing at all: none
+    return ImpliedMoments(along @ (centre + covariance @ level), sd, errors[0], errors[1] / (2 * sd), np.sqrt(w @ rest ** 2) / sd)
