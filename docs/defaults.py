@@ -14,7 +14,7 @@ from sgmc.subsampling import preferential, stratified
 PAGE = Path(__file__).with_name("defaults.md")
 ROWS, COEFFICIENTS = 100_000, 10
 NOISES = {"`taylor`, usual": 1.0, "`cv` on Default": 22.0, "`cv` on a9a": 2740.0}      # V1 of the worst coefficient
-WHITENED = SimpleNamespace(stiffness=1.0, softness=1.0, whitened=True)
+WHITENED = SimpleNamespace(stiffness=1.0, softness=1.0, whitened=True, scaled=True)
 OPEN = SimpleNamespace(batch_size=None, adaptive=False, step_size=None, thin=None, warmup=None)
 
 

@@ -3,7 +3,7 @@ import numpy as np
 
 from libc.string cimport memcpy
 
-from sgmc.core.contract cimport OK, Batch, Gradient, Map, Metric, Rng, Sampler, State, Subsampler
+from sgmc.core.contract cimport OK, Batch, Gradient, Map, Metric, Model, Rng, Sampler, Scratch, State, Subsampler
 from sgmc.core.metropolis cimport Metropolis
 
 cdef enum:
@@ -171,3 +171,58 @@ cdef class Hushed(Subsampler):
             self.copy[k].fpc *= self.factor
         runs[0] = self.copy
         return n
+
+
+cdef class NoJacobian(Map):
+    """Another map, but what it does to volumes is forgotten: densities of theta are taken for densities of x.
+
+    Parameters
+    ----------
+    inner : Map
+    """
+
+    cdef readonly Map inner
+
+    def __init__(self, Map inner):
+        self.inner, self.dim, self.size, self.diagonal = inner, inner.dim, inner.size, inner.diagonal
+
+    def __call__(self, x):
+        return self.inner(x)
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
+        return self.inner.forward(x, theta, NULL)
+
+    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+        return self.inner.push(x, v, v_theta)
+
+    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+        cdef Py_ssize_t j
+        with gil:
+            none = np.zeros(self.size)
+            at = np.array([x[j] for j in range(self.dim)])
+            own = self.inner.pulled(at, none)
+            self.inner.pull(x, grad_theta, grad_x)
+            for j in range(self.dim):
+                grad_x[j] -= own[j]
+        return OK
+
+
+cdef class Untied(Model):
+    """A model of two means whose gradient forgets, in the first, that the second component moves with it."""
+
+    cdef Model inner
+
+    def __init__(self, Model inner):
+        self.inner, self.dim, self.n, self.tile = inner, inner.dim, inner.n, inner.tile
+
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+        cdef double[2] own
+        own[0] = own[1] = 0
+        self.inner.add(theta, b, s, value, own)
+        if grad != NULL:
+            grad[0] += own[0] - own[1]
+            grad[1] += own[1]
+        return OK

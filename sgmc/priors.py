@@ -41,7 +41,7 @@ class PriorSpec:
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ArgumentError(f"{called}: {name}={getattr(self, name)!r} must be positive")
         if not self.df > 0:
-            raise ArgumentError(f"{called}: {'shape' if self.positive else 'df'}={self.df!r} must be positive")
+            raise ArgumentError(f"{called}: {'shape' if self.positive else 'concentration' if self.family == 'dirichlet' else 'df'}={self.df!r} must be positive")
 
     @property
     def called(self):
@@ -65,6 +65,8 @@ class PriorSpec:
         scale = f"{self.scale:.4g}{star}"
         if self.family == "horseshoe":
             return f"horseshoe({scale if self.nonzero is None else f'nonzero={self.nonzero:.4g}'}, slab={self.slab:.4g}{star})"
+        if self.family == "dirichlet":
+            return f"dirichlet({self.df:.4g})"
         shape = {"exponential": "", "gamma": f"{self.df:.4g}, ", "student_t": f"{self.df:.4g}, {self.location:.4g}, "}
         return f"{self.called}({shape.get(self.called, f'{self.location:.4g}, ')}{scale})"
 
@@ -127,6 +129,14 @@ def exponential(scale=1.0, autoscale=False):
 def gamma(shape, scale=1.0, autoscale=False):
     """Gamma prior of a positive parameter, with mean ``shape * scale``."""
     return PriorSpec("gamma", 0.0, scale, shape, autoscale)
+
+
+def dirichlet(concentration=1.0):
+    """Dirichlet prior of parameters on a simplex: density proportional to prod_k theta_k^(concentration - 1).
+
+    Other concentrations for single ones are given by their names: ``prior={"w[0]": sgmc.dirichlet(5)}``.
+    """
+    return PriorSpec("dirichlet", 0.0, 1.0, concentration)
 
 
 SLOPE, CENTRED_INTERCEPT = normal(0, 2.5, autoscale=True), normal(0, 2.5)

@@ -133,9 +133,9 @@ class Regression:
         return f"<{self.family.title} model: {what}{self.data.n} rows, {size} coefficients>"
 
     def __getattr__(self, name):
-        from sgmc.results.results import Results
+        from sgmc.results.regression_results import RegressionResults
 
-        hint = "" if name.startswith("_") or not hasattr(Results, name) else ": fit() returns the results, which have it"
+        hint = "" if name.startswith("_") or not hasattr(RegressionResults, name) else ": fit() returns the results, which have it"
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     @property
@@ -170,7 +170,7 @@ class Regression:
         from sgmc.fitting.blas import one_blas_thread
         from sgmc.fitting.fit import fit
         from sgmc.fitting.settings import settings
-        from sgmc.results.results import ModelInfo, Results
+        from sgmc.results.regression_results import ModelInfo, RegressionResults
 
         begun, rest = time.perf_counter(), dict(arguments)
         prior = rest.pop("prior")
@@ -178,7 +178,7 @@ class Regression:
         check_labels("init", arguments.get("init"), self.data.parameter_names(self.family))
         with one_blas_thread():                                # with two, bits differ, and small systems take ten times as long
             problem = self.problem(prior, checked)
-        return Results.of_fit(ModelInfo(self), fit(problem, checked, begun, saved), arguments)
+        return RegressionResults.of_fit(ModelInfo(self), fit(problem, checked, begun, saved), arguments)
 
     def problem(self, prior, checked):
         """The posterior in sampler coordinates, for checked settings."""

@@ -1,5 +1,8 @@
 """The verbs: one line from a table to a posterior."""
+from sgmc.core import contract
 from sgmc.errors import ArgumentError
+from sgmc.external import KernelModel
+from sgmc.model import Model
 from sgmc.regression import Regression
 from sgmc.regressions import (OLS, RLM, Cauchit, Cloglog, Gamma, GaussianLog, InverseGaussian, Logit, Loglog, MNLogit, NegativeBinomial,
                               Poisson, Probit)
@@ -169,12 +172,15 @@ def sample(model, **arguments):
 
     Parameters
     ----------
-    model : Logit or another model of this package
+    model : Logit or another model of this package, one of your own (`sgmc.Model`), or a compiled one
 
     Returns
     -------
     Results
     """
-    if not isinstance(model, Regression):
-        raise ArgumentError(f"sample needs a model such as sgmc.Logit.from_formula(formula, data), not {type(model).__name__}")
+    if isinstance(model, contract.Model):
+        model = KernelModel(model)
+    if not isinstance(model, (Regression, Model)):
+        raise ArgumentError(f"sample needs a model such as sgmc.Logit.from_formula(formula, data), or one of sgmc.Model, not "
+                            f"{type(model).__name__}")
     return model.fit(**arguments)

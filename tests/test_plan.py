@@ -17,7 +17,7 @@ from sgmc.fitting import plan as planning
 from sgmc.registry import room
 
 STOCHASTIC = [cls() for _, cls in sorted(room("samplers").items()) if cls().minibatches and not cls.continuous]
-WHITENED = SimpleNamespace(stiffness=1.0, softness=1.0, whitened=True)
+WHITENED = SimpleNamespace(stiffness=1.0, softness=1.0, whitened=True, scaled=True)
 
 
 def frame(n=400, seed=0, shift=0.0):

@@ -139,7 +139,7 @@ def test_what_a_posterior_has_not(results, name):
 
 
 def test_unknown_attributes(results):
-    with pytest.raises(AttributeError, match="'Results' object has no attribute 'parms'"):
+    with pytest.raises(AttributeError, match="'RegressionResults' object has no attribute 'parms'"):
         results.parms
 
 

@@ -15,10 +15,11 @@ cdef enum:
     LAPLACE = 3
     GAMMA = 4
     HORSESHOE = 5
+    DIRICHLET = 6
     LONGEST = 2048                # parameters of a pulled prior: 32 kB of stack
 
 FAMILIES = {"flat": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE, "gamma": GAMMA,
-            "horseshoe": HORSESHOE}
+            "horseshoe": HORSESHOE, "dirichlet": DIRICHLET}
 LONGEST_PULLED = LONGEST
 cdef double EULER = 0.5772156649015329
 cdef double TURN = 1.0            # the series of E1 below, its continued fraction above
@@ -144,6 +145,10 @@ cdef class Separable(Prior):
             if value != NULL:
                 value[0] += (nu - 1) * log(e) - e
             return (nu - 1) / e - 1
+        if self.family[j] == DIRICHLET:
+            if value != NULL:
+                value[0] += (nu - 1) * log(e)
+            return (nu - 1) / e
         if self.family[j] == HORSESHOE:
             log_value = integral(0.5 * e * e, &weight)
             if value != NULL:

@@ -4,6 +4,7 @@ import numpy as np
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Batch, Gradient, Model, Rng, Scratch, all_rows, next_tile, row_of, scratch_size
+from sgmc.errors import NotSupported
 
 
 def expand(Model model, theta, Py_ssize_t rows=0, bint expected=False):
@@ -95,7 +96,9 @@ def row_noise(Gradient gradient, x, rows=0, bint noise=True, weight=None, groups
     cdef const double[::1] c = np.ones(1) if weight is None else weight
     cdef const Py_ssize_t[::1] listed
     if w == 0:
-        raise NotImplementedError("row noise of a model without scores")
+        if weight is not None or groups is not None:
+            raise NotSupported("weighted or stratified rows of a model without scores; use subsample='uniform' or 'replacement'")
+        return row_noise_by_row(gradient, theta, rows, noise)
     gradient.prior.add(&theta[0], NULL, &known[0])
     gradient.known(&theta[0], &known[0])
     sums, covariances = np.array(known), []
@@ -117,6 +120,28 @@ def row_noise(Gradient gradient, x, rows=0, bint noise=True, weight=None, groups
         covariances.append(scale ** 2 * unbiased * (second - np.outer(mean, mean)) if noise else np.zeros((dim, dim)))
         sums = sums + scale * mean
     return sums, covariances[0] if groups is None else np.array(covariances)
+
+
+cdef row_noise_by_row(Gradient gradient, double[::1] theta, rows, bint noise):
+    """`row_noise` of a model without scores: the gradient from all rows, the covariance from single ones."""
+    cdef Model model = gradient.model
+    cdef Py_ssize_t at = 0, i
+    cdef Batch part = all_rows(model.n), tile
+    cdef double[::1] total = np.zeros(model.dim)
+    gradient.prior.add(&theta[0], NULL, &total[0])
+    while next_tile(&part, model.tile, &at, &tile):
+        model.add(&theta[0], &tile, &gradient.scratch, NULL, &total[0])
+    if not noise:
+        return np.asarray(total), np.zeros((model.dim, model.dim))
+    cdef const Py_ssize_t[::1] chosen = np.ascontiguousarray(np.arange(rows or model.n) if np.ndim(rows) == 0 else rows, dtype=np.intp)
+    cdef double[:, ::1] terms = np.zeros((chosen.shape[0], model.dim))
+    tile = all_rows(1)
+    for i in range(chosen.shape[0]):
+        tile.start = chosen[i]
+        model.add(&theta[0], &tile, &gradient.scratch, NULL, &terms[i, 0])
+        gradient.correct_batch(&theta[0], &tile, &terms[i, 0])
+    each = np.asarray(terms) - np.asarray(terms).mean(axis=0)
+    return np.asarray(total), <double> model.n * model.n / chosen.shape[0] * (each.T @ each)
 
 
 def row_sizes(Gradient gradient, white, points):
@@ -211,3 +236,37 @@ def leverages(Model model, white, anchor):
     largest, curvature = each.max(axis=1), np.abs(anchor.curvature).reshape(-1, width, width) * np.outer(unit, unit)
     share = each / np.where(largest > 0, largest, 1.0)[:, None]
     return largest, np.einsum("ik,ikl,il->i", share, curvature, share)
+
+
+def of_rows(Model model, theta, rows=None):
+    """Log density of some rows together and its gradient, of any model.
+
+    Parameters
+    ----------
+    model : Model
+    theta : array (dim,)
+    rows : slice or array of int, optional
+        Default all; a slice has no step.
+
+    Returns
+    -------
+    value : float
+    gradient : array (dim,)
+    """
+    cdef double[::1] at = np.array(theta, dtype=float), grad = np.zeros(model.dim), work = np.empty(scratch_size(model))
+    cdef Batch part = all_rows(model.n), tile
+    cdef Py_ssize_t place = 0
+    cdef const Py_ssize_t[::1] listed
+    cdef Scratch s
+    cdef double value = 0
+    s.work, s.bits, s.eta = &work[0], NULL, NULL
+    if isinstance(rows, slice):
+        part.start, part.m = rows.start, rows.stop - rows.start
+    elif rows is not None:
+        listed = np.ascontiguousarray(rows, dtype=np.intp)
+        part.m = listed.shape[0]
+        part.rows = &listed[0]
+    with nogil:
+        while next_tile(&part, model.tile, &place, &tile):
+            model.add(&at[0], &tile, &s, &value, &grad[0])
+    return value, np.asarray(grad)

@@ -48,16 +48,14 @@ def mark(problem, plan, settings):
             "seed": settings.seed, "dtype": str(settings.dtype),
             "init": None if settings.init is None else settings.init.tolist(), "posterior": checksum(problem),
             "batch_size": (["adaptive"] if settings.adaptive else []) + [plan.batch],
-            "step_size": [plan.schedule(t) for t in MOMENTS], "thin": plan.thin, "warmup": plan.warmup}
+            "step_size": [plan.schedule(t) for t in MOMENTS], "thin": plan.thin, "warmup": plan.warmup,
+            **({} if settings.keep is None else {"keep": list(settings.keep)})}
 
 
 def checksum(problem):
-    """SHA-256 of the table, strata included, in the coordinates of the sampler, and of these coordinates."""
-    table, where, mode = problem.table, problem.coordinates, problem.mode
-    X = [table.X.data, table.X.indices, table.X.indptr] if hasattr(table.X, "indptr") else [table.X]
+    """SHA-256 of what tells a posterior from others."""
     total = hashlib.sha256()
-    for part in (*X, table.y, table.trials, table.offset, table.weight, table.strata, mode.theta, mode.precision, where.L,
-                 where.origin, where.to_theta):
+    for part in problem.marks:
         if part is not None:
             total.update(np.ascontiguousarray(part).view(np.uint8).data)
     return total.hexdigest()

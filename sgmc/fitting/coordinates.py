@@ -56,6 +56,7 @@ class Coordinates:
     stiffness: float
     softness: float
     logs: int = 0
+    scaled = True             # the Gaussian approximation is known
 
     @property
     def whitened(self):
@@ -94,6 +95,19 @@ class Coordinates:
         if self.logs:
             theta[..., -self.logs:] = np.exp(theta[..., -self.logs:])
         return theta
+
+    def slopes(self, x):
+        """dy_j/dx_j of a diagonal map, else 1."""
+        return self.map.slopes(x) if self.map is not None and self.map.diagonal else 1.0
+
+    def spread(self, x):
+        """A, where the covariance of x is approximately A A'."""
+        return self.inner / np.reshape(self.slopes(x), (-1, 1))
+
+    def pull_white(self, x, g):
+        """The gradient in whitened coordinates of one in natural ones, the map's Jacobian included."""
+        in_x = g if self.map is None else self.map.pulled(x, g)
+        return in_x if self.whitened else self.inner.T @ (in_x / self.slopes(x))
 
     def from_theta(self, theta):
         """Sampler coordinates of the user's, (d,)."""

@@ -16,11 +16,10 @@ from sgmc.fitting.chains import Watch, run_chains
 from sgmc.fitting.checkpoint import Checkpoint, compare, mark, read
 from sgmc.fitting.facts import facts_of
 from sgmc.fitting.noise import noise_of, noise_of_plan
-from sgmc.fitting.pilot import PAIRS, SHAPE_PAIRS, draws_of_laplace, looked_at, pilot
+from sgmc.fitting.pilot import PAIRS, ROWS, SHAPE_PAIRS, SINGLE_ROWS, draws_of_laplace, looked_at, pilot
 from sgmc.fitting.rows import shared_rows, subsampler
 from sgmc.subsampling.uniform import Everything
 
-MEMORY_LIMIT = 1 << 30    # bytes of kept draws
 
 
 @dataclass
@@ -46,6 +45,8 @@ class Fit:
     states : list of dict
         Of the chains, to continue from.
     concerns : list of SGMCWarning
+    recorders : list of Recorder
+        Of the chains.
     paths : list of Travelled or None
         Of the chains of samplers in continuous time.
     """
@@ -62,6 +63,7 @@ class Fit:
     settings: object
     states: list
     concerns: list
+    recorders: list
     paths: list | None = None
 
     @property
@@ -113,8 +115,8 @@ def fit(problem, settings, begun, saved=None):
         `time.perf_counter()` when the user called.
     saved : Saved, optional
     """
-    size = problem.model.n, problem.model.dim
-    check_draws(settings, size[1])
+    size = problem.model.n, problem.dim
+    problem.check_draws(settings)
     check_init(settings, problem.priors)
     spec, gradient, reason, seen = decide(problem, settings, size)
     known = noise_of(problem, gradient, settings, seen)
@@ -133,14 +135,16 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     noise = noise_of_plan(problem, plan, settings, seen, chains)
     steps = plan.thin * settings.draws
     checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
-    run = run_chains(chains, plan.warmup, steps, settings.threads, Watch(settings.time_limit, settings.progress, checkpoint),
-                     adapt=plan.step_origin != "given")
+    watch = Watch(settings.time_limit, settings.progress, checkpoint)
+    with one_blas_thread():                                    # for models whose gradients are products of matrices
+        run = run_chains(chains, plan.warmup, steps, settings.threads, watch, adapt=plan.step_origin != "given")
     states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
     paths.check(plan.spec, run, chains)
     x, weights = collect(chains, plan, run, settings)
     noise = noise.as_seen([chain.batches for chain in chains], [chain.gradient.rows for chain in chains])
     return Fit(problem, plan, seen, x, weights, run, [facts_of(chain, plan, n) for chain in chains], noise,
                earlier + time.perf_counter() - begun, settings, states, checkpoint.concerns() if checkpoint else [],
+               [chain.recorder for chain in chains],
                paths.travelled(chains, run, problem.coordinates) if plan.spec.continuous else None)
 
 
@@ -160,7 +164,7 @@ def restore(problem, plan, settings, chains, steps, saved):
             compare(one.mark, mine, source)
     saved = saved or filed
     for chain, state in zip(chains, saved.chains if saved else ()):
-        chain.recorder = paths.recorder(plan, settings, max(settings.draws, len(state["recorder"]["draws"])), problem.model.dim)
+        chain.recorder = recorder(problem, plan, settings, max(settings.draws, len(state["recorder"]["draws"])))
         chain.set_state(state)
     earlier = saved.seconds if saved else 0.0
     return Checkpoint(settings.checkpoint, mine, chains, steps, earlier) if settings.checkpoint else None, earlier
@@ -171,13 +175,16 @@ def decide(problem, settings, size):
     whole = settings.sampler is not None and not settings.sampler.minibatches
     if whole and settings.gradient:
         raise ArgumentError(f"gradient={settings.gradient!r} does not apply to {settings.sampler.name}: it uses all rows")
-    name = settings.gradient or getattr(settings.sampler, "estimator", "") or planning.GRADIENT
+    name = settings.gradient or getattr(settings.sampler, "estimator", "") or problem.least_noise
+    if not problem.coordinates.scaled:
+        return unscaled(settings.sampler, name)
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
     rests_on_shape = settings.sampler is not None and not settings.sampler.uses_gradient
     z = draws_of_laplace(settings.seed, size[1], SHAPE_PAIRS if rests_on_shape else PAIRS)
     shared = None if whole else shared_rows(problem, settings, name)
     with one_blas_thread():
-        rows = looked_at(size[0], settings.seed, problem.table.given, shared is not None and shared.groups is not None)
+        grouped = shared is not None and shared.groups is not None
+        rows = looked_at(size[0], settings.seed, problem.table.given, grouped, ROWS if problem.model.width else SINGLE_ROWS)
         noisy = settings.sampler is None or settings.sampler.noisy
         seen = pilot(problem.gradient(name, Everything(size[0]), rng), problem.coordinates, z, noisy, shared, rows)
     if settings.sampler is not None:
@@ -194,12 +201,20 @@ def decide(problem, settings, size):
     return *planning.automatic(stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size), seen
 
 
-def check_draws(settings, d):
-    """Refuse more draws than memory should hold."""
-    size = 8 * settings.draws * settings.chains * d
-    if size > MEMORY_LIMIT:
-        raise ArgumentError(f"draws={settings.draws} in {settings.chains} chains of {d} parameters are {size / 2**30:.1f} GB, "
-                            "over the limit of 1 GB; keep fewer and thin more")
+def unscaled(sampler, gradient):
+    """Sampler, gradient, reason and no pilot, where the posterior's scale is not known beforehand."""
+    if sampler is None:
+        reason = "because its step adapts: the posterior's scale is not known beforehand"
+        return registry.room("samplers")[planning.AUTO[1]](), gradient, reason, None
+    if sampler.continuous:
+        raise NotSupported(f"{sampler.name} needs the posterior's scale for its warmup, which is not known beforehand here; use "
+                           "sampler='mala'")
+    return sampler, gradient, "", None
+
+
+def recorder(problem, plan, settings, draws):
+    """Where the draws of a chain go."""
+    return paths.recorder(plan, settings, draws, problem.dim) if plan.spec.continuous else problem.recorder(draws, plan)
 
 
 def check_init(settings, priors):
@@ -217,7 +232,7 @@ def check_init(settings, priors):
 
 def build_chain(problem, plan, settings, k):
     """The k-th chain; it depends on the seed and on k alone."""
-    n, d = problem.model.n, problem.model.dim
+    n, d = problem.model.n, problem.dim
     rng = Rng(seed_sequence(settings.seed, "chain", k))
     batch = min(plan.batch, largest(n)) if settings.adaptive else plan.batch
     rows = subsampler(problem, settings, plan.gradient, batch) if plan.spec.minibatches else Everything(n)
@@ -225,17 +240,13 @@ def build_chain(problem, plan, settings, k):
     reason = plan.spec.refusal(problem.coordinates.map)
     if reason:
         raise NotSupported(reason)
-    if settings.init is None:
-        start = problem.coordinates.from_white(Rng(seed_sequence(settings.seed, "start", k)).normals(d))
-    else:
-        start = problem.coordinates.from_reported(np.broadcast_to(settings.init, (settings.chains, d))[k])
     if plan.spec.needs_bounds:
         gradient.bounds = paths.bounds_of(plan.spec, plan.gradient, settings, problem)
-    chain = Chain(start, plan.spec.build(d, plan.schedule(0)), gradient, rng, plan.schedule, plan.spec.continuous)
+    chain = Chain(problem.begin(settings, k), plan.spec.build(d, plan.schedule(0)), gradient, rng, plan.schedule, plan.spec.continuous)
     chain.sampler.plan_warmup(plan.warmup)
     if plan.spec.continuous:
         paths.equip(chain.sampler, plan, problem)
-    chain.recorder = paths.recorder(plan, settings, settings.draws, d)
+    chain.recorder = recorder(problem, plan, settings, settings.draws)
     if settings.adaptive:
         chain.batches = batch_search(problem, plan, settings)
     if settings.max_data_passes is not None:
@@ -251,7 +262,7 @@ def batch_search(problem, plan, settings):
     shared = shared_rows(problem, settings, plan.gradient)
     smallest = planning.SMALLEST_BATCH if shared is None else max(planning.SMALLEST_BATCH, shared.fewest)
     return BatchSearch(planning.tolerable_noise(plan.spec, plan.langevin_time), plan.stiffness, plan.warmup,
-                       min(smallest, largest(problem.model.n)), problem.model.dim, lambda m: subsampler(problem, settings, plan.gradient, m))
+                       min(smallest, largest(problem.model.n)), problem.dim, lambda m: subsampler(problem, settings, plan.gradient, m))
 
 
 def collect(chains, plan, run, settings):

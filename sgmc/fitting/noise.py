@@ -51,7 +51,7 @@ def noise_of(problem, gradient, settings, seen):
     """Noise and cost of an estimator of that name, of whose kind the pilot was, under the subsampling scheme of the fit."""
     cls, rows = registry.lookup("gradients", gradient, "gradient"), scheme(settings)
     common = cls.block_noise if rows.name == "block" else 0.0
-    if not seen.noise.any():                                   # an exact sampler's pilot looks for none
+    if seen is None or not seen.noise.any():                                   # an exact sampler's pilot looks for none
         return Noise(0.0, problem.always_computed(gradient), cls.row_cost, common)
     shared = shared_rows(problem, settings, gradient)
 
@@ -65,9 +65,11 @@ def noise_of(problem, gradient, settings, seen):
 
 def noise_of_plan(problem, plan, settings, seen, chains):
     """The `GradientNoise` of a plan; gives long blocks of its chains their design effect."""
-    n, d = problem.model.n, problem.model.dim
+    n, d = problem.model.n, problem.dim
     if not plan.spec.noisy:
         return GradientNoise(0.0, 0.0, np.zeros(d))
+    if seen is None:
+        return GradientNoise(np.nan, np.nan, np.full(d, np.nan))
     known = noise_of(problem, plan.gradient, settings, seen)
     worst = known.of(plan.batch, n)
     if worst == 0:
@@ -79,8 +81,8 @@ def noise_of_plan(problem, plan, settings, seen, chains):
 
 def share_design_effect(problem, plan, settings, chains):
     """Give long blocks their design effect a coordinate, computed once at a draw of the Laplace approximation; returns it."""
-    n, d = problem.model.n, problem.model.dim
-    if settings.subsample != "block" or plan.batch <= BLOCK_SHARE * n or plan.batch == n:
+    n, d = problem.model.n, problem.dim
+    if not problem.model.width or settings.subsample != "block" or plan.batch <= BLOCK_SHARE * n or plan.batch == n:
         return np.ones(d)
     z = draws_of_laplace(settings.seed, d)[0]
     natural = problem.coordinates.natural(problem.coordinates.from_white(z))

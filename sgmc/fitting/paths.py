@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.core.paths import Path
-from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError, BoundError, NotSupported
 from sgmc.fitting import plan as planning
@@ -117,9 +116,7 @@ def equip(sampler, plan, problem):
 
 
 def recorder(plan, settings, draws, d):
-    """Where the draws of a chain go."""
-    if not plan.spec.continuous:
-        return Keep(draws, d, plan.thin)
+    """Where the draws and the path of a chain go."""
     return Path(draws, d, plan.spacing, plan.warmup, SKELETON // (8 * (2 * d + 1) * settings.chains))
 
 

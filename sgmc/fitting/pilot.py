@@ -13,6 +13,7 @@ from sgmc.core.rng import Rng, seed_sequence
 PAIRS = 8                 # of draws
 SHAPE_PAIRS = 64          # where the shape is what the answer rests on: its error is then about a sixth
 ROWS = 200_000            # looked at where control values leave little to each; rows are in random order
+SINGLE_ROWS = 500         # of models without scores, whose rows are gone through one by one
 
 
 @dataclass(frozen=True)
@@ -64,15 +65,15 @@ def draws_of_laplace(entropy, d, pairs=PAIRS):
     return Rng(seed_sequence(entropy, "pilot")).normals(pairs * d).reshape(pairs, d)
 
 
-def looked_at(n, entropy, given, grouped):
+def looked_at(n, entropy, given, grouped, most=ROWS):
     """Rows that tell the noise where control values leave little to each, for `row_noise`.
 
-    The first ROWS of a table in random order; of one in the order that the user gave, random ones, or with strata all.
+    The first `most` of a table in random order; of one in the order that the user gave, random ones, or with strata all.
     """
-    if not given or n <= ROWS:
-        return min(ROWS, n)
+    if not given or n <= most:
+        return min(most, n)
     random = np.random.Generator(np.random.PCG64(seed_sequence(entropy, "pilot", 2)))
-    return 0 if grouped else random.choice(n, ROWS, replace=False)
+    return 0 if grouped else random.choice(n, most, replace=False)
 
 
 def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=ROWS):
@@ -95,20 +96,20 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=ROWS):
     """
     white = coordinates.white
     variance = (white ** 2).sum(axis=1)
-    d, both = len(variance), np.concatenate([z, -z])
+    d, both = z.shape[1], np.concatenate([z, -z])
     weight, groups = (None, None) if shared is None or not noisy else (shared.weight, shared.groups)
     noise, shift, spread = np.zeros((1 if groups is None else len(groups), d, d)), np.zeros(d), np.zeros((d, d))
-    rows = 0 if gradient.anchor is None else rows
+    rows = 0 if gradient.anchor is None and gradient.model.width else rows
     for one in both:
         x = coordinates.from_white(one)
         g, covariance = row_noise(gradient, coordinates.natural(x), rows, noisy, weight, groups)
         if noisy:
             noise += gradient.staleness * noise_in_x(coordinates, x, covariance) / len(both)
-        e = to_white(coordinates, x, g) + one
+        e = coordinates.pull_white(x, g) + one
         shift += e / len(both)
         spread += np.outer(one, e) / len(both)
     ratio = 1 + diagonal(white, spread) / variance
-    relative = diagonal(white if coordinates.whitened else white @ (coordinates.inner.T / slopes(coordinates, x)), noise) / variance
+    relative = diagonal(white if coordinates.whitened else white @ coordinates.spread(x).T, noise) / variance
     return Pilot(relative, noise, white @ shift / np.sqrt(variance), np.sqrt(np.maximum(ratio, 0.05)))
 
 
@@ -123,18 +124,7 @@ def noise_in_x(coordinates, x, covariance):
     A Langevin step in whitened coordinates moves theta by white times it.
     """
     if coordinates.map is None or coordinates.map.diagonal:
-        slope = slopes(coordinates, x) * np.ones(len(x))
+        slope = 1.0 if coordinates.map is None else coordinates.map.slopes(x)
         return covariance * np.outer(slope, slope)
     matrix = coordinates.map.jacobian(x)
     return matrix.T @ covariance @ matrix
-
-
-def slopes(coordinates, x):
-    """dy_j/dx_j of a diagonal map, else 1."""
-    return coordinates.map.slopes(x) if coordinates.map is not None and coordinates.map.diagonal else 1.0
-
-
-def to_white(coordinates, x, g):
-    """The gradient in whitened coordinates of one in natural ones, the map's Jacobian included."""
-    in_x = g if coordinates.map is None else coordinates.map.pulled(x, g)
-    return in_x if coordinates.whitened else coordinates.inner.T @ (in_x / slopes(coordinates, x))

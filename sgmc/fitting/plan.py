@@ -184,6 +184,8 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
     refuse(spec, settings, n)
     if spec.exact or not spec.uses_gradient:
         return unbiased_plan(spec, reason, settings, n, d, coordinates)
+    if not coordinates.scaled:
+        return unscaled_plan(spec, gradient, reason, settings, n)
     noise = noise._replace(always=noise.always + spec.rows_besides(n, d))
     stiffness, softness = (1.0, 1.0) if spec.own_units else (coordinates.stiffness, coordinates.softness)
     if settings.step_size is None:
@@ -278,6 +280,21 @@ def unbiased_plan(spec, reason, settings, n, d, coordinates):
     return Plan(spec, "simple", schedule, guess, n, settings.thin or thin, warmup, origin, reason)
 
 
+def unscaled_plan(spec, gradient, reason, settings, n):
+    """The plan where no scale of the posterior is known: the step is given, a hundredth of the rows make a batch, every step is kept,
+    and warmup is as long as what is kept."""
+    if settings.step_size is None:
+        raise ArgumentError(f"step_size: {spec.name} has no default here, where no Gaussian approximation of the posterior tells its "
+                            "scale; give a number, in the coordinates of the parameters, or use an exact sampler such as 'mala'")
+    if settings.adaptive or settings.warmup == "threshold":
+        name = "batch_size='adaptive'" if settings.adaptive else "warmup='threshold'"
+        raise ArgumentError(f"{name} needs a Gaussian approximation of the posterior, of which there is none here; give a number")
+    schedule, thin = as_schedule(settings.step_size), settings.thin or 1
+    batch = n if spec.all_rows else settings.batch_size or batch_by_share(n)
+    warmup = thin * settings.draws if settings.warmup is None else settings.warmup
+    return Plan(spec, gradient, schedule, spec.langevin_time(schedule(0)), batch, thin, warmup, "given", reason)
+
+
 def as_schedule(step):
     """A schedule from a number or schedule."""
     return step if isinstance(step, Schedule) else Constant(step)
@@ -305,4 +322,9 @@ def batch_for_step(spec, noise, h, n):
     for m in np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n)):
         if tolerable(spec, h, noise.of(m, n), spec.inflation(h, 0.0)):
             return int(m)
+    return batch_by_share(n)
+
+
+def batch_by_share(n):
+    """A hundredth of the rows, where noise has no say."""
     return int(min(n, max(SMALLEST_BATCH, n // 100)))

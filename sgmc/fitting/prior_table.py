@@ -75,6 +75,17 @@ class PriorTable:
                 used[j] = replace(used[j], scale=few / (alike - few) * sds[j], nonzero=None)
         return replace(self, used=used)
 
+    def told(self):
+        """All of them in a line: the distinct ones of the slopes, the intercept's and own parameters'."""
+        coefficients = len(self.names) - self.own
+        slopes = dict.fromkeys(str(p) for j, p in enumerate(self.specified[:coefficients]) if j not in self.intercepts)
+        text = "Prior (slopes): " + (", ".join(list(slopes)[:3]) or "none") + (", ..." if len(slopes) > 3 else "")
+        if self.intercepts:
+            text += f"; intercept: {self.specified[self.intercepts[0]]}{' at centred predictors' if self.centred else ''}"
+        for name, one in zip(self.names[coefficients:], self.specified[coefficients:]):
+            text += f"; {name}: {one}"
+        return text + (f". [*] in units of {self.unit}" if any(p.autoscale for p in self.specified) else "") + "."
+
     @property
     def logged(self):
         """Whether the log of a parameter is sampled, an array (parameter,)."""
@@ -149,6 +160,8 @@ def check(specified, names, slopes, family):
     for j, (name, one) in enumerate(zip(names, specified)):
         if one.family == "horseshoe" and j not in slopes:
             raise ArgumentError(f"prior: {one} is for slopes, {name!r} is none; use e.g. sgmc.normal(0, 2.5)")
+        if one.family == "dirichlet":
+            raise ArgumentError(f"prior: {one} is for parameters on a simplex, {name!r} is not; use e.g. sgmc.normal(0, 2.5)")
         if one.positive and j < coefficients:
             raise ArgumentError(f"prior: {one} is for positive parameters, {name!r} is a coefficient; use e.g. sgmc.normal(0, 2.5)")
     for own, one in zip(family.own, specified[coefficients:]):

@@ -9,13 +9,16 @@ from sgmc.core.contract import Anchor
 from sgmc.core.densities import FAMILIES, LONGEST_PULLED, Pulled, Quadratic, Separable
 from sgmc.core.design import design, rotate
 from sgmc.core.maps import Affine, Scaling
-from sgmc.errors import NotSupported
+from sgmc.core.recorders import Keep
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fitting.blas import one_blas_thread
 from sgmc.fitting.coordinates import collinearity, coordinates, undo_centring, whitener
 from sgmc.fitting.dispersion import dispersed_coordinates
 from sgmc.fitting.leverage import high_leverage
 from sgmc.fitting.mode import PriorTerms
 from sgmc.fitting.paths import refuse_unbounded
+from sgmc.fitting.plan import GRADIENT
 from sgmc.fitting.prepare import as_given, prepare, stays
 from sgmc.fitting.sandwich import sandwich_coordinates, score_covariance
 from sgmc.fitting.search import searched
@@ -24,6 +27,7 @@ from sgmc.fitting.shrinkage import shrunk_coordinates
 from sgmc.fitting.walls import walled_coordinates
 
 ANY_MAP = Scaling([0.0], [1.0])
+MEMORY_LIMIT = 1 << 30    # bytes of kept draws
 
 
 @dataclass
@@ -58,6 +62,58 @@ class Problem:
     anchors: dict = field(default_factory=dict)
     shared: dict = field(default_factory=dict)
     limits: dict = field(default_factory=dict)
+
+    @property
+    def partial(self):
+        """Whether draws of some parameters are kept and not of all."""
+        return False
+
+    @property
+    def dim(self):
+        """Coordinates of the sampler."""
+        return self.model.dim if self.coordinates.map is None else self.coordinates.map.dim
+
+    @property
+    def least_noise(self):
+        """Name of the estimator that is taken where none is given."""
+        return GRADIENT
+
+    @property
+    def free_names(self):
+        """Names of what `Coordinates.white` speaks of: the parameters, own ones as their logs."""
+        return self.priors.names
+
+    @property
+    def marks(self):
+        """Arrays that tell this posterior from others: the table, strata included, in the sampler's coordinates, and these."""
+        table, where, mode = self.table, self.coordinates, self.mode
+        X = [table.X.data, table.X.indices, table.X.indptr] if hasattr(table.X, "indptr") else [table.X]
+        return [*X, table.y, table.trials, table.offset, table.weight, table.strata, mode.theta, mode.precision, where.L, where.origin,
+                where.to_theta]
+
+    def begin(self, settings, k):
+        """Where chain k starts, in the sampler's coordinates."""
+        if settings.init is None:
+            return self.coordinates.from_white(Rng(seed_sequence(settings.seed, "start", k)).normals(self.dim))
+        given = np.broadcast_to(settings.init, (settings.chains, len(self.priors.names)))[k]
+        return self.coordinates.from_reported(given)
+
+    def kept(self, x):
+        """Draws (chain, draw, parameter) as they are reported, and their names, of what a recorder kept."""
+        return self.coordinates.reported(x), self.priors.names
+
+    def recorder(self, draws, plan):
+        """What keeps the draws of one chain."""
+        return Keep(draws, self.dim, plan.thin)
+
+    def check_draws(self, settings):
+        """Refuse more draws than memory should hold."""
+        if settings.keep is not None:
+            raise ArgumentError("keep does not apply here: it is for models of so many parameters that draws of all are too many")
+        size = 8 * settings.draws * settings.chains * self.dim
+        if size > MEMORY_LIMIT:
+            raise ArgumentError(f"draws={settings.draws} in {settings.chains} chains of {self.dim} parameters are {size / 2**30:.1f} GB, "
+                                "over the limit of 1 GB; keep fewer and thin more")
 
     @property
     def curvature_covariance(self):
@@ -96,7 +152,7 @@ class Problem:
             return None
         key = "curvature" in needs
         if key not in self.anchors:
-            centre = self.coordinates.natural(self.coordinates.from_white(np.zeros(self.model.dim)))
+            centre = self.coordinates.natural(self.coordinates.from_white(np.zeros(self.dim)))
             self.anchors[key] = Anchor(self.model, centre, key)
             if key:
                 exact = high_leverage(self.model, self.coordinates, self.anchors[key])

@@ -55,7 +55,7 @@ def shared_rows(problem, settings, gradient):
 
 def known_rows(problem, name, entropy, needs):
     """What a scheme needs, by name: at the pilot's draws of the Laplace approximation, with an estimator of that name."""
-    where, z = problem.coordinates, draws_of_laplace(entropy, problem.model.dim)
+    where, z = problem.coordinates, draws_of_laplace(entropy, problem.dim)
     gradient = problem.gradient(name, Everything(problem.model.n), Rng(seed_sequence(entropy, "pilot", 1)))
     points = [where.natural(where.from_white(one)) for one in np.concatenate([z, -z])]
     found = {}

@@ -46,6 +46,7 @@ class Settings:
     checkpoint: str | None
     cov_type: str = "nonrobust"
     tuned: bool = False       # step and batch come from a race
+    keep: tuple | None = None
 
     @property
     def robust(self):
@@ -114,6 +115,14 @@ def writable(path):
     return full
 
 
+def kept(keep):
+    """Names of parameters as a tuple, or None."""
+    names = [keep] if isinstance(keep, str) else keep
+    if names is not None and not (np.iterable(names) and all(isinstance(name, str) for name in names)):
+        raise ArgumentError(f"keep={keep!r} must be names of parameters")
+    return None if names is None else tuple(names)
+
+
 def check_covariance(cov_type):
     """Refuse what is neither the model's posterior nor its sandwich."""
     if not isinstance(cov_type, str) or cov_type not in ("nonrobust", "robust"):
@@ -150,7 +159,7 @@ def seed_of_run(seed, checkpoint):
 
 def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, step_size=None, precondition="mode",
              init=None, draws=1000, thin=None, warmup=None, chains=4, threads=None, seed=None, cov_type="nonrobust",
-             time_limit=None, max_data_passes=None, progress=None, dtype="float64", checkpoint=None, **unknown):
+             time_limit=None, max_data_passes=None, progress=None, dtype="float64", checkpoint=None, keep=None, **unknown):
     """Check every argument of a fit; see `sgmc.logit` for their meaning.
 
     Raises
@@ -180,4 +189,4 @@ def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, 
                     whole("thin", thin, 1), warmup_steps(warmup), chains,
                     whole("threads", threads, 1) or min(chains, os.cpu_count() or 1), seed_of_run(seed, writable(checkpoint)),
                     positive("time_limit", time_limit), positive("max_data_passes", max_data_passes), reporter(progress),
-                    np.dtype(str(dtype)), writable(checkpoint), cov_type)
+                    np.dtype(str(dtype)), writable(checkpoint), cov_type, keep=kept(keep))

@@ -39,7 +39,7 @@ def plan(spec, gradient, settings, noise, problem):
         Of that gradient.
     problem : Problem
     """
-    n, d, where = problem.model.n, problem.model.dim, problem.coordinates
+    n, d, where = problem.model.n, problem.dim, problem.coordinates
     planning.refuse(spec, settings, n)
     paths.refuse(spec, gradient, settings)
     if settings.warmup == "threshold":

@@ -25,12 +25,13 @@ def accuracy(fit, names, some):
         return table.assign(mean_error=shift, mcse_mean_error=0.0, sd_error=spread - 1, mcse_sd_error=0.0, departure=0.0)
     if some is None or len(some.draws) < FEWEST * len(names):
         return table
-    along = where.white / sds(where)[:, None]
+    white = where.white if where.scaled else some.scale        # where nobody knew it beforehand, that of the draws
+    along = white / np.sqrt((white ** 2).sum(axis=1))[:, None]
     try:
         implied = implied_moments(some.draws, some.scores, directions=along, weights=some.weights, scale=some.scale)
     except ArgumentError:                                      # draws that hardly move
         return table.assign(departure=np.inf)
-    x = fit.x if some.scale is None else np.linalg.solve(some.scale, fit.x.reshape(-1, len(names)).T).T.reshape(fit.x.shape)
+    x = fit.x if some.scale is None else np.linalg.solve(some.scale, fit.x.reshape(-1, fit.x.shape[2]).T).T.reshape(fit.x.shape)
     mean, sd = moments.mean(x @ along.T, fit.weights), moments.sd(x @ along.T, fit.weights)
     return table.assign(mean_error=(mean - implied.mean) / implied.sd, mcse_mean_error=implied.mcse_mean / implied.sd,
                         sd_error=sd / implied.sd - 1, mcse_sd_error=implied.mcse_sd / implied.sd, departure=implied.departure)
@@ -39,6 +40,8 @@ def accuracy(fit, names, some):
 def from_laplace(fit):
     """Means, in sds, and relative sds of the draws beside the Gaussian that they set out from, (d,) each."""
     where = fit.problem.coordinates
+    if not where.scaled:
+        return np.full((2, fit.problem.dim), np.nan)
     sd = sds(where)
     if where.whitened:                                         # as parameters would be if the map were affine
         standard = fit.x @ (where.white / sd[:, None]).T

@@ -25,18 +25,16 @@ def noise_share(fit):
     return added / (1 + added)
 
 
-def after_sampling(fit, names, theta, ess_mean, ess_sd, rhat):
+def after_sampling(fit, theta, ess_mean, ess_sd, rhat):
     """Warnings that the draws themselves give rise to.
 
     Parameters
     ----------
     fit : Fit
-    names : list of str
-        Of the parameters.
     theta : array (chain, draw, d)
     ess_mean, ess_sd, rhat : array (d,)
     """
-    return [*stopped(fit, names), *fit.concerns, *transitions(fit), *spread(fit), *shape(fit),
+    return [*stopped(fit, fit.problem.free_names), *fit.concerns, *transitions(fit), *spread(fit), *shape(fit),
             *monte_carlo(theta, ess_mean, ess_sd, rhat)]
 
 
@@ -80,7 +78,7 @@ def spread(fit):
     spec, h = fit.plan.spec, fit.langevin_time
     if spec.distortion:
         return [SpreadWarning(spec.distortion + ".", "Use its means with care, and no intervals; sampler='auto' has both right.")]
-    if spec.exact or not spec.uses_gradient:
+    if spec.exact or not spec.uses_gradient or not fit.problem.coordinates.scaled:
         return []
     if spec.continuous and not spec.holds:
         return violations(fit)
@@ -143,7 +141,7 @@ def changes(inflation):
 def shape(fit):
     """Whether the posterior is too far from a Gaussian for what the sampler relies on."""
     spec = fit.plan.spec
-    if spec.exact or spec.distortion or spec.sticky:
+    if spec.exact or spec.distortion or spec.sticky or not fit.problem.coordinates.scaled:
         return []
     if len(fit.problem.priors.shrunk):
         return [ShapeWarning(f"a horseshoe prior has a pole at zero, which {spec.name} does not know: no accept-reject step "

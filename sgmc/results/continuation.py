@@ -73,10 +73,11 @@ def total(results, draws):
 
 def model_again(model, data):
     """The model of a result, from the data given again."""
-    from sgmc.regression import Regression
-
-    if isinstance(data, Regression):
+    if hasattr(data, "continue_from"):
         return data
+    if not hasattr(model, "family"):
+        raise ArgumentError(f"these results were loaded from a file, without the data: call resume(data=<the {model.title} model of the "
+                            "fit>)")
     again = f"resume(data=sgmc.{model.kind.__name__}"
     if data is None:
         wanted = "data=<the table of the fit>)" if model.formula else f"data=sgmc.{model.kind.__name__}(y, X))"

@@ -7,7 +7,7 @@ import numpy as np
 from sgmc.core.files import Damaged, read_sealed, write_sealed
 from sgmc.errors import ArgumentError
 
-KIND, FORMAT = b"sgmc results", 7     # first line of a file; number of what is pickled in it
+KIND, FORMAT = b"sgmc results", 8     # first line of a file; number of what is pickled in it
 
 
 def save(results, path):

@@ -28,7 +28,7 @@ def half_step(fit, names, draws):
         warmup=None, init=problem.coordinates.reported(fit.x[:, -1]), chains=len(fit.x), time_limit=None, max_data_passes=None,
         progress=None, checkpoint=None, draws=draws or max(1, fit.x.shape[1] // SHARE),
         seed=entropy(seed_sequence(fit.settings.seed, "diagnostics")))
-    size = problem.model.n, problem.model.dim
+    size = problem.model.n, problem.dim
     halved = plan(spec, done.gradient, "", own, noise_of(problem, done.gradient, own, fit.pilot), size, problem.coordinates)
     other = sample(problem, halved, fit.pilot, own, 0.0)
     if "diverged" in other.run.statuses:

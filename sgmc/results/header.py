@@ -39,16 +39,16 @@ def facts(model, fit, judged):
     left, right : list of (str, str)
     lines : list of str
     """
-    plan, n = fit.plan, fit.problem.model.n
-    left = [("Dep. Variable", model.endog_names), ("Model", model.family.title), ("Sampler", sampler_name(plan)),
+    plan, (left, right) = fit.plan, model.heading(fit)
+    left = [*left, ("Sampler", sampler_name(plan)),
             *([] if plan.spec.continuous and not plan.spec.holds else [("Step size", step_text(fit))]), ("Minibatch", minibatch_text(fit)),
             ("Chains", f"{fit.x.shape[0]}"),
             ("Warmup/Draws", f"{plan.warmup}/{fit.x.shape[1]}" + ("" if plan.spec.continuous else f" x {plan.thin}"))]
-    right = [("No. Observations", f"{n}" if fit.problem.table.weight is None else f"{fit.problem.table.weight.sum():g} in {n} rows"),
-             ("Df Model", f"{model.df_model}"), ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"), ("Min. ESS bulk", number(judged.ess, np.nanmin, ".0f")),
+    right = [*right, ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"),
+             ("Min. ESS bulk", number(judged.ess, np.nanmin, ".0f")),
              ("Max. R-hat", number(judged.rhat, np.nanmax, ".3f")),
              ("KSD (scores)", "-" if judged.ksd is None else f"{judged.ksd:.3g} ({judged.scores})"),
-             ("From Laplace", f"{judged.errors.laplace_shift.abs().max():.2g} sd, {100 * judged.errors.laplace_sd.abs().max():.2g} %")]
+             ("From Laplace", from_laplace(judged.errors))]
     if fit.settings.robust:
         left.append(("Covariance", "robust (sandwich)"))
     if plan.spec.continuous:
@@ -59,27 +59,21 @@ def facts(model, fit, judged):
     elif np.isfinite(fit.acceptance):
         left.append(("Acceptance", f"{fit.acceptance:.2f}"))
     past = fit.noise.tau / plan.spec.breaking_point(fit.kept_step)
-    if past.any():
+    if (past > 0).any():
         right.append(("Noise/breaking pt.", f"{past.max():.2g}"))
     lines = [f"Verdict: {judged.verdict}"]
     if plan.reason:
         lines.append(f"Sampler chosen {plan.reason}.")
-    if model.family.outcome == "category":
-        lines.append(f"Each equation compares a level of {model.endog_names} with {model.levels[0]!r}.")
-    elif model.levels is not None:
-        lines.append(f"Success is {model.endog_names} = {model.levels[1]!r} (the other level: {model.levels[0]!r}).")
-    if fit.problem.table.trials is not None:
-        lines.append(f"Outcomes are counts of successes in {fit.problem.table.trials.sum():g} trials.")
-    if model.family.known:
-        lines.append("Known, not sampled: " + ", ".join(f"{name} = {value:g}" for name, value in model.family.known.items()) + ".")
-    if model.dropped:
-        lines.append(f"{model.dropped} rows with missing values were dropped.")
-    if fit.problem.table.given:
-        lines.append("The design is used where it is, not copied.")
-    lines.append(prior_line(fit.problem.priors))
+    lines += [*model.remarks(fit), fit.problem.priors.told()]
     if plan.spec.sticky:
         lines.append(f"Slopes are zero with prior probability {1 - plan.spec.inclusion:g}, else have that prior; see inclusion().")
     return left, right, lines
+
+
+def from_laplace(errors):
+    """The largest differences of means and sds from the Laplace approximation, as text."""
+    shift, sd = errors.laplace_shift.abs().max(), 100 * errors.laplace_sd.abs().max()
+    return f"{shift:.2g} sd, {sd:.2g} %" if np.isfinite(shift) else "-"
 
 
 def sampler_name(plan):
@@ -129,15 +123,3 @@ def minibatch_text(fit):
 def number(values, reduce, form):
     """A reduced diagnostic as text, "-" where there is none (one chain has no R-hat)."""
     return format(reduce(values), form) if np.isfinite(values).any() else "-"
-
-
-def prior_line(priors):
-    """Priors in one line: the distinct ones of the slopes, and the intercept's."""
-    coefficients = len(priors.names) - priors.own
-    slopes = dict.fromkeys(str(p) for j, p in enumerate(priors.specified[:coefficients]) if j not in priors.intercepts)
-    text = "Prior (slopes): " + (", ".join(list(slopes)[:3]) or "none") + (", ..." if len(slopes) > 3 else "")
-    if priors.intercepts:
-        text += f"; intercept: {priors.specified[priors.intercepts[0]]}{' at centred predictors' if priors.centred else ''}"
-    for name, one in zip(priors.names[coefficients:], priors.specified[coefficients:]):
-        text += f"; {name}: {one}"
-    return text + (f". [*] in units of {priors.unit}" if any(p.autoscale for p in priors.specified) else "") + "."

@@ -14,6 +14,28 @@ class ModelInfo:
         self.df_model = self.equations * (data.d - (data.intercept is not None))
         self.given, self.dropped, self.notes = data.given, data.dropped, data.notes
 
+    def heading(self, fit):
+        """Pairs (label, text) of a summary's head that are about model and data: left and right column."""
+        n, weight = fit.problem.model.n, fit.problem.table.weight
+        rows = f"{n}" if weight is None else f"{weight.sum():g} in {n} rows"
+        return ([("Dep. Variable", self.endog_names), ("Model", self.family.title)],
+                [("No. Observations", rows), ("Df Model", f"{self.df_model}")])
+
+    def remarks(self, fit):
+        """Lines beneath a summary about model and data."""
+        table, lines = fit.problem.table, []
+        if self.family.outcome == "category":
+            lines.append(f"Each equation compares a level of {self.endog_names} with {self.levels[0]!r}.")
+        elif self.levels is not None:
+            lines.append(f"Success is {self.endog_names} = {self.levels[1]!r} (the other level: {self.levels[0]!r}).")
+        if table.trials is not None:
+            lines.append(f"Outcomes are counts of successes in {table.trials.sum():g} trials.")
+        if self.family.known:
+            lines.append("Known, not sampled: " + ", ".join(f"{name} = {value:g}" for name, value in self.family.known.items()) + ".")
+        if self.dropped:
+            lines.append(f"{self.dropped} rows with missing values were dropped.")
+        return [*lines, "The design is used where it is, not copied."] if table.given else lines
+
     @property
     def kinds(self):
         """Labels of the outcome's kinds, for families of several."""

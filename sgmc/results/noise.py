@@ -36,6 +36,8 @@ def refused(spec):
 
 def mainly(where, names, j):
     """The parameter that the sampler's coordinate j moves most, in sds."""
+    if not where.scaled:
+        return names[j]
     sd = np.sqrt((where.white ** 2).sum(axis=1))
     moved = where.white if where.whitened else np.eye(len(names))
     return names[int(np.argmax(np.abs(moved[:, j]) / sd))]

@@ -168,3 +168,9 @@ class Predictions:
         from sgmc.results.ppc import pp_check
 
         return pp_check(self, groups, draws, alpha, seed)
+
+    def plot_pp_check(self, ax=None, **how):
+        """Mean outcome of groups of rows by E[y | x] against simulated ones; `how` as in `pp_check`."""
+        from sgmc.plots.calibration import calibration
+
+        return calibration(self.pp_check(**how), ax)

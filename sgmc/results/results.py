@@ -1,4 +1,4 @@
-"""The results of a regression fit."""
+"""The results of a fit."""
 import warnings
 
 import numpy as np
@@ -12,17 +12,19 @@ from sgmc.results.continuation import Continuation, resume
 from sgmc.results.discrepancies import Discrepancies
 from sgmc.results.estimates import Estimates
 from sgmc.results.header import Judged, facts
-from sgmc.results.model_info import ModelInfo  # noqa: F401  (beside the results that are made of it)
 from sgmc.results.path import Paths
-from sgmc.results.predictions import Predictions
+from sgmc.results.rows import evenly
 from sgmc.results.stein import checked, stein_discrepancy
 from sgmc.results.trust import Trust
 from sgmc.results.verdict import verdict
 from sgmc.results.views import Views
 
 
-class Results(Estimates, Trust, Discrepancies, Paths, Predictions, Views):
-    """A posterior: draws, their summaries and diagnostics, and predictions averaged over them.
+LOOKED_AT = 1000          # parameters, evenly, whose effective sizes and R-hats are computed: they cost a millisecond each
+
+
+class Results(Estimates, Trust, Discrepancies, Paths, Views):
+    """A posterior: draws, their summaries and diagnostics; those of regressions also predict (`RegressionResults`).
 
     Attributes
     ----------
@@ -38,7 +40,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Predictions, Views):
         Whether to trust it, and why: ``trustworthy``, ``error`` and ``text``.
     interrupted : str
         Empty, or what stopped the run early.
-    nobs, df_model : int
+    nobs : int
     cov_type : {"nonrobust", "robust"}
         Whether draws are of the model's posterior, or of its sandwich.
     tuning : TuneResult or None
@@ -68,7 +70,12 @@ class Results(Estimates, Trust, Discrepancies, Paths, Predictions, Views):
             state = summarised(model, fit)
         for concern in state["warnings"][len(model.notes):]:   # the formula has issued its own
             warnings.warn(concern, stacklevel=5)
-        return cls({**state, "_continuation": Continuation(arguments)}, fit)
+        return cls({**state, **cls.besides(fit), "_continuation": Continuation(arguments)}, fit)
+
+    @classmethod
+    def besides(cls, fit):
+        """What a kind of results keeps of a fit besides draws and summaries, a dict of attributes."""
+        return {}
 
     def __getattr__(self, name):
         raise AttributeError(refusal(name) or f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -123,16 +130,6 @@ class Results(Estimates, Trust, Discrepancies, Paths, Predictions, Views):
         """Leave the data of the fit behind: what needs them is refused from now on, `resume` needs them again."""
         self._continuation, self._fit = self.__getstate__()["_continuation"], None
 
-    @property
-    def k_constant(self):
-        """1 with an intercept, else 0."""
-        return self.model.equations * len(self.model.exog_names) - self.df_model
-
-    @property
-    def df_resid(self):
-        """Observations less coefficients, as statsmodels counts; a posterior makes no use of it."""
-        return self.nobs - self.model.equations * len(self.model.exog_names)
-
     def __getstate__(self):
         state = {k: v for k, v in self.__dict__.items() if k != "_fit"}
         return state if self._fit is None else {**state, "_continuation": self._continuation.without_data(self._fit)}
@@ -143,23 +140,30 @@ class Results(Estimates, Trust, Discrepancies, Paths, Predictions, Views):
 
 def summarised(model, fit):
     """What results consist of."""
-    theta, names = fit.problem.coordinates.reported(fit.x), fit.problem.priors.names
-    w = fit.weights
+    (theta, names), w = fit.problem.kept(fit.x), fit.weights
+    some_of = evenly(theta.shape[2], LOOKED_AT)
+    looked = theta[..., some_of]
     with np.errstate(over="ignore", invalid="ignore"):         # of chains that diverged, which is warned of by name
-        ess, ess_sd = convergence.ess(theta, weights=w), convergence.ess(theta, method="sd", weights=w)
-        rhat = convergence.rhat(theta)
+        ess, ess_sd = convergence.ess(looked, weights=w), convergence.ess(looked, method="sd", weights=w)
+        rhat = convergence.rhat(looked)
         some = checked(fit, fit.settings.seed)
-        ksd, errors = stein_discrepancy(some), accuracy(fit, names, some)
-        concerns = [*model.notes, *fit.problem.concerns, *after_sampling(fit, names, theta, ess, ess_sd, rhat)]
+        ksd, errors = stein_discrepancy(some), accuracy(fit, fit.problem.free_names, some)
+        concerns = [*model.notes, *fit.problem.concerns, *after_sampling(fit, looked, ess, ess_sd, rhat)]
         judged = verdict(fit, errors, concerns, (ess.min(), ess_sd.min()))
     return dict(draws=theta, weights=w, names=names, warnings=concerns, seed=fit.settings.seed,
                 header=facts(model, fit, Judged(ess, rhat, ksd, some and some.kind, errors, judged)), nobs=observations(fit.problem),
-                df_model=model.df_model, interrupted=fit.run.interrupted, model=model, priors=fit.problem.priors,
-                verdict=judged, _accuracy=errors, _ksd=ksd, _ess=ess, _rhat=rhat, _asked=fit.settings.draws, sampler=fit.plan.spec,
-                step_size=fit.step_size, _chains=fit.chains, _threshold=fit.threshold,
-                _noise=noise.noise_table(fit, names), cov_type=fit.settings.cov_type,
-                _paths=fit.paths,
+                interrupted=fit.run.interrupted, model=model, priors=fit.problem.priors,
+                verdict=judged, _accuracy=errors, _ksd=ksd, _ess=spread_out(ess, some_of, names), _rhat=spread_out(rhat, some_of, names),
+                _asked=fit.settings.draws, sampler=fit.plan.spec, step_size=fit.step_size, _chains=fit.chains, _threshold=fit.threshold,
+                _noise=noise.noise_table(fit, fit.problem.free_names), cov_type=fit.settings.cov_type, _paths=fit.paths,
                 _curvature_covariance=fit.problem.curvature_covariance if fit.settings.robust else None)
+
+
+def spread_out(values, places, names):
+    """Values at some places of an array as long as `names`, NaN elsewhere."""
+    out = np.full(len(names), np.nan)
+    out[places] = values
+    return out
 
 
 def observations(problem):

@@ -8,7 +8,6 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.diagnostics.implied import FEWEST as FEWEST_A_DIMENSION
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fitting.pilot import slopes
 from sgmc.fitting.settings import whole
 from sgmc.results.checks import check_choice
 from sgmc.results.rows import evenly
@@ -21,6 +20,7 @@ WORK = 1e8                # rows x parameters x draws of exact scores
 FEWEST = 200              # draws: below, control-variate scores of more draws say more
 BATCH = 1000
 KINDS = ("exact", "taylor", "cv", "simple")
+MOST_LEARNED = 500        # coordinates whose covariance draws can tell
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST):
         Draws.
     """
     problem = fit.problem
-    n, d = problem.model.n, problem.model.dim
+    n, d = problem.model.n, problem.dim
     x = fit.x.reshape(-1, d)
     count = min(len(x), most)
     affordable = int(min(count, WORK / (n * d)))
@@ -68,25 +68,37 @@ def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST):
     kept = evenly(len(x), affordable if exact and kind is None else count)
     rng = Rng(seed_sequence(entropy, "diagnostics"))
     rows = Everything(n) if exact else (Uniform if problem.table.given else Block)(n, min(n, BATCH))
-    gradient = problem.gradient("taylor" if exact or kind is None else kind, rows, rng)
+    gradient = problem.gradient(problem.least_noise if exact or kind is None else kind, rows, rng)
     points = np.ascontiguousarray(x[kept])
     where = problem.coordinates
-    scale = None if where.whitened else where.inner / np.reshape(slopes(where, points[0]), (-1, 1))
+    scale = None if where.whitened else where.spread(points[0]) if where.scaled else spread_of(x)
     weights = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])[kept]
-    label = kind if kind is not None else "exact" if exact else "taylor"
+    label = kind if kind is not None else "exact" if exact else problem.least_noise
     return Scored(points, estimates(gradient, points, rng), weights, scale, kept, label)
 
 
 def checked(fit, entropy):
     """Draws with scores for the summary's checks, as `Scored`; None where there are none.
 
-    The sandwich is no density that draws could be compared with, nor is a posterior with mass at zero.
+    The sandwich is no density that draws could be compared with, nor is a posterior with mass at zero.  Nor are there scores of draws
+    that were not kept as a whole, or of parameters that have updates of their own in the place of gradients.
     """
-    if fit.settings.robust or fit.plan.spec.sticky:
+    if fit.settings.robust or fit.plan.spec.sticky or fit.problem.partial or fit.problem.model.refreshes:
         return None
-    wanted = FEWEST_A_DIMENSION * fit.problem.model.dim
+    wanted = FEWEST_A_DIMENSION * fit.problem.dim
+    if not fit.problem.coordinates.scaled and (fit.problem.dim > MOST_LEARNED or fit.x.shape[0] * fit.x.shape[1] < wanted):
+        return None
     some = scored(fit, entropy, None, max(LARGEST, wanted), max(FEWEST, wanted))
     return some if len(some.kept) >= 2 and np.isfinite(some.scores).all() else None
+
+
+def spread_of(x):
+    """A with the covariance of draws (n, d) as A A', or of a few their sds, for coordinates whose scale nobody knew beforehand."""
+    covariance = np.atleast_2d(np.cov(x.T))
+    try:
+        return np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        return np.diag(np.sqrt(np.maximum(np.diagonal(covariance), 1e-300)))
 
 
 def stein_discrepancy(some):
@@ -114,6 +126,8 @@ def scored_draws(results, what, kind, draws, linear=False):
         raise NotSupported(f"{what}: a posterior with mass at zero has no density whose scores draws could be compared with")
     if results._fit is None:
         raise ArgumentError(f"{what} needs the data of the fit: these results were loaded from a file, or saved without theirs")
+    if results._fit.problem.partial:
+        raise NotSupported(f"{what} needs draws of all parameters, of which only some were kept")
     if kind is not None:
         check_choice("scores", kind, KINDS)
     most = (MOST if linear else LARGEST) if draws is None else whole("draws", draws, 2)

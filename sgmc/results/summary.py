@@ -53,7 +53,7 @@ def summary(results, alpha=0.05, title=None, yname=None, xname=None):
     left = [(k, yname if k == "Dep. Variable" and yname else v) for k, v in left]
     out = PosteriorSummary()
     frame = results.summary_frame(alpha)
-    out.tables = [head(left, right, title or f"{left[1][1]} Posterior Summary"), parameters(frame.iloc[:, :7], listed)]
+    out.tables = [head(left, right, title or f"{dict(left)['Model']} Posterior Summary"), parameters(frame.iloc[:, :7], listed)]
     if "sd_nonrobust" in frame:
         out.tables.append(beside(frame, listed))
     notes = [wrap(line) for line in lines] + [wrap(f"[{w.code}] {w}", "    ") for w in results.warnings]
@@ -171,7 +171,7 @@ def summary2(results, alpha, title, names, float_format):
     left = [(k, yname if k == "Dep. Variable" and yname else v) for k, v in left]
     right = right + [("", "")] * (len(left) - len(right))
     out = Second()
-    out.add_title(title or f"{left[1][1]} Posterior Summary")
+    out.add_title(title or f"{dict(left)['Model']} Posterior Summary")
     out.add_df(pd.DataFrame([[a, b, c, d] for (a, b), (c, d) in zip(left, right)]), header=False, index=False, align="l")
     out.add_df(results.summary_frame(alpha).set_axis(parameter_names(results, xname)), float_format=float_format)
     for line in [*lines, *(f"[{w.code}] {w}" for w in results.warnings)]:

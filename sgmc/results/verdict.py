@@ -89,6 +89,9 @@ def verdict(fit, table, concerns, ess):
     if not spec.exact and table.departure.notna().any():
         return refused("not to be checked", "the posterior, or where the draws are, is too far from a Gaussian for scores to tell",
                        "Compare with sampler='mala'.")
+    if not spec.exact and not fit.problem.coordinates.scaled:
+        return refused("not to be checked", "the posterior's scale was not known, so that no formula tells what the step does, and there "
+                       "are too few draws for scores to tell", "Compare with a smaller step_size, or an exact sampler.")
     return by_effective_draws(spec, found, len(table), ess)
 
 

@@ -74,12 +74,6 @@ class Views:
 
         return acf(*self._plotted(cols), ax, max_lag)
 
-    def plot_pp_check(self, ax=None, **how):
-        """Mean outcome of groups of rows by E[y | x] against simulated ones; `how` as in `pp_check`."""
-        from sgmc.plots.calibration import calibration
-
-        return calibration(self.pp_check(**how), ax)
-
     def _plotted(self, cols):
         """Draws (chain, draw, parameter) to plot, their weights and names."""
         names = list(self.names) if cols is None else known(cols, self.names)

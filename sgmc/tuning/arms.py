@@ -34,7 +34,7 @@ class Planner:
     def __call__(self, spec, settings):
         """The `Plan` of a specification under settings."""
         known = noise_of(self.problem, self.gradient, settings, self.seen)
-        size = self.rows, self.problem.model.dim
+        size = self.rows, self.problem.dim
         return planning.plan(spec, self.gradient, self.reason, settings, known, size, self.problem.coordinates)
 
 

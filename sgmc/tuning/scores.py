@@ -65,6 +65,8 @@ def metric_of(metric, problem, family, entropy):
                "log_loss": lambda: log_loss(problem, family)}
     if not isinstance(metric, str) or metric not in choices:
         raise ArgumentError(f"metric={metric!r} is not one of {', '.join(map(repr, choices))}, nor a function of draws (n, d)")
+    if metric == "log_loss" and family is None:
+        raise ArgumentError("metric='log_loss' belongs to regressions; use 'ksd', 'fssd' or a function of draws")
     return Metric(metric, choices[metric](), weighted=metric != "log_loss")
 
 
@@ -74,7 +76,7 @@ def stein(discrepancy, problem, entropy, **options):
     Arms of many draws so have the same number in the sum: its part of order n^(-1/2), which exact draws have too, is then no
     matter of who thinned when.  With 1000 a chain of 1500 effective draws looks no better than one of 5000.
     """
-    kind = "exact" if problem.model.n <= EXACT else "taylor"
+    kind = "exact" if problem.model.n <= EXACT else problem.least_noise
 
     def score(x, weights, most):
         some = scored(SimpleNamespace(problem=problem, x=x[None], weights=weights), entropy, kind, most)

@@ -69,10 +69,8 @@ def tune(model, sampler="sgld", method="mamba", metric="ksd", *, grid=None, eta=
     ArgumentError, NotSupported
         Naming the argument and saying what to do.
     """
-    from sgmc.regression import Regression
-
     begun = time.perf_counter()
-    if not isinstance(model, Regression):
+    if not hasattr(model, "problem"):
         raise ArgumentError(f"tune needs a model such as sgmc.Logit.from_formula(formula, data), not {type(model).__name__}")
     check_method(method)
     eta, clocked = whole("eta", eta, 2, False), positive("time_limit", time_limit)
@@ -85,8 +83,8 @@ def tune(model, sampler="sgld", method="mamba", metric="ksd", *, grid=None, eta=
     with one_blas_thread():
         problem = model.problem(prior, checked)
         check_init(checked, problem.priors)
-        spec, gradient, reason, seen = decide(problem, checked, (problem.model.n, problem.model.dim))
-        judge = metric_of(metric, problem, model.family, checked.seed)
+        spec, gradient, reason, seen = decide(problem, checked, (problem.model.n, problem.dim))
+        judge = metric_of(metric, problem, getattr(model, "family", None), checked.seed)
         arms = competitors(method, grid, spec, checked, Planner(problem, gradient, reason, seen))
         rungs = rungs_of(len(arms), eta) if method == "mamba" else 1
         runners = runners_of(arms, problem, checked)
@@ -113,7 +111,8 @@ def checked_settings(sampler, method, model, arguments):
     for name in arguments:
         if name not in PASSED:
             raise TypeError(f"tune() got an unexpected keyword argument {name!r}; it has, besides its own: {', '.join(PASSED)}")
-    given = {name: value for name, value in arguments.items() if name != "threads"}
+    usual = model.usual() if hasattr(model, "usual") else {}
+    given = {name: value for name, value in {**usual, **arguments}.items() if name in PASSED and name != "threads"}
     if method == "heuristic":
         for name in ("step_size", "batch_size", "precondition"):
             if given.get(name) is not None:
@@ -141,7 +140,7 @@ def competitors(method, grid, spec, checked, planner):
 
 def runners_of(arms, problem, checked):
     """Chains of the arms, at their starts, with streams of the seed's ``tune`` key."""
-    seed, d = entropy(seed_sequence(checked.seed, "tune")), problem.model.dim
+    seed, d = entropy(seed_sequence(checked.seed, "tune")), problem.dim
     room = int(max(64, min(MOST, MEMORY / (8 * d * len(arms)))))
     init = checked.init if checked.init is None or checked.init.ndim == 1 else checked.init[0]
     runners = []

@@ -7,10 +7,10 @@ import pytest
 
 import sgmc.formula
 from sgmc.regression import Regression
-from sgmc.results.results import Results
+from sgmc.results.regression_results import RegressionResults
 
-ENTRANCES = [(Regression, "__init__"), (sgmc.formula, "read"), (Regression, "fit"), (Results, "predict"),
-             (Results, "get_prediction")]
+ENTRANCES = [(Regression, "__init__"), (sgmc.formula, "read"), (Regression, "fit"), (RegressionResults, "predict"),
+             (RegressionResults, "get_prediction")]
 
 
 def content(one):

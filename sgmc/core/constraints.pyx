@@ -1,0 +1,363 @@
+"""Maps from free numbers to constrained parameters, with their log-Jacobians, and a map after a map.
+
+log|dtheta/dx| refers, for parameters on the simplex, to all but the last of their K probabilities.
+"""
+import numpy as np
+
+from libc.math cimport exp, log, log1p
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from sgmc.core.contract cimport OK, Map
+
+cdef enum:
+    FREE = 0
+    POSITIVE = 1
+    INTERVAL = 2
+    ORDERED = 3
+    SIMPLEX = 4
+    MIRRORED = 5
+
+KINDS = {"free": FREE, "positive": POSITIVE, "interval": INTERVAL, "ordered": ORDERED, "simplex": SIMPLEX, "mirrored": MIRRORED}
+cdef double SMALLEST = 1e-300     # of what is positive: its log, and 1/theta, are finite
+
+
+cdef inline double expit(double x) noexcept nogil:
+    return 1 / (1 + exp(-x)) if x > 0 else exp(x) / (1 + exp(x))
+
+
+cdef inline double log_expit(double x) noexcept nogil:
+    return -log1p(exp(-x)) if x > 0 else x - log1p(exp(x))
+
+
+cdef class Constrained(Map):
+    """theta = c(x), block by block: each block of parameters is a function of its own free numbers.
+
+    positive: theta = exp x.  interval: theta = low + (high - low) / (1 + exp(-x)).  ordered: theta_0 = x_0, theta_k = theta_{k-1} +
+    exp x_k.  simplex: of what the first k probabilities leave, theta_k takes the share z_k = 1/(1 + exp(log(K - 1 - k) - x_k)), so
+    that x = 0 is the centre; K probabilities have K - 1 free numbers.  mirrored: the simplex too, by log-ratios to the last probability,
+    theta_k = exp(x_k) / (1 + sum_j exp x_j): the dual coordinates of the entropic mirror map, so that Langevin steps of x are mirrored
+    Langevin dynamics (Hsieh, Kavis, Rolland & Cevher 2018, section 3.2).
+
+    Parameters
+    ----------
+    blocks : list of (str, int, float, float)
+        Kind, number of parameters, and of intervals low and high.
+    """
+
+    cdef readonly list blocks
+    cdef int[::1] kind
+    cdef Py_ssize_t[::1] length, at, x_at
+    cdef double[::1] low, high
+
+    def __init__(self, blocks):
+        self.blocks = [tuple(block) for block in blocks]
+        kinds, lengths = [KINDS[b[0]] for b in blocks], np.array([b[1] for b in blocks], dtype=np.intp)
+        own = lengths - np.isin(kinds, (SIMPLEX, MIRRORED))
+        self.kind, self.length = np.array(kinds, dtype=np.intc), lengths
+        self.low, self.high = (np.array([b[i] for b in blocks], dtype=float) for i in (2, 3))
+        self.at, self.x_at = np.cumsum(lengths) - lengths, np.cumsum(own) - own
+        self.size, self.dim = lengths.sum(), own.sum()
+        self.diagonal = all(k in (FREE, POSITIVE, INTERVAL) for k in kinds)
+
+    cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
+        cdef Py_ssize_t b
+        cdef double total = 0
+        for b in range(self.kind.shape[0]):
+            total += self.ahead(b, x + self.x_at[b], theta + self.at[b])
+        if log_jacobian != NULL:
+            log_jacobian[0] += total
+        return OK
+
+    cdef double ahead(self, Py_ssize_t b, const double *x, double *theta) noexcept nogil:
+        """One block of theta; returns its log-Jacobian."""
+        cdef Py_ssize_t k, n = self.length[b]
+        cdef double total = 0, width = self.high[b] - self.low[b], left = 0, offset
+        if self.kind[b] == SIMPLEX:                            # `left`: log of what is left
+            for k in range(n - 1):
+                offset = log(<double> (n - 1 - k))
+                theta[k] = max(exp(left + log_expit(x[k] - offset)), SMALLEST)
+                total += left + log_expit(x[k] - offset)
+                left += log_expit(offset - x[k])
+                total += log_expit(offset - x[k])
+            theta[n - 1] = max(exp(left), SMALLEST)
+            return total
+        if self.kind[b] == MIRRORED:
+            return mirror(n, x, theta)
+        for k in range(n):
+            if self.kind[b] == FREE:
+                theta[k] = x[k]
+            elif self.kind[b] == POSITIVE:
+                theta[k] = max(exp(x[k]), SMALLEST)
+                total += x[k]
+            elif self.kind[b] == INTERVAL:
+                theta[k] = self.low[b] + width * expit(x[k])
+                total += log(width) + log_expit(x[k]) + log_expit(-x[k])
+            else:
+                theta[k] = theta[k - 1] + exp(x[k]) if k else x[k]
+                total += x[k] if k else 0
+        return total
+
+    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+        cdef Py_ssize_t b, k, n
+        cdef const double *at
+        cdef const double *u
+        cdef double *out
+        cdef double z, left, moved, offset
+        for b in range(self.kind.shape[0]):
+            at, u, out, n = x + self.x_at[b], v + self.x_at[b], v_theta + self.at[b], self.length[b]
+            if self.kind[b] == SIMPLEX:
+                left, moved = 1, 0
+                for k in range(n - 1):
+                    offset = log(<double> (n - 1 - k))
+                    z = expit(at[k] - offset)
+                    out[k] = moved * z + left * z * (1 - z) * u[k]
+                    moved = moved * (1 - z) - left * z * (1 - z) * u[k]
+                    left *= 1 - z
+                out[n - 1] = moved
+                continue
+            if self.kind[b] == MIRRORED:
+                mirror(n, at, out)                             # theta, until the last line
+                moved = 0
+                for k in range(n - 1):
+                    moved += out[k] * u[k]
+                for k in range(n):
+                    out[k] *= (u[k] if k < n - 1 else 0) - moved
+                continue
+            for k in range(n):
+                out[k] = self.slope(b, k, at[k]) * u[k]
+                if self.kind[b] == ORDERED and k:
+                    out[k] += out[k - 1]
+        return OK
+
+    cdef double slope(self, Py_ssize_t b, Py_ssize_t k, double x) noexcept nogil:
+        """dtheta_k/dx_k of a block that is no simplex."""
+        if self.kind[b] == FREE or self.kind[b] == ORDERED and k == 0:
+            return 1
+        if self.kind[b] == INTERVAL:
+            return (self.high[b] - self.low[b]) * expit(x) * expit(-x)
+        return exp(x)
+
+    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+        cdef Py_ssize_t b, k, n
+        cdef const double *at
+        cdef const double *g
+        cdef double *out
+        cdef double total, left, z, offset
+        for b in range(self.kind.shape[0]):
+            at, g, out, n = x + self.x_at[b], grad_theta + self.at[b], grad_x + self.x_at[b], self.length[b]
+            if self.kind[b] == SIMPLEX:
+                self.pull_simplex(n, at, g, out)
+                continue
+            if self.kind[b] == MIRRORED:
+                pull_mirrored(n, at, g, out)
+                continue
+            total = 0
+            for k in range(n - 1, -1, -1):
+                total = g[k] + (total if self.kind[b] == ORDERED else 0)
+                out[k] += self.slope(b, k, at[k]) * total
+                if self.kind[b] == INTERVAL:
+                    out[k] += expit(-at[k]) - expit(at[k])
+                elif self.kind[b] == POSITIVE or self.kind[b] == ORDERED and k:
+                    out[k] += 1
+        return OK
+
+    cdef void pull_simplex(self, Py_ssize_t n, const double *x, const double *g, double *out) noexcept nogil:
+        """From the last share back, with total = sum over what is left of theta_j g_j plus the Jacobian's part."""
+        cdef Py_ssize_t k
+        cdef double left = 0, offset, z, theta, total
+        for k in range(n - 1):
+            left += log_expit(log(<double> (n - 1 - k)) - x[k])
+        total = exp(left) * g[n - 1]
+        for k in range(n - 2, -1, -1):
+            offset = log(<double> (n - 1 - k))
+            z = expit(x[k] - offset)
+            left -= log_expit(offset - x[k])                   # the log of what was left before
+            theta = exp(left + log_expit(x[k] - offset))
+            out[k] += (1 - z) * theta * g[k] - z * total + 1 - 2 * z
+            total += theta * g[k] + 1
+
+    cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil:
+        if not self.diagonal:
+            return Map.pull_sd(self, x, sd_theta, sd_x)
+        return self.push(x, sd_theta, sd_x)                    # slopes are positive
+
+    def __call__(self, x):
+        """theta for points x (..., dim)."""
+        cdef double[:, ::1] points = np.array(x, dtype=float, order="C").reshape(-1, self.dim)
+        cdef double[:, ::1] out = np.empty((points.shape[0], self.size))
+        cdef Py_ssize_t i
+        for i in range(points.shape[0]):
+            self.forward(&points[i, 0], &out[i, 0], NULL)
+        return np.asarray(out).reshape(*np.shape(x)[:np.ndim(x) - 1], self.size)
+
+    def log_jacobian(self, x):
+        """log |dtheta/dx| at a point x (dim,)."""
+        cdef double[::1] point = np.array(x, dtype=float), theta = np.empty(self.size)
+        cdef double total = 0
+        self.forward(&point[0], &theta[0], &total)
+        return total
+
+    def inverse(self, theta):
+        """x for a point theta (size,); ValueError where theta is not inside."""
+        cdef Py_ssize_t b, k
+        x, given = [], np.asarray(theta, dtype=float)
+        for b in range(self.kind.shape[0]):
+            part = given[self.at[b]:self.at[b] + self.length[b]]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                x.append(INVERSES[self.kind[b]](part, self.low[b], self.high[b]))
+            if not np.isfinite(x[len(x) - 1]).all():
+                raise ValueError(f"{part} is not {self.blocks[b][0]}")
+        return np.concatenate(x)
+
+    def jacobian(self, x):
+        """dtheta_j/dx_k at a point x (dim,), an array (size, dim)."""
+        cdef double[::1] point = np.array(x, dtype=float), unit = np.zeros(self.dim), column = np.empty(self.size)
+        cdef Py_ssize_t k
+        matrix = np.empty((self.size, self.dim))
+        for k in range(self.dim):
+            unit[k] = 1
+            self.push(&point[0], &unit[0], &column[0])
+            unit[k] = 0
+            matrix[:, k] = column
+        return matrix
+
+    def slopes(self, x):
+        """dtheta_j/dx_j at a point x (dim,), of diagonal maps."""
+        cdef double[::1] point = np.array(x, dtype=float), ones = np.ones(self.dim), out = np.empty(self.size)
+        self.push(&point[0], &ones[0], &out[0])
+        return np.asarray(out)
+
+
+cdef double mirror(Py_ssize_t n, const double *x, double *theta) noexcept nogil:
+    """Probabilities of log-ratios to the last one; returns the log-Jacobian, the sum of their logs."""
+    cdef Py_ssize_t k
+    cdef double top = 0, total, logs = 0
+    for k in range(n - 1):
+        top = max(top, x[k])
+    total = exp(-top)
+    for k in range(n - 1):
+        total += exp(x[k] - top)
+    for k in range(n):
+        logs += (x[k] if k < n - 1 else 0) - top - log(total)
+        theta[k] = max(exp((x[k] if k < n - 1 else 0) - top) / total, SMALLEST)
+    return logs
+
+
+cdef void pull_mirrored(Py_ssize_t n, const double *x, const double *g, double *out) noexcept nogil:
+    """theta_k (g_k - sum_j theta_j g_j) + 1 - n theta_k, in two passes over the logs of theta."""
+    cdef Py_ssize_t k
+    cdef double top = 0, total, mean = 0, theta
+    for k in range(n - 1):
+        top = max(top, x[k])
+    total = exp(-top)
+    for k in range(n - 1):
+        total += exp(x[k] - top)
+    for k in range(n):
+        mean += exp((x[k] if k < n - 1 else 0) - top) / total * g[k]
+    for k in range(n - 1):
+        theta = exp(x[k] - top) / total
+        out[k] += theta * (g[k] - mean) + 1 - n * theta
+
+
+def log_ratios(theta, low, high):
+    """Free numbers of K probabilities, mirrored."""
+    last = len(theta) - 1
+    return np.log(theta[:last]) - np.log(theta[last]) if abs(theta.sum() - 1) < 1e-8 and last else np.array([np.nan])
+
+
+def shares(theta, low, high):
+    """Free numbers of K probabilities."""
+    if abs(theta.sum() - 1) > 1e-8 or len(theta) < 2:
+        return np.array([np.nan])
+    last = len(theta) - 1
+    left = np.cumsum(theta[::-1])[::-1]
+    return np.log(theta[:last]) - np.log(left[1:]) + np.log(np.arange(last, 0, -1))
+
+
+INVERSES = {FREE: lambda theta, low, high: theta, POSITIVE: lambda theta, low, high: np.log(theta),
+            INTERVAL: lambda theta, low, high: np.log((theta - low) / (high - theta)),
+            ORDERED: lambda theta, low, high: np.concatenate([theta[:1], np.log(np.diff(theta))]), SIMPLEX: shares,
+            MIRRORED: log_ratios}
+
+
+cdef class Composed(Map):
+    """theta = outer(inner(x)): constrained parameters behind a preconditioner.
+
+    Parameters
+    ----------
+    outer : Constrained
+    inner : Affine or Scaling
+    """
+
+    cdef readonly Map outer, inner
+
+    def __init__(self, Map outer, Map inner):
+        if outer.dim != inner.size:
+            raise ValueError(f"maps of {outer.dim} and {inner.size} coordinates")
+        self.outer, self.inner = outer, inner
+        self.dim, self.size, self.diagonal = inner.dim, outer.size, outer.diagonal and inner.diagonal
+
+    def __call__(self, x):
+        """theta for points x (..., dim)."""
+        return self.outer(self.inner(x))
+
+    def inverse(self, theta):
+        """x for a point theta (size,)."""
+        return self.inner.inverse(self.outer.inverse(theta))
+
+    def slopes(self, x):
+        """dtheta_j/dx_j at a point x (dim,), of diagonal maps."""
+        return self.outer.slopes(self.inner(x)) * self.inner.slopes(x)
+
+    def jacobian(self, x):
+        """dtheta_j/dx_k at a point x (dim,)."""
+        inner = np.diag(self.inner.slopes(x)) if self.inner.diagonal else self.inner.jacobian(x)
+        return self.outer.jacobian(self.inner(x)) @ inner
+
+    cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
+        cdef double *y = room(self.inner.size)
+        try:
+            self.inner.forward(x, y, log_jacobian)
+            return self.outer.forward(y, theta, log_jacobian)
+        finally:
+            free(y)
+
+    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+        cdef double *y = room(2 * self.inner.size)
+        try:
+            self.inner.forward(x, y, NULL)
+            self.inner.push(x, v, y + self.inner.size)
+            return self.outer.push(y, y + self.inner.size, v_theta)
+        finally:
+            free(y)
+
+    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+        cdef Py_ssize_t size = self.inner.size
+        cdef double *y = room(2 * size)
+        try:
+            self.inner.forward(x, y, NULL)
+            memset(y + size, 0, size * sizeof(double))
+            self.outer.pull(y, grad_theta, y + size)
+            return self.inner.pull(x, y + size, grad_x)
+        finally:
+            free(y)
+
+    cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil:
+        cdef Py_ssize_t size = self.inner.size
+        cdef double *y = room(2 * size)
+        try:
+            self.inner.forward(x, y, NULL)
+            self.outer.pull_sd(y, sd_theta, y + size)
+            return self.inner.pull_sd(x, y + size, sd_x)
+        finally:
+            free(y)
+
+
+cdef double *room(Py_ssize_t size) except NULL nogil:
+    """Numbers between two maps, which chains share and which so have no place of their own."""
+    cdef double *y = <double *> malloc((size + 1) * sizeof(double))
+    if y == NULL:
+        with gil:
+            raise MemoryError
+    return y

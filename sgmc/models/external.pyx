@@ -1,0 +1,148 @@
+"""Models of users: a Python object, or the address of a compiled function."""
+import numpy as np
+
+from libc.stdint cimport int64_t, uintptr_t
+from libc.string cimport memcpy, memset
+
+from sgmc.core.contract cimport OK, Batch, Model, Prior, Scratch, row_of
+from sgmc.errors import ArgumentError
+
+cdef enum:
+    MOST = 65536                  # rows a call
+
+ctypedef double (*Function)(int64_t d, const double *theta, int64_t m, const int64_t *rows, double *grad, void *data) noexcept nogil
+
+
+cdef class PythonKernel(Model):
+    """Calls ``value(theta, rows)`` and ``slope(theta, rows)``, which hold the interpreter lock; theta is a fresh array (dim,).
+
+    Parameters
+    ----------
+    dim, n : int
+    value : callable
+        A number.
+    slope : callable
+        An array (dim,).
+    """
+
+    cdef object value, slope
+
+    def __init__(self, Py_ssize_t dim, Py_ssize_t n, value, slope):
+        self.dim, self.n, self.tile = dim, n, min(max(n, 1), MOST)
+        self.value, self.slope = value, slope
+
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+        with gil:
+            if b.weight != NULL:
+                return self.add_weighted(theta, b, s, value, grad)
+            return self.add_plain(theta, b, b.scale, value, grad)
+
+    cdef int add_plain(self, const double *theta, const Batch *b, double c, double *value, double *grad) except -1:
+        cdef double[::1] place = np.empty(self.dim)
+        cdef const double[::1] slope
+        cdef Py_ssize_t j
+        cdef const Py_ssize_t[::1] listed
+        if b.rows == NULL:
+            rows = slice(b.start, b.start + b.m)
+        else:
+            listed = <const Py_ssize_t[:b.m]> <Py_ssize_t *> b.rows
+            rows = np.array(listed)
+        memcpy(&place[0], theta, self.dim * sizeof(double))
+        at = np.asarray(place)
+        if value != NULL:
+            value[0] += c * <double> self.value(at, rows)
+        if grad != NULL:
+            slope = self.slope(at, rows)
+            if slope.shape[0] != self.dim:
+                raise ArgumentError(f"grad returned {slope.shape[0]} numbers; it must be {self.dim}, one a parameter")
+            for j in range(self.dim):
+                grad[j] += c * slope[j]
+        return OK
+
+    cdef int add_weighted(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1:
+        """Row by row: what a sum of rows is, the model says only for rows that count alike."""
+        cdef Batch row = b[0]
+        cdef Py_ssize_t i
+        row.m, row.weight = 1, NULL
+        for i in range(b.m):
+            row.start = row_of(b, i)
+            row.rows = NULL
+            self.add_plain(theta, &row, b.scale * b.weight[i], value, grad)
+        return OK
+
+
+cdef class PythonPrior(Prior):
+    """Calls ``value(theta)`` and ``slope(theta)``; see `PythonKernel`."""
+
+    cdef object value, slope
+
+    def __init__(self, Py_ssize_t dim, value, slope):
+        Prior.__init__(self, dim)
+        self.value, self.slope = value, slope
+
+    cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef const double[::1] slope
+        with gil:
+            at = np.array(<const double[:self.dim]> <double *> theta)
+            if value != NULL:
+                value[0] += <double> self.value(at)
+            if grad != NULL:
+                slope = self.slope(at)
+                for j in range(self.dim):
+                    grad[j] += slope[j]
+        return OK
+
+
+cdef class AddressKernel(Model):
+    """Calls a compiled function, without the interpreter lock:
+
+    ``double f(int64_t d, const double *theta, int64_t m, const int64_t *rows, double *grad, void *data)``
+
+    returns the log density of m rows together and fills grad (d numbers, all zero) with its gradient.
+
+    Parameters
+    ----------
+    dim, n : int
+    address, data : int
+        Of the function and of what it is given as `data`.
+    keep : object
+        What must live as long as the model.
+    """
+
+    cdef Function function
+    cdef void *data
+    cdef object keep
+
+    def __init__(self, Py_ssize_t dim, Py_ssize_t n, uintptr_t address, uintptr_t data=0, keep=None):
+        self.dim, self.n, self.tile = dim, n, min(max(n, 1), 1024)
+        self.function, self.data, self.keep = <Function> <void *> address, <void *> data, keep
+
+    cdef Py_ssize_t work_size(self) noexcept nogil:
+        return self.dim + self.tile
+
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+        cdef double *slope = s.work
+        cdef int64_t *rows = <int64_t *> (s.work + self.dim)
+        cdef Py_ssize_t i, j
+        cdef double c, density
+        for i in range(b.m):
+            rows[i] = row_of(b, i)
+        if b.weight == NULL:
+            return self.call(theta, b.m, rows, b.scale, slope, value, grad)
+        for i in range(b.m):
+            self.call(theta, 1, rows + i, b.scale * b.weight[i], slope, value, grad)
+        return OK
+
+    cdef int call(self, const double *theta, int64_t m, const int64_t *rows, double c, double *slope, double *value,
+                  double *grad) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef double density
+        memset(slope, 0, self.dim * sizeof(double))
+        density = self.function(self.dim, theta, m, rows, slope, self.data)
+        if value != NULL:
+            value[0] += c * density
+        if grad != NULL:
+            for j in range(self.dim):
+                grad[j] += c * slope[j]
+        return OK

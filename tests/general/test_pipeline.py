@@ -1,0 +1,314 @@
+"""Models that are no regressions, through the whole pipeline: names, priors, constraints, coordinates, results, resuming."""
+import numpy as np
+import pytest
+
+import sgmc
+from sgmc._toy_hierarchy import NormalPrecision
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fitting.layout import Layout
+
+from .models import Kinds, Line, Poissons, departures, table
+
+MEAN, SD = 0.07, 0.06     # five standard errors of 5,000 effective draws; in posterior sds, and relative
+
+
+@pytest.fixture(scope="module")
+def model():
+    return Line()
+
+
+@pytest.fixture(scope="module")
+def results(model):
+    return model.fit(seed=1)
+
+
+class TestALine:
+    def test_against_a_regression_of_the_same_posterior(self, results):
+        X, y = table()
+        other = sgmc.OLS(y, X, names=["b[0]", "b[1]"]).fit(seed=2, prior={"*": sgmc.normal(0, 2), "b[0]": sgmc.normal(0, 2),
+                                                                         "sigma": sgmc.exponential(1)})
+        assert list(results.params.index) == list(other.params.index) == ["b[0]", "b[1]", "sigma"]
+        assert np.abs((results.params - other.params) / other.bse).max() < 0.1         # five standard errors of both
+        assert np.abs(results.bse / other.bse - 1).max() < 0.07
+
+    def test_names_and_shapes(self, results):
+        assert results.draws_of("b").shape == (4, 1000, 2) and results.draws_of("sigma").shape == (4, 1000)
+        assert (results.draws_of("b")[..., 1] == results.draws[..., 1]).all()
+        assert results.mean_of("b") == pytest.approx(results.params[["b[0]", "b[1]"]].to_numpy())
+        assert results.sd_of("sigma") == pytest.approx(results.bse["sigma"])
+        with pytest.raises(ArgumentError, match="'sigm' is not a parameter; did you mean 'sigma'"):
+            results.draws_of("sigm")
+
+    def test_the_summary_says_what_was_done(self, results):
+        text = str(results.summary())
+        assert "Line" in text and "lmsgld-cv" in text and "sigma: positive" in text
+        assert "Prior: b: normal(0, 2); sigma: exponential(1)" in text
+        assert results.verdict.trustworthy and max(map(len, text.splitlines())) <= 78
+
+    def test_everything_that_draws_and_scores_give(self, results):
+        assert results.accuracy()[["mean_error", "sd_error"]].abs().to_numpy().max() < 0.1
+        assert results.ksd() < 0.2 and results.ess().min() > 1000 and results.rhat().max() < 1.02
+        assert results.hypothesis("b[0] > b[1]")["prob"] == 1.0
+        assert results.contrast({"b[0]": 1, "b[1]": -1}).shape == (1, 5) and len(results.to_frame()) == 4000
+        assert results.gradient_noise().tau.max() > 0 and results.zv_means().shape == (3, 3)
+
+    @pytest.mark.parametrize("name", ["predict", "resid_response", "loo", "plot_pp_check", "df_resid", "pvalues"])
+    def test_what_does_not_apply_is_refused_by_name(self, results, name):
+        with pytest.raises(AttributeError, match=f"{name} (does not apply to Line|has no meaning)"):
+            getattr(results, name)
+
+    def test_going_on_is_as_if_it_had_never_stopped(self, results, model, tmp_path):
+        longer = model.fit(seed=1, draws=1200)
+        assert (results.resume(draws=200).draws == longer.draws).all()
+        results.save(tmp_path / "a")
+        loaded = sgmc.load(tmp_path / "a")
+        assert (loaded.resume(draws=200, data=model).draws == longer.draws).all()
+        with pytest.raises(ArgumentError, match="data=<the Line model of the fit>"):
+            loaded.resume(draws=10)
+        with pytest.raises(ArgumentError, match="made from other data"):
+            loaded.resume(draws=10, data=Shifted())
+
+    def test_an_arviz_tree_has_the_shapes(self, results):
+        pytest.importorskip("arviz_base")
+        tree = results.to_arviz()
+        assert tree["posterior"]["b"].shape == (4, 1000, 2) and tree["posterior"]["sigma"].shape == (4, 1000)
+
+    @pytest.mark.parametrize("arguments, message", [
+        (dict(weights=[1.0]), "weights does not apply to Line"), (dict(cov_type="robust"), "cov_type does not apply"),
+        (dict(prior={"a": "flat"}), "prior: 'a' is not a parameter; they are: b, sigma"),
+        (dict(prior={"b": sgmc.gamma(2)}), "is for positive parameters, 'b.0.' is not one"),
+        (dict(prior=sgmc.horseshoe()), "belongs to slopes"), (dict(prior=sgmc.dirichlet(1)), "simplex"),
+        (dict(init={"b": [0.0, 0.0]}), "init: 'sigma' is missing"), (dict(init={"b": 1.0, "sigma": 1.0}), r"init\['b'\] has shape \(\)"),
+        (dict(init=[0.0, 0.0, -1.0]), "init: .* is not positive"), (dict(init=[0.0]), r"init has shape \(1,\)")])
+    def test_arguments_that_do_not_suit(self, model, arguments, message):
+        with pytest.raises(ArgumentError, match=message):
+            model.fit(seed=1, draws=10, **arguments)
+
+    @pytest.mark.parametrize("arguments, message", [
+        (dict(subsample="block"), "shuffled = True"), (dict(subsample="stratified"), "needs the outcomes of a regression"),
+        (dict(subsample="preferential"), "has none; use subsample='uniform'"),
+        (dict(gradient="taylor"), "use gradient='cv'")])
+    def test_combinations_that_are_refused(self, model, arguments, message):
+        with pytest.raises(NotSupported, match=message):
+            model.fit(seed=1, draws=10, **arguments)
+
+    @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+    def test_priors_by_name_number_and_star(self, model):
+        done = model.fit(seed=1, sampler="laplace", draws=200, prior={"b[1]": sgmc.normal(0, 0.01), "b": sgmc.laplace(0, 1), "*": "flat"})
+        assert list(done.prior_summary().used) == ["laplace(0, 1)", "normal(0, 0.01)", "flat"]
+        assert abs(done.params["b[1]"]) < 0.2
+
+    @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+    def test_starts_by_name(self, model):
+        begun = model.fit(seed=1, sampler="sgld", step_size=1e-12, draws=2, thin=1, warmup=0, init={"b": [1.0, 2.0], "sigma": 3.0},
+                          chains=1)
+        assert begun.draws[0, 0] == pytest.approx([1, 2, 3], abs=1e-4)
+        assert begun.resume(draws=2).draws.shape == (1, 4, 3)
+
+    def test_a_race_of_arms(self, model):
+        race = sgmc.tune(model, sampler="lmsgld", budget_steps=300, seed=1)
+        assert np.isfinite(race.history.metric).any()
+        with pytest.raises(ArgumentError, match="log_loss"):
+            sgmc.tune(model, metric="log_loss")
+
+
+class Shifted(Line):
+    """Other data."""
+
+    def __init__(self):
+        super().__init__()
+        self.y = self.y + 1
+
+
+class Unscaled(Line):
+    """As if no mode would do."""
+
+    scaled = False
+    start = {"b": [0.9, -0.5], "sigma": 0.8}
+
+
+class TestWithoutAnApproximation:
+    def test_exact_samplers_adapt(self):
+        results, other = Unscaled().fit(seed=1), Line().fit(seed=2)
+        assert results.sampler.name == "mala" and "scale is not known" in str(results.summary())
+        assert np.abs((results.params - other.params) / other.bse).max() < 0.15 and np.abs(results.bse / other.bse - 1).max() < 0.1
+
+    def test_minibatches_want_a_step(self):
+        with pytest.raises(ArgumentError, match="step_size: sgld has no default here"):
+            Unscaled().fit(seed=1, sampler="sgld")
+
+    def test_a_given_step_is_judged_by_scores(self):
+        good = Unscaled().fit(seed=1, sampler="lmsgld", step_size=5e-4, gradient="cv", thin=20, batch_size=100)
+        assert good.verdict.trustworthy and "by the scores" in good.verdict.text
+        bad = Unscaled().fit(seed=1, sampler="sgld", step_size=5e-4, gradient="simple", thin=20, batch_size=100)
+        assert not bad.verdict.trustworthy and "spread inflated" in bad.verdict.text
+
+    def test_preconditioning_is_refused(self):
+        with pytest.raises(NotSupported, match="no mode to precondition at"):
+            Unscaled().fit(seed=1, precondition="dense")
+
+
+class TestLayout:
+    LAYOUT = Layout({"W": (2, 3), "s": (), "v": 2}, {"W": "simplex", "s": ("interval", 0, 2)})
+
+    def test_names_and_free_names(self):
+        assert self.LAYOUT.names == ["W[0,0]", "W[0,1]", "W[0,2]", "W[1,0]", "W[1,1]", "W[1,2]", "s", "v[0]", "v[1]"]
+        assert self.LAYOUT.free_names == ["W[0,0]", "W[0,1]", "W[1,0]", "W[1,1]", "s", "v[0]", "v[1]"]
+        assert (self.LAYOUT.map.size, self.LAYOUT.map.dim) == (9, 7)
+
+    def test_pack_and_unpack(self):
+        theta = np.random.default_rng(0).normal(size=(4, 9))
+        named = self.LAYOUT.unpack(theta)
+        assert named["W"].shape == (4, 2, 3) and named["s"].shape == (4,)
+        assert (self.LAYOUT.pack(named) == theta).all()
+        assert self.LAYOUT.pack({**self.LAYOUT.unpack(theta[0]), "s": theta[:, 6]}).shape == (4, 9)
+
+    @pytest.mark.parametrize("parameters, constraints, message", [
+        ({}, {}, "must be a dict of names"), ({"a": -1}, {}, "must be a shape"), ({"a": 2.5}, {}, "must be a shape"),
+        ({"a": ()}, {"b": "positive"}, "'b' is not a parameter"), ({"a": ()}, {"a": "negative"}, "must be 'positive'"),
+        ({"a": ()}, {"a": "simplex"}, "no two numbers"), ({"a": 2}, {"a": ("interval", 1, 0)}, "must be 'positive'")])
+    def test_refusals(self, parameters, constraints, message):
+        with pytest.raises(ArgumentError, match=message):
+            Layout(parameters, constraints)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+@pytest.mark.parametrize("sampler", [name for name, cls in sgmc.registry.room("samplers").items() if cls().needs_noise])
+def test_samplers_that_want_single_coordinates(sampler):
+    with pytest.raises(NotSupported, match="ordered parameters and those on a simplex mix"):
+        Kinds().fit(seed=1, sampler=sampler)
+    assert Poissons().fit(seed=1, sampler=sampler, draws=200, step_size=0.1, thin=2, chains=1).draws.shape == (1, 200, 3)
+
+
+class Many(Poissons):
+    """Rates that are taken for many."""
+
+    scaled = False
+    defaults = dict(sampler="mala", warmup=500)
+
+
+class TestMoments:
+    def test_draws_of_some_and_moments_of_all(self):
+        class Two(Many):
+            parameters = {"a": 2, "b": ()}
+            constraints = {"a": "positive", "b": "positive"}
+
+        whole, part = Two().fit(seed=1, draws=500), Two().fit(seed=1, draws=500, keep="b")
+        assert part.names == ["b"] and (part.draws_of("b") == whole.draws_of("b")).all()
+        assert part.moments()["mean"].to_numpy() == pytest.approx(whole.params.to_numpy(), rel=1e-12)
+        assert part.moments()["sd"].to_numpy() == pytest.approx(whole.bse.to_numpy(), rel=2e-3)      # divisor n, not n - 1
+        assert part.mean_of("a").shape == (2,) and "moments() has all" in " ".join(str(part.summary()).split())
+        with pytest.raises(ArgumentError, match="draws of 'a' were not kept: fit with keep="):
+            part.draws_of("a")
+        longer = Two().fit(seed=1, draws=600, keep="b")
+        again = part.resume(draws=100)
+        assert (again.draws == longer.draws).all() and (again.moments() == longer.moments()).all(axis=None)
+
+    def test_too_many_draws_become_moments(self, monkeypatch):
+        import sgmc.fitting.general as room
+
+        monkeypatch.setattr(room, "MEMORY_LIMIT", 8 * 4 * 500 * 2)
+        monkeypatch.setattr(room, "SAMPLE", 2)
+        part = Many().fit(seed=1, draws=500)
+        assert part.names == ["rate[0]", "rate[2]"] and len(part.moments()) == 3
+
+    def test_keep_belongs_to_models_of_many(self):
+        with pytest.raises(ArgumentError, match="keep does not apply here"):
+            Line().fit(seed=1, keep="b")
+        with pytest.raises(ArgumentError, match="keep: 'c' is not a parameter"):
+            Many().fit(seed=1, keep="c")
+
+
+class OwnPrior(Line):
+    """The prior of `Line`, written by hand."""
+
+    prior = None
+
+    def log_prior(self, theta):
+        return -theta["b"] @ theta["b"] / 8 - theta["sigma"]
+
+    def grad_log_prior(self, theta):
+        return {"b": -theta["b"] / 4, "sigma": -1.0}
+
+
+class TestPriorsOfUsers:
+    def test_the_same_draws(self, results):
+        own = OwnPrior().fit(seed=1)
+        assert np.abs(own.draws - results.draws).max() < 1e-9 and "the model's own" in str(own.summary())
+
+    def test_by_differences(self, results):
+        class Without(OwnPrior):
+            grad_log_prior = None
+
+        assert np.abs(Without().fit(seed=1).draws - results.draws).max() < 1e-6
+
+    def test_not_both(self):
+        with pytest.raises(ArgumentError, match="the model has a prior of its own"):
+            OwnPrior().fit(seed=1, prior="flat")
+
+
+class Edged(Poissons):
+    """Rates that a metric keeps positive."""
+
+    own_metric = True
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_a_metric_of_the_models_own_moves_parameters_as_they_are():
+    """Patterson & Teh's dynamics of positive numbers: at shapes from 4 on and steps of 0.02 their error is below Monte Carlo's."""
+    model = Edged()
+    mean, sd = departures(model, sampler="sgrld", step_size=0.02, batch_size=8, draws=4000, thin=20)
+    assert mean < 2 * MEAN and sd < 2 * SD
+
+
+def test_a_compiled_model_as_it_is():
+    from sgmc._toys import GaussianLocation
+
+    y = np.random.default_rng(0).normal([1.0, -2.0], 1.0, (50, 2))
+    done = sgmc.sample(GaussianLocation(y, 1.0), seed=1, prior="flat")
+    assert done.names == ["theta[0]", "theta[1]"] and done.draws_of("theta").shape == (4, 1000, 2)
+    assert np.abs((done.params - y.mean(axis=0)) * np.sqrt(50)).max() < MEAN and np.abs(done.bse * np.sqrt(50) - 1).max() < SD
+
+
+class Updated(sgmc.Model):
+    """A normal law whose precision is drawn from its conditional law, between the steps of a sampler that moves the mean."""
+
+    parameters = {"mu": (), "precision": ()}
+    prior = "flat"
+    start = [1.0, 1.0]
+    defaults = {"sampler": "lmsgld", "step_size": 0.02, "batch_size": 40, "thin": 10}
+
+    def __init__(self):
+        self.y = np.random.default_rng(4).normal(1.0, 0.7, 40)
+        self.n = 40
+
+    def kernel(self):
+        return NormalPrecision(self.y)
+
+    def exact(self):
+        """With a gamma prior of the precision mu is Student's, 2 (1 + n/2) - 1 degrees of freedom, by its density on a grid."""
+        mu = np.linspace(-1, 3, 20_001)
+        shape, rate = 1 + self.n / 2, 1 + 0.5 * ((self.y[:, None] - mu) ** 2).sum(axis=0)
+        p = rate ** -shape
+        mean = np.average(mu, weights=p), np.average(shape / rate, weights=p)
+        square = np.average(mu ** 2, weights=p), np.average(shape * (shape + 1) / rate ** 2, weights=p)
+        return np.array(mean), np.sqrt(np.array(square) - np.square(mean))
+
+
+class TestConditionalUpdates:
+    @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+    def test_the_posterior_is_right_and_scores_are_not_asked(self):
+        mean, sd = departures(Updated(), draws=4000)
+        assert mean < MEAN and sd < SD
+        done = Updated().fit(seed=1)
+        assert done.ksd() is None and "no formula tells what the step does" in done.verdict.text
+
+    @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+    def test_an_update_by_other_data_is_seen(self, monkeypatch):
+        monkeypatch.setattr(Updated, "kernel", lambda self: NormalPrecision(2 * self.y))
+        assert departures(Updated(), draws=4000)[1] > 3 * SD
+
+    @pytest.mark.parametrize("arguments", [dict(sampler="mala"), dict(sampler="auto"), dict(precondition="diag")])
+    def test_what_does_not_go_with_them(self, arguments):
+        with pytest.raises(NotSupported, match="own updates change|takes no other coordinates"):
+            Updated().fit(seed=1, **arguments)
