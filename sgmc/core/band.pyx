@@ -84,7 +84,7 @@ cdef class Band:
     cdef bint propose(self, Rng rng, double since, double *t) noexcept nogil:
         """The first event after `since`, and its `bound`; false where there is none up to the last knot, t, where one is to look anew."""
         cdef double e = next_exponential(rng), begin = since, low = self.height(since), end, high, area
-        cdef int i
+        cdef Py_ssize_t i
         for i in range(1, KNOTS):
             end = since + AT[i] * self.unit
             high = self.height(end)
