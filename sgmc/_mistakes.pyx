@@ -3,7 +3,7 @@ import numpy as np
 
 from libc.string cimport memcpy
 
-from sgmc.core.contract cimport OK, Batch, Gradient, Map, Metric, Model, Rng, Sampler, Scratch, State, Subsampler
+from sgmc.core.contract cimport OK, Batch, Gradient, Map, Metric, Model, Rng, Sampler, Scratch, State
 from sgmc.core.metropolis cimport Metropolis
 
 cdef enum:
@@ -148,29 +148,6 @@ cdef class Astray(Sampler):
         for j in range(s.dim if turned else 0):
             s.v[j] = -s.v[j]
         return status
-
-
-cdef class Hushed(Subsampler):
-    """Planted: a scheme that tells `factor` times the variance that its sums have."""
-
-    cdef Subsampler inner
-    cdef double factor
-    cdef object memory
-    cdef Batch *copy
-
-    def __init__(self, Subsampler inner, double factor):
-        self.inner, self.factor, self.n, self.m = inner, factor, inner.n, inner.m
-        self.memory = bytearray(inner.m * sizeof(Batch))
-        self.copy = <Batch *> <char *> self.memory
-
-    cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil:
-        cdef const Batch *right = NULL
-        cdef Py_ssize_t k, n = self.inner.draw(rng, &right)
-        for k in range(n):
-            self.copy[k] = right[k]
-            self.copy[k].fpc *= self.factor
-        runs[0] = self.copy
-        return n
 
 
 cdef class NoJacobian(Map):

@@ -150,8 +150,16 @@ def slope(Gradient gradient, x, v, Rng rng):
     """One estimate of v . g at x, and of the variance of that estimate."""
     cdef double[::1] at = np.array(x, dtype=float), along = np.array(v, dtype=float)
     cdef double mean = 0, var = 0
-    gradient.slope(&at[0], &along[0], rng, &mean, &var)
+    gradient.slope(&at[0], &along[0], rng, &mean, &var, NULL)
     return mean, var
+
+
+def along(Gradient gradient, x, v, Rng rng):
+    """One estimate of g at x with the variance of its slope along v, from one batch: (g, variance)."""
+    cdef double[::1] at = np.array(x, dtype=float), direction = np.array(v, dtype=float), g = np.empty(gradient.dim)
+    cdef double mean = 0, variance = 0
+    gradient.slope(&at[0], &direction[0], rng, &mean, &variance, &g[0])
+    return np.asarray(g), variance
 
 
 def repeated_slope(Gradient gradient, x, v, Rng rng, Py_ssize_t times):
@@ -162,7 +170,7 @@ def repeated_slope(Gradient gradient, x, v, Rng rng, Py_ssize_t times):
     begun = time.process_time()
     with nogil:
         for k in range(times):
-            gradient.slope(&at[0], &along[0], rng, &mean, &variance)
+            gradient.slope(&at[0], &along[0], rng, &mean, &variance, NULL)
     return (time.process_time() - begun) / times
 
 
@@ -268,15 +276,15 @@ cdef class FlatBlock(Subsampler):
 
 
 cdef class Misscaled(Subsampler):
-    """Planted: a scheme whose sums are scaled by `factor` N/n."""
+    """Planted: a scheme whose sums are scaled by `factor` N/n, or that tells `variance` times the variance that they have."""
 
     cdef Subsampler inner
-    cdef double factor
+    cdef double factor, variance
     cdef object memory
     cdef Batch *copy
 
-    def __init__(self, Subsampler inner, double factor):
-        self.inner, self.factor, self.n, self.m = inner, factor, inner.n, inner.m
+    def __init__(self, Subsampler inner, double factor=1, double variance=1):
+        self.inner, self.factor, self.variance, self.n, self.m = inner, factor, variance, inner.n, inner.m
         self.memory = bytearray(inner.m * sizeof(Batch))
         self.copy = <Batch *> <char *> self.memory
 
@@ -286,6 +294,7 @@ cdef class Misscaled(Subsampler):
         for k in range(n):
             self.copy[k] = right[k]
             self.copy[k].scale *= self.factor
+            self.copy[k].fpc *= self.variance
         runs[0] = self.copy
         return n
 

@@ -368,6 +368,11 @@ def test_a_skewed_own_parameter_gets_an_exact_sampler(alpha, sampler):
 
 # ---- by family and link ---------------------------------------------------------------------------------------------------
 
+def shown(value):
+    """A family or link without its address."""
+    return f"{type(value).__name__}()" if isinstance(value, sm.families.Family) else str(value)
+
+
 BINARY = {name for name, family in FAMILIES.items() if family.outcome == "binary"}
 
 
@@ -379,7 +384,7 @@ BINARY = {name for name, family in FAMILIES.items() if family.outcome == "binary
     ("negativebinomial", "negativebinomial", None), ("negativebinomial", sm.families.NegativeBinomial, None),
     ("ols", "gaussian", None), ("ols", sm.families.Gaussian(), "identity"), ("gaussianlog", sm.families.Gaussian(LINKS.Log()), None),
     ("gamma", "Gamma", None), ("gamma", sm.families.Gamma(LINKS.Log()), None), ("gamma", sm.families.Gamma, None),
-    ("inversegaussian", "inverse.gaussian", "log"), ("inversegaussian", sm.families.InverseGaussian(LINKS.Log()), None)], ids=str)
+    ("inversegaussian", "inverse.gaussian", "log"), ("inversegaussian", sm.families.InverseGaussian(LINKS.Log()), None)], ids=shown)
 def test_glm_is_the_verb_of_that_family_and_link(verb, family, link):
     counts = verb in ("poisson", "negativebinomial")
     frame = COUNTS.assign(y=COUNTS.y if counts else (COUNTS.y > 2).astype(int) if verb in BINARY else COUNTS.y + COUNTS.e)

@@ -105,6 +105,12 @@ def test_arguments_that_do_not_apply_are_refused_by_name(name, how, message):
         fit(name, **how)
 
 
+def test_velocities_that_are_never_drawn_anew_take_no_rate_for_it():
+    with pytest.raises(ArgumentError, match="refresh=2 does not apply to dynamics='zigzag'"):
+        sgmc.SGPDMP(refresh=2.0)
+    assert sgmc.SGPDMP(dynamics="zigzag", refresh=0.5) == sgmc.SGPDMP()              # all parameters, as a race gives them
+
+
 @pytest.mark.parametrize("name", ["sbps", "psbps"])
 def test_samplers_without_steps_refuse_one(name):
     with pytest.raises(ArgumentError, match=f"step_size does not apply to {name}"):

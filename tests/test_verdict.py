@@ -17,7 +17,7 @@ import sgmc
 from sgmc import diagnostics, verbs
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fitting import problem as problems
-from sgmc.results.verdict import LIMIT, at_most
+from sgmc.results.verdict import LIMIT, Worst, at_most
 
 WRONG = 0.15              # error of an sd with which nothing may be called trustworthy
 SLACK = 0.02              # error of the references: 20,000 draws, of which at least 4,000 are effective
@@ -257,6 +257,12 @@ def test_fewer_draws_than_scores_need_are_judged_by_formula():
     assert not Case("small", {"draws": 3, "chains": 1}).fit().verdict.trustworthy
 
 
+def test_a_small_error_that_is_certain_counts_beside_a_larger_one_that_is_not():
+    """The first parameter may be off by 0.5 or by nothing, the second by 0.2 at least."""
+    worst = Worst.of(np.array([0.25, -0.3]), np.array([0.125, 0.05]))
+    assert (worst.size, worst.least, worst.most) == (-0.3, pytest.approx(0.2), 0.5)
+
+
 def test_errors_are_rounded_up():
     assert [at_most(e) for e in (0.001, 0.01, 0.011, 0.09, 0.091, 0.1)] == [0.01, 0.01, 0.02, 0.09, 0.1, 0.1]
 
@@ -274,9 +280,20 @@ def test_half_the_step_shows_half_the_bias():
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_half_the_step_of_rates_that_are_held():
+    """sgpdmp widens the variance by h sqrt((1 + V) / (2 pi)), V = 0 with all rows: the sds by half of that, and less in few dimensions."""
+    h = 1.0
+    all_rows = {"gradient": "simple", "batch_size": len(table("small"))}
+    halved = Case("small", {"sampler": "sgpdmp", "step_size": h, "draws": 4000, **all_rows}).fit().half_step(4000)
+    assert (halved.sd_change > 4 * halved.mcse_sd_change).all() and (halved.sd_change < 0.5 * h / np.sqrt(2 * np.pi)).all()
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_half_the_step_is_refused_where_it_says_nothing(plain, tmp_path):
     with pytest.raises(NotSupported, match="mala has no step"):
         Case("tiny", {"sampler": "mala", "draws": 2000}).fit().half_step()
+    with pytest.raises(NotSupported, match="sbps has no step"):
+        Case("tiny", {"sampler": "sbps", "draws": 50}).fit().half_step()
     with pytest.raises(NotSupported, match="constant step"):
         Case("small", {"sampler": "sgld", "step_size": lambda t: 0.1 / (1 + t / 1000)}).fit().half_step()
     with pytest.raises(ArgumentError, match="draws=0"):

@@ -3,6 +3,8 @@ from libc.math cimport sqrt
 
 from sgmc.core.contract cimport Rng, normal_fill
 
+REFRESHED = 0.75          # what a refreshment in a path of one sd, over sqrt(d), adds to the autocorrelation time
+
 
 cdef void refreshed(Rng rng, Py_ssize_t dim, const double *scale, double *v) noexcept nogil:
     """v = A u, u uniform on the sphere."""

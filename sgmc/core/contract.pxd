@@ -47,8 +47,8 @@ cdef class Gradient:              # estimator = model + prior + map + subsampler
     cdef double[::1] work, residual, natural, ahead, part, square, single, along
     # g = unbiased estimate of the gradient of log posterior at x; sd (or NULL) = its sd a coordinate, prior excluded
     cdef int estimate(self, const double *x, Rng rng, double *g, double *sd) except -1 nogil
-    # one batch: estimate of v . g and of the variance of that estimate
-    cdef int slope(self, const double *x, const double *v, Rng rng, double *mean, double *var) except -1 nogil
+    # one batch: estimate of v . g, of the variance of that estimate by its rows, and g itself (or NULL)
+    cdef int slope(self, const double *x, const double *v, Rng rng, double *mean, double *var, double *g) except -1 nogil
     # exact value and gradient (NULL: not wanted) from all rows (Metropolis, diagnostics)
     cdef int full(self, const double *x, double *value, double *g) except -1 nogil
     # the model's conditional update, between steps

@@ -102,7 +102,7 @@ cdef class Gradient:
                 self.map.pull_sd(x, spread, sd)
         return OK
 
-    cdef int slope(self, const double *x, const double *v, Rng rng, double *mean, double *var) except -1 nogil:
+    cdef int slope(self, const double *x, const double *v, Rng rng, double *mean, double *var, double *g) except -1 nogil:
         cdef Py_ssize_t j
         cdef const double *theta = x
         cdef const double *direction = v
@@ -125,7 +125,13 @@ cdef class Gradient:
             self.map.pull(x, &self.ahead[0], &self.single[0])
             for j in range(self.dim):
                 mean[0] += v[j] * self.single[j]
-        return sample_slope(self, theta, direction, runs, n_runs, mean, var)
+        sample_slope(self, theta, direction, runs, n_runs, mean, var, &self.ahead[0] if g != NULL else NULL)
+        if g != NULL and self.map is None:
+            memcpy(g, &self.ahead[0], self.dim * sizeof(double))
+        elif g != NULL:
+            memset(g, 0, self.dim * sizeof(double))
+            self.map.pull(x, &self.ahead[0], g)
+        return OK
 
     cdef int full(self, const double *x, double *value, double *g) except -1 nogil:
         cdef Batch everything = all_rows(self.model.n), tile
@@ -261,8 +267,8 @@ cdef void close_stratum(Gradient g, Py_ssize_t m, double fpc, double *grad, doub
 
 
 cdef int sample_slope(Gradient g, const double *theta, const double *v, const Batch *runs, Py_ssize_t n_runs, double *mean,
-                      double *var) except -1 nogil:
-    """mean += v . (scaled, corrected row gradients of a batch); var of that sum, stratum by stratum."""
+                      double *var, double *grad) except -1 nogil:
+    """mean += v . (scaled, corrected row gradients of a batch); var of that sum, stratum by stratum; grad (or NULL) += their sum."""
     cdef Batch tile
     cdef Py_ssize_t k, i, at
     cdef double total = 0, square = 0, slope
@@ -273,7 +279,7 @@ cdef int sample_slope(Gradient g, const double *theta, const double *v, const Ba
         g.touched += runs[k].m
         seen += runs[k].m
         while next_tile(&runs[k], g.model.tile if g.model.width else 1, &at, &tile):
-            tile_slopes(g, theta, v, &tile)
+            tile_slopes(g, theta, v, &tile, grad)
             for i in range(tile.m):
                 slope = g.residual[i]
                 total += slope
@@ -286,8 +292,8 @@ cdef int sample_slope(Gradient g, const double *theta, const double *v, const Ba
     return OK
 
 
-cdef int tile_slopes(Gradient g, const double *theta, const double *v, const Batch *tile) except -1 nogil:
-    """residual_i = scale w_i v . (dlog p_i - c_i) for the rows of a tile (one row for models without scores)."""
+cdef int tile_slopes(Gradient g, const double *theta, const double *v, const Batch *tile, double *grad) except -1 nogil:
+    """residual_i = scale w_i v . (dlog p_i - c_i) for the rows of a tile (one row for models without scores); grad as above."""
     cdef Py_ssize_t i, k, j, w = g.model.width
     cdef double *r = &g.residual[0]
     cdef double *eta = &g.work[0]
@@ -298,11 +304,15 @@ cdef int tile_slopes(Gradient g, const double *theta, const double *v, const Bat
         r[0] = 0
         for j in range(g.model.dim):
             r[0] += v[j] * g.single[j]
+            if grad != NULL:
+                grad[j] += g.single[j]
         return OK
     g.model.scores(theta, tile, &g.scratch, r, NULL)
     g.remember(tile, r)
     g.correct(theta, tile, r)
     weigh(tile, w, r)
+    if grad != NULL:
+        g.model.add_scores(tile, &g.scratch, r, grad)
     inner.work += tile.m * w
     g.model.predictors(v, tile, &inner, eta)
     for i in range(tile.m):

@@ -12,6 +12,11 @@ cdef class Events(Sampler):
     cdef void move(self, State *s, double dt) noexcept nogil                               # x += v dt
     cdef int verdict(self, Rng rng, double rate, double bound, double slack) noexcept nogil
 
+cdef class Guided(Events):
+    cdef double[::1] g                        # the gradient by which events happen on the line ahead
+    cdef bint known                           # whether it has been computed
+    cdef int guide(self, State *s, Gradient g, Rng rng) except -1 nogil           # computes it where it is not known
+
 cdef double arrival(Rng rng, double a, double b) noexcept nogil               # first event at rate max(0, a + b t), b >= 0
 cdef double distance(Py_ssize_t dim, const double *x, const double *y) noexcept nogil
 cdef double inner(Py_ssize_t dim, const double *x, const double *y) noexcept nogil

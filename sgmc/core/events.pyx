@@ -4,9 +4,11 @@ An event is a step.  Its rate along a line is bounded by an affine function of t
 happens with probability rate / bound (thinning, Lewis & Shedler 1979).  The rate may be that of a fresh unbiased estimate of the
 gradient: then it is the mean over estimates that counts (Bierkens, Fearnhead & Roberts 2019, section 4; Pakman et al. 2017, theorem 1).
 """
+import numpy as np
+
 from libc.math cimport INFINITY, sqrt
 
-from sgmc.core.contract cimport BOUND, Gradient, Rng, Sampler, State, next_exponential, next_uniform
+from sgmc.core.contract cimport BOUND, OK, Gradient, Rng, Sampler, State, next_exponential, next_uniform
 from sgmc.core.spec import SamplerSpec
 
 cdef double ROUNDING = 1e-6       # by which a rate may exceed its bound, relatively
@@ -65,6 +67,30 @@ cdef class Events(Sampler):
         """Continue from a `state()`."""
         Sampler.set_state(self, state)
         self.proposed, self.accepted = state["counts"]
+
+
+cdef class Guided(Events):
+    """Events by a gradient that is kept between them: that where the line begins, or one that is held."""
+
+    def __init__(self, Py_ssize_t dim, double step):
+        Events.__init__(self, dim, step)
+        self.g = np.zeros(dim)
+
+    cdef int guide(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        if not self.known:
+            g.estimate(s.x, rng, &self.g[0], NULL)
+            self.known = True
+        return OK
+
+    def state(self):
+        """Also the gradient."""
+        return {**Events.state(self), "g": np.array(self.g) if self.known else None}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        Events.set_state(self, state)
+        self.known = state["g"] is not None
+        np.asarray(self.g)[:] = state["g"] if self.known else 0.0
 
 
 class EventSpec(SamplerSpec):

@@ -1,8 +1,8 @@
 # Coordinates that stay at zero for a while: zig-zag processes for spike-and-slab priors.
 from sgmc.core.contract cimport Rng, State
-from sgmc.core.events cimport Events
+from sgmc.core.events cimport Guided
 
-cdef class Sticky(Events):
+cdef class Sticky(Guided):
     cdef readonly double[::1] release, kept   # rate at which a coordinate leaves zero (0: never sticks); the velocity it leaves with
     cdef double crossing(self, State *s, Py_ssize_t *which) noexcept nogil        # time until one comes to zero
     cdef double freedom(self, State *s, Rng rng) noexcept nogil                   # time until one leaves it

@@ -8,14 +8,17 @@ import numpy as np
 from libc.math cimport INFINITY
 
 from sgmc.core.contract cimport OK, Rng, State, next_exponential, next_uniform
-from sgmc.core.events cimport Events
+from sgmc.core.events cimport Guided
+from sgmc.core.spec import Parameter
+
+INCLUSION = Parameter("inclusion", 0.5, "prior probability that a slope is not zero", 0.0, 1.0)
 
 
-cdef class Sticky(Events):
+cdef class Sticky(Guided):
     """Velocities are -1, 1, or 0 of coordinates that stick; a leaf writes `step`.  Nothing sticks before `set_release`."""
 
     def __init__(self, Py_ssize_t dim, double step):
-        Events.__init__(self, dim, step)
+        Guided.__init__(self, dim, step)
         self.release, self.kept = np.zeros(dim), np.zeros(dim)
 
     def set_release(self, rates):
@@ -61,11 +64,11 @@ cdef class Sticky(Events):
 
     def state(self):
         """Also the velocities that coordinates leave zero with."""
-        return {**Events.state(self), "kept": np.array(self.kept)}
+        return {**Guided.state(self), "kept": np.array(self.kept)}
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        Events.set_state(self, state)
+        Guided.set_state(self, state)
         np.asarray(self.kept)[:] = state["kept"]
 
 

@@ -119,13 +119,17 @@ def fit(problem, settings, begun, saved=None):
     problem.check_draws(settings)
     check_init(settings, problem.priors)
     spec, gradient, reason, seen = decide(problem, settings, size)
+    return sample(problem, planned(problem, settings, spec, gradient, seen, reason), seen, settings, begun, saved)
+
+
+def planned(problem, settings, spec, gradient, seen, reason=""):
+    """The plan of a sampler with a gradient, by what the pilot saw."""
     known = noise_of(problem, gradient, settings, seen)
-    if spec.continuous and not spec.exact:
-        return sample(problem, timed.plan(spec, gradient, settings, known, problem), seen, settings, begun, saved)
+    if spec.continuous and spec.exact:
+        return paths.plan(spec, gradient, settings, problem)
     if spec.continuous:
-        return sample(problem, paths.plan(spec, gradient, settings, problem), seen, settings, begun, saved)
-    plan = planning.plan(spec, gradient, reason, settings, known, size, problem.coordinates)
-    return sample(problem, plan, seen, settings, begun, saved)
+        return timed.plan(spec, gradient, settings, known, problem)
+    return planning.plan(spec, gradient, reason, settings, known, (problem.model.n, problem.dim), problem.coordinates)
 
 
 def sample(problem, plan, seen, settings, begun, saved=None):

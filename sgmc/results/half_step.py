@@ -8,9 +8,7 @@ from sgmc import diagnostics
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fitting.fit import sample
-from sgmc.fitting.noise import noise_of
-from sgmc.fitting.plan import plan
+from sgmc.fitting.fit import planned, sample
 from sgmc.fitting.settings import entropy
 
 SHARE = 4                 # a quarter of the draws
@@ -19,7 +17,7 @@ SHARE = 4                 # a quarter of the draws
 def half_step(fit, names, draws):
     """See `Results.half_step`."""
     done, spec, problem = fit.plan, fit.plan.spec, fit.problem
-    if spec.exact or not spec.uses_gradient:
+    if spec.exact or not spec.uses_gradient or spec.continuous and not spec.holds:
         raise NotSupported(f"half_step: {spec.name} has no step that its draws depend on, but for their number")
     if done.weighted:
         raise NotSupported("half_step needs a constant step: a decreasing one is its own comparison, early draws against late ones")
@@ -28,9 +26,7 @@ def half_step(fit, names, draws):
         warmup=None, init=problem.coordinates.reported(fit.x[:, -1]), chains=len(fit.x), time_limit=None, max_data_passes=None,
         progress=None, checkpoint=None, draws=draws or max(1, fit.x.shape[1] // SHARE),
         seed=entropy(seed_sequence(fit.settings.seed, "diagnostics")))
-    size = problem.model.n, problem.dim
-    halved = plan(spec, done.gradient, "", own, noise_of(problem, done.gradient, own, fit.pilot), size, problem.coordinates)
-    other = sample(problem, halved, fit.pilot, own, 0.0)
+    other = sample(problem, planned(problem, own, spec, done.gradient, fit.pilot), fit.pilot, own, 0.0)
     if "diverged" in other.run.statuses:
         raise ArgumentError(f"half_step: diverged at step_size={own.step_size:.3g}; take a much smaller step_size for the fit itself")
     first, second = (problem.coordinates.theta(one.x) for one in (fit, other))

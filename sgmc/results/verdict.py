@@ -35,26 +35,25 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Worst:
-    """The worst parameter's error with its Monte Carlo error."""
+    """The worst errors of all parameters, with twice their Monte Carlo errors.
+
+    Attributes
+    ----------
+    size : float
+        The error, with its sign, that is surest to be large.
+    least, most : float
+        What the largest is at least, and what it may be.
+    """
 
     size: float
-    mcse: float
+    least: float
+    most: float
 
     @classmethod
     def of(cls, errors, mcse):
-        """The one that may be largest, of arrays (d,)."""
-        j = int(np.argmax(np.abs(errors) + 2 * mcse))
-        return cls(float(errors[j]), float(mcse[j]))
-
-    @property
-    def most(self):
-        """What the error may be."""
-        return abs(self.size) + 2 * self.mcse
-
-    @property
-    def least(self):
-        """What it is at least."""
-        return abs(self.size) - 2 * self.mcse
+        """Of arrays (d,)."""
+        surest = np.abs(errors) - 2 * mcse
+        return cls(float(errors[np.argmax(surest)]), float(surest.max()), float((np.abs(errors) + 2 * mcse).max()))
 
 
 def verdict(fit, table, concerns, ess):

@@ -4,23 +4,21 @@ import numpy as np
 from libc.math cimport sqrt
 
 from sgmc.core.bounces cimport reflected, refreshed
+from sgmc.core.bounces import REFRESHED
 from sgmc.core.contract cimport BOUND, OK, Gradient, Rng, State, next_exponential
-from sgmc.core.events cimport TAKEN, Events, arrival, distance, inner
+from sgmc.core.events cimport TAKEN, Guided, arrival, distance, inner
 from sgmc.core.events import EventSpec
 from sgmc.core.spec import Parameter
 
-REFRESHED = 0.75          # what a refreshment in a path of one sd, over sqrt(d), adds to the autocorrelation time
 
-
-cdef class Bouncing(Events):
+cdef class Bouncing(Guided):
     """Velocities on the sphere of radius sqrt(d), drawn anew at rate refresh sqrt(d) / unit: `refresh` times in a path of length unit."""
 
     cdef double refresh
-    cdef double[::1] g
 
     def __init__(self, Py_ssize_t dim, double unit, double refresh):
-        Events.__init__(self, dim, unit)
-        self.refresh, self.g = refresh, np.zeros(dim)
+        Guided.__init__(self, dim, unit)
+        self.refresh = refresh
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
         return self.draw(s, rng)
@@ -41,15 +39,11 @@ cdef class Bouncing(Events):
 cdef class BouncyKernel(Bouncing):
     """All rows: along a line the rate is at most max(0, -v . g + kinks + v'Hv t)."""
 
-    cdef bint known
-
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t i
         cdef double a, b = 0, wait, patience = self.patience(rng)
         cdef int verdict
-        if not self.known:
-            g.estimate(s.x, rng, &self.g[0], NULL)
-            self.known = True
+        self.guide(s, g, rng)
         a = -inner(s.dim, s.v, &self.g[0])
         for i in range(s.dim):
             a += g.bounds.jump[i] * abs(s.v[i])
@@ -63,16 +57,6 @@ cdef class BouncyKernel(Bouncing):
         if verdict == BOUND:
             return BOUND
         return self.bounce(s) if verdict == TAKEN else OK
-
-    def state(self):
-        """Also the gradient where the next line begins."""
-        return {**Events.state(self), "g": np.array(self.g) if self.known else None}
-
-    def set_state(self, state):
-        """Continue from a `state()`."""
-        Events.set_state(self, state)
-        self.known = state["g"] is not None
-        np.asarray(self.g)[:] = state["g"] if self.known else 0.0
 
 
 cdef class LipschitzKernel(Bouncing):

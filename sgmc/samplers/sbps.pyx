@@ -8,13 +8,11 @@ from libc.stdint cimport int64_t
 
 from sgmc.core.band cimport Band
 from sgmc.core.bounces cimport reflected, refreshed
+from sgmc.core.bounces import REFRESHED
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_exponential, next_uniform
-from sgmc.core.directional cimport estimate_along
 from sgmc.core.events cimport Events, inner
 from sgmc.core.events import EventSpec
 from sgmc.core.spec import Parameter
-
-REFRESHED = 0.75          # what a refreshment in a path of one sd, over sqrt(d), adds to the autocorrelation time
 
 
 cdef class RegressionKernel(Events):
@@ -69,11 +67,12 @@ cdef class RegressionKernel(Events):
     cdef double look(self, State *s, Gradient g, Rng rng, double *noise) except? -1 nogil:
         """v . U' by a fresh minibatch, whose gradient is kept, and its variance."""
         cdef Py_ssize_t j
-        estimate_along(g, s.x, s.v, rng, &self.g[0], noise)
+        cdef double slope = 0
+        g.slope(s.x, s.v, rng, &slope, noise, &self.g[0])
         if self.learns and self.warming:
             for j in range(s.dim):
                 self.v[j] += (1 - self.past) * (self.g[j] * self.g[j] - self.v[j])
-        return -inner(s.dim, s.v, &self.g[0])
+        return -slope
 
     cdef void begin(self, double rate, double noise) noexcept nogil:
         """The velocity has changed: what is known of the line ahead is one rate."""

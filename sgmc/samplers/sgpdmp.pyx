@@ -6,25 +6,20 @@ import numpy as np
 from libc.math cimport INFINITY, fmax, fmin, sqrt
 
 from sgmc.core.bounces cimport reflected, refreshed
-from sgmc.core.contract cimport BOUND, DIVERGED, OK, Gradient, Rng, State, next_exponential, next_uniform
-from sgmc.core.events cimport TAKEN, Events, arrival, inner
+from sgmc.core.bounces import REFRESHED
+from sgmc.core.contract cimport OK, Gradient, Rng, State, next_exponential, next_uniform
+from sgmc.core.events cimport Guided, inner
 from sgmc.core.events import EventSpec
 from sgmc.core.spec import Parameter
 from sgmc.core.sticky cimport Sticky, signs
-
-REFRESHED = 0.75          # what a refreshment in a path of one sd, over sqrt(d), adds to the autocorrelation time
-INCLUSION = Parameter("inclusion", 0.5, "prior probability that a slope is not zero", 0.0, 1.0)
+from sgmc.core.sticky import INCLUSION
+from sgmc.errors import ArgumentError
 
 
 cdef class HeldZigZag(Sticky):
     """Flips at rates max(0, -v_i g_i) for a time h, g one minibatch's; then the next one."""
 
     cdef double left                          # of the time that g is held for
-    cdef double[::1] g
-
-    def __init__(self, Py_ssize_t dim, double step):
-        Sticky.__init__(self, dim, step)
-        self.g = np.zeros(dim)
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
         return signs(s, rng)
@@ -32,15 +27,16 @@ cdef class HeldZigZag(Sticky):
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t i, which = -1, last = -1
         cdef double total = 0, wait, hit, free, u
-        if self.left <= 0:
-            g.estimate(s.x, rng, &self.g[0], NULL)
+        if not self.known:
             self.left = self.step_size
+        self.guide(s, g, rng)
         for i in range(s.dim):
             total += fmax(-s.v[i] * self.g[i], 0.)
         wait = next_exponential(rng) / total if total > 0 else INFINITY
         hit, free = self.crossing(s, &which), self.freedom(s, rng)
         self.move(s, fmin(fmin(wait, hit), fmin(free, self.left)))
-        self.left = 0 if s.dt == self.left else self.left - s.dt
+        self.known = s.dt < self.left
+        self.left -= s.dt
         if which >= 0 and s.dt == hit:
             self.stick(s, which)
         elif s.dt == free:
@@ -57,25 +53,24 @@ cdef class HeldZigZag(Sticky):
         return OK
 
     def state(self):
-        """Also the gradient that is held."""
-        return {**Sticky.state(self), "g": np.array(self.g), "left": self.left}
+        """Also the time left."""
+        return {**Sticky.state(self), "left": self.left}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Sticky.set_state(self, state)
-        np.asarray(self.g)[:], self.left = state["g"], state["left"]
+        self.left = state["left"]
 
 
-cdef class HeldBouncy(Events):
+cdef class HeldBouncy(Guided):
     """A bounce in g at rate max(0, -v . g) for a path of length h, |v| = sqrt(d), g one minibatch's; then the next one."""
 
     cdef public double unit                   # of time, that refreshments are counted in
     cdef double refresh, left
-    cdef double[::1] g
 
     def __init__(self, Py_ssize_t dim, double step, double refresh):
-        Events.__init__(self, dim, step)
-        self.refresh, self.unit, self.g = refresh, 1.0, np.zeros(dim)
+        Guided.__init__(self, dim, step)
+        self.refresh, self.unit = refresh, 1.0
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
         refreshed(rng, s.dim, NULL, s.v)
@@ -83,13 +78,14 @@ cdef class HeldBouncy(Events):
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef double rate, wait, patience = next_exponential(rng) * self.unit / (self.refresh * sqrt(<double> s.dim))
-        if self.left <= 0:
-            g.estimate(s.x, rng, &self.g[0], NULL)
+        if not self.known:
             self.left = self.step_size / sqrt(<double> s.dim)
+        self.guide(s, g, rng)
         rate = -inner(s.dim, s.v, &self.g[0])
         wait = next_exponential(rng) / rate if rate > 0 else INFINITY
         self.move(s, fmin(fmin(wait, patience), self.left))
-        self.left = 0 if s.dt == self.left else self.left - s.dt
+        self.known = s.dt < self.left
+        self.left -= s.dt
         if s.dt == patience:
             refreshed(rng, s.dim, NULL, s.v)
         elif s.dt == wait:
@@ -97,74 +93,13 @@ cdef class HeldBouncy(Events):
         return OK
 
     def state(self):
-        """Also the gradient that is held."""
-        return {**Events.state(self), "g": np.array(self.g), "left": self.left}
+        """Also the time left."""
+        return {**Guided.state(self), "left": self.left}
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        Events.set_state(self, state)
-        np.asarray(self.g)[:], self.left = state["g"], state["left"]
-
-
-cdef class StickyKernel(Sticky):
-    """All rows, as the exact zig-zag process: bounds are those of the coordinates that move."""
-
-    cdef double[::1] g, root
-    cdef bint known, bounded
-
-    def __init__(self, Py_ssize_t dim, double unit):
-        Sticky.__init__(self, dim, unit)
-        self.g = np.zeros(dim)
-
-    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
-        return signs(s, rng)
-
-    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
-        cdef Py_ssize_t i, flip = 0, which = -1
-        cdef double wait, first = INFINITY, bound, swing = 0, hit, free
-        cdef int verdict
-        if not self.bounded:
-            with gil:
-                self.root = np.sqrt(np.diag(g.bounds.hessian))
-            self.bounded = True
-        if not self.known:
-            g.estimate(s.x, rng, &self.g[0], NULL)
-            self.known = True
-        for i in range(s.dim):
-            swing += s.v[i] * inner(s.dim, &g.bounds.hessian[i, 0], s.v)
-        swing = sqrt(fmax(swing, 0.))
-        for i in range(s.dim):
-            wait = arrival(rng, g.bounds.jump[i] - s.v[i] * self.g[i], self.root[i] * swing) if s.v[i] != 0 else INFINITY
-            if wait < first:
-                first, flip = wait, i
-        bound = g.bounds.jump[flip] - s.v[flip] * self.g[flip] + self.root[flip] * swing * first
-        hit, free = self.crossing(s, &which), self.freedom(s, rng)
-        self.move(s, fmin(first, fmin(hit, free)))
-        if s.dt == INFINITY:                                  # nothing moves, or nothing holds it
-            return DIVERGED
-        if s.dt == hit:
-            self.stick(s, which)
-        g.estimate(s.x, rng, &self.g[0], NULL)
-        if s.dt == free:
-            self.leave(s, rng)
-        if s.dt == hit or s.dt == free:
-            return OK
-        verdict = self.verdict(rng, -s.v[flip] * self.g[flip], bound, self.root[flip] * swing)
-        if verdict == BOUND:
-            return BOUND
-        if verdict == TAKEN:
-            s.v[flip] = -s.v[flip]
-        return OK
-
-    def state(self):
-        """Also the gradient where the next line begins."""
-        return {**Sticky.state(self), "g": np.array(self.g) if self.known else None}
-
-    def set_state(self, state):
-        """Continue from a `state()`."""
-        Sticky.set_state(self, state)
-        self.known = state["g"] is not None
-        np.asarray(self.g)[:] = state["g"] if self.known else 0.0
+        Guided.set_state(self, state)
+        self.left = state["left"]
 
 
 class SGPDMP(EventSpec):
@@ -184,6 +119,13 @@ class SGPDMP(EventSpec):
         Parameter("dynamics", "zigzag", "what moves", choices=("zigzag", "bouncy")),
         Parameter("refresh", 0.5, "bouncy: times that the velocity is drawn anew in a path as long as a posterior sd", 0.0, 1e6),
     )
+
+    def __init__(self, **values):
+        super().__init__(**values)
+        changed = [p.name for p in self.parameters if getattr(self, p.name) != p.default]
+        if self.dynamics == "zigzag" and "refresh" in changed:
+            raise ArgumentError(f"{type(self).__name__}: refresh={self.refresh:g} does not apply to dynamics='zigzag', whose velocities "
+                                "are never drawn anew; leave it out, or use dynamics='bouncy'")
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
@@ -233,24 +175,3 @@ class StickySGPDMP(SGPDMP):
     sticky = True
     parameters = (INCLUSION,)
     dynamics = "zigzag"
-
-
-class StickyZigZag(EventSpec):
-    """Sticky zig-zag process with all rows (Bierkens, Grazzi, van der Meulen & Schauer 2023, section 2.3): exact, for spike and slab.
-
-    `zigzag` whose slopes stay at zero as those of `stickysgpdmp` do; while one does, bounds of the others' rates are lower.
-    """
-
-    name = "stickyzigzag"
-    all_rows = True
-    sticky = True
-    parameters = (INCLUSION,)
-
-    def build(self, dim, step):
-        """See `SamplerSpec.build`."""
-        return StickyKernel(dim, step)
-
-    def events(self, bounds, unit):
-        """As of `zigzag`, where nothing sticks."""
-        diagonal = np.diag(bounds.hessian)
-        return float(np.sqrt(2 / np.pi * np.sqrt(diagonal).sum() * np.sqrt(diagonal.sum())))

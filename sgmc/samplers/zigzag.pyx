@@ -1,64 +1,61 @@
 """Zig-zag processes: each velocity is -1 or 1, and an event reverses one of them."""
 import numpy as np
 
-from libc.math cimport INFINITY, sqrt
+from libc.math cimport INFINITY, fmax, fmin, sqrt
 
-from sgmc.core.contract cimport BOUND, OK, Gradient, Rng, State, next_uniform
+from sgmc.core.contract cimport BOUND, DIVERGED, OK, Gradient, Rng, State, next_uniform
 from sgmc.core.events cimport TAKEN, Events, arrival, distance, inner
 from sgmc.core.events import EventSpec
-from sgmc.core.sticky cimport signs
+from sgmc.core.sticky cimport Sticky, signs
+from sgmc.core.sticky import INCLUSION
 
 
-cdef class ZigZagKernel(Events):
-    """All rows: the gradient is known where the line begins, and U' changes along it by at most sqrt(H_ii v'Hv) a unit of time."""
+cdef class ZigZagKernel(Sticky):
+    """All rows: the gradient is known where the line begins, and U' changes along it by at most sqrt(H_ii v'Hv) a unit of time.
 
-    cdef double[::1] g, root
-    cdef bint known, bounded
+    Coordinates that stick to zero, where any may, have no velocity, and bounds of the others are lower meanwhile.
+    """
 
-    def __init__(self, Py_ssize_t dim, double unit):
-        Events.__init__(self, dim, unit)
-        self.g = np.zeros(dim)
+    cdef double[::1] root
+    cdef bint bounded
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
         return signs(s, rng)
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
-        cdef Py_ssize_t i, flip = 0
-        cdef double wait, bound = 0, first = INFINITY, swing = 0
+        cdef Py_ssize_t i, flip = 0, which = -1
+        cdef double wait, first = INFINITY, bound, swing = 0, hit, free
         cdef int verdict
         if not self.bounded:
             with gil:
                 self.root = np.sqrt(np.diag(g.bounds.hessian))
             self.bounded = True
-        if not self.known:
-            g.estimate(s.x, rng, &self.g[0], NULL)
-            self.known = True
+        self.guide(s, g, rng)
         for i in range(s.dim):
             swing += s.v[i] * inner(s.dim, &g.bounds.hessian[i, 0], s.v)
-        swing = sqrt(swing)
+        swing = sqrt(fmax(swing, 0.))
         for i in range(s.dim):
-            wait = arrival(rng, g.bounds.jump[i] - s.v[i] * self.g[i], self.root[i] * swing)
+            wait = arrival(rng, g.bounds.jump[i] - s.v[i] * self.g[i], self.root[i] * swing) if s.v[i] != 0 else INFINITY
             if wait < first:
                 first, flip = wait, i
         bound = g.bounds.jump[flip] - s.v[flip] * self.g[flip] + self.root[flip] * swing * first
-        self.move(s, first)
+        hit, free = self.crossing(s, &which), self.freedom(s, rng)
+        self.move(s, fmin(first, fmin(hit, free)))
+        if s.dt == INFINITY:                                  # nothing moves, or nothing holds it
+            return DIVERGED
+        if s.dt == hit:
+            self.stick(s, which)
         g.estimate(s.x, rng, &self.g[0], NULL)
+        if s.dt == free:
+            self.leave(s, rng)
+        if s.dt == hit or s.dt == free:
+            return OK
         verdict = self.verdict(rng, -s.v[flip] * self.g[flip], bound, self.root[flip] * swing)
         if verdict == BOUND:
             return BOUND
         if verdict == TAKEN:
             s.v[flip] = -s.v[flip]
         return OK
-
-    def state(self):
-        """Also the gradient where the next line begins."""
-        return {**Events.state(self), "g": np.array(self.g) if self.known else None}
-
-    def set_state(self, state):
-        """Continue from a `state()`."""
-        Events.set_state(self, state)
-        self.known = state["g"] is not None
-        np.asarray(self.g)[:] = state["g"] if self.known else 0.0
 
 
 cdef class SubsampledKernel(Events):
@@ -90,7 +87,7 @@ cdef class SubsampledKernel(Events):
         u = next_uniform(rng) * (a + b * far)
         i = place(&self.flats[0], s.dim, u) if u < a else place(&self.steeps[0], s.dim, (u - a) / far)
         self.along[i] = s.v[i]
-        g.slope(s.x, &self.along[0], rng, &mean, &variance)
+        g.slope(s.x, &self.along[0], rng, &mean, &variance, NULL)
         self.along[i] = 0
         verdict = self.verdict(rng, -mean, self.flat[i] + self.steep[i] * far, self.steep[i])
         if verdict == BOUND:
@@ -131,6 +128,17 @@ class ZigZag(EventSpec):
         """The wait for sum_i sqrt(H_ii v'Hv) t, v'Hv about tr H."""
         diagonal = np.diag(bounds.hessian)
         return float(np.sqrt(2 / np.pi * np.sqrt(diagonal).sum() * np.sqrt(diagonal.sum())))
+
+
+class StickyZigZag(ZigZag):
+    """Sticky zig-zag process with all rows (Bierkens, Grazzi, van der Meulen & Schauer 2023, section 2.3): exact, for spike and slab.
+
+    `zigzag` whose slopes stay at zero as those of `stickysgpdmp` do; while one does, bounds of the others' rates are lower.
+    """
+
+    name = "stickyzigzag"
+    sticky = True
+    parameters = (INCLUSION,)
 
 
 class ZZSS(EventSpec):

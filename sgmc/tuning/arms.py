@@ -7,8 +7,7 @@ import numpy as np
 from sgmc.core.contract import Schedule
 from sgmc.core.schedules import Constant, Function
 from sgmc.errors import ArgumentError
-from sgmc.fitting import plan as planning
-from sgmc.fitting.noise import noise_of
+from sgmc.fitting.fit import planned
 from sgmc.fitting.settings import positive, whole
 
 STEPS = 10.0 ** np.arange(-2.0, 2.1, 0.5)          # of the Langevin time of the derived step: nine half decades
@@ -33,9 +32,7 @@ class Planner:
 
     def __call__(self, spec, settings):
         """The `Plan` of a specification under settings."""
-        known = noise_of(self.problem, self.gradient, settings, self.seen)
-        size = self.rows, self.problem.dim
-        return planning.plan(spec, self.gradient, self.reason, settings, known, size, self.problem.coordinates)
+        return planned(self.problem, settings, spec, self.gradient, self.seen, self.reason)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from sgmc._mistakes import Astray, Hushed
-from sgmc._testing import Misscaled, slope
+from sgmc._mistakes import Astray
+from sgmc._testing import Misscaled, along, slope
 from sgmc.core.band import straight
 from sgmc.core.design import design
-from sgmc.core.directional import along
 from sgmc.core.engine import evaluate
 
 from .cases import (GRADIENTS, PREDICTED, REGRESSIONS, SAMPLERS, SCHEMES, estimator, make_map, normal_prior, regression, stream,
@@ -136,7 +135,7 @@ def wrong(name, dim=5, noise=10.0, spec=None, **how):
 @pytest.mark.mistake("predicted: c^2 without N^2")
 @pytest.mark.parametrize("name", PREDICTED)
 def test_noise_without_the_square_of_the_rows_is_caught(name):
-    assert wrong(name, rows=Hushed(SCHEMES["uniform"](N, BATCH), 1 / N ** 2))
+    assert wrong(name, rows=Misscaled(SCHEMES["uniform"](N, BATCH), variance=1 / N ** 2))
 
 
 @pytest.mark.mistake("predicted: no band")
