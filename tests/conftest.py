@@ -36,6 +36,19 @@ def pytest_terminal_summary(terminalreporter, config):
     write(f"{len(found)} planted mistakes (each variant of a sampler by itself), {len(found) - missed} caught, {missed} missed")
 
 
+# ---- where several files of tests draw ------------------------------------------------------------------------------------
+
+@pytest.fixture
+def plt():
+    """pyplot without a display; figures are closed afterwards."""
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    yield pyplot
+    pyplot.close("all")
+
+
 # ---- results that several files of tests look at --------------------------------------------------------------------------
 
 @pytest.fixture(scope="session")
