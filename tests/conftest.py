@@ -4,6 +4,8 @@ import os
 import pytest
 
 os.environ["PYTHONSAFEPATH"] = "1"
+if "PYTEST_XDIST_WORKER" in os.environ:                        # workers have a core each: BLAS of two would wait for one another
+    os.environ.update({"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
 
 
 def pytest_addoption(parser):
