@@ -4,6 +4,8 @@ import os
 import pytest
 
 os.environ["PYTHONSAFEPATH"] = "1"
+if "PYTEST_XDIST_WORKER" in os.environ:                        # workers have a core each: BLAS of two would wait for one another
+    os.environ.update({"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
 
 
 def pytest_addoption(parser):
@@ -34,6 +36,19 @@ def pytest_terminal_summary(terminalreporter, config):
         write(f"{label:<36}" + "".join(f"{f'{sum(cell)}/{len(cell)}' if cell else '-':>9}" for cell in cells))
     missed = sum(not caught for *_, caught in found)
     write(f"{len(found)} planted mistakes (each variant of a sampler by itself), {len(found) - missed} caught, {missed} missed")
+
+
+# ---- where several files of tests draw ------------------------------------------------------------------------------------
+
+@pytest.fixture
+def plt():
+    """pyplot without a display; figures are closed afterwards."""
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    yield pyplot
+    pyplot.close("all")
 
 
 # ---- results that several files of tests look at --------------------------------------------------------------------------

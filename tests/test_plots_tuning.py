@@ -15,17 +15,6 @@ SECOND = {2: 0.2, 3: 0.1, 7: 0.3}
 
 
 @pytest.fixture
-def plt():
-    """pyplot without a display; figures are closed afterwards."""
-    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    yield pyplot
-    pyplot.close("all")
-
-
-@pytest.fixture
 def raced():
     """A race in which arm 3 wins, 2 and a schedule come to the last rung, 4 diverged, 5 has no value and 6 a huge one."""
     rows = [(k, 0, 100 + k, 0.1, 100, value) for k, value in enumerate(FIRST)]

@@ -10,17 +10,6 @@ from sgmc.errors import ArgumentError, MissingExtra
 
 
 @pytest.fixture
-def plt():
-    """pyplot without a display; figures are closed afterwards."""
-    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    yield pyplot
-    pyplot.close("all")
-
-
-@pytest.fixture
 def arviz():
     """arviz-base."""
     return pytest.importorskip("arviz_base", reason="arviz-base is not installed")
