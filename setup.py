@@ -6,8 +6,9 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-C_SOURCES = {"sgmc/core/kernels.pyx": ["sgmc/core/vecmath.c", "sgmc/core/normals.c"]}
-HEADERS = ["sgmc/core/vecmath.h", "sgmc/core/dense.inc"]
+C_SOURCES = {"sgmc/core/kernels.pyx": ["sgmc/core/vecmath.c", "sgmc/core/normals.c"],
+             "sgmc/core/products.pyx": ["sgmc/core/pairs.c"]}
+HEADERS = ["sgmc/core/vecmath.h", "sgmc/core/pairs.h", "sgmc/core/dense.inc"]
 FLAGS = [] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
 DIRECTIVES = dict(language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True,
                   embedsignature=True)

@@ -23,6 +23,7 @@ _HOMES = {
     "sgmc.external": ("JaxModel", "CompiledModel"),
     "sgmc.model_check": ("check_model",),
     "sgmc.mixtures": ("TiedMeans",),
+    "sgmc.factorization": ("BPMF", "PPMF"),
     "sgmc.priors": ("normal", "student_t", "laplace", "cauchy", "horseshoe", "flat", "exponential", "gamma", "dirichlet"),
     "sgmc.samplers.langevin": ("SGLD", "LMSGLD", "ULA"),
     "sgmc.samplers.corrected": ("CSGLD", "MSGLD", "SGD"),

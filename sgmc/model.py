@@ -182,7 +182,6 @@ class Model:
 
         from sgmc.fitting.fit import fit
         from sgmc.fitting.settings import settings
-        from sgmc.results.model_results import GeneralInfo
 
         begun = time.perf_counter()
         arguments = {**arguments, "init": self.layout().pack(arguments.get("init"), "init")}
@@ -190,7 +189,8 @@ class Model:
         prior = rest.pop("prior")
         checked = replace(settings(**rest), tuned=tuned)
         problem = self.problem(prior, checked)
-        return self.result_class().of_fit(GeneralInfo(self), fit(problem, checked, begun, saved), arguments)
+        kind = self.result_class()
+        return kind.of_fit(kind.info(self), fit(problem, checked, begun, saved), arguments)
 
     def problem(self, prior, checked):
         """The posterior in sampler coordinates, for checked settings."""

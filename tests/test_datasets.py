@@ -26,6 +26,8 @@ PUBLISHED = {  # rows, columns, and a count that is known from the literature
     "diamonds": (53_940, 10, lambda frame: frame["price"].max() == 18_823),
     "flights": (336_776, 16, lambda frame: list(frame.count()[["arr_delay", "tailnum"]]) == [327_346, 334_264]),
     "movielens-100k": (100_000, 4, lambda frame: round(frame["rating"].mean(), 5) == 3.52986),
+    "movielens-100k-u1-test": (20_000, 4, lambda frame: frame["user"].max() == 462),
+    "movielens-100k-u1-train": (80_000, 4, lambda frame: (frame["user"].nunique(), frame["item"].nunique()) == (943, 1_650)),
     "sepsis": (110_204, 4, lambda frame: frame[SEPSIS_COLUMNS[-1]].sum() == 102_099 and list(frame) == SEPSIS_COLUMNS),
 }
 

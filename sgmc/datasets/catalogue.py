@@ -59,6 +59,8 @@ ADULT_COLUMNS = (
     "capital_gain capital_loss hours_per_week native_country income"
 ).split()
 
+RATING_COLUMNS = ["user", "item", "rating", "timestamp"]
+
 CATALOGUE = {
     "a9a": Dataset(
         file="a9a/a9a",
@@ -104,8 +106,20 @@ CATALOGUE = {
     "movielens-100k": Dataset(
         file="movielens-100k/u.data",
         sha256="2b171538591b9a57af63bc0a70296d4f445b4cb507a3756d64d37044f78a6078",
-        read=partial(readers.table, names=["user", "item", "rating", "timestamp"], sep="\t"),
+        read=partial(readers.table, names=RATING_COLUMNS, sep="\t"),
         url="https://files.grouplens.org/datasets/movielens/ml-100k/u.data",
+    ),
+    "movielens-100k-u1-test": Dataset(
+        file="movielens-100k/u1.test",
+        sha256="b26cf466c053a8af775e8bca3d53639bdf4259cbbbbb6114eeee538386ff6bbf",
+        read=partial(readers.table, names=RATING_COLUMNS, sep="\t"),
+        url="https://files.grouplens.org/datasets/movielens/ml-100k/u1.test",
+    ),
+    "movielens-100k-u1-train": Dataset(
+        file="movielens-100k/u1.base",
+        sha256="fd6d6cfa2a4f5dfe441c1d1af02b8a070e3c027b4e8b61491c5b52a2d829a499",
+        read=partial(readers.table, names=RATING_COLUMNS, sep="\t"),
+        url="https://files.grouplens.org/datasets/movielens/ml-100k/u1.base",
     ),
     "sepsis": Dataset(
         file="sepsis/s41598-020-73558-3_sepsis_survival_primary_cohort.csv",

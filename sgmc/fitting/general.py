@@ -82,6 +82,8 @@ class NamedPriors(PriorTable):
     def told(self):
         """All of them in a line: of each parameter the different ones, at most three."""
         parts = []
+        if all(one is OWN for one in self.specified):
+            return "Prior: the model's own."
         for name, where in self.places.items():
             different = list(dict.fromkeys(map(str, self.specified[where])))
             parts.append(f"{name}: {', '.join(different[:3])}{', ...' if different[3:] else ''}")
@@ -141,8 +143,9 @@ class GeneralProblem(Problem):
         return (x, [self.priors.names[j] for j in self.columns]) if self.partial else super().kept(x)
 
     def check_draws(self, settings):
-        """See `Problem`; without an approximation, draws of some parameters are kept where those of all are too many."""
-        few = settings.keep is None and 8 * settings.draws * settings.chains * self.dim <= MEMORY_LIMIT
+        """See `Problem`; without an approximation, draws of some parameters are kept where those of all are too many, or where the
+        model has a recorder of its own."""
+        few = settings.keep is None and 8 * settings.draws * settings.chains * self.dim <= MEMORY_LIMIT and self.model_recorder is Partial
         if self.coordinates.scaled or few:
             super().check_draws(settings)
             return

@@ -40,7 +40,15 @@ class GeneralInfo:
 
 
 class ModelResults(Results):
-    """The posterior of a model that is no regression; `draws_of` gives the draws of a parameter in its shape."""
+    """The posterior of a model that is no regression; `draws_of` gives the draws of a parameter in its shape.
+
+    Attributes
+    ----------
+    info : type
+        What is kept of the model, `GeneralInfo` or a subclass.
+    """
+
+    info = GeneralInfo
 
     @classmethod
     def besides(cls, fit):

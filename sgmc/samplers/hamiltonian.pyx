@@ -33,6 +33,7 @@ cdef class FrictionKernel(Momentum):
         for j in range(s.dim):
             s.x[j] += 0.5 * e * self.p[j]
         for k in range(self.leapfrog):
+            g.refresh(s.x)                                    # what is drawn between steps is not to drift within one
             g.estimate(s.x, rng, &self.g[0], &self.sd[0] if self.corrected else NULL)
             normal_fill(rng, s.dim, &self.xi[0])
             for j in range(s.dim):

@@ -1,5 +1,6 @@
 """Small instances of every model of the package that is no regression, and short runs of them: the contract tests go over these."""
 import numpy as np
+import pandas as pd
 
 import sgmc
 
@@ -13,7 +14,29 @@ def tied_means():
     return sgmc.TiedMeans(np.random.default_rng(0).normal(size=30))
 
 
+def ratings():
+    """Sixty ratings of six items by twelve users, in a table, and some held out."""
+    rng = np.random.default_rng(3)
+    pairs = rng.permutation(12 * 6)
+    table = pd.DataFrame({"user": [f"u{p // 6}" for p in pairs], "item": pairs % 6, "rating": rng.integers(1, 6, 72)})
+    return table.iloc[:60], table.iloc[60:]
+
+
+def bpmf():
+    """With biases."""
+    kept, held_out = ratings()
+    return sgmc.BPMF(kept, dim=2, test=held_out, biases=True)
+
+
+def ppmf():
+    """Of the same table."""
+    kept, held_out = ratings()
+    return sgmc.PPMF(kept, dim=2, test=held_out)
+
+
 # name -> (model, arguments of a short run with minibatches)
 MODELS = {"Line": (Line, dict(sampler="sgld", step_size=0.1, batch_size=50)),
+          "BPMF": (bpmf, dict(keep=["U", "V", "a", "b", *(f"{kind}_{of}" for kind in ("mu", "lambda") for of in "UVab")])),
+          "PPMF": (ppmf, dict(keep=["U", "V", "e", "f"])),
           "TiedMeans": (tied_means, dict(sampler="sgld", step_size=0.01, batch_size=10))}
 BASES = {"Model", "JaxModel", "CompiledModel"}                 # public, but no models themselves
