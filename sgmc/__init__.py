@@ -24,6 +24,8 @@ _HOMES = {
     "sgmc.model_check": ("check_model",),
     "sgmc.mixtures": ("TiedMeans",),
     "sgmc.factorization": ("BPMF", "PPMF"),
+    "sgmc.hmm": ("HMM",),
+    "sgmc.statespace": ("LinearGaussian",),
     "sgmc.priors": ("normal", "student_t", "laplace", "cauchy", "horseshoe", "flat", "exponential", "gamma", "dirichlet"),
     "sgmc.samplers.langevin": ("SGLD", "LMSGLD", "ULA"),
     "sgmc.samplers.corrected": ("CSGLD", "MSGLD", "SGD"),

@@ -1,10 +1,12 @@
 """Planted mistakes of exact samplers and of what they are given, for tests that must catch them; see also _testing.pyx."""
 import numpy as np
 
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memmove
 
 from sgmc.core.contract cimport OK, Batch, Gradient, Map, Metric, Model, Rng, Sampler, Scratch, State
 from sgmc.core.metropolis cimport Metropolis
+from sgmc.models.emissions cimport GaussianHidden
+from sgmc.models.windows cimport Span
 
 cdef enum:
     KEPT = 0
@@ -203,3 +205,34 @@ cdef class Untied(Model):
             grad[0] += own[0] - own[1]
             grad[1] += own[1]
         return OK
+
+
+cdef class Heavy(Model):
+    """Another model whose minibatches count `factor` times: N/n is wrong, but not for all rows together."""
+
+    cdef Model inner
+    cdef double factor
+
+    def __init__(self, Model inner, double factor):
+        self.inner, self.factor, self.dim, self.n, self.tile = inner, factor, inner.dim, inner.n, inner.tile
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    cdef Py_ssize_t work_size(self) noexcept nogil:
+        return self.inner.work_size()
+
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+        cdef Batch heavy = b[0]
+        if b.rows != NULL or b.m < self.n:
+            heavy.scale *= self.factor
+        return self.inner.add(theta, &heavy, s, value, grad)
+
+
+cdef class Belated(GaussianHidden):
+    """Hidden states whose forward messages are those of one step before, on the way back."""
+
+    cdef void backward(self, const double *theta, const Span *s, const double *law, double *back, double *store,
+                       double *work) noexcept nogil:
+        memmove(store + self.states, store, (s.stop - s.start - 1) * self.states * sizeof(double))
+        GaussianHidden.backward(self, theta, s, law, back, store, work)

@@ -94,6 +94,10 @@ class SpreadWarning(SGMCWarning):
     """The spread of the draws is not the posterior's, by the construction of the sampler."""
 
 
+class BufferWarning(SGMCWarning):
+    """The buffers around the windows of a sequence are too short: gradients of minibatches are biased by more than the tolerance."""
+
+
 class LowESSWarning(SGMCWarning):
     """Too few effective draws for the promised accuracy of means and standard deviations."""
 

@@ -127,7 +127,8 @@ class GeneralProblem(Problem):
         """See `Problem`: the log posterior and its gradient at one place say what data there are."""
         where = self.coordinates
         value, g = full(self.all_rows(), where.from_white(np.zeros(self.dim)))
-        return [np.array([value]), g, where.centre, np.empty(0) if where.precision is None else where.precision]
+        own = getattr(self.model, "marks", [])
+        return [np.array([value]), g, where.centre, np.empty(0) if where.precision is None else where.precision, *own]
 
     def all_rows(self):
         """The exact gradient."""

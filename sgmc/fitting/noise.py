@@ -51,14 +51,15 @@ def noise_of(problem, gradient, settings, seen):
     """Noise and cost of an estimator of that name, of whose kind the pilot was, under the subsampling scheme of the fit."""
     cls, rows = registry.lookup("gradients", gradient, "gradient"), scheme(settings)
     common = cls.block_noise if rows.name == "block" else 0.0
+    each = cls.row_cost * getattr(problem.model, "row_cost", 1.0)              # more where rows share work when all are taken
     if seen is None or not seen.noise.any():                                   # an exact sampler's pilot looks for none
-        return Noise(0.0, problem.always_computed(gradient), cls.row_cost, common)
+        return Noise(0.0, problem.always_computed(gradient), each, common)
     shared = shared_rows(problem, settings, gradient)
 
     def law(m):
         return seen.worst_noise(1 / m if shared is None else shared.factors(m))
 
-    return Noise(seen.worst_noise(), problem.always_computed(gradient), cls.row_cost, common,
+    return Noise(seen.worst_noise(), problem.always_computed(gradient), each, common,
                  law if rows.replaces or shared is not None else None,
                  seen.widest_noise() / problem.coordinates.stiffness / seen.worst_noise())
 

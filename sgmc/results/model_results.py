@@ -36,7 +36,8 @@ class GeneralInfo:
         part = [] if columns is None else [f"Draws are kept of {len(columns)} of {fit.problem.layout.size} numbers; moments() has all."]
         raw = [] if where.between is not None else ["Coordinates are those of the parameters" + (
             ", of constrained ones free numbers." if told else ".")]
-        return ([f"Constrained: {'; '.join(told)}."] if told else []) + raw + part
+        own = getattr(fit.problem.model, "remarks", [])
+        return ([f"Constrained: {'; '.join(told)}."] if told else []) + raw + part + own
 
 
 class ModelResults(Results):

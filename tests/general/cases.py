@@ -34,9 +34,21 @@ def ppmf():
     return sgmc.PPMF(kept, dim=2, test=held_out)
 
 
+def hmm():
+    """Sixty numbers in windows with buffers that reach the ends: halves of the rows then add up to all of them."""
+    return sgmc.HMM(np.random.default_rng(0).normal(size=60), 2, window=6, buffer=60)
+
+
+def linear_gaussian():
+    """The same as a hidden autoregression."""
+    return sgmc.LinearGaussian(np.random.default_rng(0).normal(size=60).cumsum(), window=6, buffer=60)
+
+
 # name -> (model, arguments of a short run with minibatches)
 MODELS = {"Line": (Line, dict(sampler="sgld", step_size=0.1, batch_size=50)),
           "BPMF": (bpmf, dict(keep=["U", "V", "a", "b", *(f"{kind}_{of}" for kind in ("mu", "lambda") for of in "UVab")])),
           "PPMF": (ppmf, dict(keep=["U", "V", "e", "f"])),
-          "TiedMeans": (tied_means, dict(sampler="sgld", step_size=0.01, batch_size=10))}
+          "TiedMeans": (tied_means, dict(sampler="sgld", step_size=0.01, batch_size=10)),
+          "HMM": (hmm, dict(sampler="sgld", step_size=0.05, batch_size=4)),
+          "LinearGaussian": (linear_gaussian, dict(sampler="sgld", step_size=0.05, batch_size=4))}
 BASES = {"Model", "JaxModel", "CompiledModel"}                 # public, but no models themselves
