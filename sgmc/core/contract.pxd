@@ -42,6 +42,7 @@ cdef class Gradient:              # estimator = model + prior + map + subsampler
     cdef public Bounds bounds                 # None where nothing is thinned by them
     cdef readonly Py_ssize_t dim              # of x
     cdef readonly bint by_row                 # rows are remembered: models without scores are gone through row by row
+    cdef readonly int64_t each                # row gradients computed for each row drawn
     cdef public int64_t touched               # row gradients so far (data passes)
     cdef Scratch scratch
     cdef double[::1] work, residual, natural, ahead, part, square, single, along

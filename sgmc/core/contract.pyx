@@ -37,12 +37,15 @@ cdef class Gradient:
     block_noise : float
         Noise, in posterior precisions, that blocks of rows add however long they are: times 1 - n/N.
     row_cost : float
-        Row gradients computed for each row drawn.
+        Row gradients computed for each row drawn, where the model has scores.
+    recomputes : bool
+        Whether control values are scores that were kept: of models without scores they are computed again for each row drawn.
     """
 
     staleness = 1.0
     block_noise = 0.0
     row_cost = 1.0
+    recomputes = False
 
     def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None, Anchor anchor=None):
         if map is not None and model.refreshes:
@@ -51,6 +54,7 @@ cdef class Gradient:
             raise ValueError(f"the subsampler is made for {rows.n} rows, the model has {model.n}")
         self.model, self.prior, self.rows, self.map, self.anchor = model, prior, rows, map, anchor
         self.dim = model.dim if map is None else map.dim
+        self.each = 2 if type(self).recomputes and not model.width else 1
         self.work = np.zeros(scratch_size(model))
         self.residual = np.zeros(model.tile * max(model.width, 1))
         self.natural, self.ahead, self.along = np.zeros(model.dim), np.zeros(model.dim), np.zeros(model.dim)
@@ -185,7 +189,7 @@ cdef int sample(Gradient g, const double *theta, const Batch *runs, Py_ssize_t n
         memset(part, 0, g.model.dim * sizeof(double))
         memset(square, 0, g.model.dim * sizeof(double))
     for k in range(n_runs):
-        g.touched += runs[k].m
+        g.touched += g.each * runs[k].m
         seen += runs[k].m
         if g.model.width > 0:
             add_tiles(g, theta, &runs[k], part, square)
@@ -276,7 +280,7 @@ cdef int sample_slope(Gradient g, const double *theta, const double *v, const Ba
     var[0] = 0
     for k in range(n_runs):
         at = 0
-        g.touched += runs[k].m
+        g.touched += g.each * runs[k].m
         seen += runs[k].m
         while next_tile(&runs[k], g.model.tile if g.model.width else 1, &at, &tile):
             tile_slopes(g, theta, v, &tile, grad)

@@ -51,7 +51,8 @@ def noise_of(problem, gradient, settings, seen):
     """Noise and cost of an estimator of that name, of whose kind the pilot was, under the subsampling scheme of the fit."""
     cls, rows = registry.lookup("gradients", gradient, "gradient"), scheme(settings)
     common = cls.block_noise if rows.name == "block" else 0.0
-    each = cls.row_cost * getattr(problem.model, "row_cost", 1.0)              # more where rows share work when all are taken
+    each = cls.row_cost + (cls.recomputes and not problem.model.width)
+    each *= getattr(problem.model, "row_cost", 1.0)                            # more where rows share work when all are taken
     if seen is None or not seen.noise.any():                                   # an exact sampler's pilot looks for none
         return Noise(0.0, problem.always_computed(gradient), each, common)
     shared = shared_rows(problem, settings, gradient)

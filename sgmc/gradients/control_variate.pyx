@@ -10,6 +10,7 @@ cdef class ControlVariate(Gradient):
 
     name = "cv"
     needs = ("anchor",)
+    recomputes = True
 
     cdef void fetch(self, const Batch *b) noexcept nogil:
         self.model.fetch(b)

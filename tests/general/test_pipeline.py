@@ -52,6 +52,12 @@ class TestALine:
         assert results.contrast({"b[0]": 1, "b[1]": -1}).shape == (1, 5) and len(results.to_frame()) == 4000
         assert results.gradient_noise().tau.max() > 0 and results.zv_means().shape == (3, 3)
 
+    @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+    def test_rows_whose_control_values_are_computed_again_count_twice(self, model):
+        short = dict(sampler="sgld", step_size=0.1, batch_size=50, draws=20, warmup=20, thin=1, seed=1)
+        simple, cv = (model.fit(gradient=name, **short).chain_diagnostics().data_passes for name in ("simple", "cv"))
+        assert (cv == 2 * simple).all()
+
     @pytest.mark.parametrize("name", ["predict", "resid_response", "loo", "plot_pp_check", "df_resid", "pvalues"])
     def test_what_does_not_apply_is_refused_by_name(self, results, name):
         with pytest.raises(AttributeError, match=f"{name} (does not apply to Line|has no meaning)"):
