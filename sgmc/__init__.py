@@ -23,6 +23,8 @@ _HOMES = {
     "sgmc.external": ("JaxModel", "CompiledModel"),
     "sgmc.model_check": ("check_model",),
     "sgmc.mixtures": ("TiedMeans",),
+    "sgmc.networks": ("BNN",),
+    "sgmc.components": ("ICA",),
     "sgmc.priors": ("normal", "student_t", "laplace", "cauchy", "horseshoe", "flat", "exponential", "gamma", "dirichlet"),
     "sgmc.samplers.langevin": ("SGLD", "LMSGLD", "ULA"),
     "sgmc.samplers.corrected": ("CSGLD", "MSGLD", "SGD"),

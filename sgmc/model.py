@@ -96,6 +96,12 @@ class Model:
 
         return ModelResults
 
+    def info(self):
+        """What results keep of the model: a `GeneralInfo`, or a subclass with what predictions need."""
+        from sgmc.results.model_results import GeneralInfo
+
+        return GeneralInfo(self)
+
     def layout(self):
         """Where each parameter is in the vector of all; ArgumentError for shapes or constraints that are none."""
         from sgmc.fitting.layout import Layout
@@ -182,7 +188,6 @@ class Model:
 
         from sgmc.fitting.fit import fit
         from sgmc.fitting.settings import settings
-        from sgmc.results.model_results import GeneralInfo
 
         begun = time.perf_counter()
         arguments = {**arguments, "init": self.layout().pack(arguments.get("init"), "init")}
@@ -190,7 +195,7 @@ class Model:
         prior = rest.pop("prior")
         checked = replace(settings(**rest), tuned=tuned)
         problem = self.problem(prior, checked)
-        return self.result_class().of_fit(GeneralInfo(self), fit(problem, checked, begun, saved), arguments)
+        return self.result_class().of_fit(self.info(), fit(problem, checked, begun, saved), arguments)
 
     def problem(self, prior, checked):
         """The posterior in sampler coordinates, for checked settings."""

@@ -20,7 +20,7 @@ from sgmc.errors import ArgumentError
 PACKAGE = Path(sgmc.__file__).parent
 SOURCES = sorted(p for p in PACKAGE.rglob("*") if p.suffix in (".py", ".pyx", ".pxd"))
 LEAVES = ("models", "gradients", "subsampling", "samplers")
-SHARED = {"models": {f"sgmc.models.{name}" for name in ("glm", "bernoulli", "dispersed", "family", "rising", "binet", "known")} | {"sgmc.priors"}}
+SHARED = {"models": {f"sgmc.models.{name}" for name in ("glm", "bernoulli", "dispersed", "family", "rising", "binet", "known", "layers")} | {"sgmc.priors"}}
 HEAVY = {"pandas", "scipy", "statsmodels", "matplotlib", "arviz_stats", "patsy", "tqdm", "pooch", "sklearn", "narwhals", "polars", "pyarrow"}
 
 

@@ -25,6 +25,9 @@ PUBLISHED = {  # rows, columns, and a count that is known from the literature
     "default": (10_000, 4, lambda frame: (frame["default"] == "Yes").sum() == 333),
     "diamonds": (53_940, 10, lambda frame: frame["price"].max() == 18_823),
     "flights": (336_776, 16, lambda frame: list(frame.count()[["arr_delay", "tailnum"]]) == [327_346, 334_264]),
+    "meg": (17_730, 10, lambda frame: (round(frame.min().min()), round(frame.max().max())) == (-1322, 1421)),
+    "mnist": (60_000, 785, lambda frame: list(frame["label"].value_counts().sort_index()[:3]) == [5_923, 6_742, 5_958]),
+    "mnist-test": (10_000, 785, lambda frame: (frame["label"] == 1).sum() == 1_135),
     "movielens-100k": (100_000, 4, lambda frame: round(frame["rating"].mean(), 5) == 3.52986),
     "sepsis": (110_204, 4, lambda frame: frame[SEPSIS_COLUMNS[-1]].sum() == 102_099 and list(frame) == SEPSIS_COLUMNS),
 }
