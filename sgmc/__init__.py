@@ -26,6 +26,8 @@ _HOMES = {
     "sgmc.factorization": ("BPMF", "PPMF"),
     "sgmc.hmm": ("HMM",),
     "sgmc.statespace": ("LinearGaussian",),
+    "sgmc.networks": ("BNN",),
+    "sgmc.components": ("ICA",),
     "sgmc.priors": ("normal", "student_t", "laplace", "cauchy", "horseshoe", "flat", "exponential", "gamma", "dirichlet"),
     "sgmc.samplers.langevin": ("SGLD", "LMSGLD", "ULA"),
     "sgmc.samplers.corrected": ("CSGLD", "MSGLD", "SGD"),

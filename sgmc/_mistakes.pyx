@@ -236,3 +236,28 @@ cdef class Belated(GaussianHidden):
                        double *work) noexcept nogil:
         memmove(store + self.states, store, (s.stop - s.start - 1) * self.states * sizeof(double))
         GaussianHidden.backward(self, theta, s, law, back, store, work)
+
+
+cdef class Bent(Model):
+    """Planted: `factor` times the right gradient of the first so many parameters, as where a layer's slope is left out."""
+
+    cdef Model inner
+    cdef Py_ssize_t first
+    cdef double factor
+    cdef double[::1] own
+
+    def __init__(self, Model inner, Py_ssize_t first, double factor):
+        self.inner, self.dim, self.n, self.tile = inner, inner.dim, inner.n, inner.tile
+        self.first, self.factor, self.own = first, factor, np.zeros(inner.dim)
+
+    cdef Py_ssize_t work_size(self) noexcept nogil:
+        return self.inner.work_size()
+
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.dim):
+            self.own[j] = 0
+        self.inner.add(theta, b, s, value, &self.own[0] if grad != NULL else NULL)
+        for j in range(self.dim if grad != NULL else 0):
+            grad[j] += self.own[j] * (self.factor if j < self.first else 1)
+        return OK

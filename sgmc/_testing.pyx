@@ -204,6 +204,15 @@ def metric_at(Metric metric, x):
     return np.asarray(M).T, np.asarray(R).T, np.asarray(back).T, np.asarray(gamma), roots
 
 
+def metric_log_density(Metric metric, x, v, double h):
+    """Log density of N(0, h M) at v, but for a constant, with M that of the place x."""
+    cdef double[::1] at = np.array(x, dtype=float), along = np.array(v, dtype=float)
+    cdef double value = 0
+    metric.move(&at[0])
+    metric.log_density(&along[0], h, &value)
+    return value
+
+
 def walk(Sampler sampler, Gradient gradient, Rng rng, double[:, ::1] path, double[::1] value, Py_ssize_t at):
     """Two chains from path[at], one filling the places before it, the other those after; value: log posterior at each place."""
     cdef Py_ssize_t k, d = path.shape[1], size = path.shape[1] * sizeof(double)

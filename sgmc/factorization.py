@@ -116,6 +116,12 @@ class Factorization(Model):
 
         return FactorResults
 
+    def info(self):
+        """See `Model`."""
+        from sgmc.results.factors import FactorInfo
+
+        return FactorInfo(self)
+
 
 class BPMF(Factorization):
     """Bayesian probabilistic matrix factorisation of ratings y_ij of items j by users i (Salakhutdinov & Mnih 2008).

@@ -96,6 +96,12 @@ class Model:
 
         return ModelResults
 
+    def info(self):
+        """What results keep of the model: a `GeneralInfo`, or a subclass with what predictions need."""
+        from sgmc.results.model_results import GeneralInfo
+
+        return GeneralInfo(self)
+
     def layout(self):
         """Where each parameter is in the vector of all; ArgumentError for shapes or constraints that are none."""
         from sgmc.fitting.layout import Layout
@@ -189,8 +195,7 @@ class Model:
         prior = rest.pop("prior")
         checked = replace(settings(**rest), tuned=tuned)
         problem = self.problem(prior, checked)
-        kind = self.result_class()
-        return kind.of_fit(kind.info(self), fit(problem, checked, begun, saved), arguments)
+        return self.result_class().of_fit(self.info(), fit(problem, checked, begun, saved), arguments)
 
     def problem(self, prior, checked):
         """The posterior in sampler coordinates, for checked settings."""

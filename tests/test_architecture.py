@@ -20,7 +20,8 @@ from sgmc.errors import ArgumentError
 PACKAGE = Path(sgmc.__file__).parent
 SOURCES = sorted(p for p in PACKAGE.rglob("*") if p.suffix in (".py", ".pyx", ".pxd"))
 LEAVES = ("models", "gradients", "subsampling", "samplers")
-BASES = ("glm", "bernoulli", "dispersed", "family", "rising", "binet", "known", "ratings", "windows", "hmm")
+BASES = ("glm", "bernoulli", "dispersed", "family", "rising", "binet", "known", "ratings", "windows", "hmm",
+         "layers")
 SHARED = {"models": {f"sgmc.models.{name}" for name in BASES} | {"sgmc.priors"}}
 HEAVY = {"pandas", "scipy", "statsmodels", "matplotlib", "arviz_stats", "patsy", "tqdm", "pooch", "sklearn", "narwhals", "polars", "pyarrow"}
 

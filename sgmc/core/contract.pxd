@@ -11,7 +11,7 @@ from sgmc.core.target cimport (OK, Anchor, Batch, Design, Map, Metric, Model, Pr
                                fetch_rows, next_tile, row_of, scratch_size, subtract, told, weigh)
 
 cdef enum:
-    ABI = 5                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
+    ABI = 6                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
     DIVERGED = 1                  # position lost or gradient not finite: State.culprit says where
     FULL = 2                      # the recorder has its draws
     SPENT = 4                     # the rows that it may touch are used up
@@ -41,6 +41,7 @@ cdef class Gradient:              # estimator = model + prior + map + subsampler
     cdef readonly Anchor anchor               # None for estimators without a centre
     cdef public Bounds bounds                 # None where nothing is thinned by them
     cdef readonly Py_ssize_t dim              # of x
+    cdef readonly bint plain                  # there are no control values
     cdef readonly bint by_row                 # rows are remembered: models without scores are gone through row by row
     cdef readonly int64_t each                # row gradients computed for each row drawn
     cdef public int64_t touched               # row gradients so far (data passes)

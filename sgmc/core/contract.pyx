@@ -229,9 +229,11 @@ cdef void fetch_listed(Gradient g, const Batch *run, Py_ssize_t at) noexcept nog
 
 
 cdef int add_rows(Gradient g, const double *theta, const Batch *run, double *part, double *square) except -1 nogil:
-    """Models without scores: the batch at once, or row by row where squares are wanted or rows are remembered."""
+    """Models without scores: the batch at once, or row by row where rows are remembered or squares wanted that it does not sum up."""
     cdef Batch row
     cdef Py_ssize_t at = 0, j
+    while square != NULL and g.plain and g.model.squares and next_tile(run, g.model.tile, &at, &row):
+        g.model.add_with_squares(theta, &row, &g.scratch, part, square)
     while square == NULL and not g.by_row and next_tile(run, g.model.tile, &at, &row):
         g.model.add(theta, &row, &g.scratch, NULL, part)
         g.correct_batch(theta, &row, part)

@@ -37,10 +37,13 @@ cdef class Model:                 # log p(y_i | theta), i < n.  Only `add` is re
     cdef readonly Py_ssize_t width            # score numbers a row: 0 = no score path, 1 most GLMs, 2 ols, K-1 mnlogit
     cdef readonly Py_ssize_t tile             # most rows of any call
     cdef readonly bint refreshes              # has a conditional update; such models take no map
+    cdef readonly bint squares                # has `add_with_squares`: models without scores that sum squares of rows at once
     cdef Py_ssize_t work_size(self) noexcept nogil                            # doubles of scratch for a tile
     cdef void fetch(self, const Batch *b) noexcept nogil                      # a hint: these rows are wanted soon
     # value += scale sum w_i log p_i ; grad += scale sum w_i dlog p_i ; NULL = not wanted
     cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil
+    # grad as in `add`, and square += sum (scale w_i dlog p_i)^2 a coordinate; where `squares`
+    cdef int add_with_squares(self, const double *theta, const Batch *b, Scratch *s, double *grad, double *square) except -1 nogil
     # Score path: dlog p_i = J_i' r_i with J_i free of theta.  r is m x width; value += sum log p_i, without weights.
     cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil
     cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r, double *grad) except -1 nogil

@@ -157,6 +157,9 @@ cdef class Model:
             self.add_scores(b, &inner, s.work, grad)
         return OK
 
+    cdef int add_with_squares(self, const double *theta, const Batch *b, Scratch *s, double *grad, double *square) except -1 nogil:
+        raise NotImplementedError("add_with_squares")
+
     cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil:
         raise NotImplementedError("scores")
 

@@ -51,6 +51,38 @@ class Bundled:
     sha256: str
 
 
+@dataclass(frozen=True)
+class Joined:
+    """A data set in several files.
+
+    Parameters
+    ----------
+    parts : tuple of Dataset
+    join : callable
+        From their data frames to one.
+    sha256 : str
+        Checksum of the content of that.
+    """
+
+    parts: tuple
+    join: Callable
+    sha256: str
+
+    @property
+    def file(self):
+        """Place of the first one."""
+        return self.parts[0].file
+
+
+def mnist(name, sha256):
+    """Images and labels of a part of MNIST."""
+    images, labels = f"{name}-images-idx3-ubyte", f"{name}-labels-idx1-ubyte"
+    files = {images: readers.images, labels: readers.labels}
+    parts = [Dataset(f"mnist/{file}", "", read, f"{MNIST}/{file}.gz") for file, read in files.items()]
+    return Joined(tuple(parts), readers.side_by_side, sha256)
+
+
+MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
 UCI = "https://archive.ics.uci.edu"
 RDATASETS = "https://vincentarelbundock.github.io/Rdatasets/csv"
 
@@ -103,6 +135,15 @@ CATALOGUE = {
         url="https://cran.r-project.org/src/contrib/Archive/nycflights13/nycflights13_0.1.tar.gz",
         by_hand="run write.csv(flights, 'flights.csv', row.names = FALSE) in R",
     ),
+    "meg": Dataset(
+        file="meg/MEG_data_reduced.csv",
+        sha256="b6644f354bdd8065b1020a16b295064d0a7180fb211772ca9f97d8547e60e146",
+        read=readers.transposed,
+        url="http://research.ics.aalto.fi/ica/eegmeg/MEG_data.html",
+        by_hand="write 10 of its 122 channels, one a line under a line of column names, to MEG_data_reduced.csv as Mauri & Zanella (2024)",
+    ),
+    "mnist": mnist("train", "7d72f5e2fdd7a7e5a0659f6b335312bf7b066674355a1838b5b548a7018aa3c7"),
+    "mnist-test": mnist("t10k", "561d9f05d74fc1bbdf11cc1ebcf97b08abcfd158bd2b2eae8a839cd284ef2a37"),
     "movielens-100k": Dataset(
         file="movielens-100k/u.data",
         sha256="2b171538591b9a57af63bc0a70296d4f445b4cb507a3756d64d37044f78a6078",

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from sgmc.datasets import checksum, readers
-from sgmc.datasets.catalogue import CATALOGUE, Bundled
+from sgmc.datasets.catalogue import CATALOGUE, Bundled, Joined
 from sgmc.errors import ArgumentError, DataError
 
 
@@ -51,6 +51,10 @@ def load(name):
     if isinstance(entry, Bundled):
         origin = "The installed statsmodels"
         frame = import_module(f"statsmodels.datasets.{entry.module}").load_pandas().data
+    elif isinstance(entry, Joined):
+        places = [find(f"{name}-{k}", part) for k, part in enumerate(entry.parts)]
+        origin = " or ".join(map(str, places))
+        frame = entry.join([read(name, part, place) for part, place in zip(entry.parts, places)])
     else:
         origin = find(name, entry)
         frame = read(name, entry, origin)

@@ -64,3 +64,34 @@ def libsvm(content, features):
         row[np.subtract(indices, 1)] = 1
         row[-1] = int(label) > 0
     return pd.DataFrame(values, columns=[*(f"f{j}" for j in range(1, features + 1)), "y"])
+
+
+def transposed(content):
+    """Read delimited text whose lines are columns: ``x1``, ``x2``, ..."""
+    values = table(content).to_numpy().T
+    return pd.DataFrame(values, columns=[f"x{j + 1}" for j in range(values.shape[1])])
+
+
+def idx(content):
+    """Read the IDX format: two zero bytes, a type (8: bytes), the number of dimensions, these as big-endian integers, the values."""
+    dimensions = content[3]
+    if content[:3] != b"\x00\x00\x08":
+        raise ValueError("it does not begin as an IDX file of bytes")
+    shape = np.frombuffer(content, ">u4", dimensions, 4)
+    return np.frombuffer(content, np.uint8, int(np.prod(shape)), 4 + 4 * dimensions).reshape(shape)
+
+
+def images(content):
+    """Read images in the IDX format: pixels by line as columns ``p0``, ``p1``, ..., of type uint8."""
+    pixels = idx(content)
+    return pd.DataFrame(pixels.reshape(len(pixels), -1), columns=[f"p{j}" for j in range(pixels[0].size)])
+
+
+def labels(content):
+    """Read labels in the IDX format, a column ``label``."""
+    return pd.DataFrame({"label": idx(content)})
+
+
+def side_by_side(frames):
+    """One frame of the columns of several, the last one first."""
+    return pd.concat(frames[::-1], axis=1)

@@ -47,6 +47,11 @@ class FreeCoordinates:
         """Whether the Gaussian approximation is known."""
         return self.precision is not None
 
+    @property
+    def logs(self):
+        """How many free numbers are logs."""
+        return int(self.logged.sum())
+
     @cached_property
     def map(self):
         """From x to theta, or None."""

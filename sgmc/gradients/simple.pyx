@@ -7,3 +7,7 @@ cdef class Simple(Gradient):
 
     name = "simple"
     needs = ()
+
+    def __init__(self, *args, **options):
+        Gradient.__init__(self, *args, **options)
+        self.plain = True

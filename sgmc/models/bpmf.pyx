@@ -1,11 +1,12 @@
 """Gaussian ratings as products of factors, with normal-gamma hyperpriors: Bayesian probabilistic matrix factorisation."""
 import numpy as np
 
-from libc.math cimport M_PI, cos, exp, lgamma, log, sqrt
+from libc.math cimport M_PI, cos, lgamma, log, sqrt
 from libc.string cimport memset
 from numpy.random cimport bitgen_t
 
 from sgmc.core.contract cimport OK, Batch, Prior, Scratch, next_tile
+from sgmc.core.gammas cimport gamma
 from sgmc.core.products cimport Entry, add_products, products
 from sgmc.models.ratings cimport TILE, Ratings, entry_of
 
@@ -197,17 +198,3 @@ cdef void redraw(NormalGamma p, const Group *s, double *theta, bitgen_t *bits) n
 cdef double normal(bitgen_t *bits) noexcept nogil:
     """A standard normal draw (Box & Muller)."""
     return sqrt(-2 * log(1 - bits.next_double(bits.state))) * cos(2 * M_PI * bits.next_double(bits.state))
-
-
-cdef double gamma(bitgen_t *bits, double shape) noexcept nogil:
-    """A draw of Gamma(shape, 1) (Marsaglia & Tsang 2000); a shape below one by a draw of one more, times U^(1/shape)."""
-    cdef double d = (shape if shape >= 1 else shape + 1) - 1.0 / 3.0, z, v, boost = 1
-    if shape < 1:
-        boost = exp(log(1 - bits.next_double(bits.state)) / shape)
-    while True:
-        z = normal(bits)
-        v = 1 + z / sqrt(9 * d)
-        if v > 0:
-            v = v * v * v
-            if log(1 - bits.next_double(bits.state)) < 0.5 * z * z + d - d * v + d * log(v):
-                return boost * d * v

@@ -49,8 +49,6 @@ class FactorResults(ModelResults):
     `PPMF`, whose prior has no mean, the mean factor of all).
     """
 
-    info = FactorInfo
-
     @classmethod
     def besides(cls, fit):
         """See `Results`."""

@@ -41,15 +41,7 @@ class GeneralInfo:
 
 
 class ModelResults(Results):
-    """The posterior of a model that is no regression; `draws_of` gives the draws of a parameter in its shape.
-
-    Attributes
-    ----------
-    info : type
-        What is kept of the model, `GeneralInfo` or a subclass.
-    """
-
-    info = GeneralInfo
+    """The posterior of a model that is no regression; `draws_of` gives the draws of a parameter in its shape."""
 
     @classmethod
     def besides(cls, fit):

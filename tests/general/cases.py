@@ -44,11 +44,24 @@ def linear_gaussian():
     return sgmc.LinearGaussian(np.random.default_rng(0).normal(size=60).cumsum(), window=6, buffer=60)
 
 
+def network():
+    """Forty rows of three classes, three hidden units."""
+    rng = np.random.default_rng(0)
+    return sgmc.BNN(rng.normal(size=(40, 2)), rng.integers(0, 3, 40), hidden=(3,))
+
+
+def components():
+    """Sixty rows of two channels."""
+    return sgmc.ICA(np.random.default_rng(0).laplace(size=(60, 2)), start="whitening")
+
+
 # name -> (model, arguments of a short run with minibatches)
 MODELS = {"Line": (Line, dict(sampler="sgld", step_size=0.1, batch_size=50)),
           "BPMF": (bpmf, dict(keep=["U", "V", "a", "b", *(f"{kind}_{of}" for kind in ("mu", "lambda") for of in "UVab")])),
           "PPMF": (ppmf, dict(keep=["U", "V", "e", "f"])),
           "TiedMeans": (tied_means, dict(sampler="sgld", step_size=0.01, batch_size=10)),
           "HMM": (hmm, dict(sampler="sgld", step_size=0.05, batch_size=4)),
-          "LinearGaussian": (linear_gaussian, dict(sampler="sgld", step_size=0.05, batch_size=4))}
+          "LinearGaussian": (linear_gaussian, dict(sampler="sgld", step_size=0.05, batch_size=4)),
+          "BNN": (network, dict(sampler="sghmc", step_size=0.05, batch_size=20)),
+          "ICA": (components, dict(sampler="sgrld", step_size=0.05, batch_size=20))}
 BASES = {"Model", "JaxModel", "CompiledModel"}                 # public, but no models themselves

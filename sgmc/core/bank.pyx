@@ -1,0 +1,58 @@
+"""A recorder that keeps whole draws too, as many as there is room for."""
+import numpy as np
+
+from sgmc.core.contract cimport OK, Map
+from sgmc.core.partial cimport Partial
+
+MOST, LIMIT = 200, 1 << 26        # draws of a chain, and their bytes
+
+
+cdef class Bank(Partial):
+    """A `Partial` that also keeps whole draws in float32, for predictions: every one until there is no more room, then every second
+    of them, and so on, so that they are evenly spaced however long the run.
+
+    Parameters
+    ----------
+    draws, thin, map, dim, columns
+        See `Partial`.
+    """
+
+    cdef float[:, ::1] whole
+    cdef double[::1] whole_weights
+    cdef Py_ssize_t spacing, stored
+
+    def __init__(self, Py_ssize_t draws, Py_ssize_t thin, Map map, Py_ssize_t dim, columns):
+        Partial.__init__(self, draws, thin, map, dim, columns)
+        room = 2 * max(min(MOST, LIMIT // (4 * dim)) // 2, 1)
+        self.whole, self.whole_weights, self.spacing = np.zeros((room, dim), dtype=np.float32), np.zeros(room), 1
+
+    @property
+    def bank(self):
+        """The whole draws, (k, dim), and their weights, (k,)."""
+        return np.array(self.whole[:self.stored]), np.array(self.whole_weights[:self.stored])
+
+    cdef int take(self, const double *theta, double weight) except -1 nogil:
+        cdef Py_ssize_t j, k
+        if self.kept % self.spacing:
+            return OK
+        if self.stored == self.whole.shape[0]:                # an even number: the next draw has a place after the halving
+            self.stored //= 2
+            self.spacing *= 2
+            for k in range(1, self.stored):
+                self.whole[k, :], self.whole_weights[k] = self.whole[2 * k, :], self.whole_weights[2 * k]
+        for j in range(self.whole.shape[1]):
+            self.whole[self.stored, j] = <float> theta[j]
+        self.whole_weights[self.stored] = weight
+        self.stored += 1
+        return OK
+
+    def state(self):
+        """Also the whole draws."""
+        whole, weights = self.bank
+        return {**Partial.state(self), "whole": whole, "whole_weights": weights, "spacing": self.spacing}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        Partial.set_state(self, state)
+        self.stored, self.spacing = len(state["whole"]), state["spacing"]
+        np.asarray(self.whole)[:self.stored], np.asarray(self.whole_weights)[:self.stored] = state["whole"], state["whole_weights"]
