@@ -8,7 +8,7 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy
 
 from sgmc.core.contract cimport (
-    OK, Anchor, Batch, Gradient, Metric, Model, Rng, Sampler, Scratch, State, Subsampler, next_below, next_tile,
+    OK, Anchor, Batch, Gradient, Map, Metric, Model, Rng, Sampler, Scratch, State, Subsampler, next_below, next_tile,
     normal_fill, scratch_size,
 )
 from sgmc.errors import NotSupported
@@ -194,6 +194,15 @@ def metric_at(Metric metric, x):
         root_gamma = None
     roots = None if root_gamma is None else np.asarray(root_gamma)
     return np.asarray(M).T, np.asarray(R).T, np.asarray(back).T, np.asarray(gamma), roots
+
+
+def mapped(Map map, x, v):
+    """theta, log |dtheta/dx| and J v at a place."""
+    cdef double[::1] at = np.array(x, dtype=float), along = np.array(v, dtype=float), theta = np.empty(map.size), out = np.empty(map.size)
+    cdef double log_jacobian = 0
+    map.forward(&at[0], &theta[0], &log_jacobian)
+    map.push(&at[0], &along[0], &out[0])
+    return np.asarray(theta), log_jacobian, np.asarray(out)
 
 
 def walk(Sampler sampler, Gradient gradient, Rng rng, double[:, ::1] path, double[::1] value, Py_ssize_t at):

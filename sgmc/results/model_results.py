@@ -22,7 +22,7 @@ class GeneralInfo:
         layout = model.layout()
         self.title = model.title or type(model).__name__
         self.shapes, self.slices, self.constraints = layout.shapes, layout.slices, layout.constraints
-        self.formula = None
+        self.formula, self.remembered = None, model.remembered()
 
     def heading(self, fit):
         """See `ModelInfo.heading`."""
