@@ -108,7 +108,7 @@ steps a kept draw: expected change of the sd (in brackets, what the step does wi
 
 def page():
     """The page as text."""
-    specs = [cls() for _, cls in sorted(room("samplers").items())]
+    specs = [cls() for _, cls in sorted(room("samplers").items()) if not cls.probabilities]
     noisy = [stochastic(s) for s in specs if not s.exact and s.uses_gradient and not s.continuous]
     exact = [unbiased(s) for s in specs if not s.continuous and (s.exact or not s.uses_gradient)]
     paths_of = [continuous(s) for s in specs if s.continuous]

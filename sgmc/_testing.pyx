@@ -8,7 +8,7 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy
 
 from sgmc.core.contract cimport (
-    OK, Anchor, Batch, Gradient, Metric, Model, Rng, Sampler, Scratch, State, Subsampler, next_below, next_tile,
+    OK, Anchor, Batch, Gradient, Map, Metric, Model, Rng, Sampler, Scratch, State, Subsampler, next_below, next_tile,
     normal_fill, scratch_size,
 )
 from sgmc.errors import NotSupported
@@ -211,6 +211,15 @@ def metric_log_density(Metric metric, x, v, double h):
     metric.move(&at[0])
     metric.log_density(&along[0], h, &value)
     return value
+
+
+def mapped(Map map, x, v):
+    """theta, log |dtheta/dx| and J v at a place."""
+    cdef double[::1] at = np.array(x, dtype=float), along = np.array(v, dtype=float), theta = np.empty(map.size), out = np.empty(map.size)
+    cdef double log_jacobian = 0
+    map.forward(&at[0], &theta[0], &log_jacobian)
+    map.push(&at[0], &along[0], &out[0])
+    return np.asarray(theta), log_jacobian, np.asarray(out)
 
 
 def walk(Sampler sampler, Gradient gradient, Rng rng, double[:, ::1] path, double[::1] value, Py_ssize_t at):

@@ -10,8 +10,6 @@ from sgmc.model import Model
 from sgmc.rating_data import pair_table, rating_table
 from sgmc.samplers.hamiltonian import BAOAB
 
-WHOLE = 100               # most draws of all parameters that a chain keeps, for predictions of any pair
-ROOM = 2**27              # bytes that they may take
 ORDER = 7                 # seed of the order of the ratings, which is no choice of a user's
 MOST_DIM = 1000
 
@@ -82,8 +80,7 @@ class Factorization(Model):
         if self.test is not None:
             value = self.test.value
             pairs = (self.test.user, self.test.item, np.full(len(self.test.user), np.nan) if value is None else value)
-        room = max(2, min(WHOLE, ROOM // (8 * self.places.size)))
-        return partial(Rated, pairs=pairs, form=self.form(), room=room)
+        return partial(Rated, pairs=pairs, form=self.form())
 
     def fit(self, **arguments):
         """As `Model.fit`.  Without a `sampler` it is `baoab`, with a step by the largest number of ratings of a user or an item.

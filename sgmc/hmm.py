@@ -3,13 +3,14 @@ import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
 from sgmc.fitting.arrays import vector
+from sgmc.fitting.clusters import clusters
 from sgmc.fitting.settings import whole
 from sgmc.priors import dirichlet, normal
 from sgmc.sequences import Sequences, outcomes
 
 EMISSIONS = ("gaussian", "poisson", "categorical")
 AROUND = 5                # steps on both sides whose categories are counted, to tell states apart at the start
-SEED, ROUNDS = 0, 20      # of the clusters at the start
+SEED = 0                  # of the clusters at the start
 
 
 class HMM(Sequences):
@@ -117,7 +118,7 @@ class HMM(Sequences):
 
     def guess(self):
         """Where the search for the mode begins: steps are put into clusters by what was observed, and their moves counted."""
-        label = clusters(self.y, self.states, self.categories)
+        label = labelled(self.y, self.states, self.categories)
         moves = np.ones((self.states, self.states))
         inner = np.ones(len(self.y) - 1, dtype=bool)
         inner[self.edges[1:-1] - 1] = False
@@ -193,30 +194,22 @@ def first_law(initial, states):
     return law
 
 
-def clusters(y, states, categories):
+def labelled(y, states, categories):
     """A cluster of each step, (T,): quantiles of single numbers, else k-means; of categories by their shares among neighbours."""
     if categories is not None:
         ones = (y == np.arange(len(categories))).astype(float)
         total = np.vstack([np.zeros(len(categories)), np.cumsum(ones, axis=0)])
         high, low = np.minimum(np.arange(len(y)) + AROUND + 1, len(y)), np.maximum(np.arange(len(y)) - AROUND, 0)
-        return means(total[high] - total[low], states)
+        return members(total[high] - total[low], states)
     filled = np.where(np.isnan(y), np.nanmean(y, axis=0), y)
     if y.shape[1] > 1:
-        return means(filled / (np.std(filled, axis=0) + 1e-300), states)
+        return members(filled, states)
     return np.argsort(np.argsort(filled[:, 0], kind="stable"), kind="stable") * states // len(y)
 
 
-def means(points, states):
-    """Labels by k-means (Lloyd's algorithm), from centres far apart, the same each time."""
-    rng = np.random.default_rng(SEED)
-    centres = points[:1]
-    for _ in range(states - 1):
-        far = ((points[:, None] - centres) ** 2).sum(axis=2).min(axis=1) + 1e-12
-        centres = np.vstack([centres, points[rng.choice(len(points), p=far / far.sum())]])
-    for _ in range(ROUNDS):
-        label = ((points[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
-        centres = np.array([points[label == k].mean(axis=0) if (label == k).any() else centres[k] for k in range(states)])
-    return label
+def members(points, states):
+    """Labels by k-means, the same each time."""
+    return clusters(points, states, np.random.Generator(np.random.PCG64(SEED)))[1]
 
 
 def apart(values, gap):

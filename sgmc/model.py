@@ -37,8 +37,9 @@ class Model:
     parameters : dict
         Name -> shape: ``()``, a whole number, or a tuple.
     constraints : dict
-        Name -> ``"positive"``, ``("interval", low, high)``, or along the last axis ``"ordered"``, ``"simplex"`` or ``"mirrored"`` (the
-        simplex, in which `sgld` with ``precondition=None`` is mirrored Langevin dynamics); draws and priors are in these terms.
+        Name -> ``"positive"``, ``("interval", low, high)``, ``"ascending"`` (the rows of a matrix, by their first number), or along the
+        last axis ``"ordered"``, ``"simplex"`` or ``"mirrored"`` (the simplex, in which `sgld` with ``precondition=None`` is mirrored
+        Langevin dynamics); draws and priors are in these terms.
     prior : dict, prior or None
         The default of ``fit(prior=)``.  None: normal(0, 10) (half of it for positive parameters), flat in intervals and on simplices.
     start : dict, array or None

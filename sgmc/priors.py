@@ -17,7 +17,7 @@ INTERCEPT = "Intercept"
 @dataclass(frozen=True)
 class PriorSpec:
     """One prior family with its location and scale; made by `normal`, `student_t`, `laplace`, `cauchy`, `horseshoe`, `flat` and, for
-    positive parameters, `gamma` and `exponential`."""
+    positive parameters, `gamma`, `inverse_gamma` and `exponential`."""
 
     family: str
     location: float = 0.0
@@ -51,7 +51,7 @@ class PriorSpec:
     @property
     def positive(self):
         """Whether it is a density of positive numbers only."""
-        return self.family == "gamma"
+        return self.family in ("gamma", "inverse_gamma")
 
     @property
     def shape(self):
@@ -67,7 +67,8 @@ class PriorSpec:
             return f"horseshoe({scale if self.nonzero is None else f'nonzero={self.nonzero:.4g}'}, slab={self.slab:.4g}{star})"
         if self.family == "dirichlet":
             return f"dirichlet({self.df:.4g})"
-        shape = {"exponential": "", "gamma": f"{self.df:.4g}, ", "student_t": f"{self.df:.4g}, {self.location:.4g}, "}
+        shape = {"exponential": "", "gamma": f"{self.df:.4g}, ", "inverse_gamma": f"{self.df:.4g}, ",
+                 "student_t": f"{self.df:.4g}, {self.location:.4g}, "}
         return f"{self.called}({shape.get(self.called, f'{self.location:.4g}, ')}{scale})"
 
 
@@ -129,6 +130,11 @@ def exponential(scale=1.0, autoscale=False):
 def gamma(shape, scale=1.0, autoscale=False):
     """Gamma prior of a positive parameter, with mean ``shape * scale``."""
     return PriorSpec("gamma", 0.0, scale, shape, autoscale)
+
+
+def inverse_gamma(shape, scale=1.0, autoscale=False):
+    """Inverse gamma prior of a positive parameter: density proportional to x^(-shape - 1) exp(-scale / x), which vanishes at zero."""
+    return PriorSpec("inverse_gamma", 0.0, scale, shape, autoscale)
 
 
 def dirichlet(concentration=1.0):

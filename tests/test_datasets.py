@@ -21,6 +21,8 @@ SEPSIS_COLUMNS = ["age_years", "sex_0male_1female", "episode_number", "hospital_
 PUBLISHED = {  # rows, columns, and a count that is known from the literature
     "a9a": (32_561, 124, lambda frame: frame["y"].sum() == 7_841 and frame.to_numpy().sum() == 451_592 + 7_841),
     "adult": (32_561, 15, lambda frame: (frame["income"] == ">50K").sum() == 7_841),
+    "ap": (302_031, 3, lambda frame: frame["count"].sum() == 435_838 and frame["document"].nunique() == 2246),
+    "ap-words": (10_473, 1, lambda frame: frame["word"].is_unique and frame["word"][1] == "new"),
     "arrhythmia": (452, 280, lambda frame: frame.isna().sum().sum() == 408 and (frame["diagnosis"] == 1).sum() == 245),
     "default": (10_000, 4, lambda frame: (frame["default"] == "Yes").sum() == 333),
     "diamonds": (53_940, 10, lambda frame: frame["price"].max() == 18_823),

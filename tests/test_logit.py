@@ -90,7 +90,7 @@ def default_priors(x):
 
 # ---- every sampler --------------------------------------------------------------------------------------------------------
 
-ASYMPTOTIC = sorted(name for name, cls in room("samplers").items() if not cls.distortion)
+ASYMPTOTIC = sorted(name for name, cls in room("samplers").items() if not cls.distortion and not cls.probabilities)
 DISTORTED = sorted(name for name, cls in room("samplers").items() if cls.distortion)
 
 

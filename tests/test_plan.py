@@ -16,7 +16,7 @@ from sgmc.errors import (ArgumentError, GradientNoiseWarning, InterruptedWarning
 from sgmc.fitting import plan as planning
 from sgmc.registry import room
 
-STOCHASTIC = [cls() for _, cls in sorted(room("samplers").items()) if cls().minibatches and not cls.continuous]
+STOCHASTIC = [cls() for _, cls in sorted(room("samplers").items()) if cls().minibatches and not cls.continuous and not cls.probabilities]
 WHITENED = SimpleNamespace(stiffness=1.0, softness=1.0, whitened=True, scaled=True)
 
 

@@ -20,6 +20,7 @@ from sgmc.subsampling.uniform import Everything
 PRIORS = {
     "exponential": (sgmc.exponential(0.7), lambda v: stats.expon.logpdf(v, scale=0.7)),
     "gamma": (sgmc.gamma(2.0, 10.0), lambda v: stats.gamma.logpdf(v, 2.0, scale=10.0)),
+    "inverse gamma": (sgmc.inverse_gamma(2.0, 10.0), lambda v: stats.invgamma.logpdf(v, 2.0, scale=10.0)),
     "gamma below one": (sgmc.gamma(0.3, 2.0), lambda v: stats.gamma.logpdf(v, 0.3, scale=2.0)),
     "half normal": (sgmc.normal(0, 2.5), lambda v: stats.halfnorm.logpdf(v, scale=2.5)),
     "truncated normal": (sgmc.normal(1.5, 0.5), lambda v: stats.norm.logpdf(v, 1.5, 0.5)),

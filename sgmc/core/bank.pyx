@@ -17,10 +17,6 @@ cdef class Bank(Partial):
         See `Partial`.
     """
 
-    cdef float[:, ::1] whole
-    cdef double[::1] whole_weights
-    cdef Py_ssize_t spacing, stored
-
     def __init__(self, Py_ssize_t draws, Py_ssize_t thin, Map map, Py_ssize_t dim, columns):
         Partial.__init__(self, draws, thin, map, dim, columns)
         room = 2 * max(min(MOST, LIMIT // (4 * dim)) // 2, 1)

@@ -34,7 +34,8 @@ cdef class Constrained(Map):
     """theta = c(x), block by block: each block of parameters is a function of its own free numbers.
 
     positive: theta = exp x.  interval: theta = low + (high - low) / (1 + exp(-x)).  ordered: theta_0 = x_0, theta_k = theta_{k-1} +
-    exp x_k.  simplex: of what the first k probabilities leave, theta_k takes the share z_k = 1/(1 + exp(log(K - 1 - k) - x_k)), so
+    exp x_k; or, with a number s as low, theta_k = theta_{k-s} + exp x_k where s divides k, and x_k elsewhere.  simplex: of what the
+    first k probabilities leave, theta_k takes the share z_k = 1/(1 + exp(log(K - 1 - k) - x_k)), so
     that x = 0 is the centre; K probabilities have K - 1 free numbers.  mirrored: the simplex too, by log-ratios to the last probability,
     theta_k = exp(x_k) / (1 + sum_j exp x_j): the dual coordinates of the entropic mirror map, so that Langevin steps of x are mirrored
     Langevin dynamics (Hsieh, Kavis, Rolland & Cevher 2018, section 3.2).
@@ -42,12 +43,12 @@ cdef class Constrained(Map):
     Parameters
     ----------
     blocks : list of (str, int, float, float)
-        Kind, number of parameters, and of intervals low and high.
+        Kind, number of parameters, and of intervals low and high; of ordered ones, as low, how far apart they are.
     """
 
     cdef readonly list blocks
     cdef int[::1] kind
-    cdef Py_ssize_t[::1] length, at, x_at
+    cdef Py_ssize_t[::1] length, at, x_at, stride
     cdef double[::1] low, high
 
     def __init__(self, blocks):
@@ -56,6 +57,7 @@ cdef class Constrained(Map):
         own = lengths - np.isin(kinds, (SIMPLEX, MIRRORED))
         self.kind, self.length = np.array(kinds, dtype=np.intc), lengths
         self.low, self.high = (np.array([b[i] for b in blocks], dtype=float) for i in (2, 3))
+        self.stride = np.array([max(b[2], 1) if b[0] == "ordered" else 1 for b in blocks], dtype=np.intp)
         self.at, self.x_at = np.cumsum(lengths) - lengths, np.cumsum(own) - own
         self.size, self.dim = lengths.sum(), own.sum()
         self.diagonal = all(k in (FREE, POSITIVE, INTERVAL) for k in kinds)
@@ -94,8 +96,8 @@ cdef class Constrained(Map):
                 theta[k] = self.low[b] + width * expit(x[k])
                 total += log(width) + log_expit(x[k]) + log_expit(-x[k])
             else:
-                theta[k] = theta[k - 1] + exp(x[k]) if k else x[k]
-                total += x[k] if k else 0
+                theta[k] = theta[k - self.stride[b]] + exp(x[k]) if self.linked(b, k) else x[k]
+                total += x[k] if self.linked(b, k) else 0
         return total
 
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
@@ -126,13 +128,17 @@ cdef class Constrained(Map):
                 continue
             for k in range(n):
                 out[k] = self.slope(b, k, at[k]) * u[k]
-                if self.kind[b] == ORDERED and k:
-                    out[k] += out[k - 1]
+                if self.linked(b, k):
+                    out[k] += out[k - self.stride[b]]
         return OK
+
+    cdef bint linked(self, Py_ssize_t b, Py_ssize_t k) noexcept nogil:
+        """Whether theta_k is above another one of its block."""
+        return self.kind[b] == ORDERED and k > 0 and k % self.stride[b] == 0
 
     cdef double slope(self, Py_ssize_t b, Py_ssize_t k, double x) noexcept nogil:
         """dtheta_k/dx_k of a block that is no simplex."""
-        if self.kind[b] == FREE or self.kind[b] == ORDERED and k == 0:
+        if self.kind[b] == FREE or self.kind[b] == ORDERED and not self.linked(b, k):
             return 1
         if self.kind[b] == INTERVAL:
             return (self.high[b] - self.low[b]) * expit(x) * expit(-x)
@@ -154,11 +160,14 @@ cdef class Constrained(Map):
                 continue
             total = 0
             for k in range(n - 1, -1, -1):
-                total = g[k] + (total if self.kind[b] == ORDERED else 0)
-                out[k] += self.slope(b, k, at[k]) * total
+                if self.kind[b] == ORDERED and k % self.stride[b] == 0:
+                    total += g[k]                              # of all that are above it
+                    out[k] += self.slope(b, k, at[k]) * total
+                else:
+                    out[k] += self.slope(b, k, at[k]) * g[k]
                 if self.kind[b] == INTERVAL:
                     out[k] += expit(-at[k]) - expit(at[k])
-                elif self.kind[b] == POSITIVE or self.kind[b] == ORDERED and k:
+                elif self.kind[b] == POSITIVE or self.linked(b, k):
                     out[k] += 1
         return OK
 
@@ -260,6 +269,13 @@ cdef void pull_mirrored(Py_ssize_t n, const double *x, const double *g, double *
         out[k] += theta * (g[k] - mean) + 1 - n * theta
 
 
+def rises(theta, stride):
+    """Free numbers of parameters of which every `stride`-th is above the one before."""
+    free = theta.copy()
+    free[stride::stride] = np.log(np.diff(theta[::stride]))
+    return free
+
+
 def log_ratios(theta, low, high):
     """Free numbers of K probabilities, mirrored."""
     last = len(theta) - 1
@@ -277,7 +293,7 @@ def shares(theta, low, high):
 
 INVERSES = {FREE: lambda theta, low, high: theta, POSITIVE: lambda theta, low, high: np.log(theta),
             INTERVAL: lambda theta, low, high: np.log((theta - low) / (high - theta)),
-            ORDERED: lambda theta, low, high: np.concatenate([theta[:1], np.log(np.diff(theta))]), SIMPLEX: shares,
+            ORDERED: lambda theta, low, high: rises(theta, int(max(low, 1))), SIMPLEX: shares,
             MIRRORED: log_ratios}
 
 

@@ -16,10 +16,11 @@ cdef enum:
     GAMMA = 4
     HORSESHOE = 5
     DIRICHLET = 6
+    INVERSE_GAMMA = 7
     LONGEST = 2048                # parameters of a pulled prior: 32 kB of stack
 
 FAMILIES = {"flat": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE, "gamma": GAMMA,
-            "horseshoe": HORSESHOE, "dirichlet": DIRICHLET}
+            "horseshoe": HORSESHOE, "dirichlet": DIRICHLET, "inverse_gamma": INVERSE_GAMMA}
 LONGEST_PULLED = LONGEST
 cdef double EULER = 0.5772156649015329
 cdef double TURN = 1.0            # the series of E1 below, its continued fraction above
@@ -69,7 +70,7 @@ cdef class Separable(Prior):
     family : array (dim,) of int
         Values of `FAMILIES`.
     location, scale, df : array (dim,)
-        df is the shape of a gamma density, and of a horseshoe the sd of its slab over its scale.
+        df is the shape of a gamma or inverse gamma density, and of a horseshoe the sd of its slab over its scale.
     pivots : array of int
         Indices p.
     shift : array (d,)
@@ -122,7 +123,7 @@ cdef class Separable(Prior):
     def ridges(self):
         """See `Prior.ridges`; the curvature of a Student-t density is at most (nu + 1) / (nu scale^2), in its centre."""
         family, scale, nu, d = np.asarray(self.family), np.asarray(self.scale), np.asarray(self.df), self.shift.shape[0]
-        if self.coefficients < self.dim or (family == HORSESHOE).any() or (family == GAMMA).any():
+        if self.coefficients < self.dim or (family == HORSESHOE).any() or np.isin(family, (GAMMA, INVERSE_GAMMA)).any():
             raise NotSupported("a prior whose log density has no bounded slope or curvature, such as a horseshoe with its pole at zero")
         directions = np.eye(self.dim)
         for p in np.flatnonzero(self.is_pivot):
@@ -149,6 +150,10 @@ cdef class Separable(Prior):
             if value != NULL:
                 value[0] += (nu - 1) * log(e)
             return (nu - 1) / e
+        if self.family[j] == INVERSE_GAMMA:
+            if value != NULL:
+                value[0] -= (nu + 1) * log(e) + 1 / e
+            return (1 / e - nu - 1) / e
         if self.family[j] == HORSESHOE:
             log_value = integral(0.5 * e * e, &weight)
             if value != NULL:

@@ -5,7 +5,7 @@ where the error of the discretisation is largest: see `sgrld`.
 """
 import numpy as np
 
-from libc.math cimport fabs, sqrt
+from libc.math cimport exp, fabs, sqrt
 
 from sgmc.core.contract cimport OK, Metric
 
@@ -68,67 +68,197 @@ cdef class Simplex(Metric):
 
     Parameters
     ----------
-    dim : int
-        K - 1.
+    dim : int or list of int
+        K - 1; one of each row of probabilities, where there are several.
     """
 
-    cdef double[::1] s
-    cdef double last                          # sqrt(x_K)
+    cdef double[::1] s, last                  # sqrt(x), and sqrt(x_K) of each row
+    cdef Py_ssize_t[::1] at
+
+    def __init__(self, dim):
+        lengths = np.atleast_1d(dim)
+        self.s, self.last = np.ones(lengths.sum()), np.ones(len(lengths))
+        self.at = np.append(0, np.cumsum(lengths))
+
+    cdef int move(self, const double *x) except -1 nogil:
+        cdef Py_ssize_t j, r
+        cdef double rest
+        for r in range(self.last.shape[0]):
+            rest = 1
+            for j in range(self.at[r], self.at[r + 1]):
+                self.s[j] = sqrt(x[j])
+                rest -= x[j]
+            self.last[r] = sqrt(max(rest, 0.))
+        return OK
+
+    cdef int apply(self, const double *g, double *out) except -1 nogil:
+        cdef Py_ssize_t j, r
+        cdef double mean
+        for r in range(self.last.shape[0]):
+            mean = 0
+            for j in range(self.at[r], self.at[r + 1]):
+                mean += self.s[j] * self.s[j] * g[j]
+            for j in range(self.at[r], self.at[r + 1]):
+                out[j] = self.s[j] * self.s[j] * (g[j] - mean)
+        return OK
+
+    cdef int root(self, const double *z, double *out) except -1 nogil:
+        cdef Py_ssize_t j, r
+        cdef double along
+        for r in range(self.last.shape[0]):
+            along = 0
+            for j in range(self.at[r], self.at[r + 1]):
+                along += self.s[j] * z[j]
+            for j in range(self.at[r], self.at[r + 1]):
+                out[j] = self.s[j] * (z[j] - self.s[j] * along / (1 + self.last[r]))
+        return OK
+
+    cdef int root_transposed(self, const double *g, double *out) except -1 nogil:
+        cdef Py_ssize_t j, r
+        cdef double along
+        for r in range(self.last.shape[0]):
+            along = 0
+            for j in range(self.at[r], self.at[r + 1]):
+                along += self.s[j] * self.s[j] * g[j]
+            for j in range(self.at[r], self.at[r + 1]):
+                out[j] = self.s[j] * (g[j] - along / (1 + self.last[r]))
+        return OK
+
+    cdef int divergence(self, double *out) except -1 nogil:
+        cdef Py_ssize_t j, r
+        for r in range(self.last.shape[0]):
+            for j in range(self.at[r], self.at[r + 1]):
+                out[j] = 1 - (self.at[r + 1] - self.at[r] + 1) * self.s[j] * self.s[j]
+        return OK
+
+    cdef int fold(self, double *x) except -1 nogil:
+        cdef Py_ssize_t j, r
+        cdef double rest, total
+        cdef bint outside
+        for r in range(self.last.shape[0]):
+            rest, total, outside = 1, 0, False
+            for j in range(self.at[r], self.at[r + 1]):
+                rest -= x[j]
+                outside |= x[j] < 0
+                total += fabs(x[j])
+            if outside or rest < 0:
+                for j in range(self.at[r], self.at[r + 1]):
+                    x[j] = fabs(x[j]) / (total + fabs(rest))
+        return OK
+
+
+cdef class Logs(Metric):
+    """M = diag(e^-x) for the logs x of gamma variables, Gamma = -e^-x (Patterson & Teh 2013, "expanded-natural").
+
+    Parameters
+    ----------
+    dim : int
+    """
+
+    cdef double[::1] s                        # e^(-x / 2)
 
     def __init__(self, Py_ssize_t dim):
         self.s = np.ones(dim)
 
     cdef int move(self, const double *x) except -1 nogil:
         cdef Py_ssize_t j
-        cdef double rest = 1
         for j in range(self.s.shape[0]):
-            self.s[j] = sqrt(x[j])
-            rest -= x[j]
-        self.last = sqrt(max(rest, 0.))
+            self.s[j] = exp(-0.5 * x[j])
         return OK
 
     cdef int apply(self, const double *g, double *out) except -1 nogil:
         cdef Py_ssize_t j
-        cdef double mean = 0
         for j in range(self.s.shape[0]):
-            mean += self.s[j] * self.s[j] * g[j]
-        for j in range(self.s.shape[0]):
-            out[j] = self.s[j] * self.s[j] * (g[j] - mean)
+            out[j] = self.s[j] * self.s[j] * g[j]
         return OK
 
     cdef int root(self, const double *z, double *out) except -1 nogil:
         cdef Py_ssize_t j
-        cdef double along = 0
         for j in range(self.s.shape[0]):
-            along += self.s[j] * z[j]
-        for j in range(self.s.shape[0]):
-            out[j] = self.s[j] * (z[j] - self.s[j] * along / (1 + self.last))
+            out[j] = self.s[j] * z[j]
         return OK
 
     cdef int root_transposed(self, const double *g, double *out) except -1 nogil:
-        cdef Py_ssize_t j
-        cdef double along = 0
-        for j in range(self.s.shape[0]):
-            along += self.s[j] * self.s[j] * g[j]
-        for j in range(self.s.shape[0]):
-            out[j] = self.s[j] * (g[j] - along / (1 + self.last))
-        return OK
+        return self.root(g, out)
 
     cdef int divergence(self, double *out) except -1 nogil:
         cdef Py_ssize_t j
         for j in range(self.s.shape[0]):
-            out[j] = 1 - (self.s.shape[0] + 1) * self.s[j] * self.s[j]
+            out[j] = -self.s[j] * self.s[j]
         return OK
 
-    cdef int fold(self, double *x) except -1 nogil:
-        cdef Py_ssize_t j
-        cdef double rest = 1, total = 0
-        cdef bint outside = False
-        for j in range(self.s.shape[0]):
-            rest -= x[j]
-            outside |= x[j] < 0
-            total += fabs(x[j])
-        if outside or rest < 0:
-            for j in range(self.s.shape[0]):
-                x[j] = fabs(x[j]) / (total + fabs(rest))
+
+cdef class LogRatios(Metric):
+    """M = diag(1 / p) + 1 1' / p_K for the log-ratios of the first K - 1 of K probabilities p to the last one, Gamma_i = 1 / p_K -
+    1 / p_i (Patterson & Teh 2013, "reduced-natural").
+
+    R = diag(1 / s) (I + c s s') with s = sqrt(p), c = (1 / sqrt(p_K) - 1) / (1 - p_K) = 1 / (sqrt(p_K) (1 + sqrt(p_K))).
+
+    Parameters
+    ----------
+    dim : int or list of int
+        As of `Simplex`.
+    """
+
+    cdef double[::1] s, last
+    cdef Py_ssize_t[::1] at
+
+    def __init__(self, dim):
+        lengths = np.atleast_1d(dim)
+        self.s, self.last = np.ones(lengths.sum()), np.ones(len(lengths))
+        self.at = np.append(0, np.cumsum(lengths))
+
+    cdef int move(self, const double *x) except -1 nogil:
+        cdef Py_ssize_t j, r
+        cdef double top, total
+        for r in range(self.last.shape[0]):
+            top = 0
+            for j in range(self.at[r], self.at[r + 1]):
+                top = max(top, x[j])
+            total = exp(-top)
+            for j in range(self.at[r], self.at[r + 1]):
+                total += exp(x[j] - top)
+            for j in range(self.at[r], self.at[r + 1]):
+                self.s[j] = exp(0.5 * (x[j] - top)) / sqrt(total)
+            self.last[r] = exp(-0.5 * top) / sqrt(total)
+        return OK
+
+    cdef int apply(self, const double *g, double *out) except -1 nogil:
+        cdef Py_ssize_t j, r
+        cdef double total
+        for r in range(self.last.shape[0]):
+            total = 0
+            for j in range(self.at[r], self.at[r + 1]):
+                total += g[j]
+            for j in range(self.at[r], self.at[r + 1]):
+                out[j] = g[j] / (self.s[j] * self.s[j]) + total / (self.last[r] * self.last[r])
+        return OK
+
+    cdef int root(self, const double *z, double *out) except -1 nogil:
+        cdef Py_ssize_t j, r
+        cdef double along
+        for r in range(self.last.shape[0]):
+            along = 0
+            for j in range(self.at[r], self.at[r + 1]):
+                along += self.s[j] * z[j]
+            for j in range(self.at[r], self.at[r + 1]):
+                out[j] = z[j] / self.s[j] + along / (self.last[r] * (1 + self.last[r]))
+        return OK
+
+    cdef int root_transposed(self, const double *g, double *out) except -1 nogil:
+        cdef Py_ssize_t j, r
+        cdef double total
+        for r in range(self.last.shape[0]):
+            total = 0
+            for j in range(self.at[r], self.at[r + 1]):
+                total += g[j]
+            for j in range(self.at[r], self.at[r + 1]):
+                out[j] = g[j] / self.s[j] + self.s[j] * total / (self.last[r] * (1 + self.last[r]))
+        return OK
+
+    cdef int divergence(self, double *out) except -1 nogil:
+        cdef Py_ssize_t j, r
+        for r in range(self.last.shape[0]):
+            for j in range(self.at[r], self.at[r + 1]):
+                out[j] = 1 / (self.last[r] * self.last[r]) - 1 / (self.s[j] * self.s[j])
         return OK

@@ -15,8 +15,10 @@ cdef class Settled:
         self.rows = rows
 
     cpdef Metric made(self, Gradient g, x):
-        """A metric of the model for a chain that begins at x, an array; what a restored chain had settled takes its place."""
-        cdef Metric metric = g.model.metric(g, x, self.rows)
+        """A metric for a chain that begins at x, an array: the model's, or that of a map that brings one; what a restored chain had
+        settled takes its place."""
+        own = getattr(g.map, "metric", None)
+        cdef Metric metric = g.model.metric(g, x, self.rows) if own is None else own()
         if self.saved is not None:
             metric.set_state(self.saved)
         return metric

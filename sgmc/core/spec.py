@@ -115,6 +115,10 @@ class SamplerSpec(Spec):
         Holds the rates of its events for a step of time, which has a size.
     sticky : bool
         Coordinates stay at zero for a while: its draws are those of a spike-and-slab prior.
+    simplex : str
+        The coordinates of `core.simplices` that it wants where all parameters are probabilities; empty where any will do.
+    probabilities : bool
+        Moves parameters on simplices alone.
     estimator : str
         The only gradient that it takes; empty where it takes any.
     """
@@ -131,6 +135,8 @@ class SamplerSpec(Spec):
     needs_bounds = False
     holds = False
     sticky = False
+    simplex = ""
+    probabilities = False
     estimator = ""
 
     @property

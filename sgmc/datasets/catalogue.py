@@ -84,6 +84,7 @@ def mnist(name, sha256):
 
 MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
 UCI = "https://archive.ics.uci.edu"
+LDA_C = "https://www.cs.columbia.edu/~blei/lda-c/ap.tgz"
 RDATASETS = "https://vincentarelbundock.github.io/Rdatasets/csv"
 
 ADULT_COLUMNS = (
@@ -105,6 +106,20 @@ CATALOGUE = {
         sha256="538ec489168486d0f259a0697098d167cfa3f039510f304cb08039c6b6dba200",
         read=partial(readers.table, names=ADULT_COLUMNS, na_values="?", skipinitialspace=True),
         url=f"{UCI}/ml/machine-learning-databases/adult/adult.data",
+    ),
+    "ap": Dataset(
+        file="ap/ap.dat",
+        sha256="aab0eed922eba868b389de27c3782f5aafaa7ece6fa2536ccd5d3e06a19f7b95",
+        read=readers.lda_c,
+        url=LDA_C,
+        by_hand="take ap/ap.dat from it",
+    ),
+    "ap-words": Dataset(
+        file="ap/vocab.txt",
+        sha256="9b212f884029bb6097805e8c9bd28980b378223e2922ba3735295ab2d8838455",
+        read=readers.words,
+        url=LDA_C,
+        by_hand="take ap/vocab.txt from it",
     ),
     "arrhythmia": Dataset(
         file="arrhythmia/arrhythmia.data",

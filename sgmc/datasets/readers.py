@@ -42,6 +42,29 @@ def rdatasets(content):
     return table(content).iloc[:, 1:]
 
 
+def lda_c(content):
+    """Read documents in the format of lda-c, a line each: ``words id:count id:count ...``, ids from 0.
+
+    Parameters
+    ----------
+    content : bytes
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``document``, ``word`` and ``count``, a row for each word of a document.
+    """
+    lines = [line.split()[1:] for line in content.decode("ascii").splitlines()]
+    pairs = [entry.split(":") for line in lines for entry in line]
+    return pd.DataFrame({"document": np.repeat(np.arange(len(lines)), [len(line) for line in lines]),
+                         "word": [int(word) for word, _ in pairs], "count": [int(count) for _, count in pairs]})
+
+
+def words(content):
+    """Read a list of words, one a line, as the column ``word``."""
+    return pd.DataFrame({"word": content.decode("ascii").splitlines()})
+
+
 def libsvm(content, features):
     """Read LIBSVM text with labels -1 and +1 and binary features.
 

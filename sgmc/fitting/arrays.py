@@ -97,6 +97,18 @@ def vector(name, values):
     return array
 
 
+def matrix(name, values):
+    """A finite float64 table with a row and a column at least; a vector is one column."""
+    array = numeric(name, values).astype(float, copy=False)
+    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim != 2 or 0 in array.shape:
+        raise DataError(f"{name} has shape {np.shape(values)}; it must be a table of rows and columns")
+    bad = first_place(array, lambda part: ~np.isfinite(part))
+    if bad:
+        raise DataError(f"{name} has a missing or infinite value in row {bad[0]}, column {bad[1]}; drop those rows first")
+    return array
+
+
 def check_index(**objects):
     """Refuse pandas objects whose indices differ: rows would be paired by position against the labels."""
     labelled = {name: one.index for name, one in objects.items() if hasattr(getattr(one, "index", None), "equals")}

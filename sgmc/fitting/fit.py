@@ -119,6 +119,9 @@ def fit(problem, settings, begun, saved=None):
     problem.check_draws(settings)
     check_init(settings, problem.priors)
     spec, gradient, reason, seen = decide(problem, settings, size)
+    refusal = spec.refusal(problem.coordinates.map)
+    if refusal:
+        raise NotSupported(refusal)
     return sample(problem, planned(problem, settings, spec, gradient, seen, reason), seen, settings, begun, saved)
 
 
@@ -213,6 +216,8 @@ def unscaled(sampler, gradient):
     if sampler.continuous:
         raise NotSupported(f"{sampler.name} needs the posterior's scale for its warmup, which is not known beforehand here; use "
                            "sampler='mala'")
+    if sampler.estimator and gradient != sampler.estimator:
+        raise ArgumentError(f"gradient={gradient!r} does not apply to {sampler.name}: it takes {sampler.estimator!r} alone")
     return sampler, gradient, "", None
 
 
@@ -241,9 +246,6 @@ def build_chain(problem, plan, settings, k):
     batch = min(plan.batch, largest(n)) if settings.adaptive else plan.batch
     rows = subsampler(problem, settings, plan.gradient, batch) if plan.spec.minibatches else Everything(n)
     gradient = problem.gradient(plan.gradient, rows, rng)
-    reason = plan.spec.refusal(problem.coordinates.map)
-    if reason:
-        raise NotSupported(reason)
     if plan.spec.needs_bounds:
         gradient.bounds = paths.bounds_of(plan.spec, plan.gradient, settings, problem)
     chain = Chain(problem.begin(settings, k), plan.spec.build(d, plan.schedule(0)), gradient, rng, plan.schedule, plan.spec.continuous)

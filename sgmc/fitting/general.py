@@ -10,6 +10,7 @@ from sgmc.core.densities import FAMILIES, Separable
 from sgmc.core.engine import full
 from sgmc.core.partial import Partial
 from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.simplices import COORDINATES
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fitting.free import free_coordinates
 from sgmc.fitting.layout import SUMS, Layout
@@ -21,6 +22,7 @@ from sgmc.priors import PriorSpec, as_spec, flat, normal
 from sgmc.subsampling.uniform import Everything
 
 SAMPLE = 200              # numbers whose draws are kept where none are asked for and all are too many
+FLAT = flat()             # where both sides are
 FREE = normal(0, 10)      # the prior of what is not bounded on both sides; half of it where parameters are positive
 
 
@@ -99,6 +101,8 @@ class GeneralProblem(Problem):
     layout : Layout
     starts : callable
         ``starts(rng)`` gives theta.
+    free_names : list of str
+        Of the free numbers: positive parameters are there as their logs, K probabilities as K - 1 or, expanded, K.
     columns : array of int or None
         Numbers of theta whose draws are kept, where not all are.
     model_recorder : callable
@@ -107,6 +111,7 @@ class GeneralProblem(Problem):
 
     layout: Layout = None
     starts: object = None
+    free_names: list = None
     columns: np.ndarray | None = None
     model_recorder: object = Partial
 
@@ -116,11 +121,6 @@ class GeneralProblem(Problem):
         if not self.coordinates.scaled:
             return "simple"
         return "taylor" if self.model.width else "cv"
-
-    @property
-    def free_names(self):
-        """Names of the free numbers: positive parameters as their logs, of K probabilities K - 1."""
-        return self.layout.free_names
 
     @property
     def marks(self):
@@ -187,17 +187,35 @@ def general_problem(model, prior, settings):
     layout, spec = model.layout, settings.sampler
     priors, density = priors_of(model, prior)
     as_they_are = model.own_metric and spec is not None and bool(spec.refusal(ANY_MAP))
-    constraints = None if as_they_are else layout.map
+    shares = None if as_they_are else simplex_coordinates(layout, priors, spec)
+    constraints = None if as_they_are else shares or layout.map
     start = free_start(model, constraints, settings)
     found, concerns = Peak(start, None), []
-    if model.scaled and not model.kernel.refreshes and not as_they_are and len(start) <= LARGEST:
+    if model.scaled and not model.kernel.refreshes and not as_they_are and shares is None and len(start) <= LARGEST:
         exact = exact_gradient(model.kernel, density, constraints)
         check_finite(exact, start, layout)
         found, concerns = peak(exact, start)
-    where = chosen_coordinates(constraints, found, layout.logs, settings)
+    where = chosen_coordinates(constraints, found, layout.logs if shares is None else np.zeros(shares.dim, dtype=bool), settings)
     table = SimpleNamespace(weight=None, trials=None, given=not model.shuffled)
     return GeneralProblem(model.kernel, density, where, None, priors, table, concerns, layout=layout, starts=model.start,
-                          model_recorder=model.recorder)
+                          free_names=coordinate_names(layout, constraints), model_recorder=model.recorder)
+
+
+def simplex_coordinates(layout, priors, spec):
+    """Coordinates of probabilities that a sampler wants, where all parameters are such; else None.
+
+    Expanded ones have the sum of the concentrations of a row's Dirichlet prior as their A; flat priors have concentrations of one.
+    """
+    rows = [length for _, (kind, length, *_) in layout.blocks() if kind == "simplex"]
+    if spec is None or not spec.simplex or sum(rows) < layout.size:
+        return None
+    concentrations = [one.df if one.family == "dirichlet" else 1.0 for one in priors.used]
+    return COORDINATES[spec.simplex](rows, np.add.reduceat(concentrations, np.cumsum(rows) - rows))
+
+
+def coordinate_names(layout, constraints):
+    """Names of the free numbers behind a map or None: those of the parameters, where there are as many."""
+    return layout.names if constraints is None or constraints.dim == layout.size else layout.free_names
 
 
 def priors_of(model, prior):
@@ -307,7 +325,7 @@ def named_priors(prior, layout):
     layout : Layout
     """
     (low, high), kinds = layout.ends(), layout.kinds
-    specified = [flat() if np.isfinite(a) and np.isfinite(b) else FREE for a, b in zip(low, high)]
+    specified = [FLAT if np.isfinite(a) and np.isfinite(b) else FREE for a, b in zip(low, high)]
     places = {name: range(where.start, where.stop) for name, where in layout.slices.items()}
     places |= {name: [j] for j, name in enumerate(layout.names)}
     wishes = prior if isinstance(prior, dict) else {} if prior is None else {"*": prior}

@@ -21,7 +21,8 @@ class Layout:
     parameters : dict
         Name -> shape: ``()`` for a number, a whole number, or a tuple.
     constraints : dict, optional
-        Name -> ``"positive"``, ``("interval", low, high)``, or along the last axis ``"ordered"``, ``"simplex"`` or ``"mirrored"`` (the
+        Name -> ``"positive"``, ``("interval", low, high)``, ``"ascending"`` (the rows of a matrix by their first number), or along the
+        last axis ``"ordered"``, ``"simplex"`` or ``"mirrored"`` (the
         simplex too, in the coordinates of mirrored Langevin dynamics).
 
     Raises
@@ -51,12 +52,14 @@ class Layout:
     def constraint(self, name, wanted):
         """(kind, low, high) of a parameter's constraint."""
         kind, *ends = (wanted,) if isinstance(wanted, str) else tuple(wanted) if isinstance(wanted, (tuple, list)) else ("",)
-        right = kind in KINDS and kind != "free" and len(ends) == (2 if kind == "interval" else 0)
+        right = kind in (*KINDS, "ascending") and kind != "free" and len(ends) == (2 if kind == "interval" else 0)
         if not right or not all(isinstance(e, numbers.Real) and np.isfinite(e) for e in ends) or ends and not ends[0] < ends[1]:
-            raise ArgumentError(f"constraints[{name!r}]={wanted!r} must be 'positive', 'ordered', 'simplex', 'mirrored' or "
-                                "('interval', low, high)")
+            raise ArgumentError(f"constraints[{name!r}]={wanted!r} must be 'positive', 'ordered', 'ascending', 'simplex', "
+                                "'mirrored' or ('interval', low, high)")
         if kind in ROWS and (not self.shapes[name] or self.shapes[name][-1] < 2):
             raise ArgumentError(f"constraints[{name!r}]: a parameter of shape {self.shapes[name]} has no two numbers that could be {kind}")
+        if kind == "ascending" and (len(self.shapes[name]) != 2 or self.shapes[name][0] < 2):
+            raise ArgumentError(f"constraints[{name!r}]: a parameter of shape {self.shapes[name]} has no two rows that could be ascending")
         return (kind, *map(float, ends)) if ends else (kind, LOW.get(kind, -np.inf), HIGH.get(kind, np.inf))
 
     def blocks(self):
@@ -66,6 +69,8 @@ class Layout:
             kind, low, high = self.constraints.get(name, ("free", 0.0, 0.0))
             size = int(np.prod(shape))
             length = shape[-1] if kind in ROWS else size
+            if kind == "ascending":
+                kind, low = "ordered", float(shape[1])
             found += [(name, (kind, length, low, high))] * (size // length if length else 0)
         return found
 

@@ -67,7 +67,7 @@ class PriorTerms:
         unit = np.where(self.logged, natural, 1.0)
         e = (natural - self.location) / self.scale
         value, weight = np.zeros_like(e), np.zeros_like(e)
-        is_ = {name: self.family == name for name in ("normal", "student_t", "laplace", "gamma")}
+        is_ = {name: self.family == name for name in ("normal", "student_t", "laplace", "gamma", "inverse_gamma")}
         value[is_["normal"]], weight[is_["normal"]] = -0.5 * e[is_["normal"]] ** 2, 1.0
         t, nu = e[is_["student_t"]], self.df[is_["student_t"]]
         value[is_["student_t"]], weight[is_["student_t"]] = -0.5 * (nu + 1) * np.log1p(t ** 2 / nu), (nu + 1) / (nu + t ** 2)
@@ -79,6 +79,10 @@ class PriorTerms:
         shape, log_e = self.df[gamma], linear[gamma] - np.log(self.scale[gamma])               # exp(u) may be 0 where u overshoots
         value[gamma], slope[gamma] = (shape - 1) * log_e - e[gamma], shape - 1 - e[gamma]
         curvature[gamma] = e[gamma]
+        inverse = is_["inverse_gamma"]                         # of logs: -a u - scale exp(-u) in all
+        shape, log_e = self.df[inverse], linear[inverse] - np.log(self.scale[inverse])
+        curvature[inverse] = np.exp(np.minimum(-log_e, LARGEST))
+        value[inverse], slope[inverse] = -(shape + 1) * log_e - curvature[inverse], curvature[inverse] - shape - 1
         gradient = self.rows.T @ (slope + self.logged)
         return value.sum() + linear[self.logged].sum(), gradient, self.rows.T @ (np.maximum(curvature, 0.0)[:, None] * self.rows)
 

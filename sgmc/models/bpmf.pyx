@@ -1,13 +1,13 @@
 """Gaussian ratings as products of factors, with normal-gamma hyperpriors: Bayesian probabilistic matrix factorisation."""
 import numpy as np
 
-from libc.math cimport M_PI, cos, lgamma, log, sqrt
+from libc.math cimport M_PI, lgamma, log, sqrt
 from libc.string cimport memset
 from numpy.random cimport bitgen_t
 
 from sgmc.core.contract cimport OK, Batch, Prior, Scratch, next_tile
-from sgmc.core.gammas cimport gamma
 from sgmc.core.products cimport Entry, add_products, products
+from sgmc.core.variates cimport gamma_variate, normal_variate
 from sgmc.models.ratings cimport TILE, Ratings, entry_of
 
 
@@ -187,14 +187,9 @@ cdef void redraw(NormalGamma p, const Group *s, double *theta, bitgen_t *bits) n
         rate += 0.5 * (square[k] - total[k] * total[k] / s.n + p.c * s.n * gap * gap / count)
         theta[s.mu + k] = p.m + s.n * gap / count
         if s.each:
-            theta[s.precision + k] = gamma(bits, p.a + 0.5 * s.n) / rate
+            theta[s.precision + k] = gamma_variate(bits, p.a + 0.5 * s.n) / rate
             rate = p.b
     if not s.each:
-        theta[s.precision] = gamma(bits, p.a + 0.5 * s.n * s.rank) / rate
+        theta[s.precision] = gamma_variate(bits, p.a + 0.5 * s.n * s.rank) / rate
     for k in range(s.rank):
-        theta[s.mu + k] += normal(bits) / sqrt(count * theta[s.precision + k * s.each])
-
-
-cdef double normal(bitgen_t *bits) noexcept nogil:
-    """A standard normal draw (Box & Muller)."""
-    return sqrt(-2 * log(1 - bits.next_double(bits.state))) * cos(2 * M_PI * bits.next_double(bits.state))
+        theta[s.mu + k] += normal_variate(bits) / sqrt(count * theta[s.precision + k * s.each])

@@ -5,7 +5,7 @@ from libc.math cimport exp, lgamma, log, M_PI
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Batch, Model, Prior, Scratch, row_of
-from sgmc.core.gammas cimport gamma
+from sgmc.core.variates cimport gamma_variate
 from sgmc.core.kernels cimport expit
 from sgmc.models.layers cimport Inputs, add_tdot, times, times_transposed
 

@@ -2,48 +2,42 @@
 import numpy as np
 
 from libc.math cimport NAN, fmax, fmin, lgamma, log, sqrt
-from libc.string cimport memcpy
 
+from sgmc.core.bank cimport Bank
 from sgmc.core.contract cimport OK
-from sgmc.core.partial cimport Partial
 from sgmc.core.products cimport Entry, products
 
 
-cdef class Rated(Partial):
-    """A `Partial` that also sums up predictions of pairs, and keeps draws of all parameters for those of other pairs.
+cdef class Rated(Bank):
+    """A `Bank`, by whose whole draws any pair can be predicted, that also sums up predictions of given pairs.
 
     A prediction is centre + U_i . V_j + a_i + b_j, clipped to a range, draw by draw; mean and scatter are updated one by one (West 1979).
-    Of users without ratings U_i is mu_U where `means` says where that is, else the mean over all users; of items likewise.  Of all
-    parameters every s-th draw is kept; when there is no more room every other one is dropped, and s doubles.
+    Of users without ratings U_i is mu_U where `means` says where that is, else the mean over all users; of items likewise.
 
     Parameters
     ----------
     draws, thin, map, dim, columns
-        See `Partial`.
+        See `Bank`.
     pairs : (array of int, array of int, array)
         Users, items (-1: without ratings) and their ratings, NaN where unknown.
     form : dict
         ``sizes`` (users, items, rank), ``biases`` (0 or 1), ``means`` (where mu_U, mu_V, mu_a and mu_b are, or -1), ``centre``,
         ``low``, ``high``, and ``counts``: whether accuracy is the log density of Poisson counts, else the squared error.
-    room : int
-        Most draws of all parameters.
     """
 
     cdef Entry[::1] pairs
     cdef Py_ssize_t[::1] strange          # pairs of which user or item is without ratings
     cdef char[::1] new_user, new_item
-    cdef Py_ssize_t users, items, rank, stride, seen
+    cdef Py_ssize_t users, items, rank
     cdef Py_ssize_t means[4]
     cdef bint biases, counts
     cdef double centre, low, high
     cdef double[::1] predicted, other
     cdef readonly double[::1] average, spread                 # means and sums of squares of predictions
     cdef readonly double[:, ::1] path                         # accuracy of each draw, and of the mean so far
-    cdef readonly double[:, ::1] whole                        # draws of all parameters
-    cdef readonly Py_ssize_t wholes                           # so many
 
-    def __init__(self, draws, thin, map, dim, columns, pairs, form, Py_ssize_t room):
-        Partial.__init__(self, draws, thin, map, dim, columns)
+    def __init__(self, draws, thin, map, dim, columns, pairs, form):
+        Bank.__init__(self, draws, thin, map, dim, columns)
         user, item, value = pairs
         table = np.empty(len(user), dtype=[("user", np.int32), ("item", np.int32), ("value", np.float64)])
         table["user"], table["item"], table["value"] = np.maximum(user, 0), np.maximum(item, 0), value
@@ -52,16 +46,15 @@ cdef class Rated(Partial):
         self.strange = np.flatnonzero((user < 0) | (item < 0)).astype(np.intp)
         (self.users, self.items, self.rank), self.means = form["sizes"], form["means"]
         self.biases, self.counts, self.centre = form["biases"], form["counts"], form["centre"]
-        self.low, self.high, self.stride = form["low"], form["high"], 1
+        self.low, self.high = form["low"], form["high"]
         self.predicted, self.other = np.zeros(len(user)), np.zeros(2 * (self.rank + 1))
         self.average, self.spread = np.zeros(len(user)), np.zeros(len(user))
         self.path = np.full((draws, 2), np.nan)
-        self.whole = np.zeros((min(draws, room), dim))
 
     cdef int take(self, const double *theta, double weight) except -1 nogil:
         cdef Py_ssize_t i
         cdef double e, share = weight / self.total
-        self.keep_whole(theta)
+        Bank.take(self, theta, weight)
         if self.pairs.shape[0] == 0:
             return OK
         self.predict(theta)
@@ -72,19 +65,6 @@ cdef class Rated(Partial):
             self.spread[i] += weight * (1 - share) * e * e
         self.path[self.kept, 1] = self.accuracy(&self.average[0])
         return OK
-
-    cdef void keep_whole(self, const double *theta) noexcept nogil:
-        """Keep every `stride`-th draw of all parameters."""
-        cdef Py_ssize_t k, d = self.theta.shape[0]
-        if self.seen % self.stride == 0 and self.wholes == self.whole.shape[0]:
-            self.wholes = (self.wholes + 1) // 2
-            self.stride *= 2
-            for k in range(1, self.wholes):
-                memcpy(&self.whole[k, 0], &self.whole[2 * k, 0], d * sizeof(double))
-        if self.seen % self.stride == 0:
-            memcpy(&self.whole[self.wholes, 0], theta, d * sizeof(double))
-            self.wholes += 1
-        self.seen += 1
 
     cdef void predict(self, const double *theta) noexcept nogil:
         """Predictions of all pairs from a draw."""
@@ -134,17 +114,15 @@ cdef class Rated(Partial):
         return total if self.counts else sqrt(total / known)
 
     def state(self):
-        """Sums, accuracies and whole draws so far."""
-        return {**Partial.state(self), "average": np.array(self.average), "spread": np.array(self.spread),
-                "path": np.asarray(self.path[:self.kept]), "whole": np.asarray(self.whole[:self.wholes]), "stride": self.stride,
-                "seen": self.seen}
+        """Also sums and accuracies so far."""
+        return {**Bank.state(self), "average": np.array(self.average), "spread": np.array(self.spread),
+                "path": np.asarray(self.path[:self.kept])}
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        Partial.set_state(self, state)
-        self.wholes, self.stride, self.seen = len(state["whole"]), state["stride"], state["seen"]
+        Bank.set_state(self, state)
         np.asarray(self.average)[:], np.asarray(self.spread)[:] = state["average"], state["spread"]
-        np.asarray(self.path)[:self.kept], np.asarray(self.whole)[:self.wholes] = state["path"], state["whole"]
+        np.asarray(self.path)[:self.kept] = state["path"]
 
 
 cdef double dot(Py_ssize_t d, const double *u, const double *v) noexcept nogil:

@@ -44,7 +44,7 @@ class FactorResults(ModelResults):
     """The posterior of a factorisation.
 
     Predictions of the pairs given as ``test=`` are means over all draws.  Those of other pairs are means over evenly spaced draws of all
-    parameters, at most 100 a chain, fewer where they are over 128 MB: memory does not grow with the draws.  Both clip every draw's
+    parameters, at most 200 a chain, fewer where they are over 64 MB: memory does not grow with the draws.  Both clip every draw's
     prediction to the range of ratings.  Of users and items without ratings the factors are their prior mean, mu, draw by draw (of
     `PPMF`, whose prior has no mean, the mean factor of all).
     """
@@ -55,7 +55,7 @@ class FactorResults(ModelResults):
         mean, sd = summed(fit)
         chains = counted(fit)
         return {**super().besides(fit), "_test_mean": mean, "_test_sd": sd, "_path": [np.array(r.path[:r.kept]) for r in chains],
-                "_wholes": [np.asarray(r.whole)[:r.wholes] for r in chains]}
+                "_banks": [r.bank for r in chains]}
 
     @property
     def test_log_lik(self):
@@ -137,30 +137,32 @@ class FactorResults(ModelResults):
             rated = self.model.seen[np.searchsorted(self.model.seen, number * items):np.searchsorted(self.model.seen, (number + 1) * items)]
             open_to = np.setdiff1d(open_to, rated - number * items)
         n = min(whole("n", n, 1, allow_none=False), len(open_to))
-        each = np.stack([p for _, p in self._draws_of_predictions(np.full(len(open_to), number), open_to, clip=False)])
+        weights, each = zip(*self._draws_of_predictions(np.full(len(open_to), number), open_to, clip=False))
+        shares, each = np.array(weights) / sum(weights), np.array(each)
         best = np.zeros(len(open_to))
-        for p in each if n else ():
-            best[np.argpartition(-p, n - 1)[:n]] += 1 / len(each)
+        for share, p in zip(shares, each) if n else ():
+            best[np.argpartition(-p, n - 1)[:n]] += share
         each = np.clip(each, self.model.form["low"], self.model.form["high"])
-        frame = pd.DataFrame({"mean": each.mean(axis=0), "sd": each.std(axis=0), "top": best}, self.model.items[open_to])
+        mean = shares @ each
+        frame = pd.DataFrame({"mean": mean, "sd": np.sqrt(shares @ (each - mean) ** 2), "top": best}, self.model.items[open_to])
         return frame.sort_values(["mean", "top"], ascending=False, kind="stable").head(n).rename_axis(self.model.columns[1])
 
     def _of_whole(self, user, item):
         """Mean and sd over the draws of all parameters."""
-        mean, square = np.zeros(len(user)), np.zeros(len(user))
-        for k, p in self._draws_of_predictions(user, item):
-            e = p - mean
-            mean += e / (k + 1)
-            square += e * (p - mean)
-        return mean, np.sqrt(square / sum(map(len, self._wholes)))
+        mean, square, total = np.zeros(len(user)), np.zeros(len(user)), 0.0
+        for weight, p in self._draws_of_predictions(user, item):
+            e, total = p - mean, total + weight
+            mean += weight / total * e
+            square += weight * e * (p - mean)
+        return mean, np.sqrt(square / total)
 
     def _draws_of_predictions(self, user, item, clip=True):
-        """(number, predictions of pairs) for each draw of all parameters."""
+        """(weight, predictions of pairs) for each draw of all parameters."""
         form = self.model.form
-        for k, theta in enumerate(theta for one in self._wholes for theta in one):
-            u, v, a, b = parts(theta, form, user, item)
+        for theta, weight in ((theta, weight) for bank in self._banks for theta, weight in zip(*bank)):
+            u, v, a, b = parts(theta.astype(float), form, user, item)
             p = form["centre"] + np.einsum("ij,ij->i", u, v) + a + b
-            yield k, np.clip(p, form["low"], form["high"]) if clip else p
+            yield weight, np.clip(p, form["low"], form["high"]) if clip else p
 
     def _framed(self, user, item, mean, sd):
         """Predictions by label, missing where user or item are without ratings."""

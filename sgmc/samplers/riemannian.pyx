@@ -136,6 +136,7 @@ class SGRLD(Riemannian):
     rows at theta, which bends the steps; the other half that of all rows where the chain began, which bounds them.  A step
     costs `metric_rows` d^2 for G and about ten times as much for Gamma, which the default batch takes into account.  Where a
     model's parameters are positive or probabilities, its metric also mirrors at the edges those that a step has put outside.
+    Where all parameters are on simplices, `simplex` names their coordinates, each with its own metric.
     With ``divergence=False`` Gamma is left out, and in one dimension the draws have the density posterior / M.
 
     Examples
@@ -145,6 +146,13 @@ class SGRLD(Riemannian):
     """
 
     name = "sgrld"
+    parameters = (*Riemannian.parameters, Parameter(
+        "simplex", "expanded-mean", "coordinates of probabilities, where all parameters are such (Patterson & Teh 2013, table 1)",
+        choices=("expanded-mean", "expanded-natural", "reduced-mean", "reduced-natural")))
+
+    def refusal(self, map):
+        """See `SamplerSpec.refusal`; coordinates of probabilities bring a metric of their own."""
+        return "" if hasattr(map, "metric") else super().refusal(map)
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""

@@ -51,9 +51,9 @@ def variants(cls, fixed=()):
 
 # a metric is learned in warmup alone: kernels without warmup are the same for all of its choices; and without a metric's
 # divergence the law is another one, for which see test_riemannian
-STEPPING = {name: cls for name, cls in SAMPLERS.items() if not cls.continuous}
-SPECS = {name: spec for cls in STEPPING.values() for name, spec in variants(cls, ["metric", "divergence"]).items()}
-LEARNING = {name: spec for cls in STEPPING.values() for name, spec in variants(cls).items()}
+STEPPING = {name: cls for name, cls in SAMPLERS.items() if not cls.continuous and not cls.probabilities}    # for which see test_scir
+SPECS = {name: spec for cls in STEPPING.values() for name, spec in variants(cls, ["metric", "divergence", "simplex"]).items()}
+LEARNING = {name: spec for cls in STEPPING.values() for name, spec in variants(cls, ["simplex"]).items()}
 EXACT = {name: spec for name, spec in SPECS.items() if spec.exact and spec.uses_gradient}
 # their steps are events, and their draws lie on a path between them: see test_paths, test_events
 CONTINUOUS = {name: spec for cls in SAMPLERS.values() if cls.continuous and cls.exact for name, spec in variants(cls).items()}

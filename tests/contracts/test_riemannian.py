@@ -10,7 +10,7 @@ from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain, full
 from sgmc.core.fisher import Fisher
 from sgmc.core.maps import Scaling
-from sgmc.core.metrics import Positive, Simplex
+from sgmc.core.metrics import LogRatios, Logs, Positive, Simplex
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 from sgmc.errors import NotSupported
@@ -31,7 +31,9 @@ def information(name="logit", rows=None, storage="dense64", start=np.zeros(4), n
 METRICS = {f"{name} {rows}": lambda name=name, rows=rows: (information(name, rows)[0], PLACE)
            for name in ("logit", "poisson") for rows in (None, 150, 0)} | {
     "logit csr": lambda: (information(rows=150, storage="csr")[0], PLACE), "stretch": lambda: (Stretch(4), PLACE),
-    "positive": lambda: (Positive(4), abs(PLACE)), "simplex": lambda: (Simplex(4), np.array([0.3, 0.2, 0.15, 0.25]))}
+    "positive": lambda: (Positive(4), abs(PLACE)), "simplex": lambda: (Simplex(4), np.array([0.3, 0.2, 0.15, 0.25])),
+    "simplices": lambda: (Simplex([1, 3]), np.array([0.3, 0.2, 0.15, 0.25])), "logs": lambda: (Logs(4), PLACE),
+    "log ratios": lambda: (LogRatios([1, 3]), PLACE)}
 
 
 def slopes(metric, x, which, e=1e-3):

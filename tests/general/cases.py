@@ -55,6 +55,17 @@ def components():
     return sgmc.ICA(np.random.default_rng(0).laplace(size=(60, 2)), start="whitening")
 
 
+def gaussian_mixture():
+    """Sixty rows of two numbers, in two groups."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    return sgmc.GaussianMixture(X + 4 * (np.arange(60) % 2)[:, None], 2, covariance="full", ordered=True)
+
+
+def lda():
+    """Twelve documents of six words, of five."""
+    return sgmc.LDA(np.random.default_rng(0).multinomial(6, [0.4, 0.3, 0.1, 0.1, 0.1], 12), 2, alpha=0.5, beta=0.5, sweeps="exact")
+
+
 # name -> (model, arguments of a short run with minibatches)
 MODELS = {"Line": (Line, dict(sampler="sgld", step_size=0.1, batch_size=50)),
           "BPMF": (bpmf, dict(keep=["U", "V", "a", "b", *(f"{kind}_{of}" for kind in ("mu", "lambda") for of in "UVab")])),
@@ -63,5 +74,7 @@ MODELS = {"Line": (Line, dict(sampler="sgld", step_size=0.1, batch_size=50)),
           "HMM": (hmm, dict(sampler="sgld", step_size=0.05, batch_size=4)),
           "LinearGaussian": (linear_gaussian, dict(sampler="sgld", step_size=0.05, batch_size=4)),
           "BNN": (network, dict(sampler="sghmc", step_size=0.05, batch_size=20)),
-          "ICA": (components, dict(sampler="sgrld", step_size=0.05, batch_size=20))}
+          "ICA": (components, dict(sampler="sgrld", step_size=0.05, batch_size=20)),
+          "GaussianMixture": (gaussian_mixture, dict(sampler="sgld", step_size=0.1, batch_size=20)),
+          "LDA": (lda, dict(sampler="sgrld", step_size=0.01, batch_size=5))}
 BASES = {"Model", "JaxModel", "CompiledModel"}                 # public, but no models themselves

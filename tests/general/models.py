@@ -205,13 +205,26 @@ class Pair(sgmc.Model):
         return np.array([-1, 1]) / np.sqrt(np.pi), np.full(2, np.sqrt(1 - 1 / np.pi))
 
 
+class Ascending(Pair):
+    """Two pairs of standard normal numbers, the one with the smaller first number first."""
+
+    parameters = {"t": (2, 2)}
+    constraints = {"t": "ascending"}
+
+    def grad(self, theta, rows):
+        return np.zeros(4)
+
+    def exact(self):
+        return np.array([-1, 0, 1, 0]) / np.sqrt(np.pi), np.sqrt([1 - 1 / np.pi, 1, 1 - 1 / np.pi, 1])
+
+
 class Mirrored(Kinds):
     """The same kinds in other coordinates."""
 
     constraints = {"w": "mirrored"}
 
 
-CONJUGATE = {model.__name__: model for model in (Poissons, Kinds, Mirrored, Coin, Pair)}
+CONJUGATE = {model.__name__: model for model in (Poissons, Kinds, Mirrored, Coin, Pair, Ascending)}
 
 
 def departures(model, **arguments):

@@ -8,7 +8,6 @@ from sgmc import _mistakes
 from sgmc.core.contract import Gradient, Prior
 from sgmc.core.engine import evaluate, full
 from sgmc.core.expansion import of_rows
-from sgmc.core.gammas import gammas
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DataError
 from sgmc.gradients.simple import Simple
@@ -230,16 +229,6 @@ def test_a_small_network(bent, how):
 
 
 # ---- hyperpriors ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shape", [0.4, 1.0, 3.7, 500.0])
-def test_gamma_variables(shape):
-    """Kolmogorov-Smirnov, at a level of 1e-3 for this seed; a shape that is off by 5 % is seen."""
-    from scipy import stats
-
-    drawn = gammas(Rng(seed_sequence(3, "chain", 0)), shape, 20_000)
-    assert stats.kstest(drawn, stats.gamma(shape).cdf).pvalue > 1e-3
-    assert stats.kstest(drawn, stats.gamma(1.05 * shape).cdf).pvalue < 1e-3
 
 
 def test_the_prior_of_precisions():

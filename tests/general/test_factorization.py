@@ -157,8 +157,8 @@ def test_predictions_of_any_pair_and_recommendations():
     number = model.users.get_indexer(users)
     each = recomputed(res, model, number, np.array(items))
     frame = res.get_prediction(users, items)
-    assert frame["mean"].to_numpy() == pytest.approx(each.mean(axis=0), rel=1e-10)
-    assert frame["sd"].to_numpy() == pytest.approx(each.std(axis=0), rel=1e-8)
+    assert frame["mean"].to_numpy() == pytest.approx(each.mean(axis=0), rel=1e-6)          # whole draws are kept in 32 bits
+    assert frame["sd"].to_numpy() == pytest.approx(each.std(axis=0), rel=1e-5)
     assert list(frame.index) == list(zip(users, items)) and frame.index.names == ["user", "item"]
     assert res.predict("u3", [0, 4]) == pytest.approx(each.mean(axis=0)[:2])
     kept, _ = small()
@@ -175,9 +175,9 @@ def test_users_and_items_without_ratings(make):
     res = make(kept, dim=2, test=strange, clip=False).fit(seed=1, chains=1, draws=30, warmup=50)
     asked = res.get_prediction(strange.user, strange.item)
     assert np.isfinite(asked).all(axis=None) and (asked["sd"] > 0).all()
-    assert res.predict() == pytest.approx(asked["mean"].to_numpy(), rel=1e-9)          # summed up, and from whole draws
+    assert res.predict() == pytest.approx(asked["mean"].to_numpy(), rel=1e-6)          # summed up, and from whole draws
     if make is sgmc.BPMF:
-        d, U = res._wholes[0], res.model.slices["mu_U"]
+        d, U = res._banks[0][0].astype(float), res.model.slices["mu_U"]
         V = d[:, res.model.slices["V"]].reshape(len(d), 6, 2)[:, 2]
         assert asked["mean"].iloc[0] == pytest.approx(res.model.form["centre"] + np.mean((d[:, U] * V).sum(axis=1)), rel=1e-9)
     assert len(res.recommend("new", 3)) == 3 and len(res.accuracy_path.__doc__) > 10
@@ -190,12 +190,12 @@ def test_memory_does_not_grow_with_the_draws():
     model = sgmc.BPMF(kept, dim=2, test=held_out)
     one, two = (model.fit(seed=1, chains=1, draws=n, warmup=0, thin=1) for n in (150, 1700))
     numbers = [sum(np.size(v) for v in res._fit.states[0]["recorder"].values()) for res in (one, two)]
-    assert numbers[1] - numbers[0] < 1550 * (2 + 1 + 2) + 100 * one._wholes[0].shape[1]     # two lambdas, a weight, two accuracies a draw
-    assert len(one._wholes[0]) <= 100 and len(two._wholes[0]) <= 100
+    assert numbers[1] - numbers[0] < 1550 * (2 + 1 + 2) + 201 * one._banks[0][0].shape[1]     # two lambdas, a weight, two accuracies a draw
+    assert len(one._banks[0][0]) <= 200 and len(two._banks[0][0]) <= 200
     again = model.fit(seed=1, chains=1, draws=1700, warmup=0, thin=1, keep=["U"])
-    places = np.flatnonzero([(again.draws_of("U")[0].reshape(1700, -1) == w[:24]).all(axis=1).any() for w in two._wholes[0]])
-    at = [int(np.argmax((again.draws_of("U")[0].reshape(1700, -1) == w[:24]).all(axis=1))) for w in two._wholes[0]]
-    assert len(places) == len(two._wholes[0]) and len(set(np.diff(at))) == 1 and at[0] == 0
+    draws, kept = again.draws_of("U")[0].reshape(1700, -1).astype(np.float32), two._banks[0][0][:, :24]
+    at = [int(np.flatnonzero((draws == w).all(axis=1))[0]) for w in kept]
+    assert len(set(np.diff(at))) == 1 and at[0] == 0
 
 
 def test_resumed_predictions_are_those_of_one_run(tmp_path):
@@ -207,7 +207,7 @@ def test_resumed_predictions_are_those_of_one_run(tmp_path):
     for name in ("_test_mean", "_test_sd"):
         assert (getattr(longer, name) == getattr(whole, name)).all() and (getattr(saved, name) == getattr(part, name)).all()
     for one, other in ((longer, whole), (saved, part)):
-        assert (np.stack(one._wholes) == np.stack(other._wholes)).all()
+        assert all((a == b).all() for bank, same in zip(one._banks, other._banks) for a, b in zip(bank, same))
     assert saved.recommend("u1", 2).equals(part.recommend("u1", 2))
     assert longer.accuracy_path().equals(whole.accuracy_path())
 

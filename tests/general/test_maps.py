@@ -7,6 +7,7 @@ from sgmc.core.maps import Affine, Scaling
 
 BLOCKS = {"positive": [("positive", 3, 0, 0)], "interval": [("interval", 3, -1.0, 4.0)], "ordered": [("ordered", 4, 0, 0)],
           "simplex": [("simplex", 4, 0, 0)], "two": [("simplex", 2, 0, 0)], "mirrored": [("mirrored", 4, 0, 0)],
+          "ascending": [("ordered", 6, 2, 0)],
           "mixed": [("free", 2, 0, 0), ("simplex", 3, 0, 0), ("positive", 1, 0, 0), ("ordered", 2, 0, 0), ("interval", 1, 0.0, 1.0),
                     ("mirrored", 3, 0, 0)]}
 NEARBY = 1e-6
@@ -27,7 +28,7 @@ def made(name, behind=None):
 def inside(kind, theta, low, high):
     """Whether one block of parameters is where it belongs."""
     return {"free": True, "positive": (theta > 0).all(), "interval": ((low < theta) & (theta < high)).all(),
-            "ordered": (np.diff(theta) > 0).all(), "simplex": (theta > 0).all() and abs(theta.sum() - 1) < 1e-14,
+            "ordered": (np.diff(theta[::max(int(low), 1)]) > 0).all(), "simplex": (theta > 0).all() and abs(theta.sum() - 1) < 1e-14,
             "mirrored": (theta > 0).all() and abs(theta.sum() - 1) < 1e-14}[kind]
 
 

@@ -1,0 +1,6 @@
+from sgmc.core.partial cimport Partial
+
+cdef class Bank(Partial):
+    cdef float[:, ::1] whole
+    cdef double[::1] whole_weights
+    cdef Py_ssize_t spacing, stored
