@@ -179,7 +179,7 @@ cdef class Network(Model):
                 total = 0
                 for j in range(first, first + size):
                     total += theta[j] * theta[j]
-                theta[at + 2 * l + part] = log(gamma(s.bits, self.alpha + 0.5 * size) / (self.beta + 0.5 * total))
+                theta[at + 2 * l + part] = log(gamma_variate(s.bits, self.alpha + 0.5 * size) / (self.beta + 0.5 * total))
         return OK
 
 
