@@ -216,6 +216,9 @@ def unscaled(sampler, gradient):
     if sampler.continuous:
         raise NotSupported(f"{sampler.name} needs the posterior's scale for its warmup, which is not known beforehand here; use "
                            "sampler='mala'")
+    if not sampler.uses_gradient:
+        raise NotSupported(f"{sampler.name} draws from the Gaussian approximation at the mode, of which there is none here; use "
+                           "sampler='mala'")
     if sampler.estimator and gradient != sampler.estimator:
         raise ArgumentError(f"gradient={gradient!r} does not apply to {sampler.name}: it takes {sampler.estimator!r} alone")
     return sampler, gradient, "", None

@@ -143,6 +143,11 @@ class TestWithoutAnApproximation:
         with pytest.raises(ArgumentError, match="step_size: sgld has no default here"):
             Unscaled().fit(seed=1, sampler="sgld")
 
+    @pytest.mark.parametrize("sampler", ["laplace", "zigzag"])
+    def test_samplers_that_rest_on_an_approximation_are_refused(self, sampler):
+        with pytest.raises(NotSupported, match=f"{sampler} .*use sampler='mala'"):
+            Unscaled().fit(seed=1, sampler=sampler)
+
     def test_a_given_step_is_judged_by_scores(self):
         good = Unscaled().fit(seed=1, sampler="lmsgld", step_size=5e-4, gradient="cv", thin=20, batch_size=100)
         assert good.verdict.trustworthy and "by the scores" in good.verdict.text
