@@ -124,6 +124,7 @@ cdef class Completed(Partial):
     test : Completion
     """
 
+    always = True
     cdef readonly Completion test
     cdef readonly double[::1] probabilities
     cdef double[::1] place

@@ -20,7 +20,14 @@ cdef class Partial(Recorder):
         Parameters.
     columns : array of int
         Those whose draws are kept.
+
+    Attributes
+    ----------
+    always : bool
+        Whether it is wanted also where there is room for the draws of all parameters.
     """
+
+    always = False
 
     def __init__(self, Py_ssize_t draws, Py_ssize_t thin, Map map, Py_ssize_t dim, columns):
         self.columns = np.array(columns, dtype=np.intp)

@@ -144,14 +144,14 @@ class GeneralProblem(Problem):
         return (x, [self.priors.names[j] for j in self.columns]) if self.partial else super().kept(x)
 
     def check_draws(self, settings):
-        """See `Problem`; without an approximation, draws of some parameters are kept where those of all are too many, or where the
-        model has a recorder of its own."""
-        few = settings.keep is None and 8 * settings.draws * settings.chains * self.dim <= MEMORY_LIMIT and self.model_recorder is Partial
-        if self.coordinates.scaled or few:
+        """See `Problem`; without an approximation, draws of some parameters are kept where those of all are too many."""
+        size = self.layout.size
+        few = settings.keep is None and 8 * settings.draws * settings.chains * size <= MEMORY_LIMIT
+        if self.coordinates.scaled or few and not getattr(self.model_recorder, "func", self.model_recorder).always:
             super().check_draws(settings)
             return
-        size = self.layout.size
-        self.columns = (np.unique(np.linspace(0, size - 1, min(size, SAMPLE)).astype(int)) if settings.keep is None else
+        most = size if few else min(size, SAMPLE)
+        self.columns = (np.unique(np.linspace(0, size - 1, most).astype(int)) if settings.keep is None else
                         np.concatenate([np.arange(size)[self.layout.slices[self.layout.known(name, "keep")]] for name in settings.keep]))
         if 8 * settings.draws * settings.chains * len(self.columns) > MEMORY_LIMIT:
             raise ArgumentError(f"keep={list(settings.keep or ())!r}: {len(self.columns)} numbers in {settings.chains} chains of "

@@ -25,6 +25,7 @@ cdef class Rated(Bank):
         ``low``, ``high``, and ``counts``: whether accuracy is the log density of Poisson counts, else the squared error.
     """
 
+    always = True
     cdef Entry[::1] pairs
     cdef Py_ssize_t[::1] strange          # pairs of which user or item is without ratings
     cdef char[::1] new_user, new_item

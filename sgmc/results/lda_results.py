@@ -29,11 +29,12 @@ class LDAResults(ModelResults):
     def besides(cls, fit):
         """See `ModelResults`; and by chain, means of topics and of the probabilities of words that were held out."""
         shape = fit.problem.layout.shapes["topics"]
+        kept = super().besides(fit)
         if fit.problem.columns is None:
-            return {**super().besides(fit), "_chain_means": None, "_completed": None}
+            return {**kept, "_chain_means": None, "_completed": None}
         completed = [r.probabilities for r in fit.recorders if hasattr(r, "probabilities")]
-        weights = [r.total for r in fit.recorders]
-        return {**super().besides(fit), "_chain_means": np.array([np.reshape(r.mean, shape) for r in fit.recorders]),
+        weights, some = [r.total for r in fit.recorders], len(fit.problem.columns) < fit.problem.layout.size
+        return {**kept, "_chain_means": np.array([np.reshape(r.mean, shape) for r in fit.recorders]) if some else None,
                 "_completed": np.average(completed, axis=0, weights=weights)[:-1] if completed else None}
 
     @property

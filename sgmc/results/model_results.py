@@ -33,7 +33,8 @@ class GeneralInfo:
         told = [f"{name}: {kind}" + (f" ({low:g}, {high:g})" if kind == "interval" else "") for name, (kind, low, high) in
                 self.constraints.items()]
         where, columns = fit.problem.coordinates, fit.problem.columns
-        part = [] if columns is None else [f"Draws are kept of {len(columns)} of {fit.problem.layout.size} numbers; moments() has all."]
+        all_kept = columns is None or len(columns) == fit.problem.layout.size
+        part = [] if all_kept else [f"Draws are kept of {len(columns)} of {fit.problem.layout.size} numbers; moments() has all."]
         raw = [] if where.between is not None else ["Coordinates are those of the parameters" + (
             ", of constrained ones free numbers." if told else ".")]
         own = getattr(fit.problem.model, "remarks", [])

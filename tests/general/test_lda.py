@@ -67,12 +67,14 @@ def test_sweeps_approach_exact_gradients(sweeps, alpha, right):
     assert (np.abs(found - exact).max() < 0.15) == right
 
 
+@pytest.fixture(scope="module")
+def exact():
+    """Topics of few words by sums over all assignments."""
+    return model().fit(seed=1, sampler="hmc", draws=2500, init=START)
+
+
 class TestPosteriors:
     """Two topics that documents tell apart, so that labels do not switch."""
-
-    @pytest.fixture(scope="class")
-    def exact(self):
-        return model().fit(seed=1, sampler="hmc", draws=2500, init=START)
 
     @staticmethod
     def departures(results, exact):

@@ -19,7 +19,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def results(model):
-    return model.fit(seed=1)
+    return model.fit(seed=1, sampler="lmsgld")
 
 
 class TestALine:
@@ -64,7 +64,7 @@ class TestALine:
             getattr(results, name)
 
     def test_going_on_is_as_if_it_had_never_stopped(self, results, model, tmp_path):
-        longer = model.fit(seed=1, draws=1200)
+        longer = model.fit(seed=1, sampler="lmsgld", draws=1200)
         assert (results.resume(draws=200).draws == longer.draws).all()
         results.save(tmp_path / "a")
         loaded = sgmc.load(tmp_path / "a")
@@ -244,14 +244,14 @@ class OwnPrior(Line):
 
 class TestPriorsOfUsers:
     def test_the_same_draws(self, results):
-        own = OwnPrior().fit(seed=1)
+        own = OwnPrior().fit(seed=1, sampler="lmsgld")
         assert np.abs(own.draws - results.draws).max() < 1e-9 and "the model's own" in str(own.summary())
 
     def test_by_differences(self, results):
         class Without(OwnPrior):
             grad_log_prior = None
 
-        assert np.abs(Without().fit(seed=1).draws - results.draws).max() < 1e-6
+        assert np.abs(Without().fit(seed=1, sampler="lmsgld").draws - results.draws).max() < 1e-6
 
     def test_not_both(self):
         with pytest.raises(ArgumentError, match="the model has a prior of its own"):
