@@ -10,75 +10,101 @@ from libc.math cimport exp, fabs, sqrt
 from sgmc.core.contract cimport OK, Metric
 
 
-cdef class Positive(Metric):
-    """M = diag(x) for positive x, Gamma = 1; steps are mirrored at zero (Patterson & Teh 2013, "expanded-mean").
-
-    Langevin steps of h = 0.1 on Gamma(shape, 1) have the mean right to 0.01 sd for a shape of 2, and 0.03 sd and 0.14 sd too
-    large for 1 and 1/2, where much of the law is at the edge.
+cdef class Diagonal(Metric):
+    """M = diag(s^2); a leaf writes `move`, which sets s, and `divergence`.
 
     Parameters
     ----------
     dim : int
     """
 
-    cdef double[::1] x
+    cdef double[::1] s
 
     def __init__(self, Py_ssize_t dim):
-        self.x = np.ones(dim)
-
-    cdef int move(self, const double *x) except -1 nogil:
-        cdef Py_ssize_t j
-        for j in range(self.x.shape[0]):
-            self.x[j] = x[j]
-        return OK
+        self.s = np.ones(dim)
 
     cdef int apply(self, const double *g, double *out) except -1 nogil:
         cdef Py_ssize_t j
-        for j in range(self.x.shape[0]):
-            out[j] = self.x[j] * g[j]
+        for j in range(self.s.shape[0]):
+            out[j] = self.s[j] * self.s[j] * g[j]
         return OK
 
     cdef int root(self, const double *z, double *out) except -1 nogil:
         cdef Py_ssize_t j
-        for j in range(self.x.shape[0]):
-            out[j] = sqrt(self.x[j]) * z[j]
+        for j in range(self.s.shape[0]):
+            out[j] = self.s[j] * z[j]
         return OK
 
     cdef int root_transposed(self, const double *g, double *out) except -1 nogil:
         return self.root(g, out)
 
+
+cdef class Positive(Diagonal):
+    """M = diag(x) for positive x, Gamma = 1; steps are mirrored at zero (Patterson & Teh 2013, "expanded-mean").
+
+    Langevin steps of h = 0.1 on Gamma(shape, 1) have the mean right to 0.01 sd for a shape of 2, and 0.03 sd and 0.14 sd too
+    large for 1 and 1/2, where much of the law is at the edge.
+    """
+
+    cdef int move(self, const double *x) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.s.shape[0]):
+            self.s[j] = sqrt(x[j])
+        return OK
+
     cdef int divergence(self, double *out) except -1 nogil:
         cdef Py_ssize_t j
-        for j in range(self.x.shape[0]):
+        for j in range(self.s.shape[0]):
             out[j] = 1
         return OK
 
     cdef int fold(self, double *x) except -1 nogil:
         cdef Py_ssize_t j
-        for j in range(self.x.shape[0]):
+        for j in range(self.s.shape[0]):
             x[j] = fabs(x[j])
         return OK
 
 
-cdef class Simplex(Metric):
-    """M = diag(x) - x x' for the first K - 1 of K probabilities, Gamma = 1 - K x (Patterson & Teh 2013, "reduced-mean").
+cdef class Logs(Diagonal):
+    """M = diag(e^-x) for the logs x of gamma variables, Gamma = -e^-x (Patterson & Teh 2013, "expanded-natural")."""
 
-    R = diag(s) (I - s s' / (1 + sqrt(x_K))) with s = sqrt(x).  Steps that end outside are mirrored in each of the K and scaled to
-    the sum one.
+    cdef int move(self, const double *x) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.s.shape[0]):
+            self.s[j] = exp(-0.5 * x[j])
+        return OK
+
+    cdef int divergence(self, double *out) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.s.shape[0]):
+            out[j] = -self.s[j] * self.s[j]
+        return OK
+
+
+cdef class Rows(Metric):
+    """Metrics of rows of K probabilities each, by their first K - 1; a leaf's `move` sets their roots.
 
     Parameters
     ----------
     dim : int or list of int
-        K - 1; one of each row of probabilities, where there are several.
+        K - 1; one of each row, where there are several.
     """
 
-    cdef double[::1] s, last                  # sqrt(x), and sqrt(x_K) of each row
+    cdef double[::1] s, last                  # roots of the first ones, and of the last one of each row
     cdef Py_ssize_t[::1] at
 
     def __init__(self, dim):
         lengths = np.atleast_1d(dim)
         self.s, self.last = np.ones(lengths.sum()), np.ones(len(lengths))
         self.at = np.append(0, np.cumsum(lengths))
+
+
+cdef class Simplex(Rows):
+    """M = diag(x) - x x' for the first K - 1 of K probabilities, Gamma = 1 - K x (Patterson & Teh 2013, "reduced-mean").
+
+    R = diag(s) (I - s s' / (1 + sqrt(x_K))) with s = sqrt(x).  Steps that end outside are mirrored in each of the K and scaled to
+    the sum one.
+    """
 
     cdef int move(self, const double *x) except -1 nogil:
         cdef Py_ssize_t j, r
@@ -147,66 +173,12 @@ cdef class Simplex(Metric):
         return OK
 
 
-cdef class Logs(Metric):
-    """M = diag(e^-x) for the logs x of gamma variables, Gamma = -e^-x (Patterson & Teh 2013, "expanded-natural").
-
-    Parameters
-    ----------
-    dim : int
-    """
-
-    cdef double[::1] s                        # e^(-x / 2)
-
-    def __init__(self, Py_ssize_t dim):
-        self.s = np.ones(dim)
-
-    cdef int move(self, const double *x) except -1 nogil:
-        cdef Py_ssize_t j
-        for j in range(self.s.shape[0]):
-            self.s[j] = exp(-0.5 * x[j])
-        return OK
-
-    cdef int apply(self, const double *g, double *out) except -1 nogil:
-        cdef Py_ssize_t j
-        for j in range(self.s.shape[0]):
-            out[j] = self.s[j] * self.s[j] * g[j]
-        return OK
-
-    cdef int root(self, const double *z, double *out) except -1 nogil:
-        cdef Py_ssize_t j
-        for j in range(self.s.shape[0]):
-            out[j] = self.s[j] * z[j]
-        return OK
-
-    cdef int root_transposed(self, const double *g, double *out) except -1 nogil:
-        return self.root(g, out)
-
-    cdef int divergence(self, double *out) except -1 nogil:
-        cdef Py_ssize_t j
-        for j in range(self.s.shape[0]):
-            out[j] = -self.s[j] * self.s[j]
-        return OK
-
-
-cdef class LogRatios(Metric):
+cdef class LogRatios(Rows):
     """M = diag(1 / p) + 1 1' / p_K for the log-ratios of the first K - 1 of K probabilities p to the last one, Gamma_i = 1 / p_K -
     1 / p_i (Patterson & Teh 2013, "reduced-natural").
 
     R = diag(1 / s) (I + c s s') with s = sqrt(p), c = (1 / sqrt(p_K) - 1) / (1 - p_K) = 1 / (sqrt(p_K) (1 + sqrt(p_K))).
-
-    Parameters
-    ----------
-    dim : int or list of int
-        As of `Simplex`.
     """
-
-    cdef double[::1] s, last
-    cdef Py_ssize_t[::1] at
-
-    def __init__(self, dim):
-        lengths = np.atleast_1d(dim)
-        self.s, self.last = np.ones(lengths.sum()), np.ones(len(lengths))
-        self.at = np.append(0, np.cumsum(lengths))
 
     cdef int move(self, const double *x) except -1 nogil:
         cdef Py_ssize_t j, r
