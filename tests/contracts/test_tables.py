@@ -145,7 +145,7 @@ def test_the_centre_moves_at_its_numbers(epoch, name):
     for k in range(23):
         at = rng.normal(size=model.dim)
         g = evaluate(gradient, at, stream(k))[0]
-        touched += M
+        touched += gradient.each * M
         if k > 0 and k % epoch == 0:
             centre, touched = at, touched + N
             exact = full(gradient, at)[1]
