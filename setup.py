@@ -1,5 +1,6 @@
 """Build of the compiled rooms: every .pyx under sgmc/ is a module, found by glob, so that a new leaf edits nothing here."""
 import os
+import sys
 from pathlib import Path
 
 import numpy
@@ -12,6 +13,7 @@ HEADERS = ["sgmc/core/vecmath.h", "sgmc/core/pairs.h", "sgmc/core/dense.inc"]
 FLAGS = [] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
 DIRECTIVES = dict(language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True,
                   embedsignature=True)
+CORES = os.cpu_count() or 1
 UTILITY = "sgmc._cyutility"  # Cython's helpers once, instead of a copy in each module
 
 
@@ -27,5 +29,5 @@ modules = [extension(path.with_suffix("").as_posix().replace("/", "."),
 modules.append(extension(UTILITY, ["sgmc/_cyutility.c"]))
 
 setup(ext_modules=cythonize(modules, build_dir="build/cython", compiler_directives=DIRECTIVES,
-                            shared_utility_qualified_name=UTILITY),
-      options={"build_ext": {"parallel": os.cpu_count() or 1}})
+                            shared_utility_qualified_name=UTILITY, nthreads=CORES if sys.platform == "linux" else 0),
+      options={"build_ext": {"parallel": CORES}})
