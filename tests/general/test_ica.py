@@ -129,6 +129,7 @@ def test_langevin_without_the_divergence_has_another_law():
 
 @quiet
 def test_sources_and_distances():
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     X, A = mixed(3000, 3, seed=5)
     held, _ = mixed(500, 3, seed=5)
     model = sgmc.ICA(X, start="fastica")
