@@ -1,4 +1,5 @@
 """Independent component analysis as users meet it."""
+import importlib.util
 from functools import cached_property
 
 import numpy as np
@@ -28,9 +29,10 @@ class ICA(Model):
         lambda.
     scale : {"columns", "table", None}
         Whether columns are divided by their sds, or by one sd of all; W then belongs to what they become.
-    start : {"fastica", "whitening"} or array (d, d)
+    start : {"fastica", "whitening"} or array (d, d), optional
         Where chains begin: at scikit-learn's FastICA (an extra), at a symmetric whitening, or at an unmixing of the centred and scaled
-        data; but for an array, its rows are scaled to the logistic density's sd.
+        data; but for an array, its rows are scaled to the logistic density's sd.  Default: FastICA where scikit-learn is installed,
+        else the whitening; the summary says which.
 
     Raises
     ------
@@ -56,7 +58,7 @@ class ICA(Model):
     scaled = False
     defaults = {"sampler": "mmala"}
 
-    def __init__(self, X, *, precision=1.0, scale="columns", start="fastica"):
+    def __init__(self, X, *, precision=1.0, scale="columns", start=None):
         from sgmc.results.network_info import as_table
 
         self.X = np.ascontiguousarray(as_table("X", X), dtype=float)
@@ -73,7 +75,7 @@ class ICA(Model):
         if np.linalg.matrix_rank(self.centred()) < self.d:
             raise DataError("the channels of X are linearly dependent; leave some out, or reduce them first")
         self.precision = positive("precision", precision)
-        self.start, self.prior = checked_start(start, self.d), normal(0, 1 / np.sqrt(self.precision))
+        self.start, self.prior = checked_start(usual_start() if start is None else start, self.d), normal(0, 1 / np.sqrt(self.precision))
         self.parameters = {"W": (self.d, self.d)}
 
     def centred(self):
@@ -115,6 +117,11 @@ class ICA(Model):
         from sgmc.results.ica_results import ICAResults
 
         return ICAResults
+
+
+def usual_start():
+    """What can be begun at here."""
+    return "whitening" if importlib.util.find_spec("sklearn") is None else "fastica"
 
 
 def checked_start(start, d):

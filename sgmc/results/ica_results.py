@@ -18,6 +18,11 @@ class SourcesInfo(GeneralInfo):
         super().__init__(model)
         self.centre, self.unit = model.centre, model.unit
         self.reference, self.variances = model.reference, (model.X.std(axis=0) * model.unit) ** 2
+        self.start = model.start if isinstance(model.start, str) else "given"
+
+    def remarks(self, fit):
+        """See `ModelInfo.remarks`: also where chains began."""
+        return [*super().remarks(fit), f"Chains began near one unmixing ({self.start}), by which draws are matched."]
 
 
 class ICAResults(ModelResults):

@@ -5,7 +5,7 @@ import numpy as np
 
 from libc.math cimport exp, expm1, sqrt
 
-from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
+from sgmc.core.contract cimport DIVERGED, OK, Gradient, Rng, Sampler, State, normal_fill
 from sgmc.core.spec import SamplerSpec
 from sgmc.core.simplices import ExpandedMean
 from sgmc.core.variates cimport gamma_variate, poisson_variate
@@ -44,6 +44,9 @@ cdef class CIRKernel(Sampler):
         g.estimate(s.x, rng, &self.g[0], NULL)
         for j in range(s.dim):
             a = 1 + g.natural[j] * g.ahead[j]
+            if not a > 0:                     # there is no such gamma variable
+                s.culprit = j
+                return DIVERGED
             if a > 0.5:                       # a noncentral chi-square number: one normal square, and the rest is central
                 normal_fill(rng, 1, &z)
                 z += sqrt(2 * s.x[j] * keep / share)
@@ -65,7 +68,8 @@ class SCIR(SamplerSpec):
     the variance of the linear recursion).  Where counts are expected ones that depend on theta, as those of words in topics, the sum
     of a row's shapes varies with theta, and the posterior is invariant but for an error that grows with that variation.
 
-    All parameters must be probabilities, with gradients that leave a_k positive, as those of counts of kinds (`sgmc.LDA`).
+    All parameters must be probabilities, with gradients that leave a_k positive, as those of counts of kinds (`sgmc.LDA`); where one
+    is not, the chain has diverged.
 
     Examples
     --------

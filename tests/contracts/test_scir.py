@@ -158,3 +158,21 @@ def test_what_it_refuses():
         sgmc.Logit(np.arange(40) % 2, np.ones((40, 1))).fit(sampler="scir")
     with pytest.raises(sgmc.SGMCError, match="gradient='cv' does not apply to scir"):
         sparse().fit(sampler="scir", gradient="cv", step_size=0.1)
+
+
+class Steep(sgmc.Model):
+    """Ten rows that weigh against a probability so much that its gamma variable has a negative shape."""
+
+    parameters, constraints, prior = {"p": 3}, {"p": "simplex"}, {"p": sgmc.dirichlet(1.0)}
+    scaled, n = False, 10
+
+    def log_lik(self, theta, rows):
+        return -50.0 * len(np.arange(10)[rows]) * theta["p"][0]
+
+    def grad(self, theta, rows):
+        return {"p": np.array([-50.0 * len(np.arange(10)[rows]), 0.0, 0.0])}
+
+
+def test_gradients_that_make_no_gamma_variables_end_the_run():
+    with pytest.raises(sgmc.errors.ArgumentError, match="diverged"):
+        Steep().fit(sampler="scir", step_size=0.1, batch_size=5, draws=10, chains=1, seed=1)

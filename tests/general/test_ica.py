@@ -175,3 +175,13 @@ def test_without_scikit_learn(data, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.decomposition", None)
     with pytest.raises(MissingExtra, match="start='whitening'"):
         sgmc.ICA(data).fit(seed=1)
+
+
+@quiet
+@pytest.mark.parametrize("found, start", [(None, "whitening"), (object(), "fastica")])
+def test_the_default_start_is_what_is_installed(data, monkeypatch, found, start):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: found)
+    assert sgmc.ICA(data).start == start
+    monkeypatch.undo()
+    text = str(sgmc.ICA(data, start="whitening").fit(seed=1, draws=20, warmup=20).summary())
+    assert "Chains began near one unmixing (whitening)" in " ".join(text.split())
