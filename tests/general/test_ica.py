@@ -174,7 +174,7 @@ def test_data_that_do_not_suit(X, message):
 def test_without_scikit_learn(data, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.decomposition", None)
     with pytest.raises(MissingExtra, match="start='whitening'"):
-        sgmc.ICA(data).fit(seed=1)
+        sgmc.ICA(data, start="fastica").fit(seed=1)
 
 
 @quiet
