@@ -1,0 +1,133 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation: {extension: .py, format_name: percent}
+# ---
+# %% [markdown]
+# # Getting started: a pandas user's first hour
+#
+# You have a table and a question with uncertainty in the answer. Here: 336,776 flights that left New York in 2013, and what makes
+# a flight arrive more than a quarter of an hour late. You know `statsmodels.formula.api.logit`, or R's `glm`. `sgmc.logit` takes the
+# same formula and gives a posterior in the place of a point estimate, in about the same time.
+
+# %%
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import statsmodels.formula.api as smf
+from matplotlib import pyplot as plt
+
+import sgmc
+from story import Story
+
+story = Story("getting-started", minutes=3)
+
+# %% [markdown]
+# ## A table
+#
+# `sgmc.datasets.load` reads a copy of the data from the folder that `SGMC_DATA` names, or downloads it from its source; any data
+# frame of yours will do as well. Rows with missing values are left out by `missing="drop"`, and the summary says how many; by
+# default they are an error that names the columns, because nothing should be dropped in silence.
+
+# %%
+flights = story.data("flights")
+table = flights[["arr_delay", "month", "hour", "origin", "carrier", "distance"]].dropna()
+table = table[table.carrier.isin(table.carrier.value_counts().index[:8])]
+table = table.assign(late=(table.arr_delay > 15).astype(int), miles=table.distance / 1000, winter=table.month.isin([12, 1, 2]).astype(int),
+                     summer=table.month.isin([6, 7]).astype(int))
+table = table.iloc[:: story.pick(1, 20)].reset_index(drop=True)
+print(f"{len(table):,} flights, {table.late.mean():.1%} late")
+
+# %% [markdown]
+# ## A posterior in one line
+#
+# Patsy's formulas, with R's dot. Nothing has to be tuned: sampler, step, minibatch, warmup and thinning are derived from the data, and
+# the summary says what was chosen.
+
+# %%
+formula = "late ~ hour + miles + winter + summer + C(origin) + C(carrier)"
+begun = time.perf_counter()
+res = sgmc.logit(formula, table, seed=1)
+seconds = time.perf_counter() - begun
+print(res.summary())
+
+# %% [markdown]
+# Read it from the bottom. The **verdict** says whether to trust the numbers, and to how much of a standard deviation: it compares
+# the draws' means and sds with those that the gradients of the log posterior imply, at no second run. Then the header: which sampler,
+# how many rows a step looks at, how often all data were gone through, effective sample size, R-hat, the Stein discrepancy.
+#
+# A maximum-likelihood fit of the same table takes
+
+# %%
+begun = time.perf_counter()
+mle = smf.logit(formula, table).fit(disp=0)
+once = time.perf_counter() - begun
+apart = float(((res.params - mle.params.to_numpy()).abs() / mle.bse.to_numpy()).max())
+print(f"statsmodels {once:.1f} s, posterior {seconds:.1f} s, farthest coefficients {apart:.2f} standard errors apart")
+story.claim("README", "a posterior in about the time of a point estimate", f"{seconds / once:.2f} of statsmodels' seconds", seconds < 2 * once)
+story.claim("README", "with many rows and weak priors, the maximum-likelihood fit's coefficients", f"at most {apart:.2f} standard errors apart",
+            apart < 0.2)
+
+# %% [markdown]
+# ## Questions that a posterior answers
+#
+# The probability of a statement, with no test to look up; contrasts, with their own intervals.
+
+# %%
+print(res.hypothesis("C(carrier)[T.EV] > C(carrier)[T.B6]"))
+print(res.contrast(["C(carrier)[T.EV] - C(carrier)[T.B6]", "summer - winter"]))
+print(res.conf_int().head(4))
+
+# %% [markdown]
+# Predictions are averages over draws, never a plug-in of means: a probability has an interval.
+
+# %%
+hours = pd.DataFrame({"hour": np.arange(6, 23), "miles": 1.0, "winter": 0, "summer": 1, "origin": "LGA", "carrier": "EV"})
+band = res.get_prediction(hours).summary_frame()
+figure, ax = plt.subplots(figsize=(5.5, 3.2))
+low, high = [c for c in band.columns if c.endswith("lower") or c.endswith("upper")][:2]
+ax.fill_between(hours.hour, band[low], band[high], alpha=0.3, linewidth=0)
+ax.plot(hours.hour, band["mean"])
+ax.set(xlabel="scheduled hour", ylabel="P(more than 15 minutes late)", title="A summer flight of 1,000 miles from LGA with EV: mean and 95 %")
+story.figure("hours", figure)
+story.claim("data", "delays pile up over the day", f"{band['mean'].iloc[0]:.2f} at six, {band['mean'].iloc[-1]:.2f} at ten in the evening",
+            band["mean"].iloc[-1] > band["mean"].iloc[0])
+
+# %% [markdown]
+# ## Does the model fit?
+#
+# `pp_check` simulates outcomes from the posterior and compares them with what happened: here the share of late flights in parts of the table.
+
+# %%
+res.plot_pp_check()
+story.figure("pp-check")
+smaller = sgmc.logit("late ~ hour + miles + winter + summer + C(origin)", table, seed=1)
+print(sgmc.compare(carriers=res, without=smaller))
+
+# %% [markdown]
+# ## Your prior
+#
+# Defaults are weak: normal(0, 2.5) in units of a predictor's sd. Others are named, for all slopes or one by one.
+
+# %%
+few = table.sample(200, random_state=1)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)
+    wide, narrow = (sgmc.logit("late ~ hour + miles + summer", few, prior=prior, seed=1) for prior in (sgmc.normal(0, 10), sgmc.normal(0, 0.1)))
+print(pd.DataFrame({"wide: mean": wide.params, "sd": wide.bse, "narrow: mean": narrow.params, "sd ": narrow.bse}).round(3))
+story.claim("text", "a narrow prior pulls slopes of 200 rows towards zero", f"hour: {wide.params['hour']:.3f} becomes {narrow.params['hour']:.3f}",
+            abs(narrow.params["hour"]) <= abs(wide.params["hour"]) + 0.01)
+
+# %% [markdown]
+# ## Keep it, go on
+#
+# `res.save("late.sgmc")` keeps draws and summary without the data, `res.resume(draws=1000)` goes on where the run stopped, `res.to_arviz()`
+# hands the draws to ArviZ. Where next: `choosing-a-sampler` (what the papers' samplers cost and give), `trust` (cases that fail, and how
+# you are told), `bring-your-own-model`.
+
+# %%
+again = res.resume(draws=200)
+story.claim("text", "a resumed run goes on", f"{again.draws.shape[1]} draws a chain after {res.draws.shape[1]}", again.draws.shape[1] > res.draws.shape[1])
+story.end(rows=len(table))

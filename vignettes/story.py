@@ -1,0 +1,106 @@
+"""What every vignette has: a mode, claims that are checked in numbers, figures, and a file of results."""
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import matplotlib
+from matplotlib import pyplot as plt
+
+import sgmc
+from sgmc.plots.axes import PALETTE
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "data"))
+
+from simulators import SIMULATORS  # noqa: E402
+
+STYLE = {"axes.prop_cycle": matplotlib.cycler(color=PALETTE), "figure.constrained_layout.use": True, "figure.dpi": 110, "savefig.dpi": 160,
+         "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": "medium", "legend.frameon": False,
+         "legend.fontsize": "small", "lines.linewidth": 1.4}
+
+
+class Story:
+    """One vignette's mode, claims and figures.
+
+    ``--fast`` (or SGMC_VIGNETTE_FAST=1) takes small settings; results of the full mode alone go beside the vignettes, others where ``--out`` says.
+
+    Parameters
+    ----------
+    name : str
+    minutes : float
+        The budget of the full mode, on two cores.
+    arguments : list of str, optional
+        In the place of the command line's.
+    """
+
+    def __init__(self, name, minutes, arguments=None):
+        parser = argparse.ArgumentParser(prog=f"vignettes/{name}.py")
+        parser.add_argument("--fast", action="store_true", default=os.environ.get("SGMC_VIGNETTE_FAST") == "1", help="small settings")
+        parser.add_argument("--data", help="folder of data sets, as SGMC_DATA")
+        parser.add_argument("--out", type=Path, help="folder of results and figures; of the full mode: vignettes/results")
+        given, _ = parser.parse_known_args(arguments)            # a notebook's kernel has arguments of its own
+        if given.data:
+            os.environ["SGMC_DATA"] = given.data
+        self.name, self.minutes, self.fast = name, minutes, given.fast
+        self.out = given.out or (None if given.fast else HERE / "results")
+        self.claims, self.figures, self.notes, self.simulated = [], [], [], []
+        self.begun = time.perf_counter()
+        if self.out:
+            self.out.mkdir(parents=True, exist_ok=True)
+        plt.rcParams.update(STYLE)
+        print(f"{name}: {'fast' if self.fast else 'full'} mode, sgmc {sgmc.__version__}")
+
+    def pick(self, full, fast):
+        """The setting of the mode."""
+        return fast if self.fast else full
+
+    def data(self, name):
+        """A data set of `sgmc.datasets`, or in its place a simulated table of its shape, which is said."""
+        try:
+            return sgmc.datasets.load(name)
+        except sgmc.errors.SGMCError:
+            self.note(f"{name} is not here: a simulated table of its shape instead, to which the paper's numbers do not apply")
+            self.simulated.append(name)
+            return SIMULATORS[name]()
+
+    def note(self, text):
+        """Something that a reader of the results should know."""
+        self.notes.append(text)
+        print(f"  note: {text}")
+
+    def claim(self, where, paper, here, holds, why=""):
+        """A statement of the paper beside what comes out here.
+
+        Parameters
+        ----------
+        where : str
+            ``"fig 3"``, ``"table 2"``, ``"section 5.1"``.
+        paper, here : str
+            In words and numbers.
+        holds : bool
+        why : str, optional
+            Of one that does not hold: data absent, another definition, or a real disagreement.
+        """
+        self.claims.append({"where": where, "paper": paper, "here": here, "holds": bool(holds), "why": "" if holds else why})
+        print(f"  {where}: {paper}\n    {'holds' if holds else 'DOES NOT HOLD'}: {here}")
+
+    def figure(self, label, figure=None):
+        """Keep a figure, as NAME-LABEL.png."""
+        figure = plt.gcf() if figure is None else figure
+        self.figures.append(f"{self.name}-{label}.png")
+        if self.out:
+            figure.savefig(self.out / self.figures[-1])
+        if matplotlib.get_backend().lower() == "agg":
+            plt.close(figure)
+
+    def end(self, **settings):
+        """Write the results, a JSON file, and say how many claims hold."""
+        seconds, held = time.perf_counter() - self.begun, sum(claim["holds"] for claim in self.claims)
+        found = {"name": self.name, "mode": "fast" if self.fast else "full", "version": sgmc.__version__, "seconds": round(seconds, 1),
+                 "budget_seconds": 60 * self.minutes, "settings": settings, "claims": self.claims, "figures": self.figures, "notes": self.notes, "simulated": self.simulated}
+        if self.out:
+            (self.out / f"{self.name}.json").write_text(json.dumps(found, indent=1) + "\n")
+        print(f"{self.name}: {held} of {len(self.claims)} claims hold, {len(self.figures)} figures, {seconds:.0f} s")
