@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import matplotlib
+import pandas as pd
 from matplotlib import pyplot as plt
 
 import sgmc
@@ -51,6 +52,7 @@ class Story:
         if self.out:
             self.out.mkdir(parents=True, exist_ok=True)
         plt.rcParams.update(STYLE)
+        pd.set_option("display.width", 130, "display.max_columns", 12)
         print(f"{name}: {'fast' if self.fast else 'full'} mode, sgmc {sgmc.__version__}")
 
     def pick(self, full, fast):

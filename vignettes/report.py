@@ -1,0 +1,61 @@
+"""Make RESULTS.md of the vignettes' results: ``python vignettes/report.py``."""
+import json
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TITLES = {"sgld": "Welling & Teh (2011): stochastic gradient Langevin dynamics", "sgbd": "Mauri & Zanella (2024): stochastic gradient Barker dynamics",
+          "sbps": "Pakman et al. (2017): stochastic bouncy particle sampler", "review": "Nemeth & Fearnhead (2021): review of stochastic gradient MCMC",
+          "mamba": "Coullon, South & Nemeth (2023): MAMBA"}
+INTRO = """# Every claim, checked
+
+Made by `python vignettes/report.py` from the files in `vignettes/results`, which the vignettes write in their full mode. A claim holds
+where a number computed by the vignette meets the criterion that is written in it. What does not hold is shown as well, with why.
+"""
+
+
+def cell(text):
+    """A text that fits between the bars of a table."""
+    return str(text).replace("|", "\\|").replace("\n", " ")
+
+
+def section(found):
+    """The heading, the settings and the table of a vignette."""
+    held = sum(claim["holds"] for claim in found["claims"])
+    yield f"## {TITLES.get(found['name'], found['name'])}"
+    yield ""
+    yield f"[`{found['name']}.py`]({found['name']}.py): {held} of {len(found['claims'])} claims hold; {found['seconds']:.0f} s " \
+          f"(budget {found['budget_seconds']:.0f} s). " + "; ".join(f"{key} {value}" for key, value in found["settings"].items())
+    yield ""
+    for note in found["notes"]:
+        yield f"- {note}"
+    if found["notes"]:
+        yield ""
+    yield "| where | the claim | here | holds |"
+    yield "|---|---|---|---|"
+    for claim in found["claims"]:
+        verdict = "yes" if claim["holds"] else "**no**" + (f": {claim['why']}" if claim["why"] else "")
+        yield f"| {cell(claim['where'])} | {cell(claim['paper'])} | {cell(claim['here'])} | {cell(verdict)} |"
+    yield ""
+
+
+def report(results):
+    """The whole text, of results in the order of TITLES, then the others by name."""
+    order = list(TITLES)
+    results = sorted(results, key=lambda found: (order.index(found["name"]) if found["name"] in order else len(order), found["name"]))
+    lines = [INTRO, "| vignette | claims | held | not held | figures | seconds | budget | simulated data |", "|---|---|---|---|---|---|---|---|"]
+    for found in results:
+        held = sum(claim["holds"] for claim in found["claims"])
+        lines.append(f"| {found['name']} | {len(found['claims'])} | {held} | {len(found['claims']) - held} | {len(found['figures'])} | "
+                     f"{found['seconds']:.0f} | {found['budget_seconds']:.0f} | {', '.join(found['simulated']) or '-'} |")
+    claims = [claim for found in results for claim in found["claims"]]
+    lines.append(f"| all | {len(claims)} | {sum(claim['holds'] for claim in claims)} | {sum(not claim['holds'] for claim in claims)} | "
+                 f"{sum(len(found['figures']) for found in results)} | {sum(found['seconds'] for found in results):.0f} | "
+                 f"{sum(found['budget_seconds'] for found in results):.0f} | |")
+    lines.append("")
+    for found in results:
+        lines.extend(section(found))
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    (HERE / "RESULTS.md").write_text(report([json.loads(path.read_text()) for path in sorted((HERE / "results").glob("*.json"))]))
