@@ -235,7 +235,7 @@ mean, sd = curves.mean(axis=0), curves.std(axis=0)
 
 # %%
 rise = mean[0, -points:].mean() + np.log(2)                     # from theta = 0, where a row's log-likelihood is -log 2
-settled = passes[np.nonzero(np.abs(mean[0] - mean[0, -points:].mean()) > 0.02 * rise)[0].max(initial=-1) + 1]
+settled = np.append(passes, np.inf)[np.nonzero(np.abs(mean[0] - mean[0, -points:].mean()) > 0.02 * rise)[0].max(initial=-1) + 1]
 after_one, after_ten = mean[1:, points - 1], mean[1:, min(10, sweeps) * points - points:min(10, sweeps) * points].mean(axis=1)
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.3))
 for ax, j, title in ((left, 0, "Log joint density of a training row"), (right, 1, "Accuracy on test rows")):
