@@ -115,7 +115,8 @@ story.figure("5-marginals", figure)
 
 # %% [markdown]
 # Blue bars are sources of high kurtosis: both samplers agree that these are determined. Of the normal ones any rotation would do, and how
-# far a chain has turned them is chance: the marginal densities, of rows that belong to normal sources, show it.
+# far a chain has turned them is chance: the marginal densities, of rows that belong to normal sources, show the two chains at different
+# rotations of the same sources, each with traces of others.
 
 # %%
 apart = np.exp(np.abs(np.log(found["stochastic", "instability"] / found["corrected", "instability"])))
