@@ -94,8 +94,30 @@ def test():
     return ratings().iloc[:20_000].reset_index(drop=True)
 
 
+def mnist(rows=60_000, seed=0):
+    """Images of 28 x 28 bytes in ten kinds: blots, three of a kind at its own places, here and there missing, of varying strength."""
+    rng, kinds = np.random.default_rng(seed), np.random.default_rng(1)
+    label, axis = rng.integers(0, 10, rows), np.arange(28)
+    centres, widths = kinds.uniform(6, 22, (10, 3, 2)), kinds.uniform(1.5, 4, (10, 3))
+    bumps = np.exp(-((axis[:, None, None, None] - centres[..., 0]) ** 2 + (axis[:, None, None] - centres[..., 1]) ** 2) / (2 * widths ** 2))
+    blots = bumps.transpose(2, 3, 0, 1).reshape(10, 3, 784).astype(np.float32)
+    strength = (rng.gamma(2, 0.4, (rows, 3)) * (rng.random((rows, 3)) < 0.8)).astype(np.float32)
+    images = np.zeros((rows, 784), dtype=np.float32)
+    for k in range(10):
+        images[label == k] = strength[label == k] @ blots[k]
+    images *= 0.5 + rng.random(images.shape, dtype=np.float32)
+    table = pd.DataFrame(np.clip(255 * images, 0, 255).astype(np.uint8), columns=[f"p{j}" for j in range(784)])
+    table.insert(0, "label", label.astype(np.uint8))
+    return table
+
+
+def mnist_test():
+    """Others of the same kinds."""
+    return mnist(10_000, seed=2)
+
+
 SIMULATORS = {"a9a": a9a, "sepsis": sepsis, "arrhythmia": arrhythmia, "meg": meg, "flights": flights, "movielens-100k": ratings,
-              "movielens-100k-u1-train": train, "movielens-100k-u1-test": test}
+              "movielens-100k-u1-train": train, "movielens-100k-u1-test": test, "mnist": mnist, "mnist-test": mnist_test}
 
 if __name__ == "__main__":
     for name, rows in (("sepsis", 2_000), ("flights", 2_000), ("meg", 1_000)):
