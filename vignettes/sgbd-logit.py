@@ -115,14 +115,14 @@ figure, axes = plt.subplots(2, 4, figsize=(11, 4.6))
 for row, runs, cases in ((axes[0], shared, (("vsgbd", 0.3, ":"), ("vsgbd", 3.0, "--"))),
                          (axes[1], own, tuple((name, s, line) for name in ("sgld", "vsgbd") for s, line in ((0.1, ":"), (0.2, "--"))))):
     for j, ax in enumerate(row):
-        x = mean[j] + sd[j] * np.linspace(-6, 6, 61)
-        ax.fill_between(x, norm.pdf(x, mean[j], sd[j]), color="0.85", linewidth=0)
+        x = mean[j] + sd[j] * np.linspace(-6, 6, 41)
+        ax.fill_between(fine := np.linspace(x[0], x[-1], 201), norm.pdf(fine, mean[j], sd[j]), color="0.85", linewidth=0)
         for name, s, line in cases:
             density = np.histogram(runs[name, s][0][:, j], x)[0] / len(runs[name, s][0]) / np.diff(x)
             ax.plot((x[1:] + x[:-1]) / 2, density, line, color=LOOK[name]["color"], label=f"{name}, {s:g}")
-        ax.set(yticks=[], title=NAMES[j] if row is axes[0] else "", xlabel="theta")
+        ax.set(yticks=[], xlabel=f"coefficient of {NAMES[j]}")
 for row, title in zip(axes, ("one step, in sds of age", "steps in own sds")):
-    row[0].set_ylabel(f"density\n{title}")
+    row[0].set_ylabel(f"density (grey: exact)\n{title}")
     row[3].legend(loc="upper left", bbox_to_anchor=(1, 1))
 story.figure("sepsis-densities", figure)
 
