@@ -99,7 +99,8 @@ for j, row in enumerate(axes):
         for end in (-1, 1):
             ax.axhline(mean[j] + end * sd[j], color="k", lw=0.8)
         ax.set(ylim=(mean[j] - 8 * sd[j], mean[j] + 8 * sd[j]))
-    row[0].set_ylabel(f"coefficient of {NAMES[j]}")
+    row[0].set_ylabel(NAMES[j])
+figure.supylabel("coefficient of", fontsize="medium")
 for ax, title in zip(axes[0], ("0.3 sd of age", "3 sd of age")):
     ax.set_title(f"one step for all: {title}")
 for ax in axes[-1]:
