@@ -261,8 +261,8 @@ loss = {name: level(name, "log-loss", MIDDLE) for name in STEPS}
 story.claim("fig 5", "at a median ESS of 1000 SGBD has the lower log-loss in all variants, the corrected one the lowest",
             f"ESS {MIDDLE}: " + ", ".join(f"{name} {value:.3f}" for name, value in loss.items()) + f"; exact draws {np.mean(right):.3f}",
             all(loss[b] < loss[a] for a, b in zip(LANGEVIN, BARKER)) and min(loss, key=loss.get) == "csgbd",
-            why="differences are smaller than between splits, and the least loss goes to chains that are too wide or, like the extreme ones, "
-                "too narrow: it is no measure of accuracy here")
+            why="differences are smaller than between splits, and the least loss goes to chains that are too wide or, like the extreme "
+                "ones, too narrow: it is no measure of accuracy here")
 wins = {b: np.mean([level(b, "log-loss", ess) < level(a, "log-loss", ess) for ess in AT]) for a, b in zip(LANGEVIN, BARKER)}
 story.claim("fig 15", "SGBD has the lower log-loss with all steps",
             ", ".join(f"{b} at {share:.0%} of {len(AT)} levels of ESS" for b, share in wins.items()), min(wins.values()) == 1,

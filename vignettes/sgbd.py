@@ -29,7 +29,7 @@ from scipy.stats import norm
 import sgmc
 from story import Story, quiet_fit
 
-story = Story("sgbd", minutes=6)
+story = Story("sgbd", minutes=8)
 PLAIN = {"gradient": "simple", "precondition": None, "seed": 1}           # the papers' algorithms in theta's own coordinates
 COLOR = {"sgld": "C1", "csgld": "C1", "vsgbd": "C0", "csgbd": "C0"}
 
