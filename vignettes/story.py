@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import matplotlib
@@ -21,6 +22,18 @@ from simulators import SIMULATORS  # noqa: E402
 STYLE = {"axes.prop_cycle": matplotlib.cycler(color=PALETTE), "figure.constrained_layout.use": True, "figure.dpi": 110, "savefig.dpi": 160,
          "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": "medium", "legend.frameon": False,
          "legend.fontsize": "small", "lines.linewidth": 1.4}
+
+
+def quiet_fit(model, **how):
+    """``model.fit(**how)`` without sgmc's warnings, for steps that are too long on purpose; None where every chain is lost at once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)
+        try:
+            return model.fit(**how)
+        except sgmc.errors.ArgumentError as error:
+            if "diverged" not in str(error):
+                raise
+            return None
 
 
 class Story:
