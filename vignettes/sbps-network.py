@@ -78,7 +78,7 @@ print(pd.DataFrame({"Laplace": np.sqrt(values[[-1, middle, 0]]), "mala": TRUE,
 # hundredth, a tenth and one of the smallest variance; SBPS has its default, k = 3.
 
 # %%
-EPOCHS = story.pick(6000, 40)
+EPOCHS = story.pick(6000, 150)
 RAW = {"precondition": None, "init": np.zeros(size), "chains": 1, "gradient": "simple", "subsample": "uniform", "batch_size": BATCH, **HOW}
 steps = {f"sgld, {share:g} of the smallest variance": share * values[0] for share in (0.01, 0.1, 1.0)}
 x = {}
@@ -95,11 +95,11 @@ print(f"sbps: {facts.acceptance:.1%} of the looks are bounces, {facts.violations
 figure, axs = plt.subplots(2, 3, figsize=(11, 5.6))
 lags, table = min(100, EPOCHS // 4), {}
 each = len(x["sbps, k = 3"]) / EPOCHS                            # points an epoch
-for name, way in x.items():
+for depth, (name, way) in enumerate(x.items()):
     half = way[len(way) // 3:]                                  # the first third is the way in
     table[name] = [*(len(half) / each / sgmc.diagnostics.ess(half[None], method="mean")), *(half.std(axis=0) / TRUE)]
     for j in range(3):
-        look = {"lw": 1.8 if "sbps" in name else 0.9, "label": name, "zorder": 3 if "sbps" in name else 2}
+        look = {"lw": 1.8 if "sbps" in name else 0.9, "label": name, "zorder": 3 if "sbps" in name else 2 - depth / 10}
         axs[0, j].plot(np.arange(len(way)) / each, (way[:, j] - CENTRE[j]) / TRUE[j], **{**look, "lw": look["lw"] / 2})
         found = acf(half[:, j], int(lags * each))
         axs[1, j].plot(np.arange(len(found)) / each, found, **look)

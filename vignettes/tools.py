@@ -124,11 +124,13 @@ class Case:
         return max(20, int(work * self.n / best["batch_size"] / gradients))
 
     def discrepancy(self, best, work, seed=9):
-        """KSD of a run of that work: a race of one arm."""
+        """KSD of a run of that work, a race of one arm; infinite where it diverges."""
         how = {name: value for name, value in best.items() if name not in ("batch_size", "subsample")}
-        race = sgmc.tune(self.model, grid={"batch_size": [best["batch_size"]]}, method="grid", budget_steps=self.steps_of(best, work),
-                         seed=seed, threads=1, **how, **self.begin)
-        return race.history["metric"].iloc[-1]
+        try:
+            return sgmc.tune(self.model, grid={"batch_size": [best["batch_size"]]}, method="grid", budget_steps=self.steps_of(best, work),
+                             seed=seed, threads=1, **how, **self.begin).history["metric"].iloc[-1]
+        except sgmc.errors.ArgumentError:
+            return np.inf
 
     def fit(self, best, work, seed=7, **keep):
         """Results of a run of that work, or None where it diverges."""
