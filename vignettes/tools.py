@@ -1,0 +1,148 @@
+"""Numerics of vignettes: paths read at given times, autocorrelations, the bound of SBPS by hand, ways of tuning."""
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+import sgmc
+
+
+def path_at(turns, at):
+    """Positions (time, d) on a path (`Results.skeleton`) at given times."""
+    return np.column_stack([np.interp(at, turns.times, x) for x in turns.positions.to_numpy().T])
+
+
+def acf(x, lags):
+    """Autocorrelation of one series at lags 0 to `lags`."""
+    return sgmc.diagnostics.autocorr(np.asarray(x)[None, :, None], lags)[0, :, 0]
+
+
+def seconds_of(fit, most):
+    """Seconds of the processor of 100 passes through the data, `fit(draws)` being results: by the difference of two runs."""
+    spent, touched = [], []
+    for draws in (2, most):
+        begun = time.process_time()
+        results = fit(draws)
+        spent.append(time.process_time() - begun)
+        touched.append(results.chain_diagnostics().data_passes[0])
+    return 100 * (spent[1] - spent[0]) / (touched[1] - touched[0])
+
+
+def line_means(turns, f_between):
+    """Running mean of a function along a path: times, and its mean up to each; `f_between(a, b)` is its mean on the lines from a to b."""
+    x, span = turns.positions.to_numpy()[:, 0], np.diff(turns.times)
+    return turns.times[1:], np.cumsum(f_between(x[:-1], x[1:]) * span) / turns.times[1:]
+
+
+class Band:
+    """The bound of SBPS (Pakman et al. 2017, eq. 9-13) by hand.
+
+    Parameters
+    ----------
+    look : callable
+        ``look(t)``: the noisy rate at a time of the line, and its variance.
+    slope : (mean, variance)
+        Of the normal prior of the rate's slope.
+    k : float
+    """
+
+    def __init__(self, look, slope, k=3.0):
+        self.look, self.slope, self.k = look, slope, k
+
+    def edge(self, seen, t):
+        """Upper edge at times t, from looks (time, rate, variance)."""
+        when, rate, noise = np.array(seen).T
+        design = np.column_stack([np.ones(len(when)), when])
+        precision = design.T @ (design / noise[:, None]) + np.diag([0, 1 / self.slope[1]])
+        beta = np.linalg.solve(precision, design.T @ (rate / noise) + [0, self.slope[0] / self.slope[1]])
+        at = np.column_stack([np.ones(len(t)), t])
+        return at @ beta + self.k * np.sqrt(np.einsum("ij,jk,ik->i", at, np.linalg.inv(precision), at) + noise[-1])
+
+    def until_bounce(self, horizon, rng):
+        """Looks on a line until one is a bounce, and the bounds (times, values) that they were proposed from."""
+        seen, bands = [(0.0, *self.look(0.0))], []
+        while True:
+            ahead = horizon[horizon >= seen[-1][0]]
+            gamma = np.maximum(self.edge(seen, ahead), 0)
+            last = int(np.searchsorted(np.cumsum(gamma) * horizon[1], rng.exponential()))
+            bands.append((ahead[:last + 1], gamma[:last + 1]))
+            seen.append((ahead[last], *self.look(ahead[last])))
+            if rng.random() < seen[-1][1] / gamma[last]:
+                return seen, bands
+
+
+@dataclass
+class Case:
+    """A model that is tuned in the ways of Coullon, South & Nemeth (2023).
+
+    ``dts`` and ``shares`` are the grids of the paper's dt and of n / N; `budget` is the winner's work in passes through the data, but
+    at least `least` steps, and `work` that of runs which are compared; `loss` the metric of grid searches; `begin` arguments of all.
+    """
+
+    model: object
+    n: int
+    dts: np.ndarray
+    shares: tuple
+    friction: float
+    budget: int
+    work: int
+    loss: object
+    begin: dict
+    least: int = 600
+    found: dict = field(default_factory=dict)
+
+    def spec(self, label, leapfrog=5):
+        """The sampler and its gradient, by a name such as sgld-cv."""
+        made = {"sgld": sgmc.SGLD, "sghmc": lambda: sgmc.SGHMC(friction=self.friction, leapfrog=leapfrog),
+                "sgnht": lambda: sgmc.SGNHT(diffusion=self.friction)}[label.split("-")[0]]()
+        return {"sampler": made, "gradient": "cv" if label.endswith("-cv") else "simple", "precondition": None}
+
+    def step(self, label, dt):
+        """A step in the sampler's own terms."""
+        return float(2 * dt if label.startswith("sgld") else np.sqrt(dt))
+
+    def tune(self, label, way, seed=1):
+        """A `TuneResult`."""
+        hmc, tenth = label.startswith("sghmc"), self.n // 10
+        grid = {"step_size": [self.step(label, dt) for dt in self.dts]} | ({"leapfrog": [5, 10]} if hmc else {})
+        every = grid | {"batch_size": [max(1, int(self.n * share)) for share in self.shares]}
+        how = {"seed": seed, "threads": 1, **self.spec(label), **self.begin}
+        steps = max(self.least, int(self.budget * self.n / np.median(every["batch_size"]) / (7.5 if hmc else 1)))
+        if way.startswith("MAMBA"):
+            return sgmc.tune(self.model, grid=every, metric="ksd" if way == "MAMBA-KSD" else "fssd-opt", budget_steps=steps, **how)
+        if way == "grid, KSD":
+            return sgmc.tune(self.model, grid=every, method="grid", budget_steps=steps, **how)
+        if way == "grid, loss":
+            steps = max(20, int(self.budget * self.n / tenth / (7.5 if hmc else 1)))
+            return sgmc.tune(self.model, grid=grid, batch_size=tenth, method="grid", metric=self.loss, budget_steps=steps, **how)
+        one = {"step_size": [self.step(label, 1 / self.n)], "batch_size": [tenth]}
+        return sgmc.tune(self.model, grid=one, method="grid", budget_steps=20, **how)
+
+    def steps_of(self, best, work):
+        """Steps that so many passes allow."""
+        gradients = best["sampler"].leapfrog if best["sampler"].name == "sghmc" else 1
+        return max(20, int(work * self.n / best["batch_size"] / gradients))
+
+    def discrepancy(self, best, work, seed=9):
+        """KSD of a run of that work, a race of one arm; infinite where it diverges."""
+        how = {name: value for name, value in best.items() if name not in ("batch_size", "subsample")}
+        try:
+            return sgmc.tune(self.model, grid={"batch_size": [best["batch_size"]]}, method="grid", budget_steps=self.steps_of(best, work),
+                             seed=seed, threads=1, **how, **self.begin).history["metric"].iloc[-1]
+        except sgmc.errors.ArgumentError:
+            return np.inf
+
+    def fit(self, best, work, seed=7, **keep):
+        """Results of a run of that work, or None where it diverges."""
+        steps = self.steps_of(best, work)
+        thin = max(1, steps // 2000)
+        try:
+            return self.model.fit(**best, **self.begin, **keep, chains=1, threads=1, seed=seed, warmup=0, thin=thin, draws=steps // thin)
+        except sgmc.errors.ArgumentError:
+            return None
+
+    def chosen(self, label, best):
+        """Step, minibatch and leapfrog steps in the paper's terms."""
+        h = best["step_size"]
+        return {"log10 dt": float(np.log10(h / 2 if label.startswith("sgld") else h ** 2)), "tau %": 100 * best["batch_size"] / self.n,
+                "L": best["sampler"].leapfrog if label.startswith("sghmc") else np.nan}
