@@ -311,7 +311,7 @@ story.claim("README, How it can be right and fast", "the design is whitened at t
             f"{now.ESS['twins, raw sgld']:.0f} (sgld) and {now.ESS['twins, raw mala']:.0f} (mala) in raw coordinates",
             now.ESS["twins, defaults"] > 2000 and now.trusted["twins, defaults"] and now.ESS.filter(like="twins, raw").max() < 400)
 story.claim("text", "chains that do not get along the long direction are refused",
-            f"R-hat {now['R-hat']['twins, raw sgld']:.2f} and {now['R-hat']['twins, raw mala']:.2f}", not now.trusted.filter(like="raw").any())
+            f"R-hat {now.at['twins, raw sgld', 'R-hat']:.2f} and {now.at['twins, raw mala', 'R-hat']:.2f}", not now.trusted.filter(like="raw").any())
 story.claim("errors", "ConditionWarning where a direction is informed by the prior alone",
             str(collinear.warnings[0]).split(":")[0] if collinear.warnings else "nothing",
             any(isinstance(w, sgmc.errors.ConditionWarning) for w in collinear.warnings))
