@@ -59,7 +59,8 @@ class Story:
         if given.data:
             os.environ["SGMC_DATA"] = given.data
         self.name, self.minutes, self.fast = name, minutes, given.fast
-        self.out = given.out or (None if given.fast else HERE / "results")
+        elsewhere = os.environ.get("SGMC_VIGNETTE_OUT")          # where a site is built
+        self.out = given.out or (Path(elsewhere) if elsewhere else None if given.fast else HERE / "results")
         self.claims, self.figures, self.notes, self.simulated = [], [], [], []
         self.begun = time.perf_counter()
         if self.out:
