@@ -63,8 +63,9 @@ def meg(rows=17_730, seed=0):
 def flights(rows=336_776, seed=0):
     """A year's departures from three airports: times, carriers, distances, and delays on arrival that grow over the day."""
     rng = np.random.default_rng(seed)
+    carriers = ["UA", "B6", "EV", "DL", "AA", "MQ", "US", "WN"]
     table = pd.DataFrame({"month": rng.integers(1, 13, rows), "hour": rng.integers(5, 24, rows).astype(float),
-                          "origin": rng.choice(["EWR", "JFK", "LGA"], rows), "carrier": rng.choice(["UA", "B6", "EV", "DL", "AA", "MQ", "US", "WN"], rows),
+                          "origin": rng.choice(["EWR", "JFK", "LGA"], rows), "carrier": rng.choice(carriers, rows),
                           "distance": rng.gamma(3, 350, rows).round()})
     location = 2.2 * (table.hour - 12) + 6 * (table.carrier == "EV") + 4 * table.month.isin([6, 7, 12])
     delay = (location + 25 * rng.gumbel(size=rows) - 5).round()

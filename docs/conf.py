@@ -58,15 +58,16 @@ autodoc_member_order = "bysource"
 
 # ---- pages ------------------------------------------------------------------------------------------------------------------
 html_theme, html_title, html_show_sourcelink = "pydata_sphinx_theme", f"sgmc {release}", False
-html_theme_options = {"navigation_with_keys": False, "show_prev_next": True, "secondary_sidebar_items": ["page-toc"], "navbar_align": "left",
-                      "header_links_before_dropdown": 6, "show_nav_level": 2, "pygments_light_style": "tango", "logo": {"text": "sgmc"}}
+html_theme_options = {"navigation_with_keys": False, "show_prev_next": True, "secondary_sidebar_items": ["page-toc"],
+                      "navbar_align": "left", "header_links_before_dropdown": 6, "show_nav_level": 2, "pygments_light_style": "tango", "logo": {"text": "sgmc"}}
 
 
 def listed(app, docname, source):
-    """Fill in what is in the vignettes' folder: the papers first in their order, others after them."""
+    """Fill in what is in the vignettes' folder: the papers in their order, the parts of one together, others after them."""
     if docname == "docs/vignettes":
-        others = [name for name in stories if name not in FIRST + PAPERS]
-        for mark, names in (("FIRST", [n for n in FIRST if n in stories]), ("PAPERS", [n for n in PAPERS if n in stories] + others)):
+        parts = [name for paper in PAPERS for name in stories if name.split("-")[0] == paper]
+        others = [name for name in stories if name not in (*FIRST, *parts)]
+        for mark, names in (("FIRST", [n for n in FIRST if n in stories]), ("PAPERS", parts + others)):
             source[0] = source[0].replace(f"%{mark}%", "\n".join(f"/vignettes/{name}" for name in names))
         source[0] = source[0].replace("%RESULTS%", "\n".join(f"/{name}" for name in results))
 

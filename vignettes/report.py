@@ -3,14 +3,21 @@ import json
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-TITLES = {"sgld": "Welling & Teh (2011): stochastic gradient Langevin dynamics", "sgbd": "Mauri & Zanella (2024): stochastic gradient Barker dynamics",
-          "sbps": "Pakman et al. (2017): stochastic bouncy particle sampler", "review": "Nemeth & Fearnhead (2021): review of stochastic gradient MCMC",
-          "mamba": "Coullon, South & Nemeth (2023): MAMBA"}
+PAPERS = {"sgld": "Welling & Teh (2011), stochastic gradient Langevin dynamics",
+          "sgbd": "Mauri & Zanella (2024), stochastic gradient Barker dynamics",
+          "sbps": "Pakman et al. (2017), stochastic bouncy particle sampler",
+          "review": "Nemeth & Fearnhead (2021), review of stochastic gradient MCMC", "mamba": "Coullon, South & Nemeth (2023), MAMBA"}
 INTRO = """# Every claim, checked
 
 Made by `python vignettes/report.py` from the files in `vignettes/results`, which the vignettes write in their full mode. A claim holds
 where a number computed by the vignette meets the criterion that is written in it. What does not hold is shown as well, with why.
 """
+
+
+def place(name):
+    """Where a vignette comes: papers in their order, the parts of one together, then the others."""
+    paper = name.split("-")[0]
+    return (list(PAPERS).index(paper) if paper in PAPERS else len(PAPERS)), name
 
 
 def cell(text):
@@ -21,7 +28,8 @@ def cell(text):
 def section(found):
     """The heading, the settings and the table of a vignette."""
     held = sum(claim["holds"] for claim in found["claims"])
-    yield f"## {TITLES.get(found['name'], found['name'])}"
+    paper = PAPERS.get(found["name"].split("-")[0])
+    yield f"## {found['name']}" + (f": {paper}" if paper else "")
     yield ""
     yield f"[`{found['name']}.py`]({found['name']}.py): {held} of {len(found['claims'])} claims hold; {found['seconds']:.0f} s " \
           f"(budget {found['budget_seconds']:.0f} s). " + "; ".join(f"{key} {value}" for key, value in found["settings"].items())
@@ -39,10 +47,9 @@ def section(found):
 
 
 def report(results):
-    """The whole text, of results in the order of TITLES, then the others by name."""
-    order = list(TITLES)
-    results = sorted(results, key=lambda found: (order.index(found["name"]) if found["name"] in order else len(order), found["name"]))
-    lines = [INTRO, "| vignette | claims | held | not held | figures | seconds | budget | simulated data |", "|---|---|---|---|---|---|---|---|"]
+    """The whole text, of results in their order."""
+    results = sorted(results, key=lambda found: place(found["name"]))
+    lines = [INTRO, "| vignette | claims | held | not held | figures | seconds | budget | simulated data |", "|---" * 8 + "|"]
     for found in results:
         held = sum(claim["holds"] for claim in found["claims"])
         lines.append(f"| {found['name']} | {len(found['claims'])} | {held} | {len(found['claims']) - held} | {len(found['figures'])} | "

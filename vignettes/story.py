@@ -39,7 +39,8 @@ def quiet_fit(model, **how):
 class Story:
     """One vignette's mode, claims and figures.
 
-    ``--fast`` (or SGMC_VIGNETTE_FAST=1) takes small settings; results of the full mode alone go beside the vignettes, others where ``--out`` says.
+    ``--fast`` (or SGMC_VIGNETTE_FAST=1) takes small settings; results of the full mode alone go beside the vignettes, others where
+    ``--out`` says.
 
     Parameters
     ----------
@@ -116,7 +117,8 @@ class Story:
         """Write the results, a JSON file, and say how many claims hold."""
         seconds, held = time.perf_counter() - self.begun, sum(claim["holds"] for claim in self.claims)
         found = {"name": self.name, "mode": "fast" if self.fast else "full", "version": sgmc.__version__, "seconds": round(seconds, 1),
-                 "budget_seconds": 60 * self.minutes, "settings": settings, "claims": self.claims, "figures": self.figures, "notes": self.notes, "simulated": self.simulated}
+                 "budget_seconds": 60 * self.minutes, "settings": settings, "claims": self.claims, "figures": self.figures,
+                 "notes": self.notes, "simulated": self.simulated}
         if self.out:
             (self.out / f"{self.name}.json").write_text(json.dumps(found, indent=1) + "\n")
         print(f"{self.name}: {held} of {len(self.claims)} claims hold, {len(self.figures)} figures, {seconds:.0f} s")
