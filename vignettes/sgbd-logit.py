@@ -41,8 +41,8 @@ def run(model, sampler, sigma, **how):
 # ## Sepsis
 #
 # 110,204 admissions, survival on age, sex, episode number and a constant, columns as they come, prior N(0, 1); 80 % of the rows,
-# minibatches of 1 %, 200,000 steps from the posterior mean, as in the paper. The truth is an exact sampler, `mala`. Priors are given by name:
-# a single one would be that of slopes, and the constant would keep its default.
+# minibatches of 1 %, 200,000 steps from the posterior mean, as in the paper. The truth is an exact sampler, `mala`. Priors are given by
+# name: a single one would be that of slopes, and the constant would keep its default.
 
 # %%
 table = story.data("sepsis").sample(frac=1.0, random_state=1).iloc[:: story.pick(1, 10)]
@@ -131,7 +131,7 @@ story.figure("sepsis-densities", figure)
 
 # %% [markdown]
 # Langevin's drift is linear in the gradient: at three sds of age each step throws age far beyond the other side, and all else with it.
-# Barker's age is then two to three times too wide, and everything else is nearly right.
+# Barker's age is then two to three times too wide, and the others, which now move, a little.
 
 # %%
 low, high, L, B = 0.3, 3.0, one.loc["sgld"], one.loc["vsgbd"]
