@@ -40,7 +40,7 @@ def images():
         story.simulated.append("mnist")
         rng = np.random.default_rng(0)
         digit, shapes = rng.integers(0, DIGITS, ROWS), 255 * rng.beta(0.5, 1, size=(DIGITS, 49)) * (rng.random(49) < 0.98)
-        return np.clip(shapes[digit] * rng.uniform(0.3, 1.2, (ROWS, 1)) + rng.normal(0, 40, (ROWS, 49)) * shapes.any(axis=0), 0, 255), digit
+        return np.clip(shapes[digit] * rng.uniform(0.3, 1.2, (ROWS, 1)) + rng.normal(0, 150, (ROWS, 49)) * shapes.any(axis=0), 0, 255), digit
     digit = table["label"].to_numpy()
     kept = np.flatnonzero(digit < DIGITS)[:ROWS]
     pixels = table.iloc[kept, 1:].to_numpy(dtype=float).reshape(-1, 7, 4, 7, 4)
@@ -78,7 +78,7 @@ print(pd.DataFrame({"Laplace": np.sqrt(values[[-1, middle, 0]]), "mala": TRUE,
 # hundredth, a tenth and one of the smallest variance; SBPS has its default, k = 3.
 
 # %%
-EPOCHS = story.pick(6000, 150)
+EPOCHS = story.pick(6000, 1000)
 RAW = {"precondition": None, "init": np.zeros(size), "chains": 1, "gradient": "simple", "subsample": "uniform", "batch_size": BATCH, **HOW}
 steps = {f"sgld, {share:g} of the smallest variance": share * values[0] for share in (0.01, 0.1, 1.0)}
 x = {}

@@ -71,12 +71,82 @@ class Band:
                 return seen, bands
 
 
+def stein(score, most, scale=None):
+    """A metric for races: KSD of at most so many draws, by `score(theta, share)`, the log posterior's gradient by a share of the rows.
+
+    Scores may be of the first coordinates alone: Stein's identity holds for each of them.
+    """
+    def ksd(draws, share=1.0):
+        some = draws[np.linspace(0, len(draws) - 1, min(most, len(draws))).astype(int)]
+        scores = np.array([score(theta, share) for theta in some])
+        if not np.isfinite(scores).all():
+            return float("inf")
+        return sgmc.diagnostics.ksd(some[:, :scores.shape[1]], scores, scale=scale)
+
+    return ksd
+
+
+def logit_score(X, y, variance, rng):
+    """Of a logit with a normal prior."""
+    def score(theta, share):
+        rows = slice(None) if share == 1 else rng.choice(len(y), int(share * len(y)), replace=False)
+        p = 1 / (1 + np.exp(-np.clip(X[rows] @ theta, -500, 500)))
+        return X[rows].T @ (y[rows] - p) / share - theta / variance
+
+    return score
+
+
+def factor_score(users, items, left, dim, rng, alpha=3.0):
+    """Of U and V of `sgmc.BPMF`, whose theta is U, V, mu_U, mu_V, lambda_U, lambda_V; from codes and ratings less their mean."""
+    given, stated = np.zeros((users.max() + 1, items.max() + 1), dtype=bool), np.zeros((users.max() + 1, items.max() + 1))
+    given[users, items], stated[users, items] = True, left
+    cuts = np.cumsum([given.shape[0] * dim, given.shape[1] * dim, dim, dim, 1])
+
+    def score(theta, share):
+        U, V, mu_U, mu_V, lam_U, lam_V = np.split(theta, cuts)
+        U, V = U.reshape(-1, dim), V.reshape(-1, dim)
+        rest = (given & (rng.random(given.shape) < share)) * (stated - U @ V.T) * (alpha / share)
+        return np.concatenate([(rest @ V - lam_U * (U - mu_U)).ravel(), (rest.T @ U - lam_V * (V - mu_V)).ravel()])
+
+    return score
+
+
+def layers(theta, inputs, hidden):
+    """W1, b1, W2, b2 of a network with one hidden layer, from a vector."""
+    W1, b1, W2, b2 = np.split(theta, np.cumsum([inputs * hidden, hidden, len(theta) - inputs * hidden - hidden - 10]))
+    return W1.reshape(inputs, hidden), b1, W2.reshape(hidden, -1), b2
+
+
+def forward(theta, X, hidden):
+    """Hidden units and probabilities of ten classes."""
+    W1, b1, W2, b2 = layers(theta, X.shape[1], hidden)
+    a = 1 / (1 + np.exp(-np.clip(X @ W1 + b1, -500, 500)))
+    eta = a @ W2 + b2
+    p = np.exp(eta - eta.max(axis=1, keepdims=True))
+    return a, p / p.sum(axis=1, keepdims=True)
+
+
+def network_score(X, y, hidden, rng):
+    """Of `sgmc.BNN` with one hidden layer, ten classes and priors N(0, 1)."""
+    def score(theta, share):
+        rows = slice(None) if share == 1 else rng.choice(len(y), int(share * len(y)), replace=False)
+        a, p = forward(theta, X[rows], hidden)
+        delta = -p
+        delta[np.arange(len(p)), y[rows]] += 1
+        back = (delta @ layers(theta, X.shape[1], hidden)[2].T) * a * (1 - a)
+        parts = [X[rows].T @ back, back.sum(axis=0), a.T @ delta, delta.sum(axis=0)]
+        return np.concatenate([part.ravel() for part in parts]) / share - theta
+
+    return score
+
+
 @dataclass
 class Case:
     """A model that is tuned in the ways of Coullon, South & Nemeth (2023).
 
     ``dts`` and ``shares`` are the grids of the paper's dt and of n / N; `budget` is the winner's work in passes through the data, but
-    at least `least` steps, and `work` that of runs which are compared; `loss` the metric of grid searches; `begin` arguments of all.
+    at least `least` steps, and `work` that of runs which are compared; `loss` the metric of grid searches by predictions,
+    `metric` that of the others; `begin` arguments of all.
     """
 
     model: object
@@ -88,6 +158,7 @@ class Case:
     work: int
     loss: object
     begin: dict
+    metric: object = "ksd"
     least: int = 600
     found: dict = field(default_factory=dict)
 
@@ -109,9 +180,9 @@ class Case:
         how = {"seed": seed, "threads": 1, **self.spec(label), **self.begin}
         steps = max(self.least, int(self.budget * self.n / np.median(every["batch_size"]) / (7.5 if hmc else 1)))
         if way.startswith("MAMBA"):
-            return sgmc.tune(self.model, grid=every, metric="ksd" if way == "MAMBA-KSD" else "fssd-opt", budget_steps=steps, **how)
+            return sgmc.tune(self.model, grid=every, metric=self.metric if way == "MAMBA-KSD" else "fssd-opt", budget_steps=steps, **how)
         if way == "grid, KSD":
-            return sgmc.tune(self.model, grid=every, method="grid", budget_steps=steps, **how)
+            return sgmc.tune(self.model, grid=every, method="grid", metric=self.metric, budget_steps=steps, **how)
         if way == "grid, loss":
             steps = max(20, int(self.budget * self.n / tenth / (7.5 if hmc else 1)))
             return sgmc.tune(self.model, grid=grid, batch_size=tenth, method="grid", metric=self.loss, budget_steps=steps, **how)
@@ -127,8 +198,8 @@ class Case:
         """KSD of a run of that work, a race of one arm; infinite where it diverges."""
         how = {name: value for name, value in best.items() if name not in ("batch_size", "subsample")}
         try:
-            return sgmc.tune(self.model, grid={"batch_size": [best["batch_size"]]}, method="grid", budget_steps=self.steps_of(best, work),
-                             seed=seed, threads=1, **how, **self.begin).history["metric"].iloc[-1]
+            return sgmc.tune(self.model, grid={"batch_size": [best["batch_size"]]}, method="grid", metric=self.metric, seed=seed,
+                             budget_steps=self.steps_of(best, work), threads=1, **how, **self.begin).history["metric"].iloc[-1]
         except sgmc.errors.ArgumentError:
             return np.inf
 
