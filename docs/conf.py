@@ -6,7 +6,6 @@
 The sources are the files of the repository where they are: its root is the source directory.
 """
 import inspect
-import itertools
 import os
 import re
 import sys
@@ -55,7 +54,7 @@ suppress_warnings = ["mystnb.unknown_mime_type"]
 default_role, highlight_language = "py:obj", "text"
 numpydoc_show_class_members = False
 autosummary_generate = False
-autosummary.extract_summary = lambda doc, document: " ".join(itertools.takewhile(str.strip, doc))   # a formula's dot ends no sentence
+autosummary.extract_summary = lambda doc, document: " ".join("\n".join(doc).strip().split("\n\n")[0].split())   # no sentence ends at x . y
 autodoc_member_order, toc_object_entries_show_parents = "bysource", "hide"
 autodoc_default_options = {"exclude-members": "of_fit, besides, info, kernel, prior_kernel, problem, recorder_class, result_class, usual, "
                                               "continue_from, refuse"}
