@@ -202,7 +202,7 @@ for ax in axes:
     ax.set_axisbelow(True)
 story.figure("defaults", figure)
 honest, others = drawn.drop(index="esgbd"), drawn["rows a draw"].drop(["lmsgld", "esgbd", "sbps", "psbps"], errors="ignore")
-story.claim("README, Accuracy at default settings", "means within 0.1 sd and sds within 5 % at default settings (6: the reference errs too)",
+story.claim("README, Accuracy at default settings", "means within 0.1 sd, sds within 5 % (here 6: the reference errs too)",
             f"{len(honest)} samplers: means within {honest['mean off'].max():.3f} sd, sds within {honest['sd off'].max():.1%}",
             honest["mean off"].max() < 0.1 + 2 / np.sqrt(long.ess().min()) and honest["sd off"].max() < story.pick(0.06, 0.1))
 story.claim("README", "esgbd's spread is not the posterior's, and it always says so", f"sds off by {table['sd off']['esgbd']:.0%}",
@@ -308,7 +308,7 @@ choice = runs[runs.sampler == "auto"].set_index("problem")
 decision = pd.DataFrame({"auto takes": choice.took, "cheapest that is right": tried.fillna(np.inf).idxmin(axis=1),
                          "rows a draw": tried.min(axis=1), "auto / cheapest": right["auto"] / tried.min(axis=1),
                          "lmsgld / cheapest": right["lmsgld"] / tried.min(axis=1), "mala / cheapest": right["mala"] / tried.min(axis=1)})
-print(decision.round(1).fillna("-"))
+print(decision.round(1).astype(object).fillna("-"))
 figure, ax = plt.subplots(figsize=(8, 3.8))
 place = np.arange(len(cost))[::-1]
 for sampler, style in zip(TRIED[1:], ("s", "v", "D", "X", "^", "P", "o")):
@@ -332,18 +332,22 @@ story.claim("README, Whether to trust it", "the verdict tells right fits from wr
 # %% [markdown]
 # ## Which one, then
 #
-# | your posterior | take | because here |
-# |---|---|---|
-# | any regression | `auto` | the last figure |
-# | many rows | `lmsgld` (`auto` does) | rows a draw do not grow with N; exact ones touch all N |
-# | few rows (N below some hundreds) | `mala` | as cheap, and exact |
-# | rare outcomes, or many slopes for the rows | `auto` | control values are worth less, batches grow; in the end exact steps are as cheap |
-# | a prior with a pole (horseshoe), skewed own parameters | `mala`, `barker` | accepts or rejects |
-# | exactness with subsampling | `zzcv` | one row an event; dearer than `lmsgld` by the factor of the first figure |
-# | a model whose bounds nobody knows | `sbps` | as cheap as `lmsgld` where control values are good, dear where they are not |
-# | sparse columns | a CSR array | the same draws |
-# | to follow a paper | its sampler | the summary says what that costs: `sgld`'s steps are 25 times shorter than `lmsgld`'s |
+# With the numbers of this run.
 
 # %%
-print(decision[["auto takes", "cheapest that is right", "rows a draw"]].round(0))
+rare = "1.5 % successes"
+plain, last = cost.loc["few rows, N = 100"], f"N = {sizes[-1]:,}"
+advice = {"any regression": ("auto", f"right in {int(choice.right.sum())} of {len(choice)}, at most {share.max():.1f} times the best one's rows"),
+          "many rows": ("lmsgld (auto's)", f"{last}: {largest['lmsgld-taylor']:,.0f} rows a draw, mala {largest['mala']:,.0f}"),
+          "few rows": ("mala (auto's)", f"{plain['mala']:,.0f} rows a draw, lmsgld {plain['lmsgld']:,.0f}; and exact"),
+          "many slopes": ("auto", f"{widths[-1]}: lmsgld {taken['lmsgld-taylor']:,.0f} rows a draw, mala {taken['mala']:,.0f}"),
+          "rare outcomes": ("auto", f"lmsgld {cost['lmsgld'][rare]:,.0f} rows a draw, mala {cost['mala'][rare]:,.0f}"),
+          "few counts, poles": ("auto", f"mala, at {share.max():.1f} times the rows of an lmsgld that was lucky"),
+          "exact, by subsamples": ("zzcv", f"{largest['zzcv'] / largest['lmsgld-taylor']:.0f} times lmsgld's rows, more with d"),
+          "few slopes": ("sbps", f"{largest['sbps'] / largest['lmsgld-taylor']:.1f} times lmsgld's rows"),
+          "sparse columns": ("a CSR array", f"{kinds['dense'][1] / kinds['CSR'][1]:.1f} times as fast, the same draws"),
+          "a paper's sampler": ("its name", f"sgld: {others['sgld'] / table['rows a draw']['lmsgld']:.0f} times lmsgld's rows, the same posterior")}
+width = max(len(why) for _, why in advice.values())
+for name, (take, why) in {"your posterior": ("take", "because here"), **advice}.items():
+    print(f"{name:22s}{take:18s}{why:{width}s}")
 story.end(sizes=sizes, widths=widths, sepsis_rows=len(cohort), tried=TRIED, batch=n_of_batch)
