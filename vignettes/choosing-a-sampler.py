@@ -337,7 +337,7 @@ story.claim("README, Whether to trust it", "the verdict tells right fits from wr
 # %%
 rare = "1.5 % successes"
 plain, last = cost.loc["few rows, N = 100"], f"N = {sizes[-1]:,}"
-advice = {"any regression": ("auto", f"right in {int(choice.right.sum())} of {len(choice)}, at most {share.max():.1f} times the best one's rows"),
+advice = {"any regression": ("auto", f"right in {int(choice.right.sum())} of {len(choice)}, at most {share.max():.1f} times the best's rows"),
           "many rows": ("lmsgld (auto's)", f"{last}: {largest['lmsgld-taylor']:,.0f} rows a draw, mala {largest['mala']:,.0f}"),
           "few rows": ("mala (auto's)", f"{plain['mala']:,.0f} rows a draw, lmsgld {plain['lmsgld']:,.0f}; and exact"),
           "many slopes": ("auto", f"{widths[-1]}: lmsgld {taken['lmsgld-taylor']:,.0f} rows a draw, mala {taken['mala']:,.0f}"),
@@ -346,8 +346,7 @@ advice = {"any regression": ("auto", f"right in {int(choice.right.sum())} of {le
           "exact, by subsamples": ("zzcv", f"{largest['zzcv'] / largest['lmsgld-taylor']:.0f} times lmsgld's rows, more with d"),
           "few slopes": ("sbps", f"{largest['sbps'] / largest['lmsgld-taylor']:.1f} times lmsgld's rows"),
           "sparse columns": ("a CSR array", f"{kinds['dense'][1] / kinds['CSR'][1]:.1f} times as fast, the same draws"),
-          "a paper's sampler": ("its name", f"sgld: {others['sgld'] / table['rows a draw']['lmsgld']:.0f} times lmsgld's rows, the same posterior")}
-width = max(len(why) for _, why in advice.values())
+          "a paper's sampler": ("its name", f"sgld: {others['sgld'] / table['rows a draw']['lmsgld']:.0f} times lmsgld's rows, same posterior")}
 for name, (take, why) in {"your posterior": ("take", "because here"), **advice}.items():
-    print(f"{name:22s}{take:18s}{why:{width}s}")
+    print(f"{name:22s}{take:18s}{why}")
 story.end(sizes=sizes, widths=widths, sepsis_rows=len(cohort), tried=TRIED, batch=n_of_batch)
