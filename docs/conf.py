@@ -33,6 +33,7 @@ results = ["vignettes/RESULTS"] if (ROOT / "vignettes" / "RESULTS.md").exists() 
 include_patterns = ["README.md", "CHANGELOG.md", "docs/*.md", "docs/api/*.rst", "vignettes/RESULTS.md",
                     *(f"vignettes/{name}.py" for name in stories)]
 templates_path, html_static_path, html_css_files = ["_templates"], ["_static"], ["site.css"]
+html_sidebars = {name: [] for name in ("README", "CHANGELOG", "docs/index")}
 html_additional_pages = {"index": "redirect.html"}
 
 # ---- vignettes --------------------------------------------------------------------------------------------------------------
@@ -53,13 +54,15 @@ suppress_warnings = ["mystnb.unknown_mime_type"]
 default_role, highlight_language = "py:obj", "text"
 numpydoc_show_class_members = False
 autosummary_generate = False
-autosummary.WELL_KNOWN_ABBREVIATIONS += ("eq.", "sec.")                             # they end no sentence
-autodoc_member_order = "bysource"
+autosummary.extract_summary = lambda doc, document: " ".join("\n".join(doc).strip().split("\n\n")[0].split())   # no sentence ends at x . y
+autodoc_member_order, toc_object_entries_show_parents = "bysource", "hide"
+autodoc_default_options = {"exclude-members": "of_fit, besides, info, kernel, prior_kernel, problem, recorder_class, result_class, usual, "
+                                              "continue_from, refuse"}
 
 # ---- pages ------------------------------------------------------------------------------------------------------------------
 html_theme, html_title, html_show_sourcelink = "pydata_sphinx_theme", f"sgmc {release}", False
-html_theme_options = {"navigation_with_keys": False, "show_prev_next": True, "secondary_sidebar_items": ["page-toc"],
-                      "navbar_align": "left", "header_links_before_dropdown": 6, "show_nav_level": 2, "pygments_light_style": "tango", "logo": {"text": "sgmc"}}
+html_theme_options = {"navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"], "navbar_align": "left",
+                      "header_links_before_dropdown": 6, "show_nav_level": 2, "pygments_light_style": "tango", "logo": {"text": "sgmc"}}
 
 
 def listed(app, docname, source):
