@@ -40,7 +40,8 @@ def images():
         story.simulated.append("mnist")
         rng = np.random.default_rng(0)
         digit, shapes = rng.integers(0, DIGITS, ROWS), 255 * rng.beta(0.5, 1, size=(DIGITS, 49)) * (rng.random(49) < 0.98)
-        return np.clip(shapes[digit] * rng.uniform(0.3, 1.2, (ROWS, 1)) + rng.normal(0, 150, (ROWS, 49)) * shapes.any(axis=0), 0, 255), digit
+        grey = shapes[digit] * rng.uniform(0.3, 1.2, (ROWS, 1)) + rng.normal(0, 150, (ROWS, 49)) * shapes.any(axis=0)
+        return np.clip(grey, 0, 255), digit
     digit = table["label"].to_numpy()
     kept = np.flatnonzero(digit < DIGITS)[:ROWS]
     pixels = table.iloc[kept, 1:].to_numpy(dtype=float).reshape(-1, 7, 4, 7, 4)

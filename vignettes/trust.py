@@ -294,8 +294,7 @@ story.claim("errors", "SeparationWarning where predictors separate the outcomes"
 # step has to be short enough for the narrow direction, and chains do not get along the long one.
 
 # %%
-n = 2000
-left = rng.normal(size=n)
+n, left = 2000, rng.normal(size=2000)
 twins = pd.DataFrame({"a": left, "b": left + 0.02 * rng.normal(size=n)}).assign(y=lambda t: t.a + t.b + rng.normal(size=n))
 D = np.column_stack([np.ones(n), twins.a, twins.b])
 cov = np.linalg.inv(D.T @ D)
@@ -311,7 +310,8 @@ story.claim("README, How it can be right and fast", "the design is whitened at t
             f"{now.ESS['twins, raw sgld']:.0f} (sgld) and {now.ESS['twins, raw mala']:.0f} (mala) in raw coordinates",
             now.ESS["twins, defaults"] > 2000 and now.trusted["twins, defaults"] and now.ESS.filter(like="twins, raw").max() < 400)
 story.claim("text", "chains that do not get along the long direction are refused",
-            f"R-hat {now.at['twins, raw sgld', 'R-hat']:.2f} and {now.at['twins, raw mala', 'R-hat']:.2f}", not now.trusted.filter(like="raw").any())
+            " and ".join(f"R-hat {now.at[f'twins, raw {name}', 'R-hat']:.2f}" for name in ("sgld", "mala")),
+            not now.trusted.filter(like="raw").any())
 story.claim("errors", "ConditionWarning where a direction is informed by the prior alone",
             str(collinear.warnings[0]).split(":")[0] if collinear.warnings else "nothing",
             any(isinstance(w, sgmc.errors.ConditionWarning) for w in collinear.warnings))
