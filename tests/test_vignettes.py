@@ -15,9 +15,10 @@ pytest.importorskip("matplotlib", reason="figures of vignettes need Matplotlib")
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_vignette_runs(name, tmp_path):
+    # a script imports its neighbours, as a run by hand does
+    env = {**os.environ, "MPLBACKEND": "agg", "PYTHONSAFEPATH": "", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     run = subprocess.run([sys.executable, str(FOLDER / f"{name}.py"), "--fast", "--out", str(tmp_path)], capture_output=True, text=True,
-                         env={**os.environ, "PYTHONSAFEPATH": "", "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1",
-                              "OPENBLAS_NUM_THREADS": "1"}, timeout=300)      # stories import their neighbours, as a run by hand does
+                         env=env, timeout=300)
     assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-4000:]
     found = json.loads((tmp_path / f"{name}.json").read_text())
     assert found["mode"] == "fast" and found["claims"] and found["figures"]

@@ -292,7 +292,7 @@ for problem, (model, how) in list({**regressions(), **skewed()}.items())[kept]:
 runs = pd.DataFrame(runs)
 runs["right"] = (runs["mean off"] < 0.1 + runs.error) & (runs["sd off"] < 0.1 + runs.error)
 cost = runs.pivot(index="problem", columns="sampler", values="rows a draw").reindex(runs.problem.unique())[TRIED]
-print(pd.Series(told, name="refused, with these words", dtype=object).to_string())
+print("\n".join(f"{who}: {words} ..." for words, who in told.items()))
 print("rows an effective draw", cost.map("{:,.0f}".format), "worst error of an sd", sep="\n")
 print(runs.pivot(index="problem", columns="sampler", values="sd off").reindex(cost.index)[TRIED].map("{:.3f}".format))
 
@@ -337,7 +337,7 @@ story.claim("README, Whether to trust it", "the verdict tells right fits from wr
 # %%
 rare = "1.5 % successes"
 plain, last = cost.loc["few rows, N = 100"], f"N = {sizes[-1]:,}"
-advice = {"any regression": ("auto", f"right in {int(choice.right.sum())} of {len(choice)}, at most {share.max():.1f} times the best's rows"),
+advice = {"any regression": ("auto", f"right in {int(choice.right.sum())} of {len(choice)}, at most {share.max():.1f} times the least"),
           "many rows": ("lmsgld (auto's)", f"{last}: {largest['lmsgld-taylor']:,.0f} rows a draw, mala {largest['mala']:,.0f}"),
           "few rows": ("mala (auto's)", f"{plain['mala']:,.0f} rows a draw, lmsgld {plain['lmsgld']:,.0f}; and exact"),
           "many slopes": ("auto", f"{widths[-1]}: lmsgld {taken['lmsgld-taylor']:,.0f} rows a draw, mala {taken['mala']:,.0f}"),
@@ -346,7 +346,7 @@ advice = {"any regression": ("auto", f"right in {int(choice.right.sum())} of {le
           "exact, by subsamples": ("zzcv", f"{largest['zzcv'] / largest['lmsgld-taylor']:.0f} times lmsgld's rows, more with d"),
           "few slopes": ("sbps", f"{largest['sbps'] / largest['lmsgld-taylor']:.1f} times lmsgld's rows"),
           "sparse columns": ("a CSR array", f"{kinds['dense'][1] / kinds['CSR'][1]:.1f} times as fast, the same draws"),
-          "a paper's sampler": ("its name", f"sgld: {others['sgld'] / table['rows a draw']['lmsgld']:.0f} times lmsgld's rows, same posterior")}
+          "a paper's sampler": ("its name", f"sgld: {others['sgld'] / table['rows a draw']['lmsgld']:.0f} times lmsgld's rows")}
 for name, (take, why) in {"your posterior": ("take", "because here"), **advice}.items():
     print(f"{name:22s}{take:18s}{why}")
 story.end(sizes=sizes, widths=widths, sepsis_rows=len(cohort), tried=TRIED, batch=n_of_batch)
