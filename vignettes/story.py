@@ -3,6 +3,7 @@ import argparse
 import json
 import os
 import sys
+import textwrap
 import time
 import warnings
 from pathlib import Path
@@ -86,7 +87,7 @@ class Story:
     def note(self, text):
         """Something that a reader of the results should know."""
         self.notes.append(text)
-        print(f"  note: {text}")
+        print(textwrap.fill(f"note: {text}", 110, initial_indent="  ", subsequent_indent="    "))
 
     def claim(self, where, paper, here, holds, why=""):
         """A statement of the paper beside what comes out here.
@@ -102,7 +103,8 @@ class Story:
             Of one that does not hold: data absent, another definition, or a real disagreement.
         """
         self.claims.append({"where": where, "paper": paper, "here": here, "holds": bool(holds), "why": "" if holds else why})
-        print(f"  {where}: {paper}\n    {'holds' if holds else 'DOES NOT HOLD'}: {here}")
+        for text, margin in ((f"{where}: {paper}", 2), (f"{'holds' if holds else 'DOES NOT HOLD'}: {here}", 4)):
+            print(textwrap.fill(text, 110, initial_indent=" " * margin, subsequent_indent=" " * (margin + 2)))
 
     def figure(self, label, figure=None):
         """Keep a figure, as NAME-LABEL.png."""
