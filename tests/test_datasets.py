@@ -142,6 +142,13 @@ def test_offline_says_what_to_do(retrieve):
         assert part in message
 
 
+def test_nothing_is_downloaded_where_it_may_not(retrieve):
+    retrieve(AssertionError("downloaded"))
+    with pytest.raises(DataError, match="'a9a' is not on this machine: let it be downloaded, or get it from http.*SGMC_DATA"):
+        load("a9a", download=False)
+    assert len(load("fair", download=False)) == 6366
+
+
 def test_flights_by_hand(monkeypatch, tmp_path):
     monkeypatch.setenv("SGMC_DATA", str(tmp_path))
     with pytest.raises(DataError, match=r"'flights' is not on this machine.*run write\.csv.* in R"):

@@ -210,6 +210,17 @@ def test_a_correction_of_much_noise_is_warned_of():
     assert not any("corrects for" in str(w) for w in calm.warnings)
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning", "error::RuntimeWarning")
+def test_noise_without_bound_is_all_of_the_variance():
+    """A thermostat whose noise is past what friction can take: its share is 1, no quotient of infinities."""
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    y = (np.random.default_rng(1).random(2000) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
+    results = sgmc.Logit(y, X).fit(sampler="sgnht", gradient="simple", precondition=None, batch_size=20, step_size=0.05, draws=100, thin=1,
+                                   warmup=0, chains=1, seed=1)
+    assert np.isinf(results._fit.plan.spec.inflation(results._fit.langevin_time, results._fit.noise.worst))
+    assert any("noise share:                    1 " in line for line in str(results.summary()).splitlines())
+
+
 def test_adaptive_batches_come_back_from_all_rows():
     """A plan of all rows has no noise to be seen: they begin with one row less."""
     results = fit("lmsgld-simple", batch_size="adaptive", step_size=1.0, frame=FRAME.iloc[:32])

@@ -26,7 +26,7 @@ from matplotlib import pyplot as plt
 
 import sgmc
 from story import Story
-from tools import Case, factor_score, forward, logit_score, network_score, stein
+from tools import Case, factor_score, forward, logit_score, network_score, pooled, stein
 
 warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)       # of steps that are too long, which is the subject
 story = Story("mamba", minutes=25)
@@ -275,22 +275,9 @@ story.claim("table 8", "RMSE by MAMBA is no worse than by grid search (1.10 to 1
 # largest. Chains begin where a run of the default sampler ended (the paper: at the mode).
 
 # %%
-def digits(name, rows):
-    """Images as 49 pixels, and digits."""
-    try:
-        table = sgmc.datasets.load(name).iloc[:rows]
-        small = table.iloc[:, 1:].to_numpy(dtype=float).reshape(-1, 7, 4, 7, 4).mean(axis=(2, 4))
-        return small.reshape(-1, 49), table["label"].to_numpy()
-    except sgmc.errors.SGMCError:
-        story.note(f"{name} is not here: noisy patterns of 7 x 7 pixels instead, to which the paper's numbers do not apply")
-        story.simulated.append(name)
-        dice, shapes = np.random.default_rng(len(name)), np.random.default_rng(0).beta(0.5, 1, size=(10, 49))
-        labels = dice.integers(0, 10, rows)
-        return 255 * np.clip(shapes[labels] + dice.normal(0, 0.6, (rows, 49)), 0, 1), labels
-
-
 ROWS = story.pick(10_000, 1000)
-(pixels, digit), (unseen, wanted) = digits("mnist", ROWS), digits("mnist-test", story.pick(10_000, 1000))
+learn, test = (story.data(name).iloc[:ROWS] for name in ("mnist", "mnist-test"))
+(pixels, digit), (unseen, wanted) = ((pooled(table), table.label.to_numpy()) for table in (learn, test))
 centre, unit = pixels.mean(), pixels.std()
 pixels, unseen = (pixels - centre) / unit, (unseen - centre) / unit
 HIDDEN = story.pick(20, 5)

@@ -22,33 +22,16 @@ from matplotlib import pyplot as plt
 
 import sgmc
 from story import Story
-from tools import acf, path_at
+from tools import acf, path_at, pooled
 
 warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)       # of slow mixing, which is the subject
 story = Story("sbps-network", minutes=5)
 
 # %%
 DIGITS, ROWS, BATCH = 4, story.pick(8340, 1000), 500
-
-
-def images():
-    """Pixels (n, 49) of 7 x 7 images of four digits, and the digits."""
-    try:
-        table = sgmc.datasets.load("mnist")
-    except sgmc.errors.SGMCError:
-        story.note("mnist is not here: noisy patterns of 7 x 7 pixels instead, to which the paper's numbers do not apply")
-        story.simulated.append("mnist")
-        rng = np.random.default_rng(0)
-        digit, shapes = rng.integers(0, DIGITS, ROWS), 255 * rng.beta(0.5, 1, size=(DIGITS, 49)) * (rng.random(49) < 0.98)
-        grey = shapes[digit] * rng.uniform(0.3, 1.2, (ROWS, 1)) + rng.normal(0, 150, (ROWS, 49)) * shapes.any(axis=0)
-        return np.clip(grey, 0, 255), digit
-    digit = table["label"].to_numpy()
-    kept = np.flatnonzero(digit < DIGITS)[:ROWS]
-    pixels = table.iloc[kept, 1:].to_numpy(dtype=float).reshape(-1, 7, 4, 7, 4)
-    return pixels.mean(axis=(2, 4)).reshape(-1, 49), digit[kept]
-
-
-pixels, digit = images()
+table = story.data("mnist")
+table = table[table.label < DIGITS].iloc[:ROWS]
+pixels, digit = pooled(table), table.label.to_numpy()
 pixels = pixels[:, pixels.any(axis=0)]
 model = sgmc.BNN(pixels, digit, hidden=(), scale="table")
 HOW = {"prior": sgmc.normal(0, 1 / np.sqrt(2 * 0.001)), "seed": 1, "threads": 1}

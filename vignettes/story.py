@@ -76,9 +76,9 @@ class Story:
         return fast if self.fast else full
 
     def data(self, name):
-        """A data set of `sgmc.datasets`, or in its place a simulated table of its shape, which is said."""
+        """A data set of `sgmc.datasets`, in fast mode not downloaded, or in its place a simulated table of its shape, which is said."""
         try:
-            return sgmc.datasets.load(name)
+            return sgmc.datasets.load(name, download=not self.fast)
         except sgmc.errors.SGMCError:
             self.note(f"{name} is not here: a simulated table of its shape instead, to which the paper's numbers do not apply")
             self.simulated.append(name)

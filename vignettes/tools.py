@@ -1,4 +1,4 @@
-"""Numerics of vignettes: paths read at given times, autocorrelations, the bound of SBPS by hand, ways of tuning."""
+"""Numerics of vignettes: images made small, paths read at given times, autocorrelations, the bound of SBPS by hand, ways of tuning."""
 import time
 from dataclasses import dataclass, field
 
@@ -10,6 +10,11 @@ import sgmc
 def path_at(turns, at):
     """Positions (time, d) on a path (`Results.skeleton`) at given times."""
     return np.column_stack([np.interp(at, turns.times, x) for x in turns.positions.to_numpy().T])
+
+
+def pooled(table):
+    """Pixels (n, 49) of 7 x 7 images, means of blocks of MNIST's 28 x 28."""
+    return table.drop(columns="label").to_numpy(dtype=float).reshape(-1, 7, 4, 7, 4).mean(axis=(2, 4)).reshape(-1, 49)
 
 
 def acf(x, lags):

@@ -17,13 +17,15 @@ def names():
     return sorted(CATALOGUE)
 
 
-def load(name):
+def load(name, download=True):
     """Load a data set.
 
     Parameters
     ----------
     name : str
         One of `names`.
+    download : bool, default True
+        Whether to get it from its source where it is not on this machine.
 
     Returns
     -------
@@ -35,7 +37,7 @@ def load(name):
     ArgumentError
         No data set has this name.
     DataError
-        The data are not on this machine and cannot be downloaded, or are not those that were published.
+        The data are not on this machine and cannot or may not be downloaded, or are not those that were published.
 
     Examples
     --------
@@ -52,11 +54,11 @@ def load(name):
         origin = "The installed statsmodels"
         frame = import_module(f"statsmodels.datasets.{entry.module}").load_pandas().data
     elif isinstance(entry, Joined):
-        places = [find(f"{name}-{k}", part) for k, part in enumerate(entry.parts)]
+        places = [find(f"{name}-{k}", part, download) for k, part in enumerate(entry.parts)]
         origin = " or ".join(map(str, places))
         frame = entry.join([read(name, part, place) for part, place in zip(entry.parts, places)])
     else:
-        origin = find(name, entry)
+        origin = find(name, entry, download)
         frame = read(name, entry, origin)
     if checksum.of_content(frame) != entry.sha256:
         raise DataError(
@@ -66,8 +68,8 @@ def load(name):
     return frame
 
 
-def find(name, entry):
-    """Path of a data set's file: in the folder that SGMC_DATA names, else downloaded into pooch's cache."""
+def find(name, entry, download):
+    """Path of a data set's file: in the folder that SGMC_DATA names, else in pooch's cache, downloaded where it may be."""
     if folder := os.environ.get("SGMC_DATA"):
         for path in (Path(folder, entry.file + ".gz"), Path(folder, entry.file)):
             if path.is_file():
@@ -78,8 +80,11 @@ def find(name, entry):
         raise DataError(f"The data set {name!r} is not on this machine: {steps}.")
     import pooch
 
+    cache = pooch.os_cache("sgmc")
+    if not download and not (cache / name).is_file():
+        raise DataError(f"The data set {name!r} is not on this machine: let it be downloaded, or get it from {entry.url} and {place}.")
     try:
-        return Path(pooch.retrieve(entry.url, known_hash=None, fname=name, path=pooch.os_cache("sgmc")))
+        return Path(pooch.retrieve(entry.url, known_hash=None, fname=name, path=cache))
     except OSError as error:
         raise DataError(
             f"The data set {name!r} is not on this machine and could not be downloaded ({type(error).__name__}): "

@@ -19,9 +19,12 @@ E_BFMI = 0.3              # limit of Betancourt (2016)
 
 
 def noise_share(fit):
-    """Share of the draws' variance that gradient noise adds, for the worst parameter; negative where it takes away."""
+    """Share of the draws' variance that gradient noise adds, for the worst parameter; negative where it takes away, 1 without bound."""
     h, spec = fit.langevin_time, fit.plan.spec
-    added = spec.inflation(h, fit.noise.worst) - spec.inflation(h, 0.0)
+    noisy = spec.inflation(h, fit.noise.worst)
+    if math.isinf(noisy):
+        return 1.0
+    added = noisy - spec.inflation(h, 0.0)
     return added / (1 + added)
 
 
