@@ -25,25 +25,40 @@ def cell(text):
     return str(text).replace("|", "\\|").replace("\n", " ")
 
 
+def plain(value):
+    """A setting in words: what is in a dict as names and values, ranges as such."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {plain(part)}" for name, part in value.items())
+    return " ".join(map(plain, value)) if isinstance(value, list) else str(value)
+
+
+def table(claims, *first):
+    """Claims as lines of a table, by its first columns."""
+    yield f"| {' | '.join(first)} | the claim | here | holds |"
+    yield "|---" * (len(first) + 3) + "|"
+    for claim in claims:
+        verdict = "yes" if claim["holds"] else "**no**" + (f": {claim['why']}" if claim["why"] else "")
+        yield f"| {' | '.join(cell(claim[name]) for name in (*first, 'paper', 'here'))} | {cell(verdict)} |"
+    yield ""
+
+
 def section(found):
-    """The heading, the settings and the table of a vignette."""
+    """The heading, the settings, the figures and the table of a vignette."""
     held = sum(claim["holds"] for claim in found["claims"])
     paper = PAPERS.get(found["name"].split("-")[0])
     yield f"## {found['name']}" + (f": {paper}" if paper else "")
     yield ""
     yield f"[`{found['name']}.py`]({found['name']}.py): {held} of {len(found['claims'])} claims hold; {found['seconds']:.0f} s " \
-          f"(budget {found['budget_seconds']:.0f} s). " + "; ".join(f"{key} {value}" for key, value in found["settings"].items())
+          f"(budget {found['budget_seconds']:.0f} s). " + "; ".join(f"{key} {plain(value)}" for key, value in found["settings"].items())
     yield ""
     for note in found["notes"]:
         yield f"- {note}"
     if found["notes"]:
         yield ""
-    yield "| where | the claim | here | holds |"
-    yield "|---|---|---|---|"
-    for claim in found["claims"]:
-        verdict = "yes" if claim["holds"] else "**no**" + (f": {claim['why']}" if claim["why"] else "")
-        yield f"| {cell(claim['where'])} | {cell(claim['paper'])} | {cell(claim['here'])} | {cell(verdict)} |"
+    labels = {name: name.removeprefix(found["name"] + "-").removesuffix(".png") for name in found["figures"]}
+    yield "Figures: " + ", ".join(f"[{label}](results/{name})" for name, label in labels.items())
     yield ""
+    yield from table(found["claims"], "where")
 
 
 def report(results):
@@ -58,7 +73,9 @@ def report(results):
     lines.append(f"| all | {len(claims)} | {sum(claim['holds'] for claim in claims)} | {sum(not claim['holds'] for claim in claims)} | "
                  f"{sum(len(found['figures']) for found in results)} | {sum(found['seconds'] for found in results):.0f} | "
                  f"{sum(found['budget_seconds'] for found in results):.0f} | |")
-    lines.append("")
+    lines += ["", "## The headlines", ""]
+    lines += table([claim | {"vignette": found["name"]} for found in results for claim in found["claims"] if "headline" in claim["where"]],
+                   "vignette", "where")
     for found in results:
         lines.extend(section(found))
     return "\n".join(lines)
