@@ -163,14 +163,14 @@ line = np.polynomial.Polynomial.fit(horizon, exact, 1)(horizon)
 bent = np.abs(exact - line).max() / np.ptp(exact)
 
 # %%
-figure, (ax, right) = plt.subplots(1, 2, figsize=(9, 3.6), width_ratios=[1.4, 1])
+figure, (ax, right) = plt.subplots(1, 2, figsize=(9, 3.9), width_ratios=[1.4, 1])
 for number, (t, gamma) in enumerate(bands):
     ax.plot(t, gamma / unit, color="C1", lw=1, label="bound, k = 3" if number == 0 else None)
 ax.plot(horizon, exact / unit, color="0.2", label="exact rate")
 ax.plot(times[:-1], rates[:-1] / unit, "o", ms=4, color="C2", label="looks: no bounce")
 ax.plot(times[-1], rates[-1] / unit, "D", ms=6, color="C3", label="bounce")
 ax.set(xlabel="time since the last bounce", ylabel="rate, per unit of length", title="a bound from the looks so far")
-ax.legend()
+figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=4)
 some = slice(max(j - 6, 0), j + 7)
 grid = np.stack(np.meshgrid(*(small.params.to_numpy()[i] + small.bse.to_numpy()[i] * np.linspace(-3.2, 3.2, 60) for i in (0, 1))), -1)
 gap = (grid - small.params.to_numpy())
