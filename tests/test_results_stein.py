@@ -158,6 +158,15 @@ def test_zv_means_with_noisy_scores(results, truth):
     assert (table["mcse"] > 3 * results.zv_means(scores="exact")["mcse"]).all()
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_explicit_scores_need_no_ksd_in_the_header():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4))
+    net = sgmc.BNN(X, (X[:, 0] > rng.normal(size=500)).astype(int), hidden=(3,), scale=None)
+    results = net.fit(sampler="hmc", draws=30, warmup=30, chains=1, seed=1)
+    assert results.ksd() is None and results.ksd("exact") > 0 and results.ksd(draws=20) > 0
+
+
 METHODS = [lambda r: r.ksd("exact"), lambda r: r.ksd(form="coordinate"), lambda r: r.fssd(), lambda r: r.ksd_test(),
            lambda r: r.thin_stein(3), lambda r: r.zv_means()]
 

@@ -192,6 +192,17 @@ def test_a_wrong_metric_is_caught(model, mistake, monkeypatch):
         assert_better_than_those_far_off(model, "ksd")
 
 
+def test_a_chain_that_stands_still_is_no_winner():
+    """Nobody knows the scale of a network's weights: in units of an arm's own spread, standing still would look best."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 5))
+    net = sgmc.BNN(X, (X[:, 0] + rng.normal(size=1000) > 0).astype(int), hidden=(3,), scale=None)
+    start = net.fit(sampler="hmc", draws=50, warmup=100, chains=1, seed=1).draws[0, -1]
+    race = sgmc.tune(net, "sgld", gradient="simple", grid={"step_size": [1e-3, 1e-6, 1e-12]}, batch_size=100, method="grid",
+                     budget_steps=1000, init=start, seed=1)
+    assert race.best["step_size"] == 1e-3 and race.history.metric.iloc[1:].min() > 2 * race.history.metric.iloc[0]
+
+
 def test_metrics_of_users_see_reported_coefficients(model):
     new = frame(seed=1)
     X = np.column_stack([np.ones(len(new)), new.a, new.b])

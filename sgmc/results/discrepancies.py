@@ -18,7 +18,7 @@ class Discrepancies:
     """
 
     def ksd(self, scores=None, draws=None, **options):
-        """Kernel Stein discrepancy of the draws in whitened coordinates; None for the sandwich, no density.
+        """Kernel Stein discrepancy of the draws in whitened coordinates; None for the sandwich, which is no density.
 
         Parameters
         ----------
@@ -32,9 +32,10 @@ class Discrepancies:
         Returns
         -------
         float or None
-            Without arguments the header's, at no cost, also of results from a file.
+            Without arguments the header's, at no cost, also of results from a file: None where it has none, as of models that are too
+            large for the summary to look.
         """
-        if scores is None and draws is None and not options or self._ksd is None:
+        if self.cov_type == "robust" or scores is None and draws is None and not options:
             return self._ksd
         return _of(diagnostics.ksd, scored_draws(self, "ksd", scores, draws), options)
 

@@ -47,7 +47,7 @@ class Scored:
     kind: str
 
 
-def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST):
+def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST, alone=True):
     """Draws and their scores.
 
     Parameters
@@ -58,6 +58,9 @@ def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST):
         One of KINDS; default: exact where `fewest` draws are worth WORK, else minibatch estimates by Taylor control values.
     most, fewest : int
         Draws.
+    alone : bool
+        Coordinates of no known scale get the draws' own.  Draws that are compared with others have none: it would make a chain that
+        hardly moved look like one that went everywhere.
     """
     problem = fit.problem
     n, d = problem.model.n, problem.dim
@@ -71,7 +74,7 @@ def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST):
     gradient = problem.gradient(problem.least_noise if exact or kind is None else kind, rows, rng)
     points = np.ascontiguousarray(x[kept])
     where = problem.coordinates
-    scale = None if where.whitened else where.spread(points[0]) if where.scaled else spread_of(x)
+    scale = None if where.whitened else where.spread(points[0]) if where.scaled else spread_of(x) if alone else None
     weights = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])[kept]
     label = kind if kind is not None else "exact" if exact else problem.least_noise
     return Scored(points, estimates(gradient, points, rng), weights, scale, kept, label)

@@ -73,13 +73,15 @@ def metric_of(metric, problem, family, entropy):
 def stein(discrepancy, problem, entropy, **options):
     """A Stein discrepancy in whitened coordinates, of so many draws spread evenly over the run (`results.stein.scored`).
 
+    Where nobody knows the scale of the coordinates they are taken as they are, as in the MAMBA paper.
+
     Arms of many draws so have the same number in the sum: its part of order n^(-1/2), which exact draws have too, is then no
     matter of who thinned when.  With 1000 a chain of 1500 effective draws looks no better than one of 5000.
     """
     kind = "exact" if problem.model.n <= EXACT else problem.least_noise
 
     def score(x, weights, most):
-        some = scored(SimpleNamespace(problem=problem, x=x[None], weights=weights), entropy, kind, most)
+        some = scored(SimpleNamespace(problem=problem, x=x[None], weights=weights), entropy, kind, most, alone=False)
         if not np.isfinite(some.scores).all():
             return np.inf
         try:
