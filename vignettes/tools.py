@@ -150,8 +150,8 @@ class Case:
     """A model that is tuned in the ways of Coullon, South & Nemeth (2023).
 
     ``dts`` and ``shares`` are the grids of the paper's dt and of n / N; `budget` is the winner's work in passes through the data, but
-    at least `least` steps, and `work` that of runs which are compared; `loss` the metric of grid searches by predictions,
-    `metric` that of the others; `begin` arguments of all.
+    at least `least` steps, and `work` that of runs which are compared; `loss` the metric of grid searches by predictions, whose arms
+    have `iterations` steps from the point `noisy`; `metric` that of the others; `begin` arguments of all.
     """
 
     model: object
@@ -163,6 +163,8 @@ class Case:
     work: int
     loss: object
     begin: dict
+    iterations: int
+    noisy: np.ndarray
     metric: object = "ksd"
     least: int = 600
     found: dict = field(default_factory=dict)
@@ -189,8 +191,8 @@ class Case:
         if way == "grid, KSD":
             return sgmc.tune(self.model, grid=every, method="grid", metric=self.metric, budget_steps=steps, **how)
         if way == "grid, loss":
-            steps = max(20, int(self.budget * self.n / tenth / (7.5 if hmc else 1)))
-            return sgmc.tune(self.model, grid=grid, batch_size=tenth, method="grid", metric=self.loss, budget_steps=steps, **how)
+            return sgmc.tune(self.model, grid=grid, batch_size=tenth, method="grid", metric=self.loss, budget_steps=self.iterations,
+                             **how | {"init": self.noisy})
         one = {"step_size": [self.step(label, 1 / self.n)], "batch_size": [tenth]}
         return sgmc.tune(self.model, grid=one, method="grid", budget_steps=20, **how)
 
