@@ -74,7 +74,8 @@ CONSTANTS = [
     ("departure for a ShapeWarning", concerns.FAR, "in posterior sds; 0.66 was harmless on a9a", "warned of"),
     ("the same for `cov_type=\"robust\"`", concerns.FAR_OF_SANDWICH, "in the sandwich's sds: of its draws nothing but mean and "
      "covariance has a meaning", "warned of"),
-    ("inflation for a warning", concerns.INFLATION, "of the variance, by step or noise", f"warned of beyond {sd_change(concerns.INFLATION)}"),
+    ("inflation for a warning", concerns.INFLATION, "of the variance, by step or noise",
+     f"warned of beyond {sd_change(concerns.INFLATION)}"),
     ("pilot pairs", pilot.PAIRS, "draws z, -z of the Laplace approximation at which noise is measured; `laplace` takes "
      f"{pilot.SHAPE_PAIRS}", "0"),
     ("rows looked at by the pilot", pilot.ROWS, "where control values leave little to each", "0"),
@@ -84,8 +85,8 @@ CONSTANTS = [
     ("uniform share of `preferential`", preferential.FLOOR, "no row counts more than ten times as in a simple sample", "0"),
     ("proportional share of `stratified`", stratified.FLOOR, "no stratum is starved", "0"),
     ("strata of an outcome", rows.LEVELS, "its levels, or so many groups by quantiles", "0"),
-    ("turning points kept of a path", f"{paths.SKELETON >> 20} MB", "of all chains, for `expect` and `skeleton`; means are of the whole path",
-     "0"),
+    ("turning points kept of a path", f"{paths.SKELETON >> 20} MB",
+     "of all chains, for `expect` and `skeleton`; means are of the whole path", "0"),
     ("columns up to which preconditioning is dense", problem.LONGEST_PULLED, "by d^2 memory and d^3 work; beyond it is diagonal", "0"),
 ]
 
@@ -119,8 +120,8 @@ def page():
             "| sampler | parameters | step | warmup | thin |\n|---|---|---|---|---|\n" + "\n".join(exact)
             + "\n\n## Piecewise-deterministic samplers\n\n"
             "Exact too, but for `sbps psbps`, whose bounds are predicted (what that loses is in `chain_diagnostics`), and `sgpdmp "
-            "stickysgpdmp`,\nwhich hold rates for a step.  Draws lie on a regular grid of times, one autocorrelation time apart: that of the worst "
-            "coordinate, by\n16 to 32 batch means over the second half of warmup, each chain's own.  Warmup is "
+            "stickysgpdmp`,\nwhich hold rates for a step.  Draws lie on a regular grid of times, one autocorrelation time apart: that of "
+            "the worst coordinate, by\n16 to 32 batch means over the second half of warmup, each chain's own.  Warmup is "
             f"{paths.WARMUP_DRAWS} such times as the sampler expects them (its `memory`), by the events\nthat it expects in a unit of time "
             f"(its `events`), at least {paths.LEAST_WARMUP:,} events and at most {plan.MOST_STEPS:,}.\n\n"
             "| sampler | parameters | rows of a proposed event |\n|---|---|---|\n" + "\n".join(paths_of)

@@ -41,7 +41,8 @@ class PriorSpec:
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ArgumentError(f"{called}: {name}={getattr(self, name)!r} must be positive")
         if not self.df > 0:
-            raise ArgumentError(f"{called}: {'shape' if self.positive else 'concentration' if self.family == 'dirichlet' else 'df'}={self.df!r} must be positive")
+            first = "shape" if self.positive else "concentration" if self.family == "dirichlet" else "df"
+            raise ArgumentError(f"{called}: {first}={self.df!r} must be positive")
 
     @property
     def called(self):

@@ -18,7 +18,8 @@ from sgmc.fitting.separation import complete_separation, lopsided_columns
 from sgmc.fitting.prior_table import Scales, resolve
 from sgmc.regression_data import RegressionData
 
-from .test_families import FAMILIES, FOLDER, LINKS, newton
+from .families.tables import FAMILIES, FOLDER, LINKS
+from .families.test_posteriors import newton
 
 
 

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np

@@ -75,7 +75,8 @@ def test_noise_is_told_by_coordinate_and_refused_where_there_is_none():
         fit("mala").gradient_noise()
 
 
-@pytest.mark.parametrize("increment, share", [("bimodal", lambda t: stats.norm.sf((t - 1) / 0.1)), ("normal", lambda t: 2 * stats.norm.sf(t))])
+@pytest.mark.parametrize("increment, share", [("bimodal", lambda t: stats.norm.sf((t - 1) / 0.1)),
+                                              ("normal", lambda t: 2 * stats.norm.sf(t))])
 def test_moves_past_the_breaking_point_are_counted(increment, share):
     """|z| > 1.702 / tau for z of scale sigma; tau is a running mean of ten estimates that vary by a few per cent."""
     tau = fit(batch_size=200).gradient_noise().tau.max()

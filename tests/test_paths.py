@@ -223,7 +223,8 @@ def test_strata_are_refused(name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("family, verb, formula", [
     ("poisson", sgmc.poisson, "count ~ a"), ("cloglog", sgmc.cloglog, "y ~ a"), ("loglog", sgmc.loglog, "y ~ a"),
-    ("ols", sgmc.ols, "b ~ a"), ("rlm", sgmc.rlm, "b ~ a"), ("negativebinomial", sgmc.negativebinomial, "count ~ a"), ("mnlogit", sgmc.mnlogit, "w ~ a")])
+    ("ols", sgmc.ols, "b ~ a"), ("rlm", sgmc.rlm, "b ~ a"), ("negativebinomial", sgmc.negativebinomial, "count ~ a"),
+    ("mnlogit", sgmc.mnlogit, "w ~ a")])
 def test_families_without_bounds_are_refused_by_name(name, family, verb, formula):
     data = FRAME.assign(w=FRAME.w.astype(str))
     with pytest.raises(NotSupported, match=f"{name} does not apply to {family}, whose rates of events have no bound: .*sampler='mala'"):

@@ -1,7 +1,6 @@
 """What is derived where the user leaves it open, and that runs which end early are prefixes."""
 import hashlib
 import re
-import warnings
 from types import SimpleNamespace
 
 import numpy as np

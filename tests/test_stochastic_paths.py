@@ -34,7 +34,8 @@ def test_all_of_them_are_here():
 
 
 CASES = {"plain": {}, "raw": dict(precondition=None), "diagonal": dict(precondition="diag"),
-         "simple": dict(gradient="simple", batch_size=100), "saga": dict(gradient="saga"), "weights": dict(weights="w"), "poisson": dict(verb=sgmc.poisson, formula="count ~ a + b"),
+         "simple": dict(gradient="simple", batch_size=100), "saga": dict(gradient="saga"), "weights": dict(weights="w"),
+         "poisson": dict(verb=sgmc.poisson, formula="count ~ a + b"),
          "cauchy": dict(prior="cauchy"), "uniform": dict(subsample="uniform"), "preferential": dict(subsample="preferential"),
          "ols": dict(verb=sgmc.ols, formula="z ~ a + b")}
 

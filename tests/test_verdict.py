@@ -152,8 +152,8 @@ CASES = [
     Case("correlated", sgld(1e-4, "cv", 1000, precondition=None, warmup=0, draws=200, thin=1, init=np.full(21, 1.0))),
     Case("tiny, flat", {"sampler": "mala"}),
     *(Case(data, {"sampler": "lmsgld"}, misplaced=shift) for data in ("large", "small", "counts") for shift in (0.5, 3.0)),
-    *(Case(data, {"sampler": sampler}, stretched=stretch) for data, sampler in (("large", "laplace"), ("large", "lmsgld"), ("small", "sgld"))
-      for stretch in (0.7, 1.5)),
+    *(Case(data, {"sampler": sampler}, stretched=stretch)
+      for data, sampler in (("large", "laplace"), ("large", "lmsgld"), ("small", "sgld")) for stretch in (0.7, 1.5)),
     Case("large", {"sampler": "laplace"}, misplaced=0.5),
 ]
 
@@ -311,8 +311,10 @@ if __name__ == "__main__":
     for case, seed in product(CASES, range(5, 5 + seeds)):
         o = outcome_of(case, seed)
         outcomes.append(o)
-        print(f"{'ok' if o.right else 'NO'} {'' if o.kept else 'promise!'} {o.case!s:75} mean {o.mean:6.3f} sd {o.sd:6.3f}  {str(o.verdict)[:110]}", flush=True)
-    counts = pd.crosstab(pd.Series([o.good for o in outcomes], name="good"), pd.Series([o.verdict.trustworthy for o in outcomes], name="trusted"))
+        print(f"{'ok' if o.right else 'NO'} {'' if o.kept else 'promise!'} {o.case!s:75} mean {o.mean:6.3f} sd {o.sd:6.3f}  "
+              f"{str(o.verdict)[:110]}", flush=True)
+    counts = pd.crosstab(pd.Series([o.good for o in outcomes], name="good"),
+                         pd.Series([o.verdict.trustworthy for o in outcomes], name="trusted"))
     print(counts, f"\nright: {sum(o.right for o in outcomes)} of {len(outcomes)}; promises kept: "
                   f"{sum(o.kept for o in outcomes if o.verdict.trustworthy)} of {sum(o.verdict.trustworthy for o in outcomes)}")
     print("trusted with an sd off by more than 15 %:", sum(o.verdict.trustworthy and o.sd > WRONG for o in outcomes))

@@ -5,7 +5,8 @@ cdef void fetch(const void *X, Py_ssize_t bytes, Py_ssize_t start, Py_ssize_t m,
 cdef void dot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *theta, double *eta) noexcept nogil
 cdef void dot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const float *theta, double *eta) noexcept nogil
 cdef void tdot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *r, double *out) noexcept nogil
-cdef void tdot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out, float *acc) noexcept nogil
+cdef void tdot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out,
+                   float *acc) noexcept nogil
 cdef void tdot_sq_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *r, double *out) noexcept nogil
 cdef void tdot_sq_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out) noexcept nogil
 cdef void gram_f64(Py_ssize_t m, Py_ssize_t d, const double *X,

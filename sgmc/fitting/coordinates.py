@@ -1,8 +1,8 @@
 """Coordinates of a fit: the user's theta, the table's phi, the model's natural ones, and the sampler's x.
 
-theta has the logs of a family's own parameters, which are reported as they are.  theta = T phi undoes the centring of the columns.  The model's natural coordinates y are phi itself, or, where the package
-made the table and may rotate it, phi = origin + L y.  A map leads from x to y; it is the identity (None) where whitening
-was left to the rotation.
+theta has the logs of a family's own parameters, which are reported as they are.  theta = T phi undoes the centring of the
+columns.  The model's natural coordinates y are phi itself, or, where the package made the table and may rotate it,
+phi = origin + L y.  A map leads from x to y; it is the identity (None) where whitening was left to the rotation.
 """
 from dataclasses import dataclass
 from functools import cached_property

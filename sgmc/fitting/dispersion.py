@@ -66,7 +66,8 @@ def climb(model, prior, start, own, power, rows=0):
         if distance < tolerance:
             break
         theta[d:] += step
-    return Ascent(theta, gradient, linalg.block_diag(likelihood[:d, :d], curvature), linalg.block_diag(known[:d, :d], known[d:, d:]), distance)
+    return Ascent(theta, gradient, linalg.block_diag(likelihood[:d, :d], curvature), linalg.block_diag(known[:d, :d], known[d:, d:]),
+                  distance)
 
 
 def own_step(model, theta, rows, curvature, prior_curvature, slope):

@@ -189,7 +189,7 @@ def test_a_wrong_sign_of_the_reflection_is_caught(name):
 def test_a_bound_that_is_too_low_is_a_status(name):
     """A tenth of the largest scores and curvatures."""
     low = type("Low", (BernoulliLogit,), {"score_bound": 0.1, "curvature_bound": 0.025})
-    X, (_, prior, map, _) = TABLE, POSTERIORS["logit"]
+    X, (_, _, map, _) = TABLE, POSTERIORS["logit"]
     y = (np.random.default_rng(3).random(ROWS) < 0.3).astype(float)
     bounds = Bounds(low(design(X), y, None, np.arange(ROWS) % 3 * 0.5), Prior(DIM), map, grid("logit")[1] @ grid("logit")[0], True)
     assert departure(particle(CONTINUOUS[name], "logit", bounds=bounds), "logit", EVENTS[name]) == "bound exceeded"

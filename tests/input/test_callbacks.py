@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info
 import sgmc
 from sgmc.errors import ArgumentError, FormulaError, InterruptedWarning
 
-from .table import CASES, N, X
+from .cases import CASES, N, X
 
 CASE = CASES[0]
 LONG = dict(sampler="lmsgld", draws=1000, thin=10**7, seed=1, time_limit=20)     # hours, were it not stopped

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_info
 from sgmc.fitting import blas
 from sgmc.fitting.blas import one_blas_thread
 
-from .table import CASES
+from .cases import CASES
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 PATIENCE = 60.0                                                # seconds; a child that takes longer hangs

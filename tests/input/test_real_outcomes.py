@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.errors import ConditionWarning, DataError
+from sgmc.errors import ConditionWarning
 
 from .comparisons import assert_in_other_units, assert_same
-from .table import REAL, X
+from .cases import REAL, X
 
 of_reals = pytest.mark.parametrize("case", REAL[:1], ids=repr)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from arviz_stats.base import array_stats
-from scipy import special, stats
+from scipy import special
 
 import sgmc
 from sgmc.errors import ArgumentError, InfluenceWarning
