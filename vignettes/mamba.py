@@ -163,7 +163,7 @@ story.claim("table 1", "the heuristic fails for SGHMC: sd errors of 3,000 %", f"
 
 # %% [markdown]
 # Figure 3: KSD as a run goes on, for each way, by work. The line marks the work that the race was for: its winner is the best there, and
-# need not be in longer runs, where a bias does not go away and others have draws enough.
+# need not be in longer runs, where a bias does not go away and others have draws enough. A curve that ends early diverged.
 
 # %%
 def curves(case, ways, title, metric=None, ylabel="KSD"):
@@ -176,7 +176,8 @@ def curves(case, ways, title, metric=None, ylabel="KSD"):
             runs = np.array([[(metric or case.discrepancy)(best, work, seed) for work in works] for seed in range(11, story.pick(14, 12))])
             good, look = np.isfinite(runs).all(axis=0), {"color": f"C{WAYS.index(way)}"}
             mean, wide = runs[:, good].mean(axis=0), 2 * runs[:, good].std(axis=0)
-            ax.plot(works[good], mean, marker="o", ms=3, label=way, ls=("-", ":", "--", "-.")[WAYS.index(way)], **look)
+            ax.plot(works[good], mean, marker="o", ms=3, label=way, ls=("-", ":", "--", "-.")[WAYS.index(way)],
+                    lw=3 if way == WAYS[0] else 1.4, **look)                                   # ways that chose alike stay visible
             ax.fill_between(works[good], np.maximum(mean - wide, mean / 3), mean + wide, alpha=0.15, lw=0, **look)
             at_race[label, way] = runs[:, 2].mean()
         ax.axvline(case.budget, color="0.8", lw=0.8, zorder=0)
