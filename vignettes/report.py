@@ -64,7 +64,7 @@ def section(found):
 def report(results):
     """The whole text, of results in their order."""
     results = sorted(results, key=lambda found: place(found["name"]))
-    lines = [INTRO, "| vignette | claims | held | not held | figures | seconds | budget | simulated data |", "|---" * 8 + "|"]
+    lines = [INTRO, "| vignette | claims | held | not held | figures | seconds | budget | simulated |", "|---" * 8 + "|"]
     for found in results:
         held = sum(claim["holds"] for claim in found["claims"])
         lines.append(f"| {found['name']} | {len(found['claims'])} | {held} | {len(found['claims']) - held} | {len(found['figures'])} | "
