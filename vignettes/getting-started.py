@@ -28,8 +28,9 @@ story = Story("getting-started", minutes=3)
 # ## A table
 #
 # `sgmc.datasets.load` reads a copy of the data from the folder that `SGMC_DATA` names, or downloads it from its source; any data
-# frame of yours will do as well. Rows with missing values are left out by `missing="drop"`, and the summary says how many; by
-# default they are an error that names the columns, because nothing should be dropped in silence.
+# frame of yours will do as well. Rows with a missing value in a column of the formula are left out, and the summary says how many;
+# `missing="raise"` makes them an error that names the columns. Here they go before the outcome is made: a flight that never arrived has
+# no delay, and to pandas NaN > 15 is False.
 
 # %%
 flights = story.data("flights")
@@ -128,7 +129,7 @@ curved = sgmc.logit("late ~ bs(hour, df=4) + miles + winter + summer + C(origin)
 scores = sgmc.compare(straight=res, curved=curved)
 print(scores.round(1))
 gain, error = scores.loc["curved", "elpd"] - scores.loc["straight", "elpd"], scores.loc["straight", "diff_se"]
-story.claim("text", "a curve in the hour predicts better than a line", 
+story.claim("text", "a curve in the hour predicts better than a line",
             f"elpd larger by {gain:.0f}, with a standard error of {error:.0f}", gain > 2 * error)
 
 # %%
