@@ -239,6 +239,7 @@ CHILD = textwrap.dedent("""
     import os, signal, sys, threading, time, warnings
     import numpy as np, pandas as pd, sgmc
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGINT, signal.default_int_handler)          # background jobs of a shell start with it ignored
     rng = np.random.default_rng(0)
     X = np.column_stack([np.ones(40000), rng.normal(size=(40000, 4))])
     y = (rng.random(40000) < 0.3).astype(float)
