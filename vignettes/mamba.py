@@ -39,9 +39,9 @@ WAYS = ("MAMBA-KSD", "MAMBA-FSSD", "grid, loss", "heuristic", "grid, KSD")
 #
 # The paper's dt is h / 2 of Langevin steps here and e^2 of samplers with momentum; its grid of log10(dt) goes down by halves. Friction
 # and diffusion, which it does not tune, are about critical. Grid search looks at the loss of predictions with a tenth of the rows, tunes
-# no minibatch, and all its arms have the paper's number of steps, from where the others begin and noise N(0, 1): predictions from the
-# mode itself would be best by an arm that stays there. The heuristic is dt = 1 / N with a tenth of the rows (Brosse, Durmus & Moulines
-# 2018). Then what was chosen is run anew, all with the same work.
+# no minibatch, and all its arms have the paper's number of steps, from where the others begin (the logit: the true coefficients, a
+# hundredth off the mode) plus noise N(0, 1): predictions from the mode itself would be best by an arm that stays there. The heuristic is
+# dt = 1 / N with a tenth of the rows (Brosse, Durmus & Moulines 2018). Then what was chosen is run anew, all with the same work.
 
 # %%
 def raced(case, ways, extra):
