@@ -226,7 +226,8 @@ def sample(model, **arguments):
 
     Parameters
     ----------
-    model : Logit or another model of this package, one of your own (`sgmc.Model`), or a compiled one
+    model : Model
+        One of this package, of your own (`sgmc.Model`), or a compiled one.
 
     Returns
     -------

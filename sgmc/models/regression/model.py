@@ -6,7 +6,6 @@ from dataclasses import replace
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.data import (
     RegressionData,
-    category_codes,
     from_arrays,
     outcome_name,
     total_offset,
@@ -184,6 +183,8 @@ class Regression:
         """Outcomes, and their levels where they are of several kinds:
         then they are the levels' numbers.
         """
+        from sgmc.formula.outcomes import category_codes
+
         return category_codes(endog) if cls.family.outcome == "category" else (endog, None)
 
     @classmethod
