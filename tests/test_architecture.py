@@ -100,7 +100,7 @@ def inside(name, rooms):
 def test_the_reading_of_imports_sees_them():
     known = imports(PACKAGE / "samplers" / "mala.pyx")
     assert {"sgmc.core.contract", "sgmc.core.spec", "numpy", "libc.math"} <= known
-    assert "sgmc.core.kernels" in imports(PACKAGE / "samplers" / "sgbd.pyx")
+    assert "sgmc.core.simd" in imports(PACKAGE / "samplers" / "sgbd.pyx")
     assert "sgmc.models.regression.bases.glm" in imports(PACKAGE / "models" / "logit.pyx")
     assert "statsmodels.iolib.table" in imports(PACKAGE / "results" / "summary.py")
 

@@ -16,15 +16,15 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.coordinates.simplices import COORDINATES
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.coordinates.free import free_coordinates
-from sgmc.coordinates.layout import SUMS, Layout
-from sgmc.coordinates.peak import LARGEST, Peak, peak
+from sgmc.coordinates.layout import SUM_BLOCKS, Layout
+from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
 from sgmc.coordinates.prior_table import PriorTable
-from sgmc.models.regression.problem import ANY_MAP, MEMORY_LIMIT, Problem
+from sgmc.models.regression.problem import ANY_MAP, DRAWS_MEMORY, Problem
 from sgmc.fit.rows import scheme
 from sgmc.priors import PriorSpec, as_spec, flat, normal
 from sgmc.subsampling.uniform import Everything
 
-SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
+RECORDED_SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
 FLAT = flat()  # where both sides are
 # the prior of what is not bounded on both sides; half of it where parameters are positive
 FREE = normal(0, 10)
@@ -85,7 +85,7 @@ class NamedPriors(PriorTable):
 
     places: dict = field(default_factory=dict)
 
-    def told(self):
+    def described(self):
         """All of them in a line: of each parameter the different ones, at most three."""
         parts = []
         if all(one is OWN for one in self.specified):
@@ -130,13 +130,13 @@ class GeneralProblem(Problem):
         return "taylor" if self.model.width else "cv"
 
     @property
-    def marks(self):
+    def fingerprint(self):
         """See `Problem`: the log posterior and its gradient at one place say what data there
         are.
         """
         where = self.coordinates
         value, g = full(self.all_rows(), where.from_white(np.zeros(self.dim)))
-        own = getattr(self.model, "marks", [])
+        own = getattr(self.model, "fingerprint", [])
         return [
             np.array([value]),
             g,
@@ -165,7 +165,7 @@ class GeneralProblem(Problem):
         all are too many.
         """
         size = self.layout.size
-        few = settings.keep is None and 8 * settings.draws * settings.chains * size <= MEMORY_LIMIT
+        few = settings.keep is None and 8 * settings.draws * settings.chains * size <= DRAWS_MEMORY
         if (
             self.coordinates.scaled
             or few
@@ -173,7 +173,7 @@ class GeneralProblem(Problem):
         ):
             super().check_draws(settings)
             return
-        most = size if few else min(size, SAMPLE)
+        most = size if few else min(size, RECORDED_SAMPLE)
         self.columns = (
             np.unique(np.linspace(0, size - 1, most).astype(int))
             if settings.keep is None
@@ -184,7 +184,7 @@ class GeneralProblem(Problem):
                 ]
             )
         )
-        if 8 * settings.draws * settings.chains * len(self.columns) > MEMORY_LIMIT:
+        if 8 * settings.draws * settings.chains * len(self.columns) > DRAWS_MEMORY:
             raise ArgumentError(
                 f"keep={list(settings.keep or ())!r}: {len(self.columns)} numbers in "
                 f"{settings.chains} chains of {settings.draws} draws are over the limit of 1 GB; "
@@ -239,7 +239,7 @@ def general_problem(model, prior, settings):
         and not model.kernel.refreshes
         and not as_they_are
         and shares is None
-        and len(start) <= LARGEST
+        and len(start) <= MAX_CURVATURE_DIM
     ):
         exact = exact_gradient(model.kernel, density, constraints)
         check_finite(exact, start, layout)
@@ -325,8 +325,8 @@ def chosen_coordinates(constraints, found, logged, settings):
         if wanted in ("dense", "diag"):
             d = len(found.place)
             why = (
-                f"{d} free numbers are more than {LARGEST}"
-                if d > LARGEST
+                f"{d} free numbers are more than {MAX_CURVATURE_DIM}"
+                if d > MAX_CURVATURE_DIM
                 else "this posterior has no mode to precondition at"
             )
             raise NotSupported(f"precondition={wanted!r}: {why}; use precondition=None")
@@ -468,7 +468,7 @@ def check(spec, name, kind, low):
             f"prior: {spec} belongs to slopes of predictors, whose sds scale it; use e.g. "
             f"sgmc.normal(0, 2.5) for {name!r}"
         )
-    if spec.family == "dirichlet" and kind not in SUMS:
+    if spec.family == "dirichlet" and kind not in SUM_BLOCKS:
         raise ArgumentError(
             f"prior: {spec} is for parameters on a simplex, {name!r} is not; use e.g. sgmc.gamma(2)"
         )

@@ -36,7 +36,7 @@ from sgmc.coordinates.shrinkage import shrunk_coordinates
 from sgmc.coordinates.walls import walled_coordinates
 
 ANY_MAP = Scaling([0.0], [1.0])
-MEMORY_LIMIT = 1 << 30  # bytes of kept draws
+DRAWS_MEMORY = 1 << 30  # bytes of kept draws
 
 
 @dataclass
@@ -94,7 +94,7 @@ class Problem:
         return self.priors.names
 
     @property
-    def marks(self):
+    def fingerprint(self):
         """Arrays that tell this posterior from others: the table, strata included, in the sampler's
         coordinates, and these.
         """
@@ -145,7 +145,7 @@ class Problem:
                 "all are too many"
             )
         size = 8 * settings.draws * settings.chains * self.dim
-        if size > MEMORY_LIMIT:
+        if size > DRAWS_MEMORY:
             raise ArgumentError(
                 f"draws={settings.draws} in {settings.chains} chains of {self.dim} parameters are "
                 f"{size / 2**30:.1f} GB, over the limit of 1 GB; keep fewer and thin more"
@@ -230,7 +230,9 @@ def regression_problem(data, family, prior, settings):
     found = searched(table, data, family, prior)
     model, mode, priors = found.model, found.mode, found.priors
     walls, concerns = separated(found, data, family)
-    concerns = found.concerns + concerns + collinearity(mode, priors.names, data.n, priors.own)
+    concerns = (
+        found.concerns + concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
+    )
     rotated = precondition == "dense" and data.sparse is None and not kept and model.width == 1
     where = chosen_coordinates(found, precondition, rotated, walls, settings)
     core = Separable(
@@ -240,7 +242,7 @@ def regression_problem(data, family, prior, settings):
         priors.columns("shape"),
         priors.intercepts,
         found.shift,
-        priors.own,
+        priors.auxiliary,
     )
     if rotated:
         eta = linear_predictor(model, where.origin)
@@ -288,9 +290,11 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
     if settings.robust:
         refuse_poles(priors)
         V = score_covariance(found.model, mode.theta, found.table.weight)
-        where = sandwich_coordinates(mode, back, V, rotated, priors.own)
+        where = sandwich_coordinates(mode, back, V, rotated, priors.auxiliary)
     elif found.cavities and warped:
-        where = shrunk_coordinates(mode, back, found.cavities, priors.shrunk, rotated, priors.own)
+        where = shrunk_coordinates(
+            mode, back, found.cavities, priors.shrunk, rotated, priors.auxiliary
+        )
     elif walls and warped:
         where = walled_coordinates(
             mode,
@@ -302,9 +306,9 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
             rotated,
         )
     elif found.power and precondition == "dense":
-        where = dispersed_coordinates(mode, back, priors.own, found.power)
+        where = dispersed_coordinates(mode, back, priors.auxiliary, found.power)
     else:
-        where = coordinates(mode, back, precondition, rotated, priors.own)
+        where = coordinates(mode, back, precondition, rotated, priors.auxiliary)
     if sampler is not None and sampler.sticky and where.map is not None:  # zero is zero
         where = replace(
             where, map=Scaling(np.zeros(len(mode.theta)), 1 / np.sqrt(np.diag(mode.precision)))
@@ -316,7 +320,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
         and sampler.refusal(where.map)
     ):
         where = coordinates(
-            mode, back, None if sampler.refusal(ANY_MAP) else "diag", False, priors.own
+            mode, back, None if sampler.refusal(ANY_MAP) else "diag", False, priors.auxiliary
         )
     return where
 
