@@ -401,9 +401,9 @@ def test_a_killed_run_goes_on_from_its_checkpoint(share, whole, tmp_path):
         from sgmc.fit.run.checkpoint import Checkpoint
         share, steps, written = float(sys.argv[2]), 2 * 1600, threading.Lock()
         class Doomed(Checkpoint):
-            def take(self, k, chain):
+            def store(self, k, chain):
                 # the clock has no say: written on the way, killed at the share
-                super().take(k, chain)
+                super().store(k, chain)
                 done = sum(state["t"] for state in self.states)
                 with written:
                     self.due = float("inf")

@@ -39,7 +39,7 @@ import numpy as np
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.string cimport memcpy
 
-from sgmc.core.kernels cimport log_unit, normals, uniforms
+from sgmc.core.simd cimport log_unit, normals, uniforms
 
 PURPOSES = {"chain": 0, "permutation": 1, "start": 2, "pilot": 3, "diagnostics": 4, "predict": 5,
             "tune": 6}
@@ -147,8 +147,8 @@ cdef Py_ssize_t next_below(Rng rng, Py_ssize_t n) noexcept nogil:
     """An integer uniform on 0..n-1 (bias below n / 2^53)."""
     return <Py_ssize_t> (rng.bits.next_double(rng.bits.state) * n)
 
-cdef void deal(Rng rng, Py_ssize_t n, Py_ssize_t m, Py_ssize_t *order,
-               Py_ssize_t *work) noexcept nogil:
+cdef void partial_shuffle(Rng rng, Py_ssize_t n, Py_ssize_t m, Py_ssize_t *order,
+                          Py_ssize_t *work) noexcept nogil:
     """The first m places of a Fisher-Yates shuffle of n; `work` is m numbers of scratch.
 
     All places are drawn first: the look-ups, scattered over a long table, then run side by side.

@@ -1,4 +1,4 @@
-/* Vector kernels: plain C loops that compilers turn into SIMD, the same bits on every x86-64 (no
+/* Vectorised loops: plain C that compilers turn into SIMD, the same bits on every x86-64 (no
    fused multiply-add, fixed order of every sum).  A table X is row-major, m rows of d numbers;
    rows == NULL means rows 0..m-1 of X, otherwise rows[i] is the i-th row wanted. */
 #ifndef SGMC_VECMATH_H

@@ -15,7 +15,7 @@ from sgmc.errors import ArgumentError
 from sgmc.fit.leverage import high_leverage
 
 ANY_MAP = Scaling([0.0], [1.0])  # stands for any map where only its being there matters
-MEMORY_LIMIT = 1 << 30  # bytes of kept draws
+DRAWS_MEMORY = 1 << 30  # bytes of kept draws
 
 
 @dataclass(kw_only=True)
@@ -77,7 +77,7 @@ class Problem:
         raise NotImplementedError
 
     @property
-    def marks(self):
+    def fingerprint(self):
         """Arrays that tell this posterior from others, for checkpoints."""
         raise NotImplementedError
 
@@ -117,7 +117,7 @@ class Problem:
                 "all are too many"
             )
         size = 8 * settings.draws * settings.chains * self.dim
-        if size > MEMORY_LIMIT:
+        if size > DRAWS_MEMORY:
             raise ArgumentError(
                 f"draws={settings.draws} in {settings.chains} chains of {self.dim} parameters are "
                 f"{size / 2**30:.1f} GB, over the limit of 1 GB; keep fewer and thin more"

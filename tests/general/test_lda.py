@@ -184,8 +184,8 @@ class TestRuns:
         held = corpus(10, 40, seed=9)
         whole = model(sweeps=4, held_out=held).fit(**self.RUN)
         if keep:
-            monkeypatch.setattr("sgmc.models.bases.problem.MEMORY_LIMIT", 3000)
-            monkeypatch.setattr("sgmc.models.bases.problem.SAMPLE", 3)
+            monkeypatch.setattr("sgmc.models.bases.problem.DRAWS_MEMORY", 3000)
+            monkeypatch.setattr("sgmc.models.bases.problem.RECORDED_SAMPLE", 3)
         results = model(sweeps=4, held_out=held).fit(**self.RUN)
         assert results.draws.shape[2] == (3 if keep else 10)
         assert results.perplexity() == pytest.approx(whole.perplexity(held), rel=1e-12)
@@ -195,8 +195,8 @@ class TestRuns:
         assert results.perplexity(held) == pytest.approx(whole.perplexity(), rel=0.02)
 
     def test_checkpoints_of_what_is_averaged(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("sgmc.models.bases.problem.MEMORY_LIMIT", 3000)
-        monkeypatch.setattr("sgmc.models.bases.problem.SAMPLE", 3)
+        monkeypatch.setattr("sgmc.models.bases.problem.DRAWS_MEMORY", 3000)
+        monkeypatch.setattr("sgmc.models.bases.problem.RECORDED_SAMPLE", 3)
         made = model(sweeps=4, held_out=corpus(10, 40, seed=9))
         whole, part = made.fit(**self.RUN), made.fit(**{**self.RUN, "draws": 25})
         assert part.resume(draws=15).perplexity() == pytest.approx(whole.perplexity(), rel=1e-12)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.coordinates.layout import SUMS
+from sgmc.coordinates.layout import SUM_BLOCKS
 from sgmc.coordinates.prior_table import PriorTable
 from sgmc.errors import ArgumentError
 from sgmc.priors import PriorSpec, as_spec, flat, normal
@@ -38,7 +38,7 @@ class NamedPriors(PriorTable):
 
     places: dict = field(default_factory=dict)
 
-    def told(self):
+    def described(self):
         """All of them in a line: of each parameter the different ones, at most three."""
         parts = []
         if all(one is OWN for one in self.specified):
@@ -110,7 +110,7 @@ def check(spec, name, kind, low):
             f"prior: {spec} belongs to slopes of predictors, whose sds scale it; use e.g. "
             f"sgmc.normal(0, 2.5) for {name!r}"
         )
-    if spec.family == "dirichlet" and kind not in SUMS:
+    if spec.family == "dirichlet" and kind not in SUM_BLOCKS:
         raise ArgumentError(
             f"prior: {spec} is for parameters on a simplex, {name!r} is not; use e.g. sgmc.gamma(2)"
         )

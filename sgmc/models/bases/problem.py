@@ -15,13 +15,13 @@ from sgmc.coordinates.simplices import COORDINATES
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.coordinates.free import free_coordinates
 from sgmc.coordinates.layout import Layout
-from sgmc.coordinates.peak import LARGEST, Peak, peak
-from sgmc.fit.problem import ANY_MAP, MEMORY_LIMIT, Problem
+from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
+from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
 from sgmc.fit.rows import scheme
 from sgmc.models.bases.priors import priors_of
 from sgmc.subsampling.uniform import Everything
 
-SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
+RECORDED_SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,13 @@ class GeneralProblem(Problem):
         return "taylor" if self.model.width else "cv"
 
     @property
-    def marks(self):
+    def fingerprint(self):
         """See `Problem`: the log posterior and its gradient at one place say what data there
         are.
         """
         where = self.coordinates
         value, g = full(self.all_rows(), where.from_white(np.zeros(self.dim)))
-        own = getattr(self.model, "marks", [])
+        own = getattr(self.model, "fingerprint", [])
         return [
             np.array([value]),
             g,
@@ -125,7 +125,7 @@ class GeneralProblem(Problem):
         all are too many.
         """
         size = self.layout.size
-        few = settings.keep is None and 8 * settings.draws * settings.chains * size <= MEMORY_LIMIT
+        few = settings.keep is None and 8 * settings.draws * settings.chains * size <= DRAWS_MEMORY
         if (
             self.coordinates.scaled
             or few
@@ -133,7 +133,7 @@ class GeneralProblem(Problem):
         ):
             super().check_draws(settings)
             return
-        most = size if few else min(size, SAMPLE)
+        most = size if few else min(size, RECORDED_SAMPLE)
         self.columns = (
             np.unique(np.linspace(0, size - 1, most).astype(int))
             if settings.keep is None
@@ -144,7 +144,7 @@ class GeneralProblem(Problem):
                 ]
             )
         )
-        if 8 * settings.draws * settings.chains * len(self.columns) > MEMORY_LIMIT:
+        if 8 * settings.draws * settings.chains * len(self.columns) > DRAWS_MEMORY:
             raise ArgumentError(
                 f"keep={list(settings.keep or ())!r}: {len(self.columns)} numbers in "
                 f"{settings.chains} chains of {settings.draws} draws are over the limit of 1 GB; "
@@ -199,7 +199,7 @@ def general_problem(model, prior, settings):
         and not model.kernel.refreshes
         and not as_they_are
         and shares is None
-        and len(start) <= LARGEST
+        and len(start) <= MAX_CURVATURE_DIM
     ):
         exact = exact_gradient(model.kernel, density, constraints)
         check_finite(exact, start, layout)
@@ -271,8 +271,8 @@ def chosen_coordinates(constraints, found, logged, settings):
         if wanted in ("dense", "diag"):
             d = len(found.place)
             why = (
-                f"{d} free numbers are more than {LARGEST}"
-                if d > LARGEST
+                f"{d} free numbers are more than {MAX_CURVATURE_DIM}"
+                if d > MAX_CURVATURE_DIM
                 else "this posterior has no mode to precondition at"
             )
             raise NotSupported(f"precondition={wanted!r}: {why}; use precondition=None")

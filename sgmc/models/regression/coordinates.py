@@ -35,9 +35,9 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
     if settings.robust:
         refuse_poles(priors)
         V = score_covariance(found.model, mode.theta, found.table.weight)
-        where = sandwich_coordinates(mode, back, V, rotated, priors.own)
+        where = sandwich_coordinates(mode, back, V, rotated, priors.auxiliary)
     elif found.cavities and warped:
-        where = shrunk_coordinates(mode, back, found.cavities, priors.shrunk, rotated, priors.own)
+        where = shrunk_coordinates(mode, back, found.cavities, priors.shrunk, rotated, priors.auxiliary)
     elif walls and warped:
         where = walled_coordinates(
             mode,
@@ -49,9 +49,9 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
             rotated,
         )
     elif found.power and precondition == "dense":
-        where = dispersed_coordinates(mode, back, priors.own, found.power)
+        where = dispersed_coordinates(mode, back, priors.auxiliary, found.power)
     else:
-        where = coordinates(mode, back, precondition, rotated, priors.own)
+        where = coordinates(mode, back, precondition, rotated, priors.auxiliary)
     if sampler is not None and sampler.sticky and where.map is not None:  # zero is zero
         where = replace(
             where, map=Scaling(np.zeros(len(mode.theta)), 1 / np.sqrt(np.diag(mode.precision)))
@@ -63,7 +63,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
         and sampler.refusal(where.map)
     ):
         where = coordinates(
-            mode, back, None if sampler.refusal(ANY_MAP) else "diag", False, priors.own
+            mode, back, None if sampler.refusal(ANY_MAP) else "diag", False, priors.auxiliary
         )
     return where
 

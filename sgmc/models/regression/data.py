@@ -77,14 +77,14 @@ class RegressionData:
         return self.source if hasattr(self.source, "indptr") else None
 
     def parameter_names(self, family):
-        """Names of the coefficients and of the family's own parameters;
+        """Names of the coefficients and of the family's auxiliary parameters;
         a column of that name makes them end in "_".
         """
         names = [f"{label}:{name}" for label in self.equations for name in self.names] or list(
             self.names
         )
-        for own in family.own:
-            names.append(own.name)
+        for one in family.auxiliary:
+            names.append(one.name)
             while names[-1] in names[:-1]:
                 names[-1] += "_"
         return names

@@ -62,7 +62,7 @@ class RegressionProblem(Problem):
         return groups_of(table.strata, SMALLEST_BATCH)
 
     @property
-    def marks(self):
+    def fingerprint(self):
         """Arrays that tell this posterior from others: the table, strata included, in the sampler's
         coordinates, and these.
         """
@@ -121,7 +121,9 @@ def regression_problem(data, family, prior, settings):
     found = searched(table, data, family, prior)
     model, mode, priors = found.model, found.mode, found.priors
     walls, concerns = separated(found, data, family)
-    concerns = found.concerns + concerns + collinearity(mode, priors.names, data.n, priors.own)
+    concerns = (
+        found.concerns + concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
+    )
     rotated = precondition == "dense" and data.sparse is None and not kept and model.width == 1
     where = chosen_coordinates(found, precondition, rotated, walls, settings)
     core = Separable(
@@ -131,7 +133,7 @@ def regression_problem(data, family, prior, settings):
         priors.columns("shape"),
         priors.intercepts,
         found.shift,
-        priors.own,
+        priors.auxiliary,
     )
     if rotated:
         eta = linear_predictor(model, where.origin)
