@@ -11,7 +11,7 @@ from sgmc.core.target cimport (OK, Anchor, Batch, Design, Map, Metric, Model, Pr
                                fetch_rows, next_tile, row_of, scratch_size, subtract, told, weigh)
 
 cdef enum:
-    ABI = 6                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
+    ABI = 7                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
     DIVERGED = 1                  # position lost or gradient not finite: State.culprit says where
     FULL = 2                      # the recorder has its draws
     SPENT = 4                     # the rows that it may touch are used up
@@ -23,7 +23,7 @@ cdef inline bint lost(double x) noexcept nogil:
 
 cdef struct State:                # where a chain is; owned by the engine, moved by the sampler
     Py_ssize_t dim
-    double *x                     # sampler coordinates
+    double *x                     # sampler coordinates; memory of the engine's Chain, as is v
     double *v                     # velocity of piecewise-deterministic samplers, else NULL
     double dt                     # path length of the last step (1 for step samplers)
     double weight                 # step size at a draw taken now
@@ -45,7 +45,8 @@ cdef class Gradient:              # estimator = model + prior + map + subsampler
     cdef readonly bint by_row                 # rows are remembered: models without scores are gone through row by row
     cdef readonly int64_t each                # row gradients computed for each row drawn
     cdef public int64_t touched               # row gradients so far (data passes)
-    cdef Scratch scratch
+    cdef readonly Rng rng                     # owner of scratch.bits
+    cdef Scratch scratch                      # its work and eta point into `work`, which is never replaced
     cdef double[::1] work, residual, natural, ahead, part, square, single, along
     # g = unbiased estimate of the gradient of log posterior at x; sd (or NULL) = its sd a coordinate, prior excluded
     cdef int estimate(self, const double *x, Rng rng, double *g, double *sd) except -1 nogil

@@ -89,6 +89,8 @@ cdef class PythonPrior(Prior):
                 value[0] += <double> self.value(at)
             if grad != NULL:
                 slope = self.slope(at)
+                if slope.shape[0] != self.dim:
+                    raise ArgumentError(f"grad_log_prior returned {slope.shape[0]} numbers; it must be {self.dim}, one per parameter")
                 for j in range(self.dim):
                     grad[j] += slope[j]
         return OK
@@ -110,7 +112,7 @@ cdef class AddressKernel(Model):
         What must live as long as the model.
     """
 
-    cdef Function function
+    cdef Function function        # code and data belong to the user: `keep` holds them, except behind bare addresses
     cdef void *data
     cdef object keep
 
