@@ -8,7 +8,9 @@ import pytest
 
 from sgmc._toys import GaussianLocation
 from sgmc.core.contract import Gradient, Prior
+from sgmc.core.densities import FAMILIES, Separable
 from sgmc.core.engine import Chain, full
+from sgmc.core.maps import Warp
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError
@@ -89,3 +91,19 @@ def test_nothing_is_made_of_none(left_out):
     parts[left_out] = None
     with pytest.raises(TypeError, match="None"):
         Gradient(*parts)
+
+
+@pytest.mark.parametrize("x, expected", [(1e30, np.exp(4) * 1e30), (-1e30, -np.exp(-4) * 1e30), (np.inf, np.inf)])
+def test_a_warp_has_a_last_node_however_far_out(x, expected):
+    """Beyond 2^63 nodes no integer numbers the place."""
+    grid = np.linspace(-4, 4, 81)
+    warp = Warp(1, grid, [np.exp(grid)], [grid], [np.ones(81)])
+    assert warp(np.array([x]))[0] == pytest.approx(expected)
+
+
+def test_a_prior_of_logs_alone():
+    """There are no coefficients then, by whose number to divide: N(0, 1) of exp(x), and the slope of x."""
+    prior = Separable([FAMILIES["normal"]] * 2, [0, 0], [1, 1], [1, 1], logs=2)
+    gradient = estimator(GRADIENTS["simple"], GaussianLocation(np.zeros((3, 2)), 1.0), SCHEMES["uniform"](3, 3), stream(0), prior=prior)
+    value, slope = full(gradient, np.zeros(2))
+    assert value == -1 and slope.tolist() == [0, 0]
