@@ -8,13 +8,13 @@ import pytest
 
 from sgmc._toys import GaussianLocation
 from sgmc.core.contract import Gradient, Prior
-from sgmc.core.densities import FAMILIES, Separable
+from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.core.engine import Chain, full
-from sgmc.core.maps import Warp
+from sgmc.coordinates.maps import Warp
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError
-from sgmc.models.external import PythonPrior
+from sgmc.models.bases.callbacks import PythonPrior
 
 from .cases import GRADIENTS, SAMPLERS, SCHEMES, estimator, stream
 

@@ -4,7 +4,7 @@ import pandas as pd
 from sgmc.diagnostics import convergence
 from sgmc.errors import ArgumentError
 from sgmc.fit.settings import whole
-from sgmc.results.checks import noise
+from sgmc.arguments.results import noise
 
 
 class Trust:
@@ -67,7 +67,7 @@ class Trust:
         ArgumentError
             Without the data of the fit.
         """
-        from sgmc.results.checks.half_step import half_step
+        from sgmc.arguments.results.half_step import half_step
 
         if self._fit is None:
             raise ArgumentError("half_step needs the data of the fit: these results were loaded from a file, or saved without theirs")

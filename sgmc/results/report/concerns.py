@@ -6,7 +6,7 @@ import numpy as np
 from sgmc.errors import (BoundWarning, ConvergenceWarning, DivergenceWarning, DivergentTransitionsWarning, GradientNoiseWarning,
                          InterruptedWarning, LowEnergyWarning, LowESSWarning, ShapeWarning, SpreadWarning, StepSizeWarning)
 from sgmc.results.report.accuracy import from_laplace
-from sgmc.results.checks.noise import mainly
+from sgmc.arguments.results.noise import mainly
 
 SD_TOLERANCE = 0.05       # relative error of a posterior sd that the package promises by default
 MEAN_TOLERANCE = 0.1      # error of a posterior mean, in posterior sds
