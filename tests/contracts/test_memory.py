@@ -1,4 +1,7 @@
-"""Who owns memory that others point into: the owner outlives them, and what Python code receives is a copy."""
+"""Who owns memory that others point into: the owner outlives them,
+and what Python code receives is a copy.
+"""
+
 import os
 import subprocess
 import sys
@@ -31,11 +34,18 @@ print(fit.draws.sum().hex())
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_models_that_simulate_do_so_from_memory_that_lives(tmp_path):
-    """Topics of words are simulated with the chain's stream; freed memory is overwritten in the second process alone."""
+    """Topics of words are simulated with the chain's stream; freed memory is overwritten in the
+    second process alone.
+    """
     found = []
     for allocator in ("pymalloc", "debug"):
-        done = subprocess.run([sys.executable, "-W", "ignore", "-c", TOPICS, str(tmp_path / allocator)], text=True, capture_output=True,
-                              env={**os.environ, "PYTHONMALLOC": allocator}, timeout=300)
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", TOPICS, str(tmp_path / allocator)],
+            text=True,
+            capture_output=True,
+            env={**os.environ, "PYTHONMALLOC": allocator},
+            timeout=300,
+        )
         assert done.returncode == 0, f"{allocator}: ended with {done.returncode}: {done.stderr}"
         found.append(float.fromhex(done.stdout))
     assert np.isfinite(found[0]) and found[0] == found[1]
@@ -70,16 +80,26 @@ class Remembering(GaussianLocation):
 def test_a_metric_receives_a_copy_of_the_start(name, monkeypatch):
     monkeypatch.setattr(Remembering, "places", [])
     model, rng = Remembering(np.ones((6, 2)), 1.0), stream(0)
-    chain = Chain(np.zeros(2), SAMPLERS[name]().build(2, 0.1), estimator(GRADIENTS["simple"], model, SCHEMES["uniform"](6, 3), rng), rng,
-                  Constant(0.1))
+    chain = Chain(
+        np.zeros(2),
+        SAMPLERS[name]().build(2, 0.1),
+        estimator(GRADIENTS["simple"], model, SCHEMES["uniform"](6, 3), rng),
+        rng,
+        Constant(0.1),
+    )
     chain.recorder = Keep(20, 2, 1)
     chain.run(20)
     assert np.any(chain.x) and len(model.places) and not np.any(model.places)
 
 
 def test_a_gradient_of_another_length_is_not_read():
-    gradient = estimator(GRADIENTS["simple"], GaussianLocation(np.ones((6, 3)), 1.0), SCHEMES["uniform"](6, 3), stream(0),
-                         prior=PythonPrior(3, lambda theta: 0.0, lambda theta: np.zeros(2)))
+    gradient = estimator(
+        GRADIENTS["simple"],
+        GaussianLocation(np.ones((6, 3)), 1.0),
+        SCHEMES["uniform"](6, 3),
+        stream(0),
+        prior=PythonPrior(3, lambda theta: 0.0, lambda theta: np.zeros(2)),
+    )
     with pytest.raises(ArgumentError, match="returned 2 numbers; it must be 3"):
         full(gradient, np.zeros(3))
 
@@ -93,7 +113,9 @@ def test_nothing_is_made_of_none(left_out):
         Gradient(*parts)
 
 
-@pytest.mark.parametrize("x, expected", [(1e30, np.exp(4) * 1e30), (-1e30, -np.exp(-4) * 1e30), (np.inf, np.inf)])
+@pytest.mark.parametrize(
+    "x, expected", [(1e30, np.exp(4) * 1e30), (-1e30, -np.exp(-4) * 1e30), (np.inf, np.inf)]
+)
 def test_a_warp_has_a_last_node_however_far_out(x, expected):
     """Beyond 2^63 nodes no integer numbers the place."""
     grid = np.linspace(-4, 4, 81)
@@ -102,8 +124,16 @@ def test_a_warp_has_a_last_node_however_far_out(x, expected):
 
 
 def test_a_prior_of_logs_alone():
-    """There are no coefficients then, by whose number to divide: N(0, 1) of exp(x), and the slope of x."""
+    """There are no coefficients then, by whose number to divide: N(0, 1) of exp(x),
+    and the slope of x.
+    """
     prior = Separable([FAMILIES["normal"]] * 2, [0, 0], [1, 1], [1, 1], logs=2)
-    gradient = estimator(GRADIENTS["simple"], GaussianLocation(np.zeros((3, 2)), 1.0), SCHEMES["uniform"](3, 3), stream(0), prior=prior)
+    gradient = estimator(
+        GRADIENTS["simple"],
+        GaussianLocation(np.zeros((3, 2)), 1.0),
+        SCHEMES["uniform"](3, 3),
+        stream(0),
+        prior=prior,
+    )
     value, slope = full(gradient, np.zeros(2))
     assert value == -1 and slope.tolist() == [0, 0]

@@ -1,4 +1,5 @@
 """A model and a race."""
+
 import pytest
 
 import sgmc
