@@ -11,7 +11,7 @@ from sgmc.diagnostics.finite_set import fssd
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, DataError
 from sgmc.results.outcomes.rows import evenly, fitted_rows
-from sgmc.arguments.results.stein import scored
+from sgmc.results.checks.stein import scored
 
 FEWEST = 10  # draws: fewer say nothing
 # rows up to which scores use all of them; else minibatches by Taylor control values, unbiased too

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
-from sgmc.models.hmm.chain import buffers
+from sgmc.models.hmm import buffers
 from sgmc.arguments.arrays import numeric
 from sgmc.fit.settings import whole
 from sgmc.models.bases.model import Model

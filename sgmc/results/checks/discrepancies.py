@@ -7,7 +7,7 @@ import pandas as pd
 
 from sgmc import diagnostics
 from sgmc.diagnostics import moments
-from sgmc.arguments.results.stein import scored_draws
+from sgmc.results.checks.stein import scored_draws
 
 # of control variates: errors are then those of draws that their coefficients have not seen
 FOLDS = 5

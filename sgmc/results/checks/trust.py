@@ -7,7 +7,7 @@ import pandas as pd
 from sgmc.diagnostics import convergence
 from sgmc.errors import ArgumentError
 from sgmc.fit.settings import whole
-from sgmc.arguments.results import noise
+from sgmc.results.checks import noise
 
 
 class Trust:
@@ -89,7 +89,7 @@ class Trust:
         ArgumentError
             Without the data of the fit.
         """
-        from sgmc.arguments.results.half_step import half_step
+        from sgmc.results.checks.half_step import half_step
 
         if self._fit is None:
             raise ArgumentError(

@@ -18,7 +18,7 @@ from sgmc.errors import (
     StepSizeWarning,
 )
 from sgmc.results.report.accuracy import from_laplace
-from sgmc.arguments.results.noise import mainly
+from sgmc.results.checks.noise import mainly
 
 SD_TOLERANCE = 0.05  # relative error of a posterior sd that the package promises by default
 MEAN_TOLERANCE = 0.1  # error of a posterior mean, in posterior sds
