@@ -17,16 +17,28 @@ C_SOURCES = {
     "sgmc/models/factorization/products.pyx": ["sgmc/models/factorization/pairs.c"],
 }
 HEADERS = ["sgmc/core/vecmath.h", "sgmc/models/factorization/pairs.h", "sgmc/core/dense.inc"]
+SANITIZERS = ["-fsanitize=address,undefined,float-cast-overflow", "-fno-omit-frame-pointer"]
+BUILDS = {  # SGMC_BUILD: flags of the compiler, flags of the linker, directives of Cython
+    "": (["-O3"], [], {}),
+    "sanitize": (["-O1", "-g", "-fno-wrapv", *SANITIZERS], SANITIZERS, {}),
+    "checked": (["-O1"], [], dict(boundscheck=True, initializedcheck=True)),
+}
+OWN_FLAGS, LINK_FLAGS, OWN_DIRECTIVES = BUILDS[os.environ.get("SGMC_BUILD", "")]
 FLAGS = (
-    [] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+    []
+    if os.name == "nt"
+    else [*OWN_FLAGS, "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
 )
-DIRECTIVES = dict(
-    language_level=3,
-    boundscheck=False,
-    wraparound=False,
-    initializedcheck=False,
-    cdivision=True,
-    embedsignature=True,
+DIRECTIVES = (
+    dict(
+        language_level=3,
+        boundscheck=False,
+        wraparound=False,
+        initializedcheck=False,
+        cdivision=True,
+        embedsignature=True,
+    )
+    | OWN_DIRECTIVES
 )
 CORES = os.cpu_count() or 1
 UTILITY = "sgmc._cyutility"  # Cython's helpers once, instead of a copy in each module
@@ -39,6 +51,7 @@ def extension(name, sources):
         sources,
         include_dirs=[numpy.get_include(), "sgmc/core"],
         extra_compile_args=FLAGS,
+        extra_link_args=LINK_FLAGS,
         depends=HEADERS,
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
     )

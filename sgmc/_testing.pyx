@@ -59,7 +59,7 @@ cdef class Probe:
 
     cdef Model model
     cdef Rng rng
-    cdef Scratch scratch
+    cdef Scratch scratch          # points into `work` and into `rng`
     cdef double[::1] work
 
     def __init__(self, Model model, Rng rng=None):
@@ -272,7 +272,7 @@ cdef class Scripted(Subsampler):
     draws : sequence of sequences of Run
     """
 
-    cdef Batch *runs
+    cdef Batch *runs              # in `memory`, copies of what `pieces` have
     cdef Py_ssize_t[::1] first
     cdef Py_ssize_t turn
     cdef object memory
@@ -321,7 +321,7 @@ cdef class Misscaled(Subsampler):
     cdef Subsampler inner
     cdef double factor, variance
     cdef object memory
-    cdef Batch *copy
+    cdef Batch *copy              # in `memory`; lists of rows are those of `inner`
 
     def __init__(self, Subsampler inner, double factor=1, double variance=1):
         self.inner, self.factor = inner, factor

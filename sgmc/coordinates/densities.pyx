@@ -104,7 +104,7 @@ cdef class Separable(Prior):
         self.is_pivot = np.isin(np.arange(self.dim), pivots).astype(np.int8)
 
     cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
-        cdef Py_ssize_t j, k, first, d = self.shift.shape[0]
+        cdef Py_ssize_t j, k, first = 0, d = self.shift.shape[0]
         cdef double e, slope, unit
         for j in range(self.dim):
             unit = 1
@@ -117,8 +117,8 @@ cdef class Separable(Prior):
             if self.family[j] == FLAT:
                 continue
             e = (theta[j] if j < self.coefficients else unit) - self.location[j]
-            first = j - j % d
             if self.is_pivot[j]:
+                first = j - j % d
                 for k in range(d):
                     e += self.shift[k] * theta[first + k]
             slope = unit * self.slope(j, e / self.scale[j], value) / self.scale[j]

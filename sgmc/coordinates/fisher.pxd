@@ -9,7 +9,7 @@ cdef class Fisher(Metric):
     # half the information of all rows at the first place; empty where G has none of it
     cdef readonly double[:, ::1] base
     cdef bint based
-    cdef Batch rows                           # those of the information, with their factor
+    cdef Batch rows  # those of the information, with their factor; points into `listed`
     cdef Py_ssize_t[::1] listed
     cdef double[::1] place, curvature, hold
     # of the last place, where wanted: rows r_c' = columns of R, bent_c = (derivative of G along

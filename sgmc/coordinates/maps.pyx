@@ -161,7 +161,8 @@ cdef class Warp(Map):
                  double *d_log_slope) noexcept nogil:
         """t_j, t_j' and (log t_j')' at x."""
         cdef double place = (x - self.first) / self.step, a, b, g, h = self.step
-        cdef Py_ssize_t k = <Py_ssize_t> place if place > 0 else 0
+        # a lost place fits no integer
+        cdef Py_ssize_t k = <Py_ssize_t> min(place, <double> self.last) if place > 0 else 0
         cdef bint outside = place < 0 or place > self.last
         k = min(k, self.last - (0 if outside else 1))
         a = place - k

@@ -25,7 +25,7 @@ cdef double inner(Py_ssize_t dim, const double *z) noexcept nogil:
     return total
 
 
-cdef struct Columns:              # a number a row: 1 / (N p_j), S_j, K_j
+cdef struct Columns:              # a number a row: 1 / (N p_j), S_j, K_j; arrays of the caller
     const double *weight
     const double *steep
     const double *curvature

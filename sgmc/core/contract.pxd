@@ -31,7 +31,7 @@ cdef inline bint diverged(double x) noexcept nogil:
 
 cdef struct State:                # where a chain is; owned by the engine, moved by the sampler
     Py_ssize_t dim
-    double *x                     # sampler coordinates
+    double *x                     # sampler coordinates; memory of the engine's Chain, as is v
     double *v                     # velocity of piecewise-deterministic samplers, else NULL
     double dt                     # path length of the last step (1 for step samplers)
     double weight                 # step size at a draw taken now
@@ -54,7 +54,8 @@ cdef class Gradient:  # estimator = model + prior + map + subsampler; all a samp
     cdef readonly bint by_row
     cdef readonly int64_t each                # row gradients computed for each row drawn
     cdef public int64_t touched               # row gradients so far (data passes)
-    cdef Scratch scratch
+    cdef readonly Rng rng                     # owner of scratch.bits
+    cdef Scratch scratch  # its work and eta point into `work`, which is never replaced
     cdef double[::1] work, residual, natural, ahead, part, square, single, along
     # g = unbiased estimate of the gradient of log posterior at x; sd (or NULL) = its sd a
     # coordinate, prior excluded

@@ -53,13 +53,14 @@ cdef class Gradient:
     row_cost = 1.0
     recomputes = False
 
-    def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None,
-                 Anchor anchor=None):
+    def __init__(self, Model model not None, Prior prior not None, Subsampler rows not None,
+                 Rng rng not None, *, Map map=None, Anchor anchor=None):
         if map is not None and model.refreshes:
             raise ValueError("a model with conditional updates takes no map")
         if rows.n != model.n:
             raise ValueError(f"the subsampler is made for {rows.n} rows, the model has {model.n}")
-        self.model, self.prior, self.rows, self.map, self.anchor = model, prior, rows, map, anchor
+        self.model, self.prior, self.rows = model, prior, rows
+        self.rng, self.map, self.anchor = rng, map, anchor
         self.dim = model.dim if map is None else map.dim
         self.each = 2 if type(self).recomputes and not model.width else 1
         self.work = np.zeros(scratch_size(model))
@@ -71,7 +72,7 @@ cdef class Gradient:
         self.scratch.work = &self.work[0]
         self.scratch.bits, self.scratch.eta = rng.bits, NULL
 
-    def replace_rows(self, Subsampler rows):
+    def replace_rows(self, Subsampler rows not None):
         """Draw batches by another subsampler of the same rows from now on."""
         self.rows = rows
 

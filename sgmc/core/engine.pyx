@@ -33,12 +33,12 @@ cdef class Chain:
     cdef public int64_t budget    # rows that it may touch
     cdef public object batches    # what changes its batches between steps of warmup, or None
     cdef readonly double[::1] x, v
-    cdef State s
+    cdef State s                  # points into x and v, which are never replaced
     cdef readonly int status
     cdef bint started
 
-    def __init__(self, x, Sampler sampler, Gradient gradient, Rng rng, Schedule schedule,
-                 bint velocity=False):
+    def __init__(self, x, Sampler sampler not None, Gradient gradient not None, Rng rng not None,
+                 Schedule schedule not None, bint velocity=False):
         self.x, self.v = np.array(x, dtype=float), np.zeros(len(x) if velocity else 1)
         self.sampler, self.gradient, self.rng, self.schedule = sampler, gradient, rng, schedule
         self.s.dim = len(x)

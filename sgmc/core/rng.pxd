@@ -10,7 +10,8 @@ cdef struct Stream:               # eight xoshiro256+ lanes and the numbers alre
     Py_ssize_t used
 
 cdef class Rng:                   # the randomness of one chain
-    cdef bitgen_t *bits  # integers, alias tables, models that simulate: a numpy bit generator
+    cdef bitgen_t *bits  # integers, alias tables, models that simulate: part of bit_generator
+    # a numpy one, set once: others, which hold this Rng, keep copies of `bits`
     cdef readonly object bit_generator
     cdef Stream normal, uniform
 

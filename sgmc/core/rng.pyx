@@ -58,7 +58,7 @@ cdef class Rng:
     seed : numpy.random.SeedSequence
     """
 
-    def __init__(self, seed):
+    def __cinit__(self, seed):
         self.bit_generator = np.random.SFC64(seed)
         self.bits = <bitgen_t *> PyCapsule_GetPointer(self.bit_generator.capsule, "BitGenerator")
         # apart from the bit generator's

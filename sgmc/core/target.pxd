@@ -1,6 +1,12 @@
 # What is sampled: rows and their storage, model, prior, coordinates.  All of it is immutable and
 # shared by chains, but for the subsampler, which is a chain's own.  See contract.pxd, which has
 # these names too, for the rules of all contracts.
+#
+# Raw pointers.  A pointer that an object keeps beyond a call points into memory that the same
+# object owns, or into that of an object that it holds in an attribute.  That memory is allocated
+# once, when its owner is made, and is never resized, replaced or released while the owner lives.  A
+# pointer passed to a function is valid until the function returns: copy what must last, and pass a
+# copy, never a view of it, to Python.  There is no &a[0] of an empty array: pass NULL.
 from numpy.random cimport bitgen_t
 
 from sgmc.core.rng cimport Rng
@@ -12,17 +18,19 @@ cdef enum:
 cdef struct Batch:
     Py_ssize_t m
     Py_ssize_t start  # rows start .. start+m-1 when rows == NULL (contiguous: the fast form)
-    const Py_ssize_t *rows        # or a list
+    const Py_ssize_t *rows        # or a list, in memory of whoever made the batch; so is weight
     const double *weight  # per row (NULL: 1), on top of scale: unequal inclusion probabilities
     double scale                  # N/n; 1 for all data; negative to subtract
     Py_ssize_t stratum            # runs of one draw with the same number form one sample
     double fpc                    # finite-population factor of the variance of that sample's sum
 
 cdef struct Scratch:              # one per chain: what a model may write to, and its randomness
-    double *work                  # at least Model.work_size() doubles
-    # the chain's stream, for models that simulate; NULL outside chains (anchors, expansions)
+    double *work                  # at least Model.work_size() doubles, of the caller
+    # the chain's stream (an Rng's), for models that simulate;
+    # NULL outside chains (anchors, expansions)
     bitgen_t *bits
-    # the J_i theta that the last `scores` met, plus what is the row's own (an offset); NULL: untold
+    # the J_i theta that the last `scores` met, plus what is the row's own (an offset); NULL:
+    # untold. It points into work
     const double *eta
 
 cdef class Design:  # storage of a table: float64 or float32 dense, CSR.  theta has d numbers
@@ -116,7 +124,8 @@ cdef class Subsampler:            # which rows; an exactly unbiased sum is its p
     cdef readonly Py_ssize_t n, m             # rows in all; most rows in a batch
     # per coordinate, multiplies the variance of a sample's sum; None: 1
     cdef readonly double[::1] design_effect
-    # number of runs; runs belong to the subsampler
+    # number of runs; runs and what they point to belong to the subsampler, and hold until its next
+    # draw
     cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil
 
 # immutable, shared by chains: a centre, its scores (n x width), curvatures, full gradient

@@ -34,7 +34,7 @@ cdef class LeimkuhlerMatthewsTransition(Sampler):
     """theta <- theta + h/2 g + sqrt(h)/2 (xi_k + xi_{k+1}): each normal serves two steps."""
 
     cdef double[::1] g, xi
-    cdef double *old
+    cdef double *old              # the halves of xi, in turn
     cdef double *new
 
     def __init__(self, Py_ssize_t dim, double step_size):

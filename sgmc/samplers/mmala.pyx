@@ -28,7 +28,7 @@ cdef class ManifoldLangevinTransition(Metropolis):
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
         with gil:
-            self.furnish(g, np.asarray(<double[:s.dim]> s.x))
+            self.furnish(g, np.array(<double[:s.dim]> s.x))
         Metropolis.start(self, s, g, rng)
         return self.settle(s.x)
 
@@ -46,7 +46,7 @@ cdef class ManifoldLangevinTransition(Metropolis):
         if self.here is None:  # restored: what it was is computed again, and counted once
             touched = g.touched
             with gil:
-                self.furnish(g, np.asarray(<double[:s.dim]> s.x))
+                self.furnish(g, np.array(<double[:s.dim]> s.x))
             self.settle(s.x)
             g.touched = touched
         return Metropolis.step(self, s, g, rng)

@@ -37,7 +37,7 @@ cdef class RiemannianLangevinTransition(Sampler):
         cdef double half = 0.5 * self.step_size, root = sqrt(self.step_size)
         if self.metric is None:  # the first step, or the first since the chain was restored
             with gil:
-                self.metric = self.source.made(g, np.asarray(<double[:s.dim]> s.x))
+                self.metric = self.source.made(g, np.array(<double[:s.dim]> s.x))
         g.estimate(s.x, rng, &self.g[0], NULL)
         normal_fill(rng, s.dim, &self.xi[0])
         self.metric.move(s.x)
@@ -83,7 +83,7 @@ cdef class RiemannianFrictionTransition(Momentum):
         cdef double noise = sqrt(1 - keep * keep), p
         if self.metric is None:  # the first step, or the first since the chain was restored
             with gil:
-                self.metric = self.source.made(g, np.asarray(<double[:s.dim]> s.x))
+                self.metric = self.source.made(g, np.array(<double[:s.dim]> s.x))
         g.estimate(s.x, rng, &self.g[0], NULL)
         normal_fill(rng, s.dim, &self.xi[0])
         self.metric.move(s.x)

@@ -100,7 +100,7 @@ cdef class Preferential(Subsampler):
     needs = ("sizes",)
     replaces = True
     share = Alias
-    cdef Batch run
+    cdef Batch run                # points into rows and weights
     cdef Py_ssize_t[::1] rows
     cdef double[::1] weights
     cdef const double[::1] keep, weight

@@ -94,7 +94,7 @@ cdef class Stratified(Subsampler):
     share = Strata
     cdef Py_ssize_t[::1] order, first, size, places
     cdef object memory
-    cdef Batch *runs
+    cdef Batch *runs              # in `memory`; they list rows in `order`
 
     def __init__(self, Py_ssize_t n, Py_ssize_t m, shared):
         cdef Py_ssize_t h

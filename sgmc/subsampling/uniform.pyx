@@ -7,7 +7,7 @@ from sgmc.core.contract cimport Batch, Rng, Subsampler, partial_shuffle, next_be
 cdef class Listed(Subsampler):
     """Base of schemes whose batch is one list of rows."""
 
-    cdef Batch run
+    cdef Batch run                # points into rows, or into an array of the subclass
     cdef Py_ssize_t[::1] rows
 
     def __init__(self, Py_ssize_t n, Py_ssize_t m):
@@ -33,7 +33,7 @@ cdef class Uniform(Listed):
     """
 
     name = "uniform"
-    cdef Py_ssize_t[::1] order
+    cdef Py_ssize_t[::1] order    # to which run.rows points
 
     def __init__(self, Py_ssize_t n, Py_ssize_t m):
         if not 0 < m <= n:

@@ -95,6 +95,9 @@ cdef class PythonPrior(Prior):
                 value[0] += <double> self.value(at)
             if grad != NULL:
                 slope = self.slope(at)
+                if slope.shape[0] != self.dim:
+                    raise ArgumentError(f"grad_log_prior returned {slope.shape[0]} numbers; it "
+                                        f"must be {self.dim}, one per parameter")
                 for j in range(self.dim):
                     grad[j] += slope[j]
         return OK
@@ -118,6 +121,7 @@ cdef class AddressKernel(Model):
         What must live as long as the model.
     """
 
+    # code and data belong to the user: `keep` holds them, except behind bare addresses
     cdef Function function
     cdef void *data
     cdef object keep

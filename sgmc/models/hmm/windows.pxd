@@ -5,7 +5,7 @@ cdef struct Span:                 # steps over which messages pass, of one seque
     Py_ssize_t begin              # the sequence's first step
     Py_ssize_t low, high          # steps whose terms are summed
     double scale
-    double *kept                  # smoothed laws by step, or NULL
+    double *kept                  # smoothed laws by step, or NULL: memory of the caller
 
 cdef class Windows(Model):
     cdef readonly const double[:, ::1] y  # (T, D), NaN where nothing was observed

@@ -106,14 +106,15 @@ class CompiledModel(Model):
     ----------
     function : numba cfunc, ctypes function, scipy.LowLevelCallable or int
         What has the address, or the address.  A function of this signature is not checked; another
-        one crashes.
+        one crashes.  The model keeps objects alive, but not the code behind a bare address.
     n : int
         Rows.
     parameters : dict
         See `Model`.
     data : ndarray or int, optional
         What the function gets as `data`: an array's memory, or an address; default that of a
-        LowLevelCallable, or none.
+        LowLevelCallable, or none.  The model keeps an array alive, but not the memory behind a bare
+        address.
     **said
         ``constraints prior start scaled title`` of `Model`.
     """
