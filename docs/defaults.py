@@ -112,8 +112,8 @@ CONSTANTS = [
     (
         "threshold alpha",
         plan.THRESHOLD,
-        "noise over what a step injects: the most that derived steps leave to a correction, and where "
-        '`warmup="threshold"` begins to keep draws (Welling & Teh, section 5.3.1)',
+        "noise over what a step injects: the most that derived steps leave to a correction, and "
+        'where `warmup="threshold"` begins to keep draws (Welling & Teh, section 5.3.1)',
         f"below {sd_change(plan.THRESHOLD)}",
     ),
     (
@@ -197,15 +197,20 @@ CONSTANTS = [
 
 HEAD = f"""# Defaults
 
-Written by `python docs/defaults.py` from the code; a test compares them.  Notation: h is the Langevin step (theta + h/2 g + sqrt(h) xi) in
-coordinates whitened at the mode, n rows a batch, V the variance of the gradient estimate in these coordinates, V1 that of a single
-row, so that V = V1/n (1 - n/N).  Expected changes are of posterior sds, on a Gaussian, by each sampler's own formula
+Written by `python docs/defaults.py` from the code; a test compares them.  Notation: h is the \
+Langevin step (theta + h/2 g + sqrt(h) xi) in
+coordinates whitened at the mode, n rows a batch, V the variance of the gradient estimate in \
+these coordinates, V1 that of a single
+row, so that V = V1/n (1 - n/N).  Expected changes are of posterior sds, on a Gaussian, by each \
+sampler's own formula
 (`SamplerSpec.inflation`, in its docstring; measured in `tests/contracts/test_stationary.py`).
 
 ## Stochastic samplers
 
-Derived for N = {ROWS:,} rows.  Each cell: step in the sampler's own units (h; sigma of Barker dynamics; e of those with a momentum), batch,
-steps a kept draw: expected change of the sd (in brackets, what the step does without gradient noise).
+Derived for N = {ROWS:,} rows.  Each cell: step in the sampler's own units (h; sigma of Barker \
+dynamics; e of those with a momentum), batch,
+steps a kept draw: expected change of the sd (in brackets, what the step does without gradient \
+noise).
 
 | sampler | parameters | {" | ".join(f"{name}: V1 = {v:,.0f}" for name, v in NOISES.items())} |
 |---|---|{"---|" * len(NOISES)}

@@ -150,7 +150,8 @@ def sample(model, **given):
 
     Parameters
     ----------
-    model : Logit or another model of this package, one of your own (`sgmc.Model`), or a compiled one
+    model : Model
+        One of this package, of your own (`sgmc.Model`), or a compiled one.
     {keywords}
 
     Returns

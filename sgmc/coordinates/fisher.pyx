@@ -4,7 +4,7 @@ import numpy as np
 from libc.math cimport log
 from libc.string cimport memcpy, memset
 
-from sgmc.samplers.bases.adaptation cimport factorise
+from sgmc.core.linalg cimport factorise
 from sgmc.core.contract cimport OK, Batch, Gradient, Metric, all_rows, next_tile
 
 # half a difference of curvatures, in units of the metric: float32 tables want no less
@@ -29,7 +29,8 @@ cdef class Fisher(Metric):
     c-th column r_c of R, dM = -M dG M and dC = C low(C^-1 dG C^-T), low halving the diagonal
     (Murray 2016, arXiv 1602.07527), give
 
-        sum_j dM_ij/dx_j = -[M sum_c (D_c G) r_c]_i,    sum_j dR_ji/dx_j = -sum_{c<i} r_i' (D_c G) r_c - r_i' (D_i G) r_i / 2.
+        sum_j dM_ij/dx_j = -[M sum_c (D_c G) r_c]_i,
+        sum_j dR_ji/dx_j = -sum_{c<i} r_i' (D_c G) r_c - r_i' (D_i G) r_i / 2.
 
     D_c G is a symmetric difference of informations: 2 d evaluations of them, which serve models of
     any width, and which count as so many rows touched.

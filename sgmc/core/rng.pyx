@@ -5,17 +5,17 @@ From a seed to numbers: a fit's seed is the entropy of numpy's `SeedSequence`; e
 index has the spawn key (PURPOSES[purpose], index), so that chain k is the same whatever else is
 drawn, and however many chains there are.
 
-==================  ===================================  ===================================================
-spawn key           index                                what it is for
-==================  ===================================  ===================================================
-chain, k            the chain's number                   all that chain k draws after its start
-permutation, 0      0                                    order of the rows (numpy's `Generator.permutation`)
-start, k            the chain's number                   start of chain k
-pilot, 0 or 1       0: draws of Laplace; 1: estimators   gradient noise and shape before the run
-diagnostics, 0      0                                    draws and batches that diagnostics take
-predict, 0          0                                    reserved for simulated outcomes
-tune, 0             0                                    seed of the arms of a race, which have chains and starts of their own
-==================  ===================================  ===================================================
+==============  ==================================  ==============================================
+spawn key       index                               what it is for
+==============  ==================================  ==============================================
+chain, k        the chain's number                  all that chain k draws after its start
+permutation, 0  0                                   order of the rows (`Generator.permutation`)
+start, k        the chain's number                  start of chain k
+pilot, 0 or 1   0: draws of Laplace; 1: estimators  gradient noise and shape before the run
+diagnostics, 0  0                                   draws and batches that diagnostics take
+predict, 0      0                                   reserved for simulated outcomes
+tune, 0         0                                   seed of a race's arms, with chains of their own
+==============  ==================================  ==============================================
 
 A stream has three sources.  Normals (all noise) and uniforms (acceptance, Barker signs) come from
 two sets of eight xoshiro256+ lanes; the rows of batches from numpy's SFC64, seeded by the key

@@ -10,7 +10,8 @@
    needed, so include a libc header before testing __GLIBC__ (stddef.h alone does not define it).
    Tests define SGMC_ONE_TARGET. */
 #include <limits.h>
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && !defined(SGMC_ONE_TARGET)
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) \
+    && !defined(SGMC_ONE_TARGET)
 #define CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
 #define CLONES

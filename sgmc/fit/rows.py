@@ -8,7 +8,6 @@ from sgmc.core.expansion import row_noise, row_sizes
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
 from sgmc.core.blas import one_blas_thread
-from sgmc.fit.plan import SMALLEST_BATCH
 from sgmc.fit.pilot import ROWS, draws_of_laplace
 from sgmc.subsampling.uniform import Everything
 
@@ -72,16 +71,9 @@ def known_rows(problem, name, entropy, needs):
     if "sizes" in needs:
         found["sizes"] = row_sizes(gradient, where.inner, points)
     if "strata" in needs or "spread" in needs:
-        table = problem.table
-        strata = (
-            groups_of(table.y) if table.strata is None else groups_of(table.strata, SMALLEST_BATCH)
-        )
-        found |= {
-            "strata": strata,
-            "spread": spread_within(
-                gradient, where.inner, points, strata, 0 if table.given else ROWS
-            ),
-        }
+        strata, most = problem.strata(), ROWS if problem.shuffled else 0
+        found["strata"] = strata
+        found["spread"] = spread_within(gradient, where.inner, points, strata, most)
     return {need: found[need] for need in needs}
 
 

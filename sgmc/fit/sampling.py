@@ -244,7 +244,7 @@ def decide(problem, settings, size):
         rows = looked_at(
             size[0],
             settings.seed,
-            problem.table.given,
+            not problem.shuffled,
             grouped,
             ROWS if problem.model.width else SINGLE_ROWS,
         )

@@ -179,7 +179,7 @@ def summarised(model, fit):
         warnings=concerns,
         seed=fit.settings.seed,
         header=facts(model, fit, Judged(ess, rhat, ksd, some and some.kind, errors, judged)),
-        nobs=observations(fit.problem),
+        nobs=fit.problem.nobs,
         interrupted=fit.run.interrupted,
         model=model,
         priors=fit.problem.priors,
@@ -205,9 +205,3 @@ def spread_out(values, places, names):
     out = np.full(len(names), np.nan)
     out[places] = values
     return out
-
-
-def observations(problem):
-    """Rows, or the sum of frequency weights."""
-    weight = problem.table.weight
-    return problem.model.n if weight is None else float(weight.sum())

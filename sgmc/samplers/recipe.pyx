@@ -290,7 +290,8 @@ class Recipe(SamplerSpec):
     ...     return np.kron([[0, -1], [1, 0]], np.eye(d))
     >>> def momentum_first(d):
     ...     return range(d, 2 * d), range(d)
-    >>> sgmc.logit("y ~ .", df, sampler=sgmc.Recipe(D, Q, extra=np.zeros, blocks=momentum_first), step_size=0.2)
+    >>> recipe = sgmc.Recipe(D, Q, extra=np.zeros, blocks=momentum_first)
+    >>> sgmc.logit("y ~ .", df, sampler=recipe, step_size=0.2)
     """
 
     name = "recipe"

@@ -10,7 +10,7 @@ import numpy as np
 from sgmc.core.contract import Schedule
 from sgmc.core.schedules import Constant, Function
 from sgmc.errors import ArgumentError
-from sgmc.fit.sampling import planned
+from sgmc.fit import planned
 from sgmc.fit.settings import positive, whole
 
 # of the Langevin time of the derived step: nine half decades

@@ -11,8 +11,7 @@ import numpy as np
 from sgmc.core.engine import STATUS
 from sgmc.core.recorders import Keep
 from sgmc.errors import ArgumentError
-from sgmc.fit.run.chains import CHUNK_SECONDS, POLL_SECONDS
-from sgmc.fit.plan import OVERHEAD
+from sgmc.fit import CHUNK_SECONDS, OVERHEAD, POLL_SECONDS
 
 MOST = 8000  # kept draws of an arm: then every second goes, and the thinning doubles
 MEMORY = 1 << 28  # bytes of kept draws of all arms

@@ -11,8 +11,7 @@ from sgmc.arguments.signatures import refuse_unknown, with_keywords
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.core.blas import one_blas_thread
-from sgmc.fit.sampling import build_chain, check_init, decide
-from sgmc.fit.noise import share_design_effect
+from sgmc.fit import build_chain, check_init, decide, share_design_effect
 from sgmc.fit.settings import entropy, one_seed, positive, settings, whole
 from sgmc.tuning.arms import Planner, arms_of, refuse
 from sgmc.tuning.race import MEMORY, MOST, Runner, StepBudget, TimeBudget, race, rungs_of, shares_of

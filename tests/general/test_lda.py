@@ -15,7 +15,8 @@ from sgmc.core.expansion import of_rows
 from sgmc.models.lda.folding import Completion
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.lda.corpus import documents, halves
-from sgmc.models.bases.problem import exact_gradient, separable, named_priors
+from sgmc.models.bases.priors import named_priors, separable
+from sgmc.models.bases.problem import exact_gradient
 
 TRUE = np.array([[0.6, 0.3, 0.08, 0.01, 0.01], [0.01, 0.09, 0.2, 0.3, 0.4]])
 ALPHA, BETA = 0.3, 0.5

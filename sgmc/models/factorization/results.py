@@ -36,11 +36,10 @@ class FactorInfo(GeneralInfo):
         """See `ModelInfo.remarks`: hyperparameters, and how far chains agree on what is known
         without rotations and signs.
         """
-        told = [
-            "Given: "
-            f"{', '.join(f'{k} = {v:g}' if isinstance(v, float) else f'{k} = {v}' for k, v in self.hyper.items())}"
-            "."
-        ]
+        given = (
+            f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in self.hyper.items()
+        )
+        told = [f"Given: {', '.join(given)}."]
         told.append(
             "Components may be exchanged, turned and mirrored, within and between chains: U and V "
             "mean nothing one by one."

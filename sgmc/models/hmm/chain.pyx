@@ -21,7 +21,8 @@ cdef class Hidden(Windows):
     y up to t).  Back: beta_t(k) is p(y after t | x_t = k) over its mean under a_t.  With u_t = b_t
     beta_t / c_t, c_t = p(y_t | y before t),
 
-        d log p / dA_jk = sum_t a_{t-1}(j) u_t(k),      d log p / db_k(y_t) = a_t(k) beta_t(k) / b_k(y_t).
+        d log p / dA_jk = sum_t a_{t-1}(j) u_t(k),
+        d log p / db_k(y_t) = a_t(k) beta_t(k) / b_k(y_t).
 
     The stationary law is pi = 1' M, M = (I - A + 11')^-1, and rho . dpi = pi' dA M rho.
 

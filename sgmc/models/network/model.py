@@ -335,7 +335,7 @@ def arrays(X, y):
 
 def classes(y):
     """(numbers of the classes, their labels) of outcomes; DataError where they are no classes."""
-    from sgmc.models.regression.data import category_codes
+    from sgmc.formula.outcomes import category_codes
 
     codes, levels = category_codes(y)
     codes = np.asarray(codes, dtype=float)

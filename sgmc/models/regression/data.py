@@ -175,25 +175,6 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
     )
 
 
-def category_codes(endog):
-    """(numbers of the levels, levels) of labels; DataError where some are missing."""
-    import pandas as pd
-
-    from sgmc.formula.columns import codes_of, levels_of
-    from sgmc.formula.frames import column_of, one_column
-
-    endog = one_column(endog)
-    if np.ndim(endog) != 1:
-        raise DataError(f"endog has shape {np.shape(endog)}; it must be one label a row")
-    series = column_of(endog, "y")
-    if series.isna().any():
-        raise DataError("endog has missing values; drop those rows first")
-    levels = levels_of(series)
-    codes = codes_of(series, levels, "endog").astype(float)
-    # an index that the user gave
-    return pd.Series(codes, endog.index) if isinstance(endog, pd.Series) else codes, levels
-
-
 def counts(endog):
     """(name, successes, trials) of two columns, successes and failures."""
     from sgmc.formula.outcomes import check_counts

@@ -9,7 +9,6 @@ from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.data import (
     RegressionData,
-    category_codes,
     from_arrays,
     outcome_name,
     total_offset,
@@ -168,6 +167,8 @@ class Regression:
         """Outcomes, and their levels where they are of several kinds:
         then they are the levels' numbers.
         """
+        from sgmc.formula.outcomes import category_codes
+
         return category_codes(endog) if cls.family.outcome == "category" else (endog, None)
 
     @classmethod

@@ -7,7 +7,8 @@ import numpy as np
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError
-from sgmc.models.bases.problem import exact_gradient, named_priors
+from sgmc.models.bases.priors import named_priors
+from sgmc.models.bases.problem import exact_gradient
 from sgmc.models.bases.model import NEARBY, Model, compiled
 
 POINTS = 3  # at which a model is looked at
