@@ -68,13 +68,16 @@ modules.append(extension(UTILITY, ["sgmc/_cyutility.c"]))
 
 
 class Build(build_ext):
-    """Compile, then write what the registry of the built package knows: its public names."""
+    """Compile, then write what the built package knows of itself: public names and the stub."""
 
     def run(self):
         """See `setuptools.command.build_ext`."""
         super().run()
         built = Path("." if self.inplace else self.build_lib).resolve()
-        code = f"from sgmc.api import names; names.write({str(built / 'sgmc')!r})"
+        code = (
+            f"from sgmc.api import names; names.write({str(built / 'sgmc')!r})\n"
+            f"from sgmc.api import stubs; stubs.write({str(built / 'sgmc')!r})"
+        )
         subprocess.run(
             [sys.executable, "-c", code],
             check=True,

@@ -1,8 +1,11 @@
 """Every error and warning of sgmc, so that users can catch them by name.
 
 Errors say what is wrong, name the column or argument, and say what to do.  Warnings are one family,
-`SGMCWarning`; each carries the advice that the summary repeats.
+`SGMCWarning`; each carries the advice that the summary repeats, and points at the user's line.
 """
+
+import sys
+import warnings
 
 
 class SGMCError(Exception):
@@ -138,3 +141,34 @@ class InfluenceWarning(SGMCWarning):
 
 class CheckpointWarning(SGMCWarning):
     """A checkpoint could not be written; the run went on."""
+
+
+def caller():
+    """Return the nearest frame outside the package: the user's line."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and inside(frame):
+        frame = frame.f_back
+    return frame
+
+
+def inside(frame):
+    """Return whether a frame runs code of this package."""
+    return str(frame.f_globals.get("__name__")).partition(".")[0] == __name__.partition(".")[0]
+
+
+def warn(warning):
+    """Issue a warning at the user's line, however deep in the package it was noticed.
+
+    Parameters
+    ----------
+    warning : SGMCWarning
+    """
+    frame = caller()
+    warnings.warn_explicit(
+        warning,
+        None,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        frame.f_globals.get("__name__"),
+        frame.f_globals.setdefault("__warningregistry__", {}),
+    )

@@ -1,4 +1,4 @@
-"""The command line: ``sgmc fit FORMULA DATA`` and ``sgmc samplers``."""
+"""The command line: ``sgmc fit FORMULA DATA``, ``sgmc samplers`` and ``sgmc describe NAME``."""
 
 import argparse
 import json
@@ -8,22 +8,11 @@ import textwrap
 import warnings
 from dataclasses import asdict
 
-from sgmc.errors import SGMCError, SGMCWarning
+from sgmc.arguments.keywords import FORMULA, REGRESSION, TABLE, rows
+from sgmc.errors import ArgumentError, SGMCError, SGMCWarning
+from sgmc.version import __version__
 
 OK, BAD_INPUT, INTERRUPTED = 0, 2, 130
-FIT_ARGUMENTS = (
-    "sampler",
-    "gradient",
-    "batch_size",
-    "step_size",
-    "draws",
-    "chains",
-    "seed",
-    "time_limit",
-    "checkpoint",
-    "cov_type",
-    "tune",
-)
 
 
 class Parser(argparse.ArgumentParser):
@@ -37,6 +26,7 @@ class Parser(argparse.ArgumentParser):
 def parser():
     """The argument parser."""
     top = Parser(prog="sgmc", description="Scalable Bayesian regression from the command line.")
+    top.add_argument("--version", action="version", version=f"sgmc {__version__}")
     commands = top.add_subparsers(dest="command", required=True)
     fit = commands.add_parser("fit", help="fit a model and print its summary")
     fit.add_argument("formula", help='e.g. "y ~ ." or "y ~ x1 + C(g)"')
@@ -44,40 +34,38 @@ def parser():
         "data", help="a .csv, .csv.gz or .parquet file, or dataset:NAME, e.g. dataset:fair"
     )
     fit.add_argument("--model", default="logit", help="the verb (default: logit)")
-    fit.add_argument(
-        "--sampler", default="auto", help="auto, lmsgld, sgld-cv, mala, ...; see `sgmc samplers`"
-    )
-    fit.add_argument("--gradient", help="taylor, cv, saga, svrg or simple")
-    fit.add_argument("--batch-size", type=int)
-    fit.add_argument("--step-size", type=float)
-    fit.add_argument(
-        "--tune",
-        metavar="METHOD",
-        help="mamba, grid, default or heuristic: choose step and minibatch by a race first",
-    )
-    fit.add_argument(
-        "--cov-type",
-        default="nonrobust",
-        help="robust: the sandwich's covariance (default: nonrobust)",
-    )
-    fit.add_argument("--draws", type=int, default=1000, help="kept draws a chain (default: 1000)")
-    fit.add_argument("--chains", type=int, default=4)
-    fit.add_argument("--seed", type=int)
-    fit.add_argument("--time-limit", type=float, help="seconds")
-    fit.add_argument(
-        "--checkpoint",
-        help="a file for the state of the run; if it is there, the run goes on from it",
-    )
+    for row in options():
+        fit.add_argument(
+            "--" + row.name.replace("_", "-"),
+            type=row.option,
+            default=argparse.SUPPRESS,
+            metavar=row.name.upper(),
+            help=help_of(row),
+        )
     fit.add_argument("--json", action="store_true", help="print the summary as JSON")
     commands.add_parser("samplers", help="list samplers and their parameters")
+    describe = commands.add_parser("describe", help="explain a verb, a sampler or an argument")
+    describe.add_argument("name", help="e.g. logit, sgld or batch_size")
     return top
+
+
+def options():
+    """Return the rows of the keywords that are options of ``sgmc fit``."""
+    return [row for row in rows(FORMULA, REGRESSION) if row.option is not None]
+
+
+def help_of(row):
+    """Return the help of an option: the row's first sentence, what is allowed, and the default."""
+    default = "" if row.default is None else f"default: {row.default}"
+    details = "; ".join(part for part in (row.typed, default) if part)
+    return f"{row.brief.replace('`', '')}{details and f' ({details})'}".replace("%", "%%")
 
 
 def main(arguments=None):
     """Run the command line; returns the exit status."""
-    options = parser().parse_args(arguments)
+    asked = parser().parse_args(arguments)
     try:
-        return samplers() if options.command == "samplers" else fit(options)
+        return {"samplers": samplers, "describe": describe, "fit": fit}[asked.command](asked)
     except KeyboardInterrupt:
         print("sgmc: interrupted before the first draw", file=sys.stderr)
         return INTERRUPTED
@@ -88,7 +76,7 @@ def main(arguments=None):
         return OK
 
 
-def samplers():
+def samplers(asked):
     """Print the registry."""
     from sgmc.registry import room
 
@@ -99,27 +87,44 @@ def samplers():
     return OK
 
 
-def fit(options):
+def describe(asked):
+    """Print what a verb, a sampler or an argument is."""
+    from sgmc.api import verbs
+    from sgmc.registry import room
+
+    name = asked.name.lower().replace("-", "_")
+    entries = [line for row in TABLE if row.name == name for line in row.lines()]
+    if name in room("samplers"):
+        print(room("samplers")[name].describe())
+    elif name in room("families"):
+        print(getattr(verbs, name).__doc__)
+    elif entries:
+        print("\n".join(entries))
+    else:
+        raise ArgumentError(f"{asked.name!r} is neither a verb, a sampler nor an argument of a fit")
+    return OK
+
+
+def fit(asked):
     """Fit, print, and say by the exit status whether the run was interrupted."""
     from sgmc.api import verbs
-    from sgmc.errors import ArgumentError
     from sgmc.registry import room
 
     # background jobs of a shell start with it ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
     known = sorted(room("families"))
-    if options.model not in known:
-        raise ArgumentError(f"--model {options.model!r} is not known; known: {', '.join(known)}")
-    verb = getattr(verbs, options.model)
+    if asked.model not in known:
+        raise ArgumentError(f"--model {asked.model!r} is not known; known: {', '.join(known)}")
+    verb = getattr(verbs, asked.model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)  # the summary repeats them
         results = verb(
-            options.formula,
-            read(options.data),
-            **{name: getattr(options, name) for name in FIT_ARGUMENTS},
+            asked.formula,
+            read(asked.data),
+            **{row.name: vars(asked)[row.name] for row in options() if row.name in vars(asked)},
         )
-    print(as_json(results) if options.json else results.summary())
-    if results.tuning is not None and not options.json:
+    print(as_json(results) if asked.json else results.summary())
+    if results.tuning is not None and not asked.json:
         from sgmc.results.report.summary import WIDTH
 
         print("\n".join(textwrap.wrap(f"Tuning: {results.tuning}", WIDTH, subsequent_indent="  ")))

@@ -12,6 +12,7 @@ from sgmc.registry import ROOMS, belongs, room
 
 FIXED = {
     "sgmc.api.verbs": ("glm", "sample"),
+    "sgmc.api.versions": ("show_versions",),
     "sgmc.models.bases.model": ("Model",),
     "sgmc.models.user.model": ("JaxModel", "CompiledModel"),
     "sgmc.models.user.check": ("check_model",),

@@ -4,8 +4,6 @@ import os
 import threading
 from contextlib import contextmanager
 
-from threadpoolctl import threadpool_limits
-
 _lock = threading.Lock()
 _inside = 0
 _limits = None
@@ -16,6 +14,8 @@ def one_blas_thread():
     """Limit BLAS to one thread while any thread of this process is inside;
     the last one out restores what was.
     """
+    from threadpoolctl import threadpool_limits  # at first use: a build has only numpy and scipy
+
     global _inside, _limits
     with _lock:
         if _inside == 0:

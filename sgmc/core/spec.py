@@ -4,72 +4,30 @@ Validation, `describe()`, `repr` and the command line all read that table.  A sp
 arrays and no state; compiled objects are built from it for each fit, one set a chain.
 """
 
+import inspect
 import math
-import numbers
-from dataclasses import dataclass
 
+from sgmc.arguments.parameter import Parameter
+from sgmc.arguments.signatures import filled
 from sgmc.errors import ArgumentError
 
-
-@dataclass(frozen=True)
-class Parameter:
-    """One row of a parameter table: a number in an open interval, a whole one in a closed interval,
-    or one of some choices.
-    """
-
-    name: str
-    default: object
-    doc: str
-    low: float = -math.inf
-    high: float = math.inf
-    choices: tuple = ()
-    whole: bool = False
-
-    @property
-    def span(self):
-        """What is allowed, as text."""
-        return " | ".join(map(repr, self.choices)) or f"{self.low:g} .. {self.high:g}"
-
-    def shown(self, value):
-        """A value as text."""
-        return repr(value)
-
-    def check(self, value, owner):
-        """`value` if it is allowed; else ArgumentError with the range."""
-        if self.choices:
-            if value not in self.choices:
-                raise ArgumentError(
-                    f"{owner}: {self.name}={value!r} is not one of "
-                    f"{', '.join(map(repr, self.choices))}"
-                )
-            return value
-        if self.whole:
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, numbers.Integral)
-                or not self.low <= value <= self.high
-            ):
-                raise ArgumentError(
-                    f"{owner}: {self.name}={value!r} must be a whole number from {self.low} to "
-                    f"{self.high}"
-                )
-            return int(value)
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, numbers.Real)
-            or not self.low < value < self.high
-        ):
-            raise ArgumentError(
-                f"{owner}: {self.name}={value!r} must be a number between {self.low:g} and "
-                f"{self.high:g}"
-            )
-        return float(value)
+__all__ = ["Parameter", "SamplerSpec", "Spec", "langevin_variance"]
 
 
 class Spec:
     """Base of named specifications; keyword arguments are the rows of `parameters`."""
 
     parameters = ()
+
+    def __init_subclass__(cls, **how):
+        """Give the class a signature and documentation of its parameters."""
+        super().__init_subclass__(**how)
+        text = inspect.cleandoc(vars(cls).get("__doc__") or "")
+        if text and cls.parameters and "\nParameters\n" not in text:
+            entries = [line for row in cls.parameters for line in row.lines()]
+            cls.__doc__ = "\n".join([text, "", "Parameters", "----------", *entries])
+        own = list(filled(cls.__init__, cls.parameters).parameters.values())
+        cls.__signature__ = inspect.Signature(own[1:])
 
     def __init__(self, **values):
         known = {p.name: p for p in self.parameters}

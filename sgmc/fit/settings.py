@@ -1,10 +1,9 @@
 """The arguments of a fit, checked once."""
 
-import difflib
-import inspect
 import numbers
 import os
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -15,6 +14,8 @@ from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.coordinates import sandwich
 from sgmc.arguments.arrays import numeric
+from sgmc.arguments.keywords import SETTINGS
+from sgmc.arguments.signatures import refuse_unknown
 from sgmc.fit.run.checkpoint import read
 from sgmc.fit.run.progress import reporter
 
@@ -143,9 +144,9 @@ def check_covariance(cov_type):
         )
 
 
-def entropy(seed):
+def entropy(seed, name="seed"):
     """The number that a SeedSequence starts from: a seed given, or a fresh one,
-    which results report.
+    which results report; `name` is the argument's in messages.
     """
     if isinstance(seed, np.random.SeedSequence):
         plain = isinstance(seed.entropy, numbers.Integral) and not seed.spawn_key
@@ -154,27 +155,28 @@ def entropy(seed):
             if plain
             else int.from_bytes(seed.generate_state(2, np.uint64).tobytes(), "little")
         )
+    if isinstance(seed, np.random.BitGenerator):
+        seed = np.random.Generator(seed)
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(2**63))
     if seed is None:
         return np.random.SeedSequence().entropy
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
         raise ArgumentError(
-            f"seed={seed!r} must be a whole number, at least 0, or a numpy SeedSequence or "
-            "Generator"
+            f"{name}={seed!r} must be a whole number, at least 0, or a numpy SeedSequence, "
+            "BitGenerator or Generator"
         )
     return int(seed)
 
 
-def unknown_argument(name):
-    """The TypeError for an argument that a fit has not, with the nearest one."""
-    known = [p for p in inspect.signature(settings).parameters if p != "unknown"]
-    known += ["prior", "tune", "weights", "offset", "strata", "subset", "missing"]
-    near = difflib.get_close_matches(name, known, n=1)
-    return TypeError(
-        f"fit() got an unexpected keyword argument {name!r}"
-        + (f"; did you mean {near[0]!r}?" if near else "")
-    )
+def one_seed(arguments):
+    """Return the arguments of a fit with `rng`, if it is given, as `seed`."""
+    rest = {name: value for name, value in arguments.items() if name != "rng"}
+    if arguments.get("rng") is None:
+        return rest
+    if rest.get("seed") is not None:
+        raise ArgumentError("seed and rng are both given: leave one of them out")
+    return {**rest, "seed": entropy(arguments["rng"], "rng")}
 
 
 def seed_of_run(seed, checkpoint):
@@ -183,29 +185,7 @@ def seed_of_run(seed, checkpoint):
     return entropy(seed) if found is None else found.mark["seed"]
 
 
-def settings(
-    sampler="auto",
-    gradient=None,
-    subsample="block",
-    batch_size=None,
-    step_size=None,
-    precondition="mode",
-    init=None,
-    draws=1000,
-    thin=None,
-    warmup=None,
-    chains=4,
-    threads=None,
-    seed=None,
-    cov_type="nonrobust",
-    time_limit=None,
-    max_data_passes=None,
-    progress=None,
-    dtype="float64",
-    checkpoint=None,
-    keep=None,
-    **unknown,
-):
+def settings(**given):
     """Check every argument of a fit; see `sgmc.logit` for their meaning.
 
     Raises
@@ -217,42 +197,42 @@ def settings(
     TypeError
         For arguments that there are none of.
     """
-    if unknown:
-        raise unknown_argument(next(iter(unknown)))
-    check_covariance(cov_type)
-    spec, gradient = registry.sampler_and_gradient(sampler, gradient)
-    if precondition is not None and not (
-        isinstance(precondition, str) and precondition in PRECONDITIONERS
+    refuse_unknown("fit()", given, SETTINGS)
+    asked = SimpleNamespace(**{**SETTINGS, **given})
+    check_covariance(asked.cov_type)
+    spec, gradient = registry.sampler_and_gradient(asked.sampler, asked.gradient)
+    if asked.precondition is not None and not (
+        isinstance(asked.precondition, str) and asked.precondition in PRECONDITIONERS
     ):
         raise ArgumentError(
-            f"precondition={precondition!r} is not one of 'mode', 'dense', 'diag', None"
+            f"precondition={asked.precondition!r} is not one of 'mode', 'dense', 'diag', None"
         )
-    if str(dtype) not in ("float64", "float32"):
-        raise ArgumentError(f"dtype={dtype!r} must be 'float64' or 'float32'")
-    if cov_type == "robust":
-        sandwich.refuse(spec, precondition)
-    adaptive = isinstance(batch_size, str) and batch_size == "adaptive"
-    draws, chains = whole("draws", draws, 1, False), whole("chains", chains, 1, False)
+    if str(asked.dtype) not in ("float64", "float32"):
+        raise ArgumentError(f"dtype={asked.dtype!r} must be 'float64' or 'float32'")
+    if asked.cov_type == "robust":
+        sandwich.refuse(spec, asked.precondition)
+    adaptive = isinstance(asked.batch_size, str) and asked.batch_size == "adaptive"
+    draws, chains = whole("draws", asked.draws, 1, False), whole("chains", asked.chains, 1, False)
     return Settings(
         spec,
         gradient,
-        registry.lookup("subsampling", subsample, "subsample").name,
-        None if adaptive else whole("batch_size", batch_size, 1),
+        registry.lookup("subsampling", asked.subsample, "subsample").name,
+        None if adaptive else whole("batch_size", asked.batch_size, 1),
         adaptive,
-        step(step_size),
-        precondition,
-        start(init),
+        step(asked.step_size),
+        asked.precondition,
+        start(asked.init),
         draws,
-        whole("thin", thin, 1),
-        warmup_steps(warmup),
+        whole("thin", asked.thin, 1),
+        warmup_steps(asked.warmup),
         chains,
-        whole("threads", threads, 1) or min(chains, os.cpu_count() or 1),
-        seed_of_run(seed, writable(checkpoint)),
-        positive("time_limit", time_limit),
-        positive("max_data_passes", max_data_passes),
-        reporter(progress),
-        np.dtype(str(dtype)),
-        writable(checkpoint),
-        cov_type,
-        keep=kept(keep),
+        whole("threads", asked.threads, 1) or min(chains, os.cpu_count() or 1),
+        seed_of_run(asked.seed, writable(asked.checkpoint)),
+        positive("time_limit", asked.time_limit),
+        positive("max_data_passes", asked.max_data_passes),
+        reporter(asked.progress),
+        np.dtype(str(asked.dtype)),
+        writable(asked.checkpoint),
+        asked.cov_type,
+        keep=kept(asked.keep),
     )

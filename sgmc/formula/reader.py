@@ -4,8 +4,6 @@ Patsy does the algebra of terms and finds contrasts and stateful transforms; the
 here, in chunks and straight into its place, from pieces that can be pickled.
 """
 
-import sys
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,18 +23,14 @@ from sgmc.formula.design import (
 )
 from sgmc.formula.frames import as_frame
 from sgmc.formula.outcomes import OUTCOMES, counts
-from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError
+from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, caller, warn
 
 
 def caller_scope():
     """The names of the nearest caller outside sgmc, for `read`:
     ``read(formula, data, scope=caller_scope())``.
     """
-    frame = sys._getframe(1)
-    while (
-        frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sgmc"
-    ):
-        frame = frame.f_back
+    frame = caller()
     return {**frame.f_globals, **frame.f_locals}
 
 
@@ -214,7 +208,7 @@ class _Reader:
         """The finished table."""
         terms, gaps, left_out = self._choose_columns(used_elsewhere)
         if left_out:
-            warnings.warn(left_out_warning(left_out), stacklevel=3)
+            warn(left_out_warning(left_out))
         gaps.check("drop")
         response = self._response(gaps)
         spec = self._fit(terms, gaps)

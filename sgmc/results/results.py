@@ -1,10 +1,9 @@
 """The results of a fit."""
 
-import warnings
-
 import numpy as np
 
 from sgmc.diagnostics import convergence
+from sgmc.errors import warn
 from sgmc.results import files
 from sgmc.results.checks import noise
 from sgmc.results.absent import refusal
@@ -73,7 +72,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         except KeyboardInterrupt:  # the draws are there: a first Ctrl-C does not lose them
             state = summarised(model, fit)
         for concern in state["warnings"][len(model.notes) :]:  # the formula has issued its own
-            warnings.warn(concern, stacklevel=5)
+            warn(concern)
         return cls({**state, **cls.besides(fit), "_continuation": Continuation(arguments)}, fit)
 
     @classmethod

@@ -221,6 +221,11 @@ class Ingredient(Parameter):
         """See `Parameter.span`."""
         return "None, a function or a matrix" if self.matrix else "None or a function"
 
+    @property
+    def annotation(self):
+        """See `Parameter.annotation`."""
+        return "Callable[..., Any] | ArrayLike | None" if self.matrix else "Callable[..., Any] | None"
+
     def check(self, value, owner):
         """See `Parameter.check`."""
         if value is None or callable(value):

@@ -1,15 +1,18 @@
 """The verb `tune`, and ``tune=`` of a fit."""
 
 import difflib
+import inspect
 import os
 import time
 from dataclasses import replace
 
+from sgmc.arguments.keywords import METHODS, TUNE, names, rows
+from sgmc.arguments.signatures import refuse_unknown, with_keywords
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.core.blas import one_blas_thread
 from sgmc.fit import build_chain, check_init, decide, share_design_effect
-from sgmc.fit.settings import entropy, positive, settings, whole
+from sgmc.fit.settings import entropy, one_seed, positive, settings, whole
 from sgmc.tuning.arms import Planner, arms_of, refuse
 from sgmc.tuning.race import (
     RACE_MEMORY,
@@ -22,25 +25,14 @@ from sgmc.tuning.race import (
     shares_of,
 )
 from sgmc.tuning.result import TuneResult
-from sgmc.tuning.scores import metric_of
 
-METHODS = ("mamba", "grid", "default", "heuristic")
 DEFAULT_BUDGET = 5000  # steps of the winner, where no budget is given
+# arguments of a fit that a race has too
+PASSED = set(names(TUNE)) - {"prior", "rng"}
 HEURISTIC_SHARE = 10  # the heuristic's minibatch: a tenth of the rows
-PASSED = (
-    "gradient",
-    "subsample",
-    "batch_size",
-    "step_size",
-    "precondition",
-    "init",
-    "threads",
-    "seed",
-    "progress",
-    "dtype",
-)
 
 
+@with_keywords(*rows(TUNE))
 def tune(
     model,
     sampler="sgld",
@@ -52,7 +44,7 @@ def tune(
     budget_steps=None,
     time_limit=None,
     prior=None,
-    **arguments,
+    **given,
 ):
     r"""Choose step, minibatch and any declared parameter of a sampler by the quality of its draws.
 
@@ -92,12 +84,7 @@ def tune(
         same for any number of threads.  Default 5000 steps.
     time_limit : float, optional
         Seconds of the whole race instead, scores included; then other runs may choose other arms.
-    prior
-        As in `sgmc.logit`.
-    **arguments
-        ``gradient subsample batch_size step_size precondition init threads seed progress
-        dtype``, as in a fit.  Of `progress`, ``(done, total)`` are steps of an arm of median cost,
-        in all arms and rungs, or seconds where there is a `time_limit`.
+    {keywords}
 
     Returns
     -------
@@ -107,8 +94,17 @@ def tune(
     ------
     ArgumentError, NotSupported
         Naming the argument and saying what to do.
+
+    Notes
+    -----
+    The arguments from `prior` on are those of a fit.  Of `progress`, ``(done, total)`` are steps of
+    an arm of median cost, in all arms and rungs, or seconds where there is a `time_limit`.
     """
+    from sgmc.tuning.scores import metric_of  # with all that results need, such as pandas
+
     begun = time.perf_counter()
+    refuse_unknown("tune()", given, [*inspect.signature(tune).parameters])
+    arguments = one_seed(given)
     if not hasattr(model, "problem"):
         raise ArgumentError(
             "tune needs a model such as sgmc.Logit.from_formula(formula, data), not "
@@ -168,12 +164,6 @@ def check_method(method, name="method"):
 
 def checked_settings(sampler, method, model, arguments):
     """Settings of all arms."""
-    for name in arguments:
-        if name not in PASSED:
-            raise TypeError(
-                f"tune() got an unexpected keyword argument {name!r}; it has, besides its own: "
-                f"{', '.join(PASSED)}"
-            )
     usual = model.usual() if hasattr(model, "usual") else {}
     given = {
         name: value

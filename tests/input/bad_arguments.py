@@ -151,10 +151,12 @@ ARGUMENTS = [
     ],
     *[
         (
-            dict(seed=v),
+            {name: v},
             ArgumentError,
-            f"seed={v!r} must be a whole number, at least 0, or a numpy SeedSequence or Generator",
+            f"{name}={v!r} must be a whole number, at least 0, or a numpy SeedSequence, "
+            "BitGenerator or Generator",
         )
+        for name in ("seed", "rng")
         for v in (-1, 1.5, "1", True, [1, 2])
     ],
     *[

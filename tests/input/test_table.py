@@ -1,6 +1,5 @@
 """Every entry of the table, for every regression model; and no argument of a fit takes nonsense."""
 
-import inspect
 import re
 import warnings
 
@@ -8,15 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sgmc.arguments.keywords import FORMULA, REGRESSION, names
 from sgmc.errors import SGMCError, SGMCWarning
-from sgmc.fit.settings import settings
-from sgmc.models.regression.model import Regression
 
 from .cases import CASES
 from .conftest import content
 from .table import TABLE, main
 
 NATIVE = {"sampel", "n_draws", "family", "pvalues", "predict before", "save to", "load a file that"}
+# positional, or refused by name elsewhere
+NOT_HERE = ("formula", "data", "tune")
 NONSENSE = [
     object(),
     np.array([1.0, 2.0]),
@@ -32,12 +32,7 @@ NONSENSE = [
     "",
     pd.NA,
 ]
-ARGUMENTS = [name for name in inspect.signature(settings).parameters if name != "unknown"]
-ARGUMENTS += [
-    name
-    for name, p in inspect.signature(Regression.from_formula).parameters.items()
-    if p.kind is p.KEYWORD_ONLY and name != "scope"
-] + ["prior"]
+ARGUMENTS = [name for name in [*names(FORMULA, REGRESSION), "keep"] if name not in NOT_HERE]
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,17 @@
 """Models that are no regressions: the base of the package's own and of users'."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
+from sgmc.arguments.keywords import ARRAYS, FORMULA, MODEL, REGRESSION, names, rows
+from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.core.limits import CENTRAL_DIFFERENCE
 from sgmc.errors import ArgumentError, NotSupported
 
 MAX_DIFFERENCED = 50  # numbers of theta up to which gradients are computed by differences
-REGRESSION_ARGUMENTS = (
-    "formula",
-    "data",
-    "weights",
-    "offset",
-    "exposure",
-    "strata",
-    "subset",
-    "missing",
-    "cov_type",
-    "dtype",
-)
+REGRESSION_ARGUMENTS = [name for name in names(FORMULA, ARRAYS, REGRESSION) if name not in names(MODEL)]
 
 
 class Model:
@@ -179,52 +171,56 @@ class Model:
             "parameters>"
         )
 
-    def fit(self, *, prior=None, **arguments):
-        """Sample the posterior; the arguments are those of `sgmc.logit` that are not about a
-        formula and its table.
+    @per_class(MODEL)
+    def fit(self, **given):
+        """Sample the posterior.
 
         Parameters
         ----------
-        prior : prior or dict, optional
-            One for all parameters, or by name: ``{"W": sgmc.normal(0, 1), "sigma":
-            sgmc.exponential(2), "*": "flat"}``.
-        precondition : {"mode", "dense", "diag", None}
-            ``"mode"``: whitened at the mode where there is one and at most 300 free numbers, else
-            the parameters' own coordinates (the free numbers of constrained ones), as with None.
-        subsample : {"uniform", "replacement", "block", "preferential", "stratified"}
-            Default ``"uniform"``, a simple sample of rows without replacement.
-        init : dict or array, optional
-            Where chains start, by name or as a vector; with a first axis, one for each chain.
-        keep : list of str, optional
-            Parameters whose draws are kept, in models without a Gaussian approximation; of the
-            others there are means and sds (`ModelResults.moments`).  Default: all, or where they
-            are over 1 GB an even sample of 200 numbers.
-        **arguments
-            ``sampler gradient batch_size step_size draws thin warmup chains threads seed tune
-            time_limit max_data_passes progress checkpoint``.  ``threads`` is 1 by default for
-            models in Python, which hold the interpreter lock.
+        {keywords}
 
         Returns
         -------
         ModelResults
+            Or the model's own kind of results.
+
+        Raises
+        ------
+        ArgumentError, NotSupported
+            Naming the argument and saying what to do.
         """
-        self.refuse(arguments)
-        given = {**self.usual(), **arguments}
-        if given.get("tune") is None:
-            given.pop("tune", None)
-            return self.continue_from(None, {"prior": prior, **given})
+        from sgmc.fit.settings import one_seed
+
+        known = [*names(MODEL), *REGRESSION_ARGUMENTS]
+        refuse_unknown(f"{type(self).__name__}.fit()", given, known)
+        self.refuse(given)
+        derived = self.derived() if given.get("sampler") is None else {}
+        arguments = {"prior": None, **self.usual(), **derived, **one_seed(given)}
+        if arguments.get("tune") is None:
+            arguments.pop("tune", None)
+            return self.continue_from(None, arguments)
         from sgmc.tuning.tuner import chosen
 
-        given, race = chosen(self, prior, given)
-        results = self.continue_from(None, {"prior": prior, **given}, tuned=True)
+        prior = arguments.pop("prior")
+        arguments, race = chosen(self, prior, arguments)
+        results = self.continue_from(None, {"prior": prior, **arguments}, tuned=True)
         results.tuning = race
         return results
 
+    def derived(self):
+        """Return arguments of a fit without a `sampler` that follow from the data, a dict."""
+        return {}
+
     def usual(self):
-        """Arguments of `fit` whose defaults are others than those of regressions, a dict."""
-        # others would wait for the interpreter lock, and slow this one down
-        one = {} if compiled(self) else {"threads": 1}
-        return {"subsample": "block" if self.shuffled else "uniform", **one, **self.defaults}
+        """Return the arguments of `fit` whose defaults differ from those of regressions."""
+        return usual(type(self), self.shuffled, self.defaults)
+
+    @classmethod
+    def _keywords(cls, *takers):
+        """Return the rows of the keywords of `takers`, with the defaults of this class."""
+        own = {} if cls.derived is Model.derived else {"sampler": None}
+        own |= usual(cls, cls.shuffled, cls.defaults if isinstance(cls.defaults, dict) else {})
+        return [replace(row, default=own.get(row.name, row.default)) for row in rows(*takers)]
 
     def refuse(self, arguments):
         """Refuse arguments of regressions by name."""
@@ -239,8 +235,6 @@ class Model:
         """Fit from where a saved run was (None: from the start), with all arguments of `fit` as a
         dict, `tuned` by a race or not.
         """
-        from dataclasses import replace
-
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import settings
 
@@ -273,9 +267,16 @@ class Model:
             return general_problem(made, self.prior if prior is None else prior, checked)
 
 
-def compiled(model):
-    """Whether a model's kernel runs without the interpreter lock."""
-    return type(model).kernel is not Model.kernel
+def compiled(kind):
+    """Return whether models of a class run without the interpreter lock."""
+    return kind.kernel is not Model.kernel
+
+
+def usual(kind, shuffled, defaults):
+    """Return the defaults of a class of models that differ from those of regressions, a dict."""
+    # more threads of a model in Python would wait for the interpreter lock
+    one = {} if compiled(kind) else {"threads": 1}
+    return {"subsample": "block" if shuffled else "uniform", **one, **defaults}
 
 
 def callables(model, layout):

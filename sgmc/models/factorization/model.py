@@ -8,7 +8,6 @@ import numpy as np
 from sgmc.errors import ArgumentError, DataError
 from sgmc.fit.settings import positive, whole
 from sgmc.models.bases.model import Model
-from sgmc.models.factorization.data import pair_table, rating_table
 from sgmc.samplers.hamiltonian import BAOAB
 
 ORDER = 7  # seed of the order of the ratings, which is no choice of a user's
@@ -24,6 +23,8 @@ class Factorization(Model):
     centre = 0.0
 
     def __init__(self, ratings, columns, dim, test, clip):
+        from sgmc.models.factorization.data import pair_table, rating_table  # they need pandas
+
         self.columns, self.dim = columns, whole("dim", dim, 1, allow_none=False)
         if self.dim > MAX_DIM:
             raise ArgumentError(f"dim={dim} is too many: at most {MAX_DIM}")
@@ -100,22 +101,6 @@ class Factorization(Model):
             )
         return partial(Rated, pairs=pairs, form=self.form())
 
-    def fit(self, **arguments):
-        """As `Model.fit`.  Without a `sampler` it is `baoab`, with a step by the largest number of
-        ratings of a user or an item.
-
-        The defaults are then a batch of a fifth of the ratings, at least 2000, 1000 steps of
-        warmup, and five steps between draws.  Other samplers want a `step_size` in the units of the
-        factors, and have the defaults of all models: a hundredth of the ratings in a batch.
-        """
-        given = self.own_defaults if arguments.get("sampler") is None else {}
-        return super().fit(**{**given, **arguments})
-
-    @property
-    def own_defaults(self):
-        """Arguments of `fit` for the default sampler."""
-        raise NotImplementedError
-
     @property
     def batch(self):
         """Ratings of a default batch: a fifth."""
@@ -176,6 +161,13 @@ class BPMF(Factorization):
     ------
     DataError
         For missing columns or numbers, and for users who rated an item twice.
+
+    Notes
+    -----
+    Without a `sampler`, `fit` uses ``"baoab"`` with a step by the largest number of ratings of a
+    user or an item, batches of a fifth of the ratings (at least 2000), 1000 steps of warmup, and
+    five steps per kept draw.  Other samplers need a `step_size` in the units of the factors, and
+    have the defaults of all models: a hundredth of the ratings per mini-batch.
 
     Examples
     --------
@@ -270,8 +262,7 @@ class BPMF(Factorization):
                 theta[where] = START_PRECISION
         return theta
 
-    @property
-    def own_defaults(self):
+    def derived(self):
         """Arguments of `fit` for the default sampler: the step in units of 1/sqrt(curvature)
         of who has most ratings.
 
@@ -382,8 +373,7 @@ class PPMF(Factorization):
             theta[where[rate]] = self.hyper[shape] / level
         return theta
 
-    @property
-    def own_defaults(self):
+    def derived(self):
         """Arguments of `fit` with the default sampler."""
         e = float(
             LEAPFROG_STEP_OF_LOGS

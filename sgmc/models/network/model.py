@@ -186,19 +186,10 @@ class BNN(Model):
         if self.hyperprior is not None:
             self.parameters["log_precision"], self.prior = (2 * len(sizes) - 2,), None
 
-    def fit(self, *, prior=None, **arguments):
-        """See `Model.fit`; without a `sampler` the defaults are those of the class's notes, with
-        one they are `Model`'s.
-
-        Returns
-        -------
-        NetworkResults
-        """
-        own = {} if arguments.get("sampler") is not None or self.scaled else self.derived()
-        return super().fit(prior=prior, **{**own, **arguments})
-
     def derived(self):
-        """Arguments of `fit` where no sampler is asked for."""
+        """See `Model`."""
+        if self.scaled:
+            return {}
         if self.n <= SMALL and (self.hyperprior is None or not self.refresh):
             return {"sampler": "hmc"}
         from sgmc.samplers.hamiltonian import SGHMC

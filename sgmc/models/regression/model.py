@@ -3,6 +3,9 @@
 import time
 from dataclasses import replace
 
+from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, REGRESSION, names, rows
+from sgmc.arguments.parameter import REQUIRED, Keyword
+from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.data import (
     RegressionData,
@@ -14,24 +17,6 @@ from sgmc.models.regression.data import (
 
 class Regression:
     """Base of regression models; use `Logit` and its siblings.
-
-    Parameters
-    ----------
-    endog : array_like (n,) or (n, 2)
-        Outcomes; of models of 0 and 1 also counts of successes and failures, as in statsmodels'
-        GLM.
-    exog : array_like (n, d), scipy CSR array, or pandas, polars or pyarrow table
-        The design; an intercept is a column of ones that you add yourself, as in statsmodels.
-    names : list of str, optional
-        Columns of the design.
-    weights : array_like (n,), optional
-        Frequency weights: the i-th log density counts weights[i] times.
-    offset : array_like (n,), optional
-        Added to the linear predictor.
-    exposure : array_like (n,), optional
-        Of counts: its log is added to the linear predictor.
-    strata : array_like (n,), optional
-        Groups of rows for ``subsample="stratified"``; the posterior does not depend on them.
 
     Raises
     ------
@@ -49,22 +34,41 @@ class Regression:
         if "family" in vars(cls):
             cls.name = cls.family.name
 
-    def __init__(
-        self,
-        endog,
-        exog,
-        *,
-        names=None,
-        weights=None,
-        offset=None,
-        exposure=None,
-        strata=None,
-        **options,
-    ):
+    @classmethod
+    def _keywords(cls, *takers):
+        """Return the rows of the keywords of `takers` that apply, and the family's own."""
+        made = {FORMULA, ARRAYS} & set(takers)
+        own = [option(*pair) for pair in cls.options.items()] if made else []
+        found = [row for row in rows(*takers) if row.name not in cls.unused()]
+        first = sum(row.default is REQUIRED for row in found)
+        return found[:first] + own + found[first:]
+
+    @classmethod
+    def unused(cls):
+        """Return the names of keywords that do not apply to the family."""
+        if cls.family is None:
+            return ()
+        several = cls.family.outcome == "category"
+        return ("exposure",) * (not cls.family.counts) + ("offset",) * several
+
+    @per_class(ARRAYS)
+    def __init__(self, endog, exog, **given):
+        """Make a model from arrays.
+
+        Parameters
+        ----------
+        endog : array_like (n,) or (n, 2)
+            Outcomes; of models of 0 and 1 also counts of successes and failures, as in statsmodels'
+            GLM.
+        exog : array_like (n, d), scipy CSR array, or pandas, polars or pyarrow table
+            The design; an intercept is a column of ones that you add yourself, as in statsmodels.
+        {keywords}
+        """
+        options, columns = self.split("()", ARRAYS, given)
         self.set_options(options)
-        self.check_applies(offset, exposure)
+        self.check_applies(columns["offset"], columns["exposure"])
         label, (endog, self.levels) = outcome_name(endog), self.coded(endog)
-        columns = dict(weights=weights, offset=offset, exposure=exposure, strata=strata)
+        names = columns.pop("names")
         self.data = from_arrays(
             endog, exog, label, names, columns, pairs=self.family.outcome == "binary"
         )
@@ -74,35 +78,31 @@ class Regression:
         self.check_outcomes()
 
     @classmethod
-    def from_formula(
-        cls,
-        formula,
-        data,
-        *,
-        weights=None,
-        offset=None,
-        exposure=None,
-        strata=None,
-        subset=None,
-        missing="drop",
-        scope=None,
-        **options,
-    ):
-        """A model from an R-style formula and a table.
+    def split(cls, method, taker, given):
+        """Return the family's own arguments, and those of the table with all their defaults.
 
         Parameters
         ----------
-        formula : str
-            As in R: ``"y ~ ."``, ``"y ~ x1 + C(g)"``, ``"y ~ . - x1"``;
-            ``"successes + failures ~ x1"`` for counts of both.
-        data : pandas, polars or pyarrow table, or dict of arrays
-            Never changed.
-        weights, offset, exposure, strata : str or array_like, optional
-            Column names or arrays.
-        subset : str, array_like or callable, optional
-            Rows to use.
-        missing : {"drop", "raise"}
-            What to do with rows that lack a needed value.
+        method : str
+            What the user called, after the class's name.
+        taker : str
+            FORMULA or ARRAYS.
+        given : dict
+        """
+        known = {row.name: row.default for row in rows(taker) if row.default is not REQUIRED}
+        refuse_unknown(cls.__name__ + method, given, {**known, **cls.options})
+        options = {name: given[name] for name in cls.options if name in given}
+        return options, {name: given.get(name, default) for name, default in known.items()}
+
+    @per_class(FORMULA, of_class=True)
+    def from_formula(cls, formula, data, *, scope=None, **given):
+        """Make a model from an R-style formula and a table.
+
+        Parameters
+        ----------
+        {keywords}
+        scope : dict, optional
+            Names that the formula may use besides columns.  Default: those of the caller.
 
         Raises
         ------
@@ -111,16 +111,12 @@ class Regression:
         """
         from sgmc import formula as front
 
-        cls.check_applies(offset, exposure)
+        options, inputs = cls.split(".from_formula()", FORMULA, given)
+        cls.check_applies(inputs["offset"], inputs["exposure"])
         table = front.read(
             formula,
             data,
-            weights=weights,
-            offset=offset,
-            exposure=exposure,
-            strata=strata,
-            subset=subset,
-            missing=missing,
+            **inputs,
             outcome=cls.family.outcome,
             scope=front.caller_scope() if scope is None else scope,
         )
@@ -128,7 +124,7 @@ class Regression:
         model.set_options(options)
         spec = table.spec
         intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
-        offset, given = total_offset(table.offset, table.exposure, table.trials)
+        offset, told = total_offset(table.offset, table.exposure, table.trials)
         notes = [front.left_out_warning(table.left_out)] if table.left_out else []
         model.data = RegressionData(
             table.y,
@@ -141,30 +137,18 @@ class Regression:
             table.trials,
             table.weights,
             table.strata,
-            given,
+            told,
             table.dropped,
             notes,
         )
         model.spec, model.formula, model.levels = spec, formula, spec.levels
         model.data.equations = equations(cls.family, spec.levels)
-        model.inputs = dict(
-            weights=weights,
-            offset=offset,
-            exposure=exposure,
-            strata=strata,
-            subset=subset,
-            missing=missing,
-        )
+        model.inputs = inputs
         model.check_outcomes()
         return model
 
     def set_options(self, given):
         """Take the model's own arguments, which choose its family."""
-        for name in given:
-            if name not in type(self).options:
-                raise TypeError(
-                    f"{type(self).__name__} got an unexpected keyword argument {name!r}"
-                )
         if type(self).options:
             self.options = {**type(self).options, **given}
             self.family = self.chosen_family(**self.options)
@@ -242,18 +226,33 @@ class Regression:
         """Names of the coefficients."""
         return self.data.names
 
-    def fit(self, *, prior=None, **arguments):
-        """Sample the posterior; the arguments are those of the verbs, see `sgmc.logit`.
+    @per_class(REGRESSION)
+    def fit(self, **given):
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        {keywords}
 
         Returns
         -------
-        Results
+        RegressionResults
+
+        Raises
+        ------
+        ArgumentError, NotSupported
+            Naming the argument and saying what to do.
         """
+        from sgmc.fit.settings import one_seed
+
+        refuse_unknown(f"{type(self).__name__}.fit()", given, names(*FIT))
+        arguments = {"prior": None, **one_seed(given)}
         if arguments.get("tune") is None:
             arguments.pop("tune", None)
-            return self.continue_from(None, {"prior": prior, **arguments})
+            return self.continue_from(None, arguments)
         from sgmc.tuning.tuner import chosen
 
+        prior = arguments.pop("prior")
         arguments, race = chosen(self, prior, arguments)
         results = self.continue_from(None, {"prior": prior, **arguments}, tuned=True)
         results.tuning = race
@@ -288,6 +287,17 @@ class Regression:
                 "subsample='stratified'"
             )
         return regression_problem(self.data, self.family, prior, checked)
+
+
+def option(name, default):
+    """The row of an argument that a family has for itself."""
+    return Keyword(
+        name,
+        default,
+        "A known value of this parameter; None: it is learned.",
+        "float > 0 or None",
+        "float | None",
+    )
 
 
 def equations(family, levels):

@@ -190,7 +190,7 @@ def look_at_prior(report, kernel, prior, layout, theta):
 
 def check_types(model, layout, theta, rows):
     """Single precision, of models in Python."""
-    if compiled(model):
+    if compiled(type(model)):
         return
     for name in ("log_lik", "grad"):
         found = getattr(model, name, lambda *_: 0.0)(layout.unpack(theta), rows)

@@ -3,7 +3,6 @@ of all rows or of a sample of them.
 """
 
 import math
-import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +10,7 @@ import pandas as pd
 
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import convergence
-from sgmc.errors import ArgumentError, InfluenceWarning
+from sgmc.errors import ArgumentError, InfluenceWarning, warn
 from sgmc.fit.settings import entropy, whole
 from sgmc.results.outcomes.residuals import in_order
 from sgmc.results.outcomes.rows import evenly, fitted_rows
@@ -112,14 +111,13 @@ def loo(results, rows=None, seed=None):
         outcomes,
     )
     if (k > out.good_k).any():
-        warnings.warn(
+        warn(
             InfluenceWarning(
                 f"{(k > out.good_k).sum()} of {len(k)} rows have a Pareto k above "
                 f"{out.good_k:.2f}, up to {k.max():.2f}: their share of elpd_loo is unsure.",
                 f"Look at them (row {chosen[np.argmax(k)]} first), or take a model with heavier "
                 "tails.",
-            ),
-            stacklevel=3,
+            )
         )
     return out
 

@@ -1,0 +1,357 @@
+"""The table of fit keywords: one row for each argument of verbs, models, fits and the command line.
+
+From it come defaults, the errors for unknown arguments, signatures, docstrings, the options of the
+command line and the package's stub.  A new argument of a fit is a row here, and a check where
+`sgmc.fit.settings` checks the others.
+"""
+
+from sgmc.arguments.parameter import REQUIRED, Keyword, number_or_word
+
+# Who takes an argument.
+FORMULA = "formula"  # verbs, and from_formula() of regressions
+ARRAYS = "arrays"  # regressions made from arrays
+REGRESSION = "regression"  # verbs, and fit() of regressions
+MODEL = "model"  # fit() of all other models
+TUNE = "tune"  # passed on by tune()
+FIT = (REGRESSION, MODEL)
+RACED = (REGRESSION, MODEL, TUNE)
+METHODS = ("mamba", "grid", "default", "heuristic")
+
+
+TABLE = (
+    Keyword(
+        "formula",
+        REQUIRED,
+        """As in R: ``"y ~ x1 + C(g)"``; ``"y ~ ."`` for all other columns, ``"y ~ . - x1"``;
+        backticks around names with spaces.  Where outcomes are 0 and 1 also
+        ``"successes + failures ~ x1"``, counts of both in each row (R's ``cbind``).""",
+        "str",
+        "str",
+        (FORMULA,),
+    ),
+    Keyword(
+        "data",
+        REQUIRED,
+        "Never changed.",
+        "pandas, polars or pyarrow table, or dict of arrays",
+        "_Table",
+        (FORMULA,),
+    ),
+    Keyword(
+        "names",
+        None,
+        "Columns of the design.  Default: those of a table, or x1, x2, ...",
+        "list of str",
+        "Sequence[str] | None",
+        (ARRAYS,),
+    ),
+    Keyword(
+        "prior",
+        None,
+        """For all slopes, or by term or column (``"*"``: all others).  Default:
+        ``normal(0, 2.5, autoscale=True)``; ``"horseshoe"`` where few of many slopes matter.""",
+        "str, prior or dict",
+        "_Prior | Mapping[str, _Prior] | None",
+        (REGRESSION, TUNE),
+        str,
+    ),
+    Keyword(
+        "prior",
+        None,
+        """One for all parameters, or by name: ``{"W": sgmc.normal(0, 1), "*": "flat"}``.
+        Default: the model's own.""",
+        "str, prior or dict",
+        "_Prior | Mapping[str, _Prior] | None",
+        (MODEL,),
+    ),
+    Keyword(
+        "sampler",
+        "auto",
+        """Name or specification, such as ``"auto"``, ``"lmsgld"``, ``"sgld-cv"`` or
+        ``sgmc.MALA()``.  ``sgmc samplers`` on the command line lists them.""",
+        "str or specification",
+        "str | SamplerSpec | type[SamplerSpec]",
+        FIT,
+        str,
+    ),
+    Keyword(
+        "gradient",
+        None,
+        "Gradient estimator.  Default: the one with the least noise at these data.",
+        '{"taylor", "cv", "saga", "svrg", "simple"}',
+        "str | None",
+        RACED,
+        str,
+    ),
+    Keyword(
+        "subsample",
+        "block",
+        """How the rows of a mini-batch are chosen.  A block of rows in random order; a simple
+        sample without or with replacement; rows with large gradients more often; a sample of each
+        stratum (of `strata`, or else of the outcome).""",
+        '{"block", "uniform", "replacement", "preferential", "stratified"}',
+        'Literal["block", "uniform", "replacement", "preferential", "stratified"]',
+        RACED,
+        str,
+    ),
+    Keyword(
+        "batch_size",
+        None,
+        """Rows per mini-batch.  Default: derived from the gradient's noise at draws of the Laplace
+        approximation.  ``"adaptive"``: each chain adapts its batch during warmup, so that gradient
+        noise adds at most 1 % to the variance.""",
+        'int, from 1 to the number of rows, or "adaptive"',
+        'int | Literal["adaptive"] | None',
+        RACED,
+        number_or_word,
+    ),
+    Keyword(
+        "step_size",
+        None,
+        """Step size in the sampler's coordinates, which are whitened at the mode unless
+        ``precondition=None``.  A callable maps the step's number 0, 1, ... to a positive number.
+        Default: derived from the error that it causes.""",
+        "float > 0, schedule or callable",
+        "float | _Schedule | Callable[[int], float] | None",
+        RACED,
+        float,
+    ),
+    Keyword(
+        "precondition",
+        "mode",
+        """Coordinates of the sampler.  ``"mode"`` and ``"dense"``: whitened by the Hessian at the
+        mode; ``"diag"``: by its diagonal; None: the model's own.  Models beyond regression with no
+        mode, or more than 300 free numbers, keep their own coordinates with ``"mode"``.""",
+        '{"mode", "dense", "diag", None}',
+        'Literal["mode", "dense", "diag"] | None',
+        RACED,
+    ),
+    Keyword(
+        "init",
+        None,
+        """Start of the chains: coefficients of the formula, then auxiliary parameters as they are
+        reported.  Default: draws of the Laplace approximation.""",
+        "array (d,) or (chains, d)",
+        "ArrayLike | None",
+        (REGRESSION, TUNE),
+    ),
+    Keyword(
+        "init",
+        None,
+        "Start of the chains, by name or as a vector; with a first axis, one for each chain.",
+        "dict or array",
+        "Mapping[str, ArrayLike] | ArrayLike | None",
+        (MODEL,),
+    ),
+    Keyword("draws", 1000, "Kept draws per chain.", "int >= 1", "int", FIT, int),
+    Keyword(
+        "thin",
+        None,
+        """Thinning: steps per kept draw.  Piecewise-deterministic samplers refuse it: their draws
+        lie on a regular grid of times.""",
+        "int >= 1",
+        "int | None",
+        FIT,
+        int,
+    ),
+    Keyword(
+        "warmup",
+        None,
+        """Steps (events of piecewise-deterministic samplers) before the first kept draw.
+        ``"threshold"``, for decreasing steps: until gradient noise adds at most a tenth to the
+        variance of a step (alpha of Welling & Teh 2011, section 4.2; see
+        `Results.sampling_threshold`).""",
+        'int >= 0, or "threshold"',
+        'int | Literal["threshold"] | None',
+        FIT,
+        number_or_word,
+    ),
+    Keyword("chains", 4, "Independent chains.", "int >= 1", "int", FIT, int),
+    Keyword(
+        "threads",
+        None,
+        """Threads that run the chains; draws do not depend on it.  Default: one per chain, at most
+        the number of cores.  Models written in Python use 1: they hold the interpreter lock.""",
+        "int >= 1",
+        "int | None",
+        RACED,
+        int,
+    ),
+    Keyword(
+        "seed",
+        None,
+        """Seed of all random numbers; the same seed gives the same bits.  Default: a fresh one,
+        which ``results.seed`` reports.""",
+        "int >= 0, SeedSequence, BitGenerator or Generator",
+        "_Seed",
+        RACED,
+        int,
+    ),
+    Keyword(
+        "rng",
+        None,
+        "The same as `seed`, by the name of SPEC 7; give one of them.",
+        "int >= 0, SeedSequence, BitGenerator or Generator",
+        "_Seed",
+        RACED,
+    ),
+    Keyword(
+        "weights",
+        None,
+        """Frequency weights, as a column name or an array: the i-th log density counts weights[i]
+        times.""",
+        "str or array (n,), >= 0",
+        "_Column",
+        (FORMULA, ARRAYS),
+        str,
+    ),
+    Keyword(
+        "offset",
+        None,
+        "Added to the linear predictor, as a column name or an array.",
+        "str or array (n,)",
+        "_Column",
+        (FORMULA, ARRAYS),
+        str,
+    ),
+    Keyword(
+        "exposure",
+        None,
+        """Of counts: its log is added to the linear predictor; a column name or an array.""",
+        "str or array (n,), > 0",
+        "_Column",
+        (FORMULA, ARRAYS),
+        str,
+    ),
+    Keyword(
+        "strata",
+        None,
+        """Groups of rows for ``subsample="stratified"``, as a column name or labels: levels, or
+        eight groups by quantiles of numbers with more than 32 values.  The posterior does not
+        depend on them, and a column stays a predictor.""",
+        "str or array (n,)",
+        "_Column",
+        (FORMULA, ARRAYS),
+        str,
+    ),
+    Keyword(
+        "subset",
+        None,
+        """Rows to use, as an expression in columns, a column name or an array; a callable gets a
+        shallow copy of the data.""",
+        "str, array or callable",
+        "str | ArrayLike | Callable[[Any], Any] | None",
+        (FORMULA,),
+        str,
+    ),
+    Keyword(
+        "missing",
+        "drop",
+        "Whether rows that lack a needed value are dropped or refused.",
+        '{"drop", "raise"}',
+        'Literal["drop", "raise"]',
+        (FORMULA,),
+        str,
+    ),
+    Keyword(
+        "cov_type",
+        "nonrobust",
+        """Covariance of the draws: the posterior's, or the sandwich's.  ``"robust"``: draws around
+        the mode with covariance H^-1 (V + P) H^-1 (HC0 for many rows): H the curvature of the log
+        posterior, P the prior's part, V the covariance of the rows' scores.  For independent rows
+        whose spread the model has wrong, such as overdispersed counts; the summary shows the
+        model's own sds beside it.  Not for samplers that accept or reject.""",
+        '{"nonrobust", "robust"}',
+        'Literal["nonrobust", "robust"]',
+        (REGRESSION,),
+        str,
+    ),
+    Keyword(
+        "tune",
+        None,
+        """Method by which `sgmc.tune` chooses step and mini-batch first.  ``results.tuning`` is
+        its result, and `progress` is called first for tuning, then for the fit.  Default: step and
+        mini-batch are derived.""",
+        '{"mamba", "grid", "default", "heuristic"} or TuneResult',
+        'Literal["mamba", "grid", "default", "heuristic"] | TuneResult | None',
+        FIT,
+        str,
+    ),
+    Keyword(
+        "time_limit",
+        None,
+        "Seconds after which sampling stops.  Its draws are the first ones of the unlimited run.",
+        "float > 0",
+        "float | None",
+        FIT,
+        float,
+    ),
+    Keyword(
+        "max_data_passes",
+        None,
+        """Data passes (rows used, divided by their number) after which sampling stops.  Its draws
+        are the first ones of the unlimited run.""",
+        "float > 0",
+        "float | None",
+        FIT,
+        float,
+    ),
+    Keyword(
+        "progress",
+        None,
+        """``progress(done, total)``; True for a bar; None for a bar at terminals only.  An
+        exception of a callable ends the fit.""",
+        "callable, bool or None",
+        "Callable[[int, int], object] | bool | None",
+        RACED,
+    ),
+    Keyword(
+        "dtype",
+        "float64",
+        "Precision of the copy of the data.",
+        '{"float64", "float32"}',
+        'Literal["float64", "float32"]',
+        (REGRESSION, TUNE),
+        str,
+    ),
+    Keyword(
+        "checkpoint",
+        None,
+        """A file to which the state of the run is written now and then.  If it exists and is of
+        this very fit, the run goes on from it; its draws are those of a run that never stopped.""",
+        "path",
+        "str | PathLike[str] | None",
+        FIT,
+        str,
+    ),
+    Keyword(
+        "keep",
+        None,
+        """Parameters whose draws are kept, in models without a Gaussian approximation; of the
+        others there are means and sds (`ModelResults.moments`).  Default: all, or where they
+        are over 1 GB an even sample of 200 numbers.""",
+        "list of str",
+        "str | Sequence[str] | None",
+        (MODEL,),
+    ),
+)
+# what `sgmc.fit.settings` checks: the others are the models' own affair
+SETTINGS = {
+    row.name: row.default
+    for row in TABLE
+    if {REGRESSION, MODEL} & set(row.takers) and row.name not in ("prior", "tune", "rng")
+}
+
+
+def rows(*takers):
+    """Return the rows of those takers in the table's order, of each name the first."""
+    found = {}
+    for row in TABLE:
+        if set(takers) & set(row.takers):
+            found.setdefault(row.name, row)
+    return list(found.values())
+
+
+def names(*takers):
+    """Return the names of the arguments of those takers."""
+    return [row.name for row in rows(*takers)]

@@ -1,0 +1,143 @@
+"""Declared parameters: the one form of a row from which checks, help, signatures and stubs come."""
+
+import inspect
+import math
+import numbers
+import re
+from dataclasses import dataclass
+
+from sgmc.errors import ArgumentError
+
+REQUIRED = inspect.Parameter.empty  # the default of what has none
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A row: what an argument is called, its default, and what it means.
+
+    Subclasses add `span`, what is allowed as text, and `annotation`, its type as text.
+    """
+
+    name: str
+    default: object
+    doc: str
+
+    def lines(self):
+        """Its entry in a docstring."""
+        if self.default is REQUIRED:
+            told = ""
+        else:
+            told = ", optional" if self.default is None else f", default {self.default!r}"
+        return [f"{self.name} : {self.span}{told}", *(f"    {line}" for line in self.told())]
+
+    def told(self):
+        """The lines of its documentation."""
+        return inspect.cleandoc(self.doc).split("\n")
+
+
+@dataclass(frozen=True)
+class Parameter(Declared):
+    """One row of a parameter table: a number in an open interval, a whole one in a closed interval,
+    or one of some choices.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    choices: tuple = ()
+    whole: bool = False
+
+    @property
+    def span(self):
+        """What is allowed, as text."""
+        return " | ".join(map(repr, self.choices)) or f"{self.low:g} .. {self.high:g}"
+
+    @property
+    def annotation(self):
+        """The type of a value, as text."""
+        if set(self.choices) == {False, True}:
+            return "bool"
+        if self.choices:
+            return f"Literal[{', '.join(map(repr, self.choices))}]"
+        return "int" if self.whole else "float"
+
+    def shown(self, value):
+        """A value as text."""
+        return repr(value)
+
+    def check(self, value, owner):
+        """`value` if it is allowed; else ArgumentError with the range."""
+        if self.choices:
+            if value not in self.choices:
+                raise ArgumentError(
+                    f"{owner}: {self.name}={value!r} is not one of "
+                    f"{', '.join(map(repr, self.choices))}"
+                )
+            return value
+        if self.whole:
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, numbers.Integral)
+                or not self.low <= value <= self.high
+            ):
+                raise ArgumentError(
+                    f"{owner}: {self.name}={value!r} must be a whole number from {self.low} to "
+                    f"{self.high}"
+                )
+            return int(value)
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, numbers.Real)
+            or not self.low < value < self.high
+        ):
+            raise ArgumentError(
+                f"{owner}: {self.name}={value!r} must be a number between {self.low:g} and "
+                f"{self.high:g}"
+            )
+        return float(value)
+
+
+@dataclass(frozen=True)
+class Keyword(Declared):
+    """An argument of verbs, models and fits, which check it where they use it.
+
+    Parameters
+    ----------
+    name, default, doc
+        See `Declared`; lines of `doc` are wrapped as they are to be printed.
+    span : str
+        Type and allowed range in numpydoc's form, without the default.
+    annotation : str
+        Type for stubs; names as `sgmc.api.stubs` defines them.
+    takers : tuple of str
+        Who takes it; see `sgmc.arguments.keywords`.
+    option : callable, optional
+        Turns the command line's text into a value; None: there is no such option.
+    """
+
+    span: str = ""
+    annotation: str = "Any"
+    takers: tuple = ()
+    option: object = None
+
+    @property
+    def brief(self):
+        """The first sentence of its documentation."""
+        first = re.split(r"\.(?:  |\n)", "\n".join(self.told()))[0]
+        return " ".join(first.split()).removesuffix(".")
+
+    @property
+    def typed(self):
+        """What is allowed on the command line, as text: choices, or a range of numbers."""
+        if self.option in (int, float):
+            return self.span.partition(",")[0]
+        if self.option is str:
+            return self.span[: self.span.find("}") + 1]
+        return self.span
+
+
+def number_or_word(text):
+    """A whole number of the command line, or the word that an argument also may be."""
+    try:
+        return int(text)
+    except ValueError:
+        return text

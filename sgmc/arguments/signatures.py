@@ -1,0 +1,118 @@
+"""Signatures, docstrings and errors of functions that pass keywords on, from rows of a table."""
+
+import difflib
+import inspect
+from types import FunctionType, MethodType
+
+from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, names
+
+
+def filled(function, rows):
+    """Return the signature of a function, its ``**`` replaced by keywords.
+
+    Parameters
+    ----------
+    function : callable
+    rows : iterable of Declared
+
+    Returns
+    -------
+    inspect.Signature
+        That of the function if it has no ``**``.
+    """
+    own = list(inspect.signature(function).parameters.values())
+    named = [p for p in own if p.kind is not p.VAR_KEYWORD]
+    if len(named) < len(own):
+        given = {p.name for p in named}
+        named += [
+            inspect.Parameter(row.name, inspect.Parameter.KEYWORD_ONLY, default=row.default)
+            for row in rows
+            if row.name not in given
+        ]
+    return inspect.Signature(named)
+
+
+def documented(text, rows):
+    """Return a docstring whose line ``{keywords}`` is replaced by the entries of rows."""
+    entries = "\n".join(line for row in rows for line in row.lines())
+    return inspect.cleandoc(text).replace("{keywords}", entries)
+
+
+def named(function, called, rows, text=None):
+    """Return a copy of a function with a name, a signature and a docstring of its own.
+
+    Parameters
+    ----------
+    function : function
+        Its ``**`` takes the keywords.
+    called : str
+        The name in tracebacks and errors, such as ``"Logit.fit"``.
+    rows : list of Declared
+    text : str, optional
+        The docstring, with a line ``{keywords}``.  Default: that of the function.
+    """
+    name = called.rpartition(".")[2]
+    code = function.__code__.replace(co_name=name, co_qualname=called)
+    made = FunctionType(
+        code, function.__globals__, name, function.__defaults__, function.__closure__
+    )
+    made.__kwdefaults__, made.__module__ = function.__kwdefaults__, function.__module__
+    made.__qualname__ = called
+    made.__doc__ = documented(function.__doc__ if text is None else text, rows)
+    made.__signature__ = filled(function, rows)
+    return made
+
+
+def with_keywords(*rows):
+    """Return the decorator that gives a function the signature and documentation of rows."""
+    return lambda function: named(function, function.__name__, rows)
+
+
+class PerClass:
+    """A method that has a name, signature and docstring of its own in each class.
+
+    Classes have ``_keywords(*takers)``, a class method that returns their rows.
+    """
+
+    def __init__(self, function, takers, of_class=False):
+        self.function, self.takers, self.of_class = function, takers, of_class
+
+    def __get__(self, instance, owner=None):
+        owner = type(instance) if owner is None else owner
+        called = f"{owner.__name__}.{self.function.__name__}"
+        made = named(self.function, called, owner._keywords(*self.takers))
+        if self.of_class:
+            return MethodType(made, owner)
+        return made if instance is None else MethodType(made, instance)
+
+
+def per_class(*takers, of_class=False):
+    """Return the decorator that makes a method `PerClass`, a class method if `of_class`."""
+    return lambda function: PerClass(function, takers, of_class)
+
+
+def refuse_unknown(called, given, known):
+    """Raise TypeError for the first argument that a function does not have.
+
+    Parameters
+    ----------
+    called : str
+        What the user called, such as ``"logit()"``.
+    given, known : iterable of str
+        Names.
+    """
+    for name in given:
+        if name not in known:
+            raise TypeError(
+                f"{called} got an unexpected keyword argument {name!r}{hint(name, list(known))}"
+            )
+
+
+def hint(name, known):
+    """Return the end of the message about an unknown argument: what has it, or what is near."""
+    if name in names(FORMULA, ARRAYS):
+        return "; it is an argument of the model"
+    if name in names(*FIT):
+        return "; it is an argument of fit()"
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
