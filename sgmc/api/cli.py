@@ -1,4 +1,4 @@
-"""The command line: ``sgmc fit FORMULA DATA`` and ``sgmc samplers``."""
+"""The command line: ``sgmc fit FORMULA DATA``, ``sgmc families`` and ``sgmc samplers``."""
 
 import argparse
 import json
@@ -44,7 +44,9 @@ def parser():
     fit.add_argument(
         "data", help="a .csv, .csv.gz or .parquet file, or dataset:NAME, e.g. dataset:fair"
     )
-    fit.add_argument("--model", default="logit", help="the verb (default: logit)")
+    fit.add_argument(
+        "--model", default="logit", help="the verb (default: logit); see `sgmc families`"
+    )
     fit.add_argument(
         "--sampler", default="auto", help="auto, lmsgld, sgld-cv, mala, ...; see `sgmc samplers`"
     )
@@ -70,6 +72,7 @@ def parser():
         help="a file for the state of the run; if it is there, the run goes on from it",
     )
     fit.add_argument("--json", action="store_true", help="print the summary as JSON")
+    commands.add_parser("families", help="list the verbs and their models")
     commands.add_parser("samplers", help="list samplers and their parameters")
     return top
 
@@ -78,7 +81,7 @@ def main(arguments=None):
     """Run the command line; returns the exit status."""
     options = parser().parse_args(arguments)
     try:
-        return samplers() if options.command == "samplers" else fit(options)
+        return LISTS[options.command]() if options.command in LISTS else fit(options)
     except KeyboardInterrupt:
         print("sgmc: interrupted before the first draw", file=sys.stderr)
         return INTERRUPTED
@@ -98,6 +101,19 @@ def samplers():
     print("\ngradients: " + ", ".join(sorted(room("gradients"))))
     print("subsampling: " + ", ".join(sorted(room("subsampling"))))
     return OK
+
+
+def families():
+    """Print the verbs, with the model and the outcomes of each."""
+    from sgmc.registry import headline, room
+
+    for name, model in sorted(room("families").items()):
+        text = f"{name}: {headline(model)} Outcomes: {model.family.accepts}."
+        print("\n".join(textwrap.wrap(text, WIDTH, subsequent_indent="    ")))
+    return OK
+
+
+LISTS = {"families": families, "samplers": samplers}
 
 
 def fit(options):
