@@ -21,6 +21,8 @@ from sgmc.core.spec import Spec
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
+import registered  # noqa: E402
+
 FIRST = ("getting-started", "trust", "choosing-a-sampler", "bring-your-own-model")
 PAPERS = ("sgld", "sgbd", "sbps", "review", "mamba")
 FAST = os.environ.get("SGMC_VIGNETTE_FAST") == "1"
@@ -117,6 +119,11 @@ def listed(app, docname, source):
         source[0] = source[0].replace("%RESULTS%", "\n".join(f"/{name}" for name in results))
 
 
+def generated(app, docname, source):
+    """Fill in what is made from the code."""
+    source[0] = registered.filled(source[0])
+
+
 def linked(app, docname, source):
     """The README as a page: under the name that the navigation has for it;
     what is no page of the site is no link.
@@ -161,6 +168,7 @@ def signed(app, what, name, thing, options, signature, returns):
 def setup(app):
     """Connect the above."""
     app.connect("source-read", listed)
+    app.connect("source-read", generated)
     app.connect("source-read", linked)
     app.connect("autodoc-process-docstring", plain, priority=90)
     app.connect("autodoc-process-docstring", tabled, priority=100)

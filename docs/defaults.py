@@ -1,11 +1,8 @@
-"""Writes docs/defaults.md: every default, where it comes from, and by how much it is expected to
-widen posterior sds.
-
-python docs/defaults.py
+"""The tables of docs/defaults.md: every default, where it comes from, and by how much it is
+expected to widen posterior sds.  docs/registered.py puts them into the page.
 """
 
 import math
-from pathlib import Path
 from types import SimpleNamespace
 
 from sgmc.fit.run import batches
@@ -15,7 +12,6 @@ from sgmc.registry import room
 from sgmc.results.report import concerns
 from sgmc.subsampling import preferential, stratified
 
-PAGE = Path(__file__).with_name("defaults.md")
 ROWS, COEFFICIENTS = 100_000, 10
 # V1 of the worst coefficient
 NOISES = {"`taylor`, usual": 1.0, "`cv` on Default": 22.0, "`cv` on a9a": 2740.0}
@@ -163,7 +159,7 @@ CONSTANTS = [
     (
         "rows computed at every step (`taylor`)",
         "as needed",
-        "rows of such leverage that no expansion serves (`fitting.leverage`)",
+        "rows of such leverage that no expansion serves (`sgmc.fit.leverage`)",
         "0",
     ),
     (
@@ -205,68 +201,62 @@ CONSTANTS = [
     ),
 ]
 
-HEAD = f"""# Defaults
 
-Written by `python docs/defaults.py` from the code; a test compares them.  Notation: h is the \
-Langevin step (theta + h/2 g + sqrt(h) xi) in
-coordinates whitened at the mode, n rows a batch, V the variance of the gradient estimate in \
-these coordinates, V1 that of a single
-row, so that V = V1/n (1 - n/N).  Expected changes are of posterior sds, on a Gaussian, by each \
-sampler's own formula
-(`SamplerSpec.inflation`, in its docstring; measured in `tests/contracts/test_stationary.py`).
-
-## Stochastic samplers
-
-Derived for N = {ROWS:,} rows.  Each cell: step in the sampler's own units (h; sigma of Barker \
-dynamics; e of those with a momentum), batch,
-steps a kept draw: expected change of the sd (in brackets, what the step does without gradient \
-noise).
-
-| sampler | parameters | {" | ".join(f"{name}: V1 = {v:,.0f}" for name, v in NOISES.items())} |
-|---|---|{"---|" * len(NOISES)}
-"""
+def specs():
+    """The samplers whose defaults are derived from the model's shape; those of probabilities have
+    their own.
+    """
+    return [cls() for _, cls in sorted(room("samplers").items()) if not cls.probabilities]
 
 
-def page():
-    """The page as text."""
-    specs = [cls() for _, cls in sorted(room("samplers").items()) if not cls.probabilities]
-    noisy = [stochastic(s) for s in specs if not s.exact and s.uses_gradient and not s.continuous]
-    exact = [unbiased(s) for s in specs if not s.continuous and (s.exact or not s.uses_gradient)]
-    paths_of = [continuous(s) for s in specs if s.continuous]
-    constants = [
-        f"| {name} | {value:,} | {why} | {change} |"
-        if not isinstance(value, str)
-        else f"| {name} | {value} | {why} | {change} |"
-        for name, value, why, change in CONSTANTS
-    ]
+def table(columns, lines):
+    """A Markdown table."""
+    return "\n".join([f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *lines])
+
+
+def stochastic_samplers():
+    """The table of stochastic samplers, and what distorts some of them."""
+    found = [s for s in specs() if not s.exact and s.uses_gradient and not s.continuous]
+    noises = [f"{name}: V1 = {v:,.0f}" for name, v in NOISES.items()]
     return (
-        HEAD
-        + "\n".join(noisy)
+        f"Derived for N = {ROWS:,} rows.  Each cell: step in the sampler's own units (h; sigma of "
+        "Barker dynamics; e of\nthose with a momentum), batch, steps per kept draw: expected "
+        "change of the sd (in brackets, what the step does\nwithout gradient noise).\n\n"
+        + table(["sampler", "parameters", *noises], map(stochastic, found))
         + "\n\n"
-        + "\n".join(f"`{s.name}`: {s.distortion}." for s in specs if s.distortion)
-        + "\n\n## Exact samplers, and `laplace`\n\nNo change of the sd is expected.\n\n"
-        "| sampler | parameters | step | warmup | thin |\n|---|---|---|---|---|\n"
-        + "\n".join(exact)
-        + (
-            "\n\n## Piecewise-deterministic samplers\n\n"
-            "Exact too, but for `sbps psbps`, whose bounds are predicted (what that loses is in "
-            "`chain_diagnostics`), and `sgpdmp stickysgpdmp`,\nwhich hold rates for a step.  Draws "
-            "lie on a regular grid of times, one autocorrelation time apart: that of the worst "
-            "coordinate, by\n16 to 32 batch means over the second half of warmup, each chain's "
-            f"own.  Warmup is {paths.WARMUP_DRAWS} such times as the sampler expects them (its "
-            "`memory`), by the events\nthat it expects in a unit of time (its `events`), at least "
-            f"{paths.LEAST_WARMUP:,} events and at most {plan.MAX_STEPS:,}.\n\n"
-            "| sampler | parameters | rows of a proposed event |\n|---|---|---|\n"
-        )
-        + "\n".join(paths_of)
-        + (
-            "\n\n## Constants\n\n| what | value | where it comes from | expected change of the sd "
-            "|\n|---|---|---|---|\n"
-        )
-        + "\n".join(constants)
-        + "\n"
+        + "\n".join(f"`{s.name}`: {s.distortion}." for s in found if s.distortion)
     )
 
 
-if __name__ == "__main__":
-    PAGE.write_text(page())
+def exact_samplers():
+    """The table of samplers without a bias of their own, in steps."""
+    found = [s for s in specs() if not s.continuous and (s.exact or not s.uses_gradient)]
+    return table(["sampler", "parameters", "step", "warmup", "thin"], map(unbiased, found))
+
+
+def continuous_samplers():
+    """The table of samplers in continuous time, and how long they warm up."""
+    found = [s for s in specs() if s.continuous]
+    predicted, held = (
+        " ".join(s.name for s in found if not s.exact and s.holds == holds)
+        for holds in (False, True)
+    )
+    return (
+        f"Exact too, except `{predicted}`, whose bounds are predicted (what that loses is in "
+        f"`chain_diagnostics`), and `{held}`,\nwhich hold rates for a step.  Draws lie on a "
+        "regular grid of times, one autocorrelation time apart: that of the worst coordinate, "
+        "by\n16 to 32 batch means over the second half of warmup, each chain's own.  Warmup is "
+        f"{paths.WARMUP_DRAWS} such times as the sampler expects them (its `memory`), by the "
+        f"events\nthat it expects in a unit of time (its `events`), at least "
+        f"{paths.LEAST_WARMUP:,} events and at most {plan.MAX_STEPS:,}.\n\n"
+        + table(["sampler", "parameters", "rows of a proposed event"], map(continuous, found))
+    )
+
+
+def constants():
+    """The table of constants."""
+    lines = [
+        f"| {name} | {value if isinstance(value, str) else f'{value:,}'} | {why} | {change} |"
+        for name, value, why, change in CONSTANTS
+    ]
+    return table(["what", "value", "where it comes from", "expected change of the sd"], lines)

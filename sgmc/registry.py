@@ -8,6 +8,7 @@ Other packages add theirs by entry points ``sgmc.samplers``, ``sgmc.gradients``,
 
 import difflib
 import importlib
+import inspect
 import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
@@ -50,6 +51,11 @@ def belongs(value, kind):
         and getattr(value, "room", None) == kind
         and isinstance(vars(value).get("name"), str)
     )
+
+
+def headline(cls):
+    """Return the first paragraph of a class's docstring as one line."""
+    return " ".join(inspect.getdoc(cls).split("\n\n")[0].split())
 
 
 def register(cls):

@@ -1,41 +1,94 @@
-"""Pages that are written from the code say what the code does, and leave nothing public out."""
+"""Pages that are made from the code say what the code does, and leave nothing public out."""
 
-import importlib.util
+import importlib
 import inspect
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 import sgmc
+from sgmc.core.spec import Parameter
+from sgmc.registry import room
 
 DOCS = Path(__file__).parents[1] / "docs"
+PAGES = {p.relative_to(DOCS).as_posix(): p for p in [*DOCS.rglob("*.md"), *DOCS.rglob("*.rst")]}
 
 
-def test_the_table_of_defaults_is_that_of_the_code():
-    spec = importlib.util.spec_from_file_location("defaults", DOCS / "defaults.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert module.PAGE.read_text() == module.page(), "run: python docs/defaults.py"
+@pytest.fixture
+def registered(monkeypatch):
+    """docs/registered.py, as the site's build imports it."""
+    monkeypatch.syspath_prepend(str(DOCS))
+    for name in ("defaults", "registered"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield importlib.import_module("registered")
+    for name in ("defaults", "registered"):
+        sys.modules.pop(name, None)
+
+
+def filled(registered, name):
+    """A page as the site has it."""
+    return registered.filled(PAGES[name].read_text())
+
+
+def test_every_generated_part_is_in_one_page(registered):
+    marks = [a or b for p in PAGES.values() for a, b in registered.MARK.findall(p.read_text())]
+    assert sorted(marks) == sorted(registered.PARTS)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_mark_is_left_in_a_page(name, registered):
+    assert "generated:" not in filled(registered, name)
 
 
 @pytest.mark.parametrize("name", ["TOLERANCE", "KEPT_TIME"])
-def test_the_table_would_change_with_the_code(name, monkeypatch):
+def test_the_tables_of_defaults_change_with_the_code(name, registered, monkeypatch):
     from sgmc.fit import plan
 
+    before = filled(registered, "defaults.md")
     monkeypatch.setattr(plan, name, 2 * getattr(plan, name))
-    with pytest.raises(AssertionError, match="run: python docs/defaults.py"):
-        test_the_table_of_defaults_is_that_of_the_code()
+    importlib.reload(sys.modules["defaults"])
+    after = filled(importlib.reload(registered), "defaults.md")
+    changed = set(before.splitlines()) - set(after.splitlines())
+    assert any(line.startswith("| `sgld`") for line in changed)
 
 
-def test_every_public_name_is_in_the_pages_of_the_api():
-    written = set(
-        re.findall(
-            r"^\.\. auto(?:class|function):: (\S+)$",
-            "\n".join(p.read_text() for p in (DOCS / "api").glob("*.rst")),
-            re.M,
-        )
+def test_every_sampler_of_the_registry_has_its_defaults_there(registered):
+    rows = re.findall(r"^\| `(\w+)` \|", filled(registered, "defaults.md"), re.M)
+    assert sorted(rows) == sorted(
+        name for name, cls in room("samplers").items() if not cls.probabilities
     )
+
+
+def test_every_family_of_the_registry_has_a_row(registered):
+    page = filled(registered, "families.md")
+    for name, model in room("families").items():
+        verb = f"`{name}`" if registered.is_verb(model) else f'`glm(family="{name}"'
+        row = next(line for line in page.splitlines() if line.startswith(f"| {verb}"))
+        assert model.family.accepts in row
+        assert all(f"`{own.name}` ~ {own.prior.called}(" in row for own in model.family.own)
+
+
+def test_a_new_sampler_is_in_the_pages_without_an_edit(registered, monkeypatch):
+    class Mine(sgmc.SGLD):
+        """Mine (I 2026)."""
+
+        name = "mine"
+        parameters = (Parameter("speed", 2.5, "how fast"),)
+
+    monkeypatch.setitem(room("samplers"), "mine", Mine)
+    monkeypatch.setattr(registered.names, "samplers", lambda: {"Mine": __name__, "SGLD": ""})
+    monkeypatch.setattr(sgmc, "Mine", Mine, raising=False)
+    assert ".. autoclass:: sgmc.Mine" in filled(registered, "api/samplers.rst")
+    assert "| `mine` | speed 2.5 |" in filled(registered, "defaults.md")
+
+
+def test_every_public_name_is_in_the_pages_of_the_api(registered):
+    pages = "\n".join(filled(registered, name) for name in PAGES if name.startswith("api/"))
+    found = re.findall(r"^\.\. auto(?:class|function):: (\S+)$", pages, re.M)
+    written = set(found)
+    assert len(found) == len(written)
     public = {f"sgmc.{name}" for name in sgmc.__all__ if not inspect.ismodule(getattr(sgmc, name))}
     public |= {f"sgmc.diagnostics.{name}" for name in sgmc.diagnostics.__all__}
     public |= {f"sgmc.datasets.{name}" for name in sgmc.datasets.__all__}

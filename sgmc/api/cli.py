@@ -1,4 +1,4 @@
-"""The command line: ``sgmc fit FORMULA DATA``, ``sgmc samplers`` and ``sgmc describe NAME``."""
+"""The command line: ``sgmc fit FORMULA DATA``, ``sgmc families``, ``sgmc samplers``, ``sgmc describe``."""
 
 import argparse
 import json
@@ -33,7 +33,9 @@ def parser():
     fit.add_argument(
         "data", help="a .csv, .csv.gz or .parquet file, or dataset:NAME, e.g. dataset:fair"
     )
-    fit.add_argument("--model", default="logit", help="the verb (default: logit)")
+    fit.add_argument(
+        "--model", default="logit", help="the verb (default: logit); see `sgmc families`"
+    )
     for row in options():
         fit.add_argument(
             "--" + row.name.replace("_", "-"),
@@ -43,6 +45,7 @@ def parser():
             help=help_of(row),
         )
     fit.add_argument("--json", action="store_true", help="print the summary as JSON")
+    commands.add_parser("families", help="list the verbs and their models")
     commands.add_parser("samplers", help="list samplers and their parameters")
     describe = commands.add_parser("describe", help="explain a verb, a sampler or an argument")
     describe.add_argument("name", help="e.g. logit, sgld or batch_size")
@@ -65,7 +68,7 @@ def main(arguments=None):
     """Run the command line; returns the exit status."""
     asked = parser().parse_args(arguments)
     try:
-        return {"samplers": samplers, "describe": describe, "fit": fit}[asked.command](asked)
+        return COMMANDS[asked.command](asked)
     except KeyboardInterrupt:
         print("sgmc: interrupted before the first draw", file=sys.stderr)
         return INTERRUPTED
@@ -84,6 +87,17 @@ def samplers(asked):
         print(cls.describe())
     print("\ngradients: " + ", ".join(sorted(room("gradients"))))
     print("subsampling: " + ", ".join(sorted(room("subsampling"))))
+    return OK
+
+
+def families(asked):
+    """Print the verbs, with the model and the outcomes of each."""
+    from sgmc.registry import headline, room
+    from sgmc.results.report.summary import WIDTH
+
+    for name, model in sorted(room("families").items()):
+        text = f"{name}: {headline(model)} Outcomes: {model.family.accepts}."
+        print("\n".join(textwrap.wrap(text, WIDTH, subsequent_indent="    ")))
     return OK
 
 
@@ -191,3 +205,6 @@ def tuning_facts(result):
         "sampler": repr(result.best["sampler"]),
         **result.arms.loc[result.winner].drop("diverged"),
     }
+
+
+COMMANDS = {"fit": fit, "families": families, "samplers": samplers, "describe": describe}

@@ -135,20 +135,42 @@ def recorded():
     return json.loads(GOLDEN.read_text())
 
 
+RECORDED = recorded()["draws"] if GOLDEN.exists() else {}
+
+
+def parts(name):
+    """The leaves that the draws of that name go through: sampler, estimator and scheme."""
+    run = RUNS[name]
+    return {run["spec"].split("-")[0], run.get("estimate", GRADIENT), run.get("scheme", "block")}
+
+
 @pytest.mark.parametrize("name", RAW)
 def test_raw_streams_are_those_of_every_version(name):
     assert computed("raw", name) == recorded()["raw"][name], MUST
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", RECORDED)
 def test_draws_are_those_of_this_minor_version(name):
-    assert computed("draws", name) == recorded()["draws"].get(name), MUST
+    assert computed("draws", name) == RECORDED[name], MUST
 
 
 def test_nothing_is_recorded_that_is_not_compared_and_no_two_streams_are_one():
     golden = recorded()
-    assert set(golden["raw"]) == set(RAW) and set(golden["draws"]) == set(RUNS)
+    assert set(golden["raw"]) == set(RAW) and set(golden["draws"]) <= set(RUNS)
     assert len(set(golden["raw"].values())) == len(RAW)
+
+
+def test_nothing_but_a_new_leaf_is_not_recorded():
+    """What is missing goes through a leaf without any record: the release records it, by --write.
+    A new choice of a sampler that is recorded has to be recorded with it.
+    """
+    known = set().union(*map(parts, RECORDED))
+    missing = {name: parts(name) - known for name in RUNS if name not in RECORDED}
+    assert [name for name, new in missing.items() if not new] == []
+    if missing:
+        pytest.skip(
+            f"to be recorded by the release: {', '.join(sorted(set().union(*missing.values())))}"
+        )
 
 
 def test_another_last_bit_is_another_hash():

@@ -1,4 +1,6 @@
-"""Each family: its density against scipy's."""
+"""Each family: its density against scipy's where it has a row of the table, and against its auxiliary mean,
+variance, simulated outcomes, deviance and compiled kernel.
+"""
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from sgmc.core.design import design
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
+from sgmc.models.regression.bases.family import Binary, Counts, Family, Positive
 from sgmc.models.regression.families.rlm import LearnedRlmFamily, RlmFamily
 from sgmc.subsampling.uniform import Everything
 
@@ -79,9 +82,29 @@ DENSITIES = {
 }
 
 
+def kind(family):
+    """The class of a family; those with state are objects."""
+    return family if isinstance(family, type) else type(family)
+
+
+def row(name):
+    """A family's row of the table; where there is none, outcomes of its kind and its own density."""
+    if name in DENSITIES:
+        return DENSITIES[name]
+    family = FAMILIES[name]
+    kinds = {Binary: [0.0, 1.0], Counts: COUNTED, Positive: POSITIVE, Family: REAL}
+    outcomes = next(values for base, values in kinds.items() if issubclass(kind(family), base))
+    parameters = [(value,) * len(family.auxiliary) for value in (0.3, 2.0)] if family.auxiliary else [()]
+
+    def own_density(y, eta, *auxiliary):
+        return family.log_density(y, eta, np.array(auxiliary) if auxiliary else None)
+
+    return own_density, outcomes, np.linspace(-4, 4, 9), parameters
+
+
 def cells(name):
     """(y, auxiliary parameters) of all combinations."""
-    _, outcomes, _, parameters = DENSITIES[name]
+    _, outcomes, _, parameters = row(name)
     return [(y, auxiliary) for y in outcomes for auxiliary in parameters]
 
 
@@ -98,8 +121,8 @@ def kernel(name, y):
     return Simple(model, Prior(model.dim), Everything(1), Rng(seed_sequence(0, "chain")))
 
 
-def test_every_family_has_a_density_here():
-    assert set(FAMILIES) == set(DENSITIES)
+def test_every_row_is_of_a_family():
+    assert set(DENSITIES) <= set(FAMILIES)
 
 
 @pytest.mark.parametrize("name", DENSITIES)
@@ -111,10 +134,10 @@ def test_densities_are_scipys(name):
         )
 
 
-@pytest.mark.parametrize("name", DENSITIES)
+@pytest.mark.parametrize("name", FAMILIES)
 def test_the_kernel_has_that_density_up_to_a_constant(name):
     """The same constant for all parameters."""
-    _, outcomes, eta, parameters = DENSITIES[name]
+    _, outcomes, eta, parameters = row(name)
     for y in outcomes:
         gradient = kernel(name, y)
         found = np.array(
@@ -124,12 +147,12 @@ def test_the_kernel_has_that_density_up_to_a_constant(name):
         np.testing.assert_allclose(found - found[0], expected - expected[0], rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", DENSITIES)
-def test_the_kernel_has_the_gradient_of_scipys_density(name):
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_kernel_has_the_gradient_of_that_density(name):
     """By central differences in the linear predictor and the logs; 1e-6 of the larger of 1, the
     gradient and the density.
     """
-    scipys, _, eta, _ = DENSITIES[name]
+    reference, _, eta, _ = row(name)
     for y, auxiliary in cells(name):
         gradient = kernel(name, y)
         for e in eta:
@@ -139,7 +162,7 @@ def test_the_kernel_has_the_gradient_of_scipys_density(name):
             )
 
             def log_density(point):
-                return float(scipys(np.array(y), point[0], *np.exp(point[1:])))
+                return float(reference(np.array(y), point[0], *np.exp(point[1:])))
 
             expected = np.array(
                 [
@@ -152,7 +175,7 @@ def test_the_kernel_has_the_gradient_of_scipys_density(name):
 
 
 @pytest.mark.parametrize("eta", [-800.0, 800.0])
-@pytest.mark.parametrize("name", DENSITIES)
+@pytest.mark.parametrize("name", FAMILIES)
 def test_extreme_predictors_have_finite_densities_gradients_and_means(name, eta):
     assert np.isfinite(FAMILIES[name].mean(np.array([eta]))).all()
     for y, auxiliary in cells(name):
@@ -161,15 +184,44 @@ def test_extreme_predictors_have_finite_densities_gradients_and_means(name, eta)
         assert np.isfinite(value) and np.isfinite(slope).all()
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, family in FAMILIES.items() if DENSITIES[name][3] != [()]]
-)
-def test_variances_are_those_of_simulated_outcomes(name):
-    """100,000 outcomes: mean and sd to five standard errors, by the outcomes' fourth moment; t
-    errors with 12 degrees of freedom.
-    """
-    auxiliary = np.array({"rlm(df=None)": (0.7, 12.0)}.get(name, (0.3,)))[:, None]
+def moderate(name):
+    """The family with moderate auxiliary parameters; t errors with 12 degrees of freedom."""
     family = RlmFamily(12.0) if name == "rlm" else FAMILIES[name]
+    auxiliary = {"rlm(df=None)": (0.7, 12.0)}.get(name, (0.3,) * len(family.auxiliary))
+    return family, np.array(auxiliary)[:, None] if auxiliary else None
+
+
+def outcomes_of(family):
+    """Outcomes (n, 1) and what each counts in a sum over all of them, or in an integral: on a
+    logarithmic scale of positive numbers, on that of sinh of real ones.
+    """
+    if issubclass(kind(family), (Binary, Counts)):
+        y = np.arange(2.0 if issubclass(kind(family), Binary) else 2000.0)
+        return y[:, None], np.ones(len(y))
+    x = np.linspace(-30, 30, 60_001)
+    y, slope = (np.exp(x),) * 2 if issubclass(kind(family), Positive) else (np.sinh(x), np.cosh(x))
+    return y[:, None], slope * (x[1] - x[0])
+
+
+@pytest.mark.parametrize("eta", [-1.0, 0.4])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_densities_have_the_mean_and_variance_of_the_family(name, eta):
+    """And are densities, with every constant: they sum up to one."""
+    family, auxiliary = moderate(name)
+    y, counts = outcomes_of(family)
+    at = np.full((1, 1), eta)
+    p = counts * np.exp(family.log_density(y, np.broadcast_to(at, y.shape), auxiliary))[:, 0]
+    mean = family.mean(at).item()
+    assert p.sum() == pytest.approx(1, rel=1e-9)
+    assert p @ y[:, 0] == pytest.approx(mean, rel=1e-7)
+    variance = np.broadcast_to(family.variance(at, auxiliary), at.shape).item()
+    assert p @ (y[:, 0] - mean) ** 2 == pytest.approx(variance, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_variances_are_those_of_simulated_outcomes(name):
+    """100,000 outcomes: mean and sd to five standard errors, by the outcomes' fourth moment."""
+    family, auxiliary = moderate(name)
     eta = np.full((100_000, 1), 0.4)
     y = family.simulate(eta, np.random.default_rng(3), auxiliary)
     mean = family.mean(eta)[0, 0]
@@ -177,6 +229,21 @@ def test_variances_are_those_of_simulated_outcomes(name):
     error = (y - mean) ** 2
     assert abs(y.mean() - mean) < 5 * np.sqrt(variance / len(y))
     assert abs(error.mean() - variance) < 5 * error.std() / np.sqrt(len(y))
+
+
+@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if not family.auxiliary])
+def test_deviances_are_of_the_density(name):
+    """2 (log p(y; y) - log p(y; mean)): least, and 0, where the mean is the outcome; between means,
+    minus twice the difference of log densities.
+    """
+    family, (_, outcomes, eta, _) = FAMILIES[name], row(name)
+    eta = eta[np.abs(eta) < 6]
+    for y in outcomes:
+        found = family.deviance(y, family.mean(eta))
+        expected = -2 * density(name, y, eta, ())
+        np.testing.assert_allclose(found - found[0], expected - expected[0], rtol=1e-7, atol=1e-7)
+        assert family.deviance(y, np.array([y]))[0] == pytest.approx(0, abs=1e-9)
+        assert (found >= 0).all()
 
 
 def test_student_t_errors_without_a_variance():

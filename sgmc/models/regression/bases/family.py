@@ -59,6 +59,8 @@ class Family:
     outcome : {"binary", "numeric", "category"}
         How the formula codes the response: 0 and 1, numbers, or 0, 1, .. with an equation for each
         kind but the first.
+    accepts : str
+        The outcomes that it takes, as documentation and the command line print them.
     kernel : type
         The compiled model, called with (design, y, offset, weight); its density may lack what does
         not depend on coefficients.
@@ -86,6 +88,7 @@ class Family:
     link = None
     default_link = False
     outcome = "numeric"
+    accepts = "numbers"
     kernel = None
     counts = False
     walled = False
@@ -166,6 +169,7 @@ class Binary(Family):
     """Base of families of outcomes 0 and 1, which `of_trials` adds up to counts of successes."""
 
     outcome = "binary"
+    accepts = "0/1, bool, two labels, or counts `successes + failures ~ ...`"
     graded = False
 
     @classmethod
@@ -277,6 +281,7 @@ class LogLink(Family):
 class Counts(LogLink):
     """Base of families of counts."""
 
+    accepts = "counts"
     counts = True
 
     @staticmethod
@@ -295,6 +300,8 @@ class Counts(LogLink):
 
 class Positive(LogLink):
     """Base of families of positive outcomes."""
+
+    accepts = "positive numbers"
 
     @staticmethod
     def mean(eta):

@@ -160,6 +160,7 @@ class MnlogitFamily(Family):
     name = "mnlogit"
     title = "Multinomial logit"
     outcome = "category"
+    accepts = "labels of three or more kinds"
     kernel = MultinomialLogit
     graded = False
 
