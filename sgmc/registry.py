@@ -6,12 +6,13 @@ Other packages add theirs by entry points ``sgmc.samplers``, ``sgmc.gradients``,
 ``sgmc.subsampling`` and ``sgmc.families``, or by `register`.
 """
 
-import difflib
 import importlib
 import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
 
+from sgmc.arguments.choices import nearest
+from sgmc.arguments.messages import must_be
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError
 
@@ -84,11 +85,8 @@ def lookup(kind, name, argument):
     key = ALIASES.get(kind, {}).get(key, key)
     if key in classes:
         return classes[key]
-    near = sorted(  # swapped letters first
-        difflib.get_close_matches(key, classes), key=lambda c: sorted(c) != sorted(key)
-    )
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(classes))}"
-    raise ArgumentError(f"{argument}={name!r} is not known; {hint}")
+    hint = nearest(key, sorted(classes), "known")
+    raise ArgumentError(f"{argument}={name!r} is not known{hint}")
 
 
 def sampler_and_gradient(sampler, gradient):
@@ -104,10 +102,8 @@ def sampler_and_gradient(sampler, gradient):
     if isinstance(sampler, type) and issubclass(sampler, SamplerSpec):
         return sampler(), gradient
     if not isinstance(sampler, str):
-        raise ArgumentError(
-            f"sampler={sampler!r} must be a name such as 'sgld', or a specification such as "
-            "sgmc.SGLD()"
-        )
+        wanted = "a name such as 'sgld', or a specification such as sgmc.SGLD()"
+        raise must_be("sampler", sampler, wanted)
     name = sampler.lower().replace("-", "").replace("_", "")
     if name == "auto":
         return None, gradient

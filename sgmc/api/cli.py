@@ -103,6 +103,7 @@ def samplers():
 def fit(options):
     """Fit, print, and say by the exit status whether the run was interrupted."""
     from sgmc.api import verbs
+    from sgmc.arguments.choices import nearest
     from sgmc.errors import ArgumentError
     from sgmc.registry import room
 
@@ -110,7 +111,8 @@ def fit(options):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     known = sorted(room("families"))
     if options.model not in known:
-        raise ArgumentError(f"--model {options.model!r} is not known; known: {', '.join(known)}")
+        hint = nearest(options.model, known, "known")
+        raise ArgumentError(f"--model {options.model!r} is not known{hint}")
     verb = getattr(verbs, options.model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)  # the summary repeats them

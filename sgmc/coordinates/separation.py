@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.arguments.tables import chunk_rows
 from sgmc.core.design import products
 from sgmc.errors import DataError, SeparationWarning
 from sgmc.coordinates.mode import newton
 
-CHUNK = 1 << 16
-NUMBERS = 1 << 21  # a chunk of a wide table has fewer rows
 SUSPECT = 0.1  # share of misclassified rows below which complete separation is worth a second look
 # contrary outcomes up to which a coefficient's posterior is markedly skewed (skewness 1/sqrt(k))
 FEW = 4
@@ -188,7 +187,7 @@ def pairs(X, successes, failures):
     head = X[:1000]
     # hardly more than wanted
     columns = np.flatnonzero(((head == head.min(axis=0)) | (head == head.max(axis=0))).all(axis=0))
-    step = max(1, min(CHUNK, NUMBERS // max(len(columns), 1)))
+    step = chunk_rows(len(columns))
     chunks = [slice(a, a + step) for a in range(0, len(successes), step)]
     low = np.min([X[c, columns].min(axis=0) for c in chunks], axis=0)
     high = np.max([X[c, columns].max(axis=0) for c in chunks], axis=0)

@@ -5,9 +5,10 @@ arrays and no state; compiled objects are built from it for each fit, one set a 
 """
 
 import math
-import numbers
 from dataclasses import dataclass
 
+from sgmc.arguments.choices import nearest, one_of
+from sgmc.arguments.numbers import number, whole
 from sgmc.errors import ArgumentError
 
 
@@ -36,34 +37,12 @@ class Parameter:
 
     def check(self, value, owner):
         """`value` if it is allowed; else ArgumentError with the range."""
+        name = f"{owner}: {self.name}"
         if self.choices:
-            if value not in self.choices:
-                raise ArgumentError(
-                    f"{owner}: {self.name}={value!r} is not one of "
-                    f"{', '.join(map(repr, self.choices))}"
-                )
-            return value
+            return one_of(name, value, self.choices)
         if self.whole:
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, numbers.Integral)
-                or not self.low <= value <= self.high
-            ):
-                raise ArgumentError(
-                    f"{owner}: {self.name}={value!r} must be a whole number from {self.low} to "
-                    f"{self.high}"
-                )
-            return int(value)
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, numbers.Real)
-            or not self.low < value < self.high
-        ):
-            raise ArgumentError(
-                f"{owner}: {self.name}={value!r} must be a number between {self.low:g} and "
-                f"{self.high:g}"
-            )
-        return float(value)
+            return whole(name, value, self.low, self.high)
+        return number(name, value, self.low, self.high)
 
 
 class Spec:
@@ -75,10 +54,8 @@ class Spec:
         known = {p.name: p for p in self.parameters}
         for name in values:
             if name not in known:
-                raise ArgumentError(
-                    f"{type(self).__name__} has no parameter {name!r}; it has: "
-                    f"{', '.join(known) or 'none'}"
-                )
+                hint = nearest(name, known, "it has") or "; it has: none"
+                raise ArgumentError(f"{type(self).__name__} has no parameter {name!r}{hint}")
         for name, p in known.items():
             setattr(
                 self,

@@ -8,6 +8,7 @@ import numpy as np
 from sgmc import registry
 from sgmc.core.engine import Chain
 from sgmc.core.rng import Rng, seed_sequence
+from sgmc.arguments.arrays import shaped
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit import paths, timed
 from sgmc.fit import plan as planning
@@ -329,12 +330,8 @@ def check_init(settings, priors):
     init, chains, d = settings.init, settings.chains, len(priors.names)
     if init is None:
         return
-    if init.shape not in ((d,), (chains, d)):
-        own = f", {', '.join(priors.names[d - priors.own :])} last" if priors.own else ""
-        raise ArgumentError(
-            f"init has shape {init.shape}; it must be ({d},) or ({chains}, {d}): one number a "
-            f"parameter{own}"
-        )
+    own = f", {', '.join(priors.names[d - priors.own :])} last" if priors.own else ""
+    shaped("init", init, (d,), (chains, d), advice=f"give one number for each parameter{own}")
     for name, values in zip(priors.names[d - priors.own :], init.T[d - priors.own :]):
         if np.min(values) <= 0:
             raise ArgumentError(f"init: {name!r} is {np.min(values):g}; it must be positive")

@@ -4,6 +4,7 @@ import pickle
 import time
 from dataclasses import dataclass, replace
 
+from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
 
 HARMLESS = ("time_limit", "threads", "progress", "checkpoint")  # arguments that change no draw
@@ -77,8 +78,6 @@ def resume(results, draws, data, how):
 
 def total(results, draws):
     """Kept draws a chain, in all."""
-    from sgmc.fit.settings import whole
-
     have, asked = results.draws.shape[1], results._asked
     if draws is not None:
         return have + whole("draws", draws, 1)

@@ -4,11 +4,13 @@ import time
 
 import numpy as np
 
+from sgmc.arguments.arrays import shaped
+from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError, NotSupported
 
 # cube root of the rounding error: half a central difference, relative where |theta_j| > 1
 NEARBY = 6e-6
-MOST = 50  # numbers of theta up to which gradients may come by differences
+MOST_DIFFERENCED = 50  # numbers of theta: gradients by differences cost twice as many values
 OF_REGRESSIONS = (
     "formula",
     "data",
@@ -147,11 +149,7 @@ class Model:
 
     def rows(self):
         """n, checked."""
-        if isinstance(self.n, bool) or not isinstance(self.n, (int, np.integer)) or self.n < 1:
-            raise ArgumentError(
-                f"{type(self).__name__}.n={self.n!r} must be the number of rows, at least 1"
-            )
-        return int(self.n)
+        return whole(f"{type(self).__name__}.n", self.n, 1, advice="it is the number of rows")
 
     def starts(self, rng):
         """Where a chain without a Gaussian approximation begins, or the search for a mode:
@@ -166,10 +164,7 @@ class Model:
         map, free = layout.map, np.zeros(len(layout.free_names))
         if self.start is not None:
             given = np.asarray(layout.pack(self.start, "start"), dtype=float)
-            if given.shape != (layout.size,):
-                raise ArgumentError(
-                    f"start has shape {given.shape}; it must be ({layout.size},), or a dict by name"
-                )
+            shaped("start", given, (layout.size,), advice="or give a dict by name")
             free = given if map is None else map.inverse(given)
         moved = free + JITTER * rng.normal(size=len(free))
         return moved if map is None else map(moved)
@@ -302,10 +297,10 @@ def functions(layout, density, gradient, names):
     names : (str, str)
         What users call them.
     """
-    if gradient is None and layout.size > MOST:
+    if gradient is None and layout.size > MOST_DIFFERENCED:
         raise NotSupported(
             f"there is no {names[1]}, and {layout.size} parameters are too many for finite "
-            f"differences (at most {MOST}); write {names[1]}, or the model in JAX (sgmc.JaxModel)"
+            f"differences (at most {MOST_DIFFERENCED}); write {names[1]}, or the model in JAX (sgmc.JaxModel)"
         )
     parts = [(name, where, layout.shapes[name]) for name, where in layout.slices.items()]
 

@@ -7,10 +7,11 @@ from sgmc.core.partial import pooled
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, MissingExtra
 from sgmc.results.absent import refusal
-from sgmc.arguments.results import known
+from sgmc.arguments.names import parameter
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 
+PREDICTED_ROWS = 4096  # rows whose outputs of one draw are computed together: they stay in cache
 OF_REGRESSIONS = ("df_model", "df_resid", "k_constant", "fittedvalues")
 
 
@@ -79,7 +80,7 @@ class ModelResults(Results):
         name : str
             As in the model's `parameters`.
         """
-        name = known([name], list(self.model.shapes))[0]
+        name = parameter("name", name, self.model.shapes)
         if self._moments is None:
             return self.draws[..., self.model.slices[name]].reshape(
                 *self.draws.shape[:2], *self.model.shapes[name]
@@ -111,7 +112,7 @@ class ModelResults(Results):
 
     def _shaped(self, moment, name):
         """A column of `moments` for a parameter, in its shape."""
-        name = known([name], list(self.model.shapes))[0]
+        name = parameter("name", name, self.model.shapes)
         return (
             self.moments()[moment]
             .to_numpy()[self.model.slices[name]]

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-CHUNK = 1 << 22  # numbers looked at at a time
+# Numbers whose moments are taken together.  Sums of other chunks would round otherwise, and so would
+# every fit that is scaled by them: it is apart from the sizes of chunks that are only looked at.
+MOMENTS_CELLS = 1 << 22
 
 
 def centre_and_unit(X, scale):
@@ -19,7 +21,7 @@ def centre_and_unit(X, scale):
     n, d = X.shape
     if scale is None:
         return np.zeros(d), np.ones(d)
-    mean, scatter, step = np.zeros(d), np.zeros(d), max(1, CHUNK // d)
+    mean, scatter, step = np.zeros(d), np.zeros(d), max(1, MOMENTS_CELLS // d)
     for start in range(0, n, step):
         part = X[start : start + step].astype(float)
         share, gap = len(part) / (start + len(part)), part.mean(axis=0) - mean

@@ -6,10 +6,8 @@ from scipy.special import logsumexp
 
 from sgmc.diagnostics import ica
 from sgmc.errors import ArgumentError, DataError
-from sgmc.models.bases.results import GeneralInfo, ModelResults
-from sgmc.models.network.info import as_table
-
-ROWS = 4096  # at a time
+from sgmc.models.bases.results import PREDICTED_ROWS, GeneralInfo, ModelResults
+from sgmc.arguments.tables import dense_table
 
 
 class SourcesInfo(GeneralInfo):
@@ -113,10 +111,10 @@ class ICAResults(ModelResults):
         X, W = self._table(data), self.unmixing()
         log_det = np.linalg.slogdet(W)[1] + np.log(self.model.unit).sum()
         each, predictive = np.zeros(len(W)), 0.0
-        for start in range(0, len(X), ROWS):
-            block = np.empty((len(W), len(X[start : start + ROWS])))
+        for start in range(0, len(X), PREDICTED_ROWS):
+            block = np.empty((len(W), len(X[start : start + PREDICTED_ROWS])))
             for k, one in enumerate(W):
-                y = np.abs(X[start : start + ROWS] @ one.T)
+                y = np.abs(X[start : start + PREDICTED_ROWS] @ one.T)
                 block[k] = log_det[k] - (y + 2 * np.log1p(np.exp(-y))).sum(axis=1)
             each += block.sum(axis=1)
             predictive += logsumexp(block, axis=0, b=self.shares()[:, None]).sum()
@@ -124,7 +122,7 @@ class ICAResults(ModelResults):
 
     def _table(self, data):
         """Rows as the model sees them."""
-        X = as_table("data", data).astype(float)
+        X = dense_table("data", data, "models of sources").astype(float)
         if X.shape[1] != len(self.model.centre):
             raise ArgumentError(
                 f"data has {X.shape[1]} columns; it must have {len(self.model.centre)}"

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.errors import DataError
-from sgmc.arguments.arrays import numeric
-from sgmc.models.bases.results import GeneralInfo
+from sgmc.arguments.tables import dense_table
+from sgmc.models.bases.results import PREDICTED_ROWS, GeneralInfo
 
 ACTIVATIONS = {
     "sigmoid": lambda z: 0.5 + 0.5 * np.tanh(0.5 * z),
     "tanh": np.tanh,
     "relu": lambda z: np.maximum(z, 0),
 }
-ROWS = 4096  # at a time
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Recipe:
         if self.spec is not None and not isinstance(data, np.ndarray):
             X = self.spec.matrix(data)[:, self.columns()]
         else:
-            X = as_table("the new data", data)
+            X = dense_table("the new data", data, "networks")
         if X.shape[1] != len(self.names):
             raise DataError(
                 f"the new data have {X.shape[1]} columns; they must have {len(self.names)}: "
@@ -89,13 +88,13 @@ class Recipe:
         layers, _ = self.parts(theta)
         out = np.empty((len(X), self.sizes[-1]))
         unit, centre = self.unit.astype(theta.dtype), self.centre.astype(theta.dtype)
-        for start in range(0, len(X), ROWS):
-            a = (X[start : start + ROWS] - centre) * unit
+        for start in range(0, len(X), PREDICTED_ROWS):
+            a = (X[start : start + PREDICTED_ROWS] - centre) * unit
             for l, (W, b) in enumerate(layers):
                 a = a @ W + b
                 if l + 1 < len(layers):
                     a = ACTIVATIONS[self.activation](a)
-            out[start : start + ROWS] = a
+            out[start : start + PREDICTED_ROWS] = a
         if self.outcome == "softmax":
             out = np.exp(out - out.max(axis=1, keepdims=True))
             return out / out.sum(axis=1, keepdims=True)
@@ -130,24 +129,3 @@ class NetworkInfo(GeneralInfo):
 def without_intercept(spec):
     """Places of the columns of a formula's design that are no intercept."""
     return [j for j, name in enumerate(spec.exog_names) if name != "Intercept"]
-
-
-def as_table(name, data):
-    """Rows as a two-dimensional row-major array of uint8, float32 or float64.
-
-    Raises
-    ------
-    DataError
-        For what is no table of numbers, or a sparse one.
-    """
-    if hasattr(data, "tocsr"):
-        raise DataError(
-            f"{name} is a sparse array, which networks do not take; pass {name}.toarray() if it "
-            "fits in memory"
-        )
-    bytes_ = isinstance(data, np.ndarray) and data.dtype == np.uint8
-    X = np.ascontiguousarray(data if bytes_ else numeric(name, data))
-    if X.ndim != 2 or X.shape[1] == 0:
-        hint = f"; use {name}.reshape(len({name}), -1)" if X.ndim > 2 else ""
-        raise DataError(f"{name} has shape {X.shape}; it must be rows x columns{hint}")
-    return X

@@ -3,10 +3,10 @@
 import time
 from dataclasses import replace
 
+from sgmc.arguments.names import same_order
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.data import (
     RegressionData,
-    category_codes,
     from_arrays,
     outcome_name,
     total_offset,
@@ -184,7 +184,11 @@ class Regression:
         """Outcomes, and their levels where they are of several kinds:
         then they are the levels' numbers.
         """
-        return category_codes(endog) if cls.family.outcome == "category" else (endog, None)
+        if cls.family.outcome != "category":
+            return endog, None
+        from sgmc.formula.outcomes import category_codes
+
+        return category_codes("endog", endog)
 
     @classmethod
     def check_applies(cls, offset, exposure):
@@ -270,7 +274,7 @@ class Regression:
         begun, rest = time.perf_counter(), dict(arguments)
         prior = rest.pop("prior")
         checked = replace(settings(**rest), tuned=tuned)
-        check_labels("init", arguments.get("init"), self.data.parameter_names(self.family))
+        same_order("init", arguments.get("init"), self.data.parameter_names(self.family))
         with one_blas_thread():  # with two, bits differ, and small systems take ten times as long
             problem = self.problem(prior, checked)
         return RegressionResults.of_fit(
@@ -292,17 +296,3 @@ class Regression:
 def equations(family, levels):
     """Labels of the equations of outcomes with such levels; none for families of one equation."""
     return tuple(str(level) for level in levels[1:]) if family.outcome == "category" else ()
-
-
-def check_labels(name, values, names):
-    """Refuse a Series or frame that is labelled, but not by `names` in their order:
-    it would be read by position.
-    """
-    labels = getattr(values, "columns", getattr(values, "index", ()))
-    labels = list(labels) if hasattr(labels, "equals") else []
-    if any(isinstance(label, str) for label in labels) and labels != names:
-        found, wanted = ", ".join(map(str, labels[:8])), ", ".join(names[:8])
-        raise ArgumentError(
-            f"{name} is labelled {found}; it must be {wanted}, in this order, or pass "
-            f"{name}.to_numpy()"
-        )

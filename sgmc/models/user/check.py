@@ -8,10 +8,9 @@ from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.problem import exact_gradient, named_priors
-from sgmc.models.bases.model import NEARBY, Model, compiled
+from sgmc.models.bases.model import MOST_DIFFERENCED, NEARBY, Model, compiled
 
 POINTS = 3  # at which a model is looked at
-MOST = 50  # numbers of theta whose gradient is compared with differences
 ALIKE = 1e-9  # relative difference of sums that are the same but for rounding
 GRADIENT = 1e-4  # the same of a gradient and of differences
 
@@ -246,8 +245,8 @@ def check_gradient(report, layout, theta, g, density, names):
     low, high = layout.ends()
     chosen = (
         np.arange(len(theta))
-        if len(theta) <= MOST
-        else np.random.default_rng(0).choice(len(theta), MOST, replace=False)
+        if len(theta) <= MOST_DIFFERENCED
+        else np.random.default_rng(0).choice(len(theta), MOST_DIFFERENCED, replace=False)
     )
     slopes = np.empty(len(chosen))
     for i, j in enumerate(chosen):

@@ -9,8 +9,8 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.diagnostics.implied import FEWEST as FEWEST_A_DIMENSION
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.settings import whole
-from sgmc.arguments.results import check_choice
+from sgmc.arguments.numbers import whole
+from sgmc.arguments.choices import one_of
 from sgmc.results.outcomes.rows import evenly
 from sgmc.subsampling.block import Block
 from sgmc.subsampling.uniform import Everything, Uniform
@@ -161,6 +161,6 @@ def scored_draws(results, what, kind, draws, linear=False):
     if results._fit.problem.partial:
         raise NotSupported(f"{what} needs draws of all parameters, of which only some were kept")
     if kind is not None:
-        check_choice("scores", kind, KINDS)
+        one_of("scores", kind, KINDS)
     most = (MOST if linear else LARGEST) if draws is None else whole("draws", draws, 2)
     return scored(results._fit, results.seed, kind, most, most if linear else FEWEST)
