@@ -83,7 +83,7 @@ def show_steps(X, y):
     for dtype in ("float32", "float64"):
         model = sgmc.BNN(X, y, dtype=dtype)
         kernel, theta = model.kernel(), model.starts(np.random.default_rng(0))
-        checked = sgmc.fit.settings.settings(
+        checked = sgmc.fit.settings.check_settings(
             sampler="sgld", step_size=1e-5, seed=1, subsample="uniform"
         )
         prior, stream = model.problem(None, checked).prior, Rng(seed_sequence(1, "chain", 0))

@@ -6,11 +6,10 @@ intercept at centred predictors.
 """
 
 import math
-import numbers
 from dataclasses import dataclass
 
-import numpy as np
-
+from sgmc.arguments.choices import nearest
+from sgmc.arguments.numbers import number, positive
 from sgmc.errors import ArgumentError
 
 INTERCEPT = "Intercept"
@@ -32,35 +31,13 @@ class PriorSpec:
     nonzero: float | None = None
 
     def __post_init__(self):
-        called = self.called
-        for name in (
-            "location",
-            "scale",
-            "df",
-            "slab",
-            *(() if self.nonzero is None else ("nonzero",)),
-        ):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, numbers.Real):
-                raise ArgumentError(f"{called}: {name}={value!r} must be a number")
-        if not np.isfinite(self.location):
-            raise ArgumentError(f"{called}: location={self.location!r} must be finite")
-        if not (np.isfinite(self.scale) and self.scale > 0):
-            raise ArgumentError(
-                f"{called}: scale={self.scale!r} must be positive; use flat() for no prior"
-            )
-        for name in ("slab", "nonzero"):
-            if getattr(self, name) is not None and not getattr(self, name) > 0:
-                raise ArgumentError(f"{called}: {name}={getattr(self, name)!r} must be positive")
-        if not self.df > 0:
-            first = (
-                "shape"
-                if self.positive
-                else "concentration"
-                if self.family == "dirichlet"
-                else "df"
-            )
-            raise ArgumentError(f"{called}: {first}={self.df!r} must be positive")
+        called, df = self.called, "shape" if self.positive else "df"
+        df = "concentration" if self.family == "dirichlet" else df
+        number(f"{called}: location", self.location)
+        positive(f"{called}: scale", self.scale, advice="use flat() for no prior")
+        positive(f"{called}: slab", self.slab, infinite=True)
+        positive(f"{called}: nonzero", self.nonzero, none=True, infinite=True)
+        positive(f"{called}: {df}", self.df, infinite=True)
 
     @property
     def called(self):
@@ -196,8 +173,9 @@ def as_spec(prior, argument="prior"):
         return prior
     if isinstance(prior, str) and prior in BY_NAME:
         return BY_NAME[prior]
-    raise ArgumentError(
-        f"{argument}={prior!r} is not a prior: use one of {', '.join(BY_NAME)}, or sgmc.normal(0, "
-        "2.5), sgmc.student_t(df, 0, 2.5), sgmc.laplace(), sgmc.cauchy(), sgmc.horseshoe(), "
-        "sgmc.flat()"
+    near = nearest(prior, BY_NAME) if isinstance(prior, str) else ""
+    hint = near or (
+        f"; use one of {', '.join(BY_NAME)}, or sgmc.normal(0, 2.5), sgmc.student_t(df, 0, 2.5), "
+        "sgmc.laplace(), sgmc.cauchy(), sgmc.horseshoe(), sgmc.flat()"
     )
+    raise ArgumentError(f"{argument}={prior!r} is not a prior{hint}")

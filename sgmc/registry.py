@@ -6,13 +6,14 @@ Other packages add theirs by entry points ``sgmc.samplers``, ``sgmc.gradients``,
 ``sgmc.subsampling`` and ``sgmc.families``, or by `register`.
 """
 
-import difflib
 import importlib
 import inspect
 import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
 
+from sgmc.arguments.choices import nearest
+from sgmc.arguments.messages import must_be
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError
 
@@ -90,11 +91,8 @@ def lookup(kind, name, argument):
     key = ALIASES.get(kind, {}).get(key, key)
     if key in classes:
         return classes[key]
-    near = sorted(  # swapped letters first
-        difflib.get_close_matches(key, classes), key=lambda c: sorted(c) != sorted(key)
-    )
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(classes))}"
-    raise ArgumentError(f"{argument}={name!r} is not known; {hint}")
+    hint = nearest(key, sorted(classes), "known")
+    raise ArgumentError(f"{argument}={name!r} is not known{hint}")
 
 
 def sampler_and_gradient(sampler, gradient):
@@ -110,10 +108,8 @@ def sampler_and_gradient(sampler, gradient):
     if isinstance(sampler, type) and issubclass(sampler, SamplerSpec):
         return sampler(), gradient
     if not isinstance(sampler, str):
-        raise ArgumentError(
-            f"sampler={sampler!r} must be a name such as 'sgld', or a specification such as "
-            "sgmc.SGLD()"
-        )
+        wanted = "a name such as 'sgld', or a specification such as sgmc.SGLD()"
+        raise must_be("sampler", sampler, wanted)
     name = sampler.lower().replace("-", "").replace("_", "")
     if name == "auto":
         return None, gradient

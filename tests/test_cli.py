@@ -149,7 +149,7 @@ def test_families_are_listed():
         (
             ["y ~ x1", "{path}", "--tune", "mambo"],
             (
-                "tune='mambo' is not one of 'mamba', 'grid', 'default', 'heuristic'; did you mean "
+                "tune='mambo' must be one of 'mamba', 'grid', 'default', 'heuristic'; did you mean "
                 "'mamba'?"
             ),
         ),

@@ -20,7 +20,7 @@ from sgmc.coordinates.mode import Mode
 from sgmc.fit.pilot import SHAPE_PAIRS, draws_of_laplace, pilot
 from sgmc.models.regression.problem import regression_problem
 from sgmc.coordinates.separation import lopsided_columns
-from sgmc.fit.settings import settings
+from sgmc.fit.settings import check_settings
 from sgmc.coordinates.walls import GRID, Ramp
 from sgmc.priors import laplace, normal, student_t
 from sgmc.subsampling.uniform import Everything
@@ -36,7 +36,7 @@ RAMPS = {
 def problem(X, y, prior=None, **arguments):
     """The posterior of a logit in sampler coordinates."""
     model = sgmc.Logit(y, X)
-    return regression_problem(model.data, model.family, prior, settings(seed=1, **arguments))
+    return regression_problem(model.data, model.family, prior, check_settings(seed=1, **arguments))
 
 
 def simulated(n, d, seed=0):

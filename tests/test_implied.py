@@ -112,7 +112,7 @@ def test_what_cannot_be_is_refused():
     flat = np.repeat(x[:, :1], D, axis=1).repeat(2, axis=0)
     with pytest.raises(ArgumentError, match="do not span"):
         implied_moments(np.zeros((40, D)), gaussian_scores(flat[:38].repeat(2, axis=0)[:40]))
-    with pytest.raises(ArgumentError, match=r"directions must be \(p, 4\)"):
+    with pytest.raises(ArgumentError, match=r"directions has shape .*; it must be \(p, 4\)"):
         implied_moments(wrong_draws(), gaussian_scores(wrong_draws()), directions=np.eye(3))
     with pytest.raises(ArgumentError, match="scores must have the shape"):
         implied_moments(wrong_draws(), np.zeros((60, 3)))

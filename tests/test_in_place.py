@@ -9,7 +9,7 @@ import pytest
 import sgmc
 from sgmc.errors import SeparationWarning, SGMCWarning
 from sgmc.fit import sampling as fit, pilot
-from sgmc.arguments.arrays import is_lent
+from sgmc.models.regression.data import is_lent
 
 N, D = 24_000, 80
 NOTE = "The design is used where it is, not copied."

@@ -156,7 +156,7 @@ def test_bounds_hold_and_are_reached(name):
 
 
 def test_values_that_are_none():
-    with pytest.raises(ArgumentError, match="sigma=-1 must be a positive number, or None"):
+    with pytest.raises(ArgumentError, match="sigma=-1 must be a positive number; give None"):
         sgmc.ols("real ~ a", FRAME, sigma=-1)
     with pytest.raises(ArgumentError, match="sigma is given, and df to be learned"):
         sgmc.rlm("heavy ~ a", FRAME, sigma=1.0, df=None)

@@ -81,13 +81,13 @@ def test_calibration_refuses(function, p, y, message):
 def test_other_refusals():
     with pytest.raises(ArgumentError, match="bins"):
         ece(P, Y, bins=0)
-    with pytest.raises(ArgumentError, match="outcomes must have the shape"):
+    with pytest.raises(ArgumentError, match=r"outcomes has shape \(1, 1\); it must be \(2, 1\)"):
         rmse([1.0, 2.0], [1.0])
-    with pytest.raises(ArgumentError, match="result has 1 parameters, reference 2"):
+    with pytest.raises(ArgumentError, match=r"reference has shape \(2,\); it must be \(1,\)"):
         relative_sd_error(([1.0], [1.0]), ([1.0, 2.0], [1.0, 1.0]))
-    with pytest.raises(ArgumentError, match="result must be results or a pair"):
+    with pytest.raises(ArgumentError, match="result must be the results of a fit or a pair"):
         relative_sd_error(3, ([1.0], [1.0]))
-    with pytest.raises(ArgumentError, match="2 means and 1 sds"):
+    with pytest.raises(ArgumentError, match=r"sd of result has shape \(1,\); it must be \(2,\)"):
         relative_sd_error(([1.0, 2.0], [1.0]), ([1.0], [1.0]))
     with pytest.raises(ArgumentError, match="sds must be positive"):
         standardised_mean_error(([1.0], [1.0]), ([1.0], [0.0]))

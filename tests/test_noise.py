@@ -234,7 +234,7 @@ def test_the_threshold_is_where_alpha_is_passed():
         (dict(sampler="ula"), "warmup='threshold' does not apply to ula"),
         (
             dict(warmup="treshold"),
-            "warmup='treshold' must be a whole number of steps, or 'threshold'",
+            "warmup='treshold' must be 'threshold', or a whole number of steps",
         ),
         (dict(warmup=0, batch_size="adaptive"), "batch_size='adaptive' learns the size in warmup"),
         (dict(sampler="hmc", batch_size="adaptive"), "batch_size='adaptive' does not apply to hmc"),
@@ -451,7 +451,7 @@ def test_strata_that_cannot_be_are_refused():
     for strata, message in (
         (many, "strata has 2000 levels; at most 32: join some of them"),
         ("gg", "strata='gg' is not a column of the data; did you mean 'g'"),
-        (np.ones(3), "strata has length 3, the data have 2000 rows"),
+        (np.ones(3), "strata has 3 values, the data have 2000 rows"),
         (np.ones((N, 2)), "strata must be a column name or one value a row"),
     ):
         with pytest.raises(DataError, match=message):

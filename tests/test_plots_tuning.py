@@ -89,7 +89,9 @@ def test_the_metric_against_other_axes(plt, raced):
     axes = raced.plot("batch_size")
     assert names(axes)[:5] == ["0.1", "1", "5", "2", "Polynomial(0.5, 1, 0.6)"]
     assert points(axes, "*") == [(50, 0.1)]
-    with pytest.raises(ArgumentError, match="x='leapfrog' is not one of step_size, batch_size"):
+    with pytest.raises(
+        ArgumentError, match="x='leapfrog' must be one of 'step_size', 'batch_size'"
+    ):
         raced.plot("leapfrog", axes)
 
 
@@ -128,7 +130,7 @@ def test_metrics_that_are_not_positive_have_a_linear_axis(plt, raced):
 def test_axes_given_and_bad_arguments(plt, raced):
     _, mine = plt.subplots()
     assert raced.plot(ax=mine) is mine and raced.plot(kind="race", ax=mine) is mine
-    with pytest.raises(ArgumentError, match="kind='bandit' is not one of 'metric', 'race'"):
+    with pytest.raises(ArgumentError, match="kind='bandit' must be one of 'metric', 'race'"):
         raced.plot(kind="bandit")
     with pytest.raises(ArgumentError, match="x does not apply to kind='race'"):
         raced.plot("step_size", kind="race")

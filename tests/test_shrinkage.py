@@ -307,10 +307,10 @@ def test_the_prior_as_printed():
 @pytest.mark.parametrize(
     "make, what",
     [
-        (lambda: sgmc.horseshoe(nonzero=0), "nonzero=0 must be positive"),
-        (lambda: sgmc.horseshoe(nonzero="5"), "nonzero='5' must be a number"),
-        (lambda: sgmc.horseshoe(slab=-1), "slab=-1 must be positive"),
-        (lambda: sgmc.horseshoe(scale=0), "scale=0 must be positive"),
+        (lambda: sgmc.horseshoe(nonzero=0), "nonzero=0 must be a positive number"),
+        (lambda: sgmc.horseshoe(nonzero="5"), "nonzero='5' must be a positive number"),
+        (lambda: sgmc.horseshoe(slab=-1), "slab=-1 must be a positive number"),
+        (lambda: sgmc.horseshoe(scale=0), "scale=0 must be a positive number"),
     ],
 )
 def test_numbers_out_of_range(make, what):

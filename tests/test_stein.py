@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sgmc.diagnostics import ess, fssd, ksd, ksd_test, linear_ksd, stein_thinning
-from sgmc.arguments.draws import as_kernel, median_distance
+from sgmc.diagnostics.scales import as_kernel, median_distance
 from sgmc.diagnostics.finite_set import SD_FLOOR, optimised, power, spread
 from sgmc.diagnostics.goodness import signs
 from sgmc.diagnostics.stein_sums import stein_diagonal, stein_matrix
@@ -456,12 +456,17 @@ def test_stein_thinning_leaves_out_warmup_and_undoes_bias():
             fssd,
             dict(locations="best"),
             ArgumentError,
-            "locations must be one of 'random', 'optimised'",
+            "locations='best' must be one of 'random', 'optimised', or numbers",
         ),
-        (fssd, dict(locations=np.ones((3, 4))), ArgumentError, r"locations must be \(J, 2\)"),
-        (fssd, dict(number=0), ArgumentError, "number must be a positive integer"),
+        (
+            fssd,
+            dict(locations=np.ones((3, 4))),
+            ArgumentError,
+            r"locations has shape \(3, 4\); it must be \(J, 2\)",
+        ),
+        (fssd, dict(number=0), ArgumentError, "number=0 must be a whole number, at least 1"),
         (fssd, dict(statistic="w"), ArgumentError, "statistic"),
-        (fssd, dict(c="mean"), ArgumentError, "c must be one of 'median'"),
+        (fssd, dict(c="mean"), ArgumentError, "c='mean' must be 'median', or a positive number"),
         (fssd, dict(scores=np.ones((9, 3))), ArgumentError, "scores must have the shape of draws"),
         (
             fssd,
@@ -471,23 +476,33 @@ def test_stein_thinning_leaves_out_warmup_and_undoes_bias():
         ),
         (fssd, dict(weights=[1.0] + [0.0] * 8), ArgumentError, "covariance needs two draws"),
         (fssd, dict(draws=np.full((9, 2), np.nan)), DataError, "draws has 9 rows"),
-        (ksd, dict(scale="variance"), ArgumentError, "scale must be one of 'covariance'"),
+        (
+            ksd,
+            dict(scale="variance"),
+            ArgumentError,
+            "scale='variance' must be 'covariance', or numbers",
+        ),
         (
             ksd,
             dict(draws=np.ones((9, 2)), scale="covariance"),
             ArgumentError,
             "do not span 2 dimensions",
         ),
-        (ksd, dict(draws=np.ones((9, 2)), c="median"), ArgumentError, "c must be positive"),
+        (
+            ksd,
+            dict(draws=np.ones((9, 2)), c="median"),
+            ArgumentError,
+            "c=0.0 must be a positive number",
+        ),
         (
             linear_ksd,
             dict(draws=np.ones((1, 2)), scores=np.ones((1, 2))),
             ArgumentError,
             "two draws",
         ),
-        (ksd_test, dict(change=0.7), ArgumentError, "change must be above 0"),
+        (ksd_test, dict(change=0.7), ArgumentError, "change=0.7 must be a number above 0"),
         (ksd_test, dict(replicates=0), ArgumentError, "replicates"),
-        (stein_thinning, dict(m=0), ArgumentError, "m must be a positive integer"),
+        (stein_thinning, dict(m=0), ArgumentError, "m=0 must be a whole number, at least 1"),
     ],
 )
 def test_what_is_wrong_is_named(function, change, error, message):

@@ -18,7 +18,7 @@ from sgmc.fit.noise import noise_of
 from sgmc.fit.pilot import draws_of_laplace, pilot
 from sgmc.models.regression.problem import regression_problem
 from sgmc.fit.rows import MAX_STRATA, groups_of, shared_rows, subsampler
-from sgmc.fit.settings import settings
+from sgmc.fit.settings import check_settings
 from sgmc.registry import room
 from sgmc.subsampling.preferential import UNIFORM_SHARE, Alias, Preferential
 from sgmc.subsampling.stratified import Strata, Stratified
@@ -173,7 +173,7 @@ def imbalanced(n=20_000, rate=-4.0, seed=0):
 
 def parts(df, gradient, subsample, seed=3):
     """Problem, settings and the noise that the plan expects, with the draws it is averaged over."""
-    how = settings(sampler="lmsgld", gradient=gradient, subsample=subsample, seed=seed)
+    how = check_settings(sampler="lmsgld", gradient=gradient, subsample=subsample, seed=seed)
     model = sgmc.Logit.from_formula("y ~ .", df)
     problem = regression_problem(model.data, model.family, None, how)
     z = draws_of_laplace(seed, problem.model.dim)

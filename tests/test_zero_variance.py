@@ -92,9 +92,9 @@ def test_folds_take_coefficients_from_the_other_draws():
 @pytest.mark.parametrize(
     "change, message",
     [
-        (dict(order=3), "order must be 1 or 2"),
-        (dict(folds=9), "folds must be an integer from 1 to 4"),
-        (dict(values=np.ones(8)), "values must have a row a draw"),
+        (dict(order=3), "order=3 must be one of 1, 2"),
+        (dict(folds=9), "folds=9 must be a whole number from 1 to 4"),
+        (dict(values=np.ones(8)), r"values has shape \(8, 1\); it must be \(9, k\)"),
         (dict(draws=np.ones((3, 2)), scores=np.ones((3, 2))), "2 controls need more than 3 draws"),
     ],
 )

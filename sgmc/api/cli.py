@@ -122,13 +122,15 @@ def describe(asked):
 def fit(asked):
     """Fit, print, and say by the exit status whether the run was interrupted."""
     from sgmc.api import verbs
+    from sgmc.arguments.choices import nearest
     from sgmc.registry import room
 
     # background jobs of a shell start with it ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
     known = sorted(room("families"))
     if asked.model not in known:
-        raise ArgumentError(f"--model {asked.model!r} is not known; known: {', '.join(known)}")
+        hint = nearest(asked.model, known, "known")
+        raise ArgumentError(f"--model {asked.model!r} is not known{hint}")
     verb = getattr(verbs, asked.model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)  # the summary repeats them

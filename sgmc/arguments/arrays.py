@@ -1,17 +1,28 @@
-"""Arrays of numbers from what users pass, or a DataError that names it."""
-
-import mmap
+"""Arrays of numbers of any shape, vectors and matrices."""
 
 import numpy as np
 
-from sgmc.errors import DataError
-
-CHUNK = 1 << 20  # numbers looked at at a time
+from sgmc.errors import ArgumentError, DataError
 
 
 def numeric(name, values):
-    """A float array from array_like; DataError for what is not numbers,
-    with the column where it is a frame's.
+    """Return numbers as a float array, float32 where they are; they need not be finite.
+
+    Parameters
+    ----------
+    name : str
+        The argument as the user writes it.
+    values : array_like
+        A frame's columns may be of several types of numbers.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    DataError
+        If something is no number, or masked; names the column of a frame.
     """
     if values is None:
         raise DataError(f"{name} is None; it must hold numbers")
@@ -28,75 +39,17 @@ def numeric(name, values):
                 [numeric(f"{name}: column {label!r}", values.iloc[:, j]) for j, label in labels]
             )
         array = from_objects(name, array)
-    return (
-        array
-        if array.dtype in (np.float64, np.float32) and array.dtype.isnative
-        else array.astype(float)
-    )
-
-
-def table_of_numbers(name, values):
-    """A float array, or a sound CSR array where `values` is sparse: that is never made dense."""
-    if not hasattr(values, "tocsr"):
-        return numeric(name, values)
-    X = values.tocsr()
-    numeric(name, X.data[:1])
-    check_sparse(name, X)
-    return X
-
-
-def check_sparse(name, X):
-    """Refuse a CSR array whose indices point outside of it:
-    the compiled loops would follow them.
-    """
-    ends = np.asarray(X.indptr)
-    if ends[0] != 0 or ends[-1] > min(len(X.indices), len(X.data)) or (ends[1:] < ends[:-1]).any():
-        raise DataError(
-            f"{name} is a damaged sparse array: its indptr does not ascend from 0 to the number of "
-            "values"
-        )
-    used = np.asarray(X.indices[: ends[-1]])
-    if len(used) and not 0 <= used.min() <= used.max() < X.shape[-1]:
-        raise DataError(
-            f"{name} is a damaged sparse array: a column index is outside 0 .. {X.shape[-1] - 1}"
-        )
-
-
-def first_place(X, bad):
-    """(row, column) of the first value of a table for which `bad` is true, or None;
-    looked for in chunks of rows.
-    """
-    if hasattr(X, "indptr"):
-        found = np.flatnonzero(bad(numeric("exog", X.data)))
-        return (
-            (int(np.searchsorted(X.indptr, found[0], side="right")) - 1, int(X.indices[found[0]]))
-            if len(found)
-            else None
-        )
-    step = max(1, CHUNK // max(X.shape[1], 1))
-    for a in range(0, len(X), step):
-        found = bad(X[a : a + step])
-        if found.any():
-            row, column = np.argwhere(found)[0]
-            return a + int(row), int(column)
-    return None
-
-
-def is_lent(X):
-    """Whether an array is memory-mapped or read-only: not the package's to change,
-    and perhaps larger than memory.
-    """
-    owner = X
-    while isinstance(owner, np.ndarray):
-        if isinstance(owner, np.memmap):
-            return True
-        owner = owner.base
-    return isinstance(owner, mmap.mmap) or isinstance(X, np.ndarray) and not X.flags.writeable
+    plain = array.dtype in (np.float64, np.float32) and array.dtype.isnative
+    return array if plain else array.astype(float)
 
 
 def from_objects(name, array):
-    """Floats from Python numbers, NaN for whatever pandas calls missing;
-    text is not read as numbers.
+    """Return Python numbers as floats, NaN for whatever pandas calls missing.
+
+    Raises
+    ------
+    DataError
+        If something is no number; text is not read as numbers.
     """
     import pandas as pd
 
@@ -118,7 +71,13 @@ def from_objects(name, array):
 
 
 def vector(name, values):
-    """A finite float64 vector."""
+    """Return a finite float64 vector; a matrix of one column is taken as one.
+
+    Raises
+    ------
+    DataError
+        If it is no vector of numbers, or a number is missing or infinite.
+    """
     array = numeric(name, values).astype(float, copy=False)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -129,58 +88,40 @@ def vector(name, values):
     return array
 
 
-def matrix(name, values):
-    """A finite float64 table with a row and a column at least; a vector is one column."""
-    array = numeric(name, values).astype(float, copy=False)
-    array = array[:, None] if array.ndim == 1 else array
-    if array.ndim != 2 or 0 in array.shape:
-        raise DataError(
-            f"{name} has shape {np.shape(values)}; it must be a table of rows and columns"
-        )
-    bad = first_place(array, lambda part: ~np.isfinite(part))
-    if bad:
-        raise DataError(
-            f"{name} has a missing or infinite value in row {bad[0]}, column {bad[1]}; drop those "
-            "rows first"
-        )
-    return array
+def shaped(name, array, *shapes, advice="", error=ArgumentError):
+    """Return an array that has one of some shapes.
 
+    Parameters
+    ----------
+    name : str
+    array : ndarray
+    *shapes : tuple
+        Of whole numbers, and of texts for lengths that may be any: ``("n", 2)``.
+    advice : str, optional
+        What to do, for the message.
+    error : type, default ArgumentError
 
-def check_index(**objects):
-    """Refuse pandas objects whose indices differ:
-    rows would be paired by position against the labels.
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ArgumentError
+        Or `error`, if it has another shape.
     """
-    labelled = {
-        name: one.index
-        for name, one in objects.items()
-        if hasattr(getattr(one, "index", None), "equals")
-    }
-    first = next(iter(labelled), None)
-    for name, index in labelled.items():
-        if not index.equals(labelled[first]):
-            raise DataError(
-                f"{first} and {name} have different indices; align them first, or pass "
-                f"{name}.to_numpy()"
-            )
+    for shape in shapes:
+        if array.ndim == len(shape) and all(
+            isinstance(wanted, str) or wanted == found for wanted, found in zip(shape, array.shape)
+        ):
+            return array
+    wanted = " or ".join(shape_text(shape) for shape in shapes)
+    found = shape_text(array.shape)
+    raise error(
+        f"{name} has shape {found}; it must be {wanted}" + (f"; {advice}" if advice else "")
+    )
 
 
-def constant_column(X):
-    """Index of the first column of ones, or None."""
-    if hasattr(X, "indptr"):
-        return constant_stored_column(X)
-    for j in np.flatnonzero(X[0] == 1):
-        if (X[:, j] == 1).all():
-            return int(j)
-    return None
-
-
-def constant_stored_column(X):
-    """The same for a CSR array, from what it stores."""
-    stored = slice(X.indptr[-1])
-    sums = np.bincount(X.indices[stored], X.data[stored], X.shape[1])
-    for j in np.flatnonzero(sums == X.shape[0]):
-        column = X[:, [j]]
-        column.sum_duplicates()
-        if column.nnz == X.shape[0] and (column.data == 1).all():
-            return int(j)
-    return None
+def shape_text(shape):
+    """Return a shape as text, ``"(n, 2)"``."""
+    return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"

@@ -2,11 +2,11 @@
 
 import inspect
 import math
-import numbers
 import re
 from dataclasses import dataclass
 
-from sgmc.errors import ArgumentError
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.numbers import number, whole
 
 REQUIRED = inspect.Parameter.empty  # the default of what has none
 
@@ -66,34 +66,12 @@ class Parameter(Declared):
 
     def check(self, value, owner):
         """`value` if it is allowed; else ArgumentError with the range."""
+        name = f"{owner}: {self.name}"
         if self.choices:
-            if value not in self.choices:
-                raise ArgumentError(
-                    f"{owner}: {self.name}={value!r} is not one of "
-                    f"{', '.join(map(repr, self.choices))}"
-                )
-            return value
+            return one_of(name, value, self.choices)
         if self.whole:
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, numbers.Integral)
-                or not self.low <= value <= self.high
-            ):
-                raise ArgumentError(
-                    f"{owner}: {self.name}={value!r} must be a whole number from {self.low} to "
-                    f"{self.high}"
-                )
-            return int(value)
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, numbers.Real)
-            or not self.low < value < self.high
-        ):
-            raise ArgumentError(
-                f"{owner}: {self.name}={value!r} must be a number between {self.low:g} and "
-                f"{self.high:g}"
-            )
-        return float(value)
+            return whole(name, value, self.low, self.high)
+        return number(name, value, self.low, self.high)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Signatures, docstrings and errors of functions that pass keywords on, from rows of a table."""
 
-import difflib
 import inspect
 from types import FunctionType, MethodType
 
+from sgmc.arguments.choices import nearest
 from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, names
 
 
@@ -114,5 +114,4 @@ def hint(name, known):
         return "; it is an argument of the model"
     if name in names(*FIT):
         return "; it is an argument of fit()"
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    return nearest(name, known)

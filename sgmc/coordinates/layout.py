@@ -1,10 +1,10 @@
 """Named and shaped parameters as one vector, and the edges that they have."""
 
-import difflib
-import numbers
-
 import numpy as np
 
+from sgmc.arguments.messages import must_be
+from sgmc.arguments.names import parameter
+from sgmc.arguments.numbers import is_number, sizes
 from sgmc.coordinates.constraints import KINDS, Constrained
 from sgmc.errors import ArgumentError
 
@@ -36,10 +36,8 @@ class Layout:
 
     def __init__(self, parameters, constraints=None):
         if not isinstance(parameters, dict) or not parameters:
-            raise ArgumentError(
-                f"parameters={parameters!r} must be a dict of names and shapes, such as {{'W': (3, "
-                "4), 'b': ()}"
-            )
+            wanted = "a dict of names and shapes, such as {'W': (3, 4), 'b': ()}"
+            raise must_be("parameters", parameters, wanted)
         self.shapes = {name: shape_of(name, shape) for name, shape in parameters.items()}
         ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes.values()])
         self.slices = {
@@ -55,11 +53,7 @@ class Layout:
 
     def known(self, name, argument):
         """`name` if it is a parameter."""
-        if name not in self.shapes:
-            near = difflib.get_close_matches(str(name), self.shapes, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"they are: {', '.join(self.shapes)}"
-            raise ArgumentError(f"{argument}: {name!r} is not a parameter; {hint}")
-        return name
+        return parameter(argument, name, self.shapes)
 
     def constraint(self, name, wanted):
         """(kind, low, high) of a parameter's constraint."""
@@ -77,13 +71,15 @@ class Layout:
         )
         if (
             not right
-            or not all(isinstance(e, numbers.Real) and np.isfinite(e) for e in ends)
+            or not all(is_number(e) and np.isfinite(e) for e in ends)
             or ends
             and not ends[0] < ends[1]
         ):
-            raise ArgumentError(
-                f"constraints[{name!r}]={wanted!r} must be 'positive', 'ordered', 'ascending', "
-                "'simplex', 'mirrored' or ('interval', low, high)"
+            raise must_be(
+                f"constraints[{name!r}]",
+                wanted,
+                "'positive', 'ordered', 'ascending', 'simplex', 'mirrored' or ('interval', low, "
+                "high)",
             )
         if kind in ROW_BLOCKS and (not self.shapes[name] or self.shapes[name][-1] < 2):
             raise ArgumentError(
@@ -196,16 +192,8 @@ def shape_of(name, shape):
     """A shape as a tuple."""
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"parameters: the name {name!r} must be text")
-    shape = (shape,) if isinstance(shape, numbers.Integral) else shape
-    whole = isinstance(shape, (tuple, list)) and all(
-        isinstance(k, numbers.Integral) and not isinstance(k, bool) and k > 0 for k in shape
-    )
-    if not whole:
-        raise ArgumentError(
-            f"parameters[{name!r}]={shape!r} must be a shape: (), a whole number, or a tuple of "
-            "such"
-        )
-    return tuple(int(k) for k in shape)
+    wanted = "a shape: (), a whole number, or a tuple of whole numbers, each at least 1"
+    return sizes(f"parameters[{name!r}]", shape, wanted)
 
 
 def labels(name, shape):

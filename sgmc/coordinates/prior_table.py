@@ -2,11 +2,11 @@
 defaults, terms and columns, scales of the data.
 """
 
-import difflib
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sgmc.arguments.choices import nearest
 from sgmc.errors import ArgumentError
 from sgmc.priors import CENTRED_INTERCEPT, SLOPE, as_spec, normal
 
@@ -235,8 +235,5 @@ def known_places(key, places, data):
     """Where the parameters of a key are; ArgumentError where there are none."""
     if key in places:
         return places[key]
-    near = difflib.get_close_matches(str(key), places, n=1)
-    hint = (
-        f"; did you mean {near[0]!r}?" if near else f"; columns are: {', '.join(data.names[:20])}"
-    )
+    hint = nearest(key, places) or nearest(key, data.names, "columns are")
     raise ArgumentError(f"prior: {key!r} is neither a term nor a column of the design{hint}")

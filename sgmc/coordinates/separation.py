@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.arguments.tables import chunk_rows
 from sgmc.core.design import products
-from sgmc.core.limits import CHUNK_NUMBERS, CHUNK_ROWS
 from sgmc.errors import DataError, SeparationWarning
 from sgmc.coordinates.mode import newton
 
@@ -189,7 +189,7 @@ def pairs(X, successes, failures):
     head = X[:1000]
     # hardly more than wanted
     columns = np.flatnonzero(((head == head.min(axis=0)) | (head == head.max(axis=0))).all(axis=0))
-    step = max(1, min(CHUNK_ROWS, CHUNK_NUMBERS // max(len(columns), 1)))
+    step = chunk_rows(len(columns))
     chunks = [slice(a, a + step) for a in range(0, len(successes), step)]
     low = np.min([X[c, columns].min(axis=0) for c in chunks], axis=0)
     high = np.max([X[c, columns].max(axis=0) for c in chunks], axis=0)

@@ -15,6 +15,4 @@ SMALLEST_PROBABILITY = 1e-290
 # third derivative times its square are of one size at the cube root of 2.2e-16.
 CENTRAL_DIFFERENCE = 6e-6
 
-CHUNK_ROWS = 1 << 16  # rows of a table that are worked on at a time
-CHUNK_NUMBERS = 1 << 21  # 16 MB of float64: a chunk of a wide table has fewer rows
 BLOCK_ROWS = 4096  # rows that a prediction's matrix product takes at a time: 32 kB a column

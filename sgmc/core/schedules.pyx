@@ -4,20 +4,10 @@ import math
 from libc.math cimport M_PI, cos, pow
 from libc.stdint cimport int64_t
 
+from sgmc.arguments.messages import must_be
+from sgmc.arguments.numbers import number, positive, whole
 from sgmc.core.contract cimport Schedule
 from sgmc.errors import ArgumentError
-
-
-cdef double checked(value, low, str what) except? -1:
-    """A finite number above `low`; ArgumentError, saying what it is, for anything else."""
-    try:
-        number = float("nan") if isinstance(value, (str, bytes, bool)) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = float("nan")
-    if not low < number < float("inf"):
-        raise ArgumentError(f"{what}{value!r}; it must be a {'positive' if low == 0 else 'finite'} "
-                            "number")
-    return number
 
 
 cdef class Constant(Schedule):
@@ -26,7 +16,7 @@ cdef class Constant(Schedule):
     cdef readonly double h
 
     def __init__(self, h):
-        self.h = checked(h, 0, "Constant: h=")
+        self.h = positive("Constant: h", h)
 
     def __repr__(self):
         return f"Constant({self.h:g})"
@@ -43,8 +33,8 @@ cdef class Polynomial(Schedule):
     cdef readonly double a, b, gamma
 
     def __init__(self, a, b, gamma):
-        self.a, self.b = checked(a, 0, "Polynomial: a="), checked(b, 0, "Polynomial: b=")
-        self.gamma = checked(gamma, -float("inf"), "Polynomial: gamma=")
+        self.a, self.b = positive("Polynomial: a", a), positive("Polynomial: b", b)
+        self.gamma = number("Polynomial: gamma", gamma)
 
     @classmethod
     def between(cls, start, end, steps, gamma=0.55):
@@ -59,13 +49,13 @@ cdef class Polynomial(Schedule):
         gamma : float, optional
             Positive.
         """
-        start = checked(start, 0, "Polynomial.between: start=")
-        end = checked(end, 0, "Polynomial.between: end=")
-        steps = checked(steps, 0, "Polynomial.between: steps=")
-        gamma = checked(gamma, 0, "Polynomial.between: gamma=")
+        start = positive("Polynomial.between: start", start)
+        end = positive("Polynomial.between: end", end)
+        steps = positive("Polynomial.between: steps", steps)
+        gamma = positive("Polynomial.between: gamma", gamma)
         if end >= start:
-            raise ArgumentError(f"Polynomial.between: end={end!r}; it must be less than "
-                                f"start={start!r}: these steps decrease")
+            raise must_be("Polynomial.between: end", end, f"less than start={start!r}",
+                          "these steps decrease")
         try:
             b = steps / math.expm1(math.log(start / end) / gamma)
             return cls(start * b ** gamma, b, gamma)
@@ -100,12 +90,10 @@ cdef class Cyclical(Schedule):
     cdef readonly int64_t period
 
     def __init__(self, h, period):
-        self.h = checked(h, 0, "Cyclical: h=")
-        number = checked(period, 0, "Cyclical: period=")
-        if number != int(number) or number > 1e12:
-            raise ArgumentError(f"Cyclical: period={period!r}; it must be a whole number of steps, "
-                                "at most 1e12")
-        self.period = int(number)
+        self.h = positive("Cyclical: h", h)
+        if isinstance(period, float) and period.is_integer():
+            period = int(period)
+        self.period = whole("Cyclical: period", period, 1)
 
     def __repr__(self):
         return f"Cyclical({self.h:g}, {self.period})"
@@ -130,4 +118,5 @@ cdef class Function(Schedule):
 
     cdef double at(self, int64_t t) except? -1 nogil:
         with gil:
-            return checked(self.f(t), 0, f"step_size: the function returned, for step {t}, ")
+            return positive(f"step_size({t})", self.f(t),
+                            advice="the function must return one for each step")

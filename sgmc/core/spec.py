@@ -7,6 +7,7 @@ arrays and no state; compiled objects are built from it for each fit, one set a 
 import inspect
 import math
 
+from sgmc.arguments.choices import nearest
 from sgmc.arguments.parameter import Parameter
 from sgmc.arguments.signatures import filled
 from sgmc.errors import ArgumentError
@@ -33,10 +34,8 @@ class Spec:
         known = {p.name: p for p in self.parameters}
         for name in values:
             if name not in known:
-                raise ArgumentError(
-                    f"{type(self).__name__} has no parameter {name!r}; it has: "
-                    f"{', '.join(known) or 'none'}"
-                )
+                hint = nearest(name, known, "it has") or "; it has: none"
+                raise ArgumentError(f"{type(self).__name__} has no parameter {name!r}{hint}")
         for name, p in known.items():
             setattr(
                 self,

@@ -1,12 +1,12 @@
 """Find a data set, on this machine or at its source, and check that it is the right one."""
 
-import difflib
 import os
 import zipfile
 import zlib
 from importlib import import_module
 from pathlib import Path
 
+from sgmc.arguments.choices import nearest
 from sgmc.datasets import checksum, readers
 from sgmc.datasets.catalogue import CATALOGUE, Bundled, Joined
 from sgmc.errors import ArgumentError, DataError
@@ -47,9 +47,8 @@ def load(name, download=True):
     (6366, 9)
     """
     if name not in CATALOGUE:
-        near = difflib.get_close_matches(str(name), CATALOGUE, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names())}"
-        raise ArgumentError(f"No data set is called {name!r}; {hint}")
+        hint = nearest(name, names(), "known")
+        raise ArgumentError(f"No data set is called {name!r}{hint}")
     entry = CATALOGUE[name]
     if isinstance(entry, Bundled):
         origin = "The installed statsmodels"

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sgmc.arguments.draws import as_points
+from sgmc.arguments.arrays import shaped
+from sgmc.arguments.draws import as_points, mean_and_sd
 from sgmc.errors import ArgumentError
 
 
@@ -57,8 +58,7 @@ def _matched(result, reference):
             )
         order = [known.index(name) for name in names]
         true, spread = true[order], spread[order]
-    if mean.shape != true.shape:
-        raise ArgumentError(f"result has {len(mean)} parameters, reference {len(true)}")
+    shaped("reference", true, mean.shape)
     if (spread <= 0).any():
         raise ArgumentError("the reference's sds must be positive")
     return mean, sd, true, spread
@@ -68,13 +68,8 @@ def _moments(what, given):
     """Mean, sd and names (None: none) of results or of a pair."""
     if hasattr(given, "params") and hasattr(given, "bse"):
         return given.params.to_numpy(), given.bse.to_numpy(), list(given.params.index)
-    if not (isinstance(given, tuple | list) and len(given) == 2):
-        raise ArgumentError(
-            f"{what} must be results or a pair (mean, sd), not {type(given).__name__}"
-        )
     mean, sd = (
-        as_points(f"{part} of {what}", values)[:, 0] for part, values in zip(("mean", "sd"), given)
+        as_points(f"{part} of {what}", values)[:, 0]
+        for part, values in zip(("mean", "sd"), mean_and_sd(what, given))
     )
-    if mean.shape != sd.shape:
-        raise ArgumentError(f"{what}: {len(mean)} means and {len(sd)} sds")
-    return mean, sd, None
+    return mean, shaped(f"sd of {what}", sd, mean.shape), None

@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from sgmc.arguments.arrays import shaped
 from sgmc.arguments.draws import as_points
-from sgmc.errors import ArgumentError, DataError
+from sgmc.arguments.numbers import whole
+from sgmc.errors import DataError
 
 
 def ece(probabilities, outcomes, *, bins=10):
@@ -82,11 +84,7 @@ def rmse(predictions, outcomes):
     float
     """
     predictions, outcomes = as_points("predictions", predictions), as_points("outcomes", outcomes)
-    if predictions.shape != outcomes.shape:
-        raise ArgumentError(
-            f"outcomes must have the shape of predictions, {predictions.shape}, not "
-            f"{outcomes.shape}"
-        )
+    shaped("outcomes", outcomes, predictions.shape)
     return float(np.sqrt(np.mean((predictions - outcomes) ** 2)))
 
 
@@ -108,8 +106,7 @@ def _gaps(probabilities, outcomes, bins):
     """Share of the rows in each bin, and |frequency - confidence| there (0 where there are
     none).
     """
-    if not (isinstance(bins, int | np.integer) and bins > 0):
-        raise ArgumentError(f"bins must be a positive integer, not {bins!r}")
+    bins = whole("bins", bins, 1)
     p, y = _predictions(probabilities, outcomes)
     binary = np.ndim(probabilities) == 1 or np.shape(probabilities)[1] == 1
     confidence = p[:, 1] if binary else p.max(axis=1)

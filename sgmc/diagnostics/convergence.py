@@ -6,13 +6,12 @@ Bürkner (2021, Bayesian Analysis 16:667), as in R's posterior package.  They ar
 that are constant or hold a value that is not finite, and for fewer than four draws.
 """
 
-import operator
-
 import numpy as np
 
 from sgmc.diagnostics import moments
-from sgmc.arguments.draws import as_chains, as_choice, as_weights
-from sgmc.errors import ArgumentError
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.draws import as_chains, as_weights
+from sgmc.arguments.numbers import whole
 
 _ESS = {"bulk": {}, "tail": {"prob": (0.05, 0.95)}, "mean": {}, "sd": {}}
 
@@ -39,7 +38,7 @@ def ess(draws, *, method="bulk", weights=None):
     ndarray, (parameter,)
     """
     draws = as_chains(draws)
-    options = _ESS[as_choice("method", method, _ESS)]
+    options = _ESS[one_of("method", method, _ESS)]
     size = _by_parameter("ess", draws, method=method, **options)
     if weights is None:
         return size
@@ -82,7 +81,7 @@ def mcse(draws, method="mean", *, weights=None):
     ndarray, (parameter,)
     """
     draws = as_chains(draws)
-    as_choice("method", method, ("mean", "sd"))
+    one_of("method", method, ("mean", "sd"))
     with np.errstate(invalid="ignore"):  # constants, infinities
         spread = moments.sd(draws, weights)
         if method == "sd":
@@ -112,14 +111,7 @@ def autocorr(draws, max_lag, *, weights=None):
     from arviz_stats.base import array_stats
 
     draws = as_chains(draws)
-    try:
-        max_lag = operator.index(max_lag)
-    except TypeError:
-        raise ArgumentError(f"max_lag must be an integer, not {max_lag!r}") from None
-    if not 0 <= max_lag < draws.shape[1]:
-        raise ArgumentError(
-            f"max_lag must be from 0 to {draws.shape[1] - 1}, the draws less one, not {max_lag}"
-        )
+    max_lag = whole("max_lag", max_lag, 0, draws.shape[1] - 1, advice="take less than the draws")
     with np.errstate(invalid="ignore"):
         spread = np.ptp(draws, axis=1, keepdims=True)
         if weights is None:

@@ -4,15 +4,11 @@ in linear time.
 
 import numpy as np
 
-from sgmc.arguments.draws import (
-    as_choice,
-    as_kernel,
-    as_points,
-    as_sample,
-    as_scale,
-    covariance,
-    rescale,
-)
+from sgmc.arguments.arrays import shaped
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.draws import as_points
+from sgmc.arguments.numbers import whole
+from sgmc.diagnostics.scales import as_kernel, as_sample, as_scale, covariance, rescale
 from sgmc.diagnostics.stein import off_diagonal, signed_root
 from sgmc.diagnostics.witness import along, ascent, witness
 from sgmc.errors import ArgumentError
@@ -76,13 +72,13 @@ def fssd(
     float
     """
     x, s, w = as_sample(draws, scores, weights)
-    as_choice("statistic", statistic, ("v", "u"))
+    one_of("statistic", statistic, ("v", "u"))
     matrix = None if scale is None else np.asarray(as_scale(scale, x, w))
     if matrix is not None:
         x, s = rescale(x, s, matrix)
     width = as_kernel(kernel, c, -0.5, x)
     if isinstance(locations, str):
-        as_choice("locations", locations, ("random", "optimised"))
+        one_of("locations", locations, ("random", "optimised"), ", or numbers")
         v = from_gaussian(x, w, number, seed)
         if locations == "optimised":
             v, (x, s, w) = optimised(x, s, w, v, width)
@@ -97,8 +93,7 @@ def fssd(
 
 def from_gaussian(x, w, number, seed):
     """Locations from the Gaussian with the draws' moments."""
-    if not (isinstance(number, int | np.integer) and number > 0):
-        raise ArgumentError(f"number must be a positive integer, not {number!r}")
+    number = whole("number", number, 1)
     values, vectors = np.linalg.eigh(covariance(x, w))
     # unlike a basis alone, no matter of rounding
     root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
@@ -107,9 +102,7 @@ def from_gaussian(x, w, number, seed):
 
 def placed(locations, d, matrix):
     """Given locations in the coordinates of the scale."""
-    v = as_points("locations", locations)
-    if v.shape[1] != d:
-        raise ArgumentError(f"locations must be (J, {d}), not {v.shape}")
+    v = shaped("locations", as_points("locations", locations), ("J", d))
     return v if matrix is None else rescale(v, v, matrix)[0]
 
 

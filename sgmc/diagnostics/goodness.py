@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sgmc.diagnostics import convergence
-from sgmc.arguments.draws import as_kernel, as_sample
+from sgmc.arguments.messages import must_be
+from sgmc.arguments.numbers import is_number, whole
+from sgmc.diagnostics.scales import as_kernel, as_sample
 from sgmc.diagnostics.stein_sums import stein_matrix
-from sgmc.errors import ArgumentError
 
 STEIN_BLOCK = 128  # rows of the Stein kernel at a time
 PATIENCE = 7  # autocorrelation times between changes of sign
@@ -77,10 +78,9 @@ def ksd_test(
     width = as_kernel(kernel, c, beta, x)
     if change is None:
         change = 1 / (2 + PATIENCE * (autocorrelation_time(x, s) - 1))
-    elif not 0 < change <= 0.5:
-        raise ArgumentError(f"change must be above 0 and at most 0.5, not {change}")
-    if not (isinstance(replicates, int | np.integer) and replicates > 0):
-        raise ArgumentError(f"replicates must be a positive integer, not {replicates!r}")
+    elif not (is_number(change) and 0 < change <= 0.5):
+        raise must_be("change", change, "a number above 0, at most 0.5")
+    replicates = whole("replicates", replicates, 1)
     signed = w[:, None] * signs(len(x), replicates, change, np.random.default_rng(seed))
     signed = np.column_stack([w, signed])
     totals = np.zeros(replicates + 1)

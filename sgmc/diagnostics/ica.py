@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sgmc.arguments.arrays import numeric, shaped
 from sgmc.errors import ArgumentError, DataError
 
 
@@ -26,8 +27,7 @@ def amari_distance(unmixing, mixing):
     float or ndarray, (n,)
     """
     W, A = _matrices("unmixing", unmixing), _matrices("mixing", mixing)
-    if A.ndim != 2 or A.shape != W.shape[-2:]:
-        raise ArgumentError(f"mixing must be {W.shape[-2:]}, as unmixing, not {A.shape}")
+    shaped("mixing", A, W.shape[-2:])
     P = np.abs(W @ A)
     rows, columns = P.max(axis=-1, keepdims=True), P.max(axis=-2, keepdims=True)
     if not (rows.all() and columns.all()):
@@ -54,19 +54,17 @@ def instability(unmixing, data):
     ndarray, (d,)
         Small for components that the data determine; Gaussian ones are not.
     """
-    W, data = _matrices("unmixing", unmixing), np.asarray(data, dtype=float)
-    if W.ndim != 3 or data.ndim != 2 or data.shape[1] != W.shape[2]:
-        raise ArgumentError(
-            f"unmixing must be (n, d, d) and data (N, d), not {W.shape} and {data.shape}"
-        )
+    W, data = _matrices("unmixing", unmixing), numeric("data", data).astype(float, copy=False)
+    shaped("unmixing", W, ("n", "d", "d"))
+    shaped("data", data, ("N", W.shape[2]))
     return W.var(axis=0) @ data.var(axis=0)
 
 
 def _matrices(name, values):
     """Square matrices of finite numbers."""
-    values = np.asarray(values, dtype=float)
+    values = numeric(name, values).astype(float, copy=False)
     if values.ndim not in (2, 3) or values.shape[-1] != values.shape[-2]:
-        raise ArgumentError(f"{name} must be square, not {values.shape}")
+        raise ArgumentError(f"{name} has shape {values.shape}; it must be (d, d) or (n, d, d)")
     if not np.isfinite(values).all():
         raise DataError(f"{name} must be finite")
     return values

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.arguments.draws import as_points, as_sample
+from sgmc.arguments.arrays import shaped
+from sgmc.arguments.draws import as_points
+from sgmc.diagnostics.scales import as_sample
 from sgmc.diagnostics.convergence import mcse
 from sgmc.errors import ArgumentError
 
@@ -67,8 +69,7 @@ def implied_moments(draws, scores, *, directions=None, weights=None, scale=None)
     x, s, w = as_sample(draws, scores, weights, scale)
     n, d = x.shape
     along = np.eye(d) if directions is None else as_points("directions", directions)
-    if along.shape[1] != d:
-        raise ArgumentError(f"directions must be (p, {d}), not {along.shape}")
+    shaped("directions", along, ("p", d))
     if n < DRAWS_PER_DIMENSION * d:
         raise ArgumentError(f"{d} dimensions need {DRAWS_PER_DIMENSION * d} draws, not {n}")
     centre, level = w @ x, w @ s

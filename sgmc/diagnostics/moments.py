@@ -8,7 +8,7 @@ each function is numpy's.
 import numpy as np
 
 from sgmc.arguments.draws import as_chains, as_weights
-from sgmc.errors import ArgumentError
+from sgmc.arguments.messages import must_be
 
 
 def mean(draws, weights=None):
@@ -78,7 +78,7 @@ def quantile(draws, q, weights=None):
     """
     draws, q = as_chains(draws), np.asarray(q, dtype=np.float64)
     if not ((q >= 0) & (q <= 1)).all():
-        raise ArgumentError(f"q must be between 0 and 1, not {q}")
+        raise must_be("q", q.tolist(), "numbers from 0 to 1")
     if weights is None:
         return np.quantile(draws, q, axis=(0, 1))
     weights = as_weights(weights, draws.shape[1])

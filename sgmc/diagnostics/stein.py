@@ -4,7 +4,8 @@ carry.
 
 import numpy as np
 
-from sgmc.arguments.draws import as_choice, as_kernel, as_sample
+from sgmc.arguments.choices import one_of
+from sgmc.diagnostics.scales import as_kernel, as_sample
 from sgmc.diagnostics.stein_sums import stein_pairs, stein_sums
 from sgmc.errors import ArgumentError
 
@@ -72,8 +73,8 @@ def ksd(
         Shapes do not fit, or an option is unknown or out of range.
     """
     draws, scores, weights = as_sample(draws, scores, weights, scale)
-    as_choice("form", form, ("joint", "coordinate"))
-    as_choice("statistic", statistic, ("v", "u"))
+    one_of("form", form, ("joint", "coordinate"))
+    one_of("statistic", statistic, ("v", "u"))
     pairs, diagonal = stein_sums(
         draws, scores, weights, *as_kernel(kernel, c, beta, draws), form == "joint"
     )

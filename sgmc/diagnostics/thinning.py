@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from sgmc.arguments.draws import as_kernel, as_sample
+from sgmc.arguments.numbers import whole
+from sgmc.diagnostics.scales import as_kernel, as_sample
 from sgmc.diagnostics.stein_sums import stein_diagonal, stein_matrix
-from sgmc.errors import ArgumentError
 
 
 def stein_thinning(draws, scores, m, *, kernel="imq", c=1.0, beta=-0.5, scale="covariance"):
@@ -32,8 +32,7 @@ def stein_thinning(draws, scores, m, *, kernel="imq", c=1.0, beta=-0.5, scale="c
     ndarray of int, (m,)
         In the order of choice: the first k are the choice of k.
     """
-    if not (isinstance(m, int | np.integer) and m > 0):
-        raise ArgumentError(f"m must be a positive integer, not {m!r}")
+    m = whole("m", m, 1)
     x, s, _ = as_sample(draws, scores, scale=scale)
     width = as_kernel(kernel, c, beta, x)
     worth, chosen = 0.5 * stein_diagonal(s, *width), np.empty(m, dtype=np.intp)

@@ -2,7 +2,11 @@
 
 import numpy as np
 
-from sgmc.arguments.draws import as_points, as_sample
+from sgmc.arguments.arrays import shaped
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.draws import as_points
+from sgmc.arguments.numbers import whole
+from sgmc.diagnostics.scales import as_sample
 from sgmc.errors import ArgumentError
 
 
@@ -40,13 +44,9 @@ def control_variates(draws, scores, values=None, *, order=1, folds=1, weights=No
     """
     x, s, w = as_sample(draws, scores, weights)
     y = as_points("values", draws if values is None else values)
-    if len(y) != len(x):
-        raise ArgumentError(f"values must have a row a draw, {len(x)}, not {len(y)}")
+    shaped("values", y, (len(x), "k"))
     Z = controls(x, s, w, order)
-    if not (isinstance(folds, int | np.integer) and 1 <= folds <= len(x) // 2):
-        raise ArgumentError(
-            f"folds must be an integer from 1 to {max(1, len(x) // 2)}, not {folds!r}"
-        )
+    folds = whole("folds", folds, 1, max(1, len(x) // 2))
     corrected = np.empty_like(y)
     for stretch in np.array_split(np.arange(len(x)), folds):
         fitted = np.ones(len(x), dtype=bool)
@@ -59,8 +59,7 @@ def controls(x, s, w, order):
     """Functions with mean zero over the target, (n, q); of draws in sds,
     for the condition of the least squares.
     """
-    if order not in (1, 2):
-        raise ArgumentError(f"order must be 1 or 2, not {order!r}")
+    one_of("order", order, (1, 2))
     sd = np.sqrt(w @ np.square(x - w @ x))
     sd[sd == 0] = 1.0
     z, s = (x - w @ x) / sd, s * sd

@@ -7,7 +7,7 @@ from sgmc.fit.noise import share_design_effect
 from sgmc.fit.plan import OVERHEAD
 from sgmc.fit.run.chains import CHUNK_SECONDS, POLL_SECONDS
 from sgmc.fit.sampling import build_chain, check_init, decide, fit, planned
-from sgmc.fit.settings import entropy
+from sgmc.fit.settings import check_settings, check_step
 
 __all__ = [
     "CHUNK_SECONDS",
@@ -15,8 +15,9 @@ __all__ = [
     "POLL_SECONDS",
     "build_chain",
     "check_init",
+    "check_settings",
+    "check_step",
     "decide",
-    "entropy",
     "fit",
     "planned",
     "share_design_effect",

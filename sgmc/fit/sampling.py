@@ -8,6 +8,7 @@ import numpy as np
 from sgmc import registry
 from sgmc.core.engine import Chain
 from sgmc.core.rng import Rng, seed_sequence
+from sgmc.arguments.arrays import shaped
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit import paths, unbounded_paths
 from sgmc.fit import plan as planning
@@ -338,15 +339,10 @@ def check_init(settings, priors):
     init, chains, d = settings.init, settings.chains, len(priors.names)
     if init is None:
         return
-    if init.shape not in ((d,), (chains, d)):
-        last = (
-            f", {', '.join(priors.names[d - priors.auxiliary :])} last" if priors.auxiliary else ""
-        )
-        raise ArgumentError(
-            f"init has shape {init.shape}; it must be ({d},) or ({chains}, {d}): one number a "
-            f"parameter{last}"
-        )
-    for name, values in zip(priors.names[d - priors.auxiliary :], init.T[d - priors.auxiliary :]):
+    first = d - priors.auxiliary
+    last = f", {', '.join(priors.names[first:])} last" if priors.auxiliary else ""
+    shaped("init", init, (d,), (chains, d), advice=f"give one number for each parameter{last}")
+    for name, values in zip(priors.names[first:], init.T[first:]):
         if np.min(values) <= 0:
             raise ArgumentError(f"init: {name!r} is {np.min(values):g}; it must be positive")
 

@@ -1,6 +1,5 @@
 """The arguments of a fit, checked once."""
 
-import numbers
 import os
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -11,16 +10,21 @@ from sgmc import registry
 from sgmc.core.contract import Schedule
 from sgmc.core.schedules import Function
 from sgmc.core.spec import SamplerSpec
-from sgmc.errors import ArgumentError, DataError, NotSupported
+from sgmc.errors import DataError, NotSupported
 from sgmc.coordinates import sandwich
 from sgmc.arguments.arrays import numeric
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.files import writable
 from sgmc.arguments.keywords import SETTINGS
+from sgmc.arguments.messages import must_be
+from sgmc.arguments.names import texts
+from sgmc.arguments.numbers import positive, whole
+from sgmc.arguments.seeds import entropy
 from sgmc.arguments.signatures import refuse_unknown
 from sgmc.fit.run.checkpoint import read
 from sgmc.fit.run.progress import reporter
 
-PRECONDITIONERS = ("mode", "dense", "diag")
-MOST = 10**12  # of anything that is counted: products of two stay within 64 bits
+PRECONDITIONERS = ("mode", "dense", "diag", None)
 
 
 @dataclass(frozen=True)
@@ -56,44 +60,18 @@ class Settings:
         return self.cov_type == "robust"
 
 
-def whole(name, value, low, allow_none=True):
-    """A whole number at least `low`, or None."""
-    if value is None and allow_none:
-        return None
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
-        raise ArgumentError(f"{name}={value!r} must be a whole number, at least {low}")
-    if value > MOST:
-        raise ArgumentError(f"{name}={value!r} is too many: at most {MOST:.0e}")
-    return int(value)
-
-
 def warmup_steps(value):
     """A number of steps, "threshold" or None."""
     if isinstance(value, str):
-        if value != "threshold":
-            raise ArgumentError(f"warmup={value!r} must be a whole number of steps, or 'threshold'")
-        return value
-    return whole("warmup", value, 0)
+        return one_of("warmup", value, ("threshold",), ", or a whole number of steps")
+    return whole("warmup", value, 0, none=True)
 
 
-def positive(name, value):
-    """A positive finite number, or None."""
-    if value is None:
-        return None
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, numbers.Real)
-        or not 0 < value < float("inf")
-    ):
-        raise ArgumentError(f"{name}={value!r} must be a positive number")
-    return float(value)
-
-
-def step(value):
+def check_step(value, name="step_size"):
     """A number, a schedule, or a callable made into one."""
     if isinstance(value, Schedule):
         return value
-    return Function(value) if callable(value) else positive("step_size", value)
+    return Function(value) if callable(value) else positive(name, value, none=True)
 
 
 def start(init):
@@ -103,36 +81,15 @@ def start(init):
     try:
         array = np.atleast_1d(numeric("init", init)).astype(float)
     except DataError as error:
-        raise ArgumentError(
-            f"init={init!r} must be an array of numbers, one a parameter"
-        ) from error
+        raise must_be("init", init, "an array of numbers, one for each parameter") from error
     if not np.isfinite(array).all():
-        raise ArgumentError("init has missing or infinite values")
+        raise must_be("init", init, "an array of finite numbers")
     return array
-
-
-def writable(path):
-    """The absolute path of a file that may be there or not, in a folder that is there; or None."""
-    if path is None:
-        return None
-    if not isinstance(path, (str, os.PathLike)):
-        raise ArgumentError(f"checkpoint={path!r} must be a path")
-    full = os.path.abspath(path)
-    if os.path.isdir(full) or not os.path.isdir(os.path.dirname(full)):
-        raise ArgumentError(
-            f"checkpoint={os.fspath(path)!r} must name a file in a folder that exists"
-        )
-    return full
 
 
 def kept(keep):
     """Names of parameters as a tuple, or None."""
-    names = [keep] if isinstance(keep, str) else keep
-    if names is not None and not (
-        np.iterable(names) and all(isinstance(name, str) for name in names)
-    ):
-        raise ArgumentError(f"keep={keep!r} must be names of parameters")
-    return None if names is None else tuple(names)
+    return None if keep is None else tuple(texts("keep", keep, "names of parameters"))
 
 
 def check_covariance(cov_type):
@@ -144,39 +101,6 @@ def check_covariance(cov_type):
         )
 
 
-def entropy(seed, name="seed"):
-    """The number that a SeedSequence starts from: a seed given, or a fresh one,
-    which results report; `name` is the argument's in messages.
-    """
-    if isinstance(seed, np.random.SeedSequence):
-        plain = isinstance(seed.entropy, numbers.Integral) and not seed.spawn_key
-        return (
-            int(seed.entropy)
-            if plain
-            else int.from_bytes(seed.generate_state(2, np.uint64).tobytes(), "little")
-        )
-    if isinstance(seed, np.random.BitGenerator):
-        seed = np.random.Generator(seed)
-    if isinstance(seed, np.random.Generator):
-        return int(seed.integers(2**63))
-    if seed is None:
-        return np.random.SeedSequence().entropy
-    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
-        raise ArgumentError(
-            f"{name}={seed!r} must be a whole number, at least 0, or a numpy SeedSequence, "
-            "BitGenerator or Generator"
-        )
-    return int(seed)
-
-
-def one_seed(arguments):
-    """Return the arguments of a fit with `rng`, if it is given, as `seed`."""
-    rest = {name: value for name, value in arguments.items() if name != "rng"}
-    if arguments.get("rng") is None:
-        return rest
-    if rest.get("seed") is not None:
-        raise ArgumentError("seed and rng are both given: leave one of them out")
-    return {**rest, "seed": entropy(arguments["rng"], "rng")}
 
 
 def seed_of_run(seed, checkpoint):
@@ -201,38 +125,34 @@ def settings(**given):
     asked = SimpleNamespace(**{**SETTINGS, **given})
     check_covariance(asked.cov_type)
     spec, gradient = registry.sampler_and_gradient(asked.sampler, asked.gradient)
-    if asked.precondition is not None and not (
-        isinstance(asked.precondition, str) and asked.precondition in PRECONDITIONERS
-    ):
-        raise ArgumentError(
-            f"precondition={asked.precondition!r} is not one of 'mode', 'dense', 'diag', None"
-        )
-    if str(asked.dtype) not in ("float64", "float32"):
-        raise ArgumentError(f"dtype={asked.dtype!r} must be 'float64' or 'float32'")
+    one_of("precondition", asked.precondition, PRECONDITIONERS)
+    dtype = str(asked.dtype) if isinstance(asked.dtype, np.dtype) else asked.dtype
+    dtype = np.dtype(one_of("dtype", dtype, ("float64", "float32")))
     if asked.cov_type == "robust":
         sandwich.refuse(spec, asked.precondition)
     adaptive = isinstance(asked.batch_size, str) and asked.batch_size == "adaptive"
-    draws, chains = whole("draws", asked.draws, 1, False), whole("chains", asked.chains, 1, False)
+    draws, chains = whole("draws", asked.draws, 1), whole("chains", asked.chains, 1)
+    checkpoint = writable("checkpoint", asked.checkpoint)
     return Settings(
         spec,
         gradient,
         registry.lookup("subsampling", asked.subsample, "subsample").name,
-        None if adaptive else whole("batch_size", asked.batch_size, 1),
+        None if adaptive else whole("batch_size", asked.batch_size, 1, none=True),
         adaptive,
-        step(asked.step_size),
+        check_step(asked.step_size),
         asked.precondition,
         start(asked.init),
         draws,
-        whole("thin", asked.thin, 1),
+        whole("thin", asked.thin, 1, none=True),
         warmup_steps(asked.warmup),
         chains,
-        whole("threads", asked.threads, 1) or min(chains, os.cpu_count() or 1),
-        seed_of_run(asked.seed, writable(asked.checkpoint)),
-        positive("time_limit", asked.time_limit),
-        positive("max_data_passes", asked.max_data_passes),
+        whole("threads", asked.threads, 1, none=True) or min(chains, os.cpu_count() or 1),
+        seed_of_run(asked.seed, checkpoint),
+        positive("time_limit", asked.time_limit, none=True),
+        positive("max_data_passes", asked.max_data_passes, none=True),
         reporter(asked.progress),
-        np.dtype(str(asked.dtype)),
-        writable(asked.checkpoint),
+        dtype,
+        checkpoint,
         asked.cov_type,
         keep=kept(asked.keep),
     )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sgmc.core.schedules import Constant
+from sgmc.arguments.messages import must_be
 from sgmc.errors import ArgumentError
 from sgmc.fit import paths
 from sgmc.fit import plan as planning
@@ -70,9 +71,8 @@ def sizes(spec, settings, noise, n, d, unit):
     if settings.step_size is None:
         return *planning.derive(spec, noise, n, settings.batch_size), "derived"
     if not isinstance(settings.step_size, float):
-        raise ArgumentError(
-            f"step_size={settings.step_size!r} must be a number: {spec.name} goes in equal steps"
-        )
+        advice = f"{spec.name} takes steps of one size"
+        raise must_be("step_size", settings.step_size, "a number", advice)
     step = settings.step_size / unit
     return step, settings.batch_size or planning.batch_for_step(spec, noise, step, n), "given"
 

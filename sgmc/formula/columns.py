@@ -2,7 +2,6 @@
 and their values in dtypes free of surprises.
 """
 
-import difflib
 from datetime import date, time
 
 import numpy as np
@@ -19,12 +18,6 @@ _OBJECT_KINDS = (
 )
 
 MAX_TEXT_STRATA = 32  # of text as strata: no more than rows of the smallest batch
-
-
-def nearest(name, known):
-    """``"; did you mean 'x1'?"`` for the nearest of the known names, empty when none is near."""
-    near = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.5)
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def types_of(column):

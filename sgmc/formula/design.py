@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import patsy
 
-from sgmc.core.limits import CHUNK_NUMBERS, CHUNK_ROWS
-from sgmc.formula.columns import codes_of, is_missing, nearest, plain
+from sgmc.formula.columns import codes_of, is_missing, plain
 from sgmc.formula.frames import as_frame
+from sgmc.arguments.choices import nearest
+from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError, FormulaError
 
 INTERCEPT = "Intercept"
@@ -108,7 +109,7 @@ class DesignSpec:
             if name not in frame:
                 raise FormulaError(
                     f"the data have no column {name!r}, which the design "
-                    f"needs{nearest(name, frame.columns)}"
+                    f"needs{nearest(name, frame.columns, 'its columns are')}"
                 )
         out = np.full((len(frame), len(self.exog_names)), np.nan)
         gaps = Gaps(len(frame))
@@ -137,7 +138,7 @@ class DesignSpec:
         the latter is overwritten by the next.
         """
         width = len(self.exog_names)
-        chunk = max(1, min(chunk, CHUNK_NUMBERS // width))
+        chunk = chunk_rows(width, chunk)
         buffer = np.empty((min(chunk, len(rows)), width), dtype)
         for start in range(0, len(rows), chunk):
             span = slice(start, min(start + chunk, len(rows)))

@@ -16,8 +16,9 @@ from inspect import ismodule
 
 import patsy
 
-from sgmc.formula.columns import is_constant, kind, levels_of, nearest
+from sgmc.formula.columns import is_constant, kind, levels_of
 from sgmc.formula.transforms import FUNCTIONS
+from sgmc.arguments.choices import nearest
 from sgmc.errors import FormulaError
 
 MAX_LEVELS = 50  # text with more levels stays out of the dot
@@ -245,7 +246,8 @@ class _Resolver:
             return match[0]
         if name not in self.names:
             raise _error(
-                self.formula, f"there is no column {name!r}{nearest(name, self.names.columns)}"
+                self.formula,
+                f"there is no column {name!r}{nearest(name, self.names.columns, 'columns are')}",
             )
         return self.names.placeholder(name)
 
@@ -311,7 +313,7 @@ class _Resolver:
             return f"there is no function {name!r}{hint}"
         return (
             f"{name!r} is neither a column nor a call of a "
-            f"function{nearest(name, self.names.columns)}"
+            f"function{nearest(name, self.names.columns, 'columns are')}"
         )
 
 

@@ -3,7 +3,9 @@ and the labels of two levels.
 """
 
 import numpy as np
+import pandas as pd
 
+from sgmc.arguments.values import counts as check_counts
 from sgmc.errors import DataError
 from sgmc.formula.columns import codes_of, kind, levels_of
 from sgmc.formula.frames import column_of, one_column
@@ -65,18 +67,30 @@ def counts(frame, label):
                 f"{_shown(column)}; for arithmetic write I({label})"
             )
     successes, failures = (
-        check_counts(column.to_numpy(np.float64), f"column {name!r}")
+        check_counts(f"column {name!r}", column.to_numpy(np.float64))
         for name, column in frame.items()
     )
     return successes, successes + failures, None
 
 
-def check_counts(values, what):
-    """`values`, or DataError where they are not 0, 1, 2, ...; `what` names them."""
-    wrong = ~((values >= 0) & (values == np.floor(values)) & np.isfinite(values))
-    if wrong.any():
-        raise DataError(f"{what} must hold counts, 0, 1, 2, ..; it has {values[wrong][0]:g}")
-    return values
+def category_codes(name, endog):
+    """Return the numbers of the levels and the levels of labels, one a row, of any library.
+
+    Raises
+    ------
+    DataError
+        If some are missing, or it is no vector.
+    """
+    endog = one_column(endog)
+    if np.ndim(endog) != 1:
+        raise DataError(f"{name} has shape {np.shape(endog)}; it must be one label a row")
+    series = column_of(endog, "y")
+    if series.isna().any():
+        raise DataError(f"{name} has missing values; drop those rows first")
+    levels = levels_of(series)
+    codes = codes_of(series, levels, name).astype(float)
+    # an index that the user gave
+    return pd.Series(codes, endog.index) if isinstance(endog, pd.Series) else codes, levels
 
 
 def category(values, label):
@@ -91,19 +105,3 @@ OUTCOMES = {"binary": binary, "numeric": numeric, "category": category}
 def _shown(values):
     distinct = values.drop_duplicates().head(4).tolist()
     return ", ".join(map(repr, distinct[:3])) + (", ..." if len(distinct) > 3 else "")
-
-
-def category_codes(endog):
-    """(numbers of the levels, levels) of labels; DataError where some are missing."""
-    import pandas as pd
-
-    endog = one_column(endog)
-    if np.ndim(endog) != 1:
-        raise DataError(f"endog has shape {np.shape(endog)}; it must be one label a row")
-    series = column_of(endog, "y")
-    if series.isna().any():
-        raise DataError("endog has missing values; drop those rows first")
-    levels = levels_of(series)
-    codes = codes_of(series, levels, "endog").astype(float)
-    # an index that the user gave
-    return pd.Series(codes, endog.index) if isinstance(endog, pd.Series) else codes, levels

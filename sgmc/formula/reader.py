@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 import patsy
 
-from sgmc.core.limits import CHUNK_NUMBERS, CHUNK_ROWS
 from sgmc.formula import dot
-from sgmc.formula.columns import is_missing, kind, labels_of, levels_of, nearest, types_of
+from sgmc.formula.columns import is_missing, kind, labels_of, levels_of, types_of
 from sgmc.formula.design import (
     COLUMN,
     Chunk,
@@ -23,6 +22,10 @@ from sgmc.formula.design import (
 )
 from sgmc.formula.frames import as_frame
 from sgmc.formula.outcomes import OUTCOMES, counts
+from sgmc.arguments import values
+from sgmc.arguments.choices import nearest, one_of
+from sgmc.arguments.rows import same_index, same_length
+from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, caller, warn
 
 
@@ -95,10 +98,8 @@ def read(
     ArgumentError
         If `missing` or `outcome` is unknown.
     """
-    if not isinstance(missing, str) or missing not in ("drop", "raise"):
-        raise ArgumentError(f"missing={missing!r} must be 'drop' or 'raise'")
-    if outcome not in OUTCOMES:
-        raise ArgumentError(f"outcome={outcome!r} must be one of {', '.join(map(repr, OUTCOMES))}")
+    one_of("missing", missing, ("drop", "raise"))
+    one_of("outcome", outcome, OUTCOMES)
     frame = as_frame(data)
     if frame.empty:
         raise DataError(f"the data are empty: {len(frame)} rows, {frame.shape[1]} columns")
@@ -222,7 +223,8 @@ class _Reader:
             response[~gaps.missing[response.index]], spec.endog_name
         )
         vectors = {argument: None for argument in _VALID} | {
-            argument: _checked(argument, vector[rows]) for argument, vector in self.vectors.items()
+            argument: _VALID[argument](argument, vector[rows])
+            for argument, vector in self.vectors.items()
         }
         return Table(
             spec,
@@ -315,7 +317,7 @@ class _Reader:
         inputs = self.parsed.names.inputs(" ".join(factor.name() for factor in factors))
         whole = [factor.name() for factor in factors if isinstance(factor, patsy.LookupFactor)]
         levels = {key: self._levels(inputs[key.removeprefix(COLUMN)], rows) for key in whole}
-        chunk = max(1, min(CHUNK_ROWS, CHUNK_NUMBERS // max(1, len(factors))))
+        chunk = chunk_rows(len(factors), CHUNK_ROWS)
 
         def chunks():
             for start in range(0, len(rows), chunk):
@@ -369,13 +371,8 @@ def _aligned(argument, value, frame):
         raise DataError(
             f"{argument} must be a column name or one value a row, its shape is {np.shape(value)}"
         )
-    if len(series) != len(frame):
-        raise DataError(f"{argument} has length {len(series)}, the data have {len(frame)} rows")
-    if isinstance(value, pd.Series) and not value.index.equals(frame.index):
-        raise DataError(
-            f"{argument} has another index than the data: pass {argument}.to_numpy(), or use "
-            ".reset_index on both"
-        )
+    same_length(argument, series, len(frame))
+    same_index(data=frame, **{argument: value})
     return series
 
 
@@ -384,7 +381,7 @@ def _vector(argument, value, frame):
     if isinstance(value, str):
         if value not in frame:
             raise DataError(
-                f"{argument}={value!r} is not a column of the data{nearest(value, frame.columns)}"
+                f"{argument}={value!r} is not a column of the data{nearest(value, frame.columns, 'columns are')}"
             )
         value = frame[value]
     series = _aligned(argument, value, frame)
@@ -396,21 +393,11 @@ def _vector(argument, value, frame):
 
 
 _VALID = {
-    "weights": (lambda v: (v >= 0).all() and v.sum() > 0, ", zero or more, with a positive sum"),
-    "offset": (lambda v: True, ""),
-    "exposure": (lambda v: (v > 0).all(), ", positive"),
-    "strata": (lambda v: True, ""),
+    "weights": values.weights,
+    "offset": values.finite,
+    "exposure": values.exposures,
+    "strata": values.finite,
 }
-
-
-def _checked(argument, vector):
-    valid, meaning = _VALID[argument]
-    if not (np.isfinite(vector).all() and valid(vector)):
-        raise DataError(
-            f"{argument} must be finite numbers{meaning}: they range from {vector.min():g} to "
-            f"{vector.max():g}"
-        )
-    return vector
 
 
 def _subset_columns(subset, frame):

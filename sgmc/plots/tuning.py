@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from sgmc.errors import ArgumentError
+from sgmc.arguments.choices import one_of
 from sgmc.plots.axes import BLACK, BLUE, PALETTE, VERMILLION, axes_for
 
 SIZE = (8.0, 4.2)
@@ -22,8 +22,7 @@ def against(history, arms, winner, metric, x, ax=None):
     their first step, apart from the lines.  Arms that diverged, have no value or one beyond
     OFF_SCALE_RATIO times the winner's are marked at the top.
     """
-    if x not in arms.columns:
-        raise ArgumentError(f"x={x!r} is not one of {', '.join(arms.columns)}")
+    one_of("x", x, arms.columns)
     (one,) = axes_for(1, ax, SIZE)
     last = history.groupby("arm").tail(1).set_index("arm")
     final, marks = history["rung"].max(), marks_of(history, arms, winner)

@@ -4,6 +4,7 @@ import pickle
 import time
 from dataclasses import dataclass, replace
 
+from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
 
 HARMLESS = ("time_limit", "threads", "progress", "checkpoint")  # arguments that change no draw
@@ -45,7 +46,7 @@ def resume(results, draws, data, how):
     """See `Results.resume`."""
     from sgmc.fit.run.checkpoint import Saved
     from sgmc.fit.sampling import sample
-    from sgmc.fit.settings import settings
+    from sgmc.fit.settings import check_settings
 
     unknown = sorted(set(how) - set(HARMLESS))
     if unknown:
@@ -60,7 +61,7 @@ def resume(results, draws, data, how):
     arguments |= {"draws": total(results, draws), "seed": results.seed, **how}
     if fit is not None and data is None:
         checked = replace(
-            settings(**{k: v for k, v in arguments.items() if k != "prior"}),
+            check_settings(**{k: v for k, v in arguments.items() if k != "prior"}),
             tuned=fit.settings.tuned,
         )
         done = sample(
@@ -77,8 +78,6 @@ def resume(results, draws, data, how):
 
 def total(results, draws):
     """Kept draws a chain, in all."""
-    from sgmc.fit.settings import whole
-
     have, asked = results.draws.shape[1], results._asked
     if draws is not None:
         return have + whole("draws", draws, 1)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.spike_and_slab import sticky_places
 
@@ -73,8 +74,7 @@ class Paths:
             For samplers without a path.
         """
         paths = self._travelled("expect")
-        if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= 100:
-            raise ArgumentError(f"points={points!r} must be a whole number from 1 to 100")
+        points = whole("points", points, 1, 100)
         if not all(len(one.turns) > 1 for one in paths):
             raise ArgumentError(
                 "expect: a chain has no line from turn to turn yet; take more draws"
@@ -137,11 +137,7 @@ class Paths:
             ``times``, and ``positions`` and ``velocities`` of the parameters as they are reported.
         """
         paths = self._travelled("skeleton")
-        if isinstance(chain, bool) or not isinstance(chain, int) or not 0 <= chain < len(paths):
-            raise ArgumentError(
-                f"chain={chain!r} must be a whole number from 0 to {len(paths) - 1}"
-            )
-        one = paths[chain]
+        one = paths[whole("chain", chain, 0, len(paths) - 1)]
         return Skeleton(
             one.turns,
             pd.DataFrame(one.positions, columns=self.names),

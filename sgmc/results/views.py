@@ -4,7 +4,9 @@ import numpy as np
 
 from sgmc.errors import ArgumentError
 from sgmc.arguments.arrays import numeric
-from sgmc.arguments.results import check_alpha, known
+from sgmc.arguments.draws import mean_and_sd
+from sgmc.arguments.names import parameters
+from sgmc.arguments.numbers import level
 
 MOST_PLOTS = 40
 
@@ -71,7 +73,7 @@ class Views:
 
         draws, weights, names = self._plotted(cols)
         other = None if reference is None else compared(reference, names)
-        return posterior(draws, weights, names, ax, check_alpha(alpha), other)
+        return posterior(draws, weights, names, ax, level(alpha), other)
 
     def plot_acf(self, cols=None, ax=None, *, max_lag=40):
         """Autocorrelation of each chain's draws, weighted where they are; see `plot_trace`."""
@@ -81,7 +83,7 @@ class Views:
 
     def _plotted(self, cols):
         """Draws (chain, draw, parameter) to plot, their weights and names."""
-        names = list(self.names) if cols is None else known(cols, self.names)
+        names = list(self.names) if cols is None else parameters("cols", cols, self.names)
         if len(names) > MOST_PLOTS:
             raise ArgumentError(
                 f"{len(names)} parameters are too many to plot: choose some, e.g. "
@@ -99,12 +101,7 @@ def compared(reference, names):
         return reference.draws[
             :, :, [reference.names.index(name) for name in names]
         ], reference.weights
-    if not isinstance(reference, (tuple, list)) or len(reference) != 2:
-        raise ArgumentError(
-            "reference must be the results of a fit or a pair (mean, sd), not "
-            f"{type(reference).__name__}"
-        )
-    mean, sd = (numbers_for(one, names) for one in reference)
+    mean, sd = (numbers_for(one, names) for one in mean_and_sd("reference", reference))
     if not (sd > 0).all():
         raise ArgumentError(
             f"reference: the sd of {names[int(np.argmin(sd > 0))]!r} must be positive"

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.core.contract import Schedule
-from sgmc.core.schedules import Constant, Function
+from sgmc.core.schedules import Constant
+from sgmc.arguments.choices import nearest
+from sgmc.arguments.messages import must_be
+from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
-from sgmc.fit import planned
-from sgmc.fit.settings import positive, whole
+from sgmc.fit import check_step, planned
 
 # of the Langevin time of the derived step: nine half decades
 STEP_FACTORS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
@@ -90,24 +91,22 @@ def arms_of(grid, spec, settings, planned):
 def checked(grid, spec, settings):
     """The axes that are given, each a list of checked values."""
     if grid is not None and (not isinstance(grid, dict) or not grid):
-        raise ArgumentError(
-            f"grid={grid!r} must be a dict of lists, such as {{'step_size': [0.1, 1.0]}}"
-        )
+        raise must_be("grid", grid, "a dict of lists, such as {'step_size': [0.1, 1.0]}")
     known, axes = {p.name: p for p in spec.parameters}, {}
     for name, values in (grid or {}).items():
         if name not in known and name not in OWN:
             raise ArgumentError(
-                f"grid[{name!r}]: {spec.name} has no such parameter; axes are: "
-                f"{', '.join([*OWN, *known])}"
+                f"grid[{name!r}]: {spec.name} has no such parameter"
+                + nearest(name, [*OWN, *known], "axes are")
             )
         if isinstance(values, str) or not np.iterable(values) or not len(list(values)):
-            raise ArgumentError(f"grid[{name!r}]={values!r} must be a list of values")
+            raise must_be(f"grid[{name!r}]", values, "a list of values")
         if name in OWN and getattr(settings, name) is not None:
             raise ArgumentError(f"{name} is given, and an axis of the grid: leave one of them out")
         label = f"grid[{name!r}]"
         check = {
             "step_size": lambda v: step(label, v),
-            "batch_size": lambda v: whole(label, v, 1, False),
+            "batch_size": lambda v: whole(label, v, 1),
         }.get(name, lambda v: known[name].check(v, label))
         axes[name] = [
             check(value.item() if isinstance(value, np.generic) else value) for value in values
@@ -123,11 +122,7 @@ def step(label, value):
     """A positive number, a schedule or a callable made into one;
     of a constant schedule its number.
     """
-    if isinstance(value, Constant):
-        return value.h
-    if isinstance(value, Schedule):
-        return value
-    return Function(value) if callable(value) else positive(label, value)
+    return value.h if isinstance(value, Constant) else check_step(value, label)
 
 
 def with_defaults(axes, spec, settings, planned):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from sgmc.arguments.choices import one_of
 from sgmc.errors import ArgumentError
 
 
@@ -77,9 +78,7 @@ class TuneResult:
         """
         from sgmc.plots.tuning import against, race
 
-        if kind not in ("metric", "race"):
-            raise ArgumentError(f"kind={kind!r} is not one of 'metric', 'race'")
-        if kind == "metric":
+        if one_of("kind", kind, ("metric", "race")) == "metric":
             return against(
                 self.history,
                 self.arms,

@@ -9,6 +9,7 @@ import numpy as np
 from sgmc.diagnostics import moments
 from sgmc.diagnostics.finite_set import fssd
 from sgmc.diagnostics.stein import ksd
+from sgmc.arguments.choices import one_of
 from sgmc.errors import ArgumentError, DataError
 from sgmc.results.outcomes.rows import evenly, fitted_rows
 from sgmc.results.checks.stein import scored
@@ -76,11 +77,7 @@ def metric_of(metric, problem, family, entropy):
         "fssd-opt": lambda: stein(fssd, problem, entropy, locations="optimised"),
         "log_loss": lambda: log_loss(problem, family),
     }
-    if not isinstance(metric, str) or metric not in choices:
-        raise ArgumentError(
-            f"metric={metric!r} is not one of {', '.join(map(repr, choices))}, nor a function of "
-            "draws (n, d)"
-        )
+    one_of("metric", metric, choices, ", or a function of draws (n, d)")
     if metric == "log_loss" and family is None:
         raise ArgumentError(
             "metric='log_loss' belongs to regressions; use 'ksd', 'fssd' or a function of draws"

@@ -1,6 +1,5 @@
 """The verb `tune`, and ``tune=`` of a fit."""
 
-import difflib
 import inspect
 import os
 import time
@@ -9,10 +8,13 @@ from dataclasses import replace
 from sgmc.arguments.keywords import METHODS, TUNE, names, rows
 from sgmc.arguments.signatures import refuse_unknown, with_keywords
 from sgmc.core.rng import seed_sequence
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.numbers import positive, whole
+from sgmc.arguments.seeds import entropy, one_seed
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.core.blas import one_blas_thread
 from sgmc.fit import build_chain, check_init, decide, share_design_effect
-from sgmc.fit.settings import entropy, one_seed, positive, settings, whole
+from sgmc.fit import check_settings
 from sgmc.tuning.arms import Planner, arms_of, refuse
 from sgmc.tuning.race import (
     RACE_MEMORY,
@@ -110,9 +112,9 @@ def tune(
             "tune needs a model such as sgmc.Logit.from_formula(formula, data), not "
             f"{type(model).__name__}"
         )
-    check_method(method)
-    eta, clocked = whole("eta", eta, 2, False), positive("time_limit", time_limit)
-    steps = whole("budget_steps", budget_steps, 1)
+    one_of("method", method, METHODS)
+    eta, clocked = whole("eta", eta, 2), positive("time_limit", time_limit, none=True)
+    steps = whole("budget_steps", budget_steps, 1, none=True)
     if clocked is not None and steps is not None:
         raise ArgumentError("budget_steps and time_limit are both given: leave one of them out")
     if method in ("default", "heuristic") and grid is not None:
@@ -126,7 +128,7 @@ def tune(
         arms = competitors(method, grid, spec, checked, Planner(problem, gradient, reason, seen))
         rungs = rungs_of(len(arms), eta) if method == "mamba" else 1
         runners = runners_of(arms, problem, checked)
-        threads = whole("threads", arguments.get("threads"), 1) or min(
+        threads = whole("threads", arguments.get("threads"), 1, none=True) or min(
             len(arms), os.cpu_count() or 1
         )
         shares = shares_of(rungs, eta)
@@ -152,16 +154,6 @@ def tune(
     )
 
 
-def check_method(method, name="method"):
-    """Refuse what is no method."""
-    if not isinstance(method, str) or method not in METHODS:
-        near = difflib.get_close_matches(str(method), METHODS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ArgumentError(
-            f"{name}={method!r} is not one of {', '.join(map(repr, METHODS))}{hint}"
-        )
-
-
 def checked_settings(sampler, method, model, arguments):
     """Settings of all arms."""
     usual = model.usual() if hasattr(model, "usual") else {}
@@ -178,7 +170,7 @@ def checked_settings(sampler, method, model, arguments):
                     "rows, in raw coordinates"
                 )
         given["precondition"] = None
-    checked = settings(sampler=sampler, chains=1, warmup=0, **given)
+    checked = check_settings(sampler=sampler, chains=1, warmup=0, **given)
     refuse(checked)
     return checked
 
@@ -255,19 +247,14 @@ def chosen(model, prior, arguments):
             if name in rest:
                 raise ArgumentError(f"{name} is given, and chosen by tune=: leave one of them out")
         return {**rest, **result.best}, result
-    if not isinstance(result, str):
-        raise ArgumentError(
-            f"tune={result!r} must be one of {', '.join(map(repr, METHODS))}, or what sgmc.tune "
-            "returned"
-        )
-    check_method(result, "tune")
+    one_of("tune", result, METHODS, ", or what sgmc.tune returned")
     if rest.get("cov_type", "nonrobust") != "nonrobust":
         raise NotSupported(
             f"tune={result!r} with cov_type={rest['cov_type']!r}: a sandwich is no density that "
             "draws are scored by"
         )
     # bad arguments before the race, not after it; no bar yet
-    settings(**{**rest, "progress": False})
+    check_settings(**{**rest, "progress": False})
     given = {name: value for name, value in rest.items() if name in PASSED and name != "init"}
     result = tune(model, rest.get("sampler", "auto"), result, prior=prior, **given)
     return {**rest, **result.best}, result

@@ -44,7 +44,7 @@ def test_an_exposure_is_the_offset_of_its_log():
             ArgumentError,
             r"exposure='e': predict takes the numbers themselves, e.g. exposure=new\['e'\]",
         ),
-        (dict(exposure=-COUNTS.e), DataError, "exposure must be positive"),
+        (dict(exposure=-COUNTS.e), DataError, "exposure must be finite numbers, positive"),
         (
             dict(exposure=COUNTS.e),
             ArgumentError,
@@ -63,7 +63,7 @@ def test_predictions_ask_for_exposure_and_offset_by_name(how, error, message):
 @pytest.mark.parametrize(
     "y, message",
     [
-        ([-1, 2, 3], "must be counts, 0, 1, 2, ..; it has -1"),
+        ([-1, 2, 3], "must hold counts, 0, 1, 2, ..; it has -1"),
         ([0.5, 2, 3], "it has 0.5"),
         ([0, 0, 0], "is 0 in every row used"),
     ],

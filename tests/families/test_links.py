@@ -161,7 +161,7 @@ def test_degrees_of_freedom_by_default_are_four():
 
 @pytest.mark.parametrize("df", [0, -1, np.inf, np.nan, True, "4", [4]], ids=str)
 def test_degrees_of_freedom_that_are_none(df):
-    with pytest.raises(ArgumentError, match="must be a positive number, or None to learn it"):
+    with pytest.raises(ArgumentError, match="must be a positive number; give None to learn it"):
         sgmc.rlm("y ~ x", HEAVY, df=df)
 
 

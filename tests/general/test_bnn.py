@@ -430,7 +430,7 @@ def test_defaults_go_with_no_other_sampler():
         (lambda: sgmc.BNN(np.ones((3, 1)), [0, 1]), "y has 2 values, X has 3 rows"),
         (lambda: sgmc.BNN(np.ones((3, 1)), [1, 1, 1]), "at least two classes"),
         (lambda: sgmc.BNN(np.ones((99, 1)), np.arange(99.0)), "outcome='gaussian'"),
-        (lambda: sgmc.BNN(np.ones((3, 1)), [0, 1, -1], outcome="poisson"), "must be counts"),
+        (lambda: sgmc.BNN(np.ones((3, 1)), [0, 1, -1], outcome="poisson"), "must hold counts"),
         (lambda: sgmc.BNN(np.ones((3, 1)), [2.0, 2, 2], outcome="gaussian"), "y is 2 in every row"),
         (lambda: sgmc.BNN("y ~ u", pd.DataFrame({"y": [0, 1, 1], "u": [1, 2, np.nan]})), "missing"),
         (lambda: sgmc.BNN("y ~ 1", pd.DataFrame({"y": [0, 1]})), "has no inputs"),

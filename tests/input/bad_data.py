@@ -233,7 +233,7 @@ OF_FORMULAS = [
             "y ~ x3",
             lambda c: c.formula("y ~ x3"),
             FormulaError,
-            "'x3' is neither a column nor a call of a function; did you mean 'x",
+            "'x3' is neither a column nor a call of a function; columns are: ",
         ),
         ("z ~ x1", lambda c: c.formula("z ~ x1"), FormulaError, "'z' is neither a column"),
         ("y ~ x1 +", lambda c: c.formula("y ~ x1 +"), FormulaError, "y ~ x1 +"),

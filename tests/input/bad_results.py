@@ -24,7 +24,7 @@ OF_RESULTS = [
             "predict without a column",
             lambda c: c.results.predict(c.frame.drop(columns="x2")),
             FormulaError,
-            "the data have no column 'x2', which the design needs; did you mean 'x1'?",
+            "the data have no column 'x2', which the design needs; its columns are: ",
         ),
         (
             "predict an unseen level",
@@ -60,13 +60,13 @@ OF_RESULTS = [
             "predict with a name as offset",
             lambda c: c.results.predict(c.frame, offset="w"),
             ArgumentError,
-            "offset='w': predict takes the numbers themselves, e.g. offset=new['w']",
+            "offset='w': give the numbers themselves, e.g. offset=new['w']",
         ),
         (
             "predict with a short offset",
             lambda c: c.results.predict(c.frame, offset=[1, 2]),
             DataError,
-            "offset has 2 values, the new data have 200",
+            "offset has 2 values, the new data have 200 rows",
         ),
         (
             "predict with an offset of another index",
@@ -114,7 +114,7 @@ OF_RESULTS = [
             "predict a frame in another order",
             lambda c: c.of_arrays.predict(pd.DataFrame(X, columns=["one", "b", "a"])),
             DataError,
-            "exog has the columns one, b, a; it must have one, a, b, in this order",
+            "exog is labelled one, b, a; it must be one, a, b, in this order",
         ),
         (
             "get_prediction of bad rows",
@@ -169,7 +169,7 @@ OF_RESULTS = [
                 f"conf_int(alpha={v!r})",
                 lambda c, v=v: c.results.conf_int(v),
                 ArgumentError,
-                f"alpha={v!r} must be between 0 and 1, e.g. 0.05",
+                f"alpha={v!r} must be a number between 0 and 1; give e.g. 0.05",
             )
             for v in ("a", None, [0.1], 1, -0.1, np.array([0.1, 0.2]))
         ],
@@ -195,13 +195,13 @@ OF_RESULTS = [
             "ess(method='bulky')",
             lambda c: c.results.ess("bulky"),
             ArgumentError,
-            "method must be one of 'bulk', 'tail', 'mean', 'sd', not 'bulky'",
+            "method='bulky' must be one of 'bulk', 'tail', 'mean', 'sd'; did you mean 'bulk'?",
         ),
         (
             "summary(xname=['a'])",
             lambda c: c.results.summary(xname=["a"]),
             ArgumentError,
-            lambda case: f"xname=['a'] must be {case.d + 1} names, one a parameter",
+            lambda case: f"xname=['a'] must be {case.d + 1} names, one for each parameter",
         ),
         (
             "pvalues",

@@ -159,10 +159,7 @@ def test_an_error_of_a_step_size_surfaces_and_stops_the_other_chains(step):
 )
 def test_what_is_no_step_size_is_refused_by_step_and_value(step, value):
     begun = time.perf_counter()
-    text = (
-        f"step_size: the function returned, for step {step}, {value!r}; it must be a positive "
-        "number"
-    )
+    text = f"step_size({step})={value!r} must be a positive number"
     with pytest.raises(ArgumentError, match=re.escape(text)):
         CASE.fit(step_size=lambda t: value if t == step else 0.5, **LONG)
     assert time.perf_counter() - begun < SOON

@@ -250,8 +250,8 @@ def test_of_a_sandwich():
     [
         (lambda r: r.ksd("full"), "scores='full' must be one of 'exact', 'taylor', 'cv', 'simple'"),
         (lambda r: r.ksd(draws=1), "draws=1 must be a whole number, at least 2"),
-        (lambda r: r.thin_stein(0), "m must be a positive integer"),
-        (lambda r: r.zv_means(3), "order must be 1 or 2"),
+        (lambda r: r.thin_stein(0), "m=0 must be a whole number, at least 1"),
+        (lambda r: r.zv_means(3), "order=3 must be one of 1, 2"),
     ],
 )
 def test_what_is_wrong_is_named(results, ask, message):

@@ -11,7 +11,7 @@ from sgmc.arguments.keywords import FORMULA, MODEL, REGRESSION, SETTINGS, TABLE,
 from sgmc.api import verbs
 from sgmc.arguments.parameter import REQUIRED
 from sgmc.errors import ArgumentError
-from sgmc.fit.settings import settings
+from sgmc.fit.settings import check_settings
 from sgmc.registry import room
 
 rng = np.random.default_rng(0)
@@ -137,7 +137,7 @@ def test_no_docstring_is_left_unfilled():
 
 
 def test_settings_have_the_defaults_of_the_table():
-    made, empty = settings(), settings(**SETTINGS)
+    made, empty = check_settings(), check_settings(**SETTINGS)
     for name in SETTINGS:
         if name not in ("seed", "sampler"):
             assert np.all(getattr(made, name) == getattr(empty, name)), name
@@ -145,7 +145,7 @@ def test_settings_have_the_defaults_of_the_table():
     fitted = {row.name for row in TABLE if {REGRESSION, MODEL} & set(row.takers)}
     assert fitted - set(SETTINGS) == {"prior", "tune", "rng"}
     with pytest.raises(TypeError, match="draw"):
-        settings(draw=10)
+        check_settings(draw=10)
 
 
 MODELS = {

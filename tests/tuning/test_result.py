@@ -65,14 +65,14 @@ def test_results_pickle_and_plot(tuned):
             dict(method="mambo"),
             ArgumentError,
             (
-                "method='mambo' is not one of 'mamba', 'grid', 'default', 'heuristic'; did you "
+                "method='mambo' must be one of 'mamba', 'grid', 'default', 'heuristic'; did you "
                 "mean 'mamba'"
             ),
         ),
         (
             dict(metric="kds"),
             ArgumentError,
-            "metric='kds' is not one of 'ksd', 'fssd', 'fssd-opt', 'log_loss', nor a function",
+            "metric='kds' must be one of 'ksd', 'fssd', 'fssd-opt', 'log_loss', or a function",
         ),
         (dict(metric=lambda theta: theta), ArgumentError, "metric must return a number"),
         (dict(metric=lambda theta: np.nan), ArgumentError, "no arm has a finite <lambda>"),

@@ -2,7 +2,7 @@
 
 import sys
 
-from sgmc.errors import ArgumentError
+from sgmc.arguments.messages import must_be
 
 
 def reporter(progress):
@@ -12,9 +12,7 @@ def reporter(progress):
     if callable(progress):
         return progress
     if progress is not None and not isinstance(progress, bool):
-        raise ArgumentError(
-            f"progress={progress!r} must be True, False, None or a function of (done, total)"
-        )
+        raise must_be("progress", progress, "True, False, None or a function of (done, total)")
     if progress is False or (progress is None and not sys.stderr.isatty()):
         return None
     from tqdm.auto import tqdm

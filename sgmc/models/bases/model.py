@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from sgmc.arguments.arrays import shaped
 from sgmc.arguments.keywords import ARRAYS, FORMULA, MODEL, REGRESSION, names, rows
+from sgmc.arguments.numbers import whole
 from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.core.limits import CENTRAL_DIFFERENCE
 from sgmc.errors import ArgumentError, NotSupported
 
-MAX_DIFFERENCED = 50  # numbers of theta up to which gradients are computed by differences
+MAX_DIFFERENCED = 50  # numbers of theta: gradients by differences cost twice as many values
 REGRESSION_ARGUMENTS = [name for name in names(FORMULA, ARRAYS, REGRESSION) if name not in names(MODEL)]
 
 
@@ -138,11 +140,7 @@ class Model:
 
     def rows(self):
         """n, checked."""
-        if isinstance(self.n, bool) or not isinstance(self.n, (int, np.integer)) or self.n < 1:
-            raise ArgumentError(
-                f"{type(self).__name__}.n={self.n!r} must be the number of rows, at least 1"
-            )
-        return int(self.n)
+        return whole(f"{type(self).__name__}.n", self.n, 1, advice="it is the number of rows")
 
     def starts(self, rng):
         """Where a chain without a Gaussian approximation begins, or the search for a mode:
@@ -157,10 +155,7 @@ class Model:
         map, free = layout.map, np.zeros(len(layout.free_names))
         if self.start is not None:
             given = np.asarray(layout.pack(self.start, "start"), dtype=float)
-            if given.shape != (layout.size,):
-                raise ArgumentError(
-                    f"start has shape {given.shape}; it must be ({layout.size},), or a dict by name"
-                )
+            shaped("start", given, (layout.size,), advice="or give a dict by name")
             free = given if map is None else map.inverse(given)
         moved = free + START_SD * rng.normal(size=len(free))
         return moved if map is None else map(moved)
@@ -189,7 +184,7 @@ class Model:
         ArgumentError, NotSupported
             Naming the argument and saying what to do.
         """
-        from sgmc.fit.settings import one_seed
+        from sgmc.arguments.seeds import one_seed
 
         known = [*names(MODEL), *REGRESSION_ARGUMENTS]
         refuse_unknown(f"{type(self).__name__}.fit()", given, known)
@@ -236,13 +231,13 @@ class Model:
         dict, `tuned` by a race or not.
         """
         from sgmc.fit.sampling import fit
-        from sgmc.fit.settings import settings
+        from sgmc.fit.settings import check_settings
 
         begun = time.perf_counter()
         arguments = {**arguments, "init": self.layout().pack(arguments.get("init"), "init")}
         rest = dict(arguments)
         prior = rest.pop("prior")
-        checked = replace(settings(**rest), tuned=tuned)
+        checked = replace(check_settings(**rest), tuned=tuned)
         problem = self.problem(prior, checked)
         return self.result_class().of_fit(
             self.info(), fit(problem, checked, begun, saved), arguments

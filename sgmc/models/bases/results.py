@@ -7,7 +7,7 @@ from sgmc.core.partial import pooled
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, MissingExtra
 from sgmc.results.absent import refusal
-from sgmc.arguments.results import known
+from sgmc.arguments.names import parameter
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 
@@ -79,7 +79,7 @@ class ModelResults(Results):
         name : str
             As in the model's `parameters`.
         """
-        name = known([name], list(self.model.shapes))[0]
+        name = parameter("name", name, self.model.shapes)
         if self._moments is None:
             return self.draws[..., self.model.slices[name]].reshape(
                 *self.draws.shape[:2], *self.model.shapes[name]
@@ -111,7 +111,7 @@ class ModelResults(Results):
 
     def _shaped(self, moment, name):
         """A column of `moments` for a parameter, in its shape."""
-        name = known([name], list(self.model.shapes))[0]
+        name = parameter("name", name, self.model.shapes)
         return (
             self.moments()[moment]
             .to_numpy()[self.model.slices[name]]

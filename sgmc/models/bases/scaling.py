@@ -2,7 +2,9 @@
 
 import numpy as np
 
-SCALED_NUMBERS = 1 << 22  # numbers looked at at a time
+# Numbers whose moments are taken together.  Sums of other chunks would round otherwise, and so would
+# every fit that is scaled by them: it is apart from the sizes of chunks that are only looked at.
+SCALED_NUMBERS = 1 << 22
 
 
 def centre_and_unit(X, scale):

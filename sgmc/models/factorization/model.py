@@ -1,12 +1,13 @@
 """Factorisations of a matrix of ratings as users meet them."""
 
-import difflib
 from functools import cached_property, partial
 
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
-from sgmc.fit.settings import positive, whole
+from sgmc.arguments.choices import nearest, one_of
+from sgmc.arguments.messages import must_be
+from sgmc.arguments.numbers import is_number, number, positive, whole
 from sgmc.models.bases.model import Model
 from sgmc.samplers.hamiltonian import BAOAB
 
@@ -25,9 +26,7 @@ class Factorization(Model):
     def __init__(self, ratings, columns, dim, test, clip):
         from sgmc.models.factorization.data import pair_table, rating_table  # they need pandas
 
-        self.columns, self.dim = columns, whole("dim", dim, 1, allow_none=False)
-        if self.dim > MAX_DIM:
-            raise ArgumentError(f"dim={dim} is too many: at most {MAX_DIM}")
+        self.columns, self.dim = columns, whole("dim", dim, 1, MAX_DIM)
         table = rating_table(ratings, columns)
         order = np.random.Generator(np.random.PCG64(ORDER)).permutation(len(table.value))
         self.ratings = (table.user[order], table.item[order], table.value[order])
@@ -46,15 +45,12 @@ class Factorization(Model):
             return float(self.ratings[2].min()), float(self.ratings[2].max())
         if clip is None or clip is False:
             return -np.inf, np.inf
-        try:
-            low, high = (float(end) for end in clip)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(
-                f"clip={clip!r} must be True (the range of the ratings), False, or a pair such as "
-                "(1, 5)"
-            ) from error
+        if not isinstance(clip, (tuple, list)) or len(clip) != 2 or not all(map(is_number, clip)):
+            wanted = "True (the range of the ratings), False, or a pair such as (1, 5)"
+            raise must_be("clip", clip, wanted)
+        low, high = map(float, clip)
         if not low < high:
-            raise ArgumentError(f"clip={clip!r}: the first number must be below the second")
+            raise must_be("clip", clip, "a pair of which the first number is below the second")
         return low, high
 
     @cached_property
@@ -390,27 +386,17 @@ class PPMF(Factorization):
 def checked(defaults, given):
     """Hyperparameters, the given ones checked."""
     if given is not None and not isinstance(given, dict):
-        raise ArgumentError(f"hyper={given!r} must be a dict such as {{'alpha': 2.0}}")
-    found = {**defaults, **(given or {})}
+        raise must_be("hyper", given, "a dict such as {'alpha': 2.0}")
+    found = dict(defaults)
     for name, value in (given or {}).items():
         if name not in defaults:
-            near = difflib.get_close_matches(str(name), defaults, n=1)
-            raise ArgumentError(
-                f"hyper: {name!r} is none of {', '.join(defaults)}"
-                + (f"; did you mean {near[0]!r}?" if near else "")
-            )
+            hint = nearest(name, defaults, "they are")
+            raise ArgumentError(f"hyper: {name!r} is not a hyperparameter{hint}")
+        called = f"hyper[{name!r}]"
         if name in CHOICES:
-            if value not in CHOICES[name]:
-                raise ArgumentError(
-                    f"hyper[{name!r}]={value!r} must be one of "
-                    f"{', '.join(map(repr, CHOICES[name]))}"
-                )
-        elif name == "mu0":
-            found[name] = number(name, value)
+            found[name] = one_of(called, value, CHOICES[name])
         else:
-            found[name] = positive(f"hyper[{name!r}]", value)
-            if found[name] is None:
-                raise ArgumentError(f"hyper[{name!r}]=None must be a positive number")
+            found[name] = number(called, value) if name == "mu0" else positive(called, value)
     return found
 
 
@@ -427,14 +413,3 @@ LEAST_BATCH = 2000  # least ratings of a batch: of few, a step with all is hardl
 PACE = {"warmup": 1000, "thin": 5}
 SPREAD = 0.3  # sd of the logs of positive ones
 CHOICES = {"precisions": ("each", "shared"), "update": ("gibbs", "sampled")}
-
-
-def number(name, value):
-    """A finite number."""
-    try:
-        found = float(value)
-    except (TypeError, ValueError):
-        found = np.nan
-    if not np.isfinite(found):
-        raise ArgumentError(f"hyper[{name!r}]={value!r} must be a finite number")
-    return found

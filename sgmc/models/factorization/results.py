@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.errors import ArgumentError
-from sgmc.fit.settings import whole
+from sgmc.arguments.numbers import whole
 from sgmc.models.bases.results import GeneralInfo, ModelResults
 
 
@@ -177,7 +177,7 @@ class FactorResults(ModelResults):
                 )
             ]
             open_to = np.setdiff1d(open_to, rated - number * items)
-        n = min(whole("n", n, 1, allow_none=False), len(open_to))
+        n = min(whole("n", n, 1), len(open_to))
         weights, each = zip(
             *self._draws_of_predictions(np.full(len(open_to), number), open_to, clip=False)
         )

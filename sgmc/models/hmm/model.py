@@ -5,7 +5,10 @@ import numpy as np
 from sgmc.errors import ArgumentError, DataError
 from sgmc.arguments.arrays import vector
 from sgmc.models.bases.clusters import clusters
-from sgmc.fit.settings import whole
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.messages import must_be
+from sgmc.arguments.values import counts
+from sgmc.arguments.numbers import whole
 from sgmc.priors import dirichlet, normal
 from sgmc.models.hmm.sequences import Sequences, outcomes
 
@@ -82,12 +85,8 @@ class HMM(Sequences):
         ordered=None,
         initial="stationary",
     ):
-        self.states = whole("states", states, 2, False)
-        if emission not in EMISSIONS:
-            raise ArgumentError(
-                f"emission={emission!r} must be one of {', '.join(map(repr, EMISSIONS))}"
-            )
-        self.emission, self.categories = emission, None
+        self.states = whole("states", states, 2)
+        self.emission, self.categories = one_of("emission", emission, EMISSIONS), None
         if emission == "categorical":
             codes, self.categories = coded(y)
         super().__init__(
@@ -96,7 +95,7 @@ class HMM(Sequences):
         if len(self.y) < 2 * self.states:
             raise DataError(f"y has {len(self.y)} steps, too few for {self.states} states")
         if emission == "poisson":
-            check_counts(self.y)
+            counts("y with emission='poisson'", self.y, "step")
         single = emission != "categorical" and self.y.shape[1] == 1
         if ordered and not single:
             raise ArgumentError("ordered=True needs one number a step; leave ordered=None")
@@ -226,27 +225,14 @@ def coded(y):
     return codes[:, None], categories
 
 
-def check_counts(y):
-    """DataError for what is no count."""
-    wrong = ~np.isnan(y) & ((y < 0) | (y != np.floor(y)))
-    if wrong.any():
-        step = int(np.flatnonzero(wrong.any(axis=1))[0])
-        raise DataError(
-            f"y must hold counts for emission='poisson'; it is {y[wrong][0]:g} at step {step}"
-        )
-
-
 def first_law(initial, states):
     """The law of the first state, or None for the stationary one."""
     if isinstance(initial, str):
-        if initial not in ("stationary", "uniform"):
-            raise ArgumentError(
-                f"initial={initial!r} must be 'stationary', 'uniform', or {states} probabilities"
-            )
+        one_of("initial", initial, ("stationary", "uniform"), f", or {states} probabilities")
         return None if initial == "stationary" else np.full(states, 1 / states)
     law = vector("initial", initial)
     if law.shape != (states,) or (law < 0).any() or abs(law.sum() - 1) > 1e-8:
-        raise ArgumentError(f"initial={initial!r} must be {states} probabilities that sum to 1")
+        raise must_be("initial", initial, f"{states} probabilities that sum to 1")
     return law
 
 

@@ -6,7 +6,8 @@ import pandas as pd
 from sgmc.diagnostics.moments import systematic
 from sgmc.errors import ArgumentError
 from sgmc.models.hmm.buffers import bias
-from sgmc.fit.settings import whole
+from sgmc.arguments.messages import must_be
+from sgmc.arguments.numbers import whole
 from sgmc.models.bases.results import ModelResults
 from sgmc.results.outcomes.rows import evenly
 
@@ -52,7 +53,7 @@ class SequenceResults(ModelResults):
         buffers = (
             sorted({0, 1, 2, 4, 8, 16, 32, self.buffer})
             if buffers is None
-            else [whole("buffers", b, 0, False) for b in buffers]
+            else [whole("buffers", b) for b in buffers]
         )
         off = bias(self._kernel(data), self.params.to_numpy(), buffers)
         moved = off @ self.cov_params().to_numpy() / self.bse.to_numpy()
@@ -72,9 +73,8 @@ class SequenceResults(ModelResults):
             return self._fit.problem.model
         same = hasattr(data, "windows") and data.layout().shapes == self.model.shapes
         if not same:
-            raise ArgumentError(
-                f"data={data!r} must be a {self.model.title} model with the parameters of the fit"
-            )
+            wanted = f"a {self.model.title} model with the parameters of the fit"
+            raise must_be("data", data, wanted)
         kernel = data.kernel()
         if getattr(kernel, "labels", None) != self.categories:
             raise ArgumentError(
@@ -88,7 +88,7 @@ class SequenceResults(ModelResults):
         if self._moments is not None:
             raise ArgumentError("this needs draws of all parameters: fit without keep=")
         flat, w = self.flat, self.flat_weights
-        count = min(whole("draws", draws, 1, False), len(flat))
+        count = min(whole("draws", draws, 1), len(flat))
         return flat[evenly(len(flat), count) if w is None else systematic(w, count)]
 
 
@@ -131,7 +131,7 @@ class HMMResults(SequenceResults):
             categories (steps, C) ``mean`` is their probabilities.
         """
         kernel, thetas = self._kernel(data), self._thetas(draws)
-        steps = whole("steps", steps, 1, False)
+        steps = whole("steps", steps, 1)
         states, mean, square = [], [], []
         for theta in thetas:
             A = theta[: kernel.states**2].reshape(kernel.states, -1)
@@ -170,7 +170,7 @@ class LinearGaussianResults(SequenceResults):
         `data` as in `smooth`.
         """
         kernel, thetas = self._kernel(data), self._thetas(draws)
-        steps = whole("steps", steps, 1, False)
+        steps = whole("steps", steps, 1)
         c, ahead = np.asarray(kernel.rest[0]), np.arange(1, steps + 1)[:, None]
         mean, square = [], []
         for theta in thetas:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from sgmc.errors import ArgumentError, DataError
+from sgmc.errors import DataError
 from sgmc.models.hmm import buffers
-from sgmc.arguments.arrays import numeric
-from sgmc.fit.settings import whole
+from sgmc.arguments.arrays import numeric, shaped
+from sgmc.arguments.numbers import whole
 from sgmc.models.bases.model import Model
 
 MAX_WINDOW = 50  # default steps of a window: a hundredth of all, from 10 to that
@@ -24,9 +24,11 @@ class Sequences(Model):
     """
 
     def __init__(self, y, sequence, window, buffer):
-        self.y, self.buffer = y, whole("buffer", buffer, 0)
+        self.y, self.buffer = y, whole("buffer", buffer, none=True)
         self.edges = edges(sequence, len(y))
-        length = whole("window", window, 1) or int(np.clip(len(y) // 100, 10, MAX_WINDOW))
+        length = whole("window", window, 1, none=True) or int(
+            np.clip(len(y) // 100, 10, MAX_WINDOW)
+        )
         self.windows = np.array(
             [
                 (first, min(first + length, end), begin, end)
@@ -57,12 +59,8 @@ class Sequences(Model):
         array (len(tried), size)
         """
         theta = np.asarray(self.layout().pack(theta), dtype=float)
-        if theta.shape != (self.layout().size,):
-            raise ArgumentError(
-                f"theta has shape {theta.shape}; it must be ({self.layout().size},), or a dict by "
-                "name"
-            )
-        return buffers.bias(self.kernel(), theta, [whole("tried", b, 0, False) for b in tried])
+        shaped("theta", theta, (self.layout().size,), advice="or give a dict by name")
+        return buffers.bias(self.kernel(), theta, [whole("tried", b) for b in tried])
 
     def problem(self, prior, checked):
         """See `Model`; chooses buffers whose bias is negligible, or looks at those given."""
@@ -81,10 +79,7 @@ def edges(sequence, steps):
     if sequence is None:
         return np.array([0, steps])
     labels = np.asarray(sequence)
-    if labels.shape != (steps,):
-        raise DataError(
-            f"sequence has shape {labels.shape}; it must be one label a step, ({steps},)"
-        )
+    shaped("sequence", labels, (steps,), advice="give one label a step", error=DataError)
     starts = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]])
     if len(set(labels[starts].tolist())) < len(starts):
         raise DataError(

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from sgmc.errors import ArgumentError, DataError
+from sgmc.errors import DataError
 from sgmc.arguments.arrays import vector
+from sgmc.arguments.messages import must_be
 from sgmc.priors import normal
 from sgmc.models.hmm.sequences import Sequences, outcomes
 
@@ -54,9 +55,8 @@ class LinearGaussian(Sequences):
         d = self.y.shape[1]
         self.loadings = np.ones(d) if loadings is None else vector("loadings", loadings)
         if self.loadings.shape != (d,) or not self.loadings.any():
-            raise ArgumentError(
-                f"loadings={loadings!r} must be {d} numbers, one a column of y, and not all zero"
-            )
+            wanted = f"{d} numbers, one for each column of y, and not all zero"
+            raise must_be("loadings", loadings, wanted)
         if len(self.y) < 4:
             raise DataError(f"y has {len(self.y)} steps, too few for this model: at least 4")
         mean, sd = np.nanmean(self.y, axis=0), np.nanstd(self.y, axis=0)

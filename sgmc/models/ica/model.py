@@ -6,9 +6,11 @@ from functools import cached_property
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError, MissingExtra
-from sgmc.arguments.arrays import first_place
+from sgmc.arguments.arrays import shaped
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.tables import dense_table, finite_table, matrix
 from sgmc.models.bases.scaling import centre_and_unit
-from sgmc.fit.settings import positive
+from sgmc.arguments.numbers import positive
 from sgmc.models.bases.model import Model
 from sgmc.priors import normal
 
@@ -65,23 +67,15 @@ class ICA(Model):
     defaults = {"sampler": "mmala"}
 
     def __init__(self, X, *, precision=1.0, scale="columns", start=None):
-        from sgmc.models.network.info import as_table
-
-        self.X = np.ascontiguousarray(as_table("X", X), dtype=float)
+        self.X = np.ascontiguousarray(dense_table("X", X, "models of sources"), dtype=float)
         self.n, self.d = self.X.shape
         if self.d < 2 or self.n <= self.d:
             raise DataError(
                 f"X has shape {self.X.shape}; it must have at least two channels, and more rows "
                 "than channels"
             )
-        place = first_place(self.X, lambda values: ~np.isfinite(values))
-        if place is not None:
-            raise DataError(
-                f"X has missing or infinite values (row {place[0]}, column {place[1]}); drop those "
-                "rows first"
-            )
-        if scale not in ("columns", "table", None):
-            raise ArgumentError(f"scale={scale!r} must be 'columns', 'table' or None")
+        finite_table("X", self.X)
+        one_of("scale", scale, ("columns", "table", None))
         self.unit = centre_and_unit(self.X, scale)[1]
         self.centre = centre_and_unit(self.X, "columns")[0]
         if np.linalg.matrix_rank(self.centred()) < self.d:
@@ -143,18 +137,12 @@ def usual_start():
 
 def checked_start(start, d):
     """A start as it is, or as an array."""
-    if isinstance(start, str) and start in ("fastica", "whitening"):
-        return start
-    try:
-        W = np.array(start, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(
-            f"start={start!r} must be 'fastica', 'whitening' or an unmixing of shape ({d}, {d})"
-        ) from error
-    if W.shape != (d, d) or not np.isfinite(W).all() or np.linalg.matrix_rank(W) < d:
-        raise ArgumentError(
-            f"start must be 'fastica', 'whitening' or an invertible unmixing of shape ({d}, {d})"
-        )
+    otherwise = f", or an invertible unmixing of shape ({d}, {d})"
+    if isinstance(start, str):
+        return one_of("start", start, ("fastica", "whitening"), otherwise)
+    W = shaped("start", np.array(matrix("start", start)), (d, d))
+    if np.linalg.matrix_rank(W) < d:
+        raise ArgumentError(f"start must be 'fastica', 'whitening'{otherwise}")
     return W
 
 

@@ -7,8 +7,8 @@ from scipy.special import logsumexp
 from sgmc.diagnostics import ica
 from sgmc.core.limits import BLOCK_ROWS
 from sgmc.errors import ArgumentError, DataError
+from sgmc.arguments.tables import dense_table
 from sgmc.models.bases.results import GeneralInfo, ModelResults
-from sgmc.models.network.info import as_table
 
 
 class SourcesInfo(GeneralInfo):
@@ -123,7 +123,7 @@ class ICAResults(ModelResults):
 
     def _table(self, data):
         """Rows as the model sees them."""
-        X = as_table("data", data).astype(float)
+        X = dense_table("data", data, "models of sources").astype(float)
         if X.shape[1] != len(self.model.centre):
             raise ArgumentError(
                 f"data has {X.shape[1]} columns; it must have {len(self.model.centre)}"

@@ -4,7 +4,10 @@ import numpy as np
 from scipy import sparse
 
 from sgmc.errors import ArgumentError, DataError
-from sgmc.arguments.arrays import numeric, table_of_numbers
+from sgmc.arguments.arrays import numeric
+from sgmc.arguments.names import repeated, texts
+from sgmc.arguments.values import counts as as_counts
+from sgmc.arguments.tables import table
 
 HALVES = 20120117  # seed of the tokens that are held out, the same ones for every model
 
@@ -27,16 +30,13 @@ def documents(name, given, words=None):
     """
     if is_listed(given):
         given = from_pairs(name, given, words)
-    X = table_of_numbers(name, given)
+    X = table(name, given)
     if X.ndim != 2 or 0 in X.shape:
         raise DataError(
             f"{name} has shape {X.shape}; it must be documents x words, or a list of (ids, counts)"
         )
     X = sparse.csr_array(X, dtype=float)
-    if not (
-        np.isfinite(X.data).all() and (X.data >= 0).all() and (X.data == np.round(X.data)).all()
-    ):
-        raise DataError(f"{name} must hold counts: whole numbers, 0 or more")
+    as_counts(name, X.data)
     if words is not None and X.shape[1] != words:
         raise DataError(f"{name} has {X.shape[1]} words; there are {words}")
     X = X.astype(np.int64, copy=X.data is getattr(given, "data", None))
@@ -93,7 +93,8 @@ def named_words(vocabulary):
     """The words as a list of different texts, or None."""
     if vocabulary is None:
         return None
-    words = [vocabulary] if isinstance(vocabulary, str) else list(vocabulary)
-    if not all(isinstance(word, str) for word in words) or len(set(words)) < len(words):
-        raise ArgumentError("vocabulary must be different words, one for each column of counts")
+    wanted = "different words, one for each column of counts"
+    words = texts("vocabulary", vocabulary, wanted)
+    if twice := repeated(words):
+        raise ArgumentError(f"vocabulary must be {wanted}; it repeats {twice}")
     return words

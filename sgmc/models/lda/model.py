@@ -6,7 +6,7 @@ import numpy as np
 
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.lda.corpus import documents, halves, named_words
-from sgmc.fit.settings import positive, whole
+from sgmc.arguments.numbers import positive, whole
 from sgmc.models.bases.model import Model
 from sgmc.priors import dirichlet
 
@@ -93,12 +93,12 @@ class LDA(Model):
                 "words, and tokens"
             )
         self.K, self.alpha = (
-            whole("topics", topics, 1, allow_none=False),
-            self.concentration("alpha", alpha),
+            whole("topics", topics, 1),
+            positive("alpha", alpha),
         )
-        self.prior = {"topics": dirichlet(self.concentration("beta", beta))}
+        self.prior = {"topics": dirichlet(positive("beta", beta))}
         self.parameters = {"topics": (self.K, words)}
-        self.sweeps = "exact" if sweeps == "exact" else whole("sweeps", sweeps, 1, allow_none=False)
+        self.sweeps = sweeps if sweeps == "exact" else whole("sweeps", sweeps, 1)
         longest = int(self.counts.sum(axis=1).max())
         if self.sweeps == "exact" and (longest + 1) ** self.K > MAX_EXACT_NUMBERS:
             raise ArgumentError(
@@ -106,13 +106,6 @@ class LDA(Model):
                 "many assignments; give a number of sweeps"
             )
         self.held_out = None if held_out is None else halves(documents("held_out", held_out, words))
-
-    @staticmethod
-    def concentration(name, value):
-        """A positive number."""
-        if positive(name, value) is None:
-            raise ArgumentError(f"{name}=None must be a positive number")
-        return float(value)
 
     def starts(self, rng):
         """Documents dealt to topics at random: their words' shares, with a token of each word added

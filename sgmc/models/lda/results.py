@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.models.lda.folding import Completion, Folding
+from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
 from sgmc.models.lda.corpus import documents, halves
 from sgmc.models.bases.results import GeneralInfo, ModelResults
@@ -129,10 +130,4 @@ class LDAResults(ModelResults):
     def _of_chain(self, chain):
         """Mean topics of a chain."""
         means = self.mean_topics
-        if (
-            isinstance(chain, bool)
-            or not isinstance(chain, (int, np.integer))
-            or not 0 <= chain < len(means)
-        ):
-            raise ArgumentError(f"chain={chain!r} must be a number from 0 to {len(means) - 1}")
-        return means[chain]
+        return means[whole("chain", chain, 0, len(means) - 1)]

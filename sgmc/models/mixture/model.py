@@ -3,9 +3,11 @@
 import numpy as np
 
 from sgmc.errors import ArgumentError
-from sgmc.arguments.arrays import matrix, vector
+from sgmc.arguments.arrays import vector
+from sgmc.arguments.choices import one_of
 from sgmc.models.bases.clusters import clusters
-from sgmc.fit.settings import positive, whole
+from sgmc.arguments.numbers import positive, whole
+from sgmc.arguments.tables import matrix
 from sgmc.models.bases.model import Model
 from sgmc.priors import dirichlet, inverse_gamma, normal
 
@@ -86,10 +88,9 @@ class GaussianMixture(Model):
     def __init__(self, X, components=3, covariance="diagonal", ordered=False):
         self.X, K = (
             np.ascontiguousarray(matrix("X", X)),
-            whole("components", components, 1, allow_none=False),
+            whole("components", components, 1),
         )
-        if covariance not in ("diagonal", "full"):
-            raise ArgumentError(f"covariance={covariance!r} must be 'diagonal' or 'full'")
+        one_of("covariance", covariance, ("diagonal", "full"))
         (self.n, D), self.components, self.flat = self.X.shape, K, np.ndim(X) == 1
         self.full = covariance == "full" and D > 1
         different = len(np.unique(self.X, axis=0))

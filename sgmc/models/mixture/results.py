@@ -4,7 +4,7 @@ import numpy as np
 from scipy import special
 
 from sgmc.errors import ArgumentError
-from sgmc.arguments.arrays import matrix
+from sgmc.arguments.tables import matrix
 from sgmc.models.bases.results import ModelResults
 from sgmc.results.outcomes.rows import evenly
 

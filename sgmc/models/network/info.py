@@ -6,7 +6,7 @@ import numpy as np
 
 from sgmc.core.limits import BLOCK_ROWS
 from sgmc.errors import DataError
-from sgmc.arguments.arrays import numeric
+from sgmc.arguments.tables import dense_table
 from sgmc.models.bases.results import GeneralInfo
 
 ACTIVATIONS = {
@@ -56,7 +56,7 @@ class Recipe:
         if self.spec is not None and not isinstance(data, np.ndarray):
             X = self.spec.matrix(data)[:, self.columns()]
         else:
-            X = as_table("the new data", data)
+            X = dense_table("the new data", data, "networks")
         if X.shape[1] != len(self.names):
             raise DataError(
                 f"the new data have {X.shape[1]} columns; they must have {len(self.names)}: "
@@ -130,24 +130,3 @@ class NetworkInfo(GeneralInfo):
 def without_intercept(spec):
     """Places of the columns of a formula's design that are no intercept."""
     return [j for j, name in enumerate(spec.exog_names) if name != "Intercept"]
-
-
-def as_table(name, data):
-    """Rows as a two-dimensional row-major array of uint8, float32 or float64.
-
-    Raises
-    ------
-    DataError
-        For what is no table of numbers, or a sparse one.
-    """
-    if hasattr(data, "tocsr"):
-        raise DataError(
-            f"{name} is a sparse array, which networks do not take; pass {name}.toarray() if it "
-            "fits in memory"
-        )
-    bytes_ = isinstance(data, np.ndarray) and data.dtype == np.uint8
-    X = np.ascontiguousarray(data if bytes_ else numeric(name, data))
-    if X.ndim != 2 or X.shape[1] == 0:
-        hint = f"; use {name}.reshape(len({name}), -1)" if X.ndim > 2 else ""
-        raise DataError(f"{name} has shape {X.shape}; it must be rows x columns{hint}")
-    return X

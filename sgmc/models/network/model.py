@@ -1,11 +1,16 @@
 """Bayesian neural networks as users meet them."""
 
-import numbers
-
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
-from sgmc.arguments.arrays import check_index, first_place, vector
+from sgmc.arguments.arrays import vector
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.messages import must_be
+from sgmc.arguments.names import column_names
+from sgmc.arguments.numbers import sizes
+from sgmc.arguments.rows import same_index, same_length
+from sgmc.arguments.tables import dense_table, finite_table
+from sgmc.arguments.values import counts
 from sgmc.models.bases.scaling import centre_and_unit
 from sgmc.models.bases.model import Model
 from sgmc.priors import PriorSpec, normal
@@ -159,15 +164,14 @@ class BNN(Model):
             self.y, levels = classes(y)
         else:
             self.y = vector("y", y)
-            if self.outcome == "poisson" and ((self.y < 0) | (self.y % 1 != 0)).any():
-                raise DataError("y must be counts, 0, 1, 2, ..., for outcome='poisson'")
+            if self.outcome == "poisson":
+                counts("y with outcome='poisson'", self.y)
             if scale is not None:
                 shift, factor = standard(self.y, self.outcome)
-        if len(self.y) != self.n:
-            raise DataError(f"y has {len(self.y)} values, X has {self.n} rows")
-        sizes = [X.shape[1], *self.hidden, len(levels) if levels else 1]
+        same_length("y", self.y, self.n, "X has")
+        units = [X.shape[1], *self.hidden, len(levels) if levels else 1]
         self.recipe = Recipe(
-            sizes,
+            units,
             self.activation,
             self.outcome,
             centre,
@@ -179,12 +183,12 @@ class BNN(Model):
             self.spec,
         )
         self.scaled = not self.hidden and self.hyperprior is None
-        self.parameters, self.constraints = shapes(sizes), {}
+        self.parameters, self.constraints = shapes(units), {}
         if self.outcome == "gaussian":
             self.parameters["sigma"], self.constraints = (), {"sigma": "positive"}
         self.prior = {"*": normal(0, 1)}
         if self.hyperprior is not None:
-            self.parameters["log_precision"], self.prior = (2 * len(sizes) - 2,), None
+            self.parameters["log_precision"], self.prior = (2 * len(units) - 2,), None
 
     def derived(self):
         """See `Model`."""
@@ -264,28 +268,10 @@ class BNN(Model):
         return NetworkResults
 
 
-def one_of(name, value, choices):
-    """`value`, or ArgumentError where it is none of some choices."""
-    if not any(
-        value is choice or value == choice
-        for choice in choices
-        if isinstance(value, str) or value is None
-    ):
-        raise ArgumentError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}")
-    return value
-
-
 def layers(hidden):
     """Units of the hidden layers as a tuple."""
-    found = (hidden,) if isinstance(hidden, numbers.Integral) else hidden
-    whole = isinstance(found, (tuple, list)) and all(
-        isinstance(k, numbers.Integral) and not isinstance(k, bool) and k > 0 for k in found
-    )
-    if not whole:
-        raise ArgumentError(
-            f"hidden={hidden!r} must be whole numbers, one a hidden layer, such as (100,), or ()"
-        )
-    return tuple(int(k) for k in found)
+    wanted = "whole numbers, each at least 1, one for each hidden layer, such as (100,), or ()"
+    return sizes("hidden", hidden, wanted)
 
 
 def checked_hyperprior(hyperprior):
@@ -295,10 +281,8 @@ def checked_hyperprior(hyperprior):
         and hyperprior.family == "gamma"
         and not hyperprior.autoscale
     ):
-        raise ArgumentError(
-            f"hyperprior={hyperprior!r} must be a gamma prior of precisions, such as sgmc.gamma(1, "
-            "1), or None"
-        )
+        wanted = "a gamma prior of precisions, such as sgmc.gamma(1, 1), or None"
+        raise must_be("hyperprior", hyperprior, wanted)
     return hyperprior
 
 
@@ -313,31 +297,21 @@ def shapes(sizes):
 def arrays(X, y):
     """Checked inputs, outcomes and names of the columns."""
     from sgmc.formula.frames import pandas_or_same
-    from sgmc.models.regression.data import column_names
-    from sgmc.models.network.info import as_table
 
     X, y = pandas_or_same(X), pandas_or_same(y)
-    check_index(X=X, y=y)
-    table = as_table("X", X)
+    same_index(X=X, y=y)
+    table = dense_table("X", X, "networks")
     if len(table) == 0:
         raise DataError("X has no rows")
-    names = column_names(None, X, table.shape[1])
-    place = (
-        None if table.dtype == np.uint8 else first_place(table, lambda values: ~np.isfinite(values))
-    )
-    if place is not None:
-        raise DataError(
-            f"X has missing or infinite values (column {names[place[1]]!r}); drop or impute them "
-            "first"
-        )
-    return table, y, names
+    names = column_names(None, X, table.shape[1], "X")
+    return finite_table("X", table, names), y, names
 
 
 def classes(y):
     """(numbers of the classes, their labels) of outcomes; DataError where they are no classes."""
     from sgmc.formula.outcomes import category_codes
 
-    codes, levels = category_codes(y)
+    codes, levels = category_codes("y", y)
     codes = np.asarray(codes, dtype=float)
     if len(levels) < 2:
         raise DataError(f"y is {levels[0]!r} in every row; at least two classes are needed")

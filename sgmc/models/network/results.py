@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.numbers import whole
 from sgmc.diagnostics.calibration import ece, log_loss, mce, rmse
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.results import ModelResults
@@ -148,9 +149,7 @@ class NetworkResults(ModelResults):
         theta, weights = self.networks()
         if most is None or most >= len(theta):
             return theta, weights
-        if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 1:
-            raise ArgumentError(f"most={most!r} must be a whole number, at least 1")
-        kept = np.linspace(0, len(theta) - 1, most).astype(int)
+        kept = np.linspace(0, len(theta) - 1, whole("most", most, 1)).astype(int)
         return theta[kept], weights[kept]
 
     def _average(self, data, most):

@@ -1,19 +1,15 @@
 """Outcomes and design of a regression, checked: from arrays here, from a formula in `formula`."""
 
+import mmap
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from sgmc.errors import ArgumentError, DataError
-from sgmc.arguments.arrays import (
-    check_index,
-    constant_column,
-    first_place,
-    is_lent,
-    numeric,
-    table_of_numbers,
-    vector,
-)
+from sgmc.arguments import rows, values
+from sgmc.arguments.arrays import numeric, vector
+from sgmc.arguments.names import column_names
+from sgmc.arguments.tables import finite_table, table
+from sgmc.errors import DataError
 
 
 @dataclass
@@ -126,36 +122,30 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
     exog, endog = pandas_or_same(exog), pandas_or_same(endog)
     paired = pairs and numeric("endog", endog).shape[1:] == (2,)
     label, y, trials = counts(endog) if paired else (label, vector("endog", endog), None)
-    check_index(endog=endog, exog=exog, **columns)
-    X = table_of_numbers("exog", exog)
+    rows.same_index(endog=endog, exog=exog, **columns)
+    X = table("exog", exog)
     X = X[:, None] if X.ndim == 1 else X
     if X.ndim != 2 or X.shape[1] == 0:
         raise DataError(
             f"exog has shape {X.shape}; it must be rows x columns, with at least one column"
         )
-    if len(y) != X.shape[0]:
-        raise DataError(f"endog has {len(y)} values, exog has {X.shape[0]} rows")
+    rows.same_length("endog", y, X.shape[0], "exog has")
     if len(y) == 0:
         raise DataError("the data are empty: no row")
     unnamed = names is None and not hasattr(exog, "columns")
     names = column_names(names, exog, X.shape[1])
-    place = first_place(X, lambda values: ~np.isfinite(values))
-    if place is not None:
-        raise DataError(
-            f"exog has missing or infinite values (column {names[place[1]]!r}); drop or impute "
-            "them first"
-        )
+    finite_table("exog", X, names)
     intercept = constant_column(X)
     if intercept is not None and unnamed:
         names[intercept] = "const"
     read = {
-        "weights": lambda v: check_weights(vector("weights", v)),
+        "weights": lambda v: values.weights("weights", vector("weights", v)),
         "offset": lambda v: vector("offset", v),
-        "exposure": lambda v: check_exposures(vector("exposure", v)),
+        "exposure": lambda v: values.exposures("exposure", vector("exposure", v)),
         "strata": labels,
     }
     known = {
-        name: None if v is None else same_length(name, read[name](v), y)
+        name: None if v is None else rows.same_length(name, read[name](v), len(y))
         for name, v in columns.items()
     }
     offset, given = total_offset(known["offset"], known["exposure"], trials)
@@ -177,13 +167,11 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
 
 def counts(endog):
     """(name, successes, trials) of two columns, successes and failures."""
-    from sgmc.formula.outcomes import check_counts
-
     names = [str(name) for name in getattr(endog, "columns", ("successes", "failures"))]
-    table = numeric("endog", endog)
+    pairs = numeric("endog", endog)
     called = [f"endog: column {name!r}" for name in names]
     successes, failures = (
-        check_counts(vector(name, table[:, j]), name) for j, name in enumerate(called)
+        values.counts(name, vector(name, pairs[:, j])) for j, name in enumerate(called)
     )
     return " + ".join(names), successes, successes + failures
 
@@ -199,42 +187,35 @@ def labels(strata):
     return vector("strata", labels_of("strata", pd.Series(strata)))
 
 
-def column_names(names, exog, d):
-    """One name a column of exog: those given, those of a frame as text, or x1, x2, ..."""
-    if names is None and hasattr(exog, "columns"):
-        names = [str(c) for c in exog.columns]
-        if len(set(names)) < d:
-            twice = sorted({n for n in names if names.count(n) > 1})
-            raise DataError(
-                f"exog has more than one column {', '.join(map(repr, twice))}; rename or drop them"
-            )
-    if names is None:
-        return [f"x{j + 1}" for j in range(d)]
-    listed = [] if isinstance(names, str) or not np.iterable(names) else list(names)
-    if len(listed) != d or not all(isinstance(n, str) for n in listed):
-        raise ArgumentError(f"names={names!r} must be {d} strings, one a column of exog")
-    if len(set(listed)) < d:
-        twice = sorted({n for n in listed if listed.count(n) > 1})
-        raise ArgumentError(f"names repeat: {twice}; give each column of exog its own")
-    return listed
+def is_lent(X):
+    """Return whether an array is memory-mapped or read-only: not the package's to change, and
+    perhaps larger than memory.
+    """
+    owner = X
+    while isinstance(owner, np.ndarray):
+        if isinstance(owner, np.memmap):
+            return True
+        owner = owner.base
+    return isinstance(owner, mmap.mmap) or isinstance(X, np.ndarray) and not X.flags.writeable
 
 
-def same_length(name, array, y):
-    """`array`, or DataError where its length is not that of the outcomes."""
-    if len(array) != len(y):
-        raise DataError(f"{name} has {len(array)} values, the data have {len(y)} rows")
-    return array
+def constant_column(X):
+    """Return the index of the first column of ones, or None."""
+    if hasattr(X, "indptr"):
+        return constant_stored_column(X)
+    for j in np.flatnonzero(X[0] == 1):
+        if (X[:, j] == 1).all():
+            return int(j)
+    return None
 
 
-def check_exposures(exposure):
-    """`exposure`, or DataError where it is not positive."""
-    if (exposure <= 0).any():
-        raise DataError("exposure must be positive")
-    return exposure
-
-
-def check_weights(weights):
-    """`weights`, or DataError where they are negative or all zero."""
-    if (weights < 0).any() or not weights.any():
-        raise DataError("weights must not be negative, nor all zero")
-    return weights
+def constant_stored_column(X):
+    """Return the same of a CSR array, from what it stores."""
+    stored = slice(X.indptr[-1])
+    sums = np.bincount(X.indices[stored], X.data[stored], X.shape[1])
+    for j in np.flatnonzero(sums == X.shape[0]):
+        column = X[:, [j]]
+        column.sum_duplicates()
+        if column.nnz == X.shape[0] and (column.data == 1).all():
+            return int(j)
+    return None

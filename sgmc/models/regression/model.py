@@ -4,6 +4,7 @@ import time
 from dataclasses import replace
 
 from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, REGRESSION, names, rows
+from sgmc.arguments.names import same_order
 from sgmc.arguments.parameter import REQUIRED, Keyword
 from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.errors import ArgumentError, DataError
@@ -167,9 +168,11 @@ class Regression:
         """Outcomes, and their levels where they are of several kinds:
         then they are the levels' numbers.
         """
+        if cls.family.outcome != "category":
+            return endog, None
         from sgmc.formula.outcomes import category_codes
 
-        return category_codes(endog) if cls.family.outcome == "category" else (endog, None)
+        return category_codes("endog", endog)
 
     @classmethod
     def check_applies(cls, offset, exposure):
@@ -243,7 +246,7 @@ class Regression:
         ArgumentError, NotSupported
             Naming the argument and saying what to do.
         """
-        from sgmc.fit.settings import one_seed
+        from sgmc.arguments.seeds import one_seed
 
         refuse_unknown(f"{type(self).__name__}.fit()", given, names(*FIT))
         arguments = {"prior": None, **one_seed(given)}
@@ -264,13 +267,13 @@ class Regression:
         """
         from sgmc.core.blas import one_blas_thread
         from sgmc.fit.sampling import fit
-        from sgmc.fit.settings import settings
+        from sgmc.fit.settings import check_settings
         from sgmc.models.regression.results import ModelInfo, RegressionResults
 
         begun, rest = time.perf_counter(), dict(arguments)
         prior = rest.pop("prior")
-        checked = replace(settings(**rest), tuned=tuned)
-        check_labels("init", arguments.get("init"), self.data.parameter_names(self.family))
+        checked = replace(check_settings(**rest), tuned=tuned)
+        same_order("init", arguments.get("init"), self.data.parameter_names(self.family))
         with one_blas_thread():  # with two, bits differ, and small systems take ten times as long
             problem = self.problem(prior, checked)
         return RegressionResults.of_fit(
@@ -303,17 +306,3 @@ def option(name, default):
 def equations(family, levels):
     """Labels of the equations of outcomes with such levels; none for families of one equation."""
     return tuple(str(level) for level in levels[1:]) if family.outcome == "category" else ()
-
-
-def check_labels(name, values, names):
-    """Refuse a Series or frame that is labelled, but not by `names` in their order:
-    it would be read by position.
-    """
-    labels = getattr(values, "columns", getattr(values, "index", ()))
-    labels = list(labels) if hasattr(labels, "equals") else []
-    if any(isinstance(label, str) for label in labels) and labels != names:
-        found, wanted = ", ".join(map(str, labels[:8])), ", ".join(names[:8])
-        raise ArgumentError(
-            f"{name} is labelled {found}; it must be {wanted}, in this order, or pass "
-            f"{name}.to_numpy()"
-        )

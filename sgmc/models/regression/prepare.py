@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.core.limits import CHUNK_NUMBERS
+from sgmc.arguments.tables import chunk_rows
 from sgmc.core.rng import seed_sequence
 
 SHUFFLED_ROWS, CACHED_ROWS = 1 << 14, 1 << 11
@@ -144,7 +144,7 @@ def dense_moments(X, weight=None, chunk=SHUFFLED_ROWS):
     """
     n, d = X.shape
     origin, first, second, total = X[0].astype(float), np.zeros(d), np.zeros(d), 0.0
-    step = max(1, min(chunk, CHUNK_NUMBERS // d))
+    step = chunk_rows(d, chunk)
     for a in range(0, n, step):
         e = X[a : a + step] - origin
         w = np.ones(len(e)) if weight is None else weight[a : a + step]

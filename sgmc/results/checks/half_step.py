@@ -10,7 +10,7 @@ from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.sampling import planned, sample
-from sgmc.fit.settings import entropy
+from sgmc.arguments.seeds import entropy
 
 COMPARISON_SHARE = 4  # a quarter of the draws
 

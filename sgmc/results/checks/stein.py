@@ -9,8 +9,8 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.settings import whole
-from sgmc.arguments.results import check_choice
+from sgmc.arguments.numbers import whole
+from sgmc.arguments.choices import one_of
 from sgmc.results.outcomes.rows import evenly
 from sgmc.subsampling.block import Block
 from sgmc.subsampling.uniform import Everything, Uniform
@@ -161,7 +161,7 @@ def scored_draws(results, what, kind, draws, linear=False):
     if results._fit.problem.partial:
         raise NotSupported(f"{what} needs draws of all parameters, of which only some were kept")
     if kind is not None:
-        check_choice("scores", kind, SCORE_KINDS)
+        one_of("scores", kind, SCORE_KINDS)
     most = (
         (MAX_LINEAR_DRAWS if linear else MAX_QUADRATIC_DRAWS)
         if draws is None

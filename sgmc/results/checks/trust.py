@@ -6,7 +6,7 @@ import pandas as pd
 
 from sgmc.diagnostics import convergence
 from sgmc.errors import ArgumentError
-from sgmc.fit.settings import whole
+from sgmc.arguments.numbers import whole
 from sgmc.results.checks import noise
 
 
@@ -96,7 +96,7 @@ class Trust:
                 "half_step needs the data of the fit: these results were loaded from a file, or "
                 "saved without theirs"
             )
-        return half_step(self._fit, self.names, whole("draws", draws, 1))
+        return half_step(self._fit, self.names, whole("draws", draws, 1, none=True))
 
     def chain_diagnostics(self):
         """How each chain went, a DataFrame with a row a chain;

@@ -10,8 +10,9 @@ import pandas as pd
 
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import convergence
+from sgmc.arguments.numbers import whole
+from sgmc.arguments.seeds import entropy
 from sgmc.errors import ArgumentError, InfluenceWarning, warn
-from sgmc.fit.settings import entropy, whole
 from sgmc.results.outcomes.residuals import in_order
 from sgmc.results.outcomes.rows import evenly, fitted_rows
 
@@ -81,7 +82,7 @@ def loo(results, rows=None, seed=None):
             f"are {table.m}"
         )
     chosen = chosen_rows(
-        table.n, whole("rows", rows, 2), results.seed if seed is None else entropy(seed)
+        table.n, whole("rows", rows, 2, none=True), results.seed if seed is None else entropy(seed)
     )
     at = chosen if table.order is None else np.argsort(table.order)[chosen]
     centre = table.at_mean()

@@ -5,8 +5,7 @@ import pandas as pd
 
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError
-from sgmc.fit.settings import whole
-from sgmc.arguments.results import check_alpha
+from sgmc.arguments.numbers import level, whole
 from sgmc.results.outcomes.prediction import outcome_stream, simulated
 from sgmc.results.outcomes.rows import fitted_rows
 
@@ -20,7 +19,7 @@ def pp_check(results, groups, draws, alpha, seed):
         return shares(results, fitted_rows(results, "pp_check").of_equal_weight(count), alpha, seed)
     everything = fitted_rows(results, "pp_check")
     rows, mean = everything.of_equal_weight(count), everything.affordable().mean()
-    groups = whole("groups", groups, 1, allow_none=False)
+    groups = whole("groups", groups, 1)
     if groups > rows.n:
         raise ArgumentError(f"groups={groups} is more than the {rows.n} rows")
     # 0 / 1 where nothing was tried
@@ -79,7 +78,7 @@ def table(observed, replicated, fitted, alpha):
 
 def frame(names, observed, fitted, replicated, alpha):
     """A row a statistic."""
-    low, high = moments.quantile(replicated.T[None], [check_alpha(alpha) / 2, 1 - alpha / 2])
+    low, high = moments.quantile(replicated.T[None], [level(alpha) / 2, 1 - alpha / 2])
     above = (replicated > observed[:, None]).mean(axis=1) + (replicated == observed[:, None]).mean(
         axis=1
     ) / 2

@@ -5,8 +5,8 @@ import pandas as pd
 
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
-from sgmc.fit.settings import entropy, whole
-from sgmc.arguments.results import check_alpha
+from sgmc.arguments.seeds import entropy
+from sgmc.arguments.numbers import level, whole
 from sgmc.results.outcomes.rows import need_trials, rows_of
 
 
@@ -47,7 +47,9 @@ def simulated(rows, rng):
 def posterior_predict(results, exog, offset, trials, draws, seed):
     """See `Results.posterior_predict`."""
     need_trials(results, exog, trials, "posterior_predict")
-    rows = rows_of(results, exog, offset, trials=trials).of_equal_weight(whole("draws", draws, 1))
+    rows = rows_of(results, exog, offset, trials=trials).of_equal_weight(
+        whole("draws", draws, 1, none=True)
+    )
     rows.fits("posterior_predict")
     rng, out = outcome_stream(results, seed), np.empty((rows.m, rows.n))
     for at, y in simulated(rows, rng):
@@ -91,9 +93,9 @@ class Prediction:
         """
         rows, weights = self._rows, self._rows.weights
         if rows.family.outcome == "category":
-            return self._by_kind([check_alpha(alpha) / 2, 1 - alpha / 2])
+            return self._by_kind([level(alpha) / 2, 1 - alpha / 2])
         graded = rows.outcome(slice(None)).graded
-        levels = [check_alpha(alpha) / 2, 1 - alpha / 2]
+        levels = [level(alpha) / 2, 1 - alpha / 2]
         out = np.empty((rows.n, 6 if graded else 4))
         rng = np.random.Generator(np.random.PCG64(seed_sequence(self._seed, "predict")))
         for at, eta in rows.blocks():

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import optimize
 
+from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes.rows import fitted_rows, need_trials, rows_of
 
@@ -114,8 +115,6 @@ def total(rows, values):
 
 def log_lik(results, exog, endog, offset, trials, draws):
     """See `Results.log_lik`."""
-    from sgmc.fit.settings import whole
-
     if exog is not None and endog is None:
         raise ArgumentError(
             "log_lik of new rows needs their outcomes: give endog, as numbers or as the name of a "
@@ -128,7 +127,7 @@ def log_lik(results, exog, endog, offset, trials, draws):
         if new
         else fitted_rows(results, "log_lik")
     )
-    count = whole("draws", draws, 1)
+    count = whole("draws", draws, 1, none=True)
     rows = rows if count is None else rows.of_equal_weight(count)
     rows.fits("log_lik")
     out = np.empty((rows.m, rows.n))

@@ -6,7 +6,11 @@ import numpy as np
 
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, DataError
-from sgmc.arguments.arrays import check_index, first_place, numeric, table_of_numbers, vector
+from sgmc.arguments import values
+from sgmc.arguments.arrays import numeric, vector
+from sgmc.arguments.rows import for_rows, not_a_name, same_index, same_length
+from sgmc.arguments.names import same_order
+from sgmc.arguments.tables import first_place, table
 from sgmc.formula.frames import pandas_or_same
 
 CELLS = 1 << 20  # rows x draws evaluated at a time
@@ -253,14 +257,14 @@ def design_of(results, exog, offset, transform=True):
         X = spec.matrix(exog)
     else:
         exog = pandas_or_same(exog)
-        X = table_of_numbers("exog", exog)
+        X = table("exog", exog)
         X = X[None, :] if X.ndim == 1 and X.shape[0] == len(names) else X
         if X.ndim != 2 or X.shape[1] != len(names):
             raise DataError(
                 f"exog has shape {np.shape(exog)}; it must have {len(names)} columns: "
                 f"{', '.join(names[:8])}"
             )
-        check_columns(exog, names)
+        same_order("exog", exog, names, foreign=True, error=DataError)
     place = first_place(X, np.isinf)
     if place is not None:
         raise DataError(
@@ -268,25 +272,12 @@ def design_of(results, exog, offset, transform=True):
             "out"
         )
     index = exog.index if hasattr(getattr(exog, "index", None), "equals") else None
-    check_index(exog=exog, offset=offset)
+    same_index(exog=exog, offset=offset)
     return (
         X,
         check_offset(results, offset, X.shape[0]),
         index if index is not None and len(index) == X.shape[0] else None,
     )
-
-
-def check_columns(exog, names):
-    """Refuse a frame that has the columns of the design, but not in their order:
-    it would be read by position.
-    """
-    columns = [str(c) for c in getattr(exog, "columns", ())]
-    if set(columns) & set(names) and columns != names:
-        found, wanted = ", ".join(columns[:8]), ", ".join(names[:8])
-        raise DataError(
-            f"exog has the columns {found}; it must have {wanted}, in this order, or pass "
-            "exog.to_numpy()"
-        )
 
 
 def check_offset(results, offset, n):
@@ -303,17 +294,10 @@ def check_offset(results, offset, n):
                 "for none)"
             )
         return np.zeros(n)
-    if isinstance(offset, str):
-        raise ArgumentError(
-            f"offset={offset!r}: predict takes the numbers themselves, e.g. offset=new[{offset!r}]"
-        )
-    offset = numeric("offset", offset)
-    if offset.ndim > 1 or offset.ndim and len(offset) != n:
-        shown = f"{len(offset)} values" if offset.ndim == 1 else f"shape {offset.shape}"
-        raise DataError(f"offset has {shown}, the new data have {n} rows")
+    offset = for_rows("offset", offset, n)
     if np.isinf(offset).any():
         raise DataError("offset has infinite values; leave such rows out")
-    return np.broadcast_to(offset, (n,))
+    return offset
 
 
 def with_exposure(results, exog, offset, exposure):
@@ -332,15 +316,8 @@ def with_exposure(results, exog, offset, exposure):
             f"exposure does not apply to {results.model.family_name}: it belongs to models of "
             "counts"
         )
-    if isinstance(exposure, str):
-        raise ArgumentError(
-            f"exposure={exposure!r}: predict takes the numbers themselves, e.g. "
-            f"exposure=new[{exposure!r}]"
-        )
-    check_index(exog=exog, exposure=exposure)
-    size = numeric("exposure", exposure)
-    if not (size > 0).all():
-        raise DataError("exposure must be positive")
+    same_index(exog=exog, exposure=not_a_name("exposure", exposure))
+    size = values.exposures("exposure", numeric("exposure", exposure))
     if offset is None and "offset" in results.model.given:
         return None  # asked for where it is missed
     return np.log(size) + (0.0 if offset is None else numeric("offset", offset))
@@ -355,17 +332,8 @@ def check_trials(results, exog, trials, n):
             f"trials does not apply to {results.model.family_name}: it belongs to counts of "
             "successes"
         )
-    if isinstance(trials, str):
-        raise ArgumentError(
-            f"trials={trials!r}: give the numbers themselves, e.g. trials=new[{trials!r}]"
-        )
-    from sgmc.formula.outcomes import check_counts
-
-    check_index(exog=exog, trials=trials)
-    size = numeric("trials", trials).astype(float)
-    if size.ndim > 1 or size.ndim and len(size) != n:
-        raise DataError(f"trials has shape {size.shape}, the new data have {n} rows")
-    return check_counts(np.broadcast_to(size, (n,)), "trials")
+    same_index(exog=exog, trials=not_a_name("trials", trials))
+    return values.counts("trials", for_rows("trials", trials, n).astype(float))
 
 
 def need_trials(results, exog, trials, what):
@@ -396,20 +364,19 @@ def outcomes(results, exog, endog, n, trials=None):
                 f"endog={endog!r} is not a column of the new data; give the outcomes themselves"
             )
         endog = frame[endog]
-    check_index(exog=exog, endog=endog)
+    same_index(exog=exog, endog=endog)
     held = pd.Series(np.ravel(np.asarray(endog)))
     if levels is not None and (held.dtype.kind not in "biuf" or held.isin(levels).all()):
         codes = codes_of(held, levels, label).astype(float)
         endog = np.where(codes < 0, np.nan, codes)
     y = vector("endog", endog)
-    if len(y) != n:
-        raise DataError(f"endog has {len(y)} values, the new data have {n} rows")
+    same_length("endog", y, n, "the new data have")
     if trials is not None:
         if ((y < 0) | (y > trials) | (y != np.floor(y))).any():
             raise DataError(
                 f"the outcome {label!r} must be counts of successes in the new data, 0, 1, .. "
                 "trials"
             )
-    elif results.model.family.outcome == "binary" and not np.isin(y, (0.0, 1.0)).all():
-        raise DataError(f"the outcome {label!r} must be 0 or 1 in the new data; recode it first")
+    elif results.model.family.outcome == "binary":
+        values.binary(f"the outcome {label!r} in the new data", y)
     return y

@@ -6,7 +6,8 @@ import pandas as pd
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, DataError
 from sgmc.arguments.arrays import numeric
-from sgmc.arguments.results import check_alpha, known
+from sgmc.arguments.names import parameters
+from sgmc.arguments.numbers import level
 from sgmc.results.parameters.expression import difference
 
 
@@ -32,7 +33,7 @@ def combinations(wanted, names):
     if isinstance(wanted, (dict, pd.Series)):
         wanted = pd.Series(wanted).to_frame().T.set_axis(["c0"])
     if isinstance(wanted, pd.DataFrame) and not isinstance(wanted.columns, pd.RangeIndex):
-        known(wanted.columns, names)
+        parameters("contrast", wanted.columns, names)
         labels = [str(label) for label in wanted.index]
         wanted = wanted.reindex(columns=names, fill_value=0.0)
     else:
@@ -57,7 +58,7 @@ def contrast(results, wanted, alpha):
 
 def posterior_frame(draws, weights, labels, alpha):
     """Mean, sd, interval and P(>0) of quantities (chain, draw, quantity), a row each."""
-    low, high = moments.quantile(draws, [check_alpha(alpha) / 2, 1 - alpha / 2], weights)
+    low, high = moments.quantile(draws, [level(alpha) / 2, 1 - alpha / 2], weights)
     return pd.DataFrame(
         {
             "mean": moments.mean(draws, weights),

@@ -6,7 +6,9 @@ import pandas as pd
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError
 from sgmc.results.parameters import contrasts
-from sgmc.arguments.results import check_alpha, check_choice, known
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.names import parameters
+from sgmc.arguments.numbers import level
 from sgmc.results.parameters.covariance import beside, covariance_of
 
 
@@ -68,7 +70,7 @@ class Estimates:
         return (
             frame
             if column is None
-            else frame.loc[known(column, self.names), known(column, self.names)]
+            else frame.loc[(names := parameters("column", column, self.names)), names]
         )
 
     def conf_int(self, alpha=0.05, cols=None, *, method="eti"):
@@ -83,14 +85,12 @@ class Estimates:
         method : {"eti", "hdi"}
             Equal tails, or the narrowest interval.
         """
-        if check_choice("method", method, ("eti", "hdi")) == "hdi":
-            limits = moments.hdi(self.draws, 1 - check_alpha(alpha), self.weights)
+        if one_of("method", method, ("eti", "hdi")) == "hdi":
+            limits = moments.hdi(self.draws, 1 - level(alpha), self.weights)
         else:
-            limits = moments.quantile(
-                self.draws, [check_alpha(alpha) / 2, 1 - alpha / 2], self.weights
-            )
+            limits = moments.quantile(self.draws, [level(alpha) / 2, 1 - alpha / 2], self.weights)
         frame = pd.DataFrame(np.asarray(limits).T, self.names, [0, 1])
-        return frame if cols is None else frame.loc[known(cols, self.names)]
+        return frame if cols is None else frame.loc[parameters("cols", cols, self.names)]
 
     def summary_frame(self, alpha=0.05):
         """The table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk, r_hat; of a

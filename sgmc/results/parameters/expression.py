@@ -1,11 +1,11 @@
 """Linear expressions in parameter names, for hypotheses and contrasts."""
 
 import ast
-import difflib
 import re
 
 import numpy as np
 
+from sgmc.arguments.names import parameter
 from sgmc.errors import ArgumentError
 
 MAX_NUMBER = 1e300  # of the numbers in a statement
@@ -94,17 +94,8 @@ class Statement:
 
     def unit(self, name):
         """Weights of one parameter."""
-        if name not in self.names:
-            near = difflib.get_close_matches(name, self.names, n=1)
-            raise ArgumentError(
-                f"{self.what}: {name!r} is not a parameter"
-                + (
-                    f"; did you mean {near[0]!r}?"
-                    if near
-                    else f"; they are: {', '.join(self.names[:20])}"
-                )
-            )
-        return np.eye(len(self.names))[self.names.index(name)]
+        place = self.names.index(parameter(self.what, name, self.names))
+        return np.eye(len(self.names))[place]
 
 
 def inequality(text, names):

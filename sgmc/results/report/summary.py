@@ -10,7 +10,7 @@ import pandas as pd
 from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
 
-from sgmc.errors import ArgumentError
+from sgmc.arguments.names import texts
 
 WIDTH = 78  # characters of a line: two less than terminals have
 MAX_PRINTED = 200  # parameters printed one by one; more are shown by blocks of terms
@@ -250,13 +250,7 @@ def summary2(results, alpha, title, names, float_format):
 
 def parameter_names(results, xname):
     """The parameters' names, or those given in their place."""
-    listed = (
-        results.names
-        if xname is None
-        else []
-        if isinstance(xname, str) or not np.iterable(xname)
-        else list(xname)
-    )
-    if len(listed) != len(results.names):
-        raise ArgumentError(f"xname={xname!r} must be {len(results.names)} names, one a parameter")
-    return listed
+    if xname is None:
+        return results.names
+    count = len(results.names)
+    return texts("xname", xname, f"{count} names, one for each parameter", count)

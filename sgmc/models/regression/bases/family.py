@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, xlogy
 
+from sgmc.arguments import values
 from sgmc.core.limits import MAX_LOG, MAX_LOG_CUBED
 from sgmc.errors import DataError
 from sgmc.priors import PriorSpec
@@ -192,14 +193,8 @@ class Binary(Family):
     @staticmethod
     def check(y, label):
         """Outcomes are 0 or 1, and both occur."""
-        if not np.isin(y, (0.0, 1.0)).all():
-            raise DataError(
-                f"the outcome {label!r} must be 0 or 1 (or bool, or two levels); recode it first"
-            )
-        if y.min() == y.max():
-            raise DataError(
-                f"the outcome {label!r} is {y[0]:g} in every row used: both classes are needed"
-            )
+        name = f"the outcome {label!r}"
+        values.varying(name, values.binary(name, y), "both classes are needed")
 
     @classmethod
     def of_trials(cls, trials):
@@ -287,12 +282,7 @@ class Counts(LogLink):
     @staticmethod
     def check(y, label):
         """Outcomes are counts: 0, 1, 2, .., not all of them 0."""
-        wrong = (y < 0) | (y != np.floor(y))
-        if wrong.any():
-            raise DataError(
-                f"the outcome {label!r} must be counts, 0, 1, 2, ..; it has {y[wrong][0]:g}"
-            )
-        if not y.any():
+        if not values.counts(f"the outcome {label!r}", y).any():
             raise DataError(
                 f"the outcome {label!r} is 0 in every row used: there is nothing to explain"
             )
@@ -311,12 +301,8 @@ class Positive(LogLink):
     @staticmethod
     def check(y, label):
         """Outcomes are positive, and differ."""
-        if not (y > 0).all():
-            raise DataError(f"the outcome {label!r} must be positive; it has {y[~(y > 0)][0]:g}")
-        if y.min() == y.max():
-            raise DataError(
-                f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain"
-            )
+        name = f"the outcome {label!r}"
+        values.varying(name, values.positives(name, y))
 
 
 class Continuous(Family):
@@ -344,10 +330,7 @@ class Continuous(Family):
     @staticmethod
     def check(y, label):
         """Outcomes differ, in units in which their squares are numbers."""
-        if y.min() == y.max():
-            raise DataError(
-                f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain"
-            )
+        values.varying(f"the outcome {label!r}", y)
         size = np.abs(y).max()
         sd = size * np.std(y / size)
         if not 1 / MAX_SD < sd < MAX_SD:

@@ -1,11 +1,9 @@
 """Regressions with a scale or dispersion that is known:
 the whole model's coefficients, its auxiliary parameters held.
 """
-import math
-import numbers
-
 import numpy as np
 
+from sgmc.arguments.numbers import positive
 from sgmc.core.contract cimport OK
 from sgmc.errors import ArgumentError
 from sgmc.models.regression.bases.dispersed cimport Dispersed
@@ -80,6 +78,11 @@ cdef class Known(Glm):
         return OK
 
 
+def known_value(name, value):
+    """Return an auxiliary parameter that is known, or None; ArgumentError for what is not positive."""
+    return positive(name, value, none=True, advice="give None to learn it")
+
+
 def with_known(family, values):
     """The family itself where no value is given,
     or one that holds its auxiliary parameters at those given.
@@ -98,15 +101,12 @@ def with_known(family, values):
     given = {name: value for name, value in values.items() if value is not None}
     if not given:
         return family
-    for name, value in given.items():
-        if (isinstance(value, bool) or not isinstance(value, numbers.Real)
-            or not 0 < value < math.inf):
-            raise ArgumentError(f"{name}={value!r} must be a positive number, or None to learn it")
+    given = {name: known_value(name, value) for name, value in given.items()}
     learned = [one.name for one in family.auxiliary if one.name not in given]
     if learned:
         raise ArgumentError(f"{', '.join(given)} is given, and {', '.join(learned)} to be learned: "
                             "give both, or leave both to be learned")
-    return KnownFamily(family, tuple(float(given[one.name]) for one in family.auxiliary))
+    return KnownFamily(family, tuple(given[one.name] for one in family.auxiliary))
 
 
 class KnownFamily:

@@ -1,18 +1,14 @@
 """Linear regression with Student-t errors, which outlying outcomes move little."""
-import math
-import numbers
-
 import numpy as np
 
 from libc.math cimport exp, log1p
 
 from sgmc.core import limits
 from sgmc.core.contract cimport OK, Design
-from sgmc.errors import ArgumentError
 from sgmc.models.regression.bases.binet cimport Binet, binet
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.family import Auxiliary, Continuous
-from sgmc.models.regression.bases.known import with_known
+from sgmc.models.regression.bases.known import known_value, with_known
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential, gamma
 
@@ -282,7 +278,5 @@ class RLM(Regression):
     @classmethod
     def chosen_family(cls, df, sigma):
         """See `Regression.chosen_family`."""
-        number = isinstance(df, numbers.Real) and not isinstance(df, bool)
-        if df is not None and not (number and 0 < df < math.inf):
-            raise ArgumentError(f"df={df!r} must be a positive number, or None to learn it")
+        df = known_value("df", df)
         return with_known(LearnedRlmFamily() if df is None else RlmFamily(df), {"sigma": sigma})

@@ -1,0 +1,69 @@
+"""One of a few choices; the nearest of the known names for one that is unknown."""
+
+import difflib
+import numbers
+
+import numpy as np
+
+from sgmc.arguments.messages import must_be
+
+SHOWN = 20  # names that a message lists; more would hide the sentence
+
+
+def nearest(name, known, listed=""):
+    """Return the end of a message about an unknown name: the nearest of the known ones.
+
+    Parameters
+    ----------
+    name : object
+    known : iterable of str
+    listed : str, optional
+        Introduces a list of the known names, ``"they are"``, where none is near.
+
+    Returns
+    -------
+    str
+        ``"; did you mean 'x1'?"``, ``"; they are: x1, x2"``, or ``""`` without `listed`.
+    """
+    known = [str(one) for one in known]
+    near = difflib.get_close_matches(str(name), known)
+    near.sort(key=lambda one: sorted(one) != sorted(str(name)))  # swapped letters first
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    more = ", ..." if len(known) > SHOWN else ""
+    return f"; {listed}: {', '.join(known[:SHOWN])}{more}" if listed and known else ""
+
+
+def one_of(name, value, choices, otherwise=""):
+    """Return the choice that a value is.
+
+    Parameters
+    ----------
+    name : str
+        The argument as the user writes it.
+    value : object
+    choices : iterable
+        Texts, numbers, bools and None.
+    otherwise : str, optional
+        What else is allowed and dealt with by the caller, for the message: ``", or a matrix"``.
+
+    Returns
+    -------
+    object
+        The member of `choices` equal to `value`.
+
+    Raises
+    ------
+    ArgumentError
+        If the value is none of them; names the nearest.
+    """
+    choices = tuple(choices)
+    if value is None or isinstance(value, (str, numbers.Number, np.generic)):
+        for choice in choices:
+            if value is choice or choice is not None and value == choice:
+                return choice
+    shown = ", ".join(map(repr, choices))
+    wanted = f"one of {shown}" if len(choices) > 1 else shown
+    texts = [choice for choice in choices if isinstance(choice, str)]
+    hint = nearest(value, texts) if isinstance(value, str) else ""
+    raise must_be(name, value, wanted + otherwise, hint.removeprefix("; "))

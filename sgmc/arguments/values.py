@@ -1,0 +1,114 @@
+"""What the numbers in a vector may be: weights, exposures, counts, outcomes."""
+
+import numpy as np
+
+from sgmc.errors import DataError
+
+
+def finite(name, values, wanted="finite numbers", valid=True):
+    """Return finite numbers.
+
+    Parameters
+    ----------
+    name : str
+    values : ndarray, shape (n,)
+    wanted : str
+        What they must be, for the message.
+    valid : bool
+        Whether they are what else is wanted of them.
+
+    Raises
+    ------
+    DataError
+        If a number is missing or infinite, or they are not `valid`; states their range.
+    """
+    if not (np.isfinite(values).all() and valid):
+        raise DataError(
+            f"{name} must be {wanted}: they range from {values.min():g} to {values.max():g}"
+        )
+    return values
+
+
+def weights(name, values):
+    """Return numbers of which none is negative and one is positive.
+
+    Raises
+    ------
+    DataError
+        If there is a negative, missing or infinite one, or all are 0.
+    """
+    valid = (values >= 0).all() and values.any()
+    return finite(name, values, "finite numbers, zero or more, with a positive sum", valid)
+
+
+def exposures(name, values):
+    """Return positive numbers.
+
+    Raises
+    ------
+    DataError
+        If there is a negative, missing or infinite one, or a 0.
+    """
+    return finite(name, values, "finite numbers, positive", (values > 0).all())
+
+
+def counts(name, values, place=""):
+    """Return counts: 0, 1, 2, ..
+
+    Parameters
+    ----------
+    name : str
+    values : ndarray
+    place : str, optional
+        What a row is called, for a message that names the row: ``"step"``.  Then NaN passes.
+
+    Raises
+    ------
+    DataError
+        If a number is negative, not whole, missing or infinite; states the first such number.
+    """
+    wrong = ~((values >= 0) & (values == np.floor(values)) & np.isfinite(values))
+    wrong &= ~np.isnan(values) if place else True
+    if wrong.any():
+        row = f" at {place} {np.argwhere(wrong)[0][0]}" if place else ""
+        raise DataError(f"{name} must hold counts, 0, 1, 2, ..; it has {values[wrong][0]:g}{row}")
+    return values
+
+
+def positives(name, values):
+    """Return positive numbers.
+
+    Raises
+    ------
+    DataError
+        If a number is not positive; states the first such number.
+    """
+    if not (values > 0).all():
+        raise DataError(f"{name} must be positive; it has {values[~(values > 0)][0]:g}")
+    return values
+
+
+def varying(name, values, why="there is nothing to explain"):
+    """Return numbers that are not all the same.
+
+    Raises
+    ------
+    DataError
+        If they are.
+    """
+    if values.min() == values.max():
+        raise DataError(f"{name} is {values[0]:g} in every row used: {why}")
+    return values
+
+
+def binary(name, values):
+    """Return numbers that are 0 or 1.
+
+    Raises
+    ------
+    DataError
+        If one is neither.
+    """
+    if not np.isin(values, (0.0, 1.0)).all():
+        raise DataError(f"{name} must be 0 or 1 (or bool, or two levels); recode it first")
+    return values
