@@ -8,7 +8,6 @@ Without SGMC_VIGNETTE_FAST vignettes have their full settings.
 The sources are the files of the repository where they are: its root is the source directory.
 """
 
-import inspect
 import os
 import re
 import sys
@@ -17,7 +16,6 @@ from pathlib import Path
 from sphinx.ext import autosummary
 
 import sgmc
-from sgmc.core.spec import Spec
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
@@ -143,33 +141,9 @@ def plain(app, what, name, thing, options, lines):
             lines[k] = "".join(parts)
 
 
-def tabled(app, what, name, thing, options, lines):
-    """Append the table of parameters of a specification, in numpydoc's form."""
-    if (
-        inspect.isclass(thing)
-        and issubclass(thing, Spec)
-        and thing.parameters
-        and "Parameters" not in lines
-    ):
-        lines += ["", "Parameters", "----------"]
-        for p in thing.parameters:
-            lines += [
-                f"{p.name} : {p.span.replace('|', 'or')}, default {p.default!r}",
-                f"    {p.doc}",
-            ]
-
-
-def signed(app, what, name, thing, options, signature, returns):
-    """The declared parameters of a specification as its signature."""
-    if inspect.isclass(thing) and issubclass(thing, Spec):
-        return f"({', '.join(f'{p.name}={p.default!r}' for p in thing.parameters)})", None
-
-
 def setup(app):
     """Connect the above."""
     app.connect("source-read", listed)
     app.connect("source-read", generated)
     app.connect("source-read", linked)
     app.connect("autodoc-process-docstring", plain, priority=90)
-    app.connect("autodoc-process-docstring", tabled, priority=100)
-    app.connect("autodoc-process-signature", signed)

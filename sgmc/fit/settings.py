@@ -109,7 +109,7 @@ def seed_of_run(seed, checkpoint):
     return entropy(seed) if found is None else found.mark["seed"]
 
 
-def settings(**given):
+def check_settings(**given):
     """Check every argument of a fit; see `sgmc.logit` for their meaning.
 
     Raises
