@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t
 
 from sgmc.core.bounds cimport Bounds
 from sgmc.core.rng cimport (
-    Rng, deal, next_below, next_exponential, next_uniform, normal_fill, uniform_fill,
+    Rng, bitgen_t, deal, next_below, next_exponential, next_uniform, normal_fill, uniform_fill,
 )
 from sgmc.core.target cimport (
     OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows, fetch_next,

@@ -1,9 +1,7 @@
 # What is sampled: rows and their storage, model, prior, coordinates.  All of it is immutable and
 # shared by chains, but for the subsampler, which is a chain's own.  See contract.pxd, which has
 # these names too, for the rules of all contracts.
-from numpy.random cimport bitgen_t
-
-from sgmc.core.rng cimport Rng
+from sgmc.core.rng cimport Rng, bitgen_t
 
 cdef enum:
     OK = 0
