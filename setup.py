@@ -13,7 +13,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 C_SOURCES = {
-    "sgmc/core/kernels.pyx": ["sgmc/core/vecmath.c", "sgmc/core/normals.c"],
+    "sgmc/core/simd.pyx": ["sgmc/core/vecmath.c", "sgmc/core/normals.c"],
     "sgmc/models/factorization/products.pyx": ["sgmc/models/factorization/pairs.c"],
 }
 HEADERS = ["sgmc/core/vecmath.h", "sgmc/models/factorization/pairs.h", "sgmc/core/dense.inc"]

@@ -4,13 +4,14 @@ planted mistakes with --broken.
 What is tested: 32-bit words made of a chain's numbers, in the order in which a sampler sees them
 (lane after lane).
   uniforms   the upper 32 of the 52 bits of each uniform (bits 63..32 of a xoshiro256+ output)
-  low        the lower 32 of them (bits 43..12; bits 11..0 of the generator, the weak ones, are never used)
+  low        the lower 32 of them (bits 43..12; bits 11..0, the weak ones, are never used)
   normals    Phi(z), first 32 bits
   chains     the upper bits of the uniforms of eight chains, word by word in turn
 Batteries: TestU01's SmallCrush, Crush and BigCrush (L'Ecuyer & Simard 2007; Debian, non-free: apt
 install libtestu01-0) and dieharder (apt install dieharder).  A p-value near 1 is as bad as one
 near 0: what is printed and counted is min(p, 1 - p).
-Run: python benchmarks/battery.py --quick      (SmallCrush and a choice of dieharder; without --quick Crush and all of dieharder)
+Run: python benchmarks/battery.py --quick
+(SmallCrush and a choice of dieharder; without --quick Crush and all of dieharder)
 """
 
 import argparse

@@ -17,7 +17,15 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 
-from sgmc.diagnostics import control_variates, ess, fssd, ksd, ksd_test, linear_ksd, stein_thinning  # noqa: E402
+from sgmc.diagnostics import (  # noqa: E402
+    control_variates,
+    ess,
+    fssd,
+    ksd,
+    ksd_test,
+    linear_ksd,
+    stein_thinning,
+)
 
 
 def numpy_ksd(x, s, block=500):

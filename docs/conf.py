@@ -1,7 +1,9 @@
 """The documentation site: README, guides, vignettes (executed) and the docstrings.
 
     pip install ".[docs]"
-    SGMC_VIGNETTE_FAST=1 sphinx-build -W -c docs . build/site        # without SGMC_VIGNETTE_FAST: the full settings
+    SGMC_VIGNETTE_FAST=1 sphinx-build -W -c docs . build/site
+
+Without SGMC_VIGNETTE_FAST vignettes have their full settings.
 
 The sources are the files of the repository where they are: its root is the source directory.
 """

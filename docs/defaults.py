@@ -19,7 +19,7 @@ PAGE = Path(__file__).with_name("defaults.md")
 ROWS, COEFFICIENTS = 100_000, 10
 # V1 of the worst coefficient
 NOISES = {"`taylor`, usual": 1.0, "`cv` on Default": 22.0, "`cv` on a9a": 2740.0}
-WHITENED = SimpleNamespace(stiffness=1.0, softness=1.0, whitened=True, scaled=True)
+WHITENED = SimpleNamespace(max_precision=1.0, min_precision=1.0, whitened=True, scaled=True)
 OPEN = SimpleNamespace(batch_size=None, adaptive=False, step_size=None, thin=None, warmup=None)
 
 
@@ -73,10 +73,10 @@ def continuous(spec):
 CONSTANTS = [
     (
         "tolerance of the variance",
-        plan.TOLERANCE,
+        plan.VARIANCE_TOLERANCE,
         "step and batch are the cheapest pair within it, counting rows; with 4 % and Monte Carlo "
         "error some sds were off by more than 5 %",
-        sd_change(plan.TOLERANCE),
+        sd_change(plan.VARIANCE_TOLERANCE),
     ),
     (
         "what a step costs besides its rows, in rows",
@@ -111,19 +111,19 @@ CONSTANTS = [
     ),
     (
         "threshold alpha",
-        plan.THRESHOLD,
-        "noise over what a step injects: the most that derived steps leave to a correction, and where "
-        '`warmup="threshold"` begins to keep draws (Welling & Teh, section 5.3.1)',
-        f"below {sd_change(plan.THRESHOLD)}",
+        plan.NOISE_SHARE,
+        "noise over what a step injects: the most that derived steps leave to a correction, and "
+        'where `warmup="threshold"` begins to keep draws (Welling & Teh, section 5.3.1)',
+        f"below {sd_change(plan.NOISE_SHARE)}",
     ),
     (
         "departure from a Gaussian for `auto`",
-        plan.FAR,
+        plan.AUTO_DEPARTURE,
         "in posterior sds; beyond, `auto` takes an exact sampler",
         "0",
     ),
     (
-        "sd of an own parameter's log for `auto`",
+        "sd of an auxiliary parameter's log for `auto`",
         plan.SKEWED,
         "beyond, its posterior is skewed, and `auto` takes an exact sampler: "
         "`lmsgld` left sds of negativebinomial's alpha 1 % off at 0.4, 1.6 % at 0.6, 4 % at 0.7",
@@ -131,13 +131,13 @@ CONSTANTS = [
     ),
     (
         "departure for a ShapeWarning",
-        concerns.FAR,
+        concerns.SHAPE_DEPARTURE,
         "in posterior sds; 0.66 was harmless on a9a",
         "warned of",
     ),
     (
         'the same for `cov_type="robust"`',
-        concerns.FAR_OF_SANDWICH,
+        concerns.SANDWICH_DEPARTURE,
         "in the sandwich's sds: of its draws nothing but mean and covariance has a meaning",
         "warned of",
     ),
@@ -154,7 +154,12 @@ CONSTANTS = [
         f"{pilot.SHAPE_PAIRS}",
         "0",
     ),
-    ("rows looked at by the pilot", pilot.ROWS, "where control values leave little to each", "0"),
+    (
+        "rows looked at by the pilot",
+        pilot.PILOT_ROWS,
+        "where control values leave little to each",
+        "0",
+    ),
     (
         "rows computed at every step (`taylor`)",
         "as needed",
@@ -175,12 +180,17 @@ CONSTANTS = [
     ),
     (
         "uniform share of `preferential`",
-        preferential.FLOOR,
+        preferential.UNIFORM_SHARE,
         "no row counts more than ten times as in a simple sample",
         "0",
     ),
-    ("proportional share of `stratified`", stratified.FLOOR, "no stratum is starved", "0"),
-    ("strata of an outcome", rows.LEVELS, "its levels, or so many groups by quantiles", "0"),
+    (
+        "proportional share of `stratified`",
+        stratified.PROPORTIONAL_SHARE,
+        "no stratum is starved",
+        "0",
+    ),
+    ("strata of an outcome", rows.MAX_STRATA, "its levels, or so many groups by quantiles", "0"),
     (
         "turning points kept of a path",
         f"{paths.SKELETON >> 20} MB",
@@ -197,15 +207,20 @@ CONSTANTS = [
 
 HEAD = f"""# Defaults
 
-Written by `python docs/defaults.py` from the code; a test compares them.  Notation: h is the Langevin step (theta + h/2 g + sqrt(h) xi) in
-coordinates whitened at the mode, n rows a batch, V the variance of the gradient estimate in these coordinates, V1 that of a single
-row, so that V = V1/n (1 - n/N).  Expected changes are of posterior sds, on a Gaussian, by each sampler's own formula
+Written by `python docs/defaults.py` from the code; a test compares them.  Notation: h is the \
+Langevin step (theta + h/2 g + sqrt(h) xi) in
+coordinates whitened at the mode, n rows a batch, V the variance of the gradient estimate in \
+these coordinates, V1 that of a single
+row, so that V = V1/n (1 - n/N).  Expected changes are of posterior sds, on a Gaussian, by each \
+sampler's own formula
 (`SamplerSpec.inflation`, in its docstring; measured in `tests/contracts/test_stationary.py`).
 
 ## Stochastic samplers
 
-Derived for N = {ROWS:,} rows.  Each cell: step in the sampler's own units (h; sigma of Barker dynamics; e of those with a momentum), batch,
-steps a kept draw: expected change of the sd (in brackets, what the step does without gradient noise).
+Derived for N = {ROWS:,} rows.  Each cell: step in the sampler's own units (h; sigma of Barker \
+dynamics; e of those with a momentum), batch,
+steps a kept draw: expected change of the sd (in brackets, what the step does without gradient \
+noise).
 
 | sampler | parameters | {" | ".join(f"{name}: V1 = {v:,.0f}" for name, v in NOISES.items())} |
 |---|---|{"---|" * len(NOISES)}
@@ -240,7 +255,7 @@ def page():
             "coordinate, by\n16 to 32 batch means over the second half of warmup, each chain's "
             f"own.  Warmup is {paths.WARMUP_DRAWS} such times as the sampler expects them (its "
             "`memory`), by the events\nthat it expects in a unit of time (its `events`), at least "
-            f"{paths.LEAST_WARMUP:,} events and at most {plan.MOST_STEPS:,}.\n\n"
+            f"{paths.LEAST_WARMUP:,} events and at most {plan.MAX_STEPS:,}.\n\n"
             "| sampler | parameters | rows of a proposed event |\n|---|---|---|\n"
         )
         + "\n".join(paths_of)

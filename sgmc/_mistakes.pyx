@@ -51,8 +51,8 @@ cdef class Misjudged(Metropolis):
             log_ratio[0] = self.inner.new_value - self.inner.value
         return OK
 
-    cdef void take(self) noexcept nogil:
-        self.inner.take()
+    cdef void accept(self) noexcept nogil:
+        self.inner.accept()
         if self.rule == STALE:
             self.inner.w, self.inner.new_w = self.inner.new_w, self.inner.w
 

@@ -124,28 +124,31 @@ cdef class Probe:
         return np.asarray(eta).reshape(run.m, w)
 
     def curvatures(self, theta, run, bint expected=False):
-        """w_i (m, width, width), or the `Model.informations`."""
+        """w_i (m, width, width), or the `Model.expected_curvatures`."""
         cdef Py_ssize_t at = 0, w = self.model.width
-        cdef double[::1] x = np.array(theta, dtype=float), bend = np.empty(run.m * w * w)
+        cdef double[::1] x = np.array(theta, dtype=float), curvature = np.empty(run.m * w * w)
         cdef Piece piece = Piece(run)
         cdef Batch tile
         while next_tile(&piece.b, self.model.tile, &at, &tile):
             if expected:
-                self.model.informations(&x[0], &tile, &self.scratch, &bend[(at - tile.m) * w * w])
+                self.model.expected_curvatures(&x[0], &tile, &self.scratch,
+                                               &curvature[(at - tile.m) * w * w])
             else:
-                self.model.curvatures(&x[0], &tile, &self.scratch, &bend[(at - tile.m) * w * w])
-        return np.asarray(bend).reshape(run.m, w, w)
+                self.model.curvatures(&x[0], &tile, &self.scratch,
+                                      &curvature[(at - tile.m) * w * w])
+        return np.asarray(curvature).reshape(run.m, w, w)
 
     def hessian(self, theta, run):
         """sum J_i' w_i J_i, without scale and weights."""
         cdef Py_ssize_t at = 0, w = self.model.width
-        cdef double[::1] x = np.array(theta, dtype=float), bend = np.empty(self.model.tile * w * w)
+        cdef double[::1] x = np.array(theta, dtype=float)
+        cdef double[::1] curvature = np.empty(self.model.tile * w * w)
         cdef double[:, ::1] H = np.zeros((self.model.dim, self.model.dim))
         cdef Piece piece = Piece(run)
         cdef Batch tile
         while next_tile(&piece.b, self.model.tile, &at, &tile):
-            self.model.curvatures(&x[0], &tile, &self.scratch, &bend[0])
-            self.model.add_curvatures(&tile, &self.scratch, &bend[0], &H[0, 0])
+            self.model.curvatures(&x[0], &tile, &self.scratch, &curvature[0])
+            self.model.add_curvatures(&tile, &self.scratch, &curvature[0], &H[0, 0])
         upper = np.triu(H)
         return upper + np.triu(upper, 1).T
 
@@ -244,7 +247,7 @@ def walk(Sampler sampler, Gradient gradient, Rng rng, double[:, ::1] path, doubl
     cdef double[::1] x = np.zeros(d)
     cdef State s
     cdef int way
-    s.dim, s.x, s.v, s.dt, s.weight, s.culprit, s.t = d, &x[0], NULL, 1, 1, -1, 0
+    s.dim, s.x, s.v, s.dt, s.weight, s.diverged_index, s.t = d, &x[0], NULL, 1, 1, -1, 0
     with nogil:
         for way in range(-1, 2, 2):
             memcpy(s.x, &path[at, 0], size)

@@ -7,10 +7,11 @@ from libc.math cimport cos, exp, log, sin
 from scipy.special.cython_special cimport log_ndtr
 
 from sgmc._toys import Stretch
+from sgmc.core import limits
 from sgmc.core.contract cimport OK, Batch, Gradient, Model, Rng, Scratch, normal_fill, row_of
 from sgmc.coordinates.metrics import Positive, Simplex
 
-cdef double HALF_LOG_2PI = 0.9189385332046727
+cdef double HALF_LOG_2PI = limits.HALF_LOG_2PI
 
 
 cdef class Density(Model):

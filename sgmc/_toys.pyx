@@ -30,8 +30,8 @@ cdef class KnownSigma(Glm):
                 density[i] = -0.5 * r[i] * r[i]
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                  double *w) except -1 nogil:
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(m):
             w[i] = 1

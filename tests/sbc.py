@@ -18,7 +18,7 @@ from sgmc.errors import SGMCWarning
 ROWS, KEPT, BINS = 150, 99, 10
 PRIOR = {"a": sgmc.normal(0, 1), "b": sgmc.normal(0, 1), "Intercept": sgmc.normal(-0.5, 0.7)}
 NAMES = ["Intercept", "a", "b"]
-# own parameters
+# auxiliary parameters
 OWN = {
     "ols": {"sigma": sgmc.exponential(2.0)},
     "negativebinomial": {"alpha": sgmc.exponential(1.0)},

@@ -196,9 +196,11 @@ def test_gradient_and_curvature_are_derivatives(name):
     probe, at, rows, step = Probe(counted(name)[0]), np.array([0.7, -1.1]), block(0, 12), 1e-5
     e = step * np.eye(2)
     slope = [(probe.value(at + d, rows) - probe.value(at - d, rows)) / (2 * step) for d in e]
-    bend = [(probe.gradient(at - d, rows) - probe.gradient(at + d, rows)) / (2 * step) for d in e]
+    differences = [
+        (probe.gradient(at - d, rows) - probe.gradient(at + d, rows)) / (2 * step) for d in e
+    ]
     np.testing.assert_allclose(probe.gradient(at, rows), slope, rtol=1e-6)
-    np.testing.assert_allclose(probe.hessian(at, rows), bend, rtol=1e-6)
+    np.testing.assert_allclose(probe.hessian(at, rows), differences, rtol=1e-6)
 
 
 @pytest.mark.parametrize("eta", [-800.0, 800.0])

@@ -109,7 +109,7 @@ def test_lopsided_columns_are_counted_right():
 @pytest.mark.parametrize("name", RAMPS)
 def test_quantiles_of_a_ramp_are_those_of_its_density(name):
     ramp = RAMPS[name]
-    at, log_slope, bend = ramp.quantiles()
+    at, log_slope, d_log_slope = ramp.quantiles()
     inside = np.abs(GRID) < 4
     mass = integrate.cumulative_simpson(np.exp(ramp.log(at)[0] + log_slope), x=GRID, initial=0.0)
     np.testing.assert_allclose((mass / mass[-1])[inside], special.ndtr(GRID)[inside], atol=1e-7)
@@ -117,7 +117,7 @@ def test_quantiles_of_a_ramp_are_those_of_its_density(name):
     np.testing.assert_allclose(np.gradient(at, GRID)[inside], np.exp(log_slope)[inside], rtol=2e-3)
     # a Laplace prior has a kink there
     smooth = inside & (np.abs(at - ramp.location) > 3 * np.gradient(at))
-    np.testing.assert_allclose(np.gradient(log_slope, GRID)[smooth], bend[smooth], atol=5e-3)
+    np.testing.assert_allclose(np.gradient(log_slope, GRID)[smooth], d_log_slope[smooth], atol=5e-3)
 
 
 @pytest.mark.parametrize("place", [-9.0, -2.203, 0.0, 1.5, 7.4999, 8.5])
@@ -127,10 +127,12 @@ def test_a_warp_is_consistent_with_its_derivatives(place):
     ahead, behind = map(x + [step, 0, 0]), map(x - [step, 0, 0])
     slope = (ahead - behind)[0] / (2 * step)
     np.testing.assert_allclose(map.slopes(x)[0], slope, rtol=1e-4)
-    bend = np.log(map.slopes(x + [step, 0, 0])[0] / map.slopes(x - [step, 0, 0])[0]) / (2 * step)
+    d_log_slope = np.log(map.slopes(x + [step, 0, 0])[0] / map.slopes(x - [step, 0, 0])[0]) / (
+        2 * step
+    )
     np.testing.assert_allclose(
         map.pulled(x, [2.0, 3.0, 4.0]),
-        [2 * map.slopes(x)[0] + bend, 3.0, 4.0],
+        [2 * map.slopes(x)[0] + d_log_slope, 3.0, 4.0],
         rtol=1e-4,
         atol=1e-4,
     )

@@ -145,14 +145,14 @@ def test_bounds_hold_and_are_reached(name):
     model = family.kernel(
         design(np.ones((N, 1))), FRAME[outcome].to_numpy(), None, FRAME.w.to_numpy(float)
     )
-    steep, bend = model.row_bounds()
+    steep, sharpest = model.row_bounds()
     probe, every = Probe(model), block(0, N)
     grid = np.linspace(-12, 12, 2401)[:, None]
     score = np.max([np.abs(probe.scores(eta, every)[0][:, 0]) for eta in grid], axis=0)
     curvature = np.max([np.abs(probe.curvatures(eta, every)[:, 0, 0]) for eta in grid], axis=0)
     assert (score <= steep * (1 + 1e-12)).all()
-    assert (curvature <= bend * (1 + 1e-12)).all()
-    assert (curvature > 0.99 * bend).all()
+    assert (curvature <= sharpest * (1 + 1e-12)).all()
+    assert (curvature > 0.99 * sharpest).all()
 
 
 def test_values_that_are_none():

@@ -510,7 +510,7 @@ def test_reprs_count_all_equations():
         ),
         (
             dict(sampler="csgbd", precondition="dense"),
-            "families with own parameters or several equations",
+            "families with auxiliary parameters or several equations",
         ),
     ],
     ids=range(4),

@@ -209,10 +209,10 @@ def test_the_threshold_is_where_alpha_is_passed():
     results = fit(**how, warmup="threshold")
     warmup = int(header(results)["Warmup/Draws"].split("/")[0])
     widest = np.linalg.eigvalsh(noise_at(results, pilot_points(results), "simple", 50))[-1]
-    assert schedule(warmup) / 4 * widest == pytest.approx(planning.THRESHOLD, rel=0.1)  # as above
+    assert schedule(warmup) / 4 * widest == pytest.approx(planning.NOISE_SHARE, rel=0.1)  # as above
     assert (
         results.sampling_threshold
-        <= planning.THRESHOLD
+        <= planning.NOISE_SHARE
         < fit(**how, warmup=warmup - 1).sampling_threshold
     )
     np.testing.assert_array_equal(results.draws, fit(**how, warmup=warmup).draws)
@@ -305,7 +305,7 @@ def test_adaptive_batches_meet_a_noise_that_the_pilot_missed(how, monkeypatch):
             continue
         points = done.x.reshape(-1, done.x.shape[2])[::5]
         noise = noise_at(results, points, gradient, int(size.mean()), repeats=100)
-        seen[batch] = np.diag(noise).max() / done.problem.coordinates.stiffness
+        seen[batch] = np.diag(noise).max() / done.problem.coordinates.max_precision
     assert seen[None] > 2 * target and target / 2 < seen["adaptive"] < 1.5 * target
 
 

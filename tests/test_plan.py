@@ -28,7 +28,7 @@ STOCHASTIC = [
     for _, cls in sorted(room("samplers").items())
     if cls().minibatches and not cls.continuous and not cls.probabilities
 ]
-WHITENED = SimpleNamespace(stiffness=1.0, softness=1.0, whitened=True, scaled=True)
+WHITENED = SimpleNamespace(max_precision=1.0, min_precision=1.0, whitened=True, scaled=True)
 
 
 def frame(n=400, seed=0, shift=0.0):
@@ -88,15 +88,15 @@ def test_derived_step_and_batch_keep_the_tolerance(spec, one_row):
         return max(
             abs(spec.inflation(h, noise)),
             abs(spec.inflation(h, 0.0)) / 3,
-            spec.noise_ratio(h, noise) * planning.TOLERANCE / planning.THRESHOLD,
+            spec.noise_ratio(h, noise) * planning.VARIANCE_TOLERANCE / planning.NOISE_SHARE,
         )
 
     assert plan.step_origin == "derived" and isinstance(plan.schedule, Constant)
     assert h == pytest.approx(plan.langevin_time, rel=1e-12)
     assert 0 < h <= spec.largest_step * (1 + 1e-12)
-    assert off(h) <= planning.TOLERANCE * (1 + 1e-9)
+    assert off(h) <= planning.VARIANCE_TOLERANCE * (1 + 1e-9)
     if h < spec.largest_step:  # not more careful than needed
-        assert off(1.01 * h) > planning.TOLERANCE
+        assert off(1.01 * h) > planning.VARIANCE_TOLERANCE
     besides = planning.OVERHEAD + spec.rows_besides(n, 3)
     cost = (plan.batch + besides) / h
     # nor costlier; msgld errs to both sides
@@ -135,12 +135,16 @@ def test_the_batch_of_a_given_step_and_the_step_of_a_given_batch():
     small_step = planned(spec, noise, n, step_size=0.01)
     assert small_step.step_origin == "given" and small_step.schedule(0) == 0.01
     added = spec.inflation(0.01, noise / small_step.batch) - spec.inflation(0.01, 0.0)
-    assert 0.9 * planning.TOLERANCE < added <= planning.TOLERANCE * (1 + small_step.batch / n)
+    assert (
+        0.9 * planning.VARIANCE_TOLERANCE
+        < added
+        <= planning.VARIANCE_TOLERANCE * (1 + small_step.batch / n)
+    )
     assert planned(spec, noise, n, step_size=0.02).batch > small_step.batch
     given = planned(spec, noise, n, batch_size=500)
     assert given.batch == 500
     assert spec.inflation(given.langevin_time, noise / 500 * (1 - 500 / n)) == pytest.approx(
-        planning.TOLERANCE, rel=1e-6
+        planning.VARIANCE_TOLERANCE, rel=1e-6
     )
 
 
@@ -433,7 +437,7 @@ def test_noise_that_a_batch_has_in_common_limits_the_step():
     spec, n, noise = sgmc.LMSGLD(), 100_000, planning.Noise(30.0, 0, shared=0.5)
     h, batch = planning.derive(spec, noise, n)
     assert spec.inflation(h, (30.0 / batch + 0.5) * (1 - batch / n)) == pytest.approx(
-        planning.TOLERANCE, rel=1e-6
+        planning.VARIANCE_TOLERANCE, rel=1e-6
     )
     assert h < 0.1 < planning.derive(spec, noise._replace(shared=0.0), n)[0]
 

@@ -319,12 +319,13 @@ CHILD = textwrap.dedent("""
     import os, signal, sys, threading, time, warnings
     import numpy as np, pandas as pd, sgmc
     warnings.simplefilter("ignore")
-    signal.signal(signal.SIGINT, signal.default_int_handler)          # background jobs of a shell start with it ignored
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     rng = np.random.default_rng(0)
     X = np.column_stack([np.ones(40000), rng.normal(size=(40000, 4))])
     y = (rng.random(40000) < 0.3).astype(float)
     def fit(draws=1500, **how):
-        return sgmc.Logit(y, X).fit(sampler="mala", seed=1, chains=2, draws=draws, warmup=100, **how)
+        how = dict(sampler="mala", seed=1, chains=2, warmup=100) | how
+        return sgmc.Logit(y, X).fit(draws=draws, **how)
 """)
 
 
@@ -400,8 +401,9 @@ def test_a_killed_run_goes_on_from_its_checkpoint(share, whole, tmp_path):
         from sgmc.fit.run.checkpoint import Checkpoint
         share, steps, written = float(sys.argv[2]), 2 * 1600, threading.Lock()
         class Doomed(Checkpoint):
-            def take(self, k, chain):                # the clock has no say: written on the way, killed at the share
-                super().take(k, chain)
+            def store(self, k, chain):
+                # the clock has no say: written on the way, killed at the share
+                super().store(k, chain)
                 done = sum(state["t"] for state in self.states)
                 with written:
                     self.due = float("inf")

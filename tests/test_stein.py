@@ -7,7 +7,7 @@ import pytest
 
 from sgmc.diagnostics import ess, fssd, ksd, ksd_test, linear_ksd, stein_thinning
 from sgmc.arguments.draws import as_kernel, median_distance
-from sgmc.diagnostics.finite_set import FLOOR, optimised, power, spread
+from sgmc.diagnostics.finite_set import SD_FLOOR, optimised, power, spread
 from sgmc.diagnostics.goodness import signs
 from sgmc.diagnostics.stein_sums import stein_diagonal, stein_matrix
 from sgmc.errors import ArgumentError, DataError
@@ -192,7 +192,7 @@ def test_optimised_locations_are_uphill_and_judged_by_other_draws(sample):
     np.testing.assert_array_equal(rest[0], np.delete(x, np.arange(0, 300, 5), axis=0))
     train = x[::5].copy(), s[::5].copy(), w[::5] / w[::5].sum()
     floor = (
-        FLOOR
+        SD_FLOOR
         * spread(
             *train,
             v,

@@ -17,10 +17,10 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.fit.noise import noise_of
 from sgmc.fit.pilot import draws_of_laplace, pilot
 from sgmc.models.regression.problem import regression_problem
-from sgmc.fit.rows import LEVELS, groups_of, shared_rows, subsampler
+from sgmc.fit.rows import MAX_STRATA, groups_of, shared_rows, subsampler
 from sgmc.fit.settings import settings
 from sgmc.registry import room
-from sgmc.subsampling.preferential import FLOOR, Alias, Preferential
+from sgmc.subsampling.preferential import UNIFORM_SHARE, Alias, Preferential
 from sgmc.subsampling.stratified import Strata, Stratified
 from sgmc.subsampling.uniform import Everything
 
@@ -49,7 +49,7 @@ SIZES = {
 @pytest.mark.parametrize("name", SIZES)
 def test_the_alias_table_has_the_probabilities(name):
     """n p_i = keep_i + sum of 1 - keep_k over the columns k that lead to i, to rounding; weights
-    are at most 1 / FLOOR.
+    are at most 1 / UNIFORM_SHARE.
     """
     shared, n = Alias(SIZES[name]), len(SIZES[name])
     s = np.asarray(SIZES[name]) / max(np.max(SIZES[name]), 1e-320)
@@ -57,9 +57,11 @@ def test_the_alias_table_has_the_probabilities(name):
     np.add.at(held, shared.other, 1 - shared.keep)
     np.testing.assert_allclose(held / n, shared.p, rtol=1e-9)
     expected = s / s.sum() if s.any() else np.full(n, 1 / n)
-    np.testing.assert_allclose(shared.p, (1 - FLOOR) * expected + FLOOR / n, rtol=1e-9)
+    np.testing.assert_allclose(
+        shared.p, (1 - UNIFORM_SHARE) * expected + UNIFORM_SHARE / n, rtol=1e-9
+    )
     assert shared.p.sum() == pytest.approx(1, abs=1e-12)
-    assert shared.weight.max() <= 1 / FLOOR * (1 + 1e-9)
+    assert shared.weight.max() <= 1 / UNIFORM_SHARE * (1 + 1e-9)
 
 
 def test_rows_come_as_often_as_they_should():
@@ -149,7 +151,7 @@ def test_strata_of_outcomes():
     assert groups_of(np.array([1.0, 0, 1, 1])).tolist() == [1, 0, 1, 1]
     y = np.random.default_rng(0).normal(size=8000)
     groups = groups_of(y)
-    assert np.bincount(groups).tolist() == [1000] * LEVELS
+    assert np.bincount(groups).tolist() == [1000] * MAX_STRATA
     assert (np.diff(groups[np.argsort(y)]) >= 0).all()
     counts = np.random.default_rng(0).poisson(0.5, 8000)  # levels without ties broken
     assert all(
@@ -288,8 +290,8 @@ def test_rows_of_weight_zero_change_nothing(subsample):
     if subsample == "preferential":
         fit = results._fit
         p = next(iter(fit.problem.shared.values())).p
-        assert p[fit.problem.table.weight == 0] == pytest.approx(FLOOR / 3000, rel=1e-9)
-        assert p[fit.problem.table.weight > 0].mean() > 5 * FLOOR / 3000
+        assert p[fit.problem.table.weight == 0] == pytest.approx(UNIFORM_SHARE / 3000, rel=1e-9)
+        assert p[fit.problem.table.weight > 0].mean() > 5 * UNIFORM_SHARE / 3000
 
 
 @pytest.mark.parametrize("outcome", [1, 2])

@@ -21,7 +21,7 @@ from sgmc import diagnostics
 from sgmc.api import verbs
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.regression import problem as problems
-from sgmc.results.report.verdict import LIMIT, Worst, at_most
+from sgmc.results.report.verdict import TRUSTED_ERROR, Worst, at_most
 
 WRONG = 0.15  # error of an sd with which nothing may be called trustworthy
 SLACK = 0.02  # error of the references: 20,000 draws, of which at least 4,000 are effective
@@ -269,7 +269,7 @@ class Outcome:
     @property
     def good(self):
         """Whether means and sds are within the limit."""
-        return max(self.mean, self.sd) <= LIMIT
+        return max(self.mean, self.sd) <= TRUSTED_ERROR
 
     @property
     def right(self):

@@ -13,8 +13,10 @@ PAPERS = {
 }
 INTRO = """# Every claim, checked
 
-Made by `python vignettes/report.py` from the files in `vignettes/results`, which the vignettes write in their full mode. A claim holds
-where a number computed by the vignette meets the criterion that is written in it. What does not hold is shown as well, with why.
+Made by `python vignettes/report.py` from the files in `vignettes/results`, which the vignettes \
+write in their full mode. A claim holds
+where a number computed by the vignette meets the criterion that is written in it. What does \
+not hold is shown as well, with why.
 """
 
 

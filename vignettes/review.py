@@ -260,8 +260,8 @@ def problem(d, seed=6):
     return sgmc.Logit(y[:N], X[:N]), X[:N], y[:N], X[N:], y[N:]
 
 
-def tuned(model, name, gradient, stiffness):
-    """The step of a grid that KSD chooses; stiffness is the posterior's largest precision,
+def tuned(model, name, gradient, max_precision):
+    """The step of a grid that KSD chooses; max_precision is the posterior's largest precision,
     by which the grid is laid.
     """
     spec, power = SAMPLERS[name]
@@ -271,7 +271,7 @@ def tuned(model, name, gradient, stiffness):
         spec,
         method="grid",
         metric="ksd",
-        grid={"step_size": list(grid / stiffness ** (power / 2))},
+        grid={"step_size": list(grid / max_precision ** (power / 2))},
         batch_size=batch,
         gradient=gradient,
         precondition=None,
@@ -320,12 +320,12 @@ def compare(d):
         )
     }
     seconds = {"hmc": time.process_time() - begun}
-    stiffness = 1 / np.linalg.eigvalsh(fits["hmc"].cov_params().to_numpy())[0]
+    max_precision = 1 / np.linalg.eigvalsh(fits["hmc"].cov_params().to_numpy())[0]
     away = np.random.default_rng(d).normal(size=d)
     for name in SAMPLERS:
         for gradient in ("simple", "cv"):
             steps = length if gradient == "simple" else length // 2
-            h = tuned(model, name, gradient, stiffness)
+            h = tuned(model, name, gradient, max_precision)
             begun = time.process_time()
             label = name + ("-cv" if gradient == "cv" else "")
             fits[label] = halved(
@@ -340,7 +340,7 @@ def compare(d):
             seconds[label] = time.process_time() - begun
     steps = length if d == 10 else story.pick(4000, 400)
     begun = time.process_time()
-    fits["ula"] = halved(model, 0.3 / stiffness, sampler="ula", draws=steps // 2, init=away)
+    fits["ula"] = halved(model, 0.3 / max_precision, sampler="ula", draws=steps // 2, init=away)
     seconds["ula"] = (time.process_time() - begun) * length / steps
     fits["laplace"] = model.fit(prior=PRIOR, sampler="laplace", seed=1, chains=1)
     return fits, seconds, held

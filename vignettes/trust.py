@@ -601,12 +601,15 @@ story.claim(
 #
 # | what goes wrong | who says so | what to do |
 # |---|---|---|
-# | step too large, batch too small | `StepSizeWarning`, `GradientNoiseWarning`; the verdict | leave `step_size=None`, `batch_size=None` |
-# | bias of the means by a long step with momentum | the verdict alone; `half_step()` | a smaller step |
+# | step too large | `StepSizeWarning`; the verdict | leave `step_size=None` |
+# | batch too small | `GradientNoiseWarning`; the verdict | leave `batch_size=None` |
+# | biased means, by long steps with momentum | the verdict alone; `half_step()` | a smaller step |
 # | a sampler whose spread is not the posterior's | `SpreadWarning` | its means only |
-# | too few draws, chains that do not mix | R-hat, ESS: `LowESSWarning`, `ConvergenceWarning` | `resume(draws=...)`, `precondition="mode"` |
+# | too few draws | ESS: `LowESSWarning` | `resume(draws=...)` |
+# | chains that do not mix | R-hat: `ConvergenceWarning` | `precondition="mode"`, more draws |
 # | a posterior that is no Gaussian | `ShapeWarning`, From Laplace | `sampler="auto"` or `"mala"` |
-# | separation, collinearity | `SeparationWarning`, `ConditionWarning` | look at the predictors named, and at the prior |
+# | separation | `SeparationWarning` | look at the predictors named, and at the prior |
+# | collinearity | `ConditionWarning` | look at the predictors named, and at the prior |
 # | a second mode | nothing; R-hat where chains start apart | `init=`, knowledge of the model |
 # | a wrong model | nothing here | `pp_check()`, `loo()`, `compare` |
 

@@ -24,7 +24,6 @@ FIT_ARGUMENTS = (
     "cov_type",
     "tune",
 )
-WIDTH = 78  # of what is printed
 
 
 class Parser(argparse.ArgumentParser):
@@ -121,6 +120,8 @@ def fit(options):
         )
     print(as_json(results) if options.json else results.summary())
     if results.tuning is not None and not options.json:
+        from sgmc.results.report.summary import WIDTH
+
         print("\n".join(textwrap.wrap(f"Tuning: {results.tuning}", WIDTH, subsequent_indent="  ")))
     return INTERRUPTED if results.interrupted == "Ctrl-C" else OK
 

@@ -36,7 +36,7 @@ ARGUMENTS = """
         maps the step's number 0, 1, ... to a positive number.
     precondition : {"mode", "dense", "diag", None}
     init : array (d,) or (chains, d), optional
-        Start: the formula's coefficients, then the family's own parameters as they are reported;
+        Start: the formula's coefficients, then the auxiliary parameters as they are reported;
         default draws of the Laplace approximation.
     draws : int
         Kept draws a chain.
@@ -226,7 +226,8 @@ def sample(model, **arguments):
 
     Parameters
     ----------
-    model : Logit or another model of this package, one of your own (`sgmc.Model`), or a compiled one
+    model : Model
+        One of this package, of your own (`sgmc.Model`), or a compiled one.
 
     Returns
     -------

@@ -9,6 +9,7 @@ from libc.math cimport exp, log, log1p
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from sgmc.core import limits
 from sgmc.core.contract cimport OK, Map
 
 cdef enum:
@@ -21,7 +22,7 @@ cdef enum:
 
 KINDS = {"free": FREE, "positive": POSITIVE, "interval": INTERVAL, "ordered": ORDERED,
          "simplex": SIMPLEX, "mirrored": MIRRORED}
-cdef double SMALLEST = 1e-300     # of what is positive: its log, and 1/theta, are finite
+cdef double SMALLEST_POSITIVE = limits.SMALLEST_POSITIVE
 
 
 cdef inline double expit(double x) noexcept nogil:
@@ -85,11 +86,11 @@ cdef class Constrained(Map):
         if self.kind[b] == SIMPLEX:                            # `left`: log of what is left
             for k in range(n - 1):
                 offset = log(<double> (n - 1 - k))
-                theta[k] = max(exp(left + log_expit(x[k] - offset)), SMALLEST)
+                theta[k] = max(exp(left + log_expit(x[k] - offset)), SMALLEST_POSITIVE)
                 total += left + log_expit(x[k] - offset)
                 left += log_expit(offset - x[k])
                 total += log_expit(offset - x[k])
-            theta[n - 1] = max(exp(left), SMALLEST)
+            theta[n - 1] = max(exp(left), SMALLEST_POSITIVE)
             return total
         if self.kind[b] == MIRRORED:
             return mirror(n, x, theta)
@@ -97,7 +98,7 @@ cdef class Constrained(Map):
             if self.kind[b] == FREE:
                 theta[k] = x[k]
             elif self.kind[b] == POSITIVE:
-                theta[k] = max(exp(x[k]), SMALLEST)
+                theta[k] = max(exp(x[k]), SMALLEST_POSITIVE)
                 total += x[k]
             elif self.kind[b] == INTERVAL:
                 theta[k] = self.low[b] + width * expit(x[k])
@@ -264,7 +265,7 @@ cdef double mirror(Py_ssize_t n, const double *x, double *theta) noexcept nogil:
         total += exp(x[k] - top)
     for k in range(n):
         logs += (x[k] if k < n - 1 else 0) - top - log(total)
-        theta[k] = max(exp((x[k] if k < n - 1 else 0) - top) / total, SMALLEST)
+        theta[k] = max(exp((x[k] if k < n - 1 else 0) - top) / total, SMALLEST_POSITIVE)
     return logs
 
 

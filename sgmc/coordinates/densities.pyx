@@ -6,6 +6,8 @@ import numpy as np
 from libc.math cimport copysign, exp, fabs, log, log1p
 from libc.string cimport memset
 
+from sgmc.coordinates.stack cimport MAX_STACKED
+from sgmc.core import limits
 from sgmc.core.contract cimport OK, Map, Prior
 from sgmc.core.ridges import Ridges
 from sgmc.errors import NotSupported
@@ -19,28 +21,27 @@ cdef enum:
     HORSESHOE = 5
     DIRICHLET = 6
     INVERSE_GAMMA = 7
-    LONGEST = 2048                # parameters of a pulled prior: 32 kB of stack
 
 FAMILIES = {"flat": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE,
             "gamma": GAMMA,
             "horseshoe": HORSESHOE, "dirichlet": DIRICHLET, "inverse_gamma": INVERSE_GAMMA}
-LONGEST_PULLED = LONGEST
+LONGEST_PULLED = MAX_STACKED      # parameters of a pulled prior
 cdef double EULER = 0.5772156649015329
-cdef double TURN = 1.0            # the series of E1 below, its continued fraction above
-cdef double SMALLEST = 1e-300     # of z: its log, and 1/z, are finite
+cdef double SERIES_END = 1.0            # the series of E1 below, its continued fraction above
+cdef double SMALLEST_POSITIVE = limits.SMALLEST_POSITIVE
 
 
 cdef double integral(double z, double *weight) noexcept nogil:
     """log K, K = exp(z) E1(z), and weight = -d log K / dz = 1/(z K) - 1, for z > 0.
 
-    Above TURN K = 1/(z + c) with c a continued fraction (Abramowitz & Stegun 1964, 5.1.22, even
-    part), so that weight = c/z has no cancellation; below, E1 is -gamma - log z - sum_k (-z)^k / (k
-    k!) (their 5.1.11).
+    Above SERIES_END K = 1/(z + c) with c a continued fraction (Abramowitz & Stegun 1964, 5.1.22,
+    even part), so that weight = c/z has no cancellation; below, E1 is -gamma - log z -
+    sum_k (-z)^k / (k k!) (their 5.1.11).
     """
     cdef double total = 0, term = 1
     cdef Py_ssize_t k
-    z = max(z, SMALLEST)
-    if z > TURN:
+    z = max(z, SMALLEST_POSITIVE)
+    if z > SERIES_END:
         for k in range(<Py_ssize_t> min(100 / z, 100.0) + 3, 0, -1):
             total = k * k / (z + 2 * k + 1 - total)
         weight[0] = (1 - total) / z
@@ -217,7 +218,7 @@ cdef class Pulled(Prior):
     """A prior on theta = map(x), as a function of x; the Jacobian is left to whoever needs it.
 
     Chains share a prior, so nothing is stored: theta and its gradient live on the stack of `add`,
-    hence at most `LONGEST` parameters.
+    hence at most `MAX_STACKED` parameters.
     """
 
     cdef readonly Prior inner
@@ -227,8 +228,8 @@ cdef class Pulled(Prior):
         Prior.__init__(self, map.dim)
         if inner.dim != map.size:
             raise ValueError("prior and map differ in length")
-        if inner.dim > LONGEST:
-            raise ValueError(f"at most {LONGEST} parameters")
+        if inner.dim > MAX_STACKED:
+            raise ValueError(f"at most {MAX_STACKED} parameters")
         self.inner, self.map = inner, map
 
     def ridges(self):
@@ -239,8 +240,8 @@ cdef class Pulled(Prior):
         return inner._replace(directions=inner.directions @ self.map.jacobian(None))
 
     cdef int add(self, const double *x, double *value, double *grad) except -1 nogil:
-        cdef double[LONGEST] theta
-        cdef double[LONGEST] slope
+        cdef double[MAX_STACKED] theta
+        cdef double[MAX_STACKED] slope
         memset(slope, 0, self.inner.dim * sizeof(double))
         self.map.forward(x, theta, NULL)
         self.inner.add(theta, value, slope if grad != NULL else NULL)

@@ -5,10 +5,9 @@ import numpy as np
 
 from libc.math cimport exp, log, sqrt
 
+from sgmc.coordinates.stack cimport MAX_STACKED
 from sgmc.core.contract cimport OK, Map
 
-cdef enum:
-    LONGEST = 2048                # coefficients: 32 kB of stack
 
 
 cdef class Dilation(Map):
@@ -28,31 +27,31 @@ cdef class Dilation(Map):
     matrix : array (d, d)
         L.
     share : array (d,)
-    own : array (k, k)
+    auxiliary : array (k, k)
         R.
     power : float
         p.
     """
 
     cdef readonly double[::1] centre, share
-    cdef readonly double[:, ::1] matrix, own
+    cdef readonly double[:, ::1] matrix, auxiliary
     cdef readonly double power
     cdef readonly Py_ssize_t d, k
     cdef double log_scale
 
-    def __init__(self, centre, matrix, share, own, double power):
+    def __init__(self, centre, matrix, share, auxiliary, double power):
         self.centre, self.share = np.array(centre, dtype=float), np.array(share, dtype=float)
         self.matrix = np.array(matrix, dtype=float, order="C")
-        self.own = np.array(own, dtype=float, order="C")
-        self.d, self.k, self.power = len(matrix), len(own), power
+        self.auxiliary = np.array(auxiliary, dtype=float, order="C")
+        self.d, self.k, self.power = len(matrix), len(auxiliary), power
         self.dim = self.size = self.d + self.k
-        if self.d > LONGEST:
-            raise ValueError(f"at most {LONGEST} coefficients")
-        self.log_scale = np.linalg.slogdet(matrix)[1] + np.linalg.slogdet(own)[1]
+        if self.d > MAX_STACKED:
+            raise ValueError(f"at most {MAX_STACKED} coefficients")
+        self.log_scale = np.linalg.slogdet(matrix)[1] + np.linalg.slogdet(auxiliary)[1]
 
     def widths(self, w):
         """g at points w (..., k), and its derivative in u_1: arrays (..., d)."""
-        share, change = np.asarray(self.share), np.asarray(w) @ np.asarray(self.own)[0]
+        share, change = np.asarray(self.share), np.asarray(w) @ np.asarray(self.auxiliary)[0]
         likelihood = (1 - share) * np.exp(-2 * self.power * change)[..., None]
         g = (likelihood + share) ** -0.5
         return g, self.power * likelihood * g ** 3
@@ -61,18 +60,19 @@ cdef class Dilation(Map):
         """theta for points x (..., dim)."""
         z, w = x[..., :self.d], x[..., self.d:]
         beta = (self.widths(w)[0] * z) @ np.asarray(self.matrix).T
-        return np.asarray(self.centre) + np.concatenate([beta, w @ np.asarray(self.own).T], axis=-1)
+        moved = np.concatenate([beta, w @ np.asarray(self.auxiliary).T], axis=-1)
+        return np.asarray(self.centre) + moved
 
     def inverse(self, theta):
         """x for a point theta (size,)."""
         e = np.asarray(theta) - np.asarray(self.centre)
-        w = np.linalg.solve(np.asarray(self.own), e[self.d:])
+        w = np.linalg.solve(np.asarray(self.auxiliary), e[self.d:])
         return np.concatenate([np.linalg.solve(np.asarray(self.matrix), e[:self.d])
                                / self.widths(w)[0], w])
 
     def jacobian(self, x):
         """dtheta_j/dx_k at a point x (dim,)."""
-        x, L, R, d = np.asarray(x), np.asarray(self.matrix), np.asarray(self.own), self.d
+        x, L, R, d = np.asarray(x), np.asarray(self.matrix), np.asarray(self.auxiliary), self.d
         g, slope = self.widths(x[d:])
         return np.block([[L * g, np.outer(L @ (slope * x[:d]), R[0])], [np.zeros((self.k, d)), R]])
 
@@ -81,7 +81,7 @@ cdef class Dilation(Map):
         cdef Py_ssize_t l
         cdef double change = 0
         for l in range(self.k):
-            change += self.own[0, l] * x[self.d + l]
+            change += self.auxiliary[0, l] * x[self.d + l]
         return exp(-2 * self.power * change)
 
     cdef void multiply(self, const double *h, const double *w, double *theta) noexcept nogil:
@@ -96,11 +96,11 @@ cdef class Dilation(Map):
         for j in range(self.k):
             total = 0
             for l in range(self.k):
-                total += self.own[j, l] * w[l]
+                total += self.auxiliary[j, l] * w[l]
             theta[self.d + j] = total
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
-        cdef double[LONGEST] h
+        cdef double[MAX_STACKED] h
         cdef Py_ssize_t j
         cdef double e = self.likelihood(x), precision
         for j in range(self.d):
@@ -116,11 +116,11 @@ cdef class Dilation(Map):
         return OK
 
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
-        cdef double[LONGEST] h
+        cdef double[MAX_STACKED] h
         cdef Py_ssize_t j, l
         cdef double e = self.likelihood(x), turn = 0, likelihood, precision
         for l in range(self.k):
-            turn += self.own[0, l] * v[self.d + l]
+            turn += self.auxiliary[0, l] * v[self.d + l]
         for j in range(self.d):
             likelihood = (1 - self.share[j]) * e
             precision = likelihood + self.share[j]
@@ -129,7 +129,7 @@ cdef class Dilation(Map):
         return OK
 
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
-        cdef double[LONGEST] h
+        cdef double[MAX_STACKED] h
         cdef Py_ssize_t j, l
         cdef double e = self.likelihood(x), turn = 0, likelihood, precision
         for j in range(self.d):
@@ -145,6 +145,6 @@ cdef class Dilation(Map):
             turn += self.power * likelihood / precision * (1 + x[j] * h[j])
         for j in range(self.k):
             for l in range(self.k):
-                grad_x[self.d + l] += self.own[j, l] * (grad_theta[self.d + j]
+                grad_x[self.d + l] += self.auxiliary[j, l] * (grad_theta[self.d + j]
                                                         + (turn if j == 0 else 0))
         return OK

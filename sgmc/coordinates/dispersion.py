@@ -1,4 +1,4 @@
-"""Mode and coordinates of families whose own first parameter is a scale of the outcomes:
+"""Mode and coordinates of families whose first auxiliary parameter is a scale of the outcomes:
 a sigma, a dispersion.
 
 The posterior sds of their coefficients go with that scale, sigma^p, so that the joint mode is no
@@ -19,15 +19,15 @@ from sgmc.coordinates.dilation import Dilation
 from sgmc.core.expansion import expand
 from sgmc.errors import ConditionWarning, DataError
 from sgmc.coordinates.whitening import Coordinates, whitener
-from sgmc.coordinates.mode import TOLERANCE, Ascent, Mode, distant, newton, solve, subset
+from sgmc.coordinates.mode import MODE_TOLERANCE, Ascent, Mode, distant, newton, solve, subset
 
-EXACT = 1e-5  # of the outcomes' sd: a scale below is none
-LONGEST_STEP = 1.0  # of the own parameters' logs
-MOST_STEPS = 200
+SMALLEST_SCALE = 1e-5  # of the outcomes' sd: a scale below is none
+LONGEST_LOG_STEP = 1.0  # of the auxiliary parameters' logs
+MAX_ALTERNATIONS = 200
 
 
-def find_dispersed_mode(model, prior, start, own, power, shuffled=True):
-    """The mode of the coefficients at the marginal mode of the own parameters;
+def find_dispersed_mode(model, prior, start, auxiliary, power, shuffled=True):
+    """The mode of the coefficients at the marginal mode of the auxiliary parameters;
     see `mode.find_mode`.
 
     Parameters
@@ -35,8 +35,8 @@ def find_dispersed_mode(model, prior, start, own, power, shuffled=True):
     model : Model
     prior : PriorTerms
     start : array (dim,)
-    own : int
-        Number of own parameters, the last ones.
+    auxiliary : int
+        Number of auxiliary parameters, the last ones.
     power : float
         p: posterior sds of the coefficients are proportional to exp(p u) where the prior is weak.
     shuffled : bool
@@ -44,32 +44,36 @@ def find_dispersed_mode(model, prior, start, own, power, shuffled=True):
     Returns
     -------
     mode : Mode
-        Its precision is that of the coefficients, and beside it that of the own parameters'
+        Its precision is that of the coefficients, and beside it that of the auxiliary parameters'
         marginal density.
     concerns : list of SGMCWarning
     """
     rows = subset(model) if shuffled else 0
     if rows:
         try:
-            start = climb(model, prior, start, own, power, rows).theta
+            start = climb(model, prior, start, auxiliary, power, rows).theta
         except DataError:
             pass  # the subset alone may be collinear; all rows decide
-    found = climb(model, prior, start, own, power)
+    found = climb(model, prior, start, auxiliary, power)
     return Mode(found.theta, found.likelihood, found.prior), distant(found.distance)
 
 
-def climb(model, prior, start, own, power, rows=0):
-    """Turns of Newton's method, for the coefficients and for the own parameters; an `Ascent`,
+def climb(model, prior, start, auxiliary, power, rows=0):
+    """Turns of Newton's method, for the coefficients and for the auxiliary parameters; an `Ascent`,
     curvatures in two blocks.
     """
-    d, theta, tolerance = len(start) - own, np.array(start, dtype=float), 0.1 if rows else TOLERANCE
-    for _ in range(MOST_STEPS):
+    d, theta, tolerance = (
+        len(start) - auxiliary,
+        np.array(start, dtype=float),
+        0.1 if rows else MODE_TOLERANCE,
+    )
+    for _ in range(MAX_ALTERNATIONS):
         theta, gradient, likelihood, known, _ = newton(model, prior, theta, rows, tolerance, free=d)
         share = whitener(Mode(theta[:d], likelihood[:d, :d], known[:d, :d]))[1]
         slope, curvature = gradient[d:].copy(), likelihood[d:, d:].copy()
         slope[0] += power * (1 - share).sum()
         curvature[0, 0] += 2 * power**2 * (share * (1 - share)).sum()
-        step = own_step(model, theta, rows, curvature, known[d:, d:], slope)
+        step = auxiliary_step(model, theta, rows, curvature, known[d:, d:], slope)
         distance = np.sqrt(max(step @ slope, 0.0))
         if distance < tolerance:
             break
@@ -83,18 +87,18 @@ def climb(model, prior, start, own, power, rows=0):
     )
 
 
-def own_step(model, theta, rows, curvature, prior_curvature, slope):
-    """Newton's step of the own parameters, of bounded length;
+def auxiliary_step(model, theta, rows, curvature, prior_curvature, slope):
+    """Newton's step of the auxiliary parameters, of bounded length;
     with expected curvatures where it would be longer.
     """
     try:
         step = solve(curvature + prior_curvature, slope)
     except DataError:
         step = None
-    if step is None or np.abs(step).max() > LONGEST_STEP:
+    if step is None or np.abs(step).max() > LONGEST_LOG_STEP:
         d = len(theta) - len(slope)
         step = solve(expand(model, theta, rows, expected=True)[2][d:, d:] + prior_curvature, slope)
-    return step / max(1.0, np.abs(step).max() / LONGEST_STEP)
+    return step / max(1.0, np.abs(step).max() / LONGEST_LOG_STEP)
 
 
 def exact_fit(scale, unit):
@@ -103,7 +107,7 @@ def exact_fit(scale, unit):
     """
     return (
         []
-        if scale > EXACT * unit
+        if scale > SMALLEST_SCALE * unit
         else [
             ConditionWarning(
                 "the predictors fit the outcomes exactly: nothing is left to learn a scale from, "
@@ -114,8 +118,8 @@ def exact_fit(scale, unit):
     )
 
 
-def dispersed_coordinates(mode, back, own, power):
-    """Coordinates in which the coefficients are about standard normal given any value of the own
+def dispersed_coordinates(mode, back, auxiliary, power):
+    """Coordinates in which coefficients are about standard normal given any value of the auxiliary
     parameters.
 
     Parameters
@@ -124,10 +128,10 @@ def dispersed_coordinates(mode, back, own, power):
         From `find_dispersed_mode`.
     back : array (dim, dim)
         T, from phi to theta.
-    own : int
+    auxiliary : int
     power : float
     """
-    d = len(mode.theta) - own
+    d = len(mode.theta) - auxiliary
     L, share = whitener(Mode(mode.theta[:d], mode.likelihood[:d, :d], mode.prior[:d, :d]))
     R, _ = whitener(Mode(mode.theta[d:], mode.likelihood[d:, d:], mode.prior[d:, d:]))
     both = linalg.block_diag(L, R)
@@ -140,7 +144,7 @@ def dispersed_coordinates(mode, back, own, power):
         to_theta=back,
         theta_centre=np.zeros(len(mode.theta)),
         white=back @ both,
-        stiffness=1.0,
-        softness=1.0,
-        logs=own,
+        max_precision=1.0,
+        min_precision=1.0,
+        logs=auxiliary,
     )

@@ -16,6 +16,7 @@ cdef class Fisher(Metric):
     # r_c) r_c
     cdef double[:, ::1] columns, bent
     cdef double[::1] ahead, behind, other, score
-    cdef int inform(self, const double *x, const Batch *rows, double *H) except -1 nogil
-    cdef int bend(self) except -1 nogil
-    cdef int bend_tile(self, const Batch *tile, Py_ssize_t c) except -1 nogil
+    cdef int expected_information(self, const double *x, const Batch *rows,
+                                  double *H) except -1 nogil
+    cdef int differentiate(self) except -1 nogil
+    cdef int differentiate_tile(self, const Batch *tile, Py_ssize_t c) except -1 nogil

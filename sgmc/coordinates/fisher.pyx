@@ -4,16 +4,16 @@ import numpy as np
 from libc.math cimport log
 from libc.string cimport memcpy, memset
 
-from sgmc.samplers.bases.adaptation cimport factorise
+from sgmc.core.linalg cimport factorise
 from sgmc.core.contract cimport OK, Batch, Gradient, Metric, all_rows, next_tile
 
 # half a difference of curvatures, in units of the metric: float32 tables want no less
-cdef double NEARBY = 1e-3
+cdef double INFORMATION_DIFFERENCE = 1e-3
 
 
 cdef class Fisher(Metric):
-    """G(x) = sum_i J_i' w_i(x) J_i + P with the information w_i of each row (`Model.informations`)
-    and the prior's P.
+    """G(x) = sum_i J_i' w_i(x) J_i + P with the information w_i of each row
+    (`Model.expected_curvatures`) and the prior's P.
 
     P is diagonal, the size of the prior's curvature where the chain starts: an accept-reject step
     is exact for any metric, and so is the diffusion.  Going to a place touches all rows.
@@ -29,9 +29,10 @@ cdef class Fisher(Metric):
     c-th column r_c of R, dM = -M dG M and dC = C low(C^-1 dG C^-T), low halving the diagonal
     (Murray 2016, arXiv 1602.07527), give
 
-        sum_j dM_ij/dx_j = -[M sum_c (D_c G) r_c]_i,    sum_j dR_ji/dx_j = -sum_{c<i} r_i' (D_c G) r_c - r_i' (D_i G) r_i / 2.
+        sum_j dM_ij/dx_j = -[M sum_c (D_c G) r_c]_i,
+        sum_j dR_ji/dx_j = -sum_{c<i} r_i' (D_c G) r_c - r_i' (D_i G) r_i / 2.
 
-    D_c G is a symmetric difference of informations: 2 d evaluations of them, which serve models of
+    D_c G is a symmetric difference of expected curvatures: 2 d evaluations, which serve models of
     any width, and which count as so many rows touched.
 
     Parameters
@@ -70,9 +71,9 @@ cdef class Fisher(Metric):
         else:
             if not self.based:
                 everything.scale, self.based = 0.5, True
-                self.inform(x, &everything, &self.base[0, 0])
+                self.expected_information(x, &everything, &self.base[0, 0])
             memcpy(&self.C[0, 0], &self.base[0, 0], d * d * sizeof(double))
-        self.inform(x, &self.rows, &self.C[0, 0])
+        self.expected_information(x, &self.rows, &self.C[0, 0])
         for j in range(d):
             for k in range(j + 1):
                 self.C[j, k] = self.C[k, j]
@@ -80,19 +81,21 @@ cdef class Fisher(Metric):
         factorise(&self.C[0, 0], d)
         return OK
 
-    cdef int inform(self, const double *x, const Batch *rows, double *H) except -1 nogil:
+    cdef int expected_information(self, const double *x, const Batch *rows,
+                                  double *H) except -1 nogil:
         """Upper triangle of H += scale sum_i J_i' w_i J_i."""
         cdef Batch tile
         cdef Py_ssize_t at = 0, i, size = self.gradient.model.width ** 2
         while next_tile(rows, self.gradient.model.tile, &at, &tile):
-            self.gradient.model.informations(x, &tile, &self.gradient.scratch, &self.curvature[0])
+            self.gradient.model.expected_curvatures(x, &tile, &self.gradient.scratch,
+                                                    &self.curvature[0])
             for i in range(tile.m * size if tile.scale != 1 else 0):
                 self.curvature[i] *= tile.scale
             self.gradient.model.add_curvatures(&tile, &self.gradient.scratch, &self.curvature[0], H)
         self.gradient.touched += rows.m
         return OK
 
-    cdef int bend(self) except -1 nogil:
+    cdef int differentiate(self) except -1 nogil:
         """columns and bent at the place."""
         cdef Batch tile
         cdef Py_ssize_t at = 0, c, d = self.dim
@@ -103,23 +106,23 @@ cdef class Fisher(Metric):
             self.root(&self.hold[0], &self.columns[c, 0])
         while next_tile(&self.rows, self.gradient.model.tile, &at, &tile):
             for c in range(d):
-                self.bend_tile(&tile, c)
+                self.differentiate_tile(&tile, c)
         self.gradient.touched += 2 * d * self.rows.m
         return OK
 
-    cdef int bend_tile(self, const Batch *tile, Py_ssize_t c) except -1 nogil:
+    cdef int differentiate_tile(self, const Batch *tile, Py_ssize_t c) except -1 nogil:
         """bent_c += scale sum_i J_i' (D_c w_i) J_i r_c over a tile."""
         cdef Py_ssize_t i, j, k, l, w = self.gradient.model.width
         cdef double *eta = &self.gradient.residual[0]
-        cdef double factor = tile.scale / (2 * NEARBY)
+        cdef double factor = tile.scale / (2 * INFORMATION_DIFFERENCE)
         cdef double total
         for j in range(self.dim):
-            self.ahead[j] = self.place[j] + NEARBY * self.columns[c, j]
-            self.behind[j] = self.place[j] - NEARBY * self.columns[c, j]
-        self.gradient.model.informations(&self.ahead[0], tile, &self.gradient.scratch,
-                                         &self.curvature[0])
-        self.gradient.model.informations(&self.behind[0], tile, &self.gradient.scratch,
-                                         &self.other[0])
+            self.ahead[j] = self.place[j] + INFORMATION_DIFFERENCE * self.columns[c, j]
+            self.behind[j] = self.place[j] - INFORMATION_DIFFERENCE * self.columns[c, j]
+        self.gradient.model.expected_curvatures(&self.ahead[0], tile, &self.gradient.scratch,
+                                                &self.curvature[0])
+        self.gradient.model.expected_curvatures(&self.behind[0], tile, &self.gradient.scratch,
+                                                &self.other[0])
         self.gradient.model.predictors(&self.columns[c, 0], tile, &self.gradient.scratch, eta)
         for i in range(tile.m):
             for k in range(w):
@@ -133,7 +136,7 @@ cdef class Fisher(Metric):
 
     cdef int divergence(self, double *out) except -1 nogil:
         cdef Py_ssize_t j, c
-        self.bend()
+        self.differentiate()
         for j in range(self.dim):
             self.ahead[j] = 0
             for c in range(self.dim):
@@ -143,7 +146,7 @@ cdef class Fisher(Metric):
     cdef int root_divergence(self, double *out) except -1 nogil:
         cdef Py_ssize_t i, j, c
         cdef double total
-        self.bend()
+        self.differentiate()
         for i in range(self.dim):
             out[i] = 0
             for c in range(i + 1):

@@ -18,7 +18,7 @@ from sgmc.errors import ArgumentError
 from sgmc.core.blas import one_blas_thread
 from sgmc.coordinates.whitening import eigenvalue_range
 
-JITTER = 0.1  # sd of the starts of chains, in free numbers, where nothing else is known
+START_SD = 0.1  # sd of the starts of chains, in free numbers, where nothing else is known
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,12 @@ class FreeCoordinates:
         )
 
     @cached_property
-    def stiffness(self):
+    def max_precision(self):
         """The largest precision of the approximation in x; 1 where it is whitened or unknown."""
         return self.precisions[1]
 
     @property
-    def softness(self):
+    def min_precision(self):
         """The smallest."""
         return self.precisions[0]
 
@@ -154,7 +154,7 @@ class FreeCoordinates:
         """
         if self.whitened:
             return z
-        return self.from_free(self.centre + (self.white @ z if self.scaled else JITTER * z))
+        return self.from_free(self.centre + (self.white @ z if self.scaled else START_SD * z))
 
     def spread(self, x):
         """A, where the covariance of x is approximately A A'."""

@@ -10,8 +10,8 @@ from sgmc.errors import ArgumentError
 
 LOW = {"positive": 0.0, "simplex": 0.0, "mirrored": 0.0}
 HIGH = {"simplex": 1.0, "mirrored": 1.0}
-ROWS = ("ordered", "simplex", "mirrored")  # along the last axis
-SUMS = ("simplex", "mirrored")  # of one: a number less is free
+ROW_BLOCKS = ("ordered", "simplex", "mirrored")  # along the last axis
+SUM_BLOCKS = ("simplex", "mirrored")  # of one: a number less is free
 
 
 class Layout:
@@ -85,7 +85,7 @@ class Layout:
                 f"constraints[{name!r}]={wanted!r} must be 'positive', 'ordered', 'ascending', "
                 "'simplex', 'mirrored' or ('interval', low, high)"
             )
-        if kind in ROWS and (not self.shapes[name] or self.shapes[name][-1] < 2):
+        if kind in ROW_BLOCKS and (not self.shapes[name] or self.shapes[name][-1] < 2):
             raise ArgumentError(
                 f"constraints[{name!r}]: a parameter of shape {self.shapes[name]} has no two "
                 f"numbers that could be {kind}"
@@ -109,7 +109,7 @@ class Layout:
         for name, shape in self.shapes.items():
             kind, low, high = self.constraints.get(name, ("free", 0.0, 0.0))
             size = int(np.prod(shape))
-            length = shape[-1] if kind in ROWS else size
+            length = shape[-1] if kind in ROW_BLOCKS else size
             if kind == "ascending":
                 kind, low = "ordered", float(shape[1])
             found += [(name, (kind, length, low, high))] * (size // length if length else 0)
@@ -128,7 +128,7 @@ class Layout:
         dropped, at = set(), 0
         for _, (kind, length, *_) in self.blocks():
             at += length
-            dropped |= {at - 1} if kind in SUMS else set()
+            dropped |= {at - 1} if kind in SUM_BLOCKS else set()
         return [name for j, name in enumerate(self.names) if j not in dropped]
 
     @property
@@ -140,7 +140,7 @@ class Layout:
     def logs(self):
         """Which free numbers are logs of positive parameters, a boolean array."""
         kinds = [
-            [kind == "positive"] * (length - (kind in SUMS))
+            [kind == "positive"] * (length - (kind in SUM_BLOCKS))
             for _, (kind, length, *_) in self.blocks()
         ]
         return np.array([one for block in kinds for one in block], dtype=bool)

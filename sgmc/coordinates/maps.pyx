@@ -158,7 +158,7 @@ cdef class Warp(Map):
         self.first, self.step = grid[0], (grid[len(grid) - 1] - grid[0]) / self.last
 
     cdef void at(self, Py_ssize_t j, double x, double *t, double *slope,
-                 double *bend) noexcept nogil:
+                 double *d_log_slope) noexcept nogil:
         """t_j, t_j' and (log t_j')' at x."""
         cdef double place = (x - self.first) / self.step, a, b, g, h = self.step
         cdef Py_ssize_t k = <Py_ssize_t> place if place > 0 else 0
@@ -168,7 +168,7 @@ cdef class Warp(Map):
         if outside:
             slope[0] = exp(self.log_slopes[j, k])
             t[0] = self.values[j, k] + slope[0] * a * h
-            bend[0] = 0
+            d_log_slope[0] = 0
             return
         b = 1 - a
         t[0] = ((1 + 2 * a) * b * b * self.values[j, k] + a * a * (3 - 2 * a) * self.values[j, k
@@ -178,14 +178,14 @@ cdef class Warp(Map):
              + a * a * (3 - 2 * a) * self.log_slopes[j, k + 1]
              + h * a * b * (b * self.bends[j, k] - a * self.bends[j, k + 1]))
         slope[0] = exp(g)
-        bend[0] = (6 * a * b * (self.log_slopes[j, k + 1] - self.log_slopes[j, k]) / h
+        d_log_slope[0] = (6 * a * b * (self.log_slopes[j, k + 1] - self.log_slopes[j, k]) / h
                    + b * (1 - 3 * a) * self.bends[j, k] + a * (3 * a - 2) * self.bends[j, k + 1])
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         cdef Py_ssize_t j
-        cdef double slope, bend
+        cdef double slope, d_log_slope
         for j in range(self.walls):
-            self.at(j, x[j], &theta[j], &slope, &bend)
+            self.at(j, x[j], &theta[j], &slope, &d_log_slope)
             if log_jacobian != NULL:
                 log_jacobian[0] += log(slope)
         for j in range(self.walls, self.dim):
@@ -194,20 +194,20 @@ cdef class Warp(Map):
 
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef Py_ssize_t j
-        cdef double t, slope, bend
+        cdef double t, slope, d_log_slope
         for j in range(self.dim):
             v_theta[j] = v[j]
             if j < self.walls:
-                self.at(j, x[j], &t, &slope, &bend)
+                self.at(j, x[j], &t, &slope, &d_log_slope)
                 v_theta[j] *= slope
         return OK
 
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t j
-        cdef double t, slope, bend
+        cdef double t, slope, d_log_slope
         for j in range(self.walls):
-            self.at(j, x[j], &t, &slope, &bend)
-            grad_x[j] += slope * grad_theta[j] + bend
+            self.at(j, x[j], &t, &slope, &d_log_slope)
+            grad_x[j] += slope * grad_theta[j] + d_log_slope
         for j in range(self.walls, self.dim):
             grad_x[j] += grad_theta[j]
         return OK
@@ -220,18 +220,18 @@ cdef class Warp(Map):
         out = np.array(x, dtype=float)
         cdef double[:, ::1] points = out.reshape(-1, self.dim)
         cdef Py_ssize_t i, j
-        cdef double slope, bend
+        cdef double slope, d_log_slope
         for i in range(points.shape[0]):
             for j in range(self.walls):
-                self.at(j, points[i, j], &points[i, j], &slope, &bend)
+                self.at(j, points[i, j], &points[i, j], &slope, &d_log_slope)
         return np.asarray(points).reshape(out.shape)
 
     def slopes(self, x):
         """dtheta_j/dx_j at a point x (dim,)."""
-        cdef double t, bend
+        cdef double t, d_log_slope
         cdef double[::1] slope = np.ones(self.dim), point = np.array(x, dtype=float)
         for j in range(self.walls):
-            self.at(j, point[j], &t, &slope[j], &bend)
+            self.at(j, point[j], &t, &slope[j], &d_log_slope)
         return np.asarray(slope)
 
     def inverse(self, theta):

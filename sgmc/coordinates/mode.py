@@ -7,11 +7,11 @@ import numpy as np
 from scipy import linalg
 
 from sgmc.core.expansion import expand
+from sgmc.core.limits import MAX_LOG
 from sgmc.errors import DataError, ModeWarning
 
-SUBSET = 20_000  # rows of the warm start, when there are several times as many
-TOLERANCE = 1e-6  # distance to the mode in posterior sds at which Newton stops
-LARGEST = 700.0  # log of a parameter beyond which exp would overflow
+WARM_START_ROWS = 20_000  # rows of the warm start, when there are several times as many
+MODE_TOLERANCE = 1e-6  # distance to the mode in posterior sds at which Newton stops
 # a Laplace prior's |b| is sqrt(b^2 + (0.1 scale)^2) for the search alone: it has no curvature at 0
 SMOOTHING = 0.1
 
@@ -72,7 +72,7 @@ class PriorTerms:
         curvatures are those of quadratic majorisers.
         """
         linear = self.rows @ theta
-        natural = np.where(self.logged, np.exp(np.minimum(linear, LARGEST)), linear)
+        natural = np.where(self.logged, np.exp(np.minimum(linear, MAX_LOG)), linear)
         unit = np.where(self.logged, natural, 1.0)
         e = (natural - self.location) / self.scale
         value, weight = np.zeros_like(e), np.zeros_like(e)
@@ -95,7 +95,7 @@ class PriorTerms:
         curvature[gamma] = e[gamma]
         inverse = is_["inverse_gamma"]  # of logs: -a u - scale exp(-u) in all
         shape, log_e = self.df[inverse], linear[inverse] - np.log(self.scale[inverse])
-        curvature[inverse] = np.exp(np.minimum(-log_e, LARGEST))
+        curvature[inverse] = np.exp(np.minimum(-log_e, MAX_LOG))
         value[inverse] = -(shape + 1) * log_e - curvature[inverse]
         slope[inverse] = curvature[inverse] - shape - 1
         gradient = self.rows.T @ (slope + self.logged)
@@ -125,7 +125,7 @@ def solve(precision, vector):
     return linalg.cho_solve(factor, vector / scale) / scale
 
 
-def newton(model, prior, start, rows=0, tolerance=TOLERANCE, limit=100, free=None):
+def newton(model, prior, start, rows=0, tolerance=MODE_TOLERANCE, limit=100, free=None):
     """Damped Newton ascent of log-likelihood (of the first `rows` rows, scaled) plus log prior.
 
     Where the curvature is not positive definite, as it may be far from the mode if the density is
@@ -191,7 +191,7 @@ def find_mode(model, prior, start, shuffled=True):
 
 def subset(model):
     """Rows of the warm start, or 0 where there are too few to bother."""
-    rows = max(SUBSET, 50 * model.dim)
+    rows = max(WARM_START_ROWS, 50 * model.dim)
     return rows if model.n > 5 * rows else 0
 
 

@@ -11,12 +11,13 @@ from sgmc.core.engine import full
 from sgmc.errors import ModeWarning
 from sgmc.core.blas import one_blas_thread
 
-LARGEST = 300  # free numbers up to which curvature is computed: it takes twice as many gradients
-NEARBY = 1e-5  # first step of the differences, relative where |u| > 1
-SHARE = 1e-3  # the second one, of the sds that the first found
-CLOSE = 1e-3  # distance to the mode in posterior sds at which the search stops
-NEWTON = 6  # steps of it at most
-FAR = 1e100  # of values that are not numbers: searches step back from there
+# free numbers up to which curvature is computed: it takes twice as many gradients
+MAX_CURVATURE_DIM = 300
+FIRST_DIFFERENCE = 1e-5  # first step of the differences, relative where |u| > 1
+SECOND_DIFFERENCE = 1e-3  # the second one, of the sds that the first found
+PEAK_TOLERANCE = 1e-3  # distance to the mode in posterior sds at which the search stops
+MAX_NEWTON_STEPS = 6  # steps of it at most
+INVALID_VALUE = 1e100  # of values that are not numbers: searches step back from there
 
 
 class Peak(NamedTuple):
@@ -46,7 +47,9 @@ def peak(gradient, start):
     def minus(u):
         value, g = full(gradient, u)
         return (
-            (-value, -g) if np.isfinite(value) and np.isfinite(g).all() else (FAR, np.zeros(len(u)))
+            (-value, -g)
+            if np.isfinite(value) and np.isfinite(g).all()
+            else (INVALID_VALUE, np.zeros(len(u)))
         )
 
     with one_blas_thread():
@@ -58,7 +61,7 @@ def peak(gradient, start):
             options={"maxiter": 2000, "maxcor": 30, "ftol": 1e-15},
         )
         place, distance = found.x, np.inf
-        for _ in range(NEWTON):
+        for _ in range(MAX_NEWTON_STEPS):
             precision = curvature(gradient, place)
             try:
                 factor = linalg.cho_factor(precision)
@@ -72,7 +75,7 @@ def peak(gradient, start):
                 ]
             step = linalg.cho_solve(factor, full(gradient, place)[1])
             distance = float(np.sqrt(step @ precision @ step))
-            if distance < CLOSE:
+            if distance < PEAK_TOLERANCE:
                 return Peak(place, precision), []
             place = place + step * min(1.0, 3.0 / distance)
     return Peak(place, precision), [
@@ -87,7 +90,7 @@ def curvature(gradient, u):
     """Minus the Hessian at u, by central differences of the gradient, twice: the second time with
     steps that suit the first.
     """
-    steps = NEARBY * np.maximum(1.0, np.abs(u))
+    steps = FIRST_DIFFERENCE * np.maximum(1.0, np.abs(u))
     for _ in range(2):
         columns = [
             (full(gradient, u - e)[1] - full(gradient, u + e)[1]) / (2 * h)
@@ -95,5 +98,7 @@ def curvature(gradient, u):
         ]
         matrix = 0.5 * (np.array(columns) + np.array(columns).T)
         curved = np.diagonal(matrix)
-        steps = np.where(curved > 0, SHARE / np.sqrt(np.where(curved > 0, curved, 1.0)), steps)
+        steps = np.where(
+            curved > 0, SECOND_DIFFERENCE / np.sqrt(np.where(curved > 0, curved, 1.0)), steps
+        )
     return matrix

@@ -21,20 +21,20 @@ class Scales:
         Standard deviations of the predictors.
     location, unit : float
         Of the outcomes where they are in the units of the linear predictor, else 0 and 1.
-    own : list of float
-        Units of the family's own parameters.
+    auxiliary : list of float
+        Units of the family's auxiliary parameters.
     """
 
     columns: np.ndarray
     location: float = 0.0
     unit: float = 1.0
-    own: tuple = ()
+    auxiliary: tuple = ()
 
 
 @dataclass(frozen=True)
 class PriorTable:
     """One prior a parameter, scales resolved:
-    those of the coefficients, equation by equation, then the family's own.
+    those of the coefficients, equation by equation, then the family's auxiliary ones.
 
     Attributes
     ----------
@@ -45,8 +45,8 @@ class PriorTable:
         Places of the intercepts.
     centred : bool
         Whether the intercepts' priors speak of the intercept at centred predictors.
-    own : int
-        Number of own parameters; their priors are densities of the parameters, whose logs are
+    auxiliary : int
+        Number of auxiliary parameters; their priors are densities of the parameters, whose logs are
         sampled.
     unit : str
         What autoscaled priors are scaled by, as printed.
@@ -57,7 +57,7 @@ class PriorTable:
     used: list
     intercepts: list
     centred: bool
-    own: int = 0
+    auxiliary: int = 0
     unit: str = "sd(x)"
 
     @property
@@ -82,11 +82,11 @@ class PriorTable:
                 used[j] = replace(used[j], scale=few / (alike - few) * sds[j], nonzero=None)
         return replace(self, used=used)
 
-    def told(self):
+    def described(self):
         """All of them in a line: the distinct ones of the slopes,
-        the intercept's and own parameters'.
+        the intercept's and auxiliary parameters'.
         """
-        coefficients = len(self.names) - self.own
+        coefficients = len(self.names) - self.auxiliary
         slopes = dict.fromkeys(
             str(p) for j, p in enumerate(self.specified[:coefficients]) if j not in self.intercepts
         )
@@ -111,7 +111,7 @@ class PriorTable:
     @property
     def logged(self):
         """Whether the log of a parameter is sampled, an array (parameter,)."""
-        return np.arange(len(self.names)) >= len(self.names) - self.own
+        return np.arange(len(self.names)) >= len(self.names) - self.auxiliary
 
     def columns(self, attribute):
         """One attribute of all used priors, as a list."""
@@ -125,7 +125,7 @@ def resolve(prior, data, family, scales):
     ----------
     prior : None, str, PriorSpec or dict
         A single prior is for the slopes; ``"flat"`` (and ``flat()``) is for all parameters.  Keys
-        of a dict are terms, columns, ``"Intercept"``, own parameters, or ``"*"`` for all other
+        of a dict are terms, columns, ``"Intercept"``, auxiliary parameters, ``"*"`` for all other
         slopes.
     data : RegressionData
     family : Family
@@ -137,10 +137,10 @@ def resolve(prior, data, family, scales):
         For an unknown key, a prior that is none, or one that does not suit its parameter.
     """
     d, names = data.d, data.parameter_names(family)
-    coefficients = len(names) - len(family.own)
+    coefficients = len(names) - len(family.auxiliary)
     intercepts = [] if data.intercept is None else list(range(data.intercept, coefficients, d))
     slopes = [j for j in range(coefficients) if j not in intercepts]
-    specified = [SLOPE] * coefficients + [own.prior for own in family.own]
+    specified = [SLOPE] * coefficients + [one.prior for one in family.auxiliary]
     for j in intercepts:
         specified[j] = (
             normal(scales.location, 2.5, autoscale=True) if family.identity else CENTRED_INTERCEPT
@@ -157,7 +157,7 @@ def resolve(prior, data, family, scales):
     ]
     used = [
         replace(p, scale=p.scale * unit, slab=p.slab * unit, autoscale=False) if p.autoscale else p
-        for p, unit in zip(specified, [*units, *scales.own])
+        for p, unit in zip(specified, [*units, *scales.auxiliary])
     ]
     return PriorTable(
         names,
@@ -165,7 +165,7 @@ def resolve(prior, data, family, scales):
         used,
         intercepts,
         named.isdisjoint(intercepts),
-        len(family.own),
+        len(family.auxiliary),
         "sd(y) and sd(x)" if family.identity else "sd(x)",
     )
 
@@ -175,7 +175,7 @@ def places_of(data, family):
     of a name, one.
     """
     d, names = data.d, data.parameter_names(family)
-    coefficients = len(names) - len(family.own)
+    coefficients = len(names) - len(family.auxiliary)
     columns = {name: [j] for j, name in enumerate(data.names)}
     terms = {term: range(*columns.indices(d)) for term, columns in data.terms.items()}
     everywhere = {
@@ -207,7 +207,7 @@ def wishes(prior, slopes, places, data):
 
 def check(specified, names, slopes, family):
     """Refuse priors that do not suit their parameters."""
-    coefficients = len(names) - len(family.own)
+    coefficients = len(names) - len(family.auxiliary)
     for j, (name, one) in enumerate(zip(names, specified)):
         if one.family == "horseshoe" and j not in slopes:
             raise ArgumentError(
@@ -223,11 +223,11 @@ def check(specified, names, slopes, family):
                 f"prior: {one} is for positive parameters, {name!r} is a coefficient; use e.g. "
                 "sgmc.normal(0, 2.5)"
             )
-    for own, one in zip(family.own, specified[coefficients:]):
-        if own.proper and one.family == "flat":
+    for one, prior in zip(family.auxiliary, specified[coefficients:]):
+        if one.proper and prior.family == "flat":
             raise ArgumentError(
-                f"prior: a flat one of {own.name!r} makes the posterior improper; use e.g. "
-                f"prior={{'*': 'flat', {own.name!r}: sgmc.{own.prior}}}"
+                f"prior: a flat one of {one.name!r} makes the posterior improper; use e.g. "
+                f"prior={{'*': 'flat', {one.name!r}: sgmc.{one.prior}}}"
             )
 
 

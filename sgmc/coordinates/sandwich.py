@@ -114,7 +114,13 @@ def sandwich_coordinates(mode, back, V, rotate, logs=0):
         )
     L = scale[:, None] * vectors * np.sqrt(mu)
     common = dict(
-        L=L, origin=mode.theta, back=back, white=back @ L, stiffness=1.0, softness=1.0, logs=logs
+        L=L,
+        origin=mode.theta,
+        back=back,
+        white=back @ L,
+        max_precision=1.0,
+        min_precision=1.0,
+        logs=logs,
     )
     if rotate:
         return Coordinates(

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.core.design import products
+from sgmc.core.limits import CHUNK_NUMBERS, CHUNK_ROWS
 from sgmc.errors import DataError, SeparationWarning
 from sgmc.coordinates.mode import newton
 
-CHUNK = 1 << 16
-NUMBERS = 1 << 21  # a chunk of a wide table has fewer rows
 SUSPECT = 0.1  # share of misclassified rows below which complete separation is worth a second look
 # contrary outcomes up to which a coefficient's posterior is markedly skewed (skewness 1/sqrt(k))
-FEW = 4
+FEW_CONTRARY = 4
 
 
 @dataclass(frozen=True)
@@ -149,8 +148,8 @@ def linear_predictor(model, theta):
 
 
 def lopsided_columns(X, successes, failures):
-    """Walls of a table: two-valued columns, one of whose values occurs at most FEW times with one
-    of the outcomes.
+    """Walls of a table: two-valued columns, one of whose values occurs at most FEW_CONTRARY times
+    with one of the outcomes.
     """
     columns, low, high, cells = (stored_pairs if hasattr(X, "indptr") else pairs)(
         X, successes, failures
@@ -158,7 +157,9 @@ def lopsided_columns(X, successes, failures):
     contrary = cells.min(axis=1)
     side = contrary.argmin(axis=0)  # 0: the high value is lopsided
     tried = cells.any(axis=1).all(axis=0)  # each value has outcomes: rows may be without trials
-    found = np.flatnonzero(tried & (contrary.min(axis=0) <= FEW) & (contrary[0] != contrary[1]))
+    found = np.flatnonzero(
+        tried & (contrary.min(axis=0) <= FEW_CONTRARY) & (contrary[0] != contrary[1])
+    )
     # sign of the linear predictor of the usual outcome
     usual = np.where(cells[:, 0] > cells[:, 1], 1, -1)
     return [
@@ -188,7 +189,7 @@ def pairs(X, successes, failures):
     head = X[:1000]
     # hardly more than wanted
     columns = np.flatnonzero(((head == head.min(axis=0)) | (head == head.max(axis=0))).all(axis=0))
-    step = max(1, min(CHUNK, NUMBERS // max(len(columns), 1)))
+    step = max(1, min(CHUNK_ROWS, CHUNK_NUMBERS // max(len(columns), 1)))
     chunks = [slice(a, a + step) for a in range(0, len(successes), step)]
     low = np.min([X[c, columns].min(axis=0) for c in chunks], axis=0)
     high = np.max([X[c, columns].max(axis=0) for c in chunks], axis=0)

@@ -22,14 +22,14 @@ from sgmc.coordinates.mode import Mode
 from sgmc.coordinates.walls import quantiles
 
 LOG_LOCAL = np.linspace(-14.0, 14.0, 113)  # nodes of log(local scale), whose density is 1/(pi cosh)
-EXPANSIONS = 10  # of the likelihood at most, each with
-SWEEPS = 100  # of expectation propagation at most
-DAMPING = 0.5
-SETTLED = 1e-3  # change of a mean or sd, in sds, at which they end
+MAX_EXPANSIONS = 10  # of the likelihood at most, each with
+MAX_EP_SWEEPS = 100  # of expectation propagation at most
+EP_DAMPING = 0.5
+EP_TOLERANCE = 1e-3  # change of a mean or sd, in sds, at which they end
 GRID = np.linspace(-7.5, 7.5, 3841)
 # the map's density has b^2 + (0.01 scale)^2 for b^2: nodes are a tenth of that apart there
 ROUNDED = 0.01
-REACH = 9.0  # cavity sds to either side
+GRID_REACH = 9.0  # cavity sds to either side
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Cavity:
 
     def quantiles(self):
         """See `fitting.walls.quantiles`."""
-        ends = self.place - REACH * self.sd, self.place + REACH * self.sd
+        ends = self.place - GRID_REACH * self.sd, self.place + GRID_REACH * self.sd
         fine = self.prior.scale * np.sinh(
             np.linspace(*np.arcsinh(np.array(ends) / self.prior.scale), 8001)
         )
@@ -106,7 +106,7 @@ def propagate(precision, slope, where, scale, slab, site):
     """
     p, h = site
     before = np.inf, 1.0
-    for _ in range(SWEEPS):
+    for _ in range(MAX_EP_SWEEPS):
         full, right = precision.copy(), slope.copy()
         full[where, where] += p
         right[where] += h
@@ -122,12 +122,12 @@ def propagate(precision, slope, where, scale, slab, site):
             (np.abs(now - before[0]) / np.sqrt(variance)).max(),
             np.abs(variance / before[1] - 1).max(),
         )
-        if moved < SETTLED:
+        if moved < EP_TOLERANCE:
             break
         before = now, variance
         new = np.maximum(1 / variance - outer, 1e-6 * outer)
-        p = (1 - DAMPING) * p + DAMPING * new
-        h = (1 - DAMPING) * h + DAMPING * ((new + outer) * now - outer * place)
+        p = (1 - EP_DAMPING) * p + EP_DAMPING * new
+        h = (1 - EP_DAMPING) * h + EP_DAMPING * ((new + outer) * now - outer * place)
     return (p, h), (place, 1 / outer), mean
 
 
@@ -147,7 +147,7 @@ def without_poles(model, terms, mode, search):
     where, used = terms.table.shrunk, [terms.table.used[j] for j in terms.table.shrunk]
     scale, slab = (np.array([getattr(p, name) for p in used]) for name in ("scale", "slab"))
     p, h = 1 / terms.scale[where] ** 2, np.zeros(len(where))
-    for _ in range(EXPANSIONS):
+    for _ in range(MAX_EXPANSIONS):
         # positive definite far from the mode, too
         precision = expand(model, mode.theta, expected=True)[2] + mode.prior
         slope = precision @ mode.theta
@@ -157,7 +157,7 @@ def without_poles(model, terms, mode, search):
         terms.stand_in(h / p, 1 / np.sqrt(p))
         moved = np.abs(mean - mode.theta) * np.sqrt(np.diag(mode.precision))
         mode = search(mean)[0]
-        if moved.max() < SETTLED:
+        if moved.max() < EP_TOLERANCE:
             break
     return mode, [Cavity(*one) for one in zip(used, place, np.sqrt(variance))]
 
@@ -182,7 +182,13 @@ def shrunk_coordinates(mode, back, cavities, where, rotate, logs):
     sd[:k] = np.sqrt(values**2 @ weight - (values @ weight) ** 2)
     warp = Warp(d, GRID, values, log_slopes, bends)
     common = dict(
-        L=L, origin=origin, back=back, white=back @ L * sd, stiffness=1.0, softness=1.0, logs=logs
+        L=L,
+        origin=origin,
+        back=back,
+        white=back @ L * sd,
+        max_precision=1.0,
+        min_precision=1.0,
+        logs=logs,
     )
     if rotate:
         return Coordinates(

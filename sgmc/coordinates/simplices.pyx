@@ -12,10 +12,11 @@ import numpy as np
 from libc.math cimport exp, log
 
 from sgmc.coordinates.constraints import Constrained
+from sgmc.core import limits
 from sgmc.core.contract cimport OK, Map
 from sgmc.coordinates.metrics import LogRatios, Logs, Positive, Simplex
 
-cdef double SMALLEST = 1e-290     # of probabilities: a gradient of order 1 / theta is finite
+cdef double SMALLEST_PROBABILITY = limits.SMALLEST_PROBABILITY
 
 
 cdef class Simplices(Map):
@@ -85,7 +86,7 @@ cdef class ExpandedMean(Simplices):
         for k in range(K):
             S += x[k]
         for k in range(K):
-            theta[k] = max(x[k] / S, SMALLEST)
+            theta[k] = max(x[k] / S, SMALLEST_PROBABILITY)
         return (self.total[r] - K) * log(S) - S
 
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
@@ -109,7 +110,7 @@ cdef class ExpandedMean(Simplices):
             for k in range(self.length[r]):
                 S += x[at + k]
             for k in range(self.length[r]):
-                mean += max(x[at + k] / S, SMALLEST) * grad_theta[at + k]
+                mean += max(x[at + k] / S, SMALLEST_PROBABILITY) * grad_theta[at + k]
             mean -= self.total[r] - self.length[r]
             for k in range(self.length[r]):
                 grad_x[at + k] += (grad_theta[at + k] - mean) / S - 1
@@ -136,7 +137,7 @@ cdef class ExpandedNatural(Simplices):
             S += exp(x[k])
             total += x[k]
         for k in range(K):
-            theta[k] = max(exp(x[k]) / S, SMALLEST)
+            theta[k] = max(exp(x[k]) / S, SMALLEST_PROBABILITY)
         return total + (self.total[r] - K) * log(S) - S
 
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
@@ -160,7 +161,7 @@ cdef class ExpandedNatural(Simplices):
             for k in range(self.length[r]):
                 S += exp(x[at + k])
             for k in range(self.length[r]):
-                mean += max(exp(x[at + k]) / S, SMALLEST) * grad_theta[at + k]
+                mean += max(exp(x[at + k]) / S, SMALLEST_PROBABILITY) * grad_theta[at + k]
             mean -= self.total[r] - self.length[r]
             for k in range(self.length[r]):
                 grad_x[at + k] += exp(x[at + k]) * ((grad_theta[at + k] - mean) / S - 1) + 1
@@ -184,9 +185,9 @@ cdef class ReducedMean(Simplices):
         cdef Py_ssize_t k, last = self.length[r] - 1
         theta[last] = 1
         for k in range(last):
-            theta[k] = max(x[k], SMALLEST)
+            theta[k] = max(x[k], SMALLEST_PROBABILITY)
             theta[last] -= x[k]
-        theta[last] = max(theta[last], SMALLEST)
+        theta[last] = max(theta[last], SMALLEST_PROBABILITY)
         return 0
 
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:

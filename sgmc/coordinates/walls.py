@@ -18,8 +18,8 @@ from sgmc.coordinates.whitening import Coordinates, whitener
 from sgmc.coordinates.mode import Mode
 
 GRID = np.linspace(-7.5, 7.5, 961)
-FARTHEST = 12.0  # prior scales kept on the free side
-STEEPEST = 60.0  # log density lost at the end of the other side
+FREE_SIDE_REACH = 12.0  # prior scales kept on the free side
+WALLED_SIDE_LOSS = 60.0  # log density lost at the end of the other side
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class Ramp:
 
     def quantiles(self):
         """t, log dt/dx and its derivative at GRID, for x standard normal."""
-        near = self.wall - STEEPEST / (self.rows - self.contrary)
+        near = self.wall - WALLED_SIDE_LOSS / (self.rows - self.contrary)
         turn = self.wall + 30.0
-        far = max(turn + 1.0, self.location + FARTHEST * self.prior.scale)
+        far = max(turn + 1.0, self.location + FREE_SIDE_REACH * self.prior.scale)
         return quantiles(
             self.log,
             np.unique(
@@ -160,7 +160,9 @@ def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept, rot
     sd[: len(columns)] = np.sqrt(values**2 @ weight - (values @ weight) ** 2)
     A, b = basis @ spread, basis @ psi
     warp = Warp(d, GRID, values, log_slopes, bends)
-    common = dict(L=A, origin=b, back=back, white=back @ A * sd, stiffness=1.0, softness=1.0)
+    common = dict(
+        L=A, origin=b, back=back, white=back @ A * sd, max_precision=1.0, min_precision=1.0
+    )
     if rotate:
         return Coordinates(
             rotated=True, map=warp, to_theta=back @ A, theta_centre=back @ b, **common

@@ -3,11 +3,9 @@ import numpy as np
 
 from libc.string cimport memset
 
+from sgmc.coordinates.stack cimport MAX_STACKED
 from sgmc.core.contract cimport OK, Map
 
-cdef enum:
-    # coordinates: chains share a map, so what lies between is on the stack, 16 kB each
-    LONGEST = 2048
 
 
 cdef class Warped(Map):
@@ -22,15 +20,16 @@ cdef class Warped(Map):
     Raises
     ------
     ValueError
-        If their lengths differ or are over LONGEST.
+        If their lengths differ or are over MAX_STACKED.
     """
 
     cdef readonly Map outer, inner
 
     def __init__(self, Map outer, Map inner):
-        if outer.dim != inner.size or not inner.diagonal or max(inner.dim, inner.size) > LONGEST:
+        if (outer.dim != inner.size or not inner.diagonal
+                or max(inner.dim, inner.size) > MAX_STACKED):
             raise ValueError(f"maps of {outer.dim} and {inner.size} coordinates: equally many, at "
-                             f"most {LONGEST}, the inner diagonal")
+                             f"most {MAX_STACKED}, the inner diagonal")
         self.outer, self.inner = outer, inner
         self.dim, self.size = inner.dim, outer.size
 
@@ -47,20 +46,20 @@ cdef class Warped(Map):
         return self.outer.jacobian(x) * self.inner.slopes(x)
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
-        cdef double[LONGEST] y
+        cdef double[MAX_STACKED] y
         self.inner.forward(x, y, log_jacobian)
         return self.outer.forward(y, theta, log_jacobian)
 
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
-        cdef double[LONGEST] y
-        cdef double[LONGEST] w
+        cdef double[MAX_STACKED] y
+        cdef double[MAX_STACKED] w
         self.inner.forward(x, y, NULL)
         self.inner.push(x, v, w)
         return self.outer.push(y, w, v_theta)
 
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
-        cdef double[LONGEST] y
-        cdef double[LONGEST] slope
+        cdef double[MAX_STACKED] y
+        cdef double[MAX_STACKED] slope
         self.inner.forward(x, y, NULL)
         memset(slope, 0, self.inner.size * sizeof(double))
         self.outer.pull(y, grad_theta, slope)

@@ -1,7 +1,7 @@
 """Coordinates of a fit: the user's theta, the table's phi, the model's natural ones,
 and the sampler's x.
 
-theta has the logs of a family's own parameters, which are reported as they are.  theta = T phi
+theta has the logs of auxiliary parameters, which are reported as they are.  theta = T phi
 undoes the centring of the columns.  The model's natural coordinates y are phi itself, or, where the
 package made the table and may rotate it, phi = origin + L y.  A map leads from x to y; it is the
 identity (None) where whitening was left to the rotation.
@@ -19,7 +19,7 @@ from sgmc.errors import ConditionWarning, DataError
 from sgmc.core.blas import one_blas_thread
 
 PRIOR_ALONE = 0.99  # share of a direction's precision that comes from the prior
-ALIKE = 1e-9  # distance of such a share from 1 within which directions are alike
+DEGENERATE = 1e-9  # distance of such a share from 1 within which directions are alike
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Coordinates:
     white : array (d, d)
         theta's covariance, approximately white white'; for a map that is affine or None, the
         Laplace approximation.
-    stiffness, softness : float
+    max_precision, min_precision : float
         Largest and smallest precision of the approximation in x: 1 and 1 where x is whitened.
     logs : int
         How many of the last theta are logs.
@@ -57,15 +57,15 @@ class Coordinates:
     to_theta: np.ndarray
     theta_centre: np.ndarray
     white: np.ndarray
-    stiffness: float
-    softness: float
+    max_precision: float
+    min_precision: float
     logs: int = 0
     scaled = True  # the Gaussian approximation is known
 
     @property
     def whitened(self):
         """Whether x is about standard normal under the posterior."""
-        return self.stiffness == self.softness == 1.0
+        return self.max_precision == self.min_precision == 1.0
 
     @property
     def spread_of_logs(self):
@@ -96,7 +96,7 @@ class Coordinates:
             return self.natural(x) @ self.to_theta.T + self.theta_centre
 
     def reported(self, x):
-        """The same, own parameters instead of their logs."""
+        """The same, auxiliary parameters instead of their logs."""
         theta = self.theta(x)
         if self.logs:
             theta[..., -self.logs :] = np.exp(theta[..., -self.logs :])
@@ -155,7 +155,7 @@ def whitener(mode):
                 "the posterior's precision is singular to rounding: predictors are collinear, or "
                 "fit the outcome exactly; drop some of them"
             ) from None
-        alike = np.flatnonzero(share > 1 - ALIKE)
+        alike = np.flatnonzero(share > 1 - DEGENERATE)
         if len(alike):  # any basis of them would do; without a rule rounding chooses it
             Q, R, _ = linalg.qr(vectors[:, alike].T, pivoting=True)
             vectors[:, alike] = vectors[:, alike] @ (Q * np.where(np.diag(R) < 0, -1.0, 1.0))
@@ -195,19 +195,19 @@ def coordinates(mode, back, precondition, rotate, logs=0):
             map=None,
             to_theta=back @ L,
             theta_centre=back @ m,
-            stiffness=1.0,
-            softness=1.0,
+            max_precision=1.0,
+            min_precision=1.0,
             **common,
         )
     common.update(rotated=False, to_theta=back, theta_centre=np.zeros(d))
     if precondition == "dense":
-        return Coordinates(map=Affine(m, L), stiffness=1.0, softness=1.0, **common)
+        return Coordinates(map=Affine(m, L), max_precision=1.0, min_precision=1.0, **common)
     if precondition == "diag":
         scale = 1 / np.sqrt(np.diag(mode.precision))
         soft, stiff = eigenvalue_range(mode.precision * np.outer(scale, scale))
-        return Coordinates(map=Scaling(m, scale), stiffness=stiff, softness=soft, **common)
+        return Coordinates(map=Scaling(m, scale), max_precision=stiff, min_precision=soft, **common)
     soft, stiff = eigenvalue_range(mode.precision)
-    return Coordinates(map=None, stiffness=stiff, softness=soft, **common)
+    return Coordinates(map=None, max_precision=stiff, min_precision=soft, **common)
 
 
 def eigenvalue_range(matrix):
@@ -217,9 +217,9 @@ def eigenvalue_range(matrix):
     return max(values[0], 1e-12 * values[-1]), values[-1]
 
 
-def collinearity(mode, names, rows, own=0):
+def collinearity(mode, names, rows, auxiliary=0):
     """A ConditionWarning, in a list, where some direction is informed by the prior alone; the last
-    `own` names are no coefficients.
+    `auxiliary` names are no coefficients.
     """
     L, share = whitener(mode)
     alone = np.flatnonzero(share > PRIOR_ALONE)
@@ -234,7 +234,7 @@ def collinearity(mode, names, rows, own=0):
     shown = ", ".join(involved[:6]) + (
         f" and {len(involved) - 6} more" if len(involved) > 6 else ""
     )
-    if own and leading <= set(names[-own:]):
+    if auxiliary and leading <= set(names[-auxiliary:]):
         return [
             ConditionWarning(
                 f"{', '.join(sorted(leading))} {'are' if len(leading) > 1 else 'is'} informed by "

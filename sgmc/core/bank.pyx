@@ -4,7 +4,7 @@ import numpy as np
 from sgmc.core.contract cimport OK, Map
 from sgmc.core.partial cimport Partial
 
-MOST, LIMIT = 200, 1 << 26        # draws of a chain, and their bytes
+MAX_BANKED, BANK_MEMORY = 200, 1 << 26        # draws of a chain, and their bytes
 
 
 cdef class Bank(Partial):
@@ -20,7 +20,7 @@ cdef class Bank(Partial):
 
     def __init__(self, Py_ssize_t draws, Py_ssize_t thin, Map map, Py_ssize_t dim, columns):
         Partial.__init__(self, draws, thin, map, dim, columns)
-        room = 2 * max(min(MOST, LIMIT // (4 * dim)) // 2, 1)
+        room = 2 * max(min(MAX_BANKED, BANK_MEMORY // (4 * dim)) // 2, 1)
         self.whole = np.zeros((room, dim), dtype=np.float32)
         self.whole_weights, self.spacing = np.zeros(room), 1
 
@@ -29,7 +29,7 @@ cdef class Bank(Partial):
         """The whole draws, (k, dim), and their weights, (k,)."""
         return np.array(self.whole[:self.stored]), np.array(self.whole_weights[:self.stored])
 
-    cdef int take(self, const double *theta, double weight) except -1 nogil:
+    cdef int accumulate(self, const double *theta, double weight) except -1 nogil:
         cdef Py_ssize_t j, k
         if self.kept % self.spacing:
             return OK

@@ -13,7 +13,7 @@ from libc.string cimport memset
 from sgmc.core.target cimport Batch, Map, Model, Prior, Scratch, all_rows, next_tile, scratch_size
 from sgmc.errors import NotSupported
 
-LARGEST = 2048            # coordinates: there are tables of their squares
+MAX_BOUNDED_DIM = 2048            # coordinates: there are tables of their squares
 
 
 cdef double inner(Py_ssize_t dim, const double *z) noexcept nogil:
@@ -28,7 +28,7 @@ cdef double inner(Py_ssize_t dim, const double *z) noexcept nogil:
 cdef struct Columns:              # a number a row: 1 / (N p_j), S_j, K_j
     const double *weight
     const double *steep
-    const double *bend
+    const double *curvature
 
 
 cdef class Bounds:
@@ -72,9 +72,9 @@ cdef class Bounds:
             raise NotSupported("bounds for rates along straight lines behind a map that bends them")
         self.centre = np.array(centre, dtype=float)
         self.dim = self.centre.shape[0]
-        if self.dim > LARGEST:
+        if self.dim > MAX_BOUNDED_DIM:
             raise NotSupported(f"bounds for rates of events in {self.dim} coordinates: at most "
-                               f"{LARGEST}")
+                               f"{MAX_BOUNDED_DIM}")
         jacobian = np.eye(self.dim) if map is None else np.asarray(map.jacobian(None))
         self.add_prior(prior, map, jacobian, hessian)
         self.add_rows(model, map, jacobian,
@@ -87,8 +87,8 @@ cdef class Bounds:
         fixed, free = ((directions.T * np.where(some, curvature, 0.0)) @ directions
                        for some in (constant, ~constant))
         largest = float(np.linalg.eigvalsh(free).max()) if free.any() else 0.0
-        self.prior_bend = np.sqrt((fixed ** 2).sum(axis=1)) + np.sqrt(np.maximum(np.diag(free), 0.0)
-                                                                      * max(largest, 0.0))
+        reached = np.sqrt(np.maximum(np.diag(free), 0.0) * max(largest, 0.0))
+        self.prior_curvature = np.sqrt((fixed ** 2).sum(axis=1)) + reached
         self.prior_norm = float(np.linalg.eigvalsh(fixed).max()) + largest if self.dim else 0.0
         self.jump = 2 * jump @ np.abs(directions)
         self.hessian = np.ascontiguousarray(fixed + free) if hessian else np.zeros((0, 0))
@@ -101,13 +101,14 @@ cdef class Bounds:
 
     def add_rows(self, Model model, Map map, jacobian, weight):
         """What the rows say."""
-        steep, bend = model.row_bounds()
+        steep, curvature = model.row_bounds()
         natural = np.zeros((model.dim, model.dim))
         score, tilt = np.zeros(self.dim), np.zeros(self.dim)
         sharp, whole = np.zeros(self.dim), np.zeros(3)
-        self.score, self.tilt, self.bend = score, tilt, sharp
+        self.score, self.tilt, self.curvature = score, tilt, sharp
         self.whole, self.noise = whole, np.zeros(self.dim)
-        sweep(self, model, map, (weight, steep, bend), natural if self.hessian.shape[0] else None)
+        sweep(self, model, map, (weight, steep, curvature),
+              natural if self.hessian.shape[0] else None)
         for one in (score, tilt, sharp, whole):
             one *= model.n
         if not np.isfinite(steep).all():
@@ -125,12 +126,12 @@ cdef class Bounds:
         constant.
         """
         own = np.asarray(self.prior_slope)
-        jump, bend = np.asarray(self.jump), np.asarray(self.prior_bend)
+        jump, curvature = np.asarray(self.jump), np.asarray(self.prior_curvature)
         if control:
-            return np.asarray(self.slope) + jump, bend + np.asarray(self.bend)
+            return np.asarray(self.slope) + jump, curvature + np.asarray(self.curvature)
         if np.isfinite(self.whole[0]):
-            return own + jump + np.asarray(self.score), bend.copy()
-        return own + jump + np.asarray(self.tilt), bend + np.asarray(self.bend)
+            return own + jump + np.asarray(self.score), curvature.copy()
+        return own + jump + np.asarray(self.tilt), curvature + np.asarray(self.curvature)
 
     def of_slope(self):
         """(a, b): |v . estimate of U'| is at most |v| (a + b |x - x*|), without control values."""
@@ -147,7 +148,7 @@ def reach(Model model, Map map, dim, bint control):
     Scores without bound are read with that of their curvature.  Drawn with probabilities
     proportional to it, rows have the least bounds.
     """
-    steep, bend = model.row_bounds()
+    steep, curvature = model.row_bounds()
     cdef double[::1] size = np.zeros(model.n), work = np.empty(scratch_size(model))
     cdef double[::1] row = np.zeros(model.dim), z = np.zeros(dim)
     cdef double[::1] zero = np.zeros(dim)
@@ -169,7 +170,7 @@ def reach(Model model, Map map, dim, bint control):
                 map.pull(&zero[0], &row[0], &z[0])
                 size[i] = sqrt(inner(z.shape[0], &z[0]))
     norm = np.asarray(size)
-    return bend * norm ** 2 if control or not np.isfinite(steep).all() else steep * norm
+    return curvature * norm ** 2 if control or not np.isfinite(steep).all() else steep * norm
 
 
 cdef int sweep(Bounds self, Model model, Map map, columns, natural) except -1:
@@ -178,7 +179,7 @@ cdef int sweep(Bounds self, Model model, Map map, columns, natural) except -1:
 
     `columns` are the rows' weights, S_j and K_j.
     """
-    cdef const double[::1] weight = columns[0], steep = columns[1], bend = columns[2]
+    cdef const double[::1] weight = columns[0], steep = columns[1], curvature = columns[2]
     cdef Batch everything = all_rows(model.n), tile
     cdef Scratch s
     cdef Py_ssize_t at = 0
@@ -189,7 +190,7 @@ cdef int sweep(Bounds self, Model model, Map map, columns, natural) except -1:
     cdef double[:, ::1] gram
     cdef double *H = NULL
     cdef Columns of
-    of.weight, of.steep, of.bend = &weight[0], &steep[0], &bend[0]
+    of.weight, of.steep, of.curvature = &weight[0], &steep[0], &curvature[0]
     if natural is not None:
         gram = natural
         H = &gram[0, 0]
@@ -199,7 +200,7 @@ cdef int sweep(Bounds self, Model model, Map map, columns, natural) except -1:
             model.scores(&theta[0], &tile, &s, &r[0], NULL)
             one_by_one(self, model, map, &tile, &s, &r[0], of, &row[0], &z[0])
             if H != NULL:
-                model.add_curvatures(&tile, &s, &bend[tile.start], H)
+                model.add_curvatures(&tile, &s, &curvature[tile.start], H)
     return 0
 
 
@@ -226,8 +227,9 @@ cdef int one_by_one(Bounds self, Model model, Map map, const Batch *tile, Scratc
             self.noise[j] += size * fabs(r[i])
             self.score[j] = fmax(self.score[j], size * of.weight[k] * of.steep[k])
             self.tilt[j] = fmax(self.tilt[j], size * of.weight[k] * fabs(r[i]))
-            self.bend[j] = fmax(self.bend[j], size * of.weight[k] * norm * of.bend[k])
+            self.curvature[j] = fmax(self.curvature[j],
+                                     size * of.weight[k] * norm * of.curvature[k])
         self.whole[0] = fmax(self.whole[0], norm * of.weight[k] * of.steep[k])
         self.whole[1] = fmax(self.whole[1], norm * of.weight[k] * fabs(r[i]))
-        self.whole[2] = fmax(self.whole[2], norm * norm * of.weight[k] * of.bend[k])
+        self.whole[2] = fmax(self.whole[2], norm * norm * of.weight[k] * of.curvature[k])
     return 0

@@ -9,22 +9,24 @@ from libc.stdint cimport int64_t
 
 from sgmc.core.bounds cimport Bounds
 from sgmc.core.rng cimport (
-    Rng, bitgen_t, deal, next_below, next_exponential, next_uniform, normal_fill, uniform_fill,
+    Rng, bitgen_t, next_below, next_exponential, next_uniform, normal_fill, partial_shuffle,
+    uniform_fill,
 )
 from sgmc.core.target cimport (
-    OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows, fetch_next,
-    fetch_rows, next_tile, row_of, scratch_size, subtract, told, weigh,
+    OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows,
+    apply_weights, fetch_next, fetch_rows, last_predictors, next_tile, row_of, scratch_size,
+    subtract,
 )
 
 cdef enum:
     # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
-    ABI = 6
-    DIVERGED = 1                  # position lost or gradient not finite: State.culprit says where
+    ABI = 7
+    DIVERGED = 1  # position or gradient not finite; State.diverged_index is its first coordinate
     FULL = 2                      # the recorder has its draws
     SPENT = 4                     # the rows that it may touch are used up
     BOUND = 3  # a thinning bound was exceeded (exact samplers: fatal; stochastic ones: counted)
 
-cdef inline bint lost(double x) noexcept nogil:
+cdef inline bint diverged(double x) noexcept nogil:
     """Whether a coordinate is not finite, or so far out that its square soon is not."""
     return not -1e100 < x < 1e100
 
@@ -35,7 +37,7 @@ cdef struct State:                # where a chain is; owned by the engine, moved
     double dt                     # path length of the last step (1 for step samplers)
     double weight                 # step size at a draw taken now
     int64_t t                     # steps or events made
-    Py_ssize_t culprit            # coordinate that diverged, else -1
+    Py_ssize_t diverged_index     # coordinate that diverged, else -1
 
 cdef class Schedule:              # the step size at step t
     cdef double at(self, int64_t t) except? -1 nogil
@@ -87,7 +89,7 @@ cdef class Sampler:               # one per chain; user-facing specs (sgmc.SGLD(
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil
 
 cdef class Recorder:              # where draws go: kept draws, moments, path integrals
-    # before the first step that it is told of, and again
+    # before the first step that is recorded, and again
     cdef int open(self, const State *s) except -1 nogil
     cdef int record(self, const State *s, Gradient g) except -1 nogil
 

@@ -235,7 +235,7 @@ cdef int add_tiles(Gradient g, const double *theta, const Batch *run, double *pa
         fetch_listed(g, run, at)
         g.remember(&tile, r)
         g.correct(theta, &tile, r)
-        weigh(&tile, w, r)
+        apply_weights(&tile, w, r)
         g.model.add_scores(&tile, &g.scratch, r, part)
         if square != NULL:
             g.model.add_squares(&tile, &g.scratch, r, square)
@@ -283,7 +283,7 @@ cdef int one_row(Gradient g, const double *theta, const Batch *row) except -1 no
     g.model.add(theta, &plain, &g.scratch, NULL, &g.single[0])
     g.remember(&plain, &g.single[0])
     g.correct_batch(theta, &plain, &g.single[0])
-    weigh(row, g.model.dim, &g.single[0])
+    apply_weights(row, g.model.dim, &g.single[0])
     return OK
 
 
@@ -354,7 +354,7 @@ cdef int tile_slopes(Gradient g, const double *theta, const double *v, const Bat
     g.model.scores(theta, tile, &g.scratch, r, NULL)
     g.remember(tile, r)
     g.correct(theta, tile, r)
-    weigh(tile, w, r)
+    apply_weights(tile, w, r)
     if grad != NULL:
         g.model.add_scores(tile, &g.scratch, r, grad)
     inner.work += tile.m * w

@@ -7,12 +7,12 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
 
-from sgmc.core cimport kernels
+from sgmc.core cimport simd
 from sgmc.core.contract cimport OK, Batch, Design, all_rows, fetch_rows, next_tile, row_of
 
 
 def dense_tile(row):
-    """Rows a tile, given a row's bytes: its second read comes from the first cache, and the kernels
+    """Rows a tile, given a row's bytes: its second read comes from the first cache, and the loops
     fetch the next tile early.
     """
     return min(max(10240 // row // 16 * 16, 32), 1024)
@@ -37,20 +37,20 @@ cdef class Dense64(Design):
 
     cdef int dot(self, const Batch *b, const double *theta, double *eta,
                  double *work) except -1 nogil:
-        kernels.dot_f64(b.m, self.d, self.base(b), b.rows, theta, eta)
+        simd.dot_f64(b.m, self.d, self.base(b), b.rows, theta, eta)
         return OK
 
     cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil:
-        kernels.tdot_f64(b.m, self.d, self.base(b), b.rows, r, out)
+        simd.tdot_f64(b.m, self.d, self.base(b), b.rows, r, out)
         return OK
 
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
-        kernels.tdot_sq_f64(b.m, self.d, self.base(b), b.rows, r, out)
+        simd.tdot_sq_f64(b.m, self.d, self.base(b), b.rows, r, out)
         return OK
 
     cdef int gram(self, const Batch *b, const double *w, double *out,
                   Py_ssize_t stride) except -1 nogil:
-        kernels.gram_f64(b.m, self.d, self.base(b), b.rows, w, out, stride)
+        simd.gram_f64(b.m, self.d, self.base(b), b.rows, w, out, stride)
         return OK
 
 
@@ -80,20 +80,20 @@ cdef class Dense32(Design):
         cdef float *narrow = <float *> work
         for j in range(self.d):
             narrow[j] = <float> theta[j]
-        kernels.dot_f32(b.m, self.d, self.base(b), b.rows, narrow, eta)
+        simd.dot_f32(b.m, self.d, self.base(b), b.rows, narrow, eta)
         return OK
 
     cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil:
-        kernels.tdot_f32(b.m, self.d, self.base(b), b.rows, r, out, <float *> work)
+        simd.tdot_f32(b.m, self.d, self.base(b), b.rows, r, out, <float *> work)
         return OK
 
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
-        kernels.tdot_sq_f32(b.m, self.d, self.base(b), b.rows, r, out)
+        simd.tdot_sq_f32(b.m, self.d, self.base(b), b.rows, r, out)
         return OK
 
     cdef int gram(self, const Batch *b, const double *w, double *out,
                   Py_ssize_t stride) except -1 nogil:
-        kernels.gram_f32(b.m, self.d, self.base(b), b.rows, w, out, stride)
+        simd.gram_f32(b.m, self.d, self.base(b), b.rows, w, out, stride)
         return OK
 
 
@@ -180,11 +180,11 @@ def rotate(X, L):
     if X.dtype == np.float32:
         narrow = X
         with nogil:
-            kernels.rotate_f32(n, d, &narrow[0, 0], &left[0, 0], &row[0])
+            simd.rotate_f32(n, d, &narrow[0, 0], &left[0, 0], &row[0])
     else:
         wide = X
         with nogil:
-            kernels.rotate_f64(n, d, &wide[0, 0], &left[0, 0], &row[0])
+            simd.rotate_f64(n, d, &wide[0, 0], &left[0, 0], &row[0])
 
 
 def products(Design X, theta):

@@ -4,13 +4,14 @@ import numpy as np
 from libc.stdint cimport INT64_MAX, int64_t
 
 from sgmc.core.contract cimport (
-    DIVERGED, FULL, OK, SPENT, Gradient, Recorder, Rng, Sampler, Schedule, State, lost,
+    DIVERGED, FULL, OK, SPENT, Gradient, Recorder, Rng, Sampler, Schedule, State,
+    diverged,
 )
 
-STATUS = {0: "ok", 1: "diverged", 2: "full", 3: "bound exceeded", 4: "spent"}
+STATUS_NAMES = {0: "ok", 1: "diverged", 2: "full", 3: "bound exceeded", 4: "spent"}
 
 cdef enum:
-    CHECK = 64                    # steps between looks for lost positions
+    STEPS_PER_CHECK = 64                    # steps between looks for lost positions
 
 
 cdef class Chain:
@@ -42,7 +43,7 @@ cdef class Chain:
         self.sampler, self.gradient, self.rng, self.schedule = sampler, gradient, rng, schedule
         self.s.dim = len(x)
         self.s.x, self.s.v = &self.x[0], &self.v[0] if velocity else NULL
-        self.s.dt, self.s.weight, self.s.culprit, self.s.t = 1, 1, -1, 0
+        self.s.dt, self.s.weight, self.s.diverged_index, self.s.t = 1, 1, -1, 0
         self.budget = INT64_MAX
 
     @property
@@ -56,9 +57,9 @@ cdef class Chain:
         return self.s.v != NULL
 
     @property
-    def culprit(self):
+    def diverged_index(self):
         """The coordinate that diverged, or -1."""
-        return self.s.culprit
+        return self.s.diverged_index
 
     def run(self, int64_t steps, bint record=True):
         """At most `steps` steps, recorded or not; stops early with a status other than ok.
@@ -83,7 +84,7 @@ cdef class Chain:
                 status = self.sampler.step(&self.s, self.gradient, self.rng)
                 self.gradient.refresh(self.s.x)
                 self.s.t += 1
-                if self.s.t % CHECK == 0 and status == OK and not finite(&self.s):
+                if self.s.t % STEPS_PER_CHECK == 0 and status == OK and not finite(&self.s):
                     status = DIVERGED
                 if record and status == OK:
                     status = self.recorder.record(&self.s, self.gradient)
@@ -97,7 +98,7 @@ cdef class Chain:
     def state(self):
         """Everything needed to continue the chain bit by bit."""
         return {"x": np.array(self.x), "v": np.array(self.v), "t": self.s.t, "status": self.status,
-                "culprit": self.s.culprit, "started": self.started, "rng": self.rng.state(),
+                "culprit": self.s.diverged_index, "started": self.started, "rng": self.rng.state(),
                 "sampler": self.sampler.state(),
                 "gradient": self.gradient.state(),
                 "recorder": self.recorder.state() if self.recorder else None,
@@ -106,7 +107,8 @@ cdef class Chain:
     def set_state(self, state):
         """Continue from a `state()`."""
         np.asarray(self.x)[:], np.asarray(self.v)[:] = state["x"], state["v"]
-        self.s.t, self.s.culprit, self.started = state["t"], state["culprit"], state["started"]
+        self.s.t, self.started = state["t"], state["started"]
+        self.s.diverged_index = state["culprit"]
         # there may be room, and a new budget
         self.status = OK if state["status"] in (FULL, SPENT) else state["status"]
         self.rng.set_state(state["rng"])
@@ -119,11 +121,11 @@ cdef class Chain:
 
 
 cdef bint finite(State *s) noexcept nogil:
-    """Whether no coordinate is lost; State.culprit says which one is."""
+    """Whether all coordinates are finite; else State.diverged_index is the first that is not."""
     cdef Py_ssize_t j
     for j in range(s.dim):
-        if lost(s.x[j]):
-            s.culprit = j
+        if diverged(s.x[j]):
+            s.diverged_index = j
             return False
     return True
 

@@ -20,7 +20,8 @@ def expand(Model model, theta, Py_ssize_t rows=0, bint expected=False):
     value : float
     gradient : array (dim,)
     hessian : array (dim, dim)
-        sum_i J_i' w_i J_i, the curvature of -log p, or its expected value (`Model.informations`).
+        sum_i J_i' w_i J_i, the curvature of -log p, or its expected value
+        (`Model.expected_curvatures`).
     """
     cdef Py_ssize_t at = 0, dim = model.dim, j
     cdef Batch everything = all_rows(rows if rows else model.n), tile
@@ -35,7 +36,7 @@ def expand(Model model, theta, Py_ssize_t rows=0, bint expected=False):
         while next_tile(&everything, model.tile, &at, &tile):
             model.add(&x[0], &tile, &s, &value, &grad[0])
             if expected:
-                model.informations(&x[0], &tile, &s, &curvature[0])
+                model.expected_curvatures(&x[0], &tile, &s, &curvature[0])
             else:
                 model.curvatures(&x[0], &tile, &s, &curvature[0])
             model.add_curvatures(&tile, &s, &curvature[0], &hessian[0, 0])

@@ -53,8 +53,8 @@ double vm_log_unit(double x) { return log_unit(x); }
 INLINE void turn(double v, double *sine, double *cosine) {
     double quarter = (4 * v + 0x1.8p52) - 0x1.8p52;
     double a = (4 * v - quarter) * 1.5707963267948966, q = a * a;
-    double s = a * (1 + q * (-1. / 6 + q * (1. / 120 + q * (-1. / 5040 + q * (1. / 362880 + q * (-1. / 39916800
-               + q * (1. / 6227020800.)))))));
+    double s = a * (1 + q * (-1. / 6 + q * (1. / 120 + q * (-1. / 5040 + q * (1. / 362880
+               + q * (-1. / 39916800 + q * (1. / 6227020800.)))))));
     double c = 1 + q * (-.5 + q * (1. / 24 + q * (-1. / 720 + q * (1. / 40320 + q * (-1. / 3628800
                + q * (1. / 479001600. + q * (-1. / 87178291200.)))))));
     double shifted = quarter + 0x1.8p52;

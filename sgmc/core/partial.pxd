@@ -9,4 +9,4 @@ cdef class Partial(Recorder):
     cdef Py_ssize_t[::1] columns
     cdef double[::1] theta
     # what a subclass sums up of a draw, in parameters
-    cdef int take(self, const double *theta, double weight) except -1 nogil
+    cdef int accumulate(self, const double *theta, double weight) except -1 nogil

@@ -3,14 +3,14 @@ import numpy as np
 
 from libc.string cimport memcpy
 
-from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Map, Recorder, State, lost
+from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Map, Recorder, State, diverged
 
 
 cdef class Partial(Recorder):
     """Of every `thin`-th position some parameters, and the weighted mean and variance of all,
     updated one by one (West 1979).
 
-    Subclasses that sum up something else of a draw, such as predictions, define `take`.
+    Subclasses that sum up something else of a draw, such as predictions, define `accumulate`.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ cdef class Partial(Recorder):
         if self.since < self.thin:
             return OK
         for j in range(s.dim):
-            if lost(s.x[j]):
+            if diverged(s.x[j]):
                 return DIVERGED
         if self.map is None:
             memcpy(&self.theta[0], s.x, s.dim * sizeof(double))
@@ -60,12 +60,12 @@ cdef class Partial(Recorder):
         for j in range(self.columns.shape[0]):
             self.draws[self.kept, j] = self.theta[self.columns[j]]
         self.weights[self.kept] = s.weight
-        self.take(&self.theta[0], s.weight)
+        self.accumulate(&self.theta[0], s.weight)
         self.kept += 1
         self.since = 0
         return FULL if self.kept == self.draws.shape[0] else OK
 
-    cdef int take(self, const double *theta, double weight) except -1 nogil:
+    cdef int accumulate(self, const double *theta, double weight) except -1 nogil:
         """What a subclass sums up of a draw."""
         return OK
 

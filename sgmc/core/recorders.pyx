@@ -3,7 +3,7 @@ import numpy as np
 
 from libc.string cimport memcpy
 
-from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Recorder, State, lost
+from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Recorder, State, diverged
 
 
 cdef class Keep(Recorder):
@@ -34,7 +34,7 @@ cdef class Keep(Recorder):
         if self.since < self.thin:
             return OK
         for j in range(s.dim):
-            if lost(s.x[j]):
+            if diverged(s.x[j]):
                 return DIVERGED
         memcpy(&self.draws[self.kept, 0], s.x, s.dim * sizeof(double))
         self.weights[self.kept] = s.weight

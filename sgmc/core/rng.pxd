@@ -27,5 +27,5 @@ cdef void uniform_fill(Rng rng, Py_ssize_t n, double *out) noexcept nogil
 cdef double next_uniform(Rng rng) noexcept nogil
 cdef double next_exponential(Rng rng) noexcept nogil
 cdef Py_ssize_t next_below(Rng rng, Py_ssize_t n) noexcept nogil
-cdef void deal(Rng rng, Py_ssize_t n, Py_ssize_t m, Py_ssize_t *order,
-               Py_ssize_t *work) noexcept nogil
+cdef void partial_shuffle(Rng rng, Py_ssize_t n, Py_ssize_t m, Py_ssize_t *order,
+                          Py_ssize_t *work) noexcept nogil

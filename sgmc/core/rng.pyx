@@ -5,17 +5,17 @@ From a seed to numbers: a fit's seed is the entropy of numpy's `SeedSequence`; e
 index has the spawn key (PURPOSES[purpose], index), so that chain k is the same whatever else is
 drawn, and however many chains there are.
 
-==================  ===================================  ===================================================
-spawn key           index                                what it is for
-==================  ===================================  ===================================================
-chain, k            the chain's number                   all that chain k draws after its start
-permutation, 0      0                                    order of the rows (numpy's `Generator.permutation`)
-start, k            the chain's number                   start of chain k
-pilot, 0 or 1       0: draws of Laplace; 1: estimators   gradient noise and shape before the run
-diagnostics, 0      0                                    draws and batches that diagnostics take
-predict, 0          0                                    reserved for simulated outcomes
-tune, 0             0                                    seed of the arms of a race, which have chains and starts of their own
-==================  ===================================  ===================================================
+==============  ==================================  ==============================================
+spawn key       index                               what it is for
+==============  ==================================  ==============================================
+chain, k        the chain's number                  all that chain k draws after its start
+permutation, 0  0                                   order of the rows (`Generator.permutation`)
+start, k        the chain's number                  start of chain k
+pilot, 0 or 1   0: draws of Laplace; 1: estimators  gradient noise and shape before the run
+diagnostics, 0  0                                   draws and batches that diagnostics take
+predict, 0      0                                   reserved for simulated outcomes
+tune, 0         0                                   seed of a race's arms, with chains of their own
+==============  ==================================  ==============================================
 
 A stream has three sources.  Normals (all noise) and uniforms (acceptance, Barker signs) come from
 two sets of eight xoshiro256+ lanes; the rows of batches from numpy's SFC64, seeded by the key
@@ -39,7 +39,7 @@ import numpy as np
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.string cimport memcpy
 
-from sgmc.core.kernels cimport log_unit, normals, uniforms
+from sgmc.core.simd cimport log_unit, normals, uniforms
 
 PURPOSES = {"chain": 0, "permutation": 1, "start": 2, "pilot": 3, "diagnostics": 4, "predict": 5,
             "tune": 6}
@@ -147,8 +147,8 @@ cdef Py_ssize_t next_below(Rng rng, Py_ssize_t n) noexcept nogil:
     """An integer uniform on 0..n-1 (bias below n / 2^53)."""
     return <Py_ssize_t> (rng.bits.next_double(rng.bits.state) * n)
 
-cdef void deal(Rng rng, Py_ssize_t n, Py_ssize_t m, Py_ssize_t *order,
-               Py_ssize_t *work) noexcept nogil:
+cdef void partial_shuffle(Rng rng, Py_ssize_t n, Py_ssize_t m, Py_ssize_t *order,
+                          Py_ssize_t *work) noexcept nogil:
     """The first m places of a Fisher-Yates shuffle of n; `work` is m numbers of scratch.
 
     All places are drawn first: the look-ups, scattered over a long table, then run side by side.

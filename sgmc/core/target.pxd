@@ -73,8 +73,8 @@ cdef class Model:
                         double *w) except -1 nogil
     # the same with expected values in the place of -dr/d eta, or whatever is positive definite: for
     # metrics
-    cdef int informations(self, const double *theta, const Batch *tile, Scratch *s,
-                          double *w) except -1 nogil
+    cdef int expected_curvatures(self, const double *theta, const Batch *tile, Scratch *s,
+                                 double *w) except -1 nogil
     cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w,
                             double *H) except -1 nogil
     # conditional update of part of theta between steps (hyperparameters), where `refreshes`
@@ -122,7 +122,7 @@ cdef class Anchor:
     cdef readonly Py_ssize_t n                # rows
     cdef readonly double[::1] centre, full    # natural coordinates; likelihood only
     cdef readonly double[::1] scores          # empty where width == 0
-    # J_i centre, n x width, as `told` gives them; empty unless asked for
+    # J_i centre, n x width, as `last_predictors` gives them; empty unless asked for
     cdef readonly double[::1] predictors
     # -d score/d eta a row (n x width x width), empty unless asked for
     cdef readonly double[::1] curvature
@@ -132,7 +132,7 @@ cdef class Anchor:
     cdef readonly char[::1] is_exact          # the same as a flag a row
 
 cdef bint next_tile(const Batch *b, Py_ssize_t size, Py_ssize_t *at, Batch *tile) noexcept nogil
-cdef void weigh(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil
+cdef void apply_weights(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil
 cdef void subtract(const Batch *tile, Py_ssize_t width, const double *table,
                    double *r) noexcept nogil
 cdef Batch all_rows(Py_ssize_t n) noexcept nogil
@@ -142,6 +142,6 @@ cdef void fetch_rows(const Batch *b, const void *table, Py_ssize_t bytes) noexce
 # the neighbours after a tile
 cdef void fetch_next(const Batch *tile, const void *table, Py_ssize_t bytes) noexcept nogil
 # after `scores`
-cdef const double *told(Model model, const double *theta, const Batch *tile,
+cdef const double *last_predictors(Model model, const double *theta, const Batch *tile,
                         Scratch *s) except NULL nogil
 cdef Py_ssize_t row_of(const Batch *b, Py_ssize_t i) noexcept nogil

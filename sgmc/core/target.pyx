@@ -5,7 +5,7 @@ import numpy as np
 
 from libc.string cimport memcpy
 
-from sgmc.core cimport kernels
+from sgmc.core cimport simd
 from sgmc.core.ridges import Ridges
 from sgmc.errors import NotSupported
 
@@ -26,12 +26,12 @@ cdef bint next_tile(const Batch *b, Py_ssize_t size, Py_ssize_t *at, Batch *tile
     return True
 
 
-cdef void weigh(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil:
+cdef void apply_weights(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil:
     """r_i *= scale * weight_i"""
     cdef Py_ssize_t i, k
     cdef double c
     if tile.weight == NULL:
-        kernels.scale(tile.m * width, tile.scale, r)
+        simd.scale(tile.m * width, tile.scale, r)
         return
     for i in range(tile.m):
         c = tile.scale * tile.weight[i]
@@ -46,7 +46,7 @@ cdef void subtract(const Batch *tile, Py_ssize_t width, const double *table,
     cdef const double *stored
     fetch_next(tile, table, width * sizeof(double))
     if tile.rows == NULL:
-        kernels.subtract(tile.m * width, table + tile.start * width, r)
+        simd.subtract(tile.m * width, table + tile.start * width, r)
         return
     for i in range(tile.m):
         stored = table + tile.rows[i] * width
@@ -68,7 +68,7 @@ cdef Batch all_rows(Py_ssize_t n) noexcept nogil:
 
 cdef void fetch_rows(const Batch *b, const void *table, Py_ssize_t bytes) noexcept nogil:
     """Start to load the first rows of a batch from a table in memory with so many bytes a row."""
-    kernels.fetch(table, bytes, b.start, b.m, b.rows)
+    simd.fetch(table, bytes, b.start, b.m, b.rows)
 
 
 cdef void fetch_next(const Batch *tile, const void *table, Py_ssize_t bytes) noexcept nogil:
@@ -76,10 +76,10 @@ cdef void fetch_next(const Batch *tile, const void *table, Py_ssize_t bytes) noe
     a hint that may reach beyond the table's end.
     """
     if tile.rows == NULL:
-        kernels.fetch(table, bytes, tile.start + tile.m, tile.m, NULL)
+        simd.fetch(table, bytes, tile.start + tile.m, tile.m, NULL)
 
 
-cdef const double *told(Model model, const double *theta, const Batch *tile,
+cdef const double *last_predictors(Model model, const double *theta, const Batch *tile,
                         Scratch *s) except NULL nogil:
     """Scratch.eta after `scores` of a tile; for a model that does not tell, computed after the tile
     of scores in work.
@@ -169,7 +169,7 @@ cdef class Model:
         if value != NULL:
             value[0] += b.scale * density
         if grad != NULL:
-            weigh(b, self.width, s.work)
+            apply_weights(b, self.width, s.work)
             self.add_scores(b, &inner, s.work, grad)
         return OK
 
@@ -197,8 +197,8 @@ cdef class Model:
                         double *w) except -1 nogil:
         raise NotImplementedError("curvatures")
 
-    cdef int informations(self, const double *theta, const Batch *tile, Scratch *s,
-                          double *w) except -1 nogil:
+    cdef int expected_curvatures(self, const double *theta, const Batch *tile, Scratch *s,
+                                 double *w) except -1 nogil:
         return self.curvatures(theta, tile, s, w)
 
     cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w,
@@ -395,7 +395,8 @@ cdef class Anchor:
                 model.scores(&self.centre[0], &tile, &s, &self.scores[tile.start * w], NULL)
                 if curvature:
                     memcpy(&self.predictors[tile.start * w],
-                           told(model, &self.centre[0], &tile, &s), tile.m * w * sizeof(double))
+                           last_predictors(model, &self.centre[0], &tile, &s),
+                           tile.m * w * sizeof(double))
                 model.add_scores(&tile, &s, &self.scores[tile.start * w], &self.full[0])
                 if curvature:
                     model.curvatures(&self.centre[0], &tile, &s,

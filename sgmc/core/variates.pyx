@@ -7,7 +7,7 @@ from libc.math cimport M_PI, cos, exp, fabs, floor, lgamma, log, pow, sqrt
 
 from sgmc.core.rng cimport Rng, bitgen_t
 
-cdef double SEARCHED = 10         # means up to which probabilities are added up one by one
+cdef double MAX_SEARCHED_MEAN = 10         # means up to which probabilities are added up one by one
 
 
 cdef double uniform(bitgen_t *bits) noexcept nogil:
@@ -47,7 +47,7 @@ cdef double poisson_variate(bitgen_t *bits, double mean) noexcept nogil:
     algorithm PTRS).
     """
     cdef double k = 0, p, u, v, a, b, rest
-    if mean < SEARCHED:
+    if mean < MAX_SEARCHED_MEAN:
         p, u = exp(-mean), uniform(bits)
         while u > p and p > 0:
             u -= p

@@ -1,4 +1,4 @@
-/* Vector kernels: plain C loops that compilers turn into SIMD, the same bits on every x86-64 (no
+/* Vectorised loops: plain C that compilers turn into SIMD, the same bits on every x86-64 (no
    fused multiply-add, fixed order of every sum).  A table X is row-major, m rows of d numbers;
    rows == NULL means rows 0..m-1 of X, otherwise rows[i] is the i-th row wanted. */
 #ifndef SGMC_VECMATH_H
@@ -10,7 +10,8 @@
    needed, so include a libc header before testing __GLIBC__ (stddef.h alone does not define it).
    Tests define SGMC_ONE_TARGET. */
 #include <limits.h>
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && !defined(SGMC_ONE_TARGET)
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) \
+    && !defined(SGMC_ONE_TARGET)
 #define CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
 #define CLONES

@@ -19,7 +19,7 @@ from sgmc.errors import ArgumentError
 
 TRAINING = 5  # every fifth draw chooses locations (Jitkrittum et al. 2017: 20 %)
 ITERATIONS = 100
-FLOOR = 0.01  # of the criterion's sd, in that at the start
+SD_FLOOR = 0.01  # of the criterion's sd, in that at the start
 
 
 def fssd(
@@ -124,7 +124,7 @@ def optimised(x, s, w, v, width):
         )
     train, test = ((x[part], s[part], w[part] / w[part].sum()) for part in (chosen, ~chosen))
     # 1: draws that are all the same
-    floor = FLOOR * spread(*train, v, witness(*train, v, *width)[0], width)[0] or 1.0
+    floor = SD_FLOOR * spread(*train, v, witness(*train, v, *width)[0], width)[0] or 1.0
 
     def downhill(flat):
         value, slope = power(*train, flat.reshape(v.shape), width, floor)

@@ -9,7 +9,7 @@ from sgmc.arguments.draws import as_kernel, as_sample
 from sgmc.diagnostics.stein_sums import stein_matrix
 from sgmc.errors import ArgumentError
 
-BLOCK = 128  # rows of the Stein kernel at a time
+STEIN_BLOCK = 128  # rows of the Stein kernel at a time
 PATIENCE = 7  # autocorrelation times between changes of sign
 
 
@@ -84,8 +84,8 @@ def ksd_test(
     signed = w[:, None] * signs(len(x), replicates, change, np.random.default_rng(seed))
     signed = np.column_stack([w, signed])
     totals = np.zeros(replicates + 1)
-    for a in range(0, len(x), BLOCK):
-        rows = slice(a, a + BLOCK)
+    for a in range(0, len(x), STEIN_BLOCK):
+        rows = slice(a, a + STEIN_BLOCK)
         totals += np.einsum(
             "ab,ab->b", signed[rows], stein_matrix(x[rows], s[rows], x, s, *width) @ signed
         )

@@ -8,7 +8,7 @@ from sgmc.arguments.draws import as_points, as_sample
 from sgmc.diagnostics.convergence import mcse
 from sgmc.errors import ArgumentError
 
-FEWEST = 5  # draws a dimension
+DRAWS_PER_DIMENSION = 5  # draws a dimension
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def implied_moments(draws, scores, *, directions=None, weights=None, scale=None)
     along = np.eye(d) if directions is None else as_points("directions", directions)
     if along.shape[1] != d:
         raise ArgumentError(f"directions must be (p, {d}), not {along.shape}")
-    if n < FEWEST * d:
-        raise ArgumentError(f"{d} dimensions need {FEWEST * d} draws, not {n}")
+    if n < DRAWS_PER_DIMENSION * d:
+        raise ArgumentError(f"{d} dimensions need {DRAWS_PER_DIMENSION * d} draws, not {n}")
     centre, level = w @ x, w @ s
     x, s = x - centre, s - level
     own = (w[:, None] * x).T @ x

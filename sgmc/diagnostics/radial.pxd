@@ -4,7 +4,7 @@ a time.
 from libc.math cimport exp, pow, sqrt
 
 cdef enum:
-    TILE = 128  # draws whose sums are carried together, so that the loops over them vectorise
+    DRAW_TILE = 128  # draws whose sums are carried together, so that the loops over them vectorise
 
 
 cdef struct Radial:  # a kernel k(r^2), r = |x - y|: exp(-r^2 / 2 c^2) or (c^2 + r^2)^beta

@@ -5,7 +5,7 @@ from cpython.exc cimport PyErr_CheckSignals
 
 import numpy as np
 
-from sgmc.diagnostics.radial cimport TILE, Radial, evaluate
+from sgmc.diagnostics.radial cimport DRAW_TILE, Radial, evaluate
 
 
 def stein_sums(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, bint gaussian,
@@ -50,12 +50,12 @@ def stein_matrix(const double[:, ::1] x, const double[:, ::1] s, const double[:,
     """
     cdef Py_ssize_t m = x.shape[0], n = y.shape[0], d = x.shape[1], start, size, a
     cdef Radial radial = Radial(gaussian, c * c, beta)
-    cdef double[:, ::1] yt = np.zeros((d, TILE)), tt = np.zeros((d, TILE))
-    cdef double[:, ::1] row = np.zeros((1, TILE))
+    cdef double[:, ::1] yt = np.zeros((d, DRAW_TILE)), tt = np.zeros((d, DRAW_TILE))
+    cdef double[:, ::1] row = np.zeros((1, DRAW_TILE))
     values = np.empty((m, n))
     cdef double[:, ::1] out = values
-    for start in range(0, n, TILE):
-        size = min(<Py_ssize_t> TILE, n - start)
+    for start in range(0, n, DRAW_TILE):
+        size = min(<Py_ssize_t> DRAW_TILE, n - start)
         with nogil:
             transpose(y, t, start, size, yt, tt)
             for a in range(m):
@@ -72,11 +72,11 @@ def stein_pairs(const double[:, ::1] x, const double[:, ::1] s, const double[:, 
     """The joint Stein kernel of each x with the y of the same row, (n,); see `stein_matrix`."""
     cdef Py_ssize_t n = x.shape[0], d = x.shape[1], start, size, b
     cdef Radial radial = Radial(gaussian, c * c, beta)
-    cdef double[:, ::1] yt = np.zeros((d, TILE)), tt = np.zeros((d, TILE))
+    cdef double[:, ::1] yt = np.zeros((d, DRAW_TILE)), tt = np.zeros((d, DRAW_TILE))
     values = np.zeros(n)
     cdef double[::1] out = values
-    for start in range(0, n, TILE):
-        size = min(<Py_ssize_t> TILE, n - start)
+    for start in range(0, n, DRAW_TILE):
+        size = min(<Py_ssize_t> DRAW_TILE, n - start)
         with nogil:
             transpose(y, t, start, size, yt, tt)
             for b in range(size):
@@ -112,12 +112,12 @@ def _pairs(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, 
     """
     cdef Py_ssize_t n = x.shape[0], d = x.shape[1]
     cdef Py_ssize_t outputs = 1 if joint else d, start, size, a, b, j
-    cdef double[:, ::1] xt = np.zeros((d, TILE)), st = np.zeros((d, TILE))
-    cdef double[:, ::1] row = np.zeros((outputs, TILE))
+    cdef double[:, ::1] xt = np.zeros((d, DRAW_TILE)), st = np.zeros((d, DRAW_TILE))
+    cdef double[:, ::1] row = np.zeros((outputs, DRAW_TILE))
     total = np.zeros(outputs)
     cdef double[::1] sums = total
-    for start in range(0, n, TILE):
-        size = min(<Py_ssize_t> TILE, n - start)
+    for start in range(0, n, DRAW_TILE):
+        size = min(<Py_ssize_t> DRAW_TILE, n - start)
         with nogil:
             row[:, :] = 0
             transpose(x, s, start, size, xt, st)
@@ -140,7 +140,7 @@ cdef void add_joint(const Radial *radial, Py_ssize_t d, Py_ssize_t begin, Py_ssi
                     const double *x, const double *s, const double *y, const double *t,
                     double *row) noexcept nogil:
     """row[b] += w k0(x, y_b), where k0 = f s.t + g (d + (s - t).(x - y)) + h r^2."""
-    cdef double[TILE] r2, st, cross, f, g, h
+    cdef double[DRAW_TILE] r2, st, cross, f, g, h
     cdef double e
     cdef Py_ssize_t b, j
     for b in range(begin, end):
@@ -148,10 +148,10 @@ cdef void add_joint(const Radial *radial, Py_ssize_t d, Py_ssize_t begin, Py_ssi
         cross[b] = d
     for j in range(d):
         for b in range(begin, end):
-            e = x[j] - y[j * TILE + b]
+            e = x[j] - y[j * DRAW_TILE + b]
             r2[b] += e * e
-            st[b] += s[j] * t[j * TILE + b]
-            cross[b] += (s[j] - t[j * TILE + b]) * e
+            st[b] += s[j] * t[j * DRAW_TILE + b]
+            cross[b] += (s[j] - t[j * DRAW_TILE + b]) * e
     evaluate(radial, begin, end, r2, f, g, h)
     for b in range(begin, end):
         row[b] += w * (f[b] * st[b] + g[b] * cross[b] + h[b] * r2[b])
@@ -163,18 +163,18 @@ cdef void add_coordinates(const Radial *radial, Py_ssize_t d, Py_ssize_t begin, 
     """row[j, b] += w k0_j(x, y_b), where k0_j = f s_j t_j + g (1 + (s_j - t_j)(x_j - y_j)) + h
     (x_j - y_j)^2.
     """
-    cdef double[TILE] r2, f, g, h
+    cdef double[DRAW_TILE] r2, f, g, h
     cdef double e, tb
     cdef Py_ssize_t b, j
     for b in range(begin, end):
         r2[b] = 0
     for j in range(d):
         for b in range(begin, end):
-            e = x[j] - y[j * TILE + b]
+            e = x[j] - y[j * DRAW_TILE + b]
             r2[b] += e * e
     evaluate(radial, begin, end, r2, f, g, h)
     for j in range(d):
         for b in range(begin, end):
-            e, tb = x[j] - y[j * TILE + b], t[j * TILE + b]
-            row[j * TILE + b] += w * (f[b] * s[j] * tb + g[b] * (1 + (s[j] - tb) * e)
+            e, tb = x[j] - y[j * DRAW_TILE + b], t[j * DRAW_TILE + b]
+            row[j * DRAW_TILE + b] += w * (f[b] * s[j] * tb + g[b] * (1 + (s[j] - tb) * e)
                                       + h[b] * e * e)

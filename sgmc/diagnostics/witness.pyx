@@ -5,7 +5,7 @@ from cpython.exc cimport PyErr_CheckSignals
 
 import numpy as np
 
-from sgmc.diagnostics.radial cimport TILE, Radial, evaluate
+from sgmc.diagnostics.radial cimport DRAW_TILE, Radial, evaluate
 
 
 def witness(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w,
@@ -32,15 +32,15 @@ def witness(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w,
     """
     cdef Py_ssize_t n = x.shape[0], d = x.shape[1], m = v.shape[0], start, size, i, j, b
     cdef Radial radial = Radial(gaussian, c * c, beta)
-    cdef double[TILE] r2, f, g, h, squares
+    cdef double[DRAW_TILE] r2, f, g, h, squares
     cdef double t
-    cdef double[:, ::1] e = np.zeros((d, TILE)), st = np.zeros((d, TILE))
-    lanes = np.zeros((m, d, TILE))
+    cdef double[:, ::1] e = np.zeros((d, DRAW_TILE)), st = np.zeros((d, DRAW_TILE))
+    lanes = np.zeros((m, d, DRAW_TILE))
     cdef double[:, :, ::1] sums = lanes
-    for b in range(TILE):
+    for b in range(DRAW_TILE):
         squares[b] = 0
-    for start in range(0, n, TILE):
-        size = min(<Py_ssize_t> TILE, n - start)
+    for start in range(0, n, DRAW_TILE):
+        size = min(<Py_ssize_t> DRAW_TILE, n - start)
         with nogil:
             for j in range(m):
                 apart(x, s, v, start, size, j, e, st, r2)
@@ -51,7 +51,7 @@ def witness(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w,
                         sums[j, i, b] += t
                         squares[b] += t * t
         PyErr_CheckSignals()
-    return lanes.sum(axis=2), float(np.sum(<double[:TILE]> squares))
+    return lanes.sum(axis=2), float(np.sum(<double[:DRAW_TILE]> squares))
 
 
 def along(const double[:, ::1] x, const double[:, ::1] s, const double[:, ::1] v,
@@ -59,12 +59,12 @@ def along(const double[:, ::1] x, const double[:, ::1] s, const double[:, ::1] v
     """sum_j tau(x_a, v_j) . at_j of each draw, (n,); see `witness`."""
     cdef Py_ssize_t n = x.shape[0], d = x.shape[1], m = v.shape[0], start, size, i, j, b
     cdef Radial radial = Radial(gaussian, c * c, beta)
-    cdef double[TILE] r2, f, g, h
-    cdef double[:, ::1] e = np.zeros((d, TILE)), st = np.zeros((d, TILE))
+    cdef double[DRAW_TILE] r2, f, g, h
+    cdef double[:, ::1] e = np.zeros((d, DRAW_TILE)), st = np.zeros((d, DRAW_TILE))
     values = np.zeros(n)
     cdef double[::1] out = values
-    for start in range(0, n, TILE):
-        size = min(<Py_ssize_t> TILE, n - start)
+    for start in range(0, n, DRAW_TILE):
+        size = min(<Py_ssize_t> DRAW_TILE, n - start)
         with nogil:
             for j in range(m):
                 apart(x, s, v, start, size, j, e, st, r2)
@@ -85,12 +85,12 @@ def ascent(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w,
     """
     cdef Py_ssize_t n = x.shape[0], d = x.shape[1], m = v.shape[0], start, size, i, j, b
     cdef Radial radial = Radial(gaussian, c * c, beta)
-    cdef double[TILE] r2, f, g, h, slope
-    cdef double[:, ::1] e = np.zeros((d, TILE)), st = np.zeros((d, TILE))
-    lanes = np.zeros((m, d, TILE))
+    cdef double[DRAW_TILE] r2, f, g, h, slope
+    cdef double[:, ::1] e = np.zeros((d, DRAW_TILE)), st = np.zeros((d, DRAW_TILE))
+    lanes = np.zeros((m, d, DRAW_TILE))
     cdef double[:, :, ::1] sums = lanes
-    for start in range(0, n, TILE):
-        size = min(<Py_ssize_t> TILE, n - start)
+    for start in range(0, n, DRAW_TILE):
+        size = min(<Py_ssize_t> DRAW_TILE, n - start)
         with nogil:
             for j in range(m):
                 apart(x, s, v, start, size, j, e, st, r2)

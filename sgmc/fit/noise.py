@@ -46,7 +46,7 @@ class GradientNoise:
         seen = np.mean([s.noise(r) for s, r in zip(searches, rows) if s.looks], axis=0)
         worst = float(seen.max())
         anisotropy = self.widest / self.worst if self.worst else 1.0
-        return GradientNoise(worst, worst * anisotropy, np.sqrt(seen * searches[0].stiffness))
+        return GradientNoise(worst, worst * anisotropy, np.sqrt(seen * searches[0].max_precision))
 
 
 def noise_of(problem, gradient, settings, seen):
@@ -70,7 +70,7 @@ def noise_of(problem, gradient, settings, seen):
         each,
         common,
         law if rows.replaces or shared is not None else None,
-        seen.widest_noise() / problem.coordinates.stiffness / seen.worst_noise(),
+        seen.widest_noise() / problem.coordinates.max_precision / seen.worst_noise(),
     )
 
 

@@ -12,7 +12,7 @@ from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError, BoundError, NotSupported
 from sgmc.fit import plan as planning
 from sgmc.fit.rows import scheme, shared_rows
-from sgmc.fit.spikes import release_rates
+from sgmc.fit.spike_and_slab import release_rates
 
 WARMUP_DRAWS = 100  # autocorrelation times of warmup, as the sampler expects them
 LEAST_WARMUP = 1000  # events
@@ -107,13 +107,13 @@ def plan(spec, gradient, settings, problem):
     n, where = problem.model.n, problem.coordinates
     planning.refuse(spec, settings, n)
     refuse(spec, gradient, settings)
-    unit = 1 / math.sqrt(where.stiffness)
-    slow = unit * math.sqrt(min(where.stiffness / where.softness, planning.SLOWEST))
+    unit = 1 / math.sqrt(where.max_precision)
+    slow = unit * math.sqrt(min(where.max_precision / where.min_precision, planning.SLOWEST))
     bounds = bounds_of(spec, gradient, settings, problem)
     spacing = spec.memory(bounds, slow)
     apart = planning.steps_for(spacing * spec.events(bounds, unit), 1.0)
     warmup = (
-        max(min(WARMUP_DRAWS * apart, planning.MOST_STEPS), LEAST_WARMUP)
+        max(min(WARMUP_DRAWS * apart, planning.MAX_STEPS), LEAST_WARMUP)
         if settings.warmup is None
         else settings.warmup
     )
@@ -157,7 +157,7 @@ def equip(sampler, plan, problem):
     if plan.spec.sticky:
         sampler.set_release(release_rates(plan.spec, problem.priors, problem.coordinates))
     if hasattr(sampler, "unit"):
-        sampler.unit = 1 / math.sqrt(problem.coordinates.stiffness)
+        sampler.unit = 1 / math.sqrt(problem.coordinates.max_precision)
 
 
 def recorder(plan, settings, draws, d):

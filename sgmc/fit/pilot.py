@@ -14,7 +14,8 @@ from sgmc.core.rng import Rng, seed_sequence
 
 PAIRS = 8  # of draws
 SHAPE_PAIRS = 64  # where the shape is what the answer rests on: its error is then about a sixth
-ROWS = 200_000  # looked at where control values leave little to each; rows are in random order
+# looked at where control values leave little to each; rows are in random order
+PILOT_ROWS = 200_000
 SINGLE_ROWS = 500  # of models without scores, whose rows are gone through one by one
 
 
@@ -72,7 +73,7 @@ def draws_of_laplace(entropy, d, pairs=PAIRS):
     return Rng(seed_sequence(entropy, "pilot")).normals(pairs * d).reshape(pairs, d)
 
 
-def looked_at(n, entropy, given, grouped, most=ROWS):
+def pilot_rows(n, entropy, given, grouped, most=PILOT_ROWS):
     """Rows that tell the noise where control values leave little to each, for `row_noise`.
 
     The first `most` of a table in random order; of one in the order that the user gave, random
@@ -84,7 +85,7 @@ def looked_at(n, entropy, given, grouped, most=ROWS):
     return 0 if grouped else random.choice(n, most, replace=False)
 
 
-def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=ROWS):
+def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS):
     """Measure noise and shape with a gradient estimator of the wanted kind.
 
     Under log pi(x) = -|x|^2/2 + e(x) with small e, Stein's identity gives E_pi x = E e'(x) and
@@ -101,7 +102,7 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=ROWS):
         What the subsamplers share: noise is then that of rows with its probabilities, or within its
         strata.
     rows : int or array of int
-        Looked at where control values are at hand; see `looked_at`.
+        Looked at where control values are at hand; see `pilot_rows`.
     """
     white = coordinates.white
     variance = (white**2).sum(axis=1)

@@ -2,7 +2,7 @@
 
 With gradient noise V in whitened coordinates, V1/n (1 - n/N) for simple samples of rows, a sampler
 says by how much it widens the variance of a Gaussian (`SamplerSpec.inflation`).  The default keeps
-that below TOLERANCE at the least rows a unit of Langevin time.
+that below VARIANCE_TOLERANCE at the least rows a unit of Langevin time.
 """
 
 import math
@@ -17,21 +17,21 @@ from sgmc.core.schedules import Constant
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError
 
-TOLERANCE = 0.01  # of the variance: half a per cent of the sd
+VARIANCE_TOLERANCE = 0.01  # of the variance: half a per cent of the sd
 GRADIENT = "taylor"  # the estimator with the least noise, where the model has a score path
 AUTO = ("lmsgld", "mala")  # what "auto" chooses from
-FAR = 0.6  # departure from a Gaussian beyond which "auto" wants an exact sampler
-# sd of the log of an own parameter beyond which its skewness matters, and the same holds
+AUTO_DEPARTURE = 0.6  # departure from a Gaussian beyond which "auto" wants an exact sampler
+# sd of the log of an auxiliary parameter beyond which its skewness matters, and the same holds
 SKEWED = 0.5
 OVERHEAD = 60  # what a step costs besides its rows, in rows
 SMALLEST_BATCH = 32
 KEPT_TIME = 4  # Langevin time between kept draws: their correlation is exp(-2) and less
-MOST_STEPS = 10**7  # of warmup, or between kept draws
+MAX_STEPS = 10**7  # of warmup, or between kept draws
 SLOWEST = 100.0  # condition number up to which badly scaled coordinates are waited for
 WARMUP_TIME = 20  # Langevin time units of warmup: ten relaxation times of a whitened Gaussian
 # alpha up to which noise is tolerated, and draws are kept by warmup="threshold" (Welling & Teh
 # 2011, 5.3.1)
-THRESHOLD = 0.1
+NOISE_SHARE = 0.1
 # steps in which an exact sampler adapts; twice as many where it learns a metric
 METROPOLIS_WARMUP = 500
 
@@ -105,13 +105,13 @@ class Plan:
     spacing: float = 0.0
 
     @property
-    def stiffness(self):
+    def max_precision(self):
         """Langevin time in whitened coordinates over that in the sampler's own."""
         return self.langevin_time / self.spec.langevin_time(self.schedule(0))
 
     def time(self, t):
         """Langevin time of step t, in whitened coordinates."""
-        return self.spec.langevin_time(self.schedule(t)) * self.stiffness
+        return self.spec.langevin_time(self.schedule(t)) * self.max_precision
 
     @property
     def weighted(self):
@@ -120,11 +120,11 @@ class Plan:
 
 
 def largest_h(spec, noise, batch, n):
-    """Largest h with inflation <= TOLERANCE for batches of `batch` rows; where there is none,
-    the one with the least.
+    """Largest h with inflation <= VARIANCE_TOLERANCE for batches of `batch` rows; where there is
+    none, the one with the least.
 
     Without the noise it is at most three times that: what a sampler takes off for noise is not to
-    be what its step adds.  And noise is at most the share THRESHOLD of a step's own: those who
+    be what its step adds.  And noise is at most the share NOISE_SHARE of a step's own: those who
     correct for it know it coordinate by coordinate, and where it is correlated, as in blocks, no
     more than that should rest on them.
     """
@@ -135,9 +135,9 @@ def largest_h(spec, noise, batch, n):
             max(
                 abs(spec.inflation(h, variance)),
                 abs(spec.inflation(h, 0.0)) / 3,
-                spec.noise_ratio(h, variance) * TOLERANCE / THRESHOLD,
+                spec.noise_ratio(h, variance) * VARIANCE_TOLERANCE / NOISE_SHARE,
             )
-            - TOLERANCE
+            - VARIANCE_TOLERANCE
         )
 
     steps = spec.largest_step * 0.5 ** np.arange(40)
@@ -169,7 +169,7 @@ def automatic(stochastic, exact, gradient, noise, departure, n, batch=None):
     are as long but partly rejected, makes up for about N/2 (measured on logistic posteriors).  Far
     from a Gaussian, steps without accept-reject are biased whatever the minibatch.
     """
-    if departure > FAR:
+    if departure > AUTO_DEPARTURE:
         return (
             exact,
             gradient,
@@ -197,7 +197,7 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
     size : (int, int)
         Rows and parameters.
     coordinates : Coordinates
-        Its stiffness turns a whitened step into one in x.
+        Its max_precision turns a whitened step into one in x.
 
     Raises
     ------
@@ -212,19 +212,22 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
     if not coordinates.scaled:
         return unscaled_plan(spec, gradient, reason, settings, n)
     noise = noise._replace(always=noise.always + spec.rows_besides(n, d))
-    stiffness, softness = (
-        (1.0, 1.0) if spec.own_units else (coordinates.stiffness, coordinates.softness)
+    max_precision, min_precision = (
+        (1.0, 1.0) if spec.own_units else (coordinates.max_precision, coordinates.min_precision)
     )
     if settings.step_size is None:
         h, batch = derive(spec, noise, n, n if spec.all_rows else settings.batch_size)
-        schedule, origin = Constant(spec.from_langevin(h / stiffness)), "derived"
+        schedule, origin = Constant(spec.from_langevin(h / max_precision)), "derived"
     else:
         schedule, origin = as_schedule(settings.step_size), "given"
-        h = spec.langevin_time(schedule(0)) * stiffness
+        h = spec.langevin_time(schedule(0)) * max_precision
         batch = n if spec.all_rows else settings.batch_size or batch_for_step(spec, noise, h, n)
     begun = Plan(spec, gradient, schedule, h, batch, 1, 0, origin, reason)
     return paced(
-        begun, settings, min(stiffness / softness, SLOWEST), noise.of(batch, n) * noise.anisotropy
+        begun,
+        settings,
+        min(max_precision / min_precision, SLOWEST),
+        noise.of(batch, n) * noise.anisotropy,
     )
 
 
@@ -276,35 +279,35 @@ def paced(plan, settings, slowness, widest):
 
 
 def threshold_step(plan, widest):
-    """The first step at which alpha is at most THRESHOLD, for steps that do not grow.
+    """The first step at which alpha is at most NOISE_SHARE, for steps that do not grow.
 
     Raises
     ------
     ArgumentError
-        Where that is at none of MOST_STEPS steps.
+        Where that is at none of MAX_STEPS steps.
     """
 
     def ratio(t):
         return plan.spec.noise_ratio(plan.time(t), widest)
 
     low, high = -1, 0
-    while ratio(high) > THRESHOLD:
+    while ratio(high) > NOISE_SHARE:
         low, high = high, 2 * high + 1
-        if high > MOST_STEPS:
+        if high > MAX_STEPS:
             raise ArgumentError(
                 "warmup='threshold': alpha, the gradient's noise over the noise injected, is "
-                f"{ratio(low):.2g} even at step {low}, over {THRESHOLD}; take a smaller or "
+                f"{ratio(low):.2g} even at step {low}, over {NOISE_SHARE}; take a smaller or "
                 "decreasing step_size, or a larger batch_size"
             )
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if ratio(middle) > THRESHOLD else (low, middle)
+        low, high = (middle, high) if ratio(middle) > NOISE_SHARE else (low, middle)
     return high
 
 
 def steps_for(time, h):
-    """Steps of Langevin time h that make up `time`; at most MOST_STEPS."""
-    return max(1, math.ceil(min(time / max(h, 1e-300), MOST_STEPS)))
+    """Steps of Langevin time h that make up `time`; at most MAX_STEPS."""
+    return max(1, math.ceil(min(time / max(h, 1e-300), MAX_STEPS)))
 
 
 def unbiased_plan(spec, reason, settings, n, d, coordinates):
@@ -313,7 +316,7 @@ def unbiased_plan(spec, reason, settings, n, d, coordinates):
     ``auto`` thins to a time unit of 4.
     """
     guess = spec.first_step(d)
-    schedule = Constant(spec.from_langevin(guess / coordinates.stiffness))
+    schedule = Constant(spec.from_langevin(guess / coordinates.max_precision))
     origin = "adapted" if spec.exact else "none"
     if settings.step_size is not None:
         schedule, origin = as_schedule(settings.step_size), "given"
@@ -370,8 +373,8 @@ def tolerable(spec, h, variance, base):
     not by a correction alone.
     """
     return (
-        abs(spec.inflation(h, variance) - base) <= TOLERANCE
-        and spec.noise_ratio(h, variance) <= THRESHOLD
+        abs(spec.inflation(h, variance) - base) <= VARIANCE_TOLERANCE
+        and spec.noise_ratio(h, variance) <= NOISE_SHARE
     )
 
 
@@ -380,7 +383,7 @@ def tolerable_noise(spec, h):
     is not, as much off again.
     """
     own = spec.inflation(h, 0.0)
-    base = own if abs(own) >= TOLERANCE else 0.0
+    base = own if abs(own) >= VARIANCE_TOLERANCE else 0.0
     low, high = 1e-9, 1e9
     for _ in range(100):
         middle = math.sqrt(low * high)

@@ -8,11 +8,10 @@ from sgmc.core.expansion import row_noise, row_sizes
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
 from sgmc.core.blas import one_blas_thread
-from sgmc.fit.plan import SMALLEST_BATCH
-from sgmc.fit.pilot import ROWS, draws_of_laplace
+from sgmc.fit.pilot import PILOT_ROWS, draws_of_laplace
 from sgmc.subsampling.uniform import Everything
 
-LEVELS = 8  # most strata of an outcome, and strata of what has more levels
+MAX_STRATA = 8  # most strata of an outcome, and strata of what has more levels
 
 
 def scheme(settings):
@@ -72,27 +71,22 @@ def known_rows(problem, name, entropy, needs):
     if "sizes" in needs:
         found["sizes"] = row_sizes(gradient, where.inner, points)
     if "strata" in needs or "spread" in needs:
-        table = problem.table
-        strata = (
-            groups_of(table.y) if table.strata is None else groups_of(table.strata, SMALLEST_BATCH)
-        )
-        found |= {
-            "strata": strata,
-            "spread": spread_within(
-                gradient, where.inner, points, strata, 0 if table.given else ROWS
-            ),
-        }
+        strata, most = problem.strata(), PILOT_ROWS if problem.shuffled else 0
+        found["strata"] = strata
+        found["spread"] = spread_within(gradient, where.inner, points, strata, most)
     return {need: found[need] for need in needs}
 
 
-def groups_of(y, most=LEVELS):
+def groups_of(y, most=MAX_STRATA):
     """Strata by numbers, one a row: their levels;
-    where there are more than `most`, LEVELS groups by quantiles.
+    where there are more than `most`, MAX_STRATA groups by quantiles.
     """
     levels, place = np.unique(y, return_inverse=True)
     if len(levels) <= most:
         return place
-    return np.searchsorted(np.unique(np.quantile(y, np.arange(1, LEVELS) / LEVELS)), y, side="left")
+    return np.searchsorted(
+        np.unique(np.quantile(y, np.arange(1, MAX_STRATA) / MAX_STRATA)), y, side="left"
+    )
 
 
 def spread_within(gradient, white, points, strata, rows):

@@ -9,7 +9,7 @@ from sgmc import registry
 from sgmc.core.engine import Chain
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit import paths, timed
+from sgmc.fit import paths, unbounded_paths
 from sgmc.fit import plan as planning
 from sgmc.core.blas import one_blas_thread
 from sgmc.fit.run.batches import BatchSearch, largest
@@ -17,7 +17,15 @@ from sgmc.fit.run.chains import Watch, run_chains
 from sgmc.fit.run.checkpoint import Checkpoint, compare, mark, read
 from sgmc.fit.run.facts import facts_of
 from sgmc.fit.noise import noise_of, noise_of_plan
-from sgmc.fit.pilot import PAIRS, ROWS, SHAPE_PAIRS, SINGLE_ROWS, draws_of_laplace, looked_at, pilot
+from sgmc.fit.pilot import (
+    PAIRS,
+    PILOT_ROWS,
+    SHAPE_PAIRS,
+    SINGLE_ROWS,
+    draws_of_laplace,
+    pilot,
+    pilot_rows,
+)
 from sgmc.fit.rows import shared_rows, subsampler
 from sgmc.subsampling.uniform import Everything
 
@@ -73,7 +81,7 @@ class Fit:
         """
         if self.weights is None:
             return self.plan.langevin_time
-        return self.plan.stiffness * float((self.weights**2).sum() / self.weights.sum())
+        return self.plan.max_precision * float((self.weights**2).sum() / self.weights.sum())
 
     @property
     def threshold(self):
@@ -81,7 +89,7 @@ class Fit:
         first = (
             self.plan.langevin_time
             if self.weights is None
-            else self.plan.stiffness * float(self.weights[0])
+            else self.plan.max_precision * float(self.weights[0])
         )
         return self.plan.spec.noise_ratio(first, self.noise.widest)
 
@@ -90,7 +98,7 @@ class Fit:
         """The step at which draws were kept, in the sampler's own units; where they vary,
         that of the mean time.
         """
-        return self.plan.spec.from_langevin(self.langevin_time / self.plan.stiffness)
+        return self.plan.spec.from_langevin(self.langevin_time / self.plan.max_precision)
 
     @property
     def passes(self):
@@ -152,7 +160,7 @@ def planned(problem, settings, spec, gradient, seen, reason=""):
     if spec.continuous and spec.exact:
         return paths.plan(spec, gradient, settings, problem)
     if spec.continuous:
-        return timed.plan(spec, gradient, settings, known, problem)
+        return unbounded_paths.plan(spec, gradient, settings, known, problem)
     return planning.plan(
         spec, gradient, reason, settings, known, (problem.model.n, problem.dim), problem.coordinates
     )
@@ -241,12 +249,12 @@ def decide(problem, settings, size):
     shared = None if whole else shared_rows(problem, settings, name)
     with one_blas_thread():
         grouped = shared is not None and shared.groups is not None
-        rows = looked_at(
+        rows = pilot_rows(
             size[0],
             settings.seed,
-            problem.table.given,
+            not problem.shuffled,
             grouped,
-            ROWS if problem.model.width else SINGLE_ROWS,
+            PILOT_ROWS if problem.model.width else SINGLE_ROWS,
         )
         noisy = settings.sampler is None or settings.sampler.noisy
         seen = pilot(
@@ -279,7 +287,8 @@ def decide(problem, settings, size):
         return (
             exact,
             name,
-            f"for exactness: the log of an own parameter has an sd of {spread:.2g}, and is skewed",
+            f"for exactness: the log of an auxiliary parameter has an sd of {spread:.2g}, "
+            "and is skewed",
             seen,
         )
     noise = noise_of(problem, name, settings, seen)
@@ -330,12 +339,14 @@ def check_init(settings, priors):
     if init is None:
         return
     if init.shape not in ((d,), (chains, d)):
-        own = f", {', '.join(priors.names[d - priors.own :])} last" if priors.own else ""
+        last = (
+            f", {', '.join(priors.names[d - priors.auxiliary :])} last" if priors.auxiliary else ""
+        )
         raise ArgumentError(
             f"init has shape {init.shape}; it must be ({d},) or ({chains}, {d}): one number a "
-            f"parameter{own}"
+            f"parameter{last}"
         )
-    for name, values in zip(priors.names[d - priors.own :], init.T[d - priors.own :]):
+    for name, values in zip(priors.names[d - priors.auxiliary :], init.T[d - priors.auxiliary :]):
         if np.min(values) <= 0:
             raise ArgumentError(f"init: {name!r} is {np.min(values):g}; it must be positive")
 
@@ -383,7 +394,7 @@ def batch_search(problem, plan, settings):
     )
     return BatchSearch(
         planning.tolerable_noise(plan.spec, plan.langevin_time),
-        plan.stiffness,
+        plan.max_precision,
         plan.warmup,
         min(smallest, largest(problem.model.n)),
         problem.dim,

@@ -18,7 +18,7 @@ _OBJECT_KINDS = (
     )
 )
 
-MOST_LEVELS = 32  # of text as strata: no more than rows of the smallest batch
+MAX_TEXT_STRATA = 32  # of text as strata: no more than rows of the smallest batch
 
 
 def nearest(name, known):
@@ -123,14 +123,14 @@ def labels_of(argument, values):
     Raises
     ------
     DataError
-        Naming the argument, where there are more than MOST_LEVELS levels of text.
+        Naming the argument, where there are more than MAX_TEXT_STRATA levels of text.
     """
     if kind(values) == "number":
         return values.to_numpy(dtype=np.float64, na_value=np.nan)
     levels = levels_of(values)
-    if len(levels) > MOST_LEVELS:
+    if len(levels) > MAX_TEXT_STRATA:
         raise DataError(
-            f"{argument} has {len(levels)} levels; at most {MOST_LEVELS}: join some of them"
+            f"{argument} has {len(levels)} levels; at most {MAX_TEXT_STRATA}: join some of them"
         )
     codes = codes_of(values, levels, argument).astype(np.float64)
     return np.where(codes < 0, np.nan, codes)

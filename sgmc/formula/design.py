@@ -12,14 +12,13 @@ import numpy as np
 import pandas as pd
 import patsy
 
+from sgmc.core.limits import CHUNK_NUMBERS, CHUNK_ROWS
 from sgmc.formula.columns import codes_of, is_missing, nearest, plain
 from sgmc.formula.frames import as_frame
 from sgmc.errors import DataError, FormulaError
 
 INTERCEPT = "Intercept"
 COLUMN = "column "  # marks, for patsy, a factor that is a column by itself
-CHUNK = 65536
-CHUNK_NUMBERS = 2**21  # 16 MB: a chunk of a wide design has fewer rows
 
 
 class DesignSpec:
@@ -127,13 +126,13 @@ class DesignSpec:
         """
         expressions = [factor for factor in self._factors if not factor.is_column]
         rows = gaps.complete()
-        for start in range(0, len(rows) if expressions else 0, CHUNK):
-            chunk = rows[start : start + CHUNK]
+        for start in range(0, len(rows) if expressions else 0, CHUNK_ROWS):
+            chunk = rows[start : start + CHUNK_ROWS]
             columns = Chunk(frame, chunk)
             for factor in expressions:
                 gaps.add(factor.label, chunk, factor.missing(columns))
 
-    def blocks(self, frame, rows, chunk=CHUNK, dtype=np.float64):
+    def blocks(self, frame, rows, chunk=CHUNK_ROWS, dtype=np.float64):
         """Pairs of a slice of `rows` and their part of the design;
         the latter is overwritten by the next.
         """

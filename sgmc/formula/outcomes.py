@@ -4,8 +4,9 @@ and the labels of two levels.
 
 import numpy as np
 
-from sgmc.formula.columns import codes_of, kind, levels_of
 from sgmc.errors import DataError
+from sgmc.formula.columns import codes_of, kind, levels_of
+from sgmc.formula.frames import column_of, one_column
 
 
 def numeric(values, label):
@@ -90,3 +91,19 @@ OUTCOMES = {"binary": binary, "numeric": numeric, "category": category}
 def _shown(values):
     distinct = values.drop_duplicates().head(4).tolist()
     return ", ".join(map(repr, distinct[:3])) + (", ..." if len(distinct) > 3 else "")
+
+
+def category_codes(endog):
+    """(numbers of the levels, levels) of labels; DataError where some are missing."""
+    import pandas as pd
+
+    endog = one_column(endog)
+    if np.ndim(endog) != 1:
+        raise DataError(f"endog has shape {np.shape(endog)}; it must be one label a row")
+    series = column_of(endog, "y")
+    if series.isna().any():
+        raise DataError("endog has missing values; drop those rows first")
+    levels = levels_of(series)
+    codes = codes_of(series, levels, "endog").astype(float)
+    # an index that the user gave
+    return pd.Series(codes, endog.index) if isinstance(endog, pd.Series) else codes, levels

@@ -12,11 +12,10 @@ import numpy as np
 import pandas as pd
 import patsy
 
+from sgmc.core.limits import CHUNK_NUMBERS, CHUNK_ROWS
 from sgmc.formula import dot
 from sgmc.formula.columns import is_missing, kind, labels_of, levels_of, nearest, types_of
 from sgmc.formula.design import (
-    CHUNK,
-    CHUNK_NUMBERS,
     COLUMN,
     Chunk,
     DesignSpec,
@@ -164,7 +163,7 @@ class Table:
             self.frame.index if len(self.rows) == len(self.frame) else self.frame.index[self.rows]
         )
 
-    def fill(self, out, position=None, chunk=CHUNK):
+    def fill(self, out, position=None, chunk=CHUNK_ROWS):
         """Write the design, row i into ``out[position[i]]``.
 
         Parameters
@@ -322,7 +321,7 @@ class _Reader:
         inputs = self.parsed.names.inputs(" ".join(factor.name() for factor in factors))
         whole = [factor.name() for factor in factors if isinstance(factor, patsy.LookupFactor)]
         levels = {key: self._levels(inputs[key.removeprefix(COLUMN)], rows) for key in whole}
-        chunk = max(1, min(CHUNK, CHUNK_NUMBERS // max(1, len(factors))))
+        chunk = max(1, min(CHUNK_ROWS, CHUNK_NUMBERS // max(1, len(factors))))
 
         def chunks():
             for start in range(0, len(rows), chunk):

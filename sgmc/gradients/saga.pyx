@@ -3,7 +3,7 @@ import numpy as np
 
 from libc.string cimport memcpy
 
-from sgmc.core cimport kernels
+from sgmc.core cimport simd
 from sgmc.core.contract cimport (
     OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_rows,
     next_tile, row_of, subtract,
@@ -98,10 +98,10 @@ cdef class Saga(Gradient):
             if self.listed and consecutive(&tile):
                 tile.start, tile.rows = tile.rows[0], NULL
             if tile.rows == NULL:                             # the fast form
-                kernels.exchange(tile.m * size, &self.table[tile.start * size], new)
+                simd.exchange(tile.m * size, &self.table[tile.start * size], new)
             else:
                 for i in range(tile.m):                       # in this order: a row may come twice
-                    kernels.exchange(size, &self.table[tile.rows[i] * size], new + i * size)
+                    simd.exchange(size, &self.table[tile.rows[i] * size], new + i * size)
             if self.model.width:
                 self.model.add_scores(&tile, &self.scratch, new, &self.total[0])
                 continue

@@ -1,7 +1,7 @@
 """Second-order control variates around a fixed centre."""
-from sgmc.core cimport kernels
+from sgmc.core cimport simd
 from sgmc.core.contract cimport (
-    OK, Batch, Gradient, all_rows, fetch_next, fetch_rows, next_tile, row_of, told,
+    OK, Batch, Gradient, all_rows, fetch_next, fetch_rows, next_tile, row_of, last_predictors,
 )
 
 
@@ -34,7 +34,7 @@ cdef class Taylor(Gradient):
         cdef Batch rows, tile
         for j in range(self.model.dim):
             self.single[j] = theta[j] - self.anchor.centre[j]
-        kernels.dot_f64(self.model.dim, self.model.dim, &self.anchor.hessian[0, 0], NULL,
+        simd.dot_f64(self.model.dim, self.model.dim, &self.anchor.hessian[0, 0], NULL,
                         &self.single[0], &self.part[0])
         for j in range(self.model.dim):
             g[j] += self.anchor.full[j] - self.part[j]
@@ -64,26 +64,27 @@ cdef class Taylor(Gradient):
     cdef int subtract(self, const double *theta, const Batch *tile, double *r) except -1 nogil:
         """r_i -= r_i(centre) - w_i J_i (theta - centre)"""
         cdef Py_ssize_t i, k, l, row, w = self.model.width
-        cdef const double *eta = told(self.model, theta, tile, &self.scratch)
+        cdef const double *eta = last_predictors(self.model, theta, tile, &self.scratch)
         cdef const double *origin = &self.anchor.predictors[0]
         cdef const double *score = &self.anchor.scores[0]
-        cdef const double *bend = &self.anchor.curvature[0]
+        cdef const double *curvature = &self.anchor.curvature[0]
         cdef double control
         if w == 1 and tile.rows == NULL:  # the form of most models and steps, in one SIMD loop
             fetch_next(tile, origin, sizeof(double))
             fetch_next(tile, score, sizeof(double))
-            fetch_next(tile, bend, sizeof(double))
+            fetch_next(tile, curvature, sizeof(double))
             origin += tile.start
             score += tile.start
-            bend += tile.start
+            curvature += tile.start
             for i in range(tile.m):
-                r[i] -= score[i] - bend[i] * (eta[i] - origin[i])
+                r[i] -= score[i] - curvature[i] * (eta[i] - origin[i])
             return OK
         for i in range(tile.m):
             row = row_of(tile, i)
             for k in range(w):
                 control = score[row * w + k]
                 for l in range(w):
-                    control -= bend[(row * w + k) * w + l] * (eta[i * w + l] - origin[row * w + l])
+                    control -= (curvature[(row * w + k) * w + l]
+                                * (eta[i * w + l] - origin[row * w + l]))
                 r[i * w + k] -= control
         return OK

@@ -6,7 +6,7 @@ from sgmc.diagnostics import moments
 from sgmc.plots.axes import BLUE, VERMILLION, axes_for
 
 BINS = 40
-FAR = 4  # sds of a normal reference that are drawn on each side
+REFERENCE_SDS = 4  # sds of a normal reference that are drawn on each side
 
 
 def posterior(draws, weights, names, ax=None, alpha=0.05, reference=None):
@@ -65,7 +65,7 @@ def overlay(one, first, second, j):
             label="reference",
         )
     else:
-        z, mean = np.linspace(-FAR, FAR, 200), first[j]
+        z, mean = np.linspace(-REFERENCE_SDS, REFERENCE_SDS, 200), first[j]
         one.plot(
             mean + second[j] * z,
             np.exp(-z * z / 2) / (second[j] * np.sqrt(2 * np.pi)),

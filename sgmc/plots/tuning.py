@@ -9,8 +9,9 @@ from sgmc.plots.axes import BLACK, BLUE, PALETTE, VERMILLION, axes_for
 SIZE = (8.0, 4.2)
 DASHES = ("-", "--", ":", "-.")  # of lines that are more than the colours
 LABELLED = 12  # lines that a legend names
-TOP = 0.97  # where arms without a value to show are marked, as a part of the axes' height
-WORST = 1000  # times the winner's metric: values beyond are marked so too
+# where arms without a value to show are marked, as a part of the axes' height
+OFF_SCALE_HEIGHT = 0.97
+OFF_SCALE_RATIO = 1000  # times the winner's metric: values beyond are marked so too
 
 
 def against(history, arms, winner, metric, x, ax=None):
@@ -18,8 +19,8 @@ def against(history, arms, winner, metric, x, ax=None):
     of the other columns.
 
     Arms of the last rung are filled, those that left before are hollow; schedules of steps stand at
-    their first step, apart from the lines.  Arms that diverged, have no value or one beyond WORST
-    times the winner's are marked at the top.
+    their first step, apart from the lines.  Arms that diverged, have no value or one beyond
+    OFF_SCALE_RATIO times the winner's are marked at the top.
     """
     if x not in arms.columns:
         raise ArgumentError(f"x={x!r} is not one of {', '.join(arms.columns)}")
@@ -124,7 +125,7 @@ def race(history, arms, winner, metric, ax=None):
 def limit_of(history, winner):
     """The largest metric that is shown as a number."""
     best = history.loc[history["arm"] == winner, "metric"].iloc[-1]
-    return WORST * best if best > 0 else np.finfo(float).max
+    return OFF_SCALE_RATIO * best if best > 0 else np.finfo(float).max
 
 
 def marks_of(history, arms, winner):
@@ -152,7 +153,7 @@ def fates_of(last, marks, stayed=BLACK, left=BLACK):
         "left earlier": (shown & ~final, dict(marker="o", color=left, markerfacecolor="white")),
         "diverged": (marks == "x", dict(marker="x", color="0.3")),
         "no value": (marks == "+", dict(marker="+", color="0.3")),
-        f"over {WORST:,} x best": (marks == "^", dict(marker="^", color="0.3")),
+        f"over {OFF_SCALE_RATIO:,} x best": (marks == "^", dict(marker="^", color="0.3")),
     }
     return {name: dict(linestyle="", **how) for name, (some, how) in fates.items() if some.any()}
 
@@ -161,7 +162,9 @@ def at_the_top(one, places, marks, colour):
     """The marks that are not empty, at their places along x."""
     for place, mark in zip(places, marks):
         if mark:
-            one.plot(place, TOP, mark, color=colour, transform=one.get_xaxis_transform())
+            one.plot(
+                place, OFF_SCALE_HEIGHT, mark, color=colour, transform=one.get_xaxis_transform()
+            )
 
 
 def logarithmic(one, x, y):

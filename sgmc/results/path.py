@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.spikes import sticky_places
+from sgmc.fit.spike_and_slab import sticky_places
 
-BATCHES = 30  # of equally many lines each, a chain
+PATH_BATCHES = 30  # of equally many lines each, a chain
 PIECE = 1 << 14  # points that a function is evaluated at, at a time
 
 
@@ -175,7 +175,7 @@ def integrals(f, path, points):
     """
     nodes, weights = np.polynomial.legendre.leggauss(points)
     spans = np.diff(path.turns)
-    edges = np.unique(np.linspace(0, len(spans), BATCHES + 1).astype(int))
+    edges = np.unique(np.linspace(0, len(spans), PATH_BATCHES + 1).astype(int))
     first, second = [], []
     for a in range(0, len(spans), max(1, PIECE // points)):
         part = slice(a, a + max(1, PIECE // points))

@@ -23,7 +23,7 @@ from sgmc.results.views import Views
 
 
 # parameters, evenly, whose effective sizes and R-hats are computed: they cost a millisecond each
-LOOKED_AT = 1000
+MAX_DIAGNOSED = 1000
 
 
 class Results(Estimates, Trust, Discrepancies, Paths, Views):
@@ -158,7 +158,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
 def summarised(model, fit):
     """What results consist of."""
     (theta, names), w = fit.problem.kept(fit.x), fit.weights
-    some_of = evenly(theta.shape[2], LOOKED_AT)
+    some_of = evenly(theta.shape[2], MAX_DIAGNOSED)
     looked = theta[..., some_of]
     # of chains that diverged, which is warned of by name
     with np.errstate(over="ignore", invalid="ignore"):
@@ -180,15 +180,15 @@ def summarised(model, fit):
         warnings=concerns,
         seed=fit.settings.seed,
         header=facts(model, fit, Judged(ess, rhat, ksd, some and some.kind, errors, judged)),
-        nobs=observations(fit.problem),
+        nobs=fit.problem.nobs,
         interrupted=fit.run.interrupted,
         model=model,
         priors=fit.problem.priors,
         verdict=judged,
         _accuracy=errors,
         _ksd=ksd,
-        _ess=spread_out(ess, some_of, names),
-        _rhat=spread_out(rhat, some_of, names),
+        _ess=by_name(ess, some_of, names),
+        _rhat=by_name(rhat, some_of, names),
         _asked=fit.settings.draws,
         sampler=fit.plan.spec,
         step_size=fit.step_size,
@@ -201,14 +201,8 @@ def summarised(model, fit):
     )
 
 
-def spread_out(values, places, names):
+def by_name(values, places, names):
     """Values at some places of an array as long as `names`, NaN elsewhere."""
     out = np.full(len(names), np.nan)
     out[places] = values
     return out
-
-
-def observations(problem):
-    """Rows, or the sum of frequency weights."""
-    weight = problem.table.weight
-    return problem.model.n if weight is None else float(weight.sum())

@@ -14,7 +14,7 @@ cdef inline double softplus(double t) noexcept nogil:
     return fmax(t, 0.) + log1p(exp(-fabs(t)))
 
 
-cdef class BarkerKernel(Metropolis):
+cdef class BarkerTransition(Metropolis):
     """In units of the metric: u_j = b_j z_j, b_j = +1 with probability 1 / (1 + exp(-z_j w_j)),
     else -1.
     """
@@ -36,7 +36,7 @@ cdef class BarkerKernel(Metropolis):
             z = h * (1 + 0.1 * self.z[j]) if self.bimodal else h * self.z[j]
             self.u[j] = z if next_uniform(rng) * (1 + exp(-z * self.w[j])) < 1 else -z
         self.move(s.x, &self.u[0], &self.y[0])
-        self.look(g, &self.y[0])
+        self.evaluate(g, &self.y[0])
         log_ratio[0] = self.new_value - self.value
         for j in range(s.dim):
             log_ratio[0] += softplus(-self.u[j] * self.w[j]) - softplus(self.u[j] * self.new_w[j])
@@ -66,9 +66,9 @@ class Barker(MetropolisSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return BarkerKernel(dim, step, self.target_accept, self.metric_of(dim),
-                            self.from_langevin(self.first_step(dim)),
-                            self.increment == "bimodal")
+        return BarkerTransition(dim, step, self.target_accept, self.metric_of(dim),
+                                self.from_langevin(self.first_step(dim)),
+                                self.increment == "bimodal")
 
     def langevin_time(self, step):
         """E z^2: 1.01 sigma^2 for bimodal increments."""

@@ -6,7 +6,7 @@ import numpy as np
 from libc.math cimport sqrt
 
 from sgmc.samplers.bases.bounces cimport reflected, refreshed
-from sgmc.samplers.bases.bounces import REFRESHED
+from sgmc.samplers.bases.bounces import REFRESHMENT_COST
 from sgmc.core.contract cimport BOUND, OK, Gradient, Rng, State, next_exponential
 from sgmc.samplers.bases.events cimport TAKEN, Guided, arrival, distance, inner
 from sgmc.samplers.bases.events import EventSpec
@@ -40,13 +40,13 @@ cdef class Bouncing(Guided):
         return OK
 
 
-cdef class BouncyKernel(Bouncing):
+cdef class BouncyTransition(Bouncing):
     """All rows: along a line the rate is at most max(0, -v . g + kinks + v'Hv t)."""
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t i
         cdef double a, b = 0, wait, patience = self.patience(rng)
-        cdef int verdict
+        cdef int outcome
         self.guide(s, g, rng)
         a = -inner(s.dim, s.v, &self.g[0])
         for i in range(s.dim):
@@ -57,13 +57,13 @@ cdef class BouncyKernel(Bouncing):
         g.estimate(s.x, rng, &self.g[0], NULL)
         if patience < wait:
             return self.draw(s, rng)
-        verdict = self.verdict(rng, -inner(s.dim, s.v, &self.g[0]), a + b * wait, b)
-        if verdict == BOUND:
+        outcome = self.thin(rng, -inner(s.dim, s.v, &self.g[0]), a + b * wait, b)
+        if outcome == BOUND:
             return BOUND
-        return self.bounce(s) if verdict == TAKEN else OK
+        return self.bounce(s) if outcome == TAKEN else OK
 
 
-cdef class LipschitzKernel(Bouncing):
+cdef class LipschitzTransition(Bouncing):
     """Minibatches: the rate is at most |v| (a + b |x - x*|), whatever the rows."""
 
     cdef double flat, steep
@@ -71,7 +71,7 @@ cdef class LipschitzKernel(Bouncing):
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef double far, speed = sqrt(<double> s.dim), wait, patience = self.patience(rng)
-        cdef int verdict
+        cdef int outcome
         if not self.bounded:
             with gil:
                 self.flat, self.steep = g.bounds.of_slope()
@@ -82,12 +82,12 @@ cdef class LipschitzKernel(Bouncing):
         if patience < wait:
             return self.draw(s, rng)
         g.estimate(s.x, rng, &self.g[0], NULL)
-        verdict = self.verdict(rng, -inner(s.dim, s.v, &self.g[0]),
+        outcome = self.thin(rng, -inner(s.dim, s.v, &self.g[0]),
                                speed * (self.flat + self.steep * (far + speed * wait)),
                                speed * self.flat)
-        if verdict == BOUND:
+        if outcome == BOUND:
             return BOUND
-        return self.bounce(s) if verdict == TAKEN else OK
+        return self.bounce(s) if outcome == TAKEN else OK
 
 
 class BPS(EventSpec):
@@ -111,7 +111,7 @@ class BPS(EventSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return BouncyKernel(dim, step, self.refresh)
+        return BouncyTransition(dim, step, self.refresh)
 
     def events(self, bounds, unit):
         """The wait for v'Hv t, and refreshment."""
@@ -120,7 +120,7 @@ class BPS(EventSpec):
 
     def memory(self, bounds, unit):
         """On a Gaussian in 1 to 100 dimensions, measured."""
-        return 2 * unit * (1 + REFRESHED * self.refresh * np.sqrt(bounds.dim))
+        return 2 * unit * (1 + REFRESHMENT_COST * self.refresh * np.sqrt(bounds.dim))
 
 
 class LipSBPS(EventSpec):
@@ -145,7 +145,7 @@ class LipSBPS(EventSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return LipschitzKernel(dim, step, self.refresh)
+        return LipschitzTransition(dim, step, self.refresh)
 
     def events(self, bounds, unit):
         """The bound at a typical distance of the mode, and refreshment."""
@@ -156,4 +156,4 @@ class LipSBPS(EventSpec):
     def memory(self, bounds, unit):
         """As of the zig-zag process with such rows, and of `bps` with such refreshment."""
         return 2 * unit * (1 + float(np.max(bounds.noise)) * unit
-                           + REFRESHED * self.refresh * np.sqrt(bounds.dim))
+                           + REFRESHMENT_COST * self.refresh * np.sqrt(bounds.dim))

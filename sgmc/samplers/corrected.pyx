@@ -11,7 +11,7 @@ from sgmc.samplers.bases.noise import NOISE_WEIGHT
 from sgmc.core.spec import SamplerSpec, langevin_variance
 
 
-cdef class CorrectedKernel(Sampler):
+cdef class CorrectedTransition(Sampler):
     """theta <- theta + h/2 g + s xi, with s^2 = h - h^2 tau^2 / 4, or s = sqrt(h) (1 - h tau^2 / 2)
     as printed for msgld.
     """
@@ -47,7 +47,7 @@ cdef class CorrectedKernel(Sampler):
         self.noise.set_state(state["noise"])
 
 
-cdef class DescentKernel(Sampler):
+cdef class DescentTransition(Sampler):
     """theta <- theta + h/2 g."""
 
     cdef double[::1] g
@@ -78,7 +78,7 @@ class CSGLD(SamplerSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return CorrectedKernel(dim, step, self.beta, False)
+        return CorrectedTransition(dim, step, self.beta, False)
 
     def inflation(self, h, noise):
         """max(1, hV/4) / (1 - h/4) - 1, for tau^2 = V: the gradient noise is undone,
@@ -102,7 +102,7 @@ class MSGLD(SamplerSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return CorrectedKernel(dim, step, self.beta, True)
+        return CorrectedTransition(dim, step, self.beta, True)
 
     def inflation(self, h, noise):
         """((1 - hV/2)^2 + hV/4) / (1 - h/4) - 1, for tau^2 = V: negative where noise matters."""
@@ -126,7 +126,7 @@ class SGD(SamplerSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return DescentKernel(dim, step)
+        return DescentTransition(dim, step)
 
     def inflation(self, h, noise):
         """The rule of `sgld`, for the choice of a default step only."""

@@ -11,7 +11,7 @@ from sgmc.samplers.bases.momentum import Underdamped
 from sgmc.core.spec import Parameter
 
 
-cdef class FrictionKernel(Momentum):
+cdef class FrictionTransition(Momentum):
     """Half a drift, L kicks with friction and whole drifts between them, half a drift; at first,
     where wanted, p ~ N(0, I).
     """
@@ -48,7 +48,7 @@ cdef class FrictionKernel(Momentum):
         return OK
 
 
-cdef class BAOABKernel(Momentum):
+cdef class BAOABTransition(Momentum):
     """Kick, half a drift, Ornstein-Uhlenbeck on the momentum, half a drift;
     two half kicks by one gradient are one.
     """
@@ -110,8 +110,8 @@ class SGHMC(Underdamped):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return FrictionKernel(dim, step, self.leapfrog, self.friction, self.resample,
-                              self.corrected)
+        return FrictionTransition(dim, step, self.leapfrog, self.friction, self.resample,
+                                  self.corrected)
 
     def inflation(self, h, noise):
         """eV/(2C), exact on a Gaussian where e^2 + 2eC < 4: theta is an AR(2) process, read as the
@@ -166,7 +166,7 @@ class BAOAB(Underdamped):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return BAOABKernel(dim, step, self.friction)
+        return BAOABTransition(dim, step, self.friction)
 
     def inflation(self, h, noise):
         """e^2 V (1 + a) / ((1 - a)(4 - e^2)), a = exp(-C e), exact on a Gaussian:

@@ -5,17 +5,16 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_uniform, normal_fill
-from sgmc.samplers.bases.metropolis cimport Metropolis
+from sgmc.samplers.bases.metropolis cimport MAX_ENERGY_RISE, Metropolis
 from sgmc.samplers.bases.metropolis import MetropolisSpec
 from sgmc.core.spec import Parameter
 
 cdef enum:
-    MOST = 1000                   # leapfrog steps of a path
-    MOST_WARMING = 25             # while units are still being learned
-cdef double LOST = 1000           # rise of the energy at which a path is given up
+    MAX_LEAPFROG = 1000                   # leapfrog steps of a path
+    MAX_LEAPFROG_WARMING = 25             # while units are still being learned
 
 
-cdef class HamiltonianKernel(Metropolis):
+cdef class HamiltonianTransition(Metropolis):
     """Leapfrog steps of size h in units of the metric; the path's length is uniform on (1/2, 3/2)
     times the given one.
     """
@@ -33,7 +32,7 @@ cdef class HamiltonianKernel(Metropolis):
 
     cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
                      double *log_ratio) except -1 nogil:
-        cdef double before, most = MOST_WARMING if self.warming else MOST
+        cdef double before, most = MAX_LEAPFROG_WARMING if self.warming else MAX_LEAPFROG
         cdef Py_ssize_t j
         cdef Py_ssize_t k
         cdef Py_ssize_t steps = <Py_ssize_t> min(self.length * (0.5 + next_uniform(rng)) / h + 0.5,
@@ -50,10 +49,10 @@ cdef class HamiltonianKernel(Metropolis):
                 self.u[j] = h * self.p[j]
                 self.q[j] = self.y[j]
             self.move(&self.q[0], &self.u[0], &self.y[0])
-            self.look(g, &self.y[0])
+            self.evaluate(g, &self.y[0])
             for j in range(s.dim):
                 self.p[j] += h * self.new_w[j]
-            if not self.new_value > self.value - LOST:        # nor if it is not a number
+            if not self.new_value > self.value - MAX_ENERGY_RISE:        # nor if it is not a number
                 log_ratio[0] = -INFINITY
                 return OK
         for j in range(s.dim):
@@ -116,9 +115,9 @@ class HMC(MetropolisSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return HamiltonianKernel(dim, step, self.target_accept, self.metric_of(dim),
-                                 self.from_langevin(self.first_step(dim)),
-                                 self.length)
+        return HamiltonianTransition(dim, step, self.target_accept, self.metric_of(dim),
+                                     self.from_langevin(self.first_step(dim)),
+                                     self.length)
 
     def langevin_time(self, step):
         """A leapfrog step is a Langevin step of time h^2."""

@@ -11,7 +11,7 @@ from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
 from sgmc.core.spec import SamplerSpec, langevin_variance
 
 
-cdef class EulerKernel(Sampler):
+cdef class EulerTransition(Sampler):
     """theta <- theta + h/2 g + sqrt(h) xi."""
 
     cdef double[::1] g, xi
@@ -30,7 +30,7 @@ cdef class EulerKernel(Sampler):
         return OK
 
 
-cdef class LeimkuhlerMatthewsKernel(Sampler):
+cdef class LeimkuhlerMatthewsTransition(Sampler):
     """theta <- theta + h/2 g + sqrt(h)/2 (xi_k + xi_{k+1}): each normal serves two steps."""
 
     cdef double[::1] g, xi
@@ -82,7 +82,7 @@ class SGLD(SamplerSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return EulerKernel(dim, step)
+        return EulerTransition(dim, step)
 
     def inflation(self, h, noise):
         """(1 + hV/4) / (1 - h/4) - 1, exact on a Gaussian (solve the variance of the linear
@@ -115,7 +115,7 @@ class LMSGLD(SamplerSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return LeimkuhlerMatthewsKernel(dim, step)
+        return LeimkuhlerMatthewsTransition(dim, step)
 
     def inflation(self, h, noise):
         """(hV/4) / (1 - h/4), exact on a Gaussian."""

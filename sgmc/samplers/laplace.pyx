@@ -3,7 +3,7 @@ from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
 from sgmc.core.spec import SamplerSpec
 
 
-cdef class GaussianKernel(Sampler):
+cdef class GaussianTransition(Sampler):
     """x ~ N(0, I): the Laplace approximation in coordinates whitened at the mode."""
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
@@ -23,7 +23,7 @@ class Laplace(SamplerSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return GaussianKernel(dim, step)
+        return GaussianTransition(dim, step)
 
     def inflation(self, h, noise):
         """Zero on a Gaussian posterior; how far this one is from Gaussian is measured for each

@@ -9,12 +9,12 @@ from sgmc.samplers.bases.metropolis import MetropolisSpec
 from sgmc.core.spec import Parameter
 
 # h of the exponential integrator at which proposals no longer depend on the position
-cdef double LONGEST = 2.0
+cdef double MAX_STEP = 2.0
 # of a coordinate's gradient beyond the Gaussian's: more would only be rejected
-cdef double LARGEST = 1.0
+cdef double MAX_EXCESS = 1.0
 
 
-cdef class MALAKernel(Metropolis):
+cdef class MALATransition(Metropolis):
     """A Langevin step, Euler's or the exponential integrator's."""
 
     cdef bint exponential
@@ -25,30 +25,30 @@ cdef class MALAKernel(Metropolis):
         Metropolis.__init__(self, dim, step_size, target, metric, unit_step)
         self.exponential, self.drift, self.xi = exponential, np.zeros(dim), np.zeros(dim)
         if exponential:
-            self.longest = LONGEST
+            self.longest = MAX_STEP
 
-    cdef void tame(self, const double *x, const double *w) noexcept nogil:
+    cdef void truncate_drift(self, const double *x, const double *w) noexcept nogil:
         """Gradient to drift: with the exponential integrator, what exceeds the Gaussian's -x is cut
-        at LARGEST, but for what takes no more than the pull to the centre away (heavy tails).
+        at MAX_EXCESS, but for what takes no more than the pull to the centre away (heavy tails).
         """
         cdef Py_ssize_t j
         for j in range(self.dim):
             self.drift[j] = w[j]
             if self.exponential:
-                self.drift[j] = fmin(fmax(w[j] + x[j], fmin(-LARGEST, x[j])),
-                                     fmax(LARGEST, x[j])) - x[j]
+                self.drift[j] = fmin(fmax(w[j] + x[j], fmin(-MAX_EXCESS, x[j])),
+                                     fmax(MAX_EXCESS, x[j])) - x[j]
 
     cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
                      double *log_ratio) except -1 nogil:
         cdef Py_ssize_t j
         cdef double back, root = sqrt(h * (1 - 0.25 * h)) if self.exponential else sqrt(h)
         normal_fill(rng, s.dim, &self.xi[0])
-        self.tame(s.x, &self.w[0])
+        self.truncate_drift(s.x, &self.w[0])
         for j in range(s.dim):
             self.u[j] = 0.5 * h * self.drift[j] + root * self.xi[j]
         self.move(s.x, &self.u[0], &self.y[0])
-        self.look(g, &self.y[0])
-        self.tame(&self.y[0], &self.new_w[0])
+        self.evaluate(g, &self.y[0])
+        self.truncate_drift(&self.y[0], &self.new_w[0])
         log_ratio[0] = self.new_value - self.value
         for j in range(s.dim):
             back = (self.u[j] + 0.5 * h * self.drift[j]) / root
@@ -90,8 +90,9 @@ class MALA(MetropolisSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return MALAKernel(dim, step, self.target_accept, self.metric_of(dim), self.first_step(dim),
-                          self.integrator == "exponential")
+        return MALATransition(dim, step, self.target_accept, self.metric_of(dim),
+                              self.first_step(dim),
+                              self.integrator == "exponential")
 
     def first_step(self, dim):
         """The optimal step on a Gaussian of many dimensions (Roberts & Rosenthal 1998),

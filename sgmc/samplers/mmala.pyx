@@ -7,23 +7,23 @@ from libc.stdint cimport int64_t
 from sgmc.core.contract cimport OK, Gradient, Metric, Rng, State, normal_fill
 from sgmc.samplers.bases.metropolis cimport Metropolis
 from sgmc.samplers.bases.metropolis import MetropolisSpec
-from sgmc.samplers.bases.settled cimport Settled
-from sgmc.samplers.bases.settled import NaturalCoordinates
+from sgmc.samplers.bases.metric_source cimport MetricSource
+from sgmc.samplers.bases.metric_source import NaturalCoordinates
 from sgmc.core.spec import Parameter
 
 
-cdef class ManifoldLangevinKernel(Metropolis):
+cdef class ManifoldLangevinTransition(Metropolis):
     """The model says what its metric is; each chain has one at its place and one at the
     proposal.
     """
 
     cdef Metric here, there
-    cdef Settled settled
+    cdef MetricSource source
     cdef double[::1] step_here, step_there, xi
 
     def __init__(self, Py_ssize_t dim, double step_size, double target):
         Metropolis.__init__(self, dim, step_size, target, "identity", step_size)
-        self.settled = Settled()
+        self.source = MetricSource()
         self.step_here, self.step_there, self.xi = np.zeros(dim), np.zeros(dim), np.zeros(dim)
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
@@ -34,7 +34,7 @@ cdef class ManifoldLangevinKernel(Metropolis):
 
     def furnish(self, Gradient g, x):
         """Two metrics of the model, as they were if the chain was restored."""
-        self.here, self.there = self.settled.made(g, x), self.settled.made(g, x)
+        self.here, self.there = self.source.made(g, x), self.source.made(g, x)
 
     cdef int settle(self, const double *x) except -1 nogil:
         """The metric at x, and the drift there."""
@@ -61,7 +61,7 @@ cdef class ManifoldLangevinKernel(Metropolis):
             self.u[j] *= root
             self.y[j] = s.x[j] + 0.5 * h * self.step_here[j] + self.u[j]
         self.here.log_density(&self.u[0], h, &forth)
-        self.look(g, &self.y[0])
+        self.evaluate(g, &self.y[0])
         self.there.move(&self.y[0])
         self.there.apply(&self.new_w[0], &self.step_there[0])
         for j in range(s.dim):
@@ -70,20 +70,20 @@ cdef class ManifoldLangevinKernel(Metropolis):
         log_ratio[0] = self.new_value - self.value + back - forth
         return OK
 
-    cdef void take(self) noexcept nogil:
-        Metropolis.take(self)
+    cdef void accept(self) noexcept nogil:
+        Metropolis.accept(self)
         with gil:
             self.here, self.there = self.there, self.here
         self.step_here, self.step_there = self.step_there, self.step_here
 
     def state(self):
         """Also what the metric settled at the start."""
-        return {**Metropolis.state(self), "settled": self.settled.state(self.here)}
+        return {**Metropolis.state(self), "settled": self.source.state(self.here)}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Metropolis.set_state(self, state)
-        self.settled.set_state(state["settled"])
+        self.source.set_state(state["settled"])
         self.here = self.there = None
 
 
@@ -107,7 +107,7 @@ class MMALA(NaturalCoordinates, MetropolisSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return ManifoldLangevinKernel(dim, step, self.target_accept)
+        return ManifoldLangevinTransition(dim, step, self.target_accept)
 
     def first_step(self, dim):
         """The optimal step on a Gaussian of many dimensions (Roberts & Rosenthal 1998),

@@ -8,7 +8,7 @@ from sgmc.core.spec import Parameter, SamplerSpec, langevin_variance
 from sgmc.errors import ArgumentError
 
 
-cdef class RMSPropKernel(Sampler):
+cdef class RMSPropTransition(Sampler):
     """theta <- theta + h/2 (G g + Gamma) + sqrt(h G)
     xi, G = 1 / (eps + sqrt(v)), v <- a v + (1 - a) g^2.
     """
@@ -82,7 +82,7 @@ class PSGLD(SamplerSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return RMSPropKernel(dim, step, self.memory, self.floor, self.gamma)
+        return RMSPropTransition(dim, step, self.memory, self.floor, self.gamma)
 
     def fitted_to(self, whitened):
         """The Gamma term knows the curvature of whitened coordinates alone."""

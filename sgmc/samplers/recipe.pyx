@@ -10,12 +10,12 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy
 
 from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
+from sgmc.core.limits import CENTRAL_DIFFERENCE
 from sgmc.core.spec import Parameter, SamplerSpec
 from sgmc.errors import ArgumentError
 
-# cube root of the rounding error: half a central difference, relative where |z_j| > 1
-NEARBY = 6e-6
-EXACT = 1e-8  # relative departure up to which matrices count as symmetric, skew and semidefinite
+# relative departure up to which matrices count as symmetric, skew and semidefinite
+MATRIX_TOLERANCE = 1e-8
 
 
 class Ingredients:
@@ -62,7 +62,7 @@ class Ingredients:
         total = np.zeros(self.size)
         for j in range(self.size if callable(self.spec.D) or callable(self.spec.Q) else 0):
             step = np.zeros(self.size)
-            step[j] = NEARBY * max(1.0, abs(z[j]))
+            step[j] = CENTRAL_DIFFERENCE * max(1.0, abs(z[j]))
             rise = [self.matrix(name, z + step)[:, j] - self.matrix(name, z - step)[:, j]
                     for name in ("D", "Q")]
             total += sum(rise) / (2 * step[j])
@@ -80,7 +80,7 @@ class Ingredients:
                             ("slope", self.slope(z[self.dim:]))):
             if not np.isfinite(value).all():
                 raise ArgumentError(f"Recipe: {name} is not finite where the chain begins")
-        size = EXACT * max(abs(D).max(), abs(Q).max())
+        size = MATRIX_TOLERANCE * max(abs(D).max(), abs(Q).max())
         if abs(D - D.T).max() > size:
             raise ArgumentError("Recipe: D is not symmetric where the chain begins")
         if np.linalg.eigvalsh(D).min() < -size:
@@ -93,11 +93,11 @@ class Ingredients:
                                     "drawn apart")
 
 
-cdef class RecipeKernel(Sampler):
+cdef class RecipeTransition(Sampler):
     """z <- z + h/2 [-(D + Q) grad H + Gamma] + sqrt(h) N(0, D), block by block."""
 
     cdef object ingredients, blocks
-    cdef bint corrected, fixed, looked
+    cdef bint corrected, fixed, evaluated
     cdef Py_ssize_t size
     cdef Py_ssize_t[::1] order, ends
     cdef double[::1] z, g, sd, grad, drift, xi, divergence
@@ -129,17 +129,17 @@ cdef class RecipeKernel(Sampler):
         for j in range(self.dim):
             self.grad[j] = -self.g[j]
         for b in range(self.ends.shape[0]):
-            self.look()
+            self.evaluate_matrices()
             self.move(self.ends[b - 1] if b else 0, self.ends[b])
         memcpy(s.x, &self.z[0], self.dim * sizeof(double))
         return OK
 
-    cdef int look(self) except -1 nogil:
+    cdef int evaluate_matrices(self) except -1 nogil:
         """D, D + Q, Gamma and the rest of grad H where z is."""
         cdef Py_ssize_t j
         for j in range(self.dim, self.size):
             self.grad[j] = self.z[j]
-        if self.looked and self.fixed:
+        if self.evaluated and self.fixed:
             return OK
         with gil:
             z, d = np.array(self.z), self.dim
@@ -148,7 +148,7 @@ cdef class RecipeKernel(Sampler):
                                                                                                 z)
             np.asarray(self.divergence)[:] = self.ingredients.divergence(z)
             np.asarray(self.grad)[d:] = self.ingredients.slope(z[d:])
-            self.looked = True
+            self.evaluated = True
         return OK
 
     cdef int move(self, Py_ssize_t first, Py_ssize_t last) except -1 nogil:
@@ -285,7 +285,8 @@ class Recipe(SamplerSpec):
     ...     return np.kron([[0, -1], [1, 0]], np.eye(d))
     >>> def momentum_first(d):
     ...     return range(d, 2 * d), range(d)
-    >>> sgmc.logit("y ~ .", df, sampler=sgmc.Recipe(D, Q, extra=np.zeros, blocks=momentum_first), step_size=0.2)
+    >>> recipe = sgmc.Recipe(D, Q, extra=np.zeros, blocks=momentum_first)
+    >>> sgmc.logit("y ~ .", df, sampler=recipe, step_size=0.2)
     """
 
     name = "recipe"
@@ -323,7 +324,7 @@ class Recipe(SamplerSpec):
                                             else self.blocks(dim))]
         if sorted(sum(blocks, [])) != list(range(size)):
             raise ArgumentError(f"Recipe: blocks({dim}) must have each of 0 .. {size - 1} once")
-        return RecipeKernel(dim, step, self, extra, blocks)
+        return RecipeTransition(dim, step, self, extra, blocks)
 
     def inflation(self, h, noise):
         """Not known."""

@@ -11,24 +11,24 @@ from sgmc.core.contract cimport OK, Gradient, Metric, Rng, Sampler, State, norma
 from sgmc.coordinates.fisher import enough_rows
 from sgmc.samplers.bases.momentum cimport Momentum
 from sgmc.samplers.bases.momentum import Underdamped
-from sgmc.samplers.bases.settled cimport Settled
-from sgmc.samplers.bases.settled import NaturalCoordinates
+from sgmc.samplers.bases.metric_source cimport MetricSource
+from sgmc.samplers.bases.metric_source import NaturalCoordinates
 from sgmc.core.spec import Parameter, SamplerSpec, langevin_variance
 
 
-cdef class RiemannianLangevinKernel(Sampler):
+cdef class RiemannianLangevinTransition(Sampler):
     """theta <- theta + h/2 (M g + Gamma) + sqrt(h) R xi, all at theta; then back inside,
     where the metric has an edge.
     """
 
     cdef Metric metric
-    cdef Settled settled
+    cdef MetricSource source
     cdef bint divergence
     cdef double[::1] g, drift, gamma, xi, noise
 
     def __init__(self, Py_ssize_t dim, double step_size, Py_ssize_t rows, bint divergence):
         Sampler.__init__(self, dim, step_size)
-        self.settled, self.divergence = Settled(rows), divergence
+        self.source, self.divergence = MetricSource(rows), divergence
         self.g, self.drift, self.gamma = np.zeros(dim), np.zeros(dim), np.zeros(dim)
         self.xi, self.noise = np.zeros(dim), np.zeros(dim)
 
@@ -37,7 +37,7 @@ cdef class RiemannianLangevinKernel(Sampler):
         cdef double half = 0.5 * self.step_size, root = sqrt(self.step_size)
         if self.metric is None:  # the first step, or the first since the chain was restored
             with gil:
-                self.metric = self.settled.made(g, np.asarray(<double[:s.dim]> s.x))
+                self.metric = self.source.made(g, np.asarray(<double[:s.dim]> s.x))
         g.estimate(s.x, rng, &self.g[0], NULL)
         normal_fill(rng, s.dim, &self.xi[0])
         self.metric.move(s.x)
@@ -51,22 +51,22 @@ cdef class RiemannianLangevinKernel(Sampler):
 
     def state(self):
         """What the metric settled where the chain began."""
-        return {**Sampler.state(self), "settled": self.settled.state(self.metric)}
+        return {**Sampler.state(self), "settled": self.source.state(self.metric)}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Sampler.set_state(self, state)
-        self.settled.set_state(state["settled"])
+        self.source.set_state(state["settled"])
         self.metric = None
 
 
-cdef class RiemannianFrictionKernel(Momentum):
+cdef class RiemannianFrictionTransition(Momentum):
     """A kick by the metric here; half a drift, Ornstein-Uhlenbeck on the momentum, half a drift by
     the metric in the middle.
     """
 
     cdef Metric metric
-    cdef Settled settled
+    cdef MetricSource source
     cdef double friction
     cdef bint divergence
     cdef double[::1] middle, velocity, gamma
@@ -74,7 +74,7 @@ cdef class RiemannianFrictionKernel(Momentum):
     def __init__(self, Py_ssize_t dim, double step_size, double friction, Py_ssize_t rows,
                  bint divergence):
         Momentum.__init__(self, dim, step_size)
-        self.friction, self.settled, self.divergence = friction, Settled(rows), divergence
+        self.friction, self.source, self.divergence = friction, MetricSource(rows), divergence
         self.middle, self.velocity, self.gamma = np.zeros(dim), np.zeros(dim), np.zeros(dim)
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
@@ -83,7 +83,7 @@ cdef class RiemannianFrictionKernel(Momentum):
         cdef double noise = sqrt(1 - keep * keep), p
         if self.metric is None:  # the first step, or the first since the chain was restored
             with gil:
-                self.metric = self.settled.made(g, np.asarray(<double[:s.dim]> s.x))
+                self.metric = self.source.made(g, np.asarray(<double[:s.dim]> s.x))
         g.estimate(s.x, rng, &self.g[0], NULL)
         normal_fill(rng, s.dim, &self.xi[0])
         self.metric.move(s.x)
@@ -106,12 +106,12 @@ cdef class RiemannianFrictionKernel(Momentum):
 
     def state(self):
         """Momentum, and what the metric settled where the chain began."""
-        return {**Momentum.state(self), "settled": self.settled.state(self.metric)}
+        return {**Momentum.state(self), "settled": self.source.state(self.metric)}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Momentum.set_state(self, state)
-        self.settled.set_state(state["settled"])
+        self.source.set_state(state["settled"])
         self.metric = None
 
 
@@ -174,7 +174,7 @@ class SGRLD(Riemannian):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return RiemannianLangevinKernel(dim, step, self.metric_rows, self.divergence)
+        return RiemannianLangevinTransition(dim, step, self.metric_rows, self.divergence)
 
     def inflation(self, h, noise):
         """(1 + hV/4) / (1 - h/4) - 1 in units of the metric, exact on a Gaussian whose metric is
@@ -209,7 +209,8 @@ class SGRHMC(Riemannian, Underdamped):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return RiemannianFrictionKernel(dim, step, self.friction, self.metric_rows, self.divergence)
+        return RiemannianFrictionTransition(dim, step, self.friction, self.metric_rows,
+                                            self.divergence)
 
     def inflation(self, h, noise):
         """e^2 V (1 + a) / ((1 - a)(4 - e^2)), a = exp(-C e), in units of the metric: exact where

@@ -5,7 +5,7 @@ from sgmc.samplers.bases.metropolis import MetropolisSpec
 from sgmc.core.spec import Parameter
 
 
-cdef class RandomWalkKernel(Metropolis):
+cdef class RandomWalkTransition(Metropolis):
     """A normal increment of scale sigma in units of the metric."""
 
     def __init__(self, Py_ssize_t dim, double step_size, double target, metric, double unit_step):
@@ -19,7 +19,7 @@ cdef class RandomWalkKernel(Metropolis):
         for j in range(s.dim):
             self.u[j] *= h
         self.move(s.x, &self.u[0], &self.y[0])
-        self.look(g, &self.y[0])
+        self.evaluate(g, &self.y[0])
         log_ratio[0] = self.new_value - self.value
         return OK
 
@@ -41,8 +41,8 @@ class RWM(MetropolisSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return RandomWalkKernel(dim, step, self.target_accept, self.metric_of(dim),
-                                self.from_langevin(self.first_step(dim)))
+        return RandomWalkTransition(dim, step, self.target_accept, self.metric_of(dim),
+                                    self.from_langevin(self.first_step(dim)))
 
     def langevin_time(self, step):
         """E (sigma xi)^2."""

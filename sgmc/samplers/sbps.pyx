@@ -10,14 +10,14 @@ from libc.stdint cimport int64_t
 
 from sgmc.samplers.bases.band cimport Band
 from sgmc.samplers.bases.bounces cimport reflected, refreshed
-from sgmc.samplers.bases.bounces import REFRESHED
+from sgmc.samplers.bases.bounces import REFRESHMENT_COST
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_exponential, next_uniform
 from sgmc.samplers.bases.events cimport Events, inner
 from sgmc.samplers.bases.events import EventSpec
 from sgmc.core.spec import Parameter
 
 
-cdef class RegressionKernel(Events):
+cdef class RegressionTransition(Events):
     """A step is a proposed bounce, a refreshment,
     or a look at the rate where the band proposes nothing for long.
 
@@ -51,7 +51,7 @@ cdef class RegressionKernel(Events):
                                                                          * sqrt(<double> s.dim))
         cdef bint proposed
         if not self.known:
-            self.begin(self.look(s, g, rng, &noise), noise)
+            self.begin(self.observe_rate(s, g, rng, &noise), noise)
             self.known = True
         proposed = self.band.propose(rng, self.age, &t)
         wait = t - self.age
@@ -62,7 +62,7 @@ cdef class RegressionKernel(Events):
             refreshed(rng, s.dim, &self.scale[0], s.v)
             self.known = False
             return OK
-        rate = self.look(s, g, rng, &noise)
+        rate = self.observe_rate(s, g, rng, &noise)
         self.band.add(self.age, rate, noise)
         if not (proposed and self.happens(rng, rate)):
             return OK
@@ -71,7 +71,7 @@ cdef class RegressionKernel(Events):
         self.begin(-inner(s.dim, s.v, &self.g[0]), noise)
         return OK
 
-    cdef double look(self, State *s, Gradient g, Rng rng, double *noise) except? -1 nogil:
+    cdef double observe_rate(self, State *s, Gradient g, Rng rng, double *noise) except? -1 nogil:
         """v . U' by a fresh minibatch, whose gradient is kept, and its variance."""
         cdef Py_ssize_t j
         cdef double slope = 0
@@ -172,7 +172,7 @@ class SBPS(EventSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return RegressionKernel(dim, step, self.refresh, self.confidence)
+        return RegressionTransition(dim, step, self.refresh, self.confidence)
 
     def inflation(self, h, noise):
         """Rates G + c Z with c far above G lose 2 P(Z > k) of their difference between v and -v,
@@ -207,7 +207,7 @@ class SBPS(EventSpec):
         at rate 0.4 c sqrt(d) / unit.
         """
         turns = self.refresh * math.sqrt(bounds.dim) + 1.2 * math.sqrt(bounds.noise / bounds.dim)
-        return 2 * unit * (1 + REFRESHED * turns)
+        return 2 * unit * (1 + REFRESHMENT_COST * turns)
 
 
 class PSBPS(SBPS):
@@ -231,4 +231,4 @@ class PSBPS(SBPS):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return RegressionKernel(dim, step, self.refresh, self.confidence, self.past, self.floor)
+        return RegressionTransition(dim, step, self.refresh, self.confidence, self.past, self.floor)

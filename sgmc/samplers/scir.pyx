@@ -5,16 +5,17 @@ import numpy as np
 
 from libc.math cimport exp, expm1, sqrt
 
+from sgmc.core import limits
 from sgmc.core.contract cimport DIVERGED, OK, Gradient, Rng, Sampler, State, normal_fill
 from sgmc.core.spec import SamplerSpec
 from sgmc.coordinates.simplices import ExpandedMean
 from sgmc.core.variates cimport gamma_variate, poisson_variate
 
 # of a gamma variable: those of tiny shapes may be zero in floating point
-cdef double SMALLEST = 1e-290
+cdef double SMALLEST_PROBABILITY = limits.SMALLEST_PROBABILITY
 
 
-cdef class CIRKernel(Sampler):
+cdef class CIRTransition(Sampler):
     """x_k <- a transition of dx = (a_k - x) / 2 dt + sqrt(x) dW over time h, a_k = 1 + theta_k dlog
     p / dtheta_k by a minibatch.
 
@@ -47,7 +48,7 @@ cdef class CIRKernel(Sampler):
         for j in range(s.dim):
             a = 1 + g.natural[j] * g.ahead[j]
             if not a > 0:                     # there is no such gamma variable
-                s.culprit = j
+                s.diverged_index = j
                 return DIVERGED
             # a noncentral chi-square number: one normal square, and the rest is central
             if a > 0.5:
@@ -57,7 +58,7 @@ cdef class CIRKernel(Sampler):
             else:
                 s.x[j] = share * gamma_variate(rng.bits,
                                                a + poisson_variate(rng.bits, s.x[j] * keep / share))
-            s.x[j] = max(s.x[j], SMALLEST)
+            s.x[j] = max(s.x[j], SMALLEST_PROBABILITY)
         return OK
 
 
@@ -99,7 +100,7 @@ class SCIR(SamplerSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return CIRKernel(dim, step)
+        return CIRTransition(dim, step)
 
     def inflation(self, h, noise):
         """Not known: the noise has other effects on each probability."""

@@ -9,7 +9,7 @@ import numpy as np
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
 
-from sgmc.core cimport kernels
+from sgmc.core cimport simd
 from sgmc.core.contract cimport (
     DIVERGED, OK, Gradient, Rng, Sampler, State, normal_fill, uniform_fill,
 )
@@ -23,12 +23,12 @@ cdef enum:
     EXTREME = 2
 
 BREAKING = 1.702                  # logistic(x) is within 0.0095 of the normal cdf at x / 1.702
-FARTHEST = 1.233  # 99 % of bimodal increments are below 1.233 sigma (1 + 0.1 * 2.33)
-FARTHEST_NORMAL = 2.576           # and of normal ones
-cdef double C_BREAKING = BREAKING, C_FARTHEST = FARTHEST
+BIMODAL_QUANTILE = 1.233  # 99 % of bimodal increments are below 1.233 sigma (1 + 0.1 * 2.33)
+NORMAL_QUANTILE = 2.576           # and of normal ones
+cdef double C_BREAKING = BREAKING, C_QUANTILE = BIMODAL_QUANTILE
 
 
-cdef class BarkerKernel(Sampler):
+cdef class BarkerTransition(Sampler):
     """theta_j <- theta_j + b_j z_j, b_j = +1 with probability p_j, else -1."""
 
     cdef int rule
@@ -53,7 +53,7 @@ cdef class BarkerKernel(Sampler):
         self.increments(rng)
         for j in range(s.dim):
             if not isfinite(self.g[j]):
-                s.culprit = j
+                s.diverged_index = j
                 return DIVERGED
             self.p[j] = self.z[j] * self.g[j]
         if self.rule == EXTREME:
@@ -62,7 +62,7 @@ cdef class BarkerKernel(Sampler):
             return OK
         if self.rule == CORRECTED:
             self.correct()
-        kernels.expit(s.dim, &self.p[0], &self.p[0])
+        simd.expit(s.dim, &self.p[0], &self.p[0])
         uniform_fill(rng, s.dim, &self.u[0])
         for j in range(s.dim):
             s.x[j] += self.z[j] if self.u[j] < self.p[j] else -self.z[j]
@@ -78,7 +78,7 @@ cdef class BarkerKernel(Sampler):
         for j in range(self.dim):
             if self.adaptive:
                 sigma = min(self.step_size,
-                            C_BREAKING / (C_FARTHEST * max(self.noise.sd[j], 1e-300)))
+                            C_BREAKING / (C_QUANTILE * max(self.noise.sd[j], 1e-300)))
             self.z[j] = sigma * (1 + 0.1 * self.z[j]) if self.bimodal else sigma * self.z[j]
 
     cdef void correct(self) noexcept nogil:
@@ -127,8 +127,8 @@ class BarkerDynamics(SamplerSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return BarkerKernel(dim, step, self.rule, self.increment == "bimodal", self.adaptive,
-                            self.beta)
+        return BarkerTransition(dim, step, self.rule, self.increment == "bimodal", self.adaptive,
+                                self.beta)
 
     def langevin_time(self, step):
         """E z^2: 1.01 sigma^2 for bimodal increments."""
@@ -142,9 +142,10 @@ class BarkerDynamics(SamplerSpec):
         """tau* = 1.702 / |z| (Mauri & Zanella, eq. 42) for an increment longer than 99 % of them;
         none where they follow tau.
         """
-        return (np.inf if self.adaptive
-                else BREAKING / ((FARTHEST if self.increment == "bimodal" else FARTHEST_NORMAL)
-                                 * step))
+        if self.adaptive:
+            return np.inf
+        bimodal = self.increment == "bimodal"
+        return BREAKING / ((BIMODAL_QUANTILE if bimodal else NORMAL_QUANTILE) * step)
 
     @property
     def kurtosis(self):

@@ -11,7 +11,7 @@ from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, uniform_fill
 from sgmc.core.spec import SamplerSpec
 
 
-cdef class LatticeKernel(Sampler):
+cdef class LatticeTransition(Sampler):
     """theta_j <- theta_j + sqrt(h) or - sqrt(h)."""
 
     cdef double[::1] g, u
@@ -45,7 +45,7 @@ class SGLRW(SamplerSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return LatticeKernel(dim, step)
+        return LatticeTransition(dim, step)
 
     def inflation(self, h, noise):
         """s^2 - 1 with s^2 P(|g| < 2 / sqrt(h)) = 1, g ~ N(0, s^2 + V): what clipping takes from

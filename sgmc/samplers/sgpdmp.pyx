@@ -9,7 +9,7 @@ import numpy as np
 from libc.math cimport INFINITY, fmax, fmin, sqrt
 
 from sgmc.samplers.bases.bounces cimport reflected, refreshed
-from sgmc.samplers.bases.bounces import REFRESHED
+from sgmc.samplers.bases.bounces import REFRESHMENT_COST
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_exponential, next_uniform
 from sgmc.samplers.bases.events cimport Guided, inner
 from sgmc.samplers.bases.events import EventSpec
@@ -176,7 +176,7 @@ class SGPDMP(EventSpec):
         if self.dynamics == "zigzag":
             return 2 * unit * (1 + 0.8 * math.sqrt(bounds.noise))
         turns = self.refresh * math.sqrt(bounds.dim) + 1.2 * math.sqrt(bounds.noise / bounds.dim)
-        return 2 * unit * (1 + REFRESHED * turns)
+        return 2 * unit * (1 + REFRESHMENT_COST * turns)
 
 
 class StickySGPDMP(SGPDMP):

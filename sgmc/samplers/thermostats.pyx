@@ -11,7 +11,7 @@ from sgmc.samplers.bases.momentum import Underdamped
 from sgmc.core.spec import Parameter
 
 
-cdef class ThermostatKernel(Momentum):
+cdef class ThermostatTransition(Momentum):
     """p <- p + e g - e z p + N(0, 2 e A), theta <- theta + e p, z <- z + e (p^2 - 1), z one a
     coordinate or their mean.
     """
@@ -55,7 +55,7 @@ cdef class ThermostatKernel(Momentum):
         np.asarray(self.z)[:] = state["z"]
 
 
-cdef class BADODABKernel(ThermostatKernel):
+cdef class BADODABTransition(ThermostatTransition):
     """Kick, half a drift, half of z, Ornstein-Uhlenbeck with friction z, half of z, half a
     drift.
     """
@@ -112,7 +112,7 @@ class MSGNHT(Thermostat):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return ThermostatKernel(dim, step, self.diffusion, False)
+        return ThermostatTransition(dim, step, self.diffusion, False)
 
     def inflation(self, h, noise):
         """-e C / 2 with C the mean friction: momenta of variance one leave positions too narrow."""
@@ -133,7 +133,7 @@ class SGNHT(MSGNHT):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return ThermostatKernel(dim, step, self.diffusion, True)
+        return ThermostatTransition(dim, step, self.diffusion, True)
 
 
 class BADODAB(Thermostat):
@@ -148,7 +148,7 @@ class BADODAB(Thermostat):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return BADODABKernel(dim, step, self.diffusion, False)
+        return BADODABTransition(dim, step, self.diffusion, False)
 
     def inflation(self, h, noise):
         """About -e^2 (1 + V) / 15, measured on a Gaussian: in the mean the splitting is exact to

@@ -10,7 +10,7 @@ from sgmc.samplers.bases.sticky cimport Sticky, signs
 from sgmc.samplers.bases.sticky import INCLUSION
 
 
-cdef class ZigZagKernel(Sticky):
+cdef class ZigZagTransition(Sticky):
     """All rows: the gradient is known where the line begins, and U' changes along it by at most
     sqrt(H_ii v'Hv) a unit of time.
 
@@ -27,7 +27,7 @@ cdef class ZigZagKernel(Sticky):
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t i, flip = 0, which = -1
         cdef double wait, first = INFINITY, bound, swing = 0, hit, free
-        cdef int verdict
+        cdef int outcome
         if not self.bounded:
             with gil:
                 self.root = np.sqrt(np.diag(g.bounds.hessian))
@@ -53,15 +53,15 @@ cdef class ZigZagKernel(Sticky):
             self.leave(s, rng)
         if s.dt == hit or s.dt == free:
             return OK
-        verdict = self.verdict(rng, -s.v[flip] * self.g[flip], bound, self.root[flip] * swing)
-        if verdict == BOUND:
+        outcome = self.thin(rng, -s.v[flip] * self.g[flip], bound, self.root[flip] * swing)
+        if outcome == BOUND:
             return BOUND
-        if verdict == TAKEN:
+        if outcome == TAKEN:
             s.v[flip] = -s.v[flip]
         return OK
 
 
-cdef class SubsampledKernel(Events):
+cdef class SubsampledTransition(Events):
     """Minibatches: the rate of coordinate i is at most a_i + b_i |x - x*|, so that one exponential
     serves all coordinates.
     """
@@ -79,7 +79,7 @@ cdef class SubsampledKernel(Events):
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef double far, speed = sqrt(<double> s.dim), a, b, u, mean = 0, variance = 0
         cdef Py_ssize_t i
-        cdef int verdict
+        cdef int outcome
         if not self.bounded:
             with gil:
                 self.flat, self.steep = g.bounds.by_coordinate(self.control)
@@ -95,10 +95,10 @@ cdef class SubsampledKernel(Events):
         self.along[i] = s.v[i]
         g.slope(s.x, &self.along[0], rng, &mean, &variance, NULL)
         self.along[i] = 0
-        verdict = self.verdict(rng, -mean, self.flat[i] + self.steep[i] * far, self.steep[i])
-        if verdict == BOUND:
+        outcome = self.thin(rng, -mean, self.flat[i] + self.steep[i] * far, self.steep[i])
+        if outcome == BOUND:
             return BOUND
-        if verdict == TAKEN:
+        if outcome == TAKEN:
             s.v[i] = -s.v[i]
         return OK
 
@@ -129,7 +129,7 @@ class ZigZag(EventSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return ZigZagKernel(dim, step)
+        return ZigZagTransition(dim, step)
 
     def events(self, bounds, unit):
         """The wait for sum_i sqrt(H_ii v'Hv) t, v'Hv about tr H."""
@@ -167,7 +167,7 @@ class ZZSS(EventSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return SubsampledKernel(dim, step, self.estimator == "cv")
+        return SubsampledTransition(dim, step, self.estimator == "cv")
 
     def events(self, bounds, unit):
         """The bounds' sum at a typical distance of the mode."""

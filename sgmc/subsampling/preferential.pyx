@@ -3,8 +3,9 @@ import numpy as np
 
 from sgmc.core.contract cimport Batch, Rng, Subsampler, next_below, uniform_fill
 
-# share of draws that are uniform: no row counts more than 1 / FLOOR times as in a simple sample
-FLOOR = 0.1
+# share of draws that are uniform: no row counts more than 1 / UNIFORM_SHARE times as in a simple
+# sample
+UNIFORM_SHARE = 0.1
 
 
 class Alias:
@@ -32,7 +33,7 @@ class Alias:
 
     groups, fewest = None, 1
 
-    def __init__(self, sizes, floor=FLOOR):
+    def __init__(self, sizes, floor=UNIFORM_SHARE):
         s = np.array(sizes, dtype=float)
         if s.ndim != 1 or not len(s) or not np.isfinite(s).all() or (s < 0).any():
             raise ValueError("sizes of rows must be finite numbers, zero or more, at least one")

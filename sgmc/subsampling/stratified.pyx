@@ -1,9 +1,9 @@
 """Simple samples of strata: groups of rows that are alike within."""
 import numpy as np
 
-from sgmc.core.contract cimport Batch, Rng, Subsampler, deal
+from sgmc.core.contract cimport Batch, Rng, Subsampler, partial_shuffle
 
-FLOOR = 0.1               # share of a batch that is allocated in proportion to the rows
+PROPORTIONAL_SHARE = 0.1  # share of a batch that is allocated in proportion to the rows
 
 
 class Strata:
@@ -36,7 +36,7 @@ class Strata:
 
     weight = None
 
-    def __init__(self, strata, spread=None, floor=FLOOR):
+    def __init__(self, strata, spread=None, floor=PROPORTIONAL_SHARE):
         labels, place = np.unique(strata, return_inverse=True)
         self.sizes = np.bincount(place)
         self.first = np.cumsum(self.sizes) - self.sizes
@@ -115,7 +115,8 @@ cdef class Stratified(Subsampler):
         cdef Py_ssize_t h
         for h in range(self.size.shape[0]):
             if self.runs[h].m < self.size[h]:
-                deal(rng, self.size[h], self.runs[h].m, &self.order[self.first[h]], &self.places[0])
+                partial_shuffle(rng, self.size[h], self.runs[h].m, &self.order[self.first[h]],
+                                &self.places[0])
         runs[0] = self.runs
         return self.size.shape[0]
 

@@ -1,7 +1,7 @@
 """Rows chosen one by one: without and with replacement; and all rows."""
 import numpy as np
 
-from sgmc.core.contract cimport Batch, Rng, Subsampler, deal, next_below
+from sgmc.core.contract cimport Batch, Rng, Subsampler, partial_shuffle, next_below
 
 
 cdef class Listed(Subsampler):
@@ -45,7 +45,7 @@ cdef class Uniform(Listed):
 
     cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil:
         # `rows` of the base is free: the list is the beginning of the order
-        deal(rng, self.n, self.m, &self.order[0], &self.rows[0])
+        partial_shuffle(rng, self.n, self.m, &self.order[0], &self.rows[0])
         runs[0] = &self.run
         return 1
 

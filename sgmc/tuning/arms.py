@@ -10,13 +10,13 @@ import numpy as np
 from sgmc.core.contract import Schedule
 from sgmc.core.schedules import Constant, Function
 from sgmc.errors import ArgumentError
-from sgmc.fit.sampling import planned
+from sgmc.fit import planned
 from sgmc.fit.settings import positive, whole
 
 # of the Langevin time of the derived step: nine half decades
-STEPS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
-BATCHES = (1 / 3, 1, 3)  # of the derived minibatch
-MOST_ARMS = 1000
+STEP_FACTORS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
+BATCH_FACTORS = (1 / 3, 1, 3)  # of the derived minibatch
+MAX_ARMS = 1000
 # axes that are arguments of a fit, no parameters of a specification
 OWN = ("step_size", "batch_size")
 
@@ -63,9 +63,9 @@ class Arm:
 def arms_of(grid, spec, settings, planned):
     """All arms of a grid, the last axis changing fastest.
 
-    Axes that the grid has not, and that are not given as arguments, are the default ones: STEPS
-    times the Langevin time of the derived step, and BATCHES times the derived minibatch, within 1
-    and N.
+    Axes that the grid has not, and that are not given as arguments, are the default ones:
+    STEP_FACTORS times the Langevin time of the derived step, and BATCH_FACTORS times the derived
+    minibatch, within 1 and N.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def arms_of(grid, spec, settings, planned):
     if len(OWN) > len(axes.keys() & set(OWN)):
         axes = with_defaults(axes, spec, settings, planned)
     count = int(np.prod([len(values) for values in axes.values()]))
-    if count > MOST_ARMS:
-        raise ArgumentError(f"grid has {count} arms; at most {MOST_ARMS}")
+    if count > MAX_ARMS:
+        raise ArgumentError(f"grid has {count} arms; at most {MAX_ARMS}")
     return [
         made(k, dict(zip(axes, values)), spec, settings, planned)
         for k, values in enumerate(itertools.product(*axes.values()))
@@ -141,10 +141,12 @@ def with_defaults(axes, spec, settings, planned):
     plan = planned(spec, replace(settings, step_size=axes["step_size"][0]) if unknown else settings)
     own = spec.langevin_time(plan.schedule(0))
     default = (
-        {"step_size": [float(spec.from_langevin(own * factor)) for factor in STEPS]} if step else {}
+        {"step_size": [float(spec.from_langevin(own * factor)) for factor in STEP_FACTORS]}
+        if step
+        else {}
     )
     if batch:
-        sizes = np.clip(np.round(plan.batch * np.array(BATCHES)), 1, planned.rows).astype(int)
+        sizes = np.clip(np.round(plan.batch * np.array(BATCH_FACTORS)), 1, planned.rows).astype(int)
         default["batch_size"] = [int(m) for m in np.unique(sizes)]
     return default | axes
 

@@ -8,14 +8,13 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 import numpy as np
 
-from sgmc.core.engine import STATUS
+from sgmc.core.engine import STATUS_NAMES
 from sgmc.core.recorders import Keep
 from sgmc.errors import ArgumentError
-from sgmc.fit.run.chains import CHUNK_SECONDS, POLL_SECONDS
-from sgmc.fit.plan import OVERHEAD
+from sgmc.fit import CHUNK_SECONDS, OVERHEAD, POLL_SECONDS
 
-MOST = 8000  # kept draws of an arm: then every second goes, and the thinning doubles
-MEMORY = 1 << 28  # bytes of kept draws of all arms
+MAX_KEPT = 8000  # kept draws of an arm: then every second goes, and the thinning doubles
+RACE_MEMORY = 1 << 28  # bytes of kept draws of all arms
 
 
 class Runner:
@@ -67,7 +66,7 @@ class Runner:
     @property
     def diverged(self):
         """Whether its chain has ended."""
-        return STATUS[self.chain.status] not in ("ok", "full")
+        return STATUS_NAMES[self.chain.status] not in ("ok", "full")
 
     def run(self, left, stop):
         """Run chunks of steps while `left()`, the steps wanted at most, is positive."""
@@ -77,7 +76,7 @@ class Runner:
                 return
             before, begun = self.chain.steps, time.perf_counter()
             self.chain.run(int(ahead))
-            if STATUS[self.chain.status] == "full":
+            if STATUS_NAMES[self.chain.status] == "full":
                 self.halve()
             spent = time.perf_counter() - begun
             self.seconds += spent

@@ -13,11 +13,11 @@ from sgmc.errors import ArgumentError, DataError
 from sgmc.results.outcomes.rows import evenly, fitted_rows
 from sgmc.results.checks.stein import scored
 
-FEWEST = 10  # draws: fewer say nothing
+FEWEST_JUDGED = 10  # draws: fewer say nothing
 # rows up to which scores use all of them; else minibatches by Taylor control values, unbiased too
-EXACT = 2000
+EXACT_ROWS = 2000
 # draws that a Stein discrepancy looks at, in the last rung and in any: time grows with their square
-MOST, LEAST = 4000, 250
+LAST_RUNG_DRAWS, RUNG_DRAWS = 4000, 250
 LOSS_ROWS = 5000  # rows of the fit that the log-loss looks at, evenly
 LOSS_DRAWS = 100
 
@@ -44,19 +44,19 @@ class Metric:
     function: Callable
     serial: bool = False
     weighted: bool = False
-    most: int = MOST
+    most: int = LAST_RUNG_DRAWS
 
     def in_rung(self, rung, rungs):
-        """The same for a rung: MOST draws in the last one, half as many in the one before, where
-        there are more arms, and so on.
+        """The same for a rung: LAST_RUNG_DRAWS draws in the last, half as many in the one before,
+        where there are more arms, and so on.
         """
-        return replace(self, most=max(MOST >> (rungs - 1 - rung), LEAST))
+        return replace(self, most=max(LAST_RUNG_DRAWS >> (rungs - 1 - rung), RUNG_DRAWS))
 
     def __call__(self, x, weights=None):
         """The score; infinite for draws that are too few or not finite,
         and where it is not a number.
         """
-        if len(x) < FEWEST or not np.isfinite(x).all():
+        if len(x) < FEWEST_JUDGED or not np.isfinite(x).all():
             return np.inf
         alike = x if weights is None or self.weighted else x[moments.systematic(weights, len(x))]
         with np.errstate(all="ignore"):
@@ -99,7 +99,7 @@ def stein(discrepancy, problem, entropy, **options):
     draws have too, is then no matter of who thinned when.  With 1000 a chain of 1500 effective
     draws looks no better than one of 5000.
     """
-    kind = "exact" if problem.model.n <= EXACT else problem.least_noise
+    kind = "exact" if problem.model.n <= EXACT_ROWS else problem.least_noise
 
     def score(x, weights, most):
         some = scored(

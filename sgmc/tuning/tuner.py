@@ -8,17 +8,25 @@ from dataclasses import replace
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.core.blas import one_blas_thread
-from sgmc.fit.sampling import build_chain, check_init, decide
-from sgmc.fit.noise import share_design_effect
+from sgmc.fit import build_chain, check_init, decide, share_design_effect
 from sgmc.fit.settings import entropy, positive, settings, whole
 from sgmc.tuning.arms import Planner, arms_of, refuse
-from sgmc.tuning.race import MEMORY, MOST, Runner, StepBudget, TimeBudget, race, rungs_of, shares_of
+from sgmc.tuning.race import (
+    RACE_MEMORY,
+    MAX_KEPT,
+    Runner,
+    StepBudget,
+    TimeBudget,
+    race,
+    rungs_of,
+    shares_of,
+)
 from sgmc.tuning.result import TuneResult
 from sgmc.tuning.scores import metric_of
 
 METHODS = ("mamba", "grid", "default", "heuristic")
-BUDGET = 5000  # steps of the winner, where no budget is given
-SHARE = 10  # the heuristic's minibatch: a tenth of the rows
+DEFAULT_BUDGET = 5000  # steps of the winner, where no budget is given
+HEURISTIC_SHARE = 10  # the heuristic's minibatch: a tenth of the rows
 PASSED = (
     "gradient",
     "subsample",
@@ -127,12 +135,14 @@ def tune(
         )
         shares = shares_of(rungs, eta)
         budget = (
-            StepBudget(steps or BUDGET, shares)
+            StepBudget(steps or DEFAULT_BUDGET, shares)
             if clocked is None
             else TimeBudget(clocked - (time.perf_counter() - begun), shares)
         )
         winner, records = race(runners, judge, eta, budget, threads, checked.progress)
-    asked = f"budget_steps={steps or BUDGET}" if clocked is None else f"time_limit={clocked:g}"
+    asked = (
+        f"budget_steps={steps or DEFAULT_BUDGET}" if clocked is None else f"time_limit={clocked:g}"
+    )
     return TuneResult(
         best_of(winner.arm, checked),
         *tables(records, runners),
@@ -191,7 +201,7 @@ def competitors(method, grid, spec, checked, planner):
         return arms_of(grid, spec, checked, planner)
     if method == "heuristic":
         own = {"step_size": [spec.from_langevin(1 / planner.rows)]}
-        own |= {"batch_size": [max(1, planner.rows // SHARE)]} if spec.minibatches else {}
+        own |= {"batch_size": [max(1, planner.rows // HEURISTIC_SHARE)]} if spec.minibatches else {}
     else:
         plan = planner(spec, checked)
         own = {"step_size": [plan.schedule]} | (
@@ -203,7 +213,7 @@ def competitors(method, grid, spec, checked, planner):
 def runners_of(arms, problem, checked):
     """Chains of the arms, at their starts, with streams of the seed's ``tune`` key."""
     seed, d = entropy(seed_sequence(checked.seed, "tune")), problem.dim
-    room = int(max(64, min(MOST, MEMORY / (8 * d * len(arms)))))
+    room = int(max(64, min(MAX_KEPT, RACE_MEMORY / (8 * d * len(arms)))))
     init = checked.init if checked.init is None or checked.init.ndim == 1 else checked.init[0]
     runners = []
     for arm in arms:

@@ -3,7 +3,6 @@ known posteriors.
 """
 
 import importlib
-import importlib
 import itertools
 import pkgutil
 from functools import cache

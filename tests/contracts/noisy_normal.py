@@ -9,7 +9,7 @@ import numpy as np
 from sgmc._toy_paths import PathMoments
 from sgmc._toys import GaussianLocation
 from sgmc.core.contract import Prior
-from sgmc.core.engine import STATUS, Chain
+from sgmc.core.engine import STATUS_NAMES, Chain
 from sgmc.core.schedules import Constant
 
 from .cases import GRADIENTS, SCHEMES, stream
@@ -28,7 +28,16 @@ def posterior(dim, noise):
 
 
 def travelled(
-    spec, dim, noise, *, step=1.0, events=100_000, warmup=2000, kernel=None, rows=None, start=None
+    spec,
+    dim,
+    noise,
+    *,
+    step=1.0,
+    events=100_000,
+    warmup=2000,
+    transition=None,
+    rows=None,
+    start=None,
 ):
     """(chain, times, integrals of x and of x^2 in each of 50 pieces of its path)."""
     model, rng = posterior(dim, noise), stream(5)
@@ -36,7 +45,7 @@ def travelled(
     made = spec.build(dim, step)
     chain = Chain(
         np.zeros(dim) if start is None else start,
-        kernel(made) if kernel else made,
+        transition(made) if transition else made,
         GRADIENTS["simple"](model, Prior(dim), rows, rng),
         rng,
         Constant(step),
@@ -48,7 +57,7 @@ def travelled(
     chain.sampler.warming, chain.recorder = False, PathMoments(dim)
     ends = np.zeros((BATCHES + 1, 1 + 2 * dim))
     for k in range(BATCHES):
-        assert chain.run(events // BATCHES) == 0, STATUS[chain.status]
+        assert chain.run(events // BATCHES) == 0, STATUS_NAMES[chain.status]
         path = chain.recorder
         ends[k + 1] = path.time, *path.first, *np.diag(path.second)
     parts = np.diff(ends, axis=0)

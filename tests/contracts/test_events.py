@@ -21,7 +21,7 @@ from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Prior
 from sgmc.coordinates.densities import FAMILIES, Pulled, Quadratic, Separable
 from sgmc.core.design import design
-from sgmc.core.engine import STATUS, Chain, full
+from sgmc.core.engine import STATUS_NAMES, Chain, full
 from sgmc.coordinates.maps import Affine, Scaling
 from sgmc.samplers.bases.paths import Path
 from sgmc.core.recorders import Moments
@@ -112,7 +112,9 @@ def grid(name):
     return x, p / p.sum()
 
 
-def particle(spec, name, *, rows=None, prior=None, bounds=None, kernel=None, start=None, rng=None):
+def particle(
+    spec, name, *, rows=None, prior=None, bounds=None, transition=None, start=None, rng=None
+):
     """A chain on a posterior, some of it spoilt; with a start it is given, else at the mean."""
     model, right, map, _ = POSTERIORS[name]
     x, p = grid(name)
@@ -128,7 +130,7 @@ def particle(spec, name, *, rows=None, prior=None, bounds=None, kernel=None, sta
         rows=rows,
         bounds=bounds,
     )
-    made = spec.build(DIM, 1.0) if kernel is None else kernel(spec.build(DIM, 1.0))
+    made = spec.build(DIM, 1.0) if transition is None else transition(spec.build(DIM, 1.0))
     return Chain(
         p @ x if start is None else start, made, gradient, rng, Constant(1.0), velocity=True
     )
@@ -144,7 +146,7 @@ def departure(chain, name, events):
     ends = np.zeros((BATCHES + 1, 1 + DIM + DIM * DIM))
     for k in range(BATCHES):
         if chain.run(events):
-            return STATUS[chain.status]
+            return STATUS_NAMES[chain.status]
         path = chain.recorder
         ends[k + 1] = path.time, *path.first, *np.ravel(path.second)
     time, first, square = np.split(np.diff(ends, axis=0), [1, 1 + DIM], axis=1)
@@ -182,7 +184,7 @@ def test_a_while_on_the_path_leaves_draws_of_the_posterior(name, posterior):
             velocity=True,
         )
         chain.recorder = Path(1, DIM, 1.3)
-        assert STATUS[chain.run(10**6)] == "full"
+        assert STATUS_NAMES[chain.run(10**6)] == "full"
         after[k] = chain.recorder.draws
 
     def powers(e):
@@ -246,7 +248,7 @@ def test_a_dropped_prior_is_caught(name):
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_a_wrong_sign_of_the_reflection_is_caught(name):
     assert caught(
-        departure(particle(CONTINUOUS[name], "logit", kernel=Astray), "logit", EVENTS[name])
+        departure(particle(CONTINUOUS[name], "logit", transition=Astray), "logit", EVENTS[name])
     )
 
 
@@ -333,11 +335,11 @@ def test_declared_bounds_hold_and_are_not_loose(name):
     for y in (0.0, 1.0):
         probe = Probe(REGRESSIONS[name](design(eta[:, None].copy()), np.full(len(eta), y)))
         score = probe.scores([1.0], block(0, len(eta)))[0]
-        bend = probe.curvatures([1.0], block(0, len(eta)))
+        sharpest = probe.curvatures([1.0], block(0, len(eta)))
         bounds = REGRESSIONS[name]
         assert (
             0.999 * bounds.curvature_bound
-            <= np.abs(bend).max()
+            <= np.abs(sharpest).max()
             <= bounds.curvature_bound * (1 + 1e-12)
         )
         if np.isfinite(bounds.score_bound):
@@ -355,12 +357,14 @@ def test_bounds_are_those_of_the_formulas(posterior):
     centre = np.array([0.1, -0.3])
     bounds = Bounds(model, prior, map, centre, True)
     J = np.eye(DIM) if map is None else np.asarray(map.jacobian(None))
-    steep, bend = model.row_bounds()
+    steep, sharpest = model.row_bounds()
     Z, size = TABLE @ J, np.linalg.norm(TABLE @ J, axis=1)
-    assert np.allclose(bounds.bend, ROWS * (np.abs(Z) * (size * bend)[:, None]).max(axis=0))
+    assert np.allclose(
+        bounds.curvature, ROWS * (np.abs(Z) * (size * sharpest)[:, None]).max(axis=0)
+    )
     R, curvature, _, jump = prior.ridges()
     R = R @ J if map is not None else R
-    assert np.allclose(bounds.hessian, (Z.T * bend) @ Z + (R.T * curvature) @ R)
+    assert np.allclose(bounds.hessian, (Z.T * sharpest) @ Z + (R.T * curvature) @ R)
     assert np.allclose(bounds.jump, 2 * jump @ np.abs(R))
     if np.isfinite(model.score_bound):
         assert np.allclose(bounds.score, ROWS * (np.abs(Z) * steep[:, None]).max(axis=0))

@@ -1,11 +1,11 @@
 """Exact rank tests of exact samplers (Gandy & Scott 2020, arXiv 2001.06465),
 and mistakes that they must catch.
 
-A draw of the target is put at a uniformly random place of a path of LENGTH places; a kernel that is
-reversible with respect to the target makes the places before it and those after it.  Then the rank
-of any statistic at that place among all places, ties broken at random, is exactly uniform, for
-any step: no warmup, no standard error of a chain.  Chi-square tests of REPLICATES ranks (1,000 a
-cell), one for each of the STATISTICS, Bonferroni: a right sampler is rejected with probability at
+A draw of the target is put at a uniformly random place of a path of LENGTH places; a transition
+that is reversible with respect to the target makes the places before it and those after it.  Then
+the rank of any statistic at that place among all places, ties broken at random, is exactly uniform,
+for any step: no warmup, no standard error of a chain.  Chi-square tests of REPLICATES ranks (1,000
+a cell), one for each of the STATISTICS, Bonferroni: a right sampler is rejected with probability at
 most ALPHA, one in 100,000 a test, one in 1,000 for the file.  Seeds are fixed.
 """
 
@@ -47,7 +47,7 @@ METRICS = {"diag": np.array([[0.8, 1.3]]), "dense": np.array([[0.8, 0.0], [0.5, 
 AUTO = [("metric", "auto")]  # one of the others
 # it is made for no metric
 WHITENED = [("integrator", "exponential"), ("metric", "diag"), ("metric", "dense")]
-KERNELS = {
+TRANSITIONS = {
     name: spec
     for name, spec in LEARNING.items()
     if spec.exact
@@ -103,7 +103,7 @@ def problem(target, estimator=None, spoil_map=None, spoil_metric=None):
     )
 
 
-def kernel(spec, target):
+def transition(spec, target):
     """The sampler at a moderate step, with a given metric."""
     made = spec.build(2, spec.from_langevin(PACE[target] * spec.first_step(2)))
     metric = spec.values().get("metric")
@@ -136,7 +136,7 @@ def rank_test(sampler, gradient, rng, starts, renew, stretch=1.0):
 
 def caught(name, target, rule=None, **spoilt):
     """Whether the rank test of that sampler fails with that mistake."""
-    made = kernel(EXACT[name], target)
+    made = transition(EXACT[name], target)
     return rank_test(Misjudged(made, rule) if rule else made, *problem(target, **spoilt))[1] < ALPHA
 
 
@@ -150,9 +150,9 @@ def test_densities_and_their_gradients_agree(target):
         np.testing.assert_allclose(full(gradient, x)[1], rise, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("name, target", everywhere(KERNELS))
+@pytest.mark.parametrize("name, target", everywhere(TRANSITIONS))
 def test_ranks_are_uniform(name, target):
-    moved, p = rank_test(kernel(KERNELS[name], target), *problem(target))
+    moved, p = rank_test(transition(TRANSITIONS[name], target), *problem(target))
     assert 0.1 < moved < 0.99
     assert p > ALPHA
 
@@ -161,9 +161,9 @@ def test_ranks_are_uniform(name, target):
 def test_ranks_show_starts_that_are_a_tenth_too_far_out(target):
     """The power of it: not even a mistake of the sampler."""
     assert (
-        rank_test(kernel(EXACT["barker-increment=normal"], target), *problem(target), stretch=1.1)[
-            1
-        ]
+        rank_test(
+            transition(EXACT["barker-increment=normal"], target), *problem(target), stretch=1.1
+        )[1]
         < ALPHA
     )
 

@@ -59,7 +59,7 @@ def test_it_halves_with_the_step(name):
 @pytest.mark.mistake("held: sign of the reflection")
 @pytest.mark.parametrize("name", HELD)
 def test_a_wrong_sign_is_caught(name):
-    found, error, _ = inflation(HELD[name], 5, 2.0, step=0.1, kernel=Astray)
+    found, error, _ = inflation(HELD[name], 5, 2.0, step=0.1, transition=Astray)
     assert abs(found - HELD[name].inflation(0.1, 2.0)) > LIMIT * error + allowed(name)
 
 

@@ -196,8 +196,8 @@ def simulated(name, seed=7):
     """(at, model) with outcomes of the family at that place, EACH for each of four rows."""
     family, rng = families()[name], np.random.default_rng(seed)
     X = np.repeat(table(4, 2, seed), EACH, axis=0)
-    at = np.array([0.6, -0.8, *np.linspace(-0.3, 1.2, len(family.own))])
-    extra = np.exp(at[2:, None]) if family.own else None
+    at = np.array([0.6, -0.8, *np.linspace(-0.3, 1.2, len(family.auxiliary))])
+    extra = np.exp(at[2:, None]) if family.auxiliary else None
     y = family.simulate((X @ at[:2])[:, None], rng, extra)[:, 0]
     return at, family.kernel(design(X), y, None, None)
 
@@ -222,7 +222,7 @@ def test_informations_are_expected_curvatures(name):
     assert departures(probe.curvatures(at, run), found, OTHERWISE.get(name, ())).max() < LIMIT
 
 
-@pytest.mark.parametrize("name", [name for name, family in families().items() if family.own])
+@pytest.mark.parametrize("name", [name for name, family in families().items() if family.auxiliary])
 def test_expected_curvatures_of_another_place_are_caught(name):
     """Planted: informations 0.1 to the side in every parameter."""
     at, model = simulated(name)

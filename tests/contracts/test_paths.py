@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from sgmc.core.engine import STATUS, Chain
+from sgmc.core.engine import STATUS_NAMES, Chain
 from sgmc.coordinates.maps import Affine
 from sgmc.samplers.bases.paths import Integrals, Path
 from sgmc.core.schedules import Constant
@@ -132,13 +132,13 @@ def test_more_room_gives_the_draws_of_one_long_run(name, spacing):
     long, short = (chain(name, draws=n, spacing=spacing) for n in (60, 7))
     for one in (long, short):
         one.recorder = Path(len(one.recorder.draws), D, spacing, 0, 1000)
-        assert STATUS[one.run(10**6)] == "full" and one.recorder.full
+        assert STATUS_NAMES[one.run(10**6)] == "full" and one.recorder.full
     state = short.state()
     for draws in (8, 20, 60):
         more = chain(name, index=1)
         more.recorder = Path(draws, D, spacing, 0, 1000)
         more.set_state(pickle.loads(pickle.dumps(state)))
-        assert more.recorder.full or STATUS[more.run(10**6)] == "full"
+        assert more.recorder.full or STATUS_NAMES[more.run(10**6)] == "full"
         state = more.state()
     np.testing.assert_array_equal(more.recorder.draws, long.recorder.draws)
     assert outcome(more) == outcome(long)

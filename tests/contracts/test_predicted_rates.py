@@ -195,7 +195,7 @@ def test_a_band_of_no_width_is_caught(name):
 @pytest.mark.mistake("predicted: sign of the reflection")
 @pytest.mark.parametrize("name", PREDICTED)
 def test_a_wrong_sign_of_the_reflection_is_caught(name):
-    chain = particle(PREDICTED[name], "logit", rows=SCHEMES["block"](ROWS, ROWS), kernel=Astray)
+    chain = particle(PREDICTED[name], "logit", rows=SCHEMES["block"](ROWS, ROWS), transition=Astray)
     assert caught(departure(chain, "logit", 1000))
 
 

@@ -14,7 +14,7 @@ from sgmc.core.schedules import Constant
 from sgmc.coordinates.simplices import COORDINATES
 from sgmc.core.variates import gammas, poissons
 from sgmc.errors import NotSupported
-from sgmc.models.bases.problem import named_priors, separable
+from sgmc.models.bases.priors import named_priors, separable
 from sgmc.samplers.scir import SCIR
 
 from .cases import GRADIENTS, SCHEMES, stream

@@ -8,7 +8,7 @@ import pytest
 from sgmc._testing import Misscaled, Probe, Scripted, Shaken, block, listed
 from sgmc._toy_paths import BouncyParticle, PathMoments
 from sgmc._toys import GaussianLocation, HiddenMarkov, MatrixFactorisation, TanhNetwork
-from sgmc.core.engine import STATUS, Chain, evaluate, full
+from sgmc.core.engine import STATUS_NAMES, Chain, evaluate, full
 from sgmc.coordinates.maps import Scaling
 from sgmc.core.recorders import Keep, Moments
 from sgmc.core.schedules import Constant
@@ -241,7 +241,9 @@ def test_events_are_not_draws():
 
 
 def test_a_bound_that_does_not_hold_is_a_status():
-    assert STATUS[particle(PIECES["block"](), 0.0, PathMoments).run(10_000)] == "bound exceeded"
+    assert (
+        STATUS_NAMES[particle(PIECES["block"](), 0.0, PathMoments).run(10_000)] == "bound exceeded"
+    )
 
 
 @pytest.mark.parametrize("rows", PIECES)

@@ -31,7 +31,7 @@ def invgauss(y, eta, phi):
 
 
 COUNTED, POSITIVE, REAL = [0.0, 1.0, 7.0, 300.0], [1e-3, 0.7, 5.0, 300.0], [-40.0, 0.0, 0.3, 3.0]
-# name: log density by scipy, outcomes, linear predictors, own parameters
+# name: log density by scipy, outcomes, linear predictors, auxiliary parameters
 DENSITIES = {
     "logit": (bernoulli(LINKS.Logit()), [0.0, 1.0], np.linspace(-8, 8, 9), [()]),
     "probit": (bernoulli(LINKS.Probit()), [0.0, 1.0], np.linspace(-4, 4, 9), [()]),
@@ -80,14 +80,16 @@ DENSITIES = {
 
 
 def cells(name):
-    """(y, own parameters) of all combinations."""
+    """(y, auxiliary parameters) of all combinations."""
     _, outcomes, _, parameters = DENSITIES[name]
-    return [(y, own) for y in outcomes for own in parameters]
+    return [(y, auxiliary) for y in outcomes for auxiliary in parameters]
 
 
-def density(name, y, eta, own):
+def density(name, y, eta, auxiliary):
     """The family's log density at one outcome."""
-    return FAMILIES[name].log_density(np.full(len(eta), y), eta, np.array(own) if own else None)
+    return FAMILIES[name].log_density(
+        np.full(len(eta), y), eta, np.array(auxiliary) if auxiliary else None
+    )
 
 
 def kernel(name, y):
@@ -103,9 +105,9 @@ def test_every_family_has_a_density_here():
 @pytest.mark.parametrize("name", DENSITIES)
 def test_densities_are_scipys(name):
     scipys, _, eta, _ = DENSITIES[name]
-    for y, own in cells(name):
+    for y, auxiliary in cells(name):
         np.testing.assert_allclose(
-            density(name, y, eta, own), scipys(y, eta, *own), rtol=1e-10, atol=1e-10
+            density(name, y, eta, auxiliary), scipys(y, eta, *auxiliary), rtol=1e-10, atol=1e-10
         )
 
 
@@ -115,8 +117,10 @@ def test_the_kernel_has_that_density_up_to_a_constant(name):
     _, outcomes, eta, parameters = DENSITIES[name]
     for y in outcomes:
         gradient = kernel(name, y)
-        found = np.array([full(gradient, [e, *np.log(own)])[0] for own in parameters for e in eta])
-        expected = np.concatenate([density(name, y, eta, own) for own in parameters])
+        found = np.array(
+            [full(gradient, [e, *np.log(auxiliary)])[0] for auxiliary in parameters for e in eta]
+        )
+        expected = np.concatenate([density(name, y, eta, auxiliary) for auxiliary in parameters])
         np.testing.assert_allclose(found - found[0], expected - expected[0], rtol=1e-10, atol=1e-10)
 
 
@@ -126,10 +130,13 @@ def test_the_kernel_has_the_gradient_of_scipys_density(name):
     gradient and the density.
     """
     scipys, _, eta, _ = DENSITIES[name]
-    for y, own in cells(name):
+    for y, auxiliary in cells(name):
         gradient = kernel(name, y)
         for e in eta:
-            at, found = np.array([e, *np.log(own)]), full(gradient, [e, *np.log(own)])[1]
+            at, found = (
+                np.array([e, *np.log(auxiliary)]),
+                full(gradient, [e, *np.log(auxiliary)])[1],
+            )
 
             def log_density(point):
                 return float(scipys(np.array(y), point[0], *np.exp(point[1:])))
@@ -148,9 +155,9 @@ def test_the_kernel_has_the_gradient_of_scipys_density(name):
 @pytest.mark.parametrize("name", DENSITIES)
 def test_extreme_predictors_have_finite_densities_gradients_and_means(name, eta):
     assert np.isfinite(FAMILIES[name].mean(np.array([eta]))).all()
-    for y, own in cells(name):
-        assert np.isfinite(density(name, y, np.array([eta]), own)).all()
-        value, slope = full(kernel(name, y), [eta, *np.log(own)])
+    for y, auxiliary in cells(name):
+        assert np.isfinite(density(name, y, np.array([eta]), auxiliary)).all()
+        value, slope = full(kernel(name, y), [eta, *np.log(auxiliary)])
         assert np.isfinite(value) and np.isfinite(slope).all()
 
 
@@ -161,12 +168,12 @@ def test_variances_are_those_of_simulated_outcomes(name):
     """100,000 outcomes: mean and sd to five standard errors, by the outcomes' fourth moment; t
     errors with 12 degrees of freedom.
     """
-    own = np.array({"rlm(df=None)": (0.7, 12.0)}.get(name, (0.3,)))[:, None]
+    auxiliary = np.array({"rlm(df=None)": (0.7, 12.0)}.get(name, (0.3,)))[:, None]
     family = RlmFamily(12.0) if name == "rlm" else FAMILIES[name]
     eta = np.full((100_000, 1), 0.4)
-    y = family.simulate(eta, np.random.default_rng(3), own)
+    y = family.simulate(eta, np.random.default_rng(3), auxiliary)
     mean = family.mean(eta)[0, 0]
-    variance = np.broadcast_to(family.variance(eta, own), eta.shape)[0, 0]
+    variance = np.broadcast_to(family.variance(eta, auxiliary), eta.shape)[0, 0]
     error = (y - mean) ** 2
     assert abs(y.mean() - mean) < 5 * np.sqrt(variance / len(y))
     assert abs(error.mean() - variance) < 5 * error.std() / np.sqrt(len(y))

@@ -124,8 +124,8 @@ def exponential(scale):
     return lambda value: -value / scale
 
 
-def own_priors(case):
-    """Defaults of the own parameters: log densities of theirs, by verb."""
+def auxiliary_priors(case):
+    """Defaults of the auxiliary parameters: log densities of theirs, by verb."""
     unit = exponential(case.y.std())
     by_verb = {
         "negativebinomial": [exponential(1.0)],
@@ -144,10 +144,10 @@ def log_prior(theta, X, case, prior):
     """rstanarm's default: N(0, 2.5 / sd) on slopes, N(0, 2.5) on the intercept at centred
     predictors; flat: 0.  theta (n, dim).
 
-    With an identity link N(0, 2.5 sd(y) / sd) and N(mean(y), 2.5 sd(y)).  The own parameters are
+    With an identity link N(0, 2.5 sd(y) / sd) and N(mean(y), 2.5 sd(y)).  Auxiliary parameters are
     logs, and have their Jacobian.
     """
-    d, own = X.shape[1], own_priors(case)
+    d, auxiliary = X.shape[1], auxiliary_priors(case)
     total = theta[:, d:].sum(axis=1)
     if prior == "flat":
         return total
@@ -158,16 +158,16 @@ def log_prior(theta, X, case, prior):
         total
         - 0.5 * (slopes**2).sum(axis=1)
         - 0.5 * intercept**2
-        + sum(density(np.exp(u)) for density, u in zip(own, theta[:, d:].T))
+        + sum(density(np.exp(u)) for density, u in zip(auxiliary, theta[:, d:].T))
     )
 
 
 def natural(theta, d):
-    """Own parameters instead of their logs."""
+    """Auxiliary parameters instead of their logs."""
     return np.hstack([theta[:, :d], np.exp(theta[:, d:])])
 
 
-# the power of the first own parameter in which the coefficients' sds grow
+# the power of the first auxiliary parameter in which the coefficients' sds grow
 SPREAD = {"ols": 1.0, "rlm": 1.0, "gaussianlog": 1.0, "gamma": 0.5, "inversegaussian": 0.5}
 
 

@@ -35,7 +35,7 @@ def test_fill_checks_the_shape(frame):
 def test_memorizing_in_chunks_equals_memorizing_at_once(frame, monkeypatch):
     text = "y ~ standardize(x1) + center(x2) + C(g) + bs(x1, df=4) + np.where(x1 > 0, 'p', 'n')"
     whole = design(formula.read(text, frame))
-    monkeypatch.setattr(formula.reader, "CHUNK", 7)
+    monkeypatch.setattr(formula.reader, "CHUNK_ROWS", 7)
     np.testing.assert_allclose(design(formula.read(text, frame)), whole, rtol=1e-12, atol=1e-12)
 
 

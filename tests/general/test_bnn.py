@@ -385,7 +385,7 @@ def test_predictions_are_in_the_units_of_the_data():
 def test_whole_draws_for_predictions_are_kept_evenly(monkeypatch):
     from sgmc.core import bank
 
-    monkeypatch.setattr(bank, "MOST", 8)
+    monkeypatch.setattr(bank, "MAX_BANKED", 8)
     model = network(hidden=(3,), n=60)
     everything = model.fit(**RUN)
     some = model.fit(keep=["b2"], **RUN)

@@ -15,7 +15,8 @@ from sgmc.core.expansion import of_rows
 from sgmc.models.lda.folding import Completion
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.lda.corpus import documents, halves
-from sgmc.models.bases.problem import exact_gradient, separable, named_priors
+from sgmc.models.bases.priors import named_priors, separable
+from sgmc.models.bases.problem import exact_gradient
 
 TRUE = np.array([[0.6, 0.3, 0.08, 0.01, 0.01], [0.01, 0.09, 0.2, 0.3, 0.4]])
 ALPHA, BETA = 0.3, 0.5
@@ -183,8 +184,8 @@ class TestRuns:
         held = corpus(10, 40, seed=9)
         whole = model(sweeps=4, held_out=held).fit(**self.RUN)
         if keep:
-            monkeypatch.setattr("sgmc.models.bases.problem.MEMORY_LIMIT", 3000)
-            monkeypatch.setattr("sgmc.models.bases.problem.SAMPLE", 3)
+            monkeypatch.setattr("sgmc.models.bases.problem.DRAWS_MEMORY", 3000)
+            monkeypatch.setattr("sgmc.models.bases.problem.RECORDED_SAMPLE", 3)
         results = model(sweeps=4, held_out=held).fit(**self.RUN)
         assert results.draws.shape[2] == (3 if keep else 10)
         assert results.perplexity() == pytest.approx(whole.perplexity(held), rel=1e-12)
@@ -194,8 +195,8 @@ class TestRuns:
         assert results.perplexity(held) == pytest.approx(whole.perplexity(), rel=0.02)
 
     def test_checkpoints_of_what_is_averaged(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("sgmc.models.bases.problem.MEMORY_LIMIT", 3000)
-        monkeypatch.setattr("sgmc.models.bases.problem.SAMPLE", 3)
+        monkeypatch.setattr("sgmc.models.bases.problem.DRAWS_MEMORY", 3000)
+        monkeypatch.setattr("sgmc.models.bases.problem.RECORDED_SAMPLE", 3)
         made = model(sweeps=4, held_out=corpus(10, 40, seed=9))
         whole, part = made.fit(**self.RUN), made.fit(**{**self.RUN, "draws": 25})
         assert part.resume(draws=15).perplexity() == pytest.approx(whole.perplexity(), rel=1e-12)

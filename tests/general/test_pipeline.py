@@ -301,8 +301,8 @@ class TestMoments:
     def test_too_many_draws_become_moments(self, monkeypatch):
         import sgmc.models.bases.problem as room
 
-        monkeypatch.setattr(room, "MEMORY_LIMIT", 8 * 4 * 500 * 2)
-        monkeypatch.setattr(room, "SAMPLE", 2)
+        monkeypatch.setattr(room, "DRAWS_MEMORY", 8 * 4 * 500 * 2)
+        monkeypatch.setattr(room, "RECORDED_SAMPLE", 2)
         part = Many().fit(seed=1, draws=500)
         assert part.names == ["rate[0]", "rate[2]"] and len(part.moments()) == 3
 

@@ -197,7 +197,7 @@ ARGUMENTS = [
         ArgumentError,
         lambda case: (
             "init is labelled x2, x1, Intercept; it must be "
-            f"{', '.join(['Intercept', 'x1', 'x2', *case.own])}, in this order"
+            f"{', '.join(['Intercept', 'x1', 'x2', *case.auxiliary])}, in this order"
         ),
     ),
     (

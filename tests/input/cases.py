@@ -52,12 +52,12 @@ class Case:
     y, X, frame : array (n,), array (n, 3), DataFrame
         `frame` has also a text column g and weights w.
     own : list of str
-        Names of the family's own parameters.
+        Names of the family's auxiliary parameters.
     """
 
     def __init__(self, model):
         self.model, self.verb, self.X = model, getattr(verbs, model.family.name), X
-        self.own = [one.name for one in model.family.own]
+        self.auxiliary = [one.name for one in model.family.auxiliary]
         binary = model.family.outcome == "binary"
         self.y = (
             (np.random.default_rng(0).random(N) < 1 / (1 + np.exp(-ETA))).astype(float)
@@ -81,7 +81,7 @@ class Case:
     @property
     def d(self):
         """Parameters of the formula and of a fit of X."""
-        return 3 + len(self.own)
+        return 3 + len(self.auxiliary)
 
     def fit(self, **arguments):
         """The formula fitted with these arguments."""

@@ -171,10 +171,10 @@ def test_one_column_as_a_vector(case):
 
 @of_every_kind
 def test_a_column_of_ones_is_the_intercept(case, plain):
-    assert plain[case].names == ["const", "x2", "x3", *case.own]
+    assert plain[case].names == ["const", "x2", "x3", *case.auxiliary]
     assert plain[case].model.exog_names == ["const", "x2", "x3"]
     named = case.model(case.y, X, names=["x1", "my var", "größe"]).fit(seed=1)
-    assert named.names == ["x1", "my var", "größe", *case.own]  # a name given is kept
+    assert named.names == ["x1", "my var", "größe", *case.auxiliary]  # a name given is kept
     assert_same(named, plain[case])
     np.testing.assert_allclose(case.fit(seed=1).params, named.params, rtol=1e-9)
     assert "at centred predictors" in " ".join(plain[case].summary().as_text().split())
@@ -299,11 +299,11 @@ def test_unused_levels_of_new_data(case):
 def test_without_an_intercept(case):
     slopes = case.verb("y ~ 0 + x1", case.frame, seed=1)
     levels = case.verb("y ~ g - 1", case.frame, seed=1)
-    assert slopes.names == ["x1", *case.own]
-    assert levels.names == ["g[a]", "g[b]", *case.own]
+    assert slopes.names == ["x1", *case.auxiliary]
+    assert levels.names == ["g[a]", "g[b]", *case.auxiliary]
     assert slopes.df_model == 1
     assert_same(slopes, case.model(case.y, X[:, [1]]).fit(seed=1))
-    assert case.verb("y ~ 1", case.frame, seed=1).names == ["Intercept", *case.own]
+    assert case.verb("y ~ 1", case.frame, seed=1).names == ["Intercept", *case.auxiliary]
 
 
 @of_every_kind
@@ -363,9 +363,9 @@ def test_more_columns_than_rows(case):
 @pytest.mark.parametrize("scale", [1e-8, 1e8])
 def test_units_of_predictors_do_not_matter(case, scale, plain):
     scaled = case.model(case.y, X * [1, scale, 1 / scale]).fit(seed=1)
-    factor = np.array([1, 1 / scale, scale] + [1] * len(case.own))
+    factor = np.array([1, 1 / scale, scale] + [1] * len(case.auxiliary))
     assert_in_other_units(scaled, plain[case], factor)
-    if not case.own:
+    if not case.auxiliary:
         np.testing.assert_allclose(scaled.draws / factor, plain[case].draws, rtol=1e-5, atol=1e-6)
 
 
@@ -373,7 +373,7 @@ def test_units_of_predictors_do_not_matter(case, scale, plain):
 def test_a_predictor_far_from_zero(case, plain):
     far = case.model(case.y, X + [0, 0, 1e6]).fit(seed=1)
     assert_in_other_units(far, plain[case], of=slice(1, None))
-    if not case.own:
+    if not case.auxiliary:
         np.testing.assert_allclose(far.params.iloc[1:], plain[case].params.iloc[1:], rtol=1e-3)
         np.testing.assert_allclose(far.bse.iloc[1:], plain[case].bse.iloc[1:], rtol=1e-3)
 

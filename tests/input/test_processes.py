@@ -22,20 +22,24 @@ forking = pytest.mark.skipif("fork" not in METHODS, reason="forks safely on Linu
 SAMPLERS = ("auto", "lmsgld", "mala")
 FITS = """
 import sgmc
-found = [getattr(sgmc, verb)("y ~ x1 + x2 + g", frame, seed=1, sampler=sampler, threads=4).draws for sampler in samplers]
+fit = getattr(sgmc, verb)
+how = dict(seed=1, threads=4)
+found = [fit("y ~ x1 + x2 + g", frame, sampler=sampler, **how).draws for sampler in samplers]
 """
 POOLED = """
 import sgmc
 from concurrent.futures import ThreadPoolExecutor
 with ThreadPoolExecutor(4) as pool:
     fit = getattr(sgmc, verb)
-    jobs = [pool.submit(fit, "y ~ x1 + x2 + g", frame, seed=1, sampler=sampler, threads=2) for sampler in samplers]
+    how = dict(seed=1, threads=2)
+    jobs = [pool.submit(fit, "y ~ x1 + x2 + g", frame, sampler=s, **how) for s in samplers]
     found = [job.result().draws for job in jobs]
 """
 GRANDCHILD = """
 import multiprocessing
 here, there = multiprocessing.Pipe(duplex=False)
-child = multiprocessing.get_context("fork").Process(target=exec, args=(code, dict(names, connection=there)), daemon=True)
+arguments = code, dict(names, connection=there)
+child = multiprocessing.get_context("fork").Process(target=exec, args=arguments, daemon=True)
 child.start()
 found = here.recv() if here.poll(50) else None
 child.join(10)

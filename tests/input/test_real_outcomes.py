@@ -70,12 +70,12 @@ def test_outcomes_without_noise_are_warned_of(case, prior):
         )
 
 
-# ---- own parameters ------------------------------------------------------------------------------
+# ---- auxiliary parameters ------------------------------------------------------------------------
 
 
 @of_reals
 def test_columns_with_the_name_of_an_own_parameter(case):
-    [own] = case.own
+    [own] = case.auxiliary
     frame = case.frame.rename(columns={"x1": own, "x2": f"{own}_"})
     found = case.verb(f"y ~ {own} + {own}_", frame, seed=1)
     assert found.names == ["Intercept", own, f"{own}_", f"{own}__"]

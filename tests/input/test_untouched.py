@@ -89,7 +89,7 @@ def test_reprs(case):
     results = model.fit(seed=1)
     assert before == repr(model) == f"<{title} model: 'y ~ x1', 200 rows, 2 coefficients>"
     assert repr(case.model(case.y, X)) == f"<{title} model: 200 rows, 3 coefficients>"
-    parameters = 2 + len(case.own)
+    parameters = 2 + len(case.auxiliary)
     assert (
         repr(results)
         == repr(copy.deepcopy(results))
@@ -149,7 +149,7 @@ def test_a_save_that_fails_leaves_the_file_that_was(tmp_path):
 def test_inputs_of_every_way_are_unchanged(case, how, inputs_stay_as_they_were):
     outcome, table, offset = case.y.copy(), X.copy(), np.full(N, 0.1)
     weights, start = np.ones(N), np.zeros(case.d)
-    start[3:] = 1.0  # of the family's own parameters, which are positive
+    start[3:] = 1.0  # of the family's auxiliary parameters, which are positive
     results = case.model(outcome, table, offset=offset, weights=weights).fit(
         seed=1, init=start, draws=2000, **how
     )

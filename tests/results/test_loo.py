@@ -107,7 +107,7 @@ def test_the_difference_estimator_is_that_of_arviz():
 
 def test_many_rows_are_sampled(equal, monkeypatch):
     monkeypatch.setattr(rooms, "ALL_ROWS", 399)
-    monkeypatch.setattr(rooms, "SAMPLE", 25)
+    monkeypatch.setattr(rooms, "SAMPLED_ROWS", 25)
     one, again = equal.loo(), equal.loo()
     assert len(one.rows) == 25 and one.elpd == again.elpd and one.subsampling_se > 0
     assert len(equal.loo(rows=1000).rows) == 400
@@ -172,7 +172,7 @@ def test_comparisons(equal, smaller, all_rows):
 def test_comparisons_of_samples(equal, smaller, all_rows, monkeypatch):
     whole = sgmc.compare(small=smaller, large=all_rows).loc["small"]
     monkeypatch.setattr(rooms, "ALL_ROWS", 100)
-    monkeypatch.setattr(rooms, "SAMPLE", 100)
+    monkeypatch.setattr(rooms, "SAMPLED_ROWS", 100)
     some = sgmc.compare(small=smaller, large=equal).loc["small"]
     assert 0 < some["subsampling_se"] < 0.3 and whole["subsampling_se"] == 0
     assert some["elpd_diff"] == pytest.approx(whole["elpd_diff"], abs=4 * some["subsampling_se"])

@@ -110,7 +110,7 @@ def test_simulations_of_rows_with_gaps(equal, votes):
 
 
 def test_simulations_too_large_for_memory(equal, votes, monkeypatch):
-    monkeypatch.setattr(rooms, "MEMORY_LIMIT", 8 * 400 * 100)
+    monkeypatch.setattr(rooms, "ROWS_MEMORY", 8 * 400 * 100)
     with pytest.raises(
         ArgumentError, match="posterior_predict of 400 rows and 4,000 draws is .* give draws=100"
     ):
@@ -224,7 +224,7 @@ def test_residuals_average_over_draws(posterior, votes, normalised):
 
 
 class Normal(Family):
-    """Normal outcomes; its own parameter is the sd."""
+    """Normal outcomes; its auxiliary parameter is the sd."""
 
     mean = staticmethod(np.asarray)
 

@@ -21,7 +21,7 @@ class BatchSearch:
     ----------
     target : float
         V in units of the posterior precision.
-    stiffness : float
+    max_precision : float
         Largest precision of the sampler's coordinates.
     warmup, smallest, dim : int
         Steps, rows that a batch must have, and coordinates.
@@ -29,8 +29,13 @@ class BatchSearch:
         ``make(m)`` is a subsampler of batches of m rows.
     """
 
-    def __init__(self, target, stiffness, warmup, smallest, dim, make):
-        self.target, self.stiffness, self.smallest, self.make = target, stiffness, smallest, make
+    def __init__(self, target, max_precision, warmup, smallest, dim, make):
+        self.target, self.max_precision, self.smallest, self.make = (
+            target,
+            max_precision,
+            smallest,
+            make,
+        )
         self.every, self.last = max(1, warmup // LOOKS), warmup
         self.looks, self.one_row = 0, np.zeros(dim)
 
@@ -38,14 +43,14 @@ class BatchSearch:
         """Steps from `step` to the next look."""
         return self.every - step % self.every
 
-    def look(self, chain):
+    def adapt(self, chain):
         """Look and choose, if the chain is at such a step."""
         rows, due = chain.gradient.rows, chain.steps // self.every
         if chain.steps > self.last or due == self.looks:
             return
         self.looks = due
         sd = evaluate(chain.gradient, chain.x, chain.rng, True)[1]
-        seen = sd**2 / share(rows) / self.stiffness
+        seen = sd**2 / share(rows) / self.max_precision
         self.one_row = self.one_row + (seen - self.one_row) / due
         m = self.size(rows)
         if abs(m - rows.m) > SLACK * rows.m or due == self.last // self.every and m != rows.m:

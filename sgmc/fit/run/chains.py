@@ -8,7 +8,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
-from sgmc.core.engine import STATUS
+from sgmc.core.engine import STATUS_NAMES
 
 CHUNK_SECONDS = 0.03
 POLL_SECONDS = 0.05
@@ -88,7 +88,7 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
             stop.set()
     for future in futures:
         future.result()  # an exception in a user's function surfaces here
-    run.statuses = [STATUS[chain.status] for chain in chains]
+    run.statuses = [STATUS_NAMES[chain.status] for chain in chains]
     run.seconds = time.perf_counter() - begun
     return run
 
@@ -141,11 +141,11 @@ class Task:
         chain.sampler.warming = warming and self.adapt
         chain.run(ahead, not warming or chain.continuous)  # a path's recorder learns in warmup
         if chain.batches and warming and chain.status == 0:
-            chain.batches.look(chain)
+            chain.batches.adapt(chain)
         spent = time.perf_counter() - begun
         self.length = max(
             1, min(4 * self.length, int((chain.steps - before) * CHUNK_SECONDS / max(spent, 1e-9)))
         )
         if self.checkpoint:
-            self.checkpoint.take(self.k, chain)
+            self.checkpoint.store(self.k, chain)
         return False

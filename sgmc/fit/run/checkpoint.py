@@ -18,7 +18,7 @@ from sgmc.version import SERIES
 
 KIND = b"sgmc checkpoint 1"
 GRID = 100  # states taken in a run
-SHARE = 0.05  # of the time, at most, that writing may take
+WRITING_SHARE = 0.05  # of the time, at most, that writing may take
 MOMENTS = (0, 1, 10, 100, 1000, 10**4, 10**5, 10**6)  # steps at which schedules are compared
 
 
@@ -70,7 +70,7 @@ def mark(problem, plan, settings):
 def checksum(problem):
     """SHA-256 of what tells a posterior from others."""
     total = hashlib.sha256()
-    for part in problem.marks:
+    for part in problem.fingerprint:
         if part is not None:
             total.update(np.ascontiguousarray(part).view(np.uint8).data)
     return total.hexdigest()
@@ -151,7 +151,7 @@ class Checkpoint:
         """Steps from `step` to the next one whose state is taken."""
         return self.every - step % self.every
 
-    def take(self, k, chain):
+    def store(self, k, chain):
         """Take the state of chain k if it is at such a step; called by its worker."""
         if chain.steps % self.every == 0:
             self.states[k], self.new = chain.state(), True
@@ -181,7 +181,7 @@ class Checkpoint:
         except OSError as error:
             self.failure = error.strerror or str(error)
         now = time.perf_counter()
-        self.due = now + (now - begun) / SHARE
+        self.due = now + (now - begun) / WRITING_SHARE
 
     def finish(self, chains):
         """Write the last states; returns them."""

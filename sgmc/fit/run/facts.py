@@ -27,7 +27,7 @@ class ChainFacts:
         one.
     batch_size : int
         Rows of its last minibatches.
-    culprit : int
+    diverged_index : int
         The sampler's coordinate that was not finite first, or -1.
     spacing : float
         Time between draws of a sampler in continuous time, whose steps are events; else NaN.
@@ -45,7 +45,7 @@ class ChainFacts:
     e_bfmi: float
     beyond: float = NONE
     batch_size: int = 0
-    culprit: int = -1
+    diverged_index: int = -1
     spacing: float = NONE
     violations: float = NONE
     missed: float = NONE
@@ -66,25 +66,31 @@ def facts_of(chain, plan, n):
     n : int
         Rows of the data.
     """
-    kernel = chain.sampler
-    counts = [float(getattr(kernel, name, NONE)) for name in ("proposed", "accepted", "divergent")]
+    transition = chain.sampler
+    counts = [
+        float(getattr(transition, name, NONE)) for name in ("proposed", "accepted", "divergent")
+    ]
     steps = plan.spec.uses_gradient and (plan.spec.holds or not plan.spec.continuous)
-    violated = getattr(kernel, "violated", NONE) / kernel.proposed if counts[0] > 0 else NONE
-    step = (
-        getattr(kernel, "adapted_step", plan.schedule(max(chain.steps - 1, 0))) if steps else NONE
+    violated = (
+        getattr(transition, "violated", NONE) / transition.proposed if counts[0] > 0 else NONE
     )
-    corrected = getattr(kernel, "corrected", 0)
-    beyond = kernel.beyond / corrected if corrected else NONE
+    step = (
+        getattr(transition, "adapted_step", plan.schedule(max(chain.steps - 1, 0)))
+        if steps
+        else NONE
+    )
+    corrected = getattr(transition, "corrected", 0)
+    beyond = transition.beyond / corrected if corrected else NONE
     return ChainFacts(
         chain.steps,
         chain.gradient.touched / n,
         *counts,
         step,
-        getattr(kernel, "e_bfmi", NONE),
+        getattr(transition, "e_bfmi", NONE),
         beyond,
         chain.gradient.rows.m,
-        chain.culprit,
+        chain.diverged_index,
         getattr(chain.recorder, "spacing", NONE),
         violated,
-        getattr(kernel, "missed", NONE),
+        getattr(transition, "missed", NONE),
     )

@@ -8,7 +8,7 @@ from sgmc.core.contract cimport OK, Batch, Model, Prior, Scratch, row_of
 from sgmc.errors import ArgumentError
 
 cdef enum:
-    MOST = 65536                  # rows a call
+    MAX_CALL_ROWS = 65536                  # rows a call
 
 ctypedef double (*Function)(int64_t d, const double *theta, int64_t m, const int64_t *rows,
                             double *grad, void *data) noexcept nogil
@@ -30,7 +30,7 @@ cdef class PythonKernel(Model):
     cdef object value, slope
 
     def __init__(self, Py_ssize_t dim, Py_ssize_t n, value, slope):
-        self.dim, self.n, self.tile = dim, n, min(max(n, 1), MOST)
+        self.dim, self.n, self.tile = dim, n, min(max(n, 1), MAX_CALL_ROWS)
         self.value, self.slope = value, slope
 
     cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-LLOYD = 50  # steps of it at most: chains only start there
+MAX_LLOYD_STEPS = 50  # steps of it at most: chains only start there
 
 
 def clusters(X, K, rng):
@@ -27,7 +27,7 @@ def clusters(X, K, rng):
     while len(centres) < K:
         far = distances(Z, centres).min(axis=1) + np.finfo(float).tiny
         centres = np.vstack([centres, Z[rng.choice(len(Z), p=far / far.sum())]])
-    for _ in range(LLOYD):
+    for _ in range(MAX_LLOYD_STEPS):
         members = distances(Z, centres).argmin(axis=1)
         moved = np.array(
             [Z[members == k].mean(axis=0) if (members == k).any() else centres[k] for k in range(K)]

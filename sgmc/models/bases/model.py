@@ -4,12 +4,11 @@ import time
 
 import numpy as np
 
+from sgmc.core.limits import CENTRAL_DIFFERENCE
 from sgmc.errors import ArgumentError, NotSupported
 
-# cube root of the rounding error: half a central difference, relative where |theta_j| > 1
-NEARBY = 6e-6
-MOST = 50  # numbers of theta up to which gradients may come by differences
-OF_REGRESSIONS = (
+MAX_DIFFERENCED = 50  # numbers of theta up to which gradients are computed by differences
+REGRESSION_ARGUMENTS = (
     "formula",
     "data",
     "weights",
@@ -160,7 +159,7 @@ class Model:
         By default `start`, or the centre of what is allowed, with free numbers moved by N(0,
         0.1^2).
         """
-        from sgmc.coordinates.free import JITTER
+        from sgmc.coordinates.free import START_SD
 
         layout = self.layout()
         map, free = layout.map, np.zeros(len(layout.free_names))
@@ -171,7 +170,7 @@ class Model:
                     f"start has shape {given.shape}; it must be ({layout.size},), or a dict by name"
                 )
             free = given if map is None else map.inverse(given)
-        moved = free + JITTER * rng.normal(size=len(free))
+        moved = free + START_SD * rng.normal(size=len(free))
         return moved if map is None else map(moved)
 
     def __repr__(self):
@@ -229,7 +228,7 @@ class Model:
 
     def refuse(self, arguments):
         """Refuse arguments of regressions by name."""
-        for name in OF_REGRESSIONS:
+        for name in REGRESSION_ARGUMENTS:
             if arguments.get(name) is not None:
                 raise ArgumentError(
                     f"{name} does not apply to {self.title or type(self).__name__}: it belongs to "
@@ -302,10 +301,11 @@ def functions(layout, density, gradient, names):
     names : (str, str)
         What users call them.
     """
-    if gradient is None and layout.size > MOST:
+    if gradient is None and layout.size > MAX_DIFFERENCED:
         raise NotSupported(
             f"there is no {names[1]}, and {layout.size} parameters are too many for finite "
-            f"differences (at most {MOST}); write {names[1]}, or the model in JAX (sgmc.JaxModel)"
+            f"differences (at most {MAX_DIFFERENCED}); write {names[1]}, or the model in JAX "
+            "(sgmc.JaxModel)"
         )
     parts = [(name, where, layout.shapes[name]) for name, where in layout.slices.items()]
 
@@ -363,7 +363,7 @@ def differences(value, layout):
 
     def slope(theta, *rows):
         found = np.empty(len(theta))
-        steps = NEARBY * np.minimum(
+        steps = CENTRAL_DIFFERENCE * np.minimum(
             np.maximum(1.0, np.abs(theta)), np.minimum(theta - low, high - theta)
         )
         for j, h in enumerate(steps):

@@ -2,32 +2,26 @@
 any compiled model, named parameters with priors, constraints.
 """
 
-from dataclasses import dataclass, field
-from types import SimpleNamespace
+from dataclasses import dataclass
 
 import numpy as np
 
 from sgmc import registry
 from sgmc.core.contract import Prior
-from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.core.engine import full
 from sgmc.core.partial import Partial
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.coordinates.simplices import COORDINATES
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.coordinates.free import free_coordinates
-from sgmc.coordinates.layout import SUMS, Layout
-from sgmc.coordinates.peak import LARGEST, Peak, peak
-from sgmc.coordinates.prior_table import PriorTable
-from sgmc.models.regression.problem import ANY_MAP, MEMORY_LIMIT, Problem
+from sgmc.coordinates.layout import Layout
+from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
+from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
 from sgmc.fit.rows import scheme
-from sgmc.priors import PriorSpec, as_spec, flat, normal
+from sgmc.models.bases.priors import priors_of
 from sgmc.subsampling.uniform import Everything
 
-SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
-FLAT = flat()  # where both sides are
-# the prior of what is not bounded on both sides; half of it where parameters are positive
-FREE = normal(0, 10)
+RECORDED_SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
 
 
 @dataclass(frozen=True)
@@ -62,41 +56,7 @@ class Ingredients:
     own_metric: bool = False
 
 
-@dataclass(frozen=True)
-class OwnPrior(PriorSpec):
-    """What stands for a model's own prior in tables."""
-
-    def __str__(self):
-        return "the model's own"
-
-
-OWN = OwnPrior("flat", 0.0, 1.0)
-
-
-@dataclass(frozen=True)
-class NamedPriors(PriorTable):
-    """One prior a number of theta.
-
-    Attributes
-    ----------
-    places : dict
-        Name of a parameter -> slice of theta.
-    """
-
-    places: dict = field(default_factory=dict)
-
-    def told(self):
-        """All of them in a line: of each parameter the different ones, at most three."""
-        parts = []
-        if all(one is OWN for one in self.specified):
-            return "Prior: the model's own."
-        for name, where in self.places.items():
-            different = list(dict.fromkeys(map(str, self.specified[where])))
-            parts.append(f"{name}: {', '.join(different[:3])}{', ...' if different[3:] else ''}")
-        return f"Prior: {'; '.join(parts)}."
-
-
-@dataclass
+@dataclass(kw_only=True)
 class GeneralProblem(Problem):
     """See `Problem`.
 
@@ -130,13 +90,13 @@ class GeneralProblem(Problem):
         return "taylor" if self.model.width else "cv"
 
     @property
-    def marks(self):
+    def fingerprint(self):
         """See `Problem`: the log posterior and its gradient at one place say what data there
         are.
         """
         where = self.coordinates
         value, g = full(self.all_rows(), where.from_white(np.zeros(self.dim)))
-        own = getattr(self.model, "marks", [])
+        own = getattr(self.model, "fingerprint", [])
         return [
             np.array([value]),
             g,
@@ -165,7 +125,7 @@ class GeneralProblem(Problem):
         all are too many.
         """
         size = self.layout.size
-        few = settings.keep is None and 8 * settings.draws * settings.chains * size <= MEMORY_LIMIT
+        few = settings.keep is None and 8 * settings.draws * settings.chains * size <= DRAWS_MEMORY
         if (
             self.coordinates.scaled
             or few
@@ -173,7 +133,7 @@ class GeneralProblem(Problem):
         ):
             super().check_draws(settings)
             return
-        most = size if few else min(size, SAMPLE)
+        most = size if few else min(size, RECORDED_SAMPLE)
         self.columns = (
             np.unique(np.linspace(0, size - 1, most).astype(int))
             if settings.keep is None
@@ -184,7 +144,7 @@ class GeneralProblem(Problem):
                 ]
             )
         )
-        if 8 * settings.draws * settings.chains * len(self.columns) > MEMORY_LIMIT:
+        if 8 * settings.draws * settings.chains * len(self.columns) > DRAWS_MEMORY:
             raise ArgumentError(
                 f"keep={list(settings.keep or ())!r}: {len(self.columns)} numbers in "
                 f"{settings.chains} chains of {settings.draws} draws are over the limit of 1 GB; "
@@ -239,7 +199,7 @@ def general_problem(model, prior, settings):
         and not model.kernel.refreshes
         and not as_they_are
         and shares is None
-        and len(start) <= LARGEST
+        and len(start) <= MAX_CURVATURE_DIM
     ):
         exact = exact_gradient(model.kernel, density, constraints)
         check_finite(exact, start, layout)
@@ -250,15 +210,13 @@ def general_problem(model, prior, settings):
         layout.logs if shares is None else np.zeros(shares.dim, dtype=bool),
         settings,
     )
-    table = SimpleNamespace(weight=None, trials=None, given=not model.shuffled)
     return GeneralProblem(
-        model.kernel,
-        density,
-        where,
-        None,
-        priors,
-        table,
-        concerns,
+        model=model.kernel,
+        prior=density,
+        coordinates=where,
+        priors=priors,
+        concerns=concerns,
+        shuffled=model.shuffled,
         layout=layout,
         starts=model.start,
         free_names=coordinate_names(layout, constraints),
@@ -288,18 +246,6 @@ def coordinate_names(layout, constraints):
     )
 
 
-def priors_of(model, prior):
-    """A table of priors and their compiled form: the model's own, or independent ones by name."""
-    layout = model.layout
-    if model.prior is None:
-        priors = named_priors(prior, layout)
-        return priors, separable(priors)
-    if prior is not None:
-        raise ArgumentError("prior: the model has a prior of its own")
-    own = [OWN] * layout.size
-    return NamedPriors(layout.names, own, own, [], False, places=layout.slices), model.prior
-
-
 def free_start(model, constraints, settings):
     """Where the search for the mode begins, in free numbers; from a stream that no chain has."""
     sequence = seed_sequence(settings.seed, "start", settings.chains)
@@ -325,8 +271,8 @@ def chosen_coordinates(constraints, found, logged, settings):
         if wanted in ("dense", "diag"):
             d = len(found.place)
             why = (
-                f"{d} free numbers are more than {LARGEST}"
-                if d > LARGEST
+                f"{d} free numbers are more than {MAX_CURVATURE_DIM}"
+                if d > MAX_CURVATURE_DIM
                 else "this posterior has no mode to precondition at"
             )
             raise NotSupported(f"precondition={wanted!r}: {why}; use precondition=None")
@@ -419,61 +365,3 @@ def check_finite(gradient, u, layout):
         )
 
 
-def separable(priors):
-    """Independent priors as a compiled one."""
-    return Separable(
-        [FAMILIES[f] for f in priors.columns("family")],
-        priors.columns("location"),
-        priors.columns("scale"),
-        priors.columns("shape"),
-    )
-
-
-def named_priors(prior, layout):
-    """One prior a number of theta, from what the user wrote.
-
-    Parameters
-    ----------
-    prior : None, str, PriorSpec or dict
-        One is for all parameters; keys of a dict are parameters (``"W"``), single numbers
-        (``"W[0,1]"``), or ``"*"`` for all others.  Default: normal(0, 10); flat where both sides
-        are bounded, and on a simplex.
-    layout : Layout
-    """
-    (low, high), kinds = layout.ends(), layout.kinds
-    specified = [FLAT if np.isfinite(a) and np.isfinite(b) else FREE for a, b in zip(low, high)]
-    places = {name: range(where.start, where.stop) for name, where in layout.slices.items()}
-    places |= {name: [j] for j, name in enumerate(layout.names)}
-    wishes = prior if isinstance(prior, dict) else {} if prior is None else {"*": prior}
-    for key, one in sorted(
-        wishes.items(), key=lambda pair: (pair[0] != "*", pair[0] not in layout.slices)
-    ):
-        spec = as_spec(one, "prior" if key == "*" and prior is not wishes else f"prior[{key!r}]")
-        for j in (
-            range(layout.size)
-            if key == "*"
-            else places[key]
-            if key in places
-            else places[layout.known(key, "prior")]
-        ):
-            check(spec, layout.names[j], kinds[j], low[j])
-            specified[j] = spec
-    return NamedPriors(layout.names, specified, specified, [], False, places=layout.slices)
-
-
-def check(spec, name, kind, low):
-    """Refuse priors that do not suit their parameter."""
-    if spec.autoscale or spec.family == "horseshoe":
-        raise ArgumentError(
-            f"prior: {spec} belongs to slopes of predictors, whose sds scale it; use e.g. "
-            f"sgmc.normal(0, 2.5) for {name!r}"
-        )
-    if spec.family == "dirichlet" and kind not in SUMS:
-        raise ArgumentError(
-            f"prior: {spec} is for parameters on a simplex, {name!r} is not; use e.g. sgmc.gamma(2)"
-        )
-    if spec.positive and low < 0:
-        raise ArgumentError(
-            f"prior: {spec} is for positive parameters, {name!r} is not one; use e.g. "
-            "sgmc.normal(0, 2.5)"
-        )

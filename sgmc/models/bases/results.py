@@ -11,7 +11,7 @@ from sgmc.arguments.results import known
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 
-OF_REGRESSIONS = ("df_model", "df_resid", "k_constant", "fittedvalues")
+REGRESSION_ATTRIBUTES = ("df_model", "df_resid", "k_constant", "fittedvalues")
 
 
 class GeneralInfo:
@@ -32,7 +32,7 @@ class GeneralInfo:
 
     def remarks(self, fit):
         """See `ModelInfo.remarks`."""
-        told = [
+        lines = [
             f"{name}: {kind}" + (f" ({low:g}, {high:g})" if kind == "interval" else "")
             for name, (kind, low, high) in self.constraints.items()
         ]
@@ -51,11 +51,11 @@ class GeneralInfo:
             if where.between is not None
             else [
                 "Coordinates are those of the parameters"
-                + (", of constrained ones free numbers." if told else ".")
+                + (", of constrained ones free numbers." if lines else ".")
             ]
         )
         own = getattr(fit.problem.model, "remarks", [])
-        return ([f"Constrained: {'; '.join(told)}."] if told else []) + raw + part + own
+        return ([f"Constrained: {'; '.join(lines)}."] if lines else []) + raw + part + own
 
 
 class ModelResults(Results):
@@ -152,7 +152,7 @@ class ModelResults(Results):
         return tree
 
     def __getattr__(self, name):
-        if name in OF_REGRESSIONS or hasattr(Predictions, name):
+        if name in REGRESSION_ATTRIBUTES or hasattr(Predictions, name):
             raise AttributeError(
                 f"{name} does not apply to {self.__dict__['model'].title}: it belongs to "
                 "regressions"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-CHUNK = 1 << 22  # numbers looked at at a time
+SCALED_NUMBERS = 1 << 22  # numbers looked at at a time
 
 
 def centre_and_unit(X, scale):
@@ -19,7 +19,7 @@ def centre_and_unit(X, scale):
     n, d = X.shape
     if scale is None:
         return np.zeros(d), np.ones(d)
-    mean, scatter, step = np.zeros(d), np.zeros(d), max(1, CHUNK // d)
+    mean, scatter, step = np.zeros(d), np.zeros(d), max(1, SCALED_NUMBERS // d)
     for start in range(0, n, step):
         part = X[start : start + step].astype(float)
         share, gap = len(part) / (start + len(part)), part.mean(axis=0) - mean

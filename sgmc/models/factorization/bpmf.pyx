@@ -10,11 +10,11 @@ from sgmc.core.rng cimport bitgen_t
 from sgmc.core.contract cimport OK, Batch, Prior, Scratch, next_tile
 from sgmc.models.factorization.products cimport Entry, add_products, products
 from sgmc.core.variates cimport gamma_variate, normal_variate
-from sgmc.models.factorization.ratings cimport TILE, Ratings, entry_of
+from sgmc.models.factorization.ratings cimport RATING_TILE, Ratings, entry_of
 
 
 cdef enum:
-    COLUMNS = 1000                # most numbers of a factor: their sums are on the stack
+    MAX_FACTOR_DIM = 1000                # most numbers of a factor: their sums are on the stack
 
 cdef struct Group:  # of parameters with a common law: w_ik ~ N(mu_k, 1 / lambda_k), i < n, k < rank
     Py_ssize_t first, n, rank     # where w begins
@@ -91,8 +91,8 @@ cdef void pull(const Group *s, const double *theta, double *grad) noexcept nogil
 cdef void hyperprior(NormalGamma p, const Group *s, const double *theta, double *value,
                      double *grad) noexcept nogil:
     """The density, and its gradient with respect to mu and lambda."""
-    cdef double total[COLUMNS]
-    cdef double square[COLUMNS]
+    cdef double total[MAX_FACTOR_DIM]
+    cdef double square[MAX_FACTOR_DIM]
     cdef double precision, away
     cdef Py_ssize_t k
     moments(s, theta, total, square)
@@ -142,12 +142,12 @@ cdef class GaussianFactors(Ratings):
 
     cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
                  double *grad) except -1 nogil:
-        cdef double r[TILE]
+        cdef double r[RATING_TILE]
         cdef double e, c, total = 0
         cdef Batch tile
         cdef Py_ssize_t i, at = 0
         cdef const Entry *first
-        while next_tile(b, TILE, &at, &tile):
+        while next_tile(b, RATING_TILE, &at, &tile):
             first = self.entries(b, &tile)
             products(tile.m, self.rank, first, tile.rows, theta, theta + self.users * self.rank, r)
             for i in range(tile.m):
@@ -189,8 +189,8 @@ cdef class GaussianFactors(Ratings):
 
 cdef void redraw(NormalGamma p, const Group *s, double *theta, bitgen_t *bits) noexcept nogil:
     """lambda and mu of a group from their law given w."""
-    cdef double total[COLUMNS]
-    cdef double square[COLUMNS]
+    cdef double total[MAX_FACTOR_DIM]
+    cdef double square[MAX_FACTOR_DIM]
     cdef double rate = p.b, count = p.c + s.n, gap
     cdef Py_ssize_t k
     moments(s, theta, total, square)

@@ -9,7 +9,7 @@ import pandas as pd
 from sgmc.errors import ArgumentError, DataError
 from sgmc.arguments.arrays import numeric, vector
 
-LIMIT = 2**31 - 1  # users and items are numbered in 32 bits
+MAX_INDEX = 2**31 - 1  # users and items are numbered in 32 bits
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,8 @@ def numbered(labels, name):
     except TypeError:  # labels of several kinds, which have no order
         places, found = pd.factorize(np.asarray(labels, dtype=object))
     found = pd.Index(found, tupleize_cols=False)
-    if len(found) > LIMIT:
-        raise ArgumentError(f"{len(found)} labels of {name!r} are too many: at most {LIMIT}")
+    if len(found) > MAX_INDEX:
+        raise ArgumentError(f"{len(found)} labels of {name!r} are too many: at most {MAX_INDEX}")
     return places.astype(np.int32), found
 
 

@@ -12,7 +12,7 @@ from sgmc.models.factorization.data import pair_table, rating_table
 from sgmc.samplers.hamiltonian import BAOAB
 
 ORDER = 7  # seed of the order of the ratings, which is no choice of a user's
-MOST_DIM = 1000
+MAX_DIM = 1000
 
 
 class Factorization(Model):
@@ -25,8 +25,8 @@ class Factorization(Model):
 
     def __init__(self, ratings, columns, dim, test, clip):
         self.columns, self.dim = columns, whole("dim", dim, 1, allow_none=False)
-        if self.dim > MOST_DIM:
-            raise ArgumentError(f"dim={dim} is too many: at most {MOST_DIM}")
+        if self.dim > MAX_DIM:
+            raise ArgumentError(f"dim={dim} is too many: at most {MAX_DIM}")
         table = rating_table(ratings, columns)
         order = np.random.Generator(np.random.PCG64(ORDER)).permutation(len(table.value))
         self.ratings = (table.user[order], table.item[order], table.value[order])
@@ -119,7 +119,7 @@ class Factorization(Model):
     @property
     def batch(self):
         """Ratings of a default batch: a fifth."""
-        return min(self.n, max(BATCH, self.n // 5))
+        return min(self.n, max(LEAST_BATCH, self.n // 5))
 
     @property
     def most(self):
@@ -265,9 +265,9 @@ class BPMF(Factorization):
         theta = np.zeros(self.places.size)
         for name, where in self.places.slices.items():
             if name in ("U", "V"):
-                theta[where] = START * rng.normal(size=where.stop - where.start)
+                theta[where] = START_FACTOR_SD * rng.normal(size=where.stop - where.start)
             elif name.startswith("lambda"):
-                theta[where] = PRECISION
+                theta[where] = START_PRECISION
         return theta
 
     @property
@@ -279,10 +279,10 @@ class BPMF(Factorization):
         ratings' sd s.  Gradient noise then widens predictions of MovieLens by 4 % of their sd.
         """
         curvature = self.hyper["alpha"] * max(self.spread, 1e-3) / np.sqrt(self.dim) * self.most
-        e = float(STEP / np.sqrt(max(curvature, 1.0)))
+        e = float(LEAPFROG_STEP / np.sqrt(max(curvature, 1.0)))
         return {
             **PACE,
-            "sampler": BAOAB(friction=DAMPING / e),
+            "sampler": BAOAB(friction=FACTOR_DAMPING / e),
             "step_size": e,
             "batch_size": self.batch,
         }
@@ -385,7 +385,10 @@ class PPMF(Factorization):
     @property
     def own_defaults(self):
         """Arguments of `fit` with the default sampler."""
-        e = float(STEP_OF_LOGS / np.sqrt(max(self.most * self.ratings[2].mean() / self.dim, CALM)))
+        e = float(
+            LEAPFROG_STEP_OF_LOGS
+            / np.sqrt(max(self.most * self.ratings[2].mean() / self.dim, CALM))
+        )
         return {
             **PACE,
             "sampler": BAOAB(friction=DAMPING_OF_LOGS / e),
@@ -421,15 +424,16 @@ def checked(defaults, given):
     return found
 
 
-START = 0.1  # sd of the factors that chains begin with
-PRECISION = 5.0  # and their lambda
-STEP = 0.68  # leapfrog step times the root of the largest curvature; BAOAB is stable below 2
-DAMPING = 0.3  # friction times step
+START_FACTOR_SD = 0.1  # sd of the factors that chains begin with
+START_PRECISION = 5.0  # and their lambda
+# leapfrog step times the root of the largest curvature; BAOAB is stable below 2
+LEAPFROG_STEP = 0.68
+FACTOR_DAMPING = 0.3  # friction times step
 # the same for logs of positive factors, of which a share of 1/sqrt(d) makes up most of a rate,
-STEP_OF_LOGS = 1.1
+LEAPFROG_STEP_OF_LOGS = 1.1
 CALM = 30.0  # at least for so much curvature: their priors are skewed
 DAMPING_OF_LOGS = 0.2
-BATCH = 2000  # least ratings of a batch: of few, a step with all is hardly dearer
+LEAST_BATCH = 2000  # least ratings of a batch: of few, a step with all is hardly dearer
 PACE = {"warmup": 1000, "thin": 5}
 SPREAD = 0.3  # sd of the logs of positive ones
 CHOICES = {"precisions": ("each", "shared"), "update": ("gibbs", "sampled")}

@@ -7,7 +7,7 @@ from libc.math cimport lgamma, log
 
 from sgmc.core.contract cimport OK, Batch, Prior, Scratch, next_tile
 from sgmc.models.factorization.products cimport Entry, add_products, products
-from sgmc.models.factorization.ratings cimport TILE, Ratings, entry_of
+from sgmc.models.factorization.ratings cimport RATING_TILE, Ratings, entry_of
 
 
 cdef class GammaGamma(Prior):
@@ -63,12 +63,12 @@ cdef class PoissonFactors(Ratings):
 
     cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
                  double *grad) except -1 nogil:
-        cdef double r[TILE]
+        cdef double r[RATING_TILE]
         cdef double y, c
         cdef Batch tile
         cdef Py_ssize_t i, at = 0, half = self.users * self.rank
         cdef const Entry *first
-        while next_tile(b, TILE, &at, &tile):
+        while next_tile(b, RATING_TILE, &at, &tile):
             first = self.entries(b, &tile)
             products(tile.m, self.rank, first, tile.rows, theta, theta + half, r)
             for i in range(tile.m):

@@ -1,4 +1,4 @@
-"""The C kernels of pairs.c as cimportable functions."""
+"""The C loops of pairs.c as cimportable functions."""
 from libc.stdint cimport int32_t
 
 cdef extern from "pairs.h" nogil:

@@ -2,7 +2,7 @@ from sgmc.core.contract cimport Batch, Model
 from sgmc.models.factorization.products cimport Entry
 
 cdef enum:
-    TILE = 64  # rows whose factors stay in the fast cache between their two visits
+    RATING_TILE = 64  # rows whose factors stay in the fast cache between their two visits
 
 # base of factorisations: theta begins with the users' factors, then the items', row by row
 cdef class Ratings(Model):

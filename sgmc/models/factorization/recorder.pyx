@@ -59,10 +59,10 @@ cdef class Rated(Bank):
         self.average, self.spread = np.zeros(len(user)), np.zeros(len(user))
         self.path = np.full((draws, 2), np.nan)
 
-    cdef int take(self, const double *theta, double weight) except -1 nogil:
+    cdef int accumulate(self, const double *theta, double weight) except -1 nogil:
         cdef Py_ssize_t i
         cdef double e, share = weight / self.total
-        Bank.take(self, theta, weight)
+        Bank.accumulate(self, theta, weight)
         if self.pairs.shape[0] == 0:
             return OK
         self.predict(theta)

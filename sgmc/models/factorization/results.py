@@ -36,22 +36,21 @@ class FactorInfo(GeneralInfo):
         """See `ModelInfo.remarks`: hyperparameters, and how far chains agree on what is known
         without rotations and signs.
         """
-        told = [
-            "Given: "
-            f"{', '.join(f'{k} = {v:g}' if isinstance(v, float) else f'{k} = {v}' for k, v in self.hyper.items())}"
-            "."
-        ]
-        told.append(
+        given = (
+            f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in self.hyper.items()
+        )
+        lines = [f"Given: {', '.join(given)}."]
+        lines.append(
             "Components may be exchanged, turned and mirrored, within and between chains: U and V "
             "mean nothing one by one."
         )
         rhat = agreement(fit)
         if rhat is not None:
             middle, most = np.quantile(rhat, [0.5, 0.99])
-            told.append(
+            lines.append(
                 f"R-hat of the test predictions: {middle:.3f} in the middle, 99 % below {most:.3f}."
             )
-        return [*told, *super().remarks(fit)]
+        return [*lines, *super().remarks(fit)]
 
     @property
     def rated(self):

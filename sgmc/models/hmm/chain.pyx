@@ -6,11 +6,11 @@ import numpy as np
 from libc.math cimport log
 from libc.string cimport memcpy, memset
 
-from sgmc.core cimport kernels
+from sgmc.core cimport simd
 from sgmc.models.hmm.windows cimport Span, Windows
 
 
-cdef double FLOOR = 1e-100  # of a product before its log is taken
+cdef double SMALLEST_PRODUCT = 1e-100  # of a product before its log is taken
 
 
 cdef class Hidden(Windows):
@@ -21,7 +21,8 @@ cdef class Hidden(Windows):
     y up to t).  Back: beta_t(k) is p(y after t | x_t = k) over its mean under a_t.  With u_t = b_t
     beta_t / c_t, c_t = p(y_t | y before t),
 
-        d log p / dA_jk = sum_t a_{t-1}(j) u_t(k),      d log p / db_k(y_t) = a_t(k) beta_t(k) / b_k(y_t).
+        d log p / dA_jk = sum_t a_{t-1}(j) u_t(k),
+        d log p / db_k(y_t) = a_t(k) beta_t(k) / b_k(y_t).
 
     The stationary law is pi = 1' M, M = (I - A + 11')^-1, and rho . dpi = pi' dA M rho.
 
@@ -142,7 +143,7 @@ cdef class Hidden(Windows):
                 b[i * K + k] -= top
             if s.start + i >= s.low and s.start + i < s.high:
                 density += top
-        kernels.exponential(m * K, b, b)
+        simd.exponential(m * K, b, b)
         for i in range(m):
             if s.start + i == s.begin:
                 memcpy(a, first, K * sizeof(double))
@@ -162,7 +163,7 @@ cdef class Hidden(Windows):
             for k in range(K):
                 a[k] *= c[i]
             if s.start + i >= s.low and s.start + i < s.high:
-                if product * total < FLOOR:  # one log for many factors, each of them at most 1
+                if product * total < SMALLEST_PRODUCT:  # one log for many factors, each at most 1
                     density += log(product) + log(total)
                     product = 1
                 else:

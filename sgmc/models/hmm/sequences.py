@@ -8,7 +8,7 @@ from sgmc.arguments.arrays import numeric
 from sgmc.fit.settings import whole
 from sgmc.models.bases.model import Model
 
-LONGEST_WINDOW = 50  # default steps of a window: a hundredth of all, from 10 to that
+MAX_WINDOW = 50  # default steps of a window: a hundredth of all, from 10 to that
 
 
 class Sequences(Model):
@@ -26,7 +26,7 @@ class Sequences(Model):
     def __init__(self, y, sequence, window, buffer):
         self.y, self.buffer = y, whole("buffer", buffer, 0)
         self.edges = edges(sequence, len(y))
-        length = whole("window", window, 1) or int(np.clip(len(y) // 100, 10, LONGEST_WINDOW))
+        length = whole("window", window, 1) or int(np.clip(len(y) // 100, 10, MAX_WINDOW))
         self.windows = np.array(
             [
                 (first, min(first + length, end), begin, end)

@@ -60,7 +60,7 @@ cdef class Windows(Model):
         return type(self)(np.asarray(self.y), np.asarray(self.table), buffer, *self.rest)
 
     @property
-    def marks(self):
+    def fingerprint(self):
         """What tells it from others with the same sequences."""
         return [np.asarray(self.table), np.array([self.buffer])]
 

@@ -13,7 +13,7 @@ from sgmc.models.bases.model import Model
 from sgmc.priors import normal
 
 SOURCE_SD = np.pi / np.sqrt(3)  # of the logistic density 1 / (4 cosh^2(y / 2))
-JITTER = 0.1  # of starts: sd of the entries of W^-1 dW, over sqrt(N)
+UNMIXING_SD = 0.1  # of starts: sd of the entries of W^-1 dW, over sqrt(N)
 
 
 class ICA(Model):
@@ -121,7 +121,7 @@ class ICA(Model):
     def starts(self, rng):
         """See `Model`: the reference, moved by a tenth of the posterior's size."""
         W = self.reference
-        return (W + JITTER / np.sqrt(self.n) * rng.normal(size=W.shape) @ W).ravel()
+        return (W + UNMIXING_SD / np.sqrt(self.n) * rng.normal(size=W.shape) @ W).ravel()
 
     def info(self):
         """See `Model`."""

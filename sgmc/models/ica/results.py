@@ -5,11 +5,10 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 
 from sgmc.diagnostics import ica
+from sgmc.core.limits import BLOCK_ROWS
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.bases.results import GeneralInfo, ModelResults
 from sgmc.models.network.info import as_table
-
-ROWS = 4096  # at a time
 
 
 class SourcesInfo(GeneralInfo):
@@ -113,10 +112,10 @@ class ICAResults(ModelResults):
         X, W = self._table(data), self.unmixing()
         log_det = np.linalg.slogdet(W)[1] + np.log(self.model.unit).sum()
         each, predictive = np.zeros(len(W)), 0.0
-        for start in range(0, len(X), ROWS):
-            block = np.empty((len(W), len(X[start : start + ROWS])))
+        for start in range(0, len(X), BLOCK_ROWS):
+            block = np.empty((len(W), len(X[start : start + BLOCK_ROWS])))
             for k, one in enumerate(W):
-                y = np.abs(X[start : start + ROWS] @ one.T)
+                y = np.abs(X[start : start + BLOCK_ROWS] @ one.T)
                 block[k] = log_det[k] - (y + 2 * np.log1p(np.exp(-y))).sum(axis=1)
             each += block.sum(axis=1)
             predictive += logsumexp(block, axis=0, b=self.shares()[:, None]).sum()

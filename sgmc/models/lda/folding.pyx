@@ -10,8 +10,8 @@ from sgmc.core.contract cimport OK, Map
 from sgmc.core.partial cimport Partial
 
 cdef enum:
-    MOST = 100                    # iterations
-cdef double CLOSE = 1e-6          # largest change of a proportion at which they stop
+    MAX_ITERATIONS = 100                    # iterations
+cdef double PROPORTION_TOLERANCE = 1e-6          # largest change of a proportion at which they stop
 
 
 cdef class Folding:
@@ -47,7 +47,7 @@ cdef class Folding:
         cdef double total, n, change
         for k in range(K):
             p[k] = 1.0 / K
-        for t in range(MOST):
+        for t in range(MAX_ITERATIONS):
             n, change = 0, 0
             memset(next, 0, K * sizeof(double))
             for u in range(self.indptr[i], self.indptr[i + 1]):
@@ -61,7 +61,7 @@ cdef class Folding:
                 next[k] = (self.alpha + next[k]) / (K * self.alpha + n)
                 change = max(change, fabs(next[k] - p[k]))
                 p[k] = next[k]
-            if change < CLOSE:
+            if change < PROPORTION_TOLERANCE:
                 return
 
     def proportions(self, topics):
@@ -148,7 +148,7 @@ cdef class Completed(Partial):
         self.test, self.K = test, dim // test.W
         self.probabilities, self.place = np.zeros(len(test.scored) + 1), np.empty(2 * self.K)
 
-    cdef int take(self, const double *theta, double weight) except -1 nogil:
+    cdef int accumulate(self, const double *theta, double weight) except -1 nogil:
         self.test.add(theta, self.K, weight / self.total, &self.place[0], &self.probabilities[0])
         return OK
 

@@ -10,8 +10,8 @@ from sgmc.fit.settings import positive, whole
 from sgmc.models.bases.model import Model
 from sgmc.priors import dirichlet
 
-LARGEST = 10**6  # numbers that exact sums keep for a document
-SWEEPS = 8
+MAX_EXACT_NUMBERS = 10**6  # numbers that exact sums keep for a document
+GIBBS_SWEEPS = 8
 
 
 class LDA(Model):
@@ -73,7 +73,14 @@ class LDA(Model):
     defaults = {"sampler": "sgrld"}
 
     def __init__(
-        self, counts, topics=20, alpha=0.1, beta=0.1, vocabulary=None, sweeps=SWEEPS, held_out=None
+        self,
+        counts,
+        topics=20,
+        alpha=0.1,
+        beta=0.1,
+        vocabulary=None,
+        sweeps=GIBBS_SWEEPS,
+        held_out=None,
     ):
         self.vocabulary = named_words(vocabulary)
         self.counts = documents(
@@ -93,7 +100,7 @@ class LDA(Model):
         self.parameters = {"topics": (self.K, words)}
         self.sweeps = "exact" if sweeps == "exact" else whole("sweeps", sweeps, 1, allow_none=False)
         longest = int(self.counts.sum(axis=1).max())
-        if self.sweeps == "exact" and (longest + 1) ** self.K > LARGEST:
+        if self.sweeps == "exact" and (longest + 1) ** self.K > MAX_EXACT_NUMBERS:
             raise ArgumentError(
                 f"sweeps='exact': {self.K} topics and documents of up to {longest} words are too "
                 "many assignments; give a number of sweeps"

@@ -8,7 +8,7 @@ from sgmc.arguments.arrays import matrix
 from sgmc.models.bases.results import ModelResults
 from sgmc.results.outcomes.rows import evenly
 
-DRAWS = 1000  # of the posterior, evenly, over which densities are averaged
+DENSITY_DRAWS = 1000  # of the posterior, evenly, over which densities are averaged
 
 
 class GaussianMixtureResults(ModelResults):
@@ -64,7 +64,7 @@ class GaussianMixtureResults(ModelResults):
         the draws' own weights (s,).
         """
         chains, draws = self.draws.shape[:2]
-        some = evenly(chains * draws, DRAWS)
+        some = evenly(chains * draws, DENSITY_DRAWS)
 
         def of(name):
             found = self.draws_of(name)

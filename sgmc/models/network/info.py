@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.core.limits import BLOCK_ROWS
 from sgmc.errors import DataError
 from sgmc.arguments.arrays import numeric
 from sgmc.models.bases.results import GeneralInfo
@@ -13,7 +14,6 @@ ACTIVATIONS = {
     "tanh": np.tanh,
     "relu": lambda z: np.maximum(z, 0),
 }
-ROWS = 4096  # at a time
 
 
 @dataclass(frozen=True)
@@ -89,13 +89,13 @@ class Recipe:
         layers, _ = self.parts(theta)
         out = np.empty((len(X), self.sizes[-1]))
         unit, centre = self.unit.astype(theta.dtype), self.centre.astype(theta.dtype)
-        for start in range(0, len(X), ROWS):
-            a = (X[start : start + ROWS] - centre) * unit
+        for start in range(0, len(X), BLOCK_ROWS):
+            a = (X[start : start + BLOCK_ROWS] - centre) * unit
             for l, (W, b) in enumerate(layers):
                 a = a @ W + b
                 if l + 1 < len(layers):
                     a = ACTIVATIONS[self.activation](a)
-            out[start : start + ROWS] = a
+            out[start : start + BLOCK_ROWS] = a
         if self.outcome == "softmax":
             out = np.exp(out - out.max(axis=1, keepdims=True))
             return out / out.sum(axis=1, keepdims=True)

@@ -8,7 +8,7 @@ from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Batch, Model, Prior, Scratch, row_of
 from sgmc.core.variates cimport gamma_variate
-from sgmc.core.kernels cimport expit
+from sgmc.core.simd cimport expit
 from sgmc.models.bases.layers cimport Inputs, add_tdot, times, times_transposed
 
 cdef enum:

@@ -11,7 +11,7 @@ from sgmc.models.bases.model import Model
 from sgmc.priors import PriorSpec, normal
 
 SMALL = 2000  # rows up to which all of them are used at every step by default
-STEP, FRICTION = 0.1, 20.0  # of sghmc: e sqrt(N), and C
+ROOT_N_STEP, FRICTION = 0.1, 20.0  # of sghmc: e sqrt(N), and C
 
 
 class BNN(Model):
@@ -104,7 +104,7 @@ class BNN(Model):
             )
         self.notes = []
         X, y, names = self.read(X, y) if isinstance(X, str) else arrays(X, y)
-        self.take(X, y, names, scale, dtype)
+        self.set_data(X, y, names, scale, dtype)
 
     @classmethod
     def from_formula(cls, formula, data, **options):
@@ -141,7 +141,7 @@ class BNN(Model):
         )
         return np.ascontiguousarray(X[:, kept]), y, [table.spec.exog_names[j] for j in kept]
 
-    def take(self, X, y, names, scale, dtype):
+    def set_data(self, X, y, names, scale, dtype):
         """Take inputs and outcomes that were read."""
         from sgmc.models.network.info import Recipe
 
@@ -206,7 +206,7 @@ class BNN(Model):
         return {
             "sampler": SGHMC(friction=FRICTION),
             "gradient": "svrg",
-            "step_size": STEP / np.sqrt(self.n),
+            "step_size": ROOT_N_STEP / np.sqrt(self.n),
             "batch_size": min(max(500, self.n // 100), self.n),
         }
 
@@ -344,7 +344,7 @@ def arrays(X, y):
 
 def classes(y):
     """(numbers of the classes, their labels) of outcomes; DataError where they are no classes."""
-    from sgmc.models.regression.data import category_codes
+    from sgmc.formula.outcomes import category_codes
 
     codes, levels = category_codes(y)
     codes = np.asarray(codes, dtype=float)

@@ -77,14 +77,14 @@ class RegressionData:
         return self.source if hasattr(self.source, "indptr") else None
 
     def parameter_names(self, family):
-        """Names of the coefficients and of the family's own parameters;
+        """Names of the coefficients and of the family's auxiliary parameters;
         a column of that name makes them end in "_".
         """
         names = [f"{label}:{name}" for label in self.equations for name in self.names] or list(
             self.names
         )
-        for own in family.own:
-            names.append(own.name)
+        for one in family.auxiliary:
+            names.append(one.name)
             while names[-1] in names[:-1]:
                 names[-1] += "_"
         return names
@@ -173,25 +173,6 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
         given,
         lent=isinstance(exog, np.ndarray) and is_lent(X),
     )
-
-
-def category_codes(endog):
-    """(numbers of the levels, levels) of labels; DataError where some are missing."""
-    import pandas as pd
-
-    from sgmc.formula.columns import codes_of, levels_of
-    from sgmc.formula.frames import column_of, one_column
-
-    endog = one_column(endog)
-    if np.ndim(endog) != 1:
-        raise DataError(f"endog has shape {np.shape(endog)}; it must be one label a row")
-    series = column_of(endog, "y")
-    if series.isna().any():
-        raise DataError("endog has missing values; drop those rows first")
-    levels = levels_of(series)
-    codes = codes_of(series, levels, "endog").astype(float)
-    # an index that the user gave
-    return pd.Series(codes, endog.index) if isinstance(endog, pd.Series) else codes, levels
 
 
 def counts(endog):

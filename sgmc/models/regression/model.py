@@ -6,7 +6,6 @@ from dataclasses import replace
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.data import (
     RegressionData,
-    category_codes,
     from_arrays,
     outcome_name,
     total_offset,
@@ -62,7 +61,7 @@ class Regression:
         strata=None,
         **options,
     ):
-        self.take(options)
+        self.set_options(options)
         self.check_applies(offset, exposure)
         label, (endog, self.levels) = outcome_name(endog), self.coded(endog)
         columns = dict(weights=weights, offset=offset, exposure=exposure, strata=strata)
@@ -126,7 +125,7 @@ class Regression:
             scope=front.caller_scope() if scope is None else scope,
         )
         model = cls.__new__(cls)
-        model.take(options)
+        model.set_options(options)
         spec = table.spec
         intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
         offset, given = total_offset(table.offset, table.exposure, table.trials)
@@ -159,7 +158,7 @@ class Regression:
         model.check_outcomes()
         return model
 
-    def take(self, given):
+    def set_options(self, given):
         """Take the model's own arguments, which choose its family."""
         for name in given:
             if name not in type(self).options:
@@ -173,7 +172,7 @@ class Regression:
     @classmethod
     def chosen_family(cls, **known):
         """The family for the model's own arguments:
-        by default its own parameters, known or to be learned.
+        by default its auxiliary parameters, known or to be learned.
         """
         from sgmc.models.regression.bases.known import with_known
 
@@ -184,6 +183,8 @@ class Regression:
         """Outcomes, and their levels where they are of several kinds:
         then they are the levels' numbers.
         """
+        from sgmc.formula.outcomes import category_codes
+
         return category_codes(endog) if cls.family.outcome == "category" else (endog, None)
 
     @classmethod

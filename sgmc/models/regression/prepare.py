@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.core.limits import CHUNK_NUMBERS
 from sgmc.core.rng import seed_sequence
 
-CHUNK, SMALL_CHUNK = 1 << 14, 1 << 11
-NUMBERS = 1 << 21  # a chunk of a wide table has fewer rows
+SHUFFLED_ROWS, CACHED_ROWS = 1 << 14, 1 << 11
 
 
 @dataclass
@@ -105,8 +105,8 @@ def prepare(data, entropy, dtype, centre):
         if centre and data.intercept is not None:
             shift = mean.copy()
             shift[data.intercept] = 0.0
-            for a in range(0, data.n, CHUNK):
-                X[a : a + CHUNK] -= shift.astype(dtype)
+            for a in range(0, data.n, SHUFFLED_ROWS):
+                X[a : a + SHUFFLED_ROWS] -= shift.astype(dtype)
             shift = shift.astype(dtype).astype(float)
     trials, offset, strata = (
         pick(column, order) for column in (data.trials, data.offset, data.strata)
@@ -116,7 +116,7 @@ def prepare(data, entropy, dtype, centre):
 
 def as_given(data):
     """The table of a design that `stays`: nothing is copied."""
-    mean, sd = dense_moments(data.source, data.weight, SMALL_CHUNK)
+    mean, sd = dense_moments(data.source, data.weight, CACHED_ROWS)
     return Table(
         data.source,
         data.y,
@@ -136,7 +136,7 @@ def pick(values, order):
     return None if values is None else values[order]
 
 
-def dense_moments(X, weight=None, chunk=CHUNK):
+def dense_moments(X, weight=None, chunk=SHUFFLED_ROWS):
     """Means and sds (n - 1) of the columns in one pass over chunks, shifted by the first row
     against cancellation.
 
@@ -144,7 +144,7 @@ def dense_moments(X, weight=None, chunk=CHUNK):
     """
     n, d = X.shape
     origin, first, second, total = X[0].astype(float), np.zeros(d), np.zeros(d), 0.0
-    step = max(1, min(chunk, NUMBERS // d))
+    step = max(1, min(chunk, CHUNK_NUMBERS // d))
     for a in range(0, n, step):
         e = X[a : a + step] - origin
         w = np.ones(len(e)) if weight is None else weight[a : a + step]

@@ -30,7 +30,7 @@ class Found:
     cavities : list of Cavity
         Of the horseshoes.
     power : float
-        `Own.power` of the family's first own parameter, or 0.
+        `Auxiliary.power` of the family's first auxiliary parameter, or 0.
     concerns : list of SGMCWarning
     """
 
@@ -64,11 +64,11 @@ def searched(table, data, family, prior):
     guess = first_guess(priors, family, table.offset, *outcome)
     if len(priors.shrunk):
         priors = priors.guessed(alone(model, guess, priors.intercepts))
-    terms, power = PriorTerms(priors, shift), family.own[0].power if family.own else 0.0
+    terms, power = PriorTerms(priors, shift), family.auxiliary[0].power if family.auxiliary else 0.0
 
     def search(start, shuffled=False):
         return (
-            find_dispersed_mode(model, terms, start, priors.own, power, shuffled)
+            find_dispersed_mode(model, terms, start, priors.auxiliary, power, shuffled)
             if power
             else find_mode(model, terms, start, shuffled)
         )
@@ -77,7 +77,7 @@ def searched(table, data, family, prior):
     mode, cavities = without_poles(model, terms, mode, search) if len(priors.shrunk) else (mode, [])
     concerns += (
         exact_fit(np.exp(mode.theta[data.d]), np.sqrt(outcome[1]))
-        if family.identity and family.own
+        if family.identity and family.auxiliary
         else []
     )
     return Found(table, priors, shift, model, terms, mode, cavities, power, concerns)
@@ -91,20 +91,20 @@ def moments_of_outcomes(table):
 
 def scales(columns, family, mean, variance):
     """The `Scales` of priors, from the sds of the columns and moments of the outcomes."""
-    own = tuple(family.units(mean, variance)) if family.own else ()
+    auxiliary = tuple(family.units(mean, variance)) if family.auxiliary else ()
     return (
-        Scales(columns, mean, np.sqrt(variance), own)
+        Scales(columns, mean, np.sqrt(variance), auxiliary)
         if family.identity
-        else Scales(columns, own=own)
+        else Scales(columns, auxiliary=auxiliary)
     )
 
 
 def first_guess(priors, family, offset, mean, variance):
     """Where the search for the mode begins: no slopes, and moments of the outcomes matched."""
     start = np.zeros(len(priors.names))
-    constant, own = family.start(mean, variance)
+    constant, auxiliary = family.start(mean, variance)
     start[priors.intercepts] = constant - (0.0 if offset is None else offset.mean())
-    start[len(start) - priors.own :] = own
+    start[len(start) - priors.auxiliary :] = auxiliary
     return start
 
 
@@ -118,5 +118,5 @@ def alone(model, theta, intercepts):
         each -= np.where(
             np.arange(len(each)) == j, 0.0, information[:, j] ** 2 / max(information[j, j], 1e-300)
         )
-    told = each > 1e-12 * np.diag(information)
-    return np.where(told, 1 / np.sqrt(np.where(told, each, 1.0)), 1.0)
+    informed = each > 1e-12 * np.diag(information)
+    return np.where(informed, 1 / np.sqrt(np.where(informed, each, 1.0)), 1.0)

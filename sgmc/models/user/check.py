@@ -6,14 +6,15 @@ import numpy as np
 
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
+from sgmc.core.limits import CENTRAL_DIFFERENCE
 from sgmc.errors import ArgumentError
-from sgmc.models.bases.problem import exact_gradient, named_priors
-from sgmc.models.bases.model import NEARBY, Model, compiled
+from sgmc.models.bases.priors import named_priors
+from sgmc.models.bases.problem import exact_gradient
+from sgmc.models.bases.model import MAX_DIFFERENCED, Model, compiled
 
 POINTS = 3  # at which a model is looked at
-MOST = 50  # numbers of theta whose gradient is compared with differences
-ALIKE = 1e-9  # relative difference of sums that are the same but for rounding
-GRADIENT = 1e-4  # the same of a gradient and of differences
+SUM_TOLERANCE = 1e-9  # relative difference of sums that are the same but for rounding
+GRADIENT_TOLERANCE = 1e-4  # the same of a gradient and of differences
 
 
 @dataclass
@@ -100,7 +101,7 @@ def check_model(model, prior=None, seed=0):
                 lambda: np.asarray(model.starts(np.random.default_rng([seed, k])), dtype=float),
             )
             before = len(report.findings)
-            look(report, model, kernel, layout, theta)
+            check_at(report, model, kernel, layout, theta)
             if own is not None:
                 look_at_prior(report, kernel, own, layout, theta)
             if len(report.findings) > before:  # other places say the same in other numbers
@@ -138,7 +139,7 @@ def check_prior(report, layout, prior):
         )
 
 
-def look(report, model, kernel, layout, theta):
+def check_at(report, model, kernel, layout, theta):
     """All checks at one place; Wrong where what follows would only repeat it."""
     n = kernel.n
     every, half = slice(0, n), max(n // 2, 1)
@@ -222,17 +223,17 @@ def check_rows(report, kernel, theta, whole, half):
         total, first, second = whole[k], parts[0][k], parts[1][k]
         size = np.max(np.abs(first)) + np.max(np.abs(second)) + 1e-300
         if (
-            np.max(np.abs(first - total)) <= ALIKE * size
-            and np.max(np.abs(second - total)) <= ALIKE * size
+            np.max(np.abs(first - total)) <= SUM_TOLERANCE * size
+            and np.max(np.abs(second - total)) <= SUM_TOLERANCE * size
         ):
             report.findings.append(f"{name} ignores rows: half of them give what all of them give")
-        elif np.max(np.abs(first + second - total)) > ALIKE * size:
+        elif np.max(np.abs(first + second - total)) > SUM_TOLERANCE * size:
             report.findings.append(
-                f"{name} does not add up over rows: the halves give {told(first)} and "
-                f"{told(second)}, together {told(first + second)}, all rows {told(total)}; return "
-                "the sum, no mean, and nothing but the rows' part"
+                f"{name} does not add up over rows: the halves give {formatted(first)} and "
+                f"{formatted(second)}, together {formatted(first + second)}, all rows "
+                f"{formatted(total)}; return the sum, no mean, and nothing but the rows' part"
             )
-        elif max(np.max(np.abs(a[k] - b[k])) for a, b in zip(parts, listed)) > ALIKE * size:
+        elif max(np.max(np.abs(a[k] - b[k])) for a, b in zip(parts, listed)) > SUM_TOLERANCE * size:
             report.findings.append(
                 f"{name} gives something else for a slice of rows than for an array of the same "
                 "row numbers"
@@ -246,18 +247,20 @@ def check_gradient(report, layout, theta, g, density, names):
     low, high = layout.ends()
     chosen = (
         np.arange(len(theta))
-        if len(theta) <= MOST
-        else np.random.default_rng(0).choice(len(theta), MOST, replace=False)
+        if len(theta) <= MAX_DIFFERENCED
+        else np.random.default_rng(0).choice(len(theta), MAX_DIFFERENCED, replace=False)
     )
     slopes = np.empty(len(chosen))
     for i, j in enumerate(chosen):
-        h = NEARBY * min(max(1.0, abs(theta[j])), theta[j] - low[j], high[j] - theta[j])
+        h = CENTRAL_DIFFERENCE * min(max(1.0, abs(theta[j])), theta[j] - low[j], high[j] - theta[j])
         there, back = theta.copy(), theta.copy()
         there[j], back[j] = theta[j] + h, theta[j] - h
         slopes[i] = (density(there) - density(back)) / (there[j] - back[j])
     off = np.abs(g[chosen] - slopes)
     wrong = (
-        off > GRADIENT * np.maximum(np.abs(slopes), np.abs(slopes).max() * 1e-2) + GRADIENT * 1e-2
+        off
+        > GRADIENT_TOLERANCE * np.maximum(np.abs(slopes), np.abs(slopes).max() * 1e-2)
+        + GRADIENT_TOLERANCE * 1e-2
     )
     if wrong.any():
         worst = int(np.argmax(np.where(wrong, off, -1)))
@@ -274,6 +277,6 @@ def shown(layout, theta):
     return f"({', '.join(some)}{', ...' if layout.size > 4 else ''})"
 
 
-def told(values):
+def formatted(values):
     """A number, or the first of several."""
     return f"{np.ravel(values)[0]:.6g}" + (" (first of them)" if np.size(values) > 1 else "")

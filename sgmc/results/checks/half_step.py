@@ -12,7 +12,7 @@ from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.sampling import planned, sample
 from sgmc.fit.settings import entropy
 
-SHARE = 4  # a quarter of the draws
+COMPARISON_SHARE = 4  # a quarter of the draws
 
 
 def half_step(fit, names, draws):
@@ -40,7 +40,7 @@ def half_step(fit, names, draws):
         max_data_passes=None,
         progress=None,
         checkpoint=None,
-        draws=draws or max(1, fit.x.shape[1] // SHARE),
+        draws=draws or max(1, fit.x.shape[1] // COMPARISON_SHARE),
         seed=entropy(seed_sequence(fit.settings.seed, "diagnostics")),
     )
     other = sample(

@@ -6,7 +6,7 @@ import numpy as np
 
 from sgmc.core.engine import scores as estimates
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.diagnostics.implied import FEWEST as FEWEST_A_DIMENSION
+from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.settings import whole
@@ -15,12 +15,12 @@ from sgmc.results.outcomes.rows import evenly
 from sgmc.subsampling.block import Block
 from sgmc.subsampling.uniform import Everything, Uniform
 
-LARGEST = 1000  # draws in a double sum
-MOST = 10_000  # draws in what takes linear time
-WORK = 1e8  # rows x parameters x draws of exact scores
-FEWEST = 200  # draws: below, control-variate scores of more draws say more
-BATCH = 1000
-KINDS = ("exact", "taylor", "cv", "simple")
+MAX_QUADRATIC_DRAWS = 1000  # draws in a double sum
+MAX_LINEAR_DRAWS = 10_000  # draws in what takes linear time
+SCORE_WORK = 1e8  # rows x parameters x draws of exact scores
+FEWEST_SCORED = 200  # draws: below, control-variate scores of more draws say more
+SCORE_BATCH = 1000
+SCORE_KINDS = ("exact", "taylor", "cv", "simple")
 MOST_LEARNED = 500  # coordinates whose covariance draws can tell
 
 
@@ -48,7 +48,7 @@ class Scored:
     kind: str
 
 
-def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST, alone=True):
+def scored(fit, entropy, kind=None, most=MAX_QUADRATIC_DRAWS, fewest=FEWEST_SCORED, alone=True):
     """Draws and their scores.
 
     Parameters
@@ -56,8 +56,8 @@ def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST, alone=True):
     fit : Fit
     entropy : int
     kind : str, optional
-        One of KINDS; default: exact where `fewest` draws are worth WORK, else minibatch estimates
-        by Taylor control values.
+        One of SCORE_KINDS; default: exact where `fewest` draws are worth SCORE_WORK, else minibatch
+        estimates by Taylor control values.
     most, fewest : int
         Draws.
     alone : bool
@@ -68,11 +68,11 @@ def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST, alone=True):
     n, d = problem.model.n, problem.dim
     x = fit.x.reshape(-1, d)
     count = min(len(x), most)
-    affordable = int(min(count, WORK / (n * d)))
+    affordable = int(min(count, SCORE_WORK / (n * d)))
     exact = affordable >= min(fewest, len(x)) if kind is None else kind == "exact"
     kept = evenly(len(x), affordable if exact and kind is None else count)
     rng = Rng(seed_sequence(entropy, "diagnostics"))
-    rows = Everything(n) if exact else (Uniform if problem.table.given else Block)(n, min(n, BATCH))
+    rows = Everything(n) if exact else (Block if problem.shuffled else Uniform)(n, min(n, SCORE_BATCH))
     gradient = problem.gradient(problem.least_noise if exact or kind is None else kind, rows, rng)
     points = np.ascontiguousarray(x[kept])
     where = problem.coordinates
@@ -104,12 +104,12 @@ def checked(fit, entropy):
         or fit.problem.model.refreshes
     ):
         return None
-    wanted = FEWEST_A_DIMENSION * fit.problem.dim
+    wanted = DRAWS_PER_DIMENSION * fit.problem.dim
     if not fit.problem.coordinates.scaled and (
         fit.problem.dim > MOST_LEARNED or fit.x.shape[0] * fit.x.shape[1] < wanted
     ):
         return None
-    some = scored(fit, entropy, None, max(LARGEST, wanted), max(FEWEST, wanted))
+    some = scored(fit, entropy, None, max(MAX_QUADRATIC_DRAWS, wanted), max(FEWEST_SCORED, wanted))
     return some if len(some.kept) >= 2 and np.isfinite(some.scores).all() else None
 
 
@@ -125,10 +125,10 @@ def spread_of(x):
 
 
 def stein_discrepancy(some):
-    """KSD in whitened coordinates of at most LARGEST of some scored draws; None for none."""
+    """KSD in whitened coordinates of at most MAX_QUADRATIC_DRAWS scored draws; None for none."""
     if some is None:
         return None
-    kept = evenly(len(some.draws), LARGEST)
+    kept = evenly(len(some.draws), MAX_QUADRATIC_DRAWS)
     weights = None if some.weights is None else some.weights[kept]
     return float(ksd(some.draws[kept], some.scores[kept], weights=weights, scale=some.scale))
 
@@ -161,6 +161,10 @@ def scored_draws(results, what, kind, draws, linear=False):
     if results._fit.problem.partial:
         raise NotSupported(f"{what} needs draws of all parameters, of which only some were kept")
     if kind is not None:
-        check_choice("scores", kind, KINDS)
-    most = (MOST if linear else LARGEST) if draws is None else whole("draws", draws, 2)
-    return scored(results._fit, results.seed, kind, most, most if linear else FEWEST)
+        check_choice("scores", kind, SCORE_KINDS)
+    most = (
+        (MAX_LINEAR_DRAWS if linear else MAX_QUADRATIC_DRAWS)
+        if draws is None
+        else whole("draws", draws, 2)
+    )
+    return scored(results._fit, results.seed, kind, most, most if linear else FEWEST_SCORED)

@@ -55,7 +55,7 @@ class Trust:
         Returns
         -------
         DataFrame
-            A row a parameter, own parameters as their logs: ``mean_error`` in posterior sds,
+            A row a parameter, auxiliary parameters as their logs: ``mean_error`` in posterior sds,
             ``sd_error`` relative to the sd, each with the Monte Carlo error of the check itself;
             ``departure`` from a Gaussian, above 1 of which the check says little; ``laplace_shift``
             and ``laplace_sd``, mean (in sds) and sd (relatively) of the draws beside the Laplace
@@ -79,7 +79,7 @@ class Trust:
         Returns
         -------
         DataFrame
-            A row a parameter, own parameters as their logs: ``mean_change`` in sds, ``sd_change``
+            A row a parameter, auxiliary ones as their logs: ``mean_change`` in sds, ``sd_change``
             relative to the sd, from half the step to the whole, each with its Monte Carlo error.
 
         Raises

@@ -17,9 +17,9 @@ from sgmc.results.outcomes.residuals import in_order
 from sgmc.results.outcomes.rows import evenly, fitted_rows
 
 ALL_ROWS = 5000  # a millisecond each; beyond, a sample of rows
-SAMPLE = 1000
-FEWEST_DRAWS, MOST_DRAWS = 100, 4000  # of importance sampling; beyond, draws are thinned evenly
-BLOCK = 256  # rows at a time
+SAMPLED_ROWS = 1000
+FEWEST_WEIGHED, MAX_WEIGHED = 100, 4000  # of importance sampling; beyond, draws are thinned evenly
+LOO_BLOCK = 256  # rows at a time
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class Loo:
 def loo(results, rows=None, seed=None):
     """See `Results.loo`."""
     table = fitted_rows(results, "loo")
-    if table.m < FEWEST_DRAWS:
+    if table.m < FEWEST_WEIGHED:
         raise ArgumentError(
-            f"loo needs at least {FEWEST_DRAWS} draws for the tails of importance weights, there "
+            f"loo needs at least {FEWEST_WEIGHED} draws for the tails of importance weights, there "
             f"are {table.m}"
         )
     chosen = chosen_rows(
@@ -87,7 +87,7 @@ def loo(results, rows=None, seed=None):
     at = chosen if table.order is None else np.argsort(table.order)[chosen]
     centre = table.at_mean()
     approximate = centre.average(centre.log_density)
-    part = table.among(at).with_draws(evenly(table.m, MOST_DRAWS))
+    part = table.among(at).with_draws(evenly(table.m, MAX_WEIGHED))
     elpd_i, lpd_i, k = leave_one_out(part, efficiency(results))
     frequency = None if table.frequency is None else in_order(table, table.frequency)
     w = np.ones(table.n) if frequency is None else frequency
@@ -126,7 +126,7 @@ def loo(results, rows=None, seed=None):
 
 def chosen_rows(n, count, seed):
     """Numbers of the rows to leave out: all, or a simple sample in ascending order."""
-    count = (n if n <= ALL_ROWS else SAMPLE) if count is None else min(count, n)
+    count = (n if n <= ALL_ROWS else SAMPLED_ROWS) if count is None else min(count, n)
     if count == n:
         return np.arange(n)
     rng = np.random.Generator(np.random.PCG64(seed_sequence(seed, "predict", 1)))
@@ -145,15 +145,15 @@ def leave_one_out(rows, r_eff):
         if rows.weights is None
         else np.log(np.maximum(rows.weights / rows.weights.mean(), 1e-300))
     )
-    for a in range(0, rows.n, BLOCK):
-        part = rows.among(np.arange(a, min(a + BLOCK, rows.n)))
+    for a in range(0, rows.n, LOO_BLOCK):
+        part = rows.among(np.arange(a, min(a + LOO_BLOCK, rows.n)))
         density = np.concatenate([part.log_density(at, eta) for at, eta in part.blocks()])
-        here, told = slice(a, a + BLOCK), np.ptp(density, axis=1) > 0
+        here, varying = slice(a, a + LOO_BLOCK), np.ptp(density, axis=1) > 0
         # of rows that say nothing
-        smoothed, tail = np.broadcast_to(log_weights, density.shape).copy(), np.zeros(len(told))
-        if told.any():
-            smoothed[told], tail[told] = array_stats.psislw(
-                density[told] - log_weights, r_eff=r_eff
+        smoothed, tail = np.broadcast_to(log_weights, density.shape).copy(), np.zeros(len(varying))
+        if varying.any():
+            smoothed[varying], tail[varying] = array_stats.psislw(
+                density[varying] - log_weights, r_eff=r_eff
             )
         k[here] = tail
         elpd[here] = np.logaddexp.reduce(smoothed + density, axis=1) - np.logaddexp.reduce(

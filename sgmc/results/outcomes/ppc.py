@@ -10,12 +10,12 @@ from sgmc.arguments.results import check_alpha
 from sgmc.results.outcomes.prediction import outcome_stream, simulated
 from sgmc.results.outcomes.rows import fitted_rows
 
-DRAWS = 500
+CHECKED_DRAWS = 500
 
 
 def pp_check(results, groups, draws, alpha, seed):
     """See `Results.pp_check`."""
-    count = min(DRAWS, len(results.flat)) if draws is None else whole("draws", draws, 1)
+    count = min(CHECKED_DRAWS, len(results.flat)) if draws is None else whole("draws", draws, 1)
     if results.model.family.outcome == "category":
         return shares(results, fitted_rows(results, "pp_check").of_equal_weight(count), alpha, seed)
     everything = fitted_rows(results, "pp_check")

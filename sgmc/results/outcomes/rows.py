@@ -10,9 +10,10 @@ from sgmc.arguments.arrays import check_index, first_place, numeric, table_of_nu
 from sgmc.formula.frames import pandas_or_same
 
 CELLS = 1 << 20  # rows x draws evaluated at a time
-WORK = 4e8  # rows x draws evaluated in all; beyond, draws are thinned evenly, to at least FEWEST
-FEWEST = 200
-MEMORY_LIMIT = 1 << 30  # bytes of an array (draw, row)
+# rows x draws evaluated in all; beyond, draws are thinned evenly, to at least FEWEST_DRAWS
+ROWS_WORK = 4e8
+FEWEST_DRAWS = 200
+ROWS_MEMORY = 1 << 30  # bytes of an array (draw, row)
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Rows:
     coefficients : array (m, d)
         Or (m, equations * d) for families with several equations.
     extra : array (k, m) or None
-        Draws of the family's own parameters.
+        Draws of the family's auxiliary parameters.
     weights : array (m,) or None
         Of the draws.
     offset : array (n,)
@@ -73,9 +74,9 @@ class Rows:
 
     def affordable(self):
         """The same rows with evenly thinned draws where there is too much to do."""
-        if self.n * self.m <= WORK:
+        if self.n * self.m <= ROWS_WORK:
             return self
-        return self.with_draws(evenly(self.m, max(FEWEST, int(WORK // self.n))))
+        return self.with_draws(evenly(self.m, max(FEWEST_DRAWS, int(ROWS_WORK // self.n))))
 
     def of_equal_weight(self, count=None):
         """The same rows with draws that count alike: `count` of them, evenly spaced,
@@ -167,8 +168,8 @@ class Rows:
     def fits(self, what):
         """Refuse an array (draw, row) that memory should not hold."""
         size = 8 * self.n * self.m
-        if size > MEMORY_LIMIT:
-            few = MEMORY_LIMIT // (8 * self.n)
+        if size > ROWS_MEMORY:
+            few = ROWS_MEMORY // (8 * self.n)
             advice = f"give draws={few}" if few else "give fewer rows at a time"
             raise ArgumentError(
                 f"{what} of {self.n:,} rows and {self.m:,} draws is {size / 2**30:.1f} GB, over "
@@ -190,12 +191,12 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, transfo
         X, off, index = design_of(results, exog, offset, transform)
         size = check_trials(results, exog, trials, X.shape[0])
         y = None if endog is None else outcomes(results, exog, endog, X.shape[0], size)
-        d = results.flat.shape[1] - len(family.own)
+        d = results.flat.shape[1] - len(family.auxiliary)
         return Rows(
             family,
             X,
             results.flat[:, :d],
-            own_draws(results, d),
+            auxiliary_draws(results, d),
             results.flat_weights,
             off,
             index,
@@ -206,14 +207,14 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, transfo
         if value is not None:
             raise ArgumentError(f"{name} belongs to new rows: give exog too")
     table, model = fit.problem.table, fit.problem.model
-    d = results.flat.shape[1] - len(family.own)
+    d = results.flat.shape[1] - len(family.auxiliary)
     natural = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))[:, :d]
     off = np.asarray(model.offset) if len(model.offset) else np.zeros(model.n)
     return Rows(
         family,
         table.X,
         natural,
-        own_draws(results, d),
+        auxiliary_draws(results, d),
         results.flat_weights,
         off,
         None,
@@ -236,8 +237,8 @@ def fitted_rows(results, what):
     return rows_of(results)
 
 
-def own_draws(results, d):
-    """Draws (k, m) of the family's own parameters, which follow the d coefficients, or None."""
+def auxiliary_draws(results, d):
+    """Draws (k, m) of the auxiliary parameters, which follow the d coefficients, or None."""
     return results.flat[:, d:].T if results.flat.shape[1] > d else None
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sgmc.errors import ArgumentError
 
-LARGEST = 1e300  # of the numbers in a statement
+MAX_NUMBER = 1e300  # of the numbers in a statement
 
 
 class Statement:
@@ -71,7 +71,7 @@ class Statement:
         """Constant and weights of a linear expression tree."""
         none = np.zeros(len(self.names))
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            if abs(node.value) > LARGEST:
+            if abs(node.value) > MAX_NUMBER:
                 raise self.refused("a number in {} is too large, or infinite")
             return float(node.value), none
         if isinstance(node, ast.Name):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.diagnostics import moments
-from sgmc.diagnostics.implied import FEWEST, implied_moments
+from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION, implied_moments
 from sgmc.errors import ArgumentError
 
 COLUMNS = (
@@ -42,7 +42,7 @@ def accuracy(fit, names, some):
             mcse_sd_error=0.0,
             departure=0.0,
         )
-    if some is None or len(some.draws) < FEWEST * len(names):
+    if some is None or len(some.draws) < DRAWS_PER_DIMENSION * len(names):
         return table
     # where nobody knew it beforehand, that of the draws
     white = where.white if where.scaled else some.scale

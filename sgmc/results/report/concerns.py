@@ -24,12 +24,12 @@ SD_TOLERANCE = 0.05  # relative error of a posterior sd that the package promise
 MEAN_TOLERANCE = 0.1  # error of a posterior mean, in posterior sds
 # noise over a step's own beyond which corrections are suspect (at 1, csgld left 17 % of the
 # covariance)
-CORRECTED = 0.3
+CORRECTED_NOISE = 0.3
 INFLATION = 0.05  # of the variance, by noise or by discretisation: half of the tolerance of the sd
 # departure from a Gaussian beyond which unadjusted steps are suspect (0.66 was harmless on a9a)
-FAR = 0.8
+SHAPE_DEPARTURE = 0.8
 # the same for the sandwich, of whose draws nothing but mean and covariance has a meaning
-FAR_OF_SANDWICH = 0.3
+SANDWICH_DEPARTURE = 0.3
 RHAT = 1.03
 E_BFMI = 0.3  # limit of Betancourt (2016)
 
@@ -68,17 +68,20 @@ def after_sampling(fit, theta, ess_mean, ess_sd, rhat):
 def stopped(fit, names):
     """Chains that ended early."""
     found, where = [], fit.problem.coordinates
-    lost = [(k, c) for k, (s, c) in enumerate(zip(fit.run.statuses, fit.chains)) if s == "diverged"]
-    if lost:
+    diverged = [
+        (k, c) for k, (s, c) in enumerate(zip(fit.run.statuses, fit.chains)) if s == "diverged"
+    ]
+    if diverged:
         h = fit.plan.schedule(0)
-        told = ", ".join(
-            f"chain {k} at step {c.steps} ({mainly(where, names, max(c.culprit, 0))!r} first)"
-            for k, c in lost[:4]
+        places = ", ".join(
+            f"chain {k} at step {c.steps} "
+            f"({mainly(where, names, max(c.diverged_index, 0))!r} first)"
+            for k, c in diverged[:4]
         )
         found.append(
             DivergenceWarning(
-                f"diverged with step size {h:.3g}: {told}{', ...' if lost[4:] else ''}; what came "
-                "before is kept where it is enough.",
+                f"diverged with step size {h:.3g}: {places}{', ...' if diverged[4:] else ''}; what "
+                "came before is kept where it is enough.",
                 f"Try step_size={h / 4:.2g}, or leave step_size=None.",
             )
         )
@@ -168,7 +171,7 @@ def spread(fit):
             )
         )
     ratio = spec.noise_ratio(h, fit.noise.worst)
-    if spec.needs_noise and ratio > CORRECTED and abs(added) <= INFLATION:
+    if spec.needs_noise and ratio > CORRECTED_NOISE and abs(added) <= INFLATION:
         found.append(
             GradientNoiseWarning(
                 f"{spec.name} corrects for gradient noise {ratio:.2g} times that of its own steps, "
@@ -245,7 +248,7 @@ def shape(fit):
         far = departure(fit) if spec.uses_gradient else fit.pilot.departure
         return (
             []
-            if far < FAR_OF_SANDWICH
+            if far < SANDWICH_DEPARTURE
             else [
                 ShapeWarning(
                     f"the posterior is far from the Gaussian at its mode (by {far:.2g} sd for the "
@@ -267,7 +270,7 @@ def shape(fit):
             )
         ]
     far = departure(fit)
-    if far < FAR:
+    if far < SHAPE_DEPARTURE:
         return []
     return [
         ShapeWarning(

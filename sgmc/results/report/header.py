@@ -79,7 +79,7 @@ def facts(model, fit, judged):
     lines = [f"Verdict: {judged.verdict}"]
     if plan.reason:
         lines.append(f"Sampler chosen {plan.reason}.")
-    lines += [*model.remarks(fit), fit.problem.priors.told()]
+    lines += [*model.remarks(fit), fit.problem.priors.described()]
     if plan.spec.sticky:
         lines.append(
             f"Slopes are zero with prior probability {1 - plan.spec.inclusion:g}, else have that "

@@ -12,8 +12,8 @@ from statsmodels.iolib.table import SimpleTable
 
 from sgmc.errors import ArgumentError
 
-WIDTH = 78
-LONGEST = 200  # parameters printed one by one; more are shown by blocks of terms
+WIDTH = 78  # characters of a line: two less than terminals have
+MAX_PRINTED = 200  # parameters printed one by one; more are shown by blocks of terms
 TEXT = dict(
     table_dec_above="=",
     table_dec_below="=",
@@ -127,9 +127,9 @@ def fit_in(text, width):
 
 
 def parameters(frame, names):
-    """One row a parameter, or a row a block where there are more than LONGEST."""
+    """One row a parameter, or a row a block where there are more than MAX_PRINTED."""
     headers = list(frame.columns)
-    if len(frame) > LONGEST:
+    if len(frame) > MAX_PRINTED:
         return blocks(frame, names)
     rows = [
         [compact(v) for v in row[:4]] + [f"{row[4]:.3f}", whole(row[5]), ratio(row[6])]
@@ -170,7 +170,7 @@ def beside(frame, names):
     """The sandwich's sds beside those of the model alone: a row a parameter, or a block of them
     with its largest sds.
     """
-    size = int(np.ceil(len(frame) / 50)) if len(frame) > LONGEST else 1
+    size = int(np.ceil(len(frame) / 50)) if len(frame) > MAX_PRINTED else 1
     robust, model = frame["sd"].to_numpy(), frame["sd_nonrobust"].to_numpy()
     rows, stubs = [], []
     for a in range(0, len(frame), size):

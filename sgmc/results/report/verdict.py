@@ -15,9 +15,11 @@ from sgmc.errors import (
     StepSizeWarning,
 )
 
-LIMIT = 0.1  # largest error that is trusted: of a mean in posterior sds, of an sd relative to it
-TOO_FAR = 1.0  # departure from a Gaussian beyond which scores say little of draws that may be off
-LEAST = 0.01  # no posterior is called better
+# largest error that is trusted: of a mean in posterior sds, of an sd relative to it
+TRUSTED_ERROR = 0.1
+# departure from a Gaussian beyond which scores say little of draws that may be off
+SCORES_DEPARTURE = 1.0
+LEAST_ERROR = 0.01  # no posterior is called better
 
 
 @dataclass(frozen=True)
@@ -94,9 +96,9 @@ def verdict(fit, table, concerns, ess):
             "not a Gaussian", found[ShapeWarning].message.rstrip("."), found[ShapeWarning].advice
         )
     errors = table[["mean_error", "mcse_mean_error", "sd_error", "mcse_sd_error"]].to_numpy()
-    if np.isfinite(errors).all() and (table.departure <= TOO_FAR).all():
+    if np.isfinite(errors).all() and (table.departure <= SCORES_DEPARTURE).all():
         mean, sd = Worst.of(*errors.T[:2]), Worst.of(*errors.T[2:])
-        unsure = max(mean.most, sd.most) > LIMIT >= max(mean.least, sd.least)
+        unsure = max(mean.most, sd.most) > TRUSTED_ERROR >= max(mean.least, sd.least)
         if not (spec.exact and unsure):  # of exact draws there is another measure
             basis = "by the sandwich's own Gaussian" if fit.settings.robust else "by the scores"
             return by_comparison(mean, sd, found, 1 / math.sqrt(ess[0]), basis)
@@ -120,17 +122,17 @@ def by_comparison(mean, sd, found, expected, basis):
     """The verdict where errors are known; intervals may be off by about the `expected` one whatever
     is said of the moments.
     """
-    if sd.least > LIMIT and sd.least >= mean.least:
+    if sd.least > TRUSTED_ERROR and sd.least >= mean.least:
         wide = sd.size > 0
         return refused(
             "spread inflated" if wide else "spread too narrow",
             f"sds are up to {100 * abs(sd.size):.0f} % too {'wide' if wide else 'narrow'}, {basis}",
             cause(found),
         )
-    if mean.least > LIMIT:
+    if mean.least > TRUSTED_ERROR:
         return refused("means off", f"by up to {abs(mean.size):.2g} sd, {basis}", cause(found))
     error = max(mean.most, sd.most, expected)
-    if error > LIMIT:
+    if error > TRUSTED_ERROR:
         return refused(
             "not exact enough",
             f"errors may be {error:.2g} sd, {basis} and effective draws",
@@ -156,7 +158,7 @@ def by_effective_draws(spec, found, d, ess):
         if kind in found:
             return refused("spread off", found[kind].message.rstrip("."), found[kind].advice)
     error = math.sqrt(2 * math.log(2 * d)) * max(1 / math.sqrt(ess[0]), 1 / math.sqrt(2 * ess[1]))
-    if error > LIMIT:
+    if error > TRUSTED_ERROR:
         return refused(
             "not exact enough", f"errors may be {error:.2g} sd, by effective draws", cause(found)
         )
@@ -169,9 +171,9 @@ def by_effective_draws(spec, found, d, ess):
 
 
 def at_most(error):
-    """An error rounded up to one digit, at least LEAST."""
-    unit = 10.0 ** math.floor(math.log10(max(error, LEAST)))
-    return round(math.ceil(max(error, LEAST) / unit - 1e-9) * unit, 12)
+    """An error rounded up to one digit, at least LEAST_ERROR."""
+    unit = 10.0 ** math.floor(math.log10(max(error, LEAST_ERROR)))
+    return round(math.ceil(max(error, LEAST_ERROR) / unit - 1e-9) * unit, 12)
 
 
 def refused(word, reason, advice):

@@ -32,6 +32,3 @@ cdef class Windows:
     cdef readonly int64_t first
     cdef readonly int64_t[::1] ends
     cdef bint ends_at(self, int64_t t) noexcept nogil
-
-# lower triangle to its Cholesky factor, in place
-cdef void factorise(double *a, Py_ssize_t d) noexcept nogil

@@ -23,11 +23,11 @@ cdef enum:
 
 # units of time after the last observation
 cdef double[KNOTS] AT = [0.0, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0]
-cdef double RATE = 0.05           # of the steps of gradient ascent
+cdef double LEARNING_RATE = 0.05           # of the steps of gradient ascent
 # squared standardised error that a step of it takes into account at most
 cdef double SURPRISE = 9.0
-cdef double BENT = 0.3            # first q, in sds of the slope
-cdef double NARROWEST = 0.01      # sd and q, of their first values
+cdef double FIRST_CURVATURE = 0.3            # first q, in sds of the slope
+cdef double LEAST_WIDTH = 0.01      # sd and q, of their first values
 
 
 cdef class Band:
@@ -49,8 +49,8 @@ cdef class Band:
     def __init__(self, double confidence, double unit, double scale):
         self.confidence, self.unit, self.floor = confidence, unit, 0.01 * scale
         self.mean, self.log_sd = 0, log(scale / unit)
-        self.least = self.log_sd + log(NARROWEST)
-        self.log_drift = self.log_sd + log(BENT)
+        self.least = self.log_sd + log(LEAST_WIDTH)
+        self.log_drift = self.log_sd + log(FIRST_CURVATURE)
 
     cdef void clear(self) noexcept nogil:
         self.weight = self.time = self.rate = self.spread = self.trend = 0
@@ -81,8 +81,9 @@ cdef class Band:
     cdef void compare(self, double t, double rate) noexcept nogil:
         """A step of gradient ascent on the likelihood of a prediction, by log q."""
         cdef double drift = 0, variance = 0, error = rate - self.predict(t, &drift, &variance)
-        self.log_drift += RATE * drift / variance * (fmin(error * error / variance, SURPRISE) - 1)
-        self.log_drift = fmax(self.log_drift, self.least + log(BENT))
+        self.log_drift += (LEARNING_RATE * drift / variance
+                           * (fmin(error * error / variance, SURPRISE) - 1))
+        self.log_drift = fmax(self.log_drift, self.least + log(FIRST_CURVATURE))
 
     cdef double height(self, double t) noexcept nogil:
         """The band's upper edge."""
@@ -122,9 +123,10 @@ cdef class Band:
             return
         total = variance + 1 / self.spread
         error = self.trend / self.spread - self.mean
-        self.mean += RATE * variance / total * fmin(fmax(error, -sqrt(SURPRISE * total)),
+        self.mean += LEARNING_RATE * variance / total * fmin(fmax(error, -sqrt(SURPRISE * total)),
                                                     sqrt(SURPRISE * total))
-        self.log_sd += RATE * variance / total * (fmin(error * error / total, SURPRISE) - 1)
+        self.log_sd += (LEARNING_RATE * variance / total
+                        * (fmin(error * error / total, SURPRISE) - 1))
         self.log_sd = fmax(self.log_sd, self.least)
 
     def state(self):

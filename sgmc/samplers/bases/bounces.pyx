@@ -6,7 +6,7 @@ from libc.math cimport sqrt
 from sgmc.core.contract cimport Rng, normal_fill
 
 # what a refreshment in a path of one sd, over sqrt(d), adds to the autocorrelation time
-REFRESHED = 0.75
+REFRESHMENT_COST = 0.75
 
 
 cdef void refreshed(Rng rng, Py_ssize_t dim, const double *scale, double *v) noexcept nogil:

@@ -4,14 +4,14 @@ from libc.stdint cimport int64_t
 from sgmc.core.contract cimport Gradient, Rng, Sampler, State
 
 cdef enum:
-    PASSED = 0                    # verdicts on a proposed event; BOUND is another
+    PASSED = 0                    # outcomes of thinning; BOUND is another
     TAKEN = 1
 
 cdef class Events(Sampler):
     # events proposed by the bounds, and those of them that happened, after warmup
     cdef readonly int64_t proposed, accepted
     cdef void move(self, State *s, double dt) noexcept nogil  # x += v dt
-    cdef int verdict(self, Rng rng, double rate, double bound, double slack) noexcept nogil
+    cdef int thin(self, Rng rng, double rate, double bound, double slack) noexcept nogil
 
 cdef class Guided(Events):
     cdef double[::1] g  # the gradient by which events happen on the line ahead

@@ -16,7 +16,7 @@ from sgmc.core.contract cimport (
 )
 from sgmc.core.spec import SamplerSpec
 
-cdef double ROUNDING = 1e-6       # by which a rate may exceed its bound, relatively
+cdef double RATE_ROUNDING = 1e-6       # by which a rate may exceed its bound, relatively
 
 
 cdef double arrival(Rng rng, double a, double b) noexcept nogil:
@@ -56,11 +56,11 @@ cdef class Events(Sampler):
         for j in range(s.dim):
             s.x[j] += s.v[j] * dt
 
-    cdef int verdict(self, Rng rng, double rate, double bound, double slack) noexcept nogil:
+    cdef int thin(self, Rng rng, double rate, double bound, double slack) noexcept nogil:
         """Whether an event proposed at rate `bound` happens; BOUND where its own rate is larger,
         by more than rounding.
         """
-        if rate > bound * (1 + ROUNDING) + slack * ROUNDING:
+        if rate > bound * (1 + RATE_ROUNDING) + slack * RATE_ROUNDING:
             return BOUND
         self.proposed += not self.warming
         if not next_uniform(rng) * bound < rate:

@@ -10,8 +10,6 @@ from sgmc.samplers.bases.adaptation cimport IDENTITY
 from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, next_uniform
 from sgmc.core.spec import Parameter, SamplerSpec
 
-# loss of log posterior (of energy) by which a proposal counts as divergent
-cdef double DIVERGENT = 1000
 LARGEST_DENSE = 100               # parameters up to which metric="auto" is dense
 
 
@@ -55,8 +53,8 @@ cdef class Metropolis(Sampler):
         raise NotImplementedError("propose")
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
-        self.look(g, s.x)
-        self.take()
+        self.evaluate(g, s.x)
+        self.accept()
         return OK
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
@@ -65,21 +63,21 @@ cdef class Metropolis(Sampler):
         probability = (exp(log_ratio) if log_ratio < 0 else 1.) if isfinite(log_ratio) else 0.
         if not self.warming:
             self.proposed += 1
-            self.divergent += not log_ratio > -DIVERGENT
+            self.divergent += not log_ratio > -MAX_ENERGY_RISE
         if next_uniform(rng) < probability:
             memcpy(s.x, &self.y[0], s.dim * sizeof(double))
-            self.take()
+            self.accept()
             self.accepted += not self.warming
         if self.warming:
             self.learn(s, probability)
         return OK
 
-    cdef void take(self) noexcept nogil:
-        """What was proposed becomes what is."""
+    cdef void accept(self) noexcept nogil:
+        """Make the proposal the current state."""
         self.g, self.new_g, self.value = self.new_g, self.g, self.new_value
         self.w, self.new_w = self.new_w, self.w
 
-    cdef int look(self, Gradient g, const double *y) except -1 nogil:
+    cdef int evaluate(self, Gradient g, const double *y) except -1 nogil:
         g.full(y, &self.new_value, &self.new_g[0] if self.first_order else NULL)
         if self.first_order:
             self.metric.transposed(&self.new_g[0], &self.new_w[0])

@@ -7,10 +7,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy
 
-from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Recorder, State, lost
+from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Recorder, State, diverged
 
 cdef enum:
-    BATCHES = 64                  # most batches that integrals are kept in
+    MAX_INTEGRAL_BATCHES = 64                  # most batches that integrals are kept in
 
 # times the given spacing that warmup's second half must last to tell another
 cdef double ENOUGH = 20
@@ -31,8 +31,9 @@ cdef class Integrals:
     cdef Py_ssize_t last
 
     def __init__(self, Py_ssize_t dim):
-        self.first = np.zeros((BATCHES, dim))
-        self.second, self.times = np.zeros((BATCHES, dim)), np.zeros(BATCHES)
+        self.first = np.zeros((MAX_INTEGRAL_BATCHES, dim))
+        self.second = np.zeros((MAX_INTEGRAL_BATCHES, dim))
+        self.times = np.zeros(MAX_INTEGRAL_BATCHES)
         self.origin, self.every = np.zeros(dim), 1
 
     cdef void clear(self, const double *x) noexcept nogil:
@@ -50,17 +51,17 @@ cdef class Integrals:
         if self.turns == self.every:
             self.turns = 0
             self.last += 1
-            if self.last == BATCHES:
-                for k in range(BATCHES // 2):
+            if self.last == MAX_INTEGRAL_BATCHES:
+                for k in range(MAX_INTEGRAL_BATCHES // 2):
                     for j in range(self.origin.shape[0]):
                         self.first[k, j] = self.first[2 * k, j] + self.first[2 * k + 1, j]
                         self.second[k, j] = self.second[2 * k, j] + self.second[2 * k + 1, j]
                     self.times[k] = self.times[2 * k] + self.times[2 * k + 1]
-                self.first[BATCHES // 2:, :] = 0
-                self.second[BATCHES // 2:, :] = 0
-                self.times[BATCHES // 2:] = 0
+                self.first[MAX_INTEGRAL_BATCHES // 2:, :] = 0
+                self.second[MAX_INTEGRAL_BATCHES // 2:, :] = 0
+                self.times[MAX_INTEGRAL_BATCHES // 2:] = 0
                 self.every *= 2
-                self.last = BATCHES // 2
+                self.last = MAX_INTEGRAL_BATCHES // 2
         for j in range(self.origin.shape[0]):
             p, q = a[j] - self.origin[j], b[j] - self.origin[j]
             self.first[self.last, j] += 0.5 * dt * (p + q)
@@ -76,7 +77,7 @@ cdef class Integrals:
         return tuple(np.array(a)[:k] for a in (np.asarray(self.times), np.asarray(self.first),
                                                np.asarray(self.second)))
 
-    def correlation_time(self, most=BATCHES):
+    def correlation_time(self, most=MAX_INTEGRAL_BATCHES):
         """Integrated autocorrelation time of each coordinate's path, (dim,): its mean has variance
         Var(x) times that over T.
 
@@ -234,7 +235,8 @@ cdef class Path(Recorder):
         """The spacing from the integrals of the second half of warmup."""
         if self.integrals.every == 1 or self.integrals.batches()[0].sum() <= ENOUGH * self.spacing:
             return
-        longest = self.integrals.correlation_time(BATCHES // 2)  # longer ones are less short of it
+        # longer batches are less short of it
+        longest = self.integrals.correlation_time(MAX_INTEGRAL_BATCHES // 2)
         if np.isfinite(longest).all() and longest.min() > 0:
             self.spacing = float(longest.max())
 
@@ -264,7 +266,7 @@ cdef class Path(Recorder):
             draw = &self.draws[self.kept, 0]
             for j in range(dim):
                 draw[j] = self.begin[j] + self.due * self.along[j]
-                if lost(draw[j]):
+                if diverged(draw[j]):
                     return DIVERGED
             self.kept += 1
             self.due += self.spacing

@@ -1,7 +1,7 @@
 """The shared base of links for outcomes 0 and 1, and for shares of successes whose trials are part
 of the row's weight.
 
-A leaf defines `outcomes` and `curves`, of successes and failures alone.
+A leaf defines `outcomes` and `outcome_information`, of successes and failures alone.
 """
 import numpy as np
 
@@ -23,9 +23,9 @@ cdef class Bernoulli(Glm):
                       double *density) except -1 nogil:
         raise NotImplementedError("outcomes")
 
-    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
-        raise NotImplementedError("curves")
+    cdef int outcome_information(self, Py_ssize_t m, const double *eta, const double *y,
+                                 double *w) except -1 nogil:
+        raise NotImplementedError("outcome_information")
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
@@ -40,14 +40,14 @@ cdef class Bernoulli(Glm):
                 density[i] = mixed(y[i], density[i], value)
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                  double *w) except -1 nogil:
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double rarer, curvature
-        self.curves(m, eta, y, w)
+        self.outcome_information(m, eta, y, w)
         for i in range(m if self.shares else 0):
             rarer = y[i] <= 0.5
-            self.curves(1, eta + i, &rarer, &curvature)
+            self.outcome_information(1, eta + i, &rarer, &curvature)
             w[i] = mixed(y[i], w[i], curvature)
         return OK
 

@@ -1,4 +1,4 @@
-"""Regressions with parameters of their own beside the coefficients:
+"""Regressions with auxiliary parameters beside the coefficients:
 a scale, a dispersion, degrees of freedom.
 """
 from libc.string cimport memset
@@ -9,29 +9,29 @@ from sgmc.models.regression.bases.glm cimport Glm
 
 cdef class Dispersed(Glm):
     """y_i ~ family(eta_i, exp(u)), theta = (beta, u):
-    the own parameters u are logs and follow the d coefficients.
+    the auxiliary parameters u are logs and follow the d coefficients.
 
     The score of a row is (dlog p_i/deta_i, dlog p_i/du), `width` numbers, its Jacobian J_i =
-    diag(x_i', I).  A family leaf defines `family`, `bend` and `inform` for these, all of them
-    `width` or `width` x `width` numbers a row.
+    diag(x_i', I).  A family leaf defines `family`, `observed_information` and
+    `expected_information` for these, all of them `width` or `width` x `width` numbers a row.
 
     Parameters
     ----------
     X, y, offset, weight
         As in `Glm`.
-    own : int
-        Number of own parameters.
+    auxiliary : int
+        Number of auxiliary parameters.
     """
 
-    unbounded = "its own parameters, which are sampled too, scale the curvature without limit"
+    unbounded = "its auxiliary parameters, which are sampled too, scale the curvature without limit"
 
-    def __init__(self, Design X, y, offset=None, weight=None, Py_ssize_t own=1):
+    def __init__(self, Design X, y, offset=None, weight=None, Py_ssize_t auxiliary=1):
         Glm.__init__(self, X, y, offset, weight)
-        self.width, self.dim = 1 + own, X.d + own
+        self.width, self.dim = 1 + auxiliary, X.d + auxiliary
 
-    def bounds_of_known(self, own):
-        """Largest |d log p / d eta| and |d^2 log p / d eta^2| where the own parameters have these
-        values, numbers or arrays (n,).
+    def bounds_of_known(self, auxiliary):
+        """Largest |d log p / d eta| and |d^2 log p / d eta^2| where the auxiliary parameters
+        have these values, numbers or arrays (n,).
         """
         raise NotImplementedError("bounds_of_known")
 

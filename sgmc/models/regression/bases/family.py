@@ -7,17 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, xlogy
 
+from sgmc.core.limits import MAX_LOG, MAX_LOG_CUBED
 from sgmc.errors import DataError
 from sgmc.priors import PriorSpec
 
-LARGEST = 700.0  # predictor beyond which exp would overflow, as a number and in products
-STEEPEST = 200.0  # the same where exp is squared or cubed, with outcomes as factors beside
-MOST = 9e18  # of a simulated count's mean
-EXTREME = 1e150  # sd of outcomes whose sum of squares is a number
+MAX_COUNT_MEAN = 9e18  # of a simulated count's mean
+MAX_SD = 1e150  # sd of outcomes whose sum of squares is a number
 
 
-class Own(NamedTuple):
-    """A positive parameter of a family's own; models sample its log.
+class Auxiliary(NamedTuple):
+    """A positive parameter besides the coefficients (a scale, a dispersion, a shape);
+    models sample its log.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Family:
     """Base of regression families.
 
     All functions are of blocks: `eta` has a row for each row of the data and a column for each
-    draw, outcomes `y` are (row, 1), and `extra` has the draws of the family's own parameters (a
+    draw, outcomes `y` are (row, 1), and `extra` has the draws of the auxiliary parameters (a
     scale, a dispersion), (parameter, draw), or is None where there are none.  In the draws of a
     result these parameters follow the coefficients.
 
@@ -69,15 +69,15 @@ class Family:
         logistic tails.
     graded : bool
         Whether an interval of single outcomes says something, as it does not of 0 and 1.
-    own : tuple of Own
-        Its own parameters.
+    auxiliary : tuple of Auxiliary
+        Its auxiliary parameters.
     identity : bool
         Whether outcomes are in the units of the linear predictor: default priors then are in units
         of their sd.
     bounded_if_known : bool
-        Whether curvatures of the linear predictor have a bound once the own parameters are known.
+        Whether curvatures of the linear predictor have a bound once auxiliary parameters are known.
     known : dict
-        Own parameters that are not sampled, and their values.
+        Auxiliary parameters that are not sampled, and their values.
     """
 
     name = None
@@ -90,7 +90,7 @@ class Family:
     counts = False
     walled = False
     graded = True
-    own = ()
+    auxiliary = ()
     identity = False
     bounded_if_known = False
     known = {}
@@ -98,9 +98,9 @@ class Family:
     @classmethod
     def unbounded(cls):
         """Why curvatures of the linear predictor have no bound; empty where they have one."""
-        if not cls.own:
+        if not cls.auxiliary:
             return "" if np.isfinite(cls.kernel.curvature_bound) else cls.kernel.unbounded
-        names = [own.name for own in cls.own]
+        names = [one.name for one in cls.auxiliary]
         hint = (
             f" (not where {' and '.join(f'{name}=' for name in names)} is given)"
             if cls.bounded_if_known
@@ -110,14 +110,14 @@ class Family:
 
     @staticmethod
     def start(mean, variance):
-        """(linear predictor, own parameters' logs) to begin the search for the mode at, from
+        """(linear predictor, auxiliary parameters' logs) to begin the search for the mode at, from
         moments of the outcomes.
         """
         return 0.0, []
 
     @staticmethod
     def units(mean, variance):
-        """Units of the own parameters, for autoscaled priors, from moments of the outcomes."""
+        """Units of auxiliary parameters, for autoscaled priors, from moments of the outcomes."""
         return [1.0]
 
     @staticmethod
@@ -271,7 +271,7 @@ class LogLink(Family):
     @staticmethod
     def mean(eta):
         """exp(eta)."""
-        return np.exp(np.minimum(eta, LARGEST))
+        return np.exp(np.minimum(eta, MAX_LOG))
 
 
 class Counts(LogLink):
@@ -299,7 +299,7 @@ class Positive(LogLink):
     @staticmethod
     def mean(eta):
         """exp(eta), held where products of three are numbers."""
-        return np.exp(np.clip(eta, -STEEPEST, STEEPEST))
+        return np.exp(np.clip(eta, -MAX_LOG_CUBED, MAX_LOG_CUBED))
 
     @staticmethod
     def check(y, label):
@@ -343,7 +343,7 @@ class Continuous(Family):
             )
         size = np.abs(y).max()
         sd = size * np.std(y / size)
-        if not 1 / EXTREME < sd < EXTREME:
+        if not 1 / MAX_SD < sd < MAX_SD:
             raise DataError(
                 f"the outcome {label!r} has an sd of {sd:.3g}, too "
                 f"{'small' if sd < 1 else 'large'} to reckon with its square; change its units"

@@ -8,11 +8,11 @@ cdef class Glm(Model):
     # row weights
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                  double *w) except -1 nogil
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil
     # expected values of these, or others that are positive definite; by default the same
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil
     cdef int weigh_rows(self, const Batch *tile, Scratch *s, Py_ssize_t size,
                         double *r) except -1 nogil
     cdef const double *gather(self, const double *theta, const Batch *tile,

@@ -1,7 +1,7 @@
 """The shared base of regressions with one linear predictor: gather, family, scatter.
 
-A family leaf defines `family` (scores and densities from linear predictors) and `bend` (their
-curvature).
+A family leaf defines `family` (scores and densities from linear predictors) and
+`observed_information` (their curvature).
 """
 import numpy as np
 
@@ -67,13 +67,13 @@ cdef class Glm(Model):
                     double *r, double *density) except -1 nogil:
         raise NotImplementedError("family")
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                  double *w) except -1 nogil:
-        raise NotImplementedError("bend")
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        raise NotImplementedError("observed_information")
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
-        return self.bend(theta, m, eta, y, w)
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        return self.observed_information(theta, m, eta, y, w)
 
     cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s,
                         double *eta) except -1 nogil:
@@ -98,13 +98,13 @@ cdef class Glm(Model):
     cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s,
                         double *w) except -1 nogil:
         cdef const double *y = self.gather(theta, tile, s)
-        self.bend(theta, tile.m, s.work, y, w)
+        self.observed_information(theta, tile.m, s.work, y, w)
         return self.weigh_rows(tile, s, self.width * self.width, w)
 
-    cdef int informations(self, const double *theta, const Batch *tile, Scratch *s,
-                          double *w) except -1 nogil:
+    cdef int expected_curvatures(self, const double *theta, const Batch *tile, Scratch *s,
+                                 double *w) except -1 nogil:
         cdef const double *y = self.gather(theta, tile, s)
-        self.inform(theta, tile.m, s.work, y, w)
+        self.expected_information(theta, tile.m, s.work, y, w)
         return self.weigh_rows(tile, s, self.width * self.width, w)
 
     cdef int weigh_rows(self, const Batch *tile, Scratch *s, Py_ssize_t size,

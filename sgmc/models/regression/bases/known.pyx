@@ -1,5 +1,5 @@
 """Regressions with a scale or dispersion that is known:
-the whole model's coefficients, its own parameters held.
+the whole model's coefficients, its auxiliary parameters held.
 """
 import math
 import numbers
@@ -12,27 +12,27 @@ from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.glm cimport Glm
 
 cdef enum:
-    CHUNK = 64                    # rows at a time
-    WIDEST = 4                    # scores of a row of the whole model
+    KNOWN_TILE = 64                    # rows at a time
+    MAX_SCORES = 4                    # scores of a row of the whole model
 
 
 cdef class Known(Glm):
-    """y_i ~ family(eta_i, own parameters), theta = beta alone.
+    """y_i ~ family(eta_i, auxiliary parameters), theta = beta alone.
 
     Parameters
     ----------
     whole : Dispersed
-        The model with its own parameters.
-    own : array (k,)
+        The model with its auxiliary parameters.
+    auxiliary : array (k,)
         Their values.
     """
 
-    def __init__(self, Dispersed whole, own):
+    def __init__(self, Dispersed whole, auxiliary):
         Glm.__init__(self, whole.X, whole.y, whole.offset if whole.offset.shape[0] else None,
                      whole.weight if whole.weight.shape[0] else None)
-        if whole.width > WIDEST:
-            raise ValueError(f"at most {WIDEST - 1} own parameters")
-        self.whole, self.theta = whole, np.append(np.zeros(whole.X.d), np.log(own))
+        if whole.width > MAX_SCORES:
+            raise ValueError(f"at most {MAX_SCORES - 1} auxiliary parameters")
+        self.whole, self.theta = whole, np.append(np.zeros(whole.X.d), np.log(auxiliary))
 
     def units(self, theta):
         """See `Model.units`."""
@@ -45,9 +45,9 @@ cdef class Known(Glm):
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i, count, k = 0, width = self.whole.width
-        cdef double both[CHUNK * WIDEST]
+        cdef double both[KNOWN_TILE * MAX_SCORES]
         while k < m:
-            count = min(CHUNK, m - k)
+            count = min(KNOWN_TILE, m - k)
             self.whole.family(&self.theta[0], count, eta + k, y + k, both, density + k if density
                               != NULL else NULL)
             for i in range(count):
@@ -55,25 +55,25 @@ cdef class Known(Glm):
             k += count
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                  double *w) except -1 nogil:
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         return self.first(False, m, eta, y, w)
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         return self.first(True, m, eta, y, w)
 
     cdef int first(self, bint expected, Py_ssize_t m, const double *eta, const double *y,
                    double *w) except -1 nogil:
         """The predictor's curvatures among those of the whole model."""
         cdef Py_ssize_t i, count, k = 0, size = self.whole.width * self.whole.width
-        cdef double all_of_them[CHUNK * WIDEST * WIDEST]
+        cdef double all_of_them[KNOWN_TILE * MAX_SCORES * MAX_SCORES]
         while k < m:
-            count = min(CHUNK, m - k)
+            count = min(KNOWN_TILE, m - k)
             if expected:
-                self.whole.inform(&self.theta[0], count, eta + k, y + k, all_of_them)
+                self.whole.expected_information(&self.theta[0], count, eta + k, y + k, all_of_them)
             else:
-                self.whole.bend(&self.theta[0], count, eta + k, y + k, all_of_them)
+                self.whole.observed_information(&self.theta[0], count, eta + k, y + k, all_of_them)
             for i in range(count):
                 w[k + i] = all_of_them[i * size]
             k += count
@@ -82,13 +82,13 @@ cdef class Known(Glm):
 
 def with_known(family, values):
     """The family itself where no value is given,
-    or one that holds its own parameters at those given.
+    or one that holds its auxiliary parameters at those given.
 
     Parameters
     ----------
     family : Family
     values : dict
-        Own parameter's name -> positive number, or None where it is to be learned.
+        Auxiliary parameter's name -> positive number, or None where it is to be learned.
 
     Raises
     ------
@@ -102,28 +102,28 @@ def with_known(family, values):
         if (isinstance(value, bool) or not isinstance(value, numbers.Real)
             or not 0 < value < math.inf):
             raise ArgumentError(f"{name}={value!r} must be a positive number, or None to learn it")
-    learned = [own.name for own in family.own if own.name not in given]
+    learned = [one.name for one in family.auxiliary if one.name not in given]
     if learned:
         raise ArgumentError(f"{', '.join(given)} is given, and {', '.join(learned)} to be learned: "
                             "give both, or leave both to be learned")
-    return KnownFamily(family, tuple(float(given[own.name]) for own in family.own))
+    return KnownFamily(family, tuple(float(given[one.name]) for one in family.auxiliary))
 
 
 class KnownFamily:
-    """What `Family` has, for own parameters that are known: there are none to sample.
+    """What `Family` has, for auxiliary parameters that are known: there are none to sample.
 
     Parameters
     ----------
     whole : Family
     values : tuple of float
-        Of its own parameters.
+        Of its auxiliary parameters.
     """
 
-    own = ()
+    auxiliary = ()
 
     def __init__(self, whole, values):
         self.whole, self.values = whole, values
-        self.known = {own.name: value for own, value in zip(whole.own, values)}
+        self.known = {one.name: value for one, value in zip(whole.auxiliary, values)}
 
     def __getattr__(self, name):
         # as pickle asks before there is anything
@@ -133,7 +133,7 @@ class KnownFamily:
 
     @property
     def extra(self):
-        """The values as draws of own parameters are given, (parameter, draw)."""
+        """The values as draws of auxiliary parameters are given, (parameter, draw)."""
         return np.array(self.values)[:, None]
 
     def unbounded(self):

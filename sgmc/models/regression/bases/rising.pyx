@@ -5,8 +5,9 @@ import numpy as np
 
 from libc.math cimport log, log1p
 
-cdef double LARGE = 16.0          # a from which four terms of Stirling's series have sixteen digits
-cdef double FEW = 4.0             # factors that are multiplied one by one
+from sgmc.models.regression.bases.binet cimport SERIES_START
+
+cdef double MAX_FACTORS = 4.0             # factors that are multiplied one by one
 
 
 cdef Rising rising(double a, double y) noexcept nogil:
@@ -17,11 +18,11 @@ cdef Rising rising(double a, double y) noexcept nogil:
     """
     cdef Rising R
     cdef double b, p, q, p2, q2
-    R.value = R.slope = R.bend = 0
-    while y > 0 and (a < LARGE or y <= FEW):
+    R.value = R.slope = R.curvature = 0
+    while y > 0 and (a < SERIES_START or y <= MAX_FACTORS):
         R.value += log(a)
         R.slope += 1 / a
-        R.bend -= 1 / (a * a)
+        R.curvature -= 1 / (a * a)
         a += 1
         y -= 1
     if y <= 0:
@@ -33,7 +34,8 @@ cdef Rising rising(double a, double y) noexcept nogil:
     R.slope += (log1p(y * p) - (q - p) / 2 - (q2 - p2) / 12 + (q2 * q2 - p2 * p2) / 120
                 - (q2 * q2 * q2 - p2 * p2 * p2) / 252
                 + (q2 * q2 * q2 * q2 - p2 * p2 * p2 * p2) / 240)
-    R.bend += ((q - p) + (q2 - p2) / 2 + (q * q2 - p * p2) / 6 - (q * q2 * q2 - p * p2 * p2) / 30
+    R.curvature += ((q - p) + (q2 - p2) / 2 + (q * q2 - p * p2) / 6
+                    - (q * q2 * q2 - p * p2 * p2) / 30
                + (q * q2 * q2 * q2 - p * p2 * p2 * p2) / 42)
     return R
 

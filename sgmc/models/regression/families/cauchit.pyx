@@ -28,8 +28,8 @@ cdef class BernoulliCauchit(Bernoulli):
                 density[i] = log(atan2(1, -t) / M_PI) if t < 0 else log1p(-atan2(1, t) / M_PI)
         return OK
 
-    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
+    cdef int outcome_information(self, Py_ssize_t m, const double *eta, const double *y,
+                                 double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t, slope
         for i in range(m):
@@ -38,8 +38,8 @@ cdef class BernoulliCauchit(Bernoulli):
             w[i] = slope * (slope + 2 * t / (1 + t * t))
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         """l(eta) l(-eta), the expected curvature, which is positive."""
         cdef Py_ssize_t i
         for i in range(m):

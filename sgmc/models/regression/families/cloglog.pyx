@@ -6,12 +6,12 @@ import numpy as np
 from libc.math cimport exp, expm1, fmin, log
 
 from sgmc.core.contract cimport OK
+from sgmc.core.limits import MAX_LOG
 from sgmc.models.regression.bases.bernoulli cimport Bernoulli
 from sgmc.models.regression.bases.family import Binary
 from sgmc.models.regression.model import Regression
 
-LARGEST = 700.0  # predictor beyond which exp would overflow, as a number and in products
-cdef double C_LARGEST = LARGEST
+cdef double LARGEST_ETA = MAX_LOG   # its exp does not overflow
 
 
 cdef class BernoulliCloglog(Bernoulli):
@@ -28,8 +28,8 @@ cdef class BernoulliCloglog(Bernoulli):
             r[i] = score(eta[i], y[i] > 0.5, NULL if density == NULL else density + i)
         return OK
 
-    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
+    cdef int outcome_information(self, Py_ssize_t m, const double *eta, const double *y,
+                                 double *w) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(m):
             w[i] = curvature(eta[i], y[i] > 0.5)
@@ -48,8 +48,8 @@ cdef class BernoulliLoglog(Bernoulli):
             r[i] = -score(-eta[i], y[i] <= 0.5, NULL if density == NULL else density + i)
         return OK
 
-    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
+    cdef int outcome_information(self, Py_ssize_t m, const double *eta, const double *y,
+                                 double *w) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(m):
             w[i] = curvature(-eta[i], y[i] <= 0.5)
@@ -58,7 +58,7 @@ cdef class BernoulliLoglog(Bernoulli):
 
 cdef inline double score(double eta, bint success, double *density) noexcept nogil:
     """Of one outcome with complementary log-log link; its log density where that is wanted."""
-    cdef double mu = exp(fmin(eta, C_LARGEST))
+    cdef double mu = exp(fmin(eta, LARGEST_ETA))
     if density != NULL:
         density[0] = log_of_success(eta, mu) if success else -mu
     if not success:
@@ -68,12 +68,12 @@ cdef inline double score(double eta, bint success, double *density) noexcept nog
 
 cdef inline double curvature(double eta, bint success) noexcept nogil:
     """Minus the second derivative of that log density."""
-    cdef double mu = exp(fmin(eta, C_LARGEST))
+    cdef double mu = exp(fmin(eta, LARGEST_ETA))
     if not success:
         return mu
     if mu < 1e-6:
         return 0.5 * mu  # to first order; the difference below would lose its digits
-    return mu / expm1(mu) * (-mu / expm1(-mu) - 1) if mu < C_LARGEST else 0
+    return mu / expm1(mu) * (-mu / expm1(-mu) - 1) if mu < LARGEST_ETA else 0
 
 
 cdef double log_of_success(double eta, double mu) noexcept nogil:
@@ -93,12 +93,12 @@ class CloglogFamily(Binary):
     @staticmethod
     def mean(eta):
         """1 - exp(-exp(eta))."""
-        return -np.expm1(-np.exp(np.minimum(eta, LARGEST)))
+        return -np.expm1(-np.exp(np.minimum(eta, MAX_LOG)))
 
     @staticmethod
     def log_density(y, eta, extra=None):
         """See `Family.log_density`."""
-        mu = np.exp(np.minimum(eta, LARGEST))
+        mu = np.exp(np.minimum(eta, MAX_LOG))
         with np.errstate(divide="ignore"):
             success = np.where(mu > 1e-15, np.log(-np.expm1(-mu)), eta)
         return np.where(y > 0.5, success, -mu)
@@ -116,7 +116,7 @@ class LoglogFamily(Binary):
     @staticmethod
     def mean(eta):
         """exp(-exp(-eta))."""
-        return np.exp(-np.exp(np.minimum(-np.asarray(eta), LARGEST)))
+        return np.exp(-np.exp(np.minimum(-np.asarray(eta), MAX_LOG)))
 
     @staticmethod
     def log_density(y, eta, extra=None):

@@ -4,13 +4,14 @@ import numpy as np
 from libc.math cimport exp, expm1, log
 
 from sgmc.core.contract cimport OK
+from sgmc.core.limits import MAX_LOG_CUBED
 from sgmc.models.regression.bases.binet cimport Binet, binet
 from sgmc.models.regression.bases.dispersed cimport Dispersed
-from sgmc.models.regression.bases.family import STEEPEST, Own, Positive
+from sgmc.models.regression.bases.family import Auxiliary, Positive
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential
 
-cdef double LARGEST = STEEPEST
+cdef double LARGEST_ETA = MAX_LOG_CUBED
 
 
 cdef inline double excess(double d) noexcept nogil:
@@ -37,29 +38,29 @@ cdef class GammaLog(Dispersed):
         cdef double u = theta[self.X.d], a = exp(-u), d
         cdef Binet J = binet(a)
         for i in range(m):
-            d = min(log(y[i]) - eta[i], LARGEST)
+            d = min(log(y[i]) - eta[i], LARGEST_ETA)
             r[2 * i] = a * expm1(d)
             r[2 * i + 1] = a * excess(d) - 0.5 + a * J.slope
             if density != NULL:
                 density[i] = -0.5 * u - J.value - a * excess(d)
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                  double *w) except -1 nogil:
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double a = exp(-theta[self.X.d]), d
         cdef Binet J = binet(a)
         for i in range(m):
-            d = min(log(y[i]) - eta[i], LARGEST)
+            d = min(log(y[i]) - eta[i], LARGEST_ETA)
             w[4 * i] = a * exp(d)
             w[4 * i + 1] = w[4 * i + 2] = a * expm1(d)
-            w[4 * i + 3] = a * (excess(d) + J.slope + a * J.bend)
+            w[4 * i + 3] = a * (excess(d) + J.slope + a * J.curvature)
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
-        cdef double a = exp(-theta[self.X.d]), b = 0.5 + a * a * binet(a).bend
+        cdef double a = exp(-theta[self.X.d]), b = 0.5 + a * a * binet(a).curvature
         for i in range(m):
             w[4 * i] = a
             w[4 * i + 1] = w[4 * i + 2] = 0
@@ -87,7 +88,7 @@ class GammaFamily(Positive):
     link = "log"
     default_link = True
     kernel = GammaLog
-    own = (Own("dispersion", exponential(1.0), power=0.5),)
+    auxiliary = (Auxiliary("dispersion", exponential(1.0), power=0.5),)
 
     @staticmethod
     def start(mean, variance):
@@ -97,7 +98,7 @@ class GammaFamily(Positive):
     @staticmethod
     def log_density(y, eta, extra=None):
         """See `Family.log_density`."""
-        a, d = 1 / extra[0], np.minimum(np.log(y) - eta, STEEPEST)
+        a, d = 1 / extra[0], np.minimum(np.log(y) - eta, MAX_LOG_CUBED)
         return log_gamma_rest(a) - a * (np.expm1(d) - d) - np.log(y)
 
     @staticmethod

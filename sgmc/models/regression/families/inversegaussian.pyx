@@ -4,17 +4,18 @@ import numpy as np
 from libc.math cimport exp
 
 from sgmc.core.contract cimport OK
+from sgmc.core.limits import MAX_LOG_CUBED
 from sgmc.models.regression.bases.dispersed cimport Dispersed
-from sgmc.models.regression.bases.family import MOST, STEEPEST, Own, Positive
+from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Positive
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential
 
-cdef double LARGEST = STEEPEST
+cdef double LARGEST_ETA = MAX_LOG_CUBED
 
 
 cdef inline double inverse_mean(double eta) noexcept nogil:
     """exp(-eta), held where its square is a number."""
-    return exp(-max(min(eta, LARGEST), -LARGEST))
+    return exp(-max(min(eta, LARGEST_ETA), -LARGEST_ETA))
 
 
 cdef class InverseGaussianLog(Dispersed):
@@ -43,8 +44,8 @@ cdef class InverseGaussianLog(Dispersed):
                 density[i] = -0.5 * (u + t * q)
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                  double *w) except -1 nogil:
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t = exp(-theta[self.X.d]), c, z
         for i in range(m):
@@ -55,8 +56,8 @@ cdef class InverseGaussianLog(Dispersed):
             w[4 * i + 3] = 0.5 * t * (z - 1) * (c - 1 / y[i])
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t = exp(-theta[self.X.d])
         for i in range(m):
@@ -77,7 +78,7 @@ class InverseGaussianFamily(Positive):
     link = "log"
     default_link = True
     kernel = InverseGaussianLog
-    own = (Own("dispersion", exponential(1.0, autoscale=True), power=0.5),)
+    auxiliary = (Auxiliary("dispersion", exponential(1.0, autoscale=True), power=0.5),)
 
     @staticmethod
     def start(mean, variance):
@@ -92,7 +93,7 @@ class InverseGaussianFamily(Positive):
     @staticmethod
     def log_density(y, eta, extra=None):
         """See `Family.log_density`."""
-        c = np.exp(-np.clip(eta, -STEEPEST, STEEPEST))
+        c = np.exp(-np.clip(eta, -MAX_LOG_CUBED, MAX_LOG_CUBED))
         return -0.5 * (np.log(2 * np.pi * extra[0]) + 3 * np.log(y)
                        + (y * c - 1) * (c - 1 / y) / extra[0])
 
@@ -107,7 +108,7 @@ class InverseGaussianFamily(Positive):
         Schucany & Haas 1976).
         """
         mu = Positive.mean(eta)
-        v = np.minimum(extra[0] * mu, MOST) * rng.standard_normal(np.shape(eta)) ** 2
+        v = np.minimum(extra[0] * mu, MAX_COUNT_MEAN) * rng.standard_normal(np.shape(eta)) ** 2
         root = 1 / (1 + v / 2 + np.sqrt(v + v * v / 4))
         return mu * np.where(rng.random(np.shape(eta)) * (1 + root) <= 1, root, 1 / root)
 

@@ -1,7 +1,7 @@
 """Logistic regression."""
 import numpy as np
 
-from sgmc.core cimport kernels
+from sgmc.core cimport simd
 from sgmc.core.contract cimport OK
 from sgmc.models.regression.bases.family import Binary
 from sgmc.models.regression.bases.glm cimport Glm
@@ -15,14 +15,14 @@ cdef class BernoulliLogit(Glm):
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
-        kernels.logit_score(m, eta, y, r)
+        simd.logit_score(m, eta, y, r)
         if density != NULL:
-            kernels.logit_density(m, eta, y, density)
+            simd.logit_density(m, eta, y, density)
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                  double *w) except -1 nogil:
-        kernels.logit_curvature(m, eta, w)
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        simd.logit_curvature(m, eta, w)
         return OK
 
 
@@ -32,7 +32,7 @@ def expit(eta):
     cdef double[::1] p = np.empty(x.shape[0])
     if x.shape[0]:
         with nogil:
-            kernels.expit(x.shape[0], &x[0], &p[0])
+            simd.expit(x.shape[0], &x[0], &p[0])
     return np.asarray(p).reshape(np.shape(eta))
 
 
@@ -44,7 +44,7 @@ def log_density(y, eta):
                                                           dtype=float).ravel()
     if x.shape[0]:
         with nogil:
-            kernels.logit_density(x.shape[0], &x[0], &outcome[0], &value[0])
+            simd.logit_density(x.shape[0], &x[0], &outcome[0], &value[0])
     return np.asarray(value).reshape(np.shape(eta))
 
 

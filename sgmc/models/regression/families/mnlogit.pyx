@@ -10,7 +10,7 @@ from sgmc.models.regression.bases.family import Family
 from sgmc.models.regression.bases.glm cimport Glm, picked
 from sgmc.models.regression.model import Regression
 
-MOST_KINDS = 50
+MAX_KINDS = 50
 
 
 cdef class MultinomialLogit(Glm):
@@ -106,8 +106,8 @@ cdef class MultinomialLogit(Glm):
                     w[(i * K + k) * K + l] = p[i * K + k] * ((k == l) - p[i * K + l])
         return self.weigh_rows(tile, s, K * K, w)
 
-    cdef int informations(self, const double *theta, const Batch *tile, Scratch *s,
-                          double *w) except -1 nogil:
+    cdef int expected_curvatures(self, const double *theta, const Batch *tile, Scratch *s,
+                                 double *w) except -1 nogil:
         return self.curvatures(theta, tile, s, w)
 
     cdef const double *column(self, Py_ssize_t m, Scratch *s, const double *table, Py_ssize_t size,
@@ -204,9 +204,9 @@ class MnlogitFamily(Family):
         if kinds < 3:
             raise DataError(f"the outcome {label!r} has {kinds} kind{'s' if kinds > 1 else ''} in "
                             "the rows used; mnlogit is for three or more, use logit for two")
-        if kinds > MOST_KINDS:
+        if kinds > MAX_KINDS:
             raise DataError(f"the outcome {label!r} has {kinds} kinds; mnlogit takes at most "
-                            f"{MOST_KINDS}: join some of them, or use ols for numbers")
+                            f"{MAX_KINDS}: join some of them, or use ols for numbers")
 
 
 class MNLogit(Regression):

@@ -6,7 +6,7 @@ from libc.math cimport exp, log1p
 
 from sgmc.core.contract cimport OK
 from sgmc.models.regression.bases.dispersed cimport Dispersed
-from sgmc.models.regression.bases.family import MOST, Counts, Own
+from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Counts
 from sgmc.models.regression.bases.rising cimport Rising, rising
 from sgmc.models.regression.bases.rising import log_rising
 from sgmc.models.regression.model import Regression
@@ -35,9 +35,9 @@ cdef class NegativeBinomialLog(Dispersed):
     curvatures (q (1 - q) (a + y), e q; e q, e q - a s - a (a R''(a) + q)).
     """
 
-    def bounds_of_known(self, own):
+    def bounds_of_known(self, auxiliary):
         """max(y, a), the limits of the score for small and large means; (a + y) / 4 at q = 1/2."""
-        y, a = np.asarray(self.y), 1 / own[0]
+        y, a = np.asarray(self.y), 1 / auxiliary[0]
         return np.maximum(y, a), (a + y) / 4
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
@@ -55,8 +55,8 @@ cdef class NegativeBinomialLog(Dispersed):
                 density[i] = R.value - a * softplus(t) - y[i] * softplus(-t)
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                  double *w) except -1 nogil:
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double u = theta[self.X.d], a = exp(-u), t, e, q
         cdef Rising R
@@ -67,11 +67,11 @@ cdef class NegativeBinomialLog(Dispersed):
             e = share(-t) * y[i] - a * q
             w[4 * i] = q * share(-t) * (a + y[i])
             w[4 * i + 1] = w[4 * i + 2] = e * q
-            w[4 * i + 3] = e * q - a * (R.slope - softplus(t)) - a * (a * R.bend + q)
+            w[4 * i + 3] = e * q - a * (R.slope - softplus(t)) - a * (a * R.curvature + q)
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         """Expected ones for the coefficients; that of u has no closed form:
         q^2 / 2 is its limit for small alpha.
         """
@@ -97,7 +97,7 @@ class NegativeBinomialFamily(Counts):
     default_link = True
     kernel = NegativeBinomialLog
     bounded_if_known = True
-    own = (Own("alpha", exponential(1.0)),)
+    auxiliary = (Auxiliary("alpha", exponential(1.0)),)
 
     @staticmethod
     def start(mean, variance):
@@ -120,7 +120,8 @@ class NegativeBinomialFamily(Counts):
     def simulate(eta, rng, extra=None):
         """Poisson counts whose means vary as a gamma variable."""
         a = np.broadcast_to(1 / extra[0], np.shape(eta))
-        return rng.poisson(np.minimum(Counts.mean(eta) * rng.gamma(a) / a, MOST)).astype(float)
+        mean = Counts.mean(eta) * rng.gamma(a) / a
+        return rng.poisson(np.minimum(mean, MAX_COUNT_MEAN)).astype(float)
 
     @staticmethod
     def deviance(y, mean, extra=None):

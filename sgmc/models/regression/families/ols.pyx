@@ -4,14 +4,14 @@ import numpy as np
 from libc.math cimport exp
 
 from sgmc.core.contract cimport OK
+from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG_CUBED
 from sgmc.models.regression.bases.dispersed cimport Dispersed
-from sgmc.models.regression.bases.family import STEEPEST, Continuous, Own
+from sgmc.models.regression.bases.family import Auxiliary, Continuous
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential
 
-HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
-ROUNDING = 1e-6                   # of an outcome, in sds of them
-cdef double LARGEST = STEEPEST
+OUTCOME_ROUNDING = 1e-6                   # of an outcome, in sds of them
+cdef double LARGEST_ETA = MAX_LOG_CUBED
 
 
 cdef class GaussianIdentity(Dispersed):
@@ -27,15 +27,15 @@ cdef class GaussianIdentity(Dispersed):
 
     def __init__(self, X, y, offset=None, weight=None):
         Dispersed.__init__(self, X, y, offset, weight)
-        self.rounding = (ROUNDING * np.std(y)) ** 2
+        self.rounding = (OUTCOME_ROUNDING * np.std(y)) ** 2
 
     def units(self, theta):
         """sigma, and 1 for its log."""
         return np.array([np.exp(theta[self.X.d]), 1.0])
 
-    def bounds_of_known(self, own):
+    def bounds_of_known(self, auxiliary):
         """None of the score; 1 / sigma^2."""
-        return np.inf, own[0] ** -2
+        return np.inf, auxiliary[0] ** -2
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
@@ -49,8 +49,8 @@ cdef class GaussianIdentity(Dispersed):
                 density[i] = -u - 0.5 * t * (e * e + self.rounding)
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                  double *w) except -1 nogil:
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t = exp(-2 * theta[self.X.d]), e
         for i in range(m):
@@ -60,8 +60,8 @@ cdef class GaussianIdentity(Dispersed):
             w[4 * i + 3] = 2 * t * (e * e + self.rounding)
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t = exp(-2 * theta[self.X.d])
         for i in range(m):
@@ -73,7 +73,7 @@ cdef class GaussianIdentity(Dispersed):
 
 cdef inline double held(double eta) noexcept nogil:
     """exp(eta), held where its square is a number."""
-    return exp(max(min(eta, LARGEST), -LARGEST))
+    return exp(max(min(eta, LARGEST_ETA), -LARGEST_ETA))
 
 
 cdef class GaussianLogLink(Dispersed):
@@ -97,8 +97,8 @@ cdef class GaussianLogLink(Dispersed):
                 density[i] = -u - 0.5 * t * e * e
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                  double *w) except -1 nogil:
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t = exp(-2 * theta[self.X.d]), mu, e
         for i in range(m):
@@ -109,8 +109,8 @@ cdef class GaussianLogLink(Dispersed):
             w[4 * i + 3] = 2 * t * e * e
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t = exp(-2 * theta[self.X.d])
         for i in range(m):
@@ -130,7 +130,7 @@ class OlsFamily(Continuous):
     default_link = True
     kernel = GaussianIdentity
     bounded_if_known = True
-    own = (Own("sigma", exponential(1.0, autoscale=True), power=1.0),)
+    auxiliary = (Auxiliary("sigma", exponential(1.0, autoscale=True), power=1.0),)
 
     @staticmethod
     def variance(eta, extra=None):
@@ -175,7 +175,7 @@ class GaussianLogFamily(OlsFamily):
     @staticmethod
     def mean(eta):
         """exp(eta)."""
-        return np.exp(np.clip(eta, -STEEPEST, STEEPEST))
+        return np.exp(np.clip(eta, -MAX_LOG_CUBED, MAX_LOG_CUBED))
 
 
 class OLS(Regression):

@@ -2,9 +2,9 @@
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from sgmc.core cimport kernels
+from sgmc.core cimport simd
 from sgmc.core.contract cimport OK
-from sgmc.models.regression.bases.family import MOST, Counts
+from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Counts
 from sgmc.models.regression.bases.glm cimport Glm
 from sgmc.models.regression.model import Regression
 
@@ -19,16 +19,16 @@ cdef class PoissonLog(Glm):
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
-        kernels.exponential(m, eta, r)
+        simd.exponential(m, eta, r)
         for i in range(m if density != NULL else 0):
             density[i] = y[i] * eta[i] - r[i]
         for i in range(m):
             r[i] = y[i] - r[i]
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                  double *w) except -1 nogil:
-        kernels.exponential(m, eta, w)
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        simd.exponential(m, eta, w)
         return OK
 
 
@@ -55,7 +55,7 @@ class PoissonFamily(Counts):
     @staticmethod
     def simulate(eta, rng, extra=None):
         """Counts."""
-        return rng.poisson(np.minimum(Counts.mean(eta), MOST)).astype(float)
+        return rng.poisson(np.minimum(Counts.mean(eta), MAX_COUNT_MEAN)).astype(float)
 
     @staticmethod
     def deviance(y, mean, extra=None):

@@ -3,12 +3,13 @@ from libc.math cimport exp
 from scipy.special import log_ndtr, ndtr
 from scipy.special.cython_special cimport log_ndtr as log_cdf
 
+from sgmc.core import limits
 from sgmc.core.contract cimport OK
 from sgmc.models.regression.bases.bernoulli cimport Bernoulli
 from sgmc.models.regression.bases.family import Binary
 from sgmc.models.regression.model import Regression
 
-cdef double HALF_LOG_2PI = 0.9189385332046727
+cdef double HALF_LOG_2PI = limits.HALF_LOG_2PI
 
 
 cdef class BernoulliProbit(Bernoulli):
@@ -32,8 +33,8 @@ cdef class BernoulliProbit(Bernoulli):
                 density[i] = value
         return OK
 
-    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
+    cdef int outcome_information(self, Py_ssize_t m, const double *eta, const double *y,
+                                 double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t, ratio
         for i in range(m):

@@ -6,19 +6,20 @@ import numpy as np
 
 from libc.math cimport exp, log1p
 
+from sgmc.core import limits
 from sgmc.core.contract cimport OK, Design
 from sgmc.errors import ArgumentError
 from sgmc.models.regression.bases.binet cimport Binet, binet
 from sgmc.models.regression.bases.dispersed cimport Dispersed
-from sgmc.models.regression.bases.family import Continuous, Own
+from sgmc.models.regression.bases.family import Auxiliary, Continuous
 from sgmc.models.regression.bases.known import with_known
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential, gamma
 
-cdef double HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
+cdef double HALF_LOG_2PI = limits.HALF_LOG_2PI
 
 cdef struct Tail:  # log Gamma((nu + 1) / 2) / Gamma(nu / 2) - log(pi nu) / 2 and derivatives in nu
-    double value, slope, bend
+    double value, slope, curvature
 
 
 cdef Tail tail(double nu) noexcept nogil:
@@ -28,7 +29,7 @@ cdef Tail tail(double nu) noexcept nogil:
     cdef Binet low = binet(x), high = binet(x + 0.5)
     c.value = x * log1p(0.5 / x) - 0.5 + (high.value - low.value) - HALF_LOG_2PI
     c.slope = 0.5 * (log1p(0.5 / x) - 1 / (nu + 1) + (high.slope - low.slope))
-    c.bend = 0.25 * (high.bend - low.bend - 1 / (x * (nu + 1) * (nu + 1)))
+    c.curvature = 0.25 * (high.curvature - low.curvature - 1 / (x * (nu + 1) * (nu + 1)))
     return c
 
 
@@ -46,18 +47,19 @@ cdef class StudentT(Dispersed):
 
     cdef readonly double df
 
-    def __init__(self, Design X, y, offset=None, weight=None, double df=4.0, Py_ssize_t own=1):
-        Dispersed.__init__(self, X, y, offset, weight, own)
+    def __init__(self, Design X, y, offset=None, weight=None, double df=4.0,
+                 Py_ssize_t auxiliary=1):
+        Dispersed.__init__(self, X, y, offset, weight, auxiliary)
         self.df = df
 
     def units(self, theta):
         """sigma, and 1 for logs."""
         return np.append(np.exp(theta[self.X.d]), np.ones(self.width - 1))
 
-    def bounds_of_known(self, own):
+    def bounds_of_known(self, auxiliary):
         """(nu + 1) / (2 sigma sqrt(nu)) at z^2 = nu; (nu + 1) / (nu sigma^2) at z = 0."""
-        return (self.df + 1) / (2 * own[0] * np.sqrt(self.df)), (self.df
-                                                                 + 1) / (self.df * own[0] ** 2)
+        sigma, freedom = auxiliary[0], self.df + 1
+        return freedom / (2 * sigma * np.sqrt(self.df)), freedom / (self.df * sigma ** 2)
 
     cdef double degrees(self, const double *theta) noexcept nogil:
         return self.df
@@ -75,8 +77,8 @@ cdef class StudentT(Dispersed):
                 density[i] = -u - 0.5 * (nu + 1) * log1p(z * z / nu)
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                  double *w) except -1 nogil:
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i, k = self.width
         cdef double *row
         cdef double s = exp(-theta[self.X.d]), nu = self.degrees(theta), z, v, p
@@ -90,8 +92,8 @@ cdef class StudentT(Dispersed):
             row[k + 1] = p * z * z
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i, k = self.width
         cdef double *row
         cdef double s = exp(-theta[self.X.d]), nu = self.degrees(theta)
@@ -104,7 +106,7 @@ cdef class StudentT(Dispersed):
 
 
 cdef class StudentTLearned(StudentT):
-    """The same with v = log nu the second own parameter.
+    """The same with v = log nu the second auxiliary parameter.
 
     With c(nu) = log Gamma((nu + 1) / 2) / Gamma(nu / 2) - log(pi nu) / 2, l = log(1 + z^2 / nu) and
     f = (z^2 - 1) / (nu + z^2)^2,
@@ -135,13 +137,13 @@ cdef class StudentTLearned(StudentT):
                 density[i] += c.value
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                  double *w) except -1 nogil:
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double *row
         cdef double s = exp(-theta[self.X.d]), nu = self.degrees(theta), z, v, f
         cdef Tail c = tail(nu)
-        StudentT.bend(self, theta, m, eta, y, w)
+        StudentT.observed_information(self, theta, m, eta, y, w)
         for i in range(m):
             row = w + 9 * i
             z = s * (y[i] - eta[i])
@@ -149,19 +151,19 @@ cdef class StudentTLearned(StudentT):
             f = (z * z - 1) * v * v
             row[2] = row[6] = -s * nu * f * z
             row[5] = row[7] = -nu * f * z * z
-            row[8] = -nu * (c.slope + nu * c.bend
+            row[8] = -nu * (c.slope + nu * c.curvature
                             + 0.5 * (z * z * v - log1p(z * z / nu) + f * z * z))
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
-                    double *w) except -1 nogil:
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double *row
         cdef double nu = self.degrees(theta), x = 0.5 * nu, both = 1 / ((nu + 1) * (nu + 3))
         # the same, without cancellation
-        cdef double last = (x * x * (binet(x).bend - binet(x + 0.5).bend)
+        cdef double last = (x * x * (binet(x).curvature - binet(x + 0.5).curvature)
                             + 0.5 * (5 * nu + 3) * both / (nu + 1))
-        StudentT.inform(self, theta, m, eta, y, w)
+        StudentT.expected_information(self, theta, m, eta, y, w)
         for i in range(m):
             row = w + 9 * i
             row[2] = row[6] = 0
@@ -188,15 +190,15 @@ class LearnedRlmFamily(Continuous):
     name = "rlm(df=None)"
     title = "Student-t linear"
     kernel = StudentTLearned
-    own = (Own("sigma", exponential(1.0, autoscale=True), power=1.0),
-           Own("df", gamma(2.0, 10.0), proper=True))
+    auxiliary = (Auxiliary("sigma", exponential(1.0, autoscale=True), power=1.0),
+           Auxiliary("df", gamma(2.0, 10.0), proper=True))
 
     def of_trials(self, trials):
         """See `Family.of_trials`; families of this file are objects."""
         return self
 
     def parameters(self, extra):
-        """(sigma, df) from the draws of the own parameters."""
+        """(sigma, df) from the draws of the auxiliary parameters."""
         return extra[0], extra[1]
 
     def start(self, mean, variance):
@@ -242,7 +244,7 @@ class RlmFamily(LearnedRlmFamily):
     """
 
     name = "rlm"
-    own = LearnedRlmFamily.own[:1]
+    auxiliary = LearnedRlmFamily.auxiliary[:1]
     bounded_if_known = True
 
     def __init__(self, df=4.0):

@@ -1,4 +1,4 @@
-"""See kernels.pxd."""
+"""See simd.pxd."""
 cdef extern from "vecmath.h" nogil:
     void vm_fetch(const void *X, Py_ssize_t bytes, Py_ssize_t start, Py_ssize_t m,
                   const Py_ssize_t *rows)

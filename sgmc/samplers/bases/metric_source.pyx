@@ -4,7 +4,7 @@ coordinates it is made for.
 from sgmc.core.contract cimport Gradient, Metric
 
 
-cdef class Settled:
+cdef class MetricSource:
     """Makes the metrics of a chain, and makes them again as they were where the chain is restored.
 
     Parameters

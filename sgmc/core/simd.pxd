@@ -1,4 +1,4 @@
-"""The C kernels of vecmath.c and normals.c as cimportable functions,
+"""The C loops of vecmath.c and normals.c as cimportable functions,
 so that one module alone links them.
 """
 from libc.stdint cimport uint64_t

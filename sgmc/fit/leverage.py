@@ -5,11 +5,11 @@ and each with much to say about some parameter.
 import numpy as np
 
 from sgmc.core.expansion import leverages
-from sgmc.fit.plan import TOLERANCE
+from sgmc.fit.plan import VARIANCE_TOLERANCE
 
-LARGEST_SHARE = 0.2  # of the rows that may be computed at every step
+MAX_EXACT_SHARE = 0.2  # of the rows that may be computed at every step
 # posterior sd of a linear predictor beyond which no expansion serves: always computed
-FARTHEST = 3.0
+MAX_EXPANDED_SD = 3.0
 
 
 def high_leverage(model, coordinates, anchor):
@@ -26,10 +26,10 @@ def high_leverage(model, coordinates, anchor):
     rows : array of int
     """
     s, w = leverages(model, coordinates.inner, anchor)
-    wild = np.flatnonzero(s > FARTHEST)
-    share = 0.75 * model.n * (w * np.exp(2 * np.minimum(s, FARTHEST))) ** 2 * s**6
+    wild = np.flatnonzero(s > MAX_EXPANDED_SD)
+    share = 0.75 * model.n * (w * np.exp(2 * np.minimum(s, MAX_EXPANDED_SD))) ** 2 * s**6
     share[wild] = 0.0
-    largest = int(LARGEST_SHARE * model.n)
+    largest = int(MAX_EXACT_SHARE * model.n)
     order = (
         np.argpartition(-share, largest)[: largest + 1]
         if largest + 1 < model.n
@@ -37,5 +37,5 @@ def high_leverage(model, coordinates, anchor):
     )
     order = order[np.argsort(-share[order], kind="stable")]
     rest = share.sum() - np.concatenate([[0.0], np.cumsum(share[order])])
-    cost = np.arange(len(order) + 1) + np.maximum(rest, 0.0) / (3 * TOLERANCE)
+    cost = np.arange(len(order) + 1) + np.maximum(rest, 0.0) / (3 * VARIANCE_TOLERANCE)
     return np.union1d(wild, order[: int(np.argmin(cost))])

@@ -50,15 +50,15 @@ def plan(spec, gradient, settings, noise, problem):
             f"warmup='threshold' does not apply to {spec.name}: it injects no noise that its "
             "gradients' could be told against"
         )
-    unit = 1 / math.sqrt(where.stiffness)
-    slow = unit * math.sqrt(min(where.stiffness / where.softness, planning.SLOWEST))
+    unit = 1 / math.sqrt(where.max_precision)
+    slow = unit * math.sqrt(min(where.max_precision / where.min_precision, planning.SLOWEST))
     step, batch, origin = sizes(spec, settings, noise, n, d, unit)
     terms = Terms(d, noise.of(batch, n), step)
     spacing = spec.memory(terms, slow)
     apart = planning.steps_for(spacing * spec.events(terms, unit), 1.0)
     warmup = settings.warmup
     if warmup is None:
-        warmup = max(min(paths.WARMUP_DRAWS * apart, planning.MOST_STEPS), paths.LEAST_WARMUP)
+        warmup = max(min(paths.WARMUP_DRAWS * apart, planning.MAX_STEPS), paths.LEAST_WARMUP)
     schedule = Constant(unit if math.isnan(step) else step * unit)
     return planning.Plan(spec, gradient, schedule, step, batch, apart, warmup, origin, "", spacing)
 

@@ -16,7 +16,7 @@ SLABS = {
 
 def sticky_places(priors):
     """Places of the slopes: all parameters but intercepts and a family's own."""
-    coefficients = len(priors.names) - priors.own
+    coefficients = len(priors.names) - priors.auxiliary
     return [j for j in range(coefficients) if j not in priors.intercepts]
 
 

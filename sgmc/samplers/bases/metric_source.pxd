@@ -1,6 +1,6 @@
 # How a chain comes to its metrics, and comes back to them.
 from sgmc.core.contract cimport Gradient, Metric
 
-cdef class Settled:
+cdef class MetricSource:
     cdef object rows, saved
     cpdef Metric made(self, Gradient g, x)

@@ -1,0 +1,168 @@
+"""A posterior in sampler coordinates: everything that the chains of a fit share."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sgmc import registry
+from sgmc.coordinates.maps import Scaling
+from sgmc.core.blas import one_blas_thread
+from sgmc.core.bounds import Bounds
+from sgmc.core.contract import Anchor
+from sgmc.core.recorders import Keep
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.errors import ArgumentError
+from sgmc.fit.leverage import high_leverage
+
+ANY_MAP = Scaling([0.0], [1.0])  # stands for any map where only its being there matters
+DRAWS_MEMORY = 1 << 30  # bytes of kept draws
+
+
+@dataclass(kw_only=True)
+class Problem:
+    """A posterior and its coordinates.  It knows no table: rows are those of the compiled model.
+
+    Attributes
+    ----------
+    model : Model
+    prior : Prior
+        On the model's natural coordinates.
+    coordinates : Coordinates or FreeCoordinates
+    priors : PriorTable
+    concerns : list of SGMCWarning
+    shuffled : bool
+        Whether rows are in random order, so that blocks of them are samples.
+    anchors : dict
+        Shared anchors at the mode, made at first use.
+    shared : dict
+        What subsamplers share (`sgmc.fit.rows`), made at first use.
+    limits : dict
+        Bounds, with and without their matrix and for schemes with probabilities of their own,
+        made at first use.
+    """
+
+    model: object
+    prior: object
+    coordinates: object
+    priors: object
+    concerns: list
+    shuffled: bool
+    anchors: dict = field(default_factory=dict)
+    shared: dict = field(default_factory=dict)
+    limits: dict = field(default_factory=dict)
+
+    @property
+    def partial(self):
+        """Whether draws of only some parameters are kept."""
+        return False
+
+    @property
+    def dim(self):
+        """Number of sampler coordinates."""
+        return self.model.dim if self.coordinates.map is None else self.coordinates.map.dim
+
+    @property
+    def nobs(self):
+        """Number of observations; with frequency weights, their sum."""
+        return self.model.n
+
+    @property
+    def least_noise(self):
+        """Name of the estimator that is used where none is given."""
+        raise NotImplementedError
+
+    @property
+    def free_names(self):
+        """Names of the axes of `coordinates.white`."""
+        raise NotImplementedError
+
+    @property
+    def fingerprint(self):
+        """Arrays that tell this posterior from others, for checkpoints."""
+        raise NotImplementedError
+
+    @property
+    def curvature_covariance(self):
+        """Covariance of the reported parameters by the curvature at the mode alone."""
+        raise NotImplementedError
+
+    def strata(self):
+        """Return the stratum of each row, (n,), for ``subsample="stratified"``."""
+        raise NotImplementedError
+
+    def begin(self, settings, k):
+        """Where chain k starts, in the sampler's coordinates."""
+        if settings.init is None:
+            return self.coordinates.from_white(
+                Rng(seed_sequence(settings.seed, "start", k)).normals(self.dim)
+            )
+        given = np.broadcast_to(settings.init, (settings.chains, len(self.priors.names)))[k]
+        return self.coordinates.from_reported(given)
+
+    def kept(self, x):
+        """Draws (chain, draw, parameter) as they are reported, and their names,
+        of what a recorder kept.
+        """
+        return self.coordinates.reported(x), self.priors.names
+
+    def recorder(self, draws, plan):
+        """What keeps the draws of one chain."""
+        return Keep(draws, self.dim, plan.thin)
+
+    def check_draws(self, settings):
+        """Refuse more draws than memory should hold."""
+        if settings.keep is not None:
+            raise ArgumentError(
+                "keep does not apply here: it is for models of so many parameters that draws of "
+                "all are too many"
+            )
+        size = 8 * settings.draws * settings.chains * self.dim
+        if size > DRAWS_MEMORY:
+            raise ArgumentError(
+                f"draws={settings.draws} in {settings.chains} chains of {self.dim} parameters are "
+                f"{size / 2**30:.1f} GB, over the limit of 1 GB; keep fewer and thin more"
+            )
+
+    def gradient(self, name, rows, rng):
+        """A gradient estimator of that name over a subsampler, private to one chain."""
+        cls = registry.lookup("gradients", name, "gradient")
+        return cls(
+            self.model,
+            self.prior,
+            rows,
+            rng,
+            map=self.coordinates.map,
+            anchor=self.anchor(cls.needs),
+        )
+
+    def always_computed(self, gradient):
+        """Rows that an estimator of that name computes at every step."""
+        anchor = self.anchor(registry.lookup("gradients", gradient, "gradient").needs)
+        return 0 if anchor is None else len(anchor.exact)
+
+    def bounds(self, hessian, scheme="", weight=None):
+        """The bounds of slopes and curvatures, with or without the matrix for all rows at once.
+
+        `weight` is 1 / (N p_j) of a scheme of that name that draws rows with unequal probabilities.
+        """
+        key = hessian, scheme
+        if key not in self.limits:
+            centre = self.coordinates.from_white(np.zeros(self.model.dim))
+            with one_blas_thread():
+                self.limits[key] = Bounds(
+                    self.model, self.prior, self.coordinates.map, centre, hessian, weight
+                )
+        return self.limits[key]
+
+    def anchor(self, needs):
+        """The anchor at the mode that an estimator needs, or None."""
+        if "anchor" not in needs:
+            return None
+        key = "curvature" in needs
+        if key not in self.anchors:
+            centre = self.coordinates.natural(self.coordinates.from_white(np.zeros(self.dim)))
+            self.anchors[key] = Anchor(self.model, centre, key)
+            if key:
+                exact = high_leverage(self.model, self.coordinates, self.anchors[key])
+                self.anchors[key] = self.anchors[key].with_exact(exact)
+        return self.anchors[key]

@@ -1,0 +1,115 @@
+"""Which coordinates suit a regression: whitened, walled, shrunk, dispersed or those of the sandwich."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sgmc.coordinates.densities import LONGEST_PULLED, Pulled, Quadratic
+from sgmc.coordinates.dispersion import dispersed_coordinates
+from sgmc.coordinates.maps import Affine, Scaling
+from sgmc.coordinates.sandwich import sandwich_coordinates, score_covariance
+from sgmc.coordinates.shrinkage import shrunk_coordinates
+from sgmc.coordinates.walls import walled_coordinates
+from sgmc.coordinates.whitening import coordinates, undo_centring
+from sgmc.errors import NotSupported
+from sgmc.fit.problem import ANY_MAP
+
+
+def chosen_coordinates(found, precondition, rotated, walls, settings):
+    """The coordinates that suit posterior and sampler.
+
+    Parameters
+    ----------
+    found : Found
+    precondition : {"dense", "diag", None}
+    rotated : bool
+        Whether the table will be rotated.
+    walls : list of Wall
+    settings : Settings
+    """
+    mode, priors, sampler = found.mode, found.priors, settings.sampler
+    back = undo_centring(found.model.dim, found.table.shift, priors.intercepts)
+    warped = precondition == "dense" and (
+        sampler is None or sampler.uses_gradient and not sampler.continuous
+    )
+    if settings.robust:
+        refuse_poles(priors)
+        V = score_covariance(found.model, mode.theta, found.table.weight)
+        where = sandwich_coordinates(mode, back, V, rotated, priors.auxiliary)
+    elif found.cavities and warped:
+        where = shrunk_coordinates(mode, back, found.cavities, priors.shrunk, rotated, priors.auxiliary)
+    elif walls and warped:
+        where = walled_coordinates(
+            mode,
+            back,
+            walls,
+            found.terms(mode.theta)[1],
+            priors.used,
+            priors.intercepts[0],
+            rotated,
+        )
+    elif found.power and precondition == "dense":
+        where = dispersed_coordinates(mode, back, priors.auxiliary, found.power)
+    else:
+        where = coordinates(mode, back, precondition, rotated, priors.auxiliary)
+    if sampler is not None and sampler.sticky and where.map is not None:  # zero is zero
+        where = replace(
+            where, map=Scaling(np.zeros(len(mode.theta)), 1 / np.sqrt(np.diag(mode.precision)))
+        )
+    if (
+        found.model.width > 1
+        and settings.precondition == "mode"
+        and sampler is not None
+        and sampler.refusal(where.map)
+    ):
+        where = coordinates(
+            mode, back, None if sampler.refusal(ANY_MAP) else "diag", False, priors.auxiliary
+        )
+    return where
+
+
+def refuse_poles(priors):
+    """NotSupported where the sandwich is asked for under a horseshoe."""
+    if len(priors.shrunk):
+        raise NotSupported(
+            "cov_type='robust' under a horseshoe prior, whose posterior has no Gaussian to give a "
+            "covariance to; use another prior, or cov_type='nonrobust'"
+        )
+
+
+def preconditioner(d, settings):
+    """ "dense", "diag" or None from ``precondition=``, for d parameters; "mode" is dense where d^3
+    work and d^2 memory allow.
+    """
+    wide = d > LONGEST_PULLED
+    if settings.robust and wide:
+        raise NotSupported(
+            f"cov_type='robust' with {d} parameters: at most {LONGEST_PULLED}; leave "
+            "cov_type='nonrobust'"
+        )
+    if settings.sampler is not None and settings.sampler.sticky:
+        if settings.precondition == "dense":
+            raise NotSupported(
+                f"precondition='dense' with {settings.sampler.name}: in mixtures of coefficients "
+                "zero is no place to stay at; use 'diag', or None"
+            )
+        return "diag" if settings.precondition == "mode" else settings.precondition
+    if settings.precondition == "mode":
+        return "diag" if wide else "dense"
+    if settings.precondition == "dense" and wide:
+        raise NotSupported(
+            f"precondition='dense' with {d} parameters: at most {LONGEST_PULLED}; use 'diag'"
+        )
+    return settings.precondition
+
+
+def rotated_prior(prior, diagonal, terms, where):
+    """The prior as a function of y: phi = origin + L y.
+
+    Gaussian ones are diagonal there if L whitens at the mode.
+    """
+    L = where.L
+    if not diagonal:
+        return Pulled(prior, Affine(where.origin, L))
+    _, gradient, precision = terms(where.origin)
+    return Quadratic(np.einsum("jk,jl,lk->k", L, precision, L, optimize=True), -L.T @ gradient)

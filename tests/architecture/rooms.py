@@ -1,0 +1,85 @@
+"""The rooms of the package: what belongs in each, and what it may import.
+
+A new thing goes into the room whose line describes it.  A file may import the rooms named in its
+room's line, and files of its own room unless the room is one of LEAVES.  The table is complete:
+there are no exceptions to it.
+"""
+
+BELOW = "errors version arguments priors core registry"  # what nearly every room stands on
+
+# room: (what belongs there, what it may import)
+TABLE = {
+    "errors": ("every exception and warning", ""),
+    "version": ("the version", ""),
+    "arguments": ("every check of an argument; the table of fit keywords", "errors"),
+    "priors": ("prior specifications, as users write them", "errors arguments"),
+    "core": (
+        "contracts that all rooms share, storage, random streams, the loop over steps",
+        "errors arguments",
+    ),
+    "registry": ("names to classes", "errors arguments core"),
+    "subsampling": ("a file per scheme that draws the rows of a mini-batch", "errors core"),
+    "gradients": ("a file per gradient estimator", "errors core"),
+    "coordinates": (
+        "from a posterior to sampler coordinates: maps, constraints, metrics, modes, priors",
+        BELOW + " subsampling gradients",
+    ),
+    "samplers/bases": ("what several samplers share", "errors core coordinates"),
+    "samplers": ("a file per family of dynamics", "errors core coordinates samplers/bases"),
+    "diagnostics": ("numbers from plain arrays of draws and scores", "errors arguments"),
+    "formula": ("formulas and tables to designs and outcomes", "errors arguments"),
+    "datasets": ("data sets by name", "errors arguments"),
+    "plots": ("figures from plain arrays", "errors arguments diagnostics"),
+    "fit": (
+        "from a problem to draws: settings, pilot, plan; `run`: chains, checkpoints, progress",
+        BELOW + " subsampling gradients coordinates samplers/bases samplers",
+    ),
+    "results": (
+        "what a fit gives back; `report`: summary, verdict, warnings",
+        BELOW + " subsampling coordinates diagnostics formula plots fit",
+    ),
+    "tuning": ("races of samplers' settings", BELOW + " diagnostics plots fit results"),
+    "models/bases": (
+        "the base of models that are not regressions, for the package's own and users'",
+        BELOW + " subsampling coordinates diagnostics fit results tuning",
+    ),
+    "models/regression/bases": (
+        "the base of families, and of their compiled models",
+        BELOW + " coordinates",
+    ),
+    "models/regression": (
+        "regressions: data, posterior, results",
+        BELOW + " coordinates diagnostics formula fit results tuning models/regression/bases",
+    ),
+    "models/regression/families": (
+        "a file per family: compiled model, outcomes, class; the verb comes by itself",
+        BELOW + " models/regression models/regression/bases",
+    ),
+}
+MODEL = BELOW + " coordinates samplers samplers/bases diagnostics formula fit results models/bases"
+TABLE |= {
+    f"models/{name}": (f"{what}: model, compiled kernels, data, results", MODEL)
+    for name, what in {
+        "factorization": "matrix factorisation (BPMF, PPMF)",
+        "hmm": "sequences (HMM, LinearGaussian)",
+        "ica": "independent components",
+        "lda": "topics",
+        "mixture": "mixtures",
+        "network": "neural networks",
+        "user": "users' models in JAX or compiled; the check of a model",
+    }.items()
+}
+TABLE |= {
+    "sklearn": ("estimators for scikit-learn", BELOW + " models/regression/families"),
+    "api": (
+        "verbs, command line, public names",
+        BELOW + " datasets fit results tuning models/bases models/regression models/user",
+    ),
+    "": ("the package itself: its names, loaded at first use", "version core api"),
+}
+
+# rooms of leaves: a file imports no other file of its room
+LEAVES = ("subsampling", "gradients", "samplers", "models/regression/families")
+
+# rooms that are entered by the front door only: others import the names that it exports
+DOORS = {"fit": ("tuning",)}

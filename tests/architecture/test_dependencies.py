@@ -1,0 +1,98 @@
+"""Who may import whom: the table of rooms holds for every file, and nothing imports in a circle."""
+
+import sys
+
+import pytest
+
+from .rooms import DOORS, LEAVES, TABLE
+from .sources import PACKAGE, SOURCES, cython_imports, imports, lazy, module_name, room_of
+
+CORE = {"numpy", "libc", "cython", "cpython", "threadpoolctl"} | set(sys.stdlib_module_names)
+
+
+def name_of(path):
+    """Return a readable name of a file for a test."""
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def own(path):
+    """Return the names of the package that a file imports, without its own."""
+    ours = {name for name in imports(path) if name.split(".")[0] == "sgmc"}
+    return sorted(ours - {module_name(path), "sgmc", "sgmc._names"})
+
+
+def test_the_reading_of_imports_sees_them():
+    known = imports(PACKAGE / "samplers" / "mala.pyx")
+    assert {"sgmc.core.contract", "sgmc.core.spec", "numpy", "libc.math"} <= known
+    leaf = PACKAGE / "models" / "regression" / "families" / "logit.pyx"
+    assert {"sgmc.core.contract", "sgmc.models.regression.bases.glm"} <= imports(leaf)
+    summary = PACKAGE / "results" / "report" / "summary.py"
+    assert "statsmodels.iolib.table" in imports(summary)
+    assert cython_imports("from sgmc.core.rng cimport (Rng,\n    seed)\ncimport numpy as np") == {
+        "sgmc.core.rng",
+        "numpy",
+    }
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_a_file_imports_what_its_room_may(path):
+    room = room_of(module_name(path))
+    allowed = {room, *TABLE[room][1].split()}
+    wrong = [name for name in own(path) if room_of(name) not in allowed]
+    assert wrong == [], f"{name_of(path)} of room {room!r} imports {wrong}; see rooms.py"
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in SOURCES if room_of(module_name(p)) in LEAVES], ids=name_of
+)
+def test_a_leaf_imports_no_sibling(path):
+    room = room_of(module_name(path))
+    assert [name for name in own(path) if room_of(name) == room] == []
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_front_doors(door):
+    inside = f"sgmc.{door}."
+    for path in SOURCES:
+        if room_of(module_name(path)) in DOORS[door]:
+            assert [name for name in own(path) if name.startswith(inside)] == [], path
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in SOURCES if room_of(module_name(p)) == "core"], ids=name_of
+)
+def test_the_core_needs_numpy_alone(path):
+    assert {name.split(".")[0] for name in imports(path)} - CORE - {"sgmc"} == set()
+
+
+def test_the_table_names_rooms_that_are_there():
+    assert all((PACKAGE / room).is_dir() or (PACKAGE / f"{room}.py").is_file() for room in TABLE)
+    assert {room for _, allowed in TABLE.values() for room in allowed.split()} <= set(TABLE)
+    folders = {path.parent.relative_to(PACKAGE).as_posix() for path in SOURCES}
+    assert all(room_of(f"sgmc.{folder.replace('/', '.')}") for folder in folders - {"."})
+
+
+def test_the_table_descends():
+    """Each room imports only rooms above its own line: the table is an order, not just a graph."""
+    lines = list(TABLE)
+    for room, (_, allowed) in TABLE.items():
+        assert [one for one in allowed.split() if lines.index(one) >= lines.index(room)] == [], room
+
+
+def test_no_circles():
+    graph = {}
+    for path in SOURCES:
+        names = [name for name in own(path) if not lazy(path, name)]
+        graph.setdefault(module_name(path), set()).update(names)
+    done, walking = set(), []
+
+    def visit(name):
+        assert name not in walking, " -> ".join([*walking[walking.index(name) :], name])
+        if name not in done:
+            walking.append(name)
+            for other in sorted(graph.get(name, set()) - {name}):
+                visit(other)
+            done.add(walking.pop())
+
+    for name in sorted(graph):
+        visit(name)

@@ -1,0 +1,79 @@
+"""What an import costs, what is public, and what an unbuilt source tree answers."""
+
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+
+import pytest
+
+import sgmc
+
+from .sources import PACKAGE
+
+HEAVY = {
+    "pandas",
+    "scipy",
+    "statsmodels",
+    "matplotlib",
+    "arviz_stats",
+    "patsy",
+    "tqdm",
+    "pooch",
+    "sklearn",
+    "narwhals",
+    "polars",
+    "pyarrow",
+}
+
+
+def python(code, **how):
+    """Run code in a fresh interpreter outside the source tree."""
+    return subprocess.run(
+        [sys.executable, "-c", code], text=True, capture_output=True, timeout=60, **how
+    )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sgmc",
+        "import sgmc; sgmc.normal(0, 1); sgmc.MALA(); sgmc.errors; sgmc.registry",
+        "import sgmc; dir(sgmc); sgmc.__all__",
+    ],
+)
+def test_an_import_loads_nothing_heavy(code):
+    done = python(f"{code}\nimport sys; print(*sorted(m for m in sys.modules if '.' not in m))")
+    assert done.returncode == 0, done.stderr
+    assert HEAVY & set(done.stdout.split()) == set()
+
+
+@pytest.mark.parametrize("name", sgmc.__all__)
+def test_public_names_resolve_and_have_docstrings(name):
+    value = getattr(sgmc, name)
+    assert len(inspect.getdoc(value)) > 20
+    if inspect.isclass(value) or inspect.isfunction(value):
+        assert value.__module__.startswith("sgmc") and name in dir(sgmc)
+
+
+def test_unknown_public_names():
+    with pytest.raises(AttributeError, match="module 'sgmc' has no attribute 'logti'"):
+        sgmc.logti
+    assert len(set(sgmc.__all__)) == len(sgmc.__all__)
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S*", sgmc.__version__)
+
+
+def test_a_source_tree_that_is_not_built_says_so(tmp_path):
+    for path in PACKAGE.rglob("*.py"):
+        target = tmp_path / path.relative_to(PACKAGE.parent)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
+    assert not list(tmp_path.rglob(f"*{sysconfig.get_config_var('EXT_SUFFIX')}"))
+    done = python("import sgmc", cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 1
+    message = done.stderr.split("ImportError: ")[1].strip().split("\n")
+    assert len(message) == 2 and "not built" in message[0] and "pip install ." in message[1]
+    assert "During handling" not in done.stderr

@@ -1,0 +1,78 @@
+"""Constants: one name, one meaning, one place."""
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import sgmc
+
+PACKAGE = Path(sgmc.__file__).parent
+# constants at the start of a line, and members of an enum
+PLAIN = re.compile(
+    r"^(?:cdef (?:double|int|Py_ssize_t) )?((?:[A-Z][A-Z0-9_]{2,}, )*[A-Z][A-Z0-9_]{2,}) = (.+)$"
+)
+MEMBER = re.compile(r"^    ([A-Z][A-Z0-9_]{2,}) = (.+)$")
+NUMBERS = re.compile(r"[-+*/<(), \d.e_]+")
+
+
+def constants(text):
+    """(name, value) of the numeric constants that the text of a module defines."""
+    found, within = [], False
+    for line in text.splitlines():
+        line = line.split("#")[0].rstrip()
+        if line and not line.startswith(" "):
+            within = line.startswith("cdef enum")
+        match = PLAIN.match(line) or (within and MEMBER.match(line))
+        if match and NUMBERS.fullmatch(match[2]) and re.search(r"\d", match[2]):
+            names, values = match[1].split(", "), eval(match[2])  # digits and operators alone
+            found += zip(names, values if len(names) > 1 else [values])
+    return found
+
+
+def repeated(sources):
+    """Names that several modules define: {name: [(module, value), ...]}.
+
+    Parameters
+    ----------
+    sources : dict of str
+        Texts by path; a pyx file and its pxd file are one module.
+    """
+    places = defaultdict(set)
+    for path, text in sources.items():
+        for name, value in constants(text):
+            places[name].add((path.rsplit(".", 1)[0], value))
+    return {name: sorted(where) for name, where in places.items() if len(where) > 1}
+
+
+def test_no_constant_is_defined_twice():
+    """The same value in two modules is a copy, another value another meaning."""
+    sources = {
+        path.relative_to(PACKAGE).as_posix(): path.read_text()
+        for path in PACKAGE.rglob("*.p*")
+        if path.suffix in (".py", ".pyx", ".pxd") and not path.name.startswith("_")
+    }
+    assert len(sources) > 100
+    assert repeated(sources) == {}
+
+
+@pytest.mark.parametrize(
+    "one, other, found",
+    [
+        ("MOST = 50", "MOST = 50  # numbers", True),
+        ("MOST = 50", "cdef double MOST = 60.0", True),
+        ("MOST = 50", "cdef enum:\n    LEAST = 1\n    MOST = 50", True),
+        ("FEW, MOST = 1, 1 << 20", "MOST = 10**6", True),
+        ("MOST = 50", "LEAST = 50", False),
+        ("MOST = 50", "from a import MOST\nFEW = MOST", False),
+        ("MOST = 50", "cdef double MOST = limits.MOST", False),
+        ("MOST = 50", "def f():\n    MOST = 50", False),
+    ],
+)
+def test_copies_are_found(one, other, found):
+    assert bool(repeated({"a.py": one, "b.pyx": other})) is found
+
+
+def test_a_module_and_its_declarations_are_one():
+    assert repeated({"a.pyx": "MOST = 50", "a.pxd": "cdef enum:\n    MOST = 50"}) == {}
