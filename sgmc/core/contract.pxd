@@ -9,7 +9,8 @@ from libc.stdint cimport int64_t
 
 from sgmc.core.bounds cimport Bounds
 from sgmc.core.rng cimport (
-    Rng, next_below, next_exponential, next_uniform, normal_fill, partial_shuffle, uniform_fill,
+    Rng, bitgen_t, next_below, next_exponential, next_uniform, normal_fill, partial_shuffle,
+    uniform_fill,
 )
 from sgmc.core.target cimport (
     OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows,

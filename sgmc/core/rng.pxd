@@ -1,5 +1,13 @@
-from libc.stdint cimport uint64_t
-from numpy.random cimport bitgen_t
+from libc.stdint cimport uint32_t, uint64_t
+
+# numpy's own pxd files declare it too, but who cimports them compiles all of numpy's types with it
+cdef extern from "numpy/random/bitgen.h":
+    ctypedef struct bitgen_t:
+        void *state
+        uint64_t (*next_uint64)(void *state) noexcept nogil
+        uint32_t (*next_uint32)(void *state) noexcept nogil
+        double (*next_double)(void *state) noexcept nogil
+        uint64_t (*next_raw)(void *state) noexcept nogil
 
 cdef enum:
     BUFFER = 256                  # normals (or uniforms) made at a time for small requests

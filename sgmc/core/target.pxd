@@ -7,9 +7,7 @@
 # once, when its owner is made, and is never resized, replaced or released while the owner lives.  A
 # pointer passed to a function is valid until the function returns: copy what must last, and pass a
 # copy, never a view of it, to Python.  There is no &a[0] of an empty array: pass NULL.
-from numpy.random cimport bitgen_t
-
-from sgmc.core.rng cimport Rng
+from sgmc.core.rng cimport Rng, bitgen_t
 
 cdef enum:
     OK = 0

@@ -1,5 +1,5 @@
 # Random numbers from a chain's stream, for laws that `rng` has none of.
-from numpy.random cimport bitgen_t
+from sgmc.core.rng cimport bitgen_t
 
 # one at a time; `rng.normal_fill` for many
 cdef double normal_variate(bitgen_t *bits) noexcept nogil

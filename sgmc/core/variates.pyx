@@ -4,9 +4,8 @@ parts of theta from conditional laws.
 import numpy as np
 
 from libc.math cimport M_PI, cos, exp, fabs, floor, lgamma, log, pow, sqrt
-from numpy.random cimport bitgen_t
 
-from sgmc.core.rng cimport Rng
+from sgmc.core.rng cimport Rng, bitgen_t
 
 cdef double MAX_SEARCHED_MEAN = 10         # means up to which probabilities are added up one by one
 

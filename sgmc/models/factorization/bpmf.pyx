@@ -5,7 +5,7 @@ import numpy as np
 
 from libc.math cimport M_PI, lgamma, log, sqrt
 from libc.string cimport memset
-from numpy.random cimport bitgen_t
+from sgmc.core.rng cimport bitgen_t
 
 from sgmc.core.contract cimport OK, Batch, Prior, Scratch, next_tile
 from sgmc.models.factorization.products cimport Entry, add_products, products
