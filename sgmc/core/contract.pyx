@@ -174,9 +174,7 @@ cdef class Gradient:
         return self.model.refresh(x, &self.scratch) if self.model.refreshes else OK
 
     def state(self):
-        """What later estimates depend on besides the random stream:
-        the subsampler's state (and a leaf's tables).
-        """
+        """What later estimates depend on besides the random stream."""
         return {"rows": self.rows.state(), "touched": self.touched}
 
     def set_state(self, state):
@@ -186,9 +184,7 @@ cdef class Gradient:
 
 
 cdef Py_ssize_t choose(Gradient g, Rng rng, const Batch **runs) except -1 nogil:
-    """Draw a batch, and let its first rows come from memory while prior and known part are
-    computed.
-    """
+    """Draw a batch, and fetch its first rows while prior and known part are computed."""
     cdef Py_ssize_t n_runs = g.rows.draw(rng, runs)
     g.fetch(runs[0])
     return n_runs
@@ -196,9 +192,7 @@ cdef Py_ssize_t choose(Gradient g, Rng rng, const Batch **runs) except -1 nogil:
 
 cdef int sample(Gradient g, const double *theta, const Batch *runs, Py_ssize_t n_runs, double *grad,
                 double *sd) except -1 nogil:
-    """grad += scaled, corrected row gradients of a batch;
-    sd from their squares, stratum by stratum.
-    """
+    """grad += scaled, corrected row gradients of a batch; sd from their squares by stratum."""
     cdef Py_ssize_t k, j, seen = 0
     cdef double *part = grad
     cdef double *square = NULL
@@ -225,9 +219,7 @@ cdef int sample(Gradient g, const double *theta, const Batch *runs, Py_ssize_t n
 
 cdef int add_tiles(Gradient g, const double *theta, const Batch *run, double *part,
                    double *square) except -1 nogil:
-    """Score path: scores, minus control values, weighed, times the design;
-    X is read once a tile.
-    """
+    """Score path: scores minus control values, weighted, times X, which is read once per tile."""
     cdef Batch tile
     cdef Py_ssize_t at = 0, w = g.model.width
     cdef double *r = &g.residual[0]
@@ -244,9 +236,7 @@ cdef int add_tiles(Gradient g, const double *theta, const Batch *run, double *pa
 
 
 cdef void fetch_listed(Gradient g, const Batch *run, Py_ssize_t at) noexcept nogil:
-    """Let the first rows of the next tile of a list come from memory;
-    neighbours need no such hint.
-    """
+    """Fetch the first rows of the next tile of a list; neighbours need no such hint."""
     cdef Batch tile
     if run.rows != NULL and next_tile(run, g.model.tile, &at, &tile):
         g.fetch(&tile)
@@ -255,8 +245,7 @@ cdef void fetch_listed(Gradient g, const Batch *run, Py_ssize_t at) noexcept nog
 cdef int add_rows(Gradient g, const double *theta, const Batch *run, double *part,
                   double *square) except -1 nogil:
     """Models without scores: the batch at once, or row by row where rows are remembered or squares
-    wanted that it does not sum up.
-    """
+    wanted that it does not sum up."""
     cdef Batch row
     cdef Py_ssize_t at = 0, j
     while (square != NULL and g.plain and g.model.squares and next_tile(run, g.model.tile, &at,
@@ -275,9 +264,7 @@ cdef int add_rows(Gradient g, const double *theta, const Batch *run, double *par
 
 
 cdef int one_row(Gradient g, const double *theta, const Batch *row) except -1 nogil:
-    """single = scale w_i (dlog p_i - c_i) for a batch of one row;
-    what is remembered is dlog p_i itself.
-    """
+    """single = scale w_i (dlog p_i - c_i) for a batch of one row; dlog p_i is remembered."""
     cdef Batch plain = row[0]
     plain.scale, plain.weight = 1, NULL
     memset(&g.single[0], 0, g.model.dim * sizeof(double))
@@ -308,8 +295,7 @@ cdef void close_stratum(Gradient g, Py_ssize_t m, double fpc, double *grad,
 cdef int sample_slope(Gradient g, const double *theta, const double *v, const Batch *runs,
                       Py_ssize_t n_runs, double *mean, double *var, double *grad) except -1 nogil:
     """mean += v . (scaled, corrected row gradients of a batch); var of that sum, stratum by
-    stratum; grad (or NULL) += their sum.
-    """
+    stratum; grad (or NULL) += their sum."""
     cdef Batch tile
     cdef Py_ssize_t k, i, at
     cdef double total = 0, square = 0, slope
@@ -337,8 +323,7 @@ cdef int sample_slope(Gradient g, const double *theta, const double *v, const Ba
 cdef int tile_slopes(Gradient g, const double *theta, const double *v, const Batch *tile,
                      double *grad) except -1 nogil:
     """residual_i = scale w_i v . (dlog p_i - c_i) for the rows of a tile (one row for models
-    without scores); grad as above.
-    """
+    without scores); grad as above."""
     cdef Py_ssize_t i, k, j, w = g.model.width
     cdef double *r = &g.residual[0]
     cdef double *eta = &g.work[0]
@@ -376,9 +361,7 @@ cdef class Sampler:
         self.step_size = step_size
 
     def plan_warmup(self, steps):
-        """Say how many steps warmup will have, before the first;
-        for samplers that learn in windows.
-        """
+        """Set the number of warmup steps, before the first, for samplers that learn in windows."""
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
         return OK

@@ -1,6 +1,4 @@
-"""Base classes of what is sampled: defaults that hold for every leaf,
-and refusals for what a leaf must write.
-"""
+"""Base classes of what is sampled: defaults for every leaf, refusals for what it must write."""
 import numpy as np
 
 from libc.string cimport memcpy
@@ -59,10 +57,7 @@ cdef Batch all_rows(Py_ssize_t n) noexcept nogil:
     cdef Batch b
     b.m = n
     b.start = b.stratum = 0
-    b.rows = NULL
-    b.weight = NULL
-    b.scale = 1
-    b.fpc = 0
+    b.rows, b.weight, b.scale, b.fpc = NULL, NULL, 1, 0
     return b
 
 
@@ -72,18 +67,14 @@ cdef void fetch_rows(const Batch *b, const void *table, Py_ssize_t bytes) noexce
 
 
 cdef void fetch_next(const Batch *tile, const void *table, Py_ssize_t bytes) noexcept nogil:
-    """Start to load the neighbours that follow a tile;
-    a hint that may reach beyond the table's end.
-    """
+    """Prefetch the neighbours that follow a tile; it may reach beyond the table's end."""
     if tile.rows == NULL:
         simd.fetch(table, bytes, tile.start + tile.m, tile.m, NULL)
 
 
 cdef const double *last_predictors(Model model, const double *theta, const Batch *tile,
                         Scratch *s) except NULL nogil:
-    """Scratch.eta after `scores` of a tile; for a model that does not tell, computed after the tile
-    of scores in work.
-    """
+    """Scratch.eta after `scores` of a tile; where a model sets none, computed behind the scores."""
     cdef Scratch inner = s[0]
     if s.eta != NULL:
         return s.eta
@@ -98,9 +89,7 @@ cdef Py_ssize_t row_of(const Batch *b, Py_ssize_t i) noexcept nogil:
 
 
 cdef Py_ssize_t scratch_size(Model model) noexcept nogil:
-    """Doubles that serve any call on a model:
-    its own work and a tile of scores and curvatures on top.
-    """
+    """Doubles that serve any call on a model: its work, and a tile's scores and curvatures."""
     return model.work_size() + model.tile * (model.width + model.width * model.width) + 1
 
 
@@ -144,9 +133,7 @@ cdef class Model:
     unbounded = "it declares no bound of its curvature"
 
     def units(self, theta):
-        """Distances in a row's predictors over which its curvatures change by a factor of up to e,
-        an array (width,).
-        """
+        """Distances in predictors over which curvatures change by a factor of up to e, (width,)."""
         return np.ones(self.width)
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
@@ -209,21 +196,16 @@ cdef class Model:
         return OK
 
     def metric(self, gradient, start, rows=None):
-        """The model's own `Metric`, for the chain that a Gradient belongs to and that begins at
-        `start`.
+        """The model's own `Metric`, for a Gradient's chain that begins at `start`.
 
-        It may look at `rows` rows at each place (0: as many as it thinks fit), or at all of them
-        (None).
+        It may use `rows` rows at each place (0: as many as suit it), or all of them (None).
         """
         raise NotSupported(f"{type(self).__name__} has no position-dependent metric; use another "
                            "sampler, such as 'mala'")
 
     def row_bounds(self):
-        """Largest |score| and |curvature| of each row anywhere, two arrays (n,),
-        for models with one score a row.
-
-        They are `score_bound` and `curvature_bound` times the rows' weights.
-        """
+        """Largest |score| and |curvature| of each row, (n,) each, for models with one score a row:
+        `score_bound` and `curvature_bound` times the rows' weights."""
         raise NotSupported(f"{type(self).__name__} has no bounds for the rates of events: "
                            f"{self.unbounded}")
 
@@ -303,9 +285,7 @@ cdef class Metric:
         raise NotImplementedError("log_density")
 
     def state(self):
-        """What was settled where the chain began; nothing,
-        for metrics that depend on the place alone.
-        """
+        """What was fixed where the chain began: nothing, where only the place matters."""
         return {}
 
     def set_state(self, state):
@@ -313,9 +293,7 @@ cdef class Metric:
 
 
 cdef class Subsampler:
-    """Which rows enter an estimate; see target.pxd.
-
-    Built with (n, m), or with (n, m, shared) where it has needs.
+    """Which rows enter an estimate; see target.pxd.  Made by (n, m), with needs (n, m, shared).
 
     Attributes
     ----------
@@ -342,15 +320,11 @@ cdef class Subsampler:
         raise NotImplementedError("draw")
 
     def set_design_effect(self, effect):
-        """Multiply variances by `effect` (one number a coordinate),
-        the scheme's departure from simple sampling.
-        """
+        """Multiply variances by `effect`, a number per coordinate: the scheme's design effect."""
         self.design_effect = None if effect is None else np.array(effect, dtype=float)
 
     def state(self):
-        """What a later draw depends on besides the random stream: nothing,
-        for memoryless schemes.
-        """
+        """What a later draw depends on besides the random stream: for many schemes nothing."""
         return {}
 
     def set_state(self, state):
@@ -381,10 +355,8 @@ cdef class Anchor:
         self.scores = np.empty(model.n * w)
         self.curvature = np.empty(model.n * w * w if curvature else 0)
         self.predictors = np.empty(model.n * w if curvature else 0)
-        rows = model.dim if curvature else 0
-        self.hessian = np.zeros((rows, rows))
-        s.work = &work[0]
-        s.bits, s.eta = NULL, NULL
+        self.hessian = np.zeros((model.dim, model.dim) if curvature else (0, 0))
+        s.work, s.bits, s.eta = &work[0], NULL, NULL
         if w == 0 and curvature:
             raise NotImplementedError("this model has no curvatures")
         with nogil:
@@ -412,10 +384,9 @@ cdef class Anchor:
     def with_exact(self, rows):
         """This anchor with such rows to be always computed; it shares the arrays."""
         cdef Anchor other = Anchor.__new__(Anchor)
-        other.n, other.centre = self.n, self.centre
-        other.full, other.hessian = self.full, self.hessian
+        other.n, other.centre, other.full = self.n, self.centre, self.full
         other.scores, other.predictors = self.scores, self.predictors
-        other.curvature = self.curvature
+        other.curvature, other.hessian = self.curvature, self.hessian
         mark(other, rows)
         return other
 

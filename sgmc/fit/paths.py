@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.samplers.bases.paths import Path
 from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError, BoundError, NotSupported
 from sgmc.fit import plan as planning
 from sgmc.fit.rows import scheme, shared_rows
 from sgmc.fit.spike_and_slab import release_rates
+from sgmc.samplers.bases.paths import Path
 
 WARMUP_DRAWS = 100  # autocorrelation times of warmup, as the sampler expects them
 LEAST_WARMUP = 1000  # events

@@ -3,11 +3,11 @@
 import numpy as np
 
 from sgmc import registry
+from sgmc.core.blas import one_blas_thread
 from sgmc.core.bounds import reach
 from sgmc.core.expansion import row_noise, row_sizes
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
-from sgmc.core.blas import one_blas_thread
 from sgmc.fit.pilot import PILOT_ROWS, draws_of_laplace
 from sgmc.subsampling.uniform import Everything
 

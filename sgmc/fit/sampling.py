@@ -1,130 +1,24 @@
 """A fit from a problem to draws: pilot, plan, chains."""
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc import registry
+from sgmc.core.blas import one_blas_thread
 from sgmc.core.engine import Chain
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.arguments.arrays import shaped
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit import paths, unbounded_paths
+from sgmc.fit import paths
 from sgmc.fit import plan as planning
-from sgmc.core.blas import one_blas_thread
+from sgmc.fit.decision import check_init, decide, planned
+from sgmc.fit.fitted import Fit
+from sgmc.fit.noise import noise_of_plan
+from sgmc.fit.rows import shared_rows, subsampler
 from sgmc.fit.run.batches import BatchSearch, largest
 from sgmc.fit.run.chains import Watch, run_chains
 from sgmc.fit.run.checkpoint import Checkpoint, compare, mark, read
 from sgmc.fit.run.facts import facts_of
-from sgmc.fit.noise import noise_of, noise_of_plan
-from sgmc.fit.pilot import (
-    PAIRS,
-    PILOT_ROWS,
-    SHAPE_PAIRS,
-    SINGLE_ROWS,
-    draws_of_laplace,
-    pilot,
-    pilot_rows,
-)
-from sgmc.fit.rows import shared_rows, subsampler
 from sgmc.subsampling.uniform import Everything
-
-
-@dataclass
-class Fit:
-    """What a fit leaves behind.
-
-    Attributes
-    ----------
-    problem : Problem
-    plan : Plan
-    pilot : Pilot
-    x : array (chain, draw, d)
-        Kept draws in sampler coordinates.
-    weights : array (draw,) or None
-        Langevin times of the steps at which draws were kept, where steps vary.
-    run : Run
-    chains : list of ChainFacts
-        Of all chains that ran, also of one whose draws were left out.
-    noise : GradientNoise
-    seconds : float
-        In all sessions.
-    settings : Settings
-    states : list of dict
-        Of the chains, to continue from.
-    concerns : list of SGMCWarning
-    recorders : list of Recorder
-        Of the chains.
-    paths : list of Travelled or None
-        Of the chains of samplers in continuous time.
-    """
-
-    problem: object
-    plan: object
-    pilot: object
-    x: np.ndarray
-    weights: np.ndarray | None
-    run: object
-    chains: list
-    noise: object
-    seconds: float
-    settings: object
-    states: list
-    concerns: list
-    recorders: list
-    paths: list | None = None
-
-    @property
-    def langevin_time(self):
-        """h of the steps at which draws were kept, in whitened coordinates; where they vary, the
-        mean that the weights give.
-        """
-        if self.weights is None:
-            return self.plan.langevin_time
-        return self.plan.max_precision * float((self.weights**2).sum() / self.weights.sum())
-
-    @property
-    def threshold(self):
-        """alpha of Welling & Teh (2011, eq. 10) at the first draw that was kept."""
-        first = (
-            self.plan.langevin_time
-            if self.weights is None
-            else self.plan.max_precision * float(self.weights[0])
-        )
-        return self.plan.spec.noise_ratio(first, self.noise.widest)
-
-    @property
-    def kept_step(self):
-        """The step at which draws were kept, in the sampler's own units; where they vary,
-        that of the mean time.
-        """
-        return self.plan.spec.from_langevin(self.langevin_time / self.plan.max_precision)
-
-    @property
-    def passes(self):
-        """Rows touched by all chains, over N."""
-        return sum(c.data_passes for c in self.chains)
-
-    @property
-    def acceptance(self):
-        """Share of all counted proposals that were accepted;
-        NaN for samplers without accept-reject.
-        """
-        proposed = sum(c.proposed for c in self.chains)
-        return sum(c.accepted for c in self.chains) / proposed if proposed else float("nan")
-
-    @property
-    def step_size(self):
-        """The first step, or where steps were adapted the mean of the chains'; NaN for samplers in
-        continuous time that hold nothing.
-        """
-        if self.plan.spec.continuous and not self.plan.spec.holds:
-            return float("nan")
-        adapted = self.plan.step_origin == "adapted"
-        return (
-            float(np.mean([c.step_size for c in self.chains])) if adapted else self.plan.schedule(0)
-        )
 
 
 def fit(problem, settings, begun, saved=None):
@@ -152,18 +46,6 @@ def fit(problem, settings, begun, saved=None):
         settings,
         begun,
         saved,
-    )
-
-
-def planned(problem, settings, spec, gradient, seen, reason=""):
-    """The plan of a sampler with a gradient, by what the pilot saw."""
-    known = noise_of(problem, gradient, settings, seen)
-    if spec.continuous and spec.exact:
-        return paths.plan(spec, gradient, settings, problem)
-    if spec.continuous:
-        return unbounded_paths.plan(spec, gradient, settings, known, problem)
-    return planning.plan(
-        spec, gradient, reason, settings, known, (problem.model.n, problem.dim), problem.coordinates
     )
 
 
@@ -233,96 +115,6 @@ def restore(problem, plan, settings, chains, steps, saved):
     ) if settings.checkpoint else None, earlier
 
 
-def decide(problem, settings, size):
-    """Sampler, gradient, reason and pilot."""
-    whole = settings.sampler is not None and not settings.sampler.minibatches
-    if whole and settings.gradient:
-        raise ArgumentError(
-            f"gradient={settings.gradient!r} does not apply to {settings.sampler.name}: it uses "
-            "all rows"
-        )
-    name = settings.gradient or getattr(settings.sampler, "estimator", "") or problem.least_noise
-    if not problem.coordinates.scaled:
-        return unscaled(settings.sampler, name)
-    rng = Rng(seed_sequence(settings.seed, "pilot", 1))
-    rests_on_shape = settings.sampler is not None and not settings.sampler.uses_gradient
-    z = draws_of_laplace(settings.seed, size[1], SHAPE_PAIRS if rests_on_shape else PAIRS)
-    shared = None if whole else shared_rows(problem, settings, name)
-    with one_blas_thread():
-        grouped = shared is not None and shared.groups is not None
-        rows = pilot_rows(
-            size[0],
-            settings.seed,
-            not problem.shuffled,
-            grouped,
-            PILOT_ROWS if problem.model.width else SINGLE_ROWS,
-        )
-        noisy = settings.sampler is None or settings.sampler.noisy
-        seen = pilot(
-            problem.gradient(name, Everything(size[0]), rng),
-            problem.coordinates,
-            z,
-            noisy,
-            shared,
-            rows,
-        )
-    if settings.sampler is not None:
-        return settings.sampler, name, "", seen
-    if settings.robust:
-        return (
-            registry.room("samplers")[planning.AUTO[0]](),
-            name,
-            "for the sandwich, to which no accept-reject step leads",
-            seen,
-        )
-    if len(problem.priors.shrunk):
-        return (
-            registry.room("samplers")[planning.AUTO[1]](),
-            name,
-            "for exactness: a horseshoe prior has a pole at zero",
-            seen,
-        )
-    stochastic, exact = (registry.room("samplers")[s]() for s in planning.AUTO)
-    spread = problem.coordinates.spread_of_logs
-    if spread > planning.SKEWED:  # a tail that draws of a Gaussian at the mode do not see
-        return (
-            exact,
-            name,
-            f"for exactness: the log of an auxiliary parameter has an sd of {spread:.2g}, "
-            "and is skewed",
-            seen,
-        )
-    noise = noise_of(problem, name, settings, seen)
-    return *planning.automatic(
-        stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size
-    ), seen
-
-
-def unscaled(sampler, gradient):
-    """Sampler, gradient, reason and no pilot,
-    where the posterior's scale is not known beforehand.
-    """
-    if sampler is None:
-        reason = "because its step adapts: the posterior's scale is not known beforehand"
-        return registry.room("samplers")[planning.AUTO[1]](), gradient, reason, None
-    if sampler.continuous:
-        raise NotSupported(
-            f"{sampler.name} needs the posterior's scale for its warmup, which is not known "
-            "beforehand here; use sampler='mala'"
-        )
-    if not sampler.uses_gradient:
-        raise NotSupported(
-            f"{sampler.name} draws from the Gaussian approximation at the mode, of which there is "
-            "none here; use sampler='mala'"
-        )
-    if sampler.estimator and gradient != sampler.estimator:
-        raise ArgumentError(
-            f"gradient={gradient!r} does not apply to {sampler.name}: it takes "
-            f"{sampler.estimator!r} alone"
-        )
-    return sampler, gradient, "", None
-
-
 def recorder(problem, plan, settings, draws):
     """Where the draws of a chain go."""
     return (
@@ -330,21 +122,6 @@ def recorder(problem, plan, settings, draws):
         if plan.spec.continuous
         else problem.recorder(draws, plan)
     )
-
-
-def check_init(settings, priors):
-    """Refuse a start that has not one number a parameter,
-    or none that is positive where the parameter is.
-    """
-    init, chains, d = settings.init, settings.chains, len(priors.names)
-    if init is None:
-        return
-    first = d - priors.auxiliary
-    last = f", {', '.join(priors.names[first:])} last" if priors.auxiliary else ""
-    shaped("init", init, (d,), (chains, d), advice=f"give one number for each parameter{last}")
-    for name, values in zip(priors.names[first:], init.T[first:]):
-        if np.min(values) <= 0:
-            raise ArgumentError(f"init: {name!r} is {np.min(values):g}; it must be positive")
 
 
 def build_chain(problem, plan, settings, k):

@@ -7,11 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 
 from sgmc import registry
-from sgmc.core.contract import Schedule
-from sgmc.core.schedules import Function
-from sgmc.core.spec import SamplerSpec
-from sgmc.errors import DataError, NotSupported
-from sgmc.coordinates import sandwich
 from sgmc.arguments.arrays import numeric
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.files import writable
@@ -21,6 +16,11 @@ from sgmc.arguments.names import texts
 from sgmc.arguments.numbers import positive, whole
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.signatures import refuse_unknown
+from sgmc.coordinates import sandwich
+from sgmc.core.contract import Schedule
+from sgmc.core.schedules import Function
+from sgmc.core.spec import SamplerSpec
+from sgmc.errors import DataError, NotSupported
 from sgmc.fit.run.checkpoint import read
 from sgmc.fit.run.progress import reporter
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sgmc.core.schedules import Constant
 from sgmc.arguments.messages import must_be
+from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError
 from sgmc.fit import paths
 from sgmc.fit import plan as planning

@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 import patsy
 
-from sgmc.formula.columns import codes_of, is_missing, plain
-from sgmc.formula.frames import as_frame
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError, FormulaError
+from sgmc.formula.chunks import COLUMN, Chunk, Gaps, evaluate
+from sgmc.formula.columns import codes_of, is_missing
+from sgmc.formula.frames import as_frame
 
 INTERCEPT = "Intercept"
-COLUMN = "column "  # marks, for patsy, a factor that is a column by itself
 
 
 class DesignSpec:
@@ -321,84 +321,3 @@ def _contrast(coding, levels):
     for level in levels:
         suffixes = [suffix.replace(repr(level), str(level)) for suffix in suffixes]
     return Contrast(coding.matrix, suffixes)
-
-
-class Chunk(dict):
-    """Some rows of the columns of a frame, each made when first asked for."""
-
-    def __init__(self, frame, rows):
-        super().__init__()
-        self.frame = frame
-        self.n_rows = len(rows)
-        # rows ascend: a slice makes no copy
-        whole = self.n_rows and rows[-1] - rows[0] == self.n_rows - 1
-        self.rows = slice(rows[0], rows[-1] + 1) if whole else rows
-
-    def __missing__(self, name):
-        self[name] = plain(self.frame[name], self.rows)
-        return self[name]
-
-
-class Gaps:
-    """Rows with something missing, and where."""
-
-    def __init__(self, n_rows, use=slice(None)):
-        self.used = np.zeros(n_rows, dtype=bool)
-        self.used[use] = True
-        self.missing = np.zeros(n_rows, dtype=bool)
-        self.counts = {}
-
-    def add(self, label, rows, gaps):
-        """Note which of `rows` lack `label`."""
-        gaps = gaps & self.used[rows]
-        if gaps.any():
-            self.missing[rows] |= gaps
-            self.counts[label] = self.counts.get(label, 0) + int(gaps.sum())
-
-    def complete(self):
-        """Positions of the rows in use that lack nothing."""
-        return np.flatnonzero(self.used & ~self.missing)
-
-    def check(self, on_missing):
-        """DataError where rows are missing against the user's wish, or no row is left."""
-        if not self.counts:
-            return
-        where = ", ".join(f"{label!r} ({count})" for label, count in self.counts.items())
-        if on_missing == "raise":
-            rows = "1 row has" if self.missing.sum() == 1 else f"{self.missing.sum()} rows have"
-            raise DataError(f"{rows} missing values, in {where}; missing='drop' leaves them out")
-        if len(self.complete()) == 0:
-            raise DataError(f"no row is complete: values are missing in {where}")
-
-
-def evaluate(code, functions, names, label):
-    """The value of an expression of the formula; FormulaError, naming it by its label,
-    where it has none.
-    """
-    # ``x -= 1`` would change it for others
-    names = {place: values.copy(deep=False) for place, values in names.items()}
-    try:
-        # the log of a negative number is missing; of zero, infinite and reported
-        with np.errstate(all="ignore"):
-            return eval(code, dict(functions), names)
-    except FormulaError:
-        raise
-    except Exception as error:
-        raise FormulaError(f"cannot evaluate {label!r}: {type(error).__name__}: {error}") from error
-
-
-class PatsyChunk(dict):
-    """What patsy's factors look up in a chunk: placeholders, and factors that are columns,
-    with their levels known.
-    """
-
-    def __init__(self, chunk, inputs, levels):
-        super().__init__()
-        self.chunk, self.inputs, self.levels = chunk, inputs, levels
-
-    def __missing__(self, key):
-        name = self.inputs[key.removeprefix(COLUMN)]
-        values, levels = self.chunk[name], self.levels.get(key)
-        if levels is None:
-            return values.copy(deep=False)
-        return pd.Categorical.from_codes(codes_of(values, levels, name), categories=levels)

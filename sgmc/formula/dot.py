@@ -16,10 +16,10 @@ from inspect import ismodule
 
 import patsy
 
-from sgmc.formula.columns import is_constant, kind, levels_of
-from sgmc.formula.transforms import FUNCTIONS
 from sgmc.arguments.choices import nearest
 from sgmc.errors import FormulaError
+from sgmc.formula.columns import is_constant, kind, levels_of
+from sgmc.formula.transforms import FUNCTIONS
 
 MAX_LEVELS = 50  # text with more levels stays out of the dot
 

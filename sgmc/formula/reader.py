@@ -10,6 +10,10 @@ import numpy as np
 import pandas as pd
 import patsy
 
+from sgmc.arguments import values
+from sgmc.arguments.choices import nearest, one_of
+from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, caller, warn
 from sgmc.formula import dot
 from sgmc.formula.columns import is_missing, kind, labels_of, levels_of, types_of
 from sgmc.formula.design import (
@@ -22,11 +26,7 @@ from sgmc.formula.design import (
 )
 from sgmc.formula.frames import as_frame
 from sgmc.formula.outcomes import OUTCOMES, counts
-from sgmc.arguments import values
-from sgmc.arguments.choices import nearest, one_of
-from sgmc.arguments.rows import same_index, same_length
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
-from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, caller, warn
+from sgmc.formula.subsets import aligned, subset_columns, subset_rows
 
 
 def caller_scope():
@@ -113,8 +113,8 @@ def read(
     used_elsewhere = [
         value for name, value in given.items() if isinstance(value, str) and name != "strata"
     ]
-    used_elsewhere += _subset_columns(subset, frame)
-    reader = _Reader(parsed, frame, vectors, _subset_rows(subset, frame), outcome)
+    used_elsewhere += subset_columns(subset, frame)
+    reader = _Reader(parsed, frame, vectors, subset_rows(subset, frame), outcome)
     return reader.table(used_elsewhere, missing)
 
 
@@ -356,26 +356,6 @@ def _factors(terms):
     return list(dict.fromkeys(factor for term in terms for factor in term.factors))
 
 
-def _aligned(argument, value, frame):
-    """An array argument as a Series of as many rows as the data."""
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise DataError(f"{argument} has masked values; fill them first")
-    series = (
-        value
-        if isinstance(value, pd.Series)
-        else pd.Series(np.asarray(value))
-        if np.ndim(value) == 1
-        else None
-    )
-    if series is None:
-        raise DataError(
-            f"{argument} must be a column name or one value a row, its shape is {np.shape(value)}"
-        )
-    same_length(argument, series, len(frame))
-    same_index(data=frame, **{argument: value})
-    return series
-
-
 def _vector(argument, value, frame):
     """Weights, offset, exposure or numbered strata as float64, NaN where missing."""
     if isinstance(value, str):
@@ -384,7 +364,7 @@ def _vector(argument, value, frame):
                 f"{argument}={value!r} is not a column of the data{nearest(value, frame.columns, 'columns are')}"
             )
         value = frame[value]
-    series = _aligned(argument, value, frame)
+    series = aligned(argument, value, frame)
     if argument == "strata":
         return labels_of(argument, series)
     if kind(series) not in ("number", "bool"):
@@ -398,36 +378,3 @@ _VALID = {
     "exposure": values.exposures,
     "strata": values.finite,
 }
-
-
-def _subset_columns(subset, frame):
-    if not isinstance(subset, str):
-        return []
-    return [subset] if subset in frame else dot.columns_named(subset, frame.columns)
-
-
-def _subset_rows(subset, frame):
-    """Rows of the subset, for `iloc`; a missing value in the mask leaves the row out, as in R."""
-    if subset is None:
-        return slice(None)
-    mask = subset
-    if callable(subset):
-        mask = subset(frame.copy(deep=False))  # columns that it adds or drops are not the user's
-    elif isinstance(subset, str):
-        mask = frame[subset] if subset in frame else _eval_subset(subset, frame)
-    mask = _aligned("subset", mask, frame)
-    if kind(mask) != "bool":
-        raise DataError(f"subset must be true or false in each row, not {mask.dtype}")
-    rows = np.flatnonzero(mask.to_numpy(dtype=bool, na_value=False))
-    if len(rows) == 0:
-        raise DataError(f"the subset has no row: it is false or missing in all {len(frame)} rows")
-    return rows
-
-
-def _eval_subset(subset, frame):
-    try:
-        return frame.eval(subset, engine="python")
-    except Exception as error:
-        raise DataError(
-            f"cannot evaluate subset={subset!r}: {type(error).__name__}: {error}"
-        ) from error

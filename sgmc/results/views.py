@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from sgmc.errors import ArgumentError
 from sgmc.arguments.arrays import numeric
 from sgmc.arguments.draws import mean_and_sd
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
+from sgmc.errors import ArgumentError
 
 MOST_PLOTS = 40
 

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 
 from sgmc import diagnostics
+from sgmc.arguments.seeds import entropy
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.sampling import planned, sample
-from sgmc.arguments.seeds import entropy
+from sgmc.fit.decision import planned
+from sgmc.fit.sampling import sample
 
 COMPARISON_SHARE = 4  # a quarter of the draws
 

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.numbers import whole
 from sgmc.core.engine import scores as estimates
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.arguments.numbers import whole
-from sgmc.arguments.choices import one_of
 from sgmc.results.outcomes.rows import evenly
 from sgmc.subsampling.block import Block
 from sgmc.subsampling.uniform import Everything, Uniform

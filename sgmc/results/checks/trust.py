@@ -4,9 +4,9 @@ and how the chains went.
 
 import pandas as pd
 
+from sgmc.arguments.numbers import whole
 from sgmc.diagnostics import convergence
 from sgmc.errors import ArgumentError
-from sgmc.arguments.numbers import whole
 from sgmc.results.checks import noise
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from sgmc.core.rng import seed_sequence
-from sgmc.diagnostics import convergence
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
+from sgmc.core.rng import seed_sequence
+from sgmc.diagnostics import convergence
 from sgmc.errors import ArgumentError, InfluenceWarning, warn
 from sgmc.results.outcomes.residuals import in_order
 from sgmc.results.outcomes.rows import evenly, fitted_rows

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.numbers import level, whole
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError
-from sgmc.arguments.numbers import level, whole
 from sgmc.results.outcomes.prediction import outcome_stream, simulated
 from sgmc.results.outcomes.rows import fitted_rows
 

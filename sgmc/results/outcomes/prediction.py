@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.numbers import level, whole
+from sgmc.arguments.seeds import entropy
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
-from sgmc.arguments.seeds import entropy
-from sgmc.arguments.numbers import level, whole
 from sgmc.results.outcomes.rows import need_trials, rows_of
 
 

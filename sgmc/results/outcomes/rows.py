@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.diagnostics import moments
-from sgmc.errors import ArgumentError, DataError
 from sgmc.arguments import values
 from sgmc.arguments.arrays import numeric, vector
-from sgmc.arguments.rows import for_rows, not_a_name, same_index, same_length
 from sgmc.arguments.names import same_order
+from sgmc.arguments.rows import for_rows, not_a_name, same_index, same_length
 from sgmc.arguments.tables import first_place, table
+from sgmc.diagnostics import moments
+from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.frames import pandas_or_same
 
 CELLS = 1 << 20  # rows x draws evaluated at a time

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 
-from sgmc.diagnostics import moments
-from sgmc.errors import ArgumentError
-from sgmc.results.parameters import contrasts
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
+from sgmc.diagnostics import moments
+from sgmc.errors import ArgumentError
+from sgmc.results.parameters import contrasts
 from sgmc.results.parameters.covariance import beside, covariance_of
 
 

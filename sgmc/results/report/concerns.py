@@ -17,8 +17,8 @@ from sgmc.errors import (
     SpreadWarning,
     StepSizeWarning,
 )
-from sgmc.results.report.accuracy import from_laplace
 from sgmc.results.checks.noise import mainly
+from sgmc.results.report.accuracy import from_laplace
 
 SD_TOLERANCE = 0.05  # relative error of a posterior sd that the package promises by default
 MEAN_TOLERANCE = 0.1  # error of a posterior mean, in posterior sds

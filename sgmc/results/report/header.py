@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sgmc.results.report.concerns import noise_share
 from sgmc.results.path import moments
+from sgmc.results.report.concerns import noise_share
 from sgmc.results.report.verdict import Verdict
 
 

@@ -1,0 +1,140 @@
+"""Which sampler and estimator a fit takes, and their plan."""
+
+import numpy as np
+
+from sgmc import registry
+from sgmc.arguments.arrays import shaped
+from sgmc.core.blas import one_blas_thread
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fit import paths, unbounded_paths
+from sgmc.fit import plan as planning
+from sgmc.fit.noise import noise_of
+from sgmc.fit.pilot import (
+    PAIRS,
+    PILOT_ROWS,
+    SHAPE_PAIRS,
+    SINGLE_ROWS,
+    draws_of_laplace,
+    pilot,
+    pilot_rows,
+)
+from sgmc.fit.rows import shared_rows
+from sgmc.subsampling.uniform import Everything
+
+
+def planned(problem, settings, spec, gradient, seen, reason=""):
+    """The plan of a sampler with a gradient, by what the pilot saw."""
+    known = noise_of(problem, gradient, settings, seen)
+    if spec.continuous and spec.exact:
+        return paths.plan(spec, gradient, settings, problem)
+    if spec.continuous:
+        return unbounded_paths.plan(spec, gradient, settings, known, problem)
+    return planning.plan(
+        spec, gradient, reason, settings, known, (problem.model.n, problem.dim), problem.coordinates
+    )
+
+
+def decide(problem, settings, size):
+    """Sampler, gradient, reason and pilot."""
+    whole = settings.sampler is not None and not settings.sampler.minibatches
+    if whole and settings.gradient:
+        raise ArgumentError(
+            f"gradient={settings.gradient!r} does not apply to {settings.sampler.name}: it uses "
+            "all rows"
+        )
+    name = settings.gradient or getattr(settings.sampler, "estimator", "") or problem.least_noise
+    if not problem.coordinates.scaled:
+        return unscaled(settings.sampler, name)
+    rng = Rng(seed_sequence(settings.seed, "pilot", 1))
+    rests_on_shape = settings.sampler is not None and not settings.sampler.uses_gradient
+    z = draws_of_laplace(settings.seed, size[1], SHAPE_PAIRS if rests_on_shape else PAIRS)
+    shared = None if whole else shared_rows(problem, settings, name)
+    with one_blas_thread():
+        grouped = shared is not None and shared.groups is not None
+        rows = pilot_rows(
+            size[0],
+            settings.seed,
+            not problem.shuffled,
+            grouped,
+            PILOT_ROWS if problem.model.width else SINGLE_ROWS,
+        )
+        noisy = settings.sampler is None or settings.sampler.noisy
+        seen = pilot(
+            problem.gradient(name, Everything(size[0]), rng),
+            problem.coordinates,
+            z,
+            noisy,
+            shared,
+            rows,
+        )
+    if settings.sampler is not None:
+        return settings.sampler, name, "", seen
+    if settings.robust:
+        return (
+            registry.room("samplers")[planning.AUTO[0]](),
+            name,
+            "for the sandwich, to which no accept-reject step leads",
+            seen,
+        )
+    if len(problem.priors.shrunk):
+        return (
+            registry.room("samplers")[planning.AUTO[1]](),
+            name,
+            "for exactness: a horseshoe prior has a pole at zero",
+            seen,
+        )
+    stochastic, exact = (registry.room("samplers")[s]() for s in planning.AUTO)
+    spread = problem.coordinates.spread_of_logs
+    if spread > planning.SKEWED:  # a tail that draws of a Gaussian at the mode do not see
+        return (
+            exact,
+            name,
+            f"for exactness: the log of an auxiliary parameter has an sd of {spread:.2g}, "
+            "and is skewed",
+            seen,
+        )
+    noise = noise_of(problem, name, settings, seen)
+    return *planning.automatic(
+        stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size
+    ), seen
+
+
+def unscaled(sampler, gradient):
+    """Sampler, gradient, reason and no pilot,
+    where the posterior's scale is not known beforehand.
+    """
+    if sampler is None:
+        reason = "because its step adapts: the posterior's scale is not known beforehand"
+        return registry.room("samplers")[planning.AUTO[1]](), gradient, reason, None
+    if sampler.continuous:
+        raise NotSupported(
+            f"{sampler.name} needs the posterior's scale for its warmup, which is not known "
+            "beforehand here; use sampler='mala'"
+        )
+    if not sampler.uses_gradient:
+        raise NotSupported(
+            f"{sampler.name} draws from the Gaussian approximation at the mode, of which there is "
+            "none here; use sampler='mala'"
+        )
+    if sampler.estimator and gradient != sampler.estimator:
+        raise ArgumentError(
+            f"gradient={gradient!r} does not apply to {sampler.name}: it takes "
+            f"{sampler.estimator!r} alone"
+        )
+    return sampler, gradient, "", None
+
+
+def check_init(settings, priors):
+    """Refuse a start that has not one number a parameter,
+    or none that is positive where the parameter is.
+    """
+    init, chains, d = settings.init, settings.chains, len(priors.names)
+    if init is None:
+        return
+    first = d - priors.auxiliary
+    last = f", {', '.join(priors.names[first:])} last" if priors.auxiliary else ""
+    shaped("init", init, (d,), (chains, d), advice=f"give one number for each parameter{last}")
+    for name, values in zip(priors.names[first:], init.T[first:]):
+        if np.min(values) <= 0:
+            raise ArgumentError(f"init: {name!r} is {np.min(values):g}; it must be positive")

@@ -1,0 +1,101 @@
+"""What a fit leaves behind."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Fit:
+    """What a fit leaves behind.
+
+    Attributes
+    ----------
+    problem : Problem
+    plan : Plan
+    pilot : Pilot
+    x : array (chain, draw, d)
+        Kept draws in sampler coordinates.
+    weights : array (draw,) or None
+        Langevin times of the steps at which draws were kept, where steps vary.
+    run : Run
+    chains : list of ChainFacts
+        Of all chains that ran, also of one whose draws were left out.
+    noise : GradientNoise
+    seconds : float
+        In all sessions.
+    settings : Settings
+    states : list of dict
+        Of the chains, to continue from.
+    concerns : list of SGMCWarning
+    recorders : list of Recorder
+        Of the chains.
+    paths : list of Travelled or None
+        Of the chains of samplers in continuous time.
+    """
+
+    problem: object
+    plan: object
+    pilot: object
+    x: np.ndarray
+    weights: np.ndarray | None
+    run: object
+    chains: list
+    noise: object
+    seconds: float
+    settings: object
+    states: list
+    concerns: list
+    recorders: list
+    paths: list | None = None
+
+    @property
+    def langevin_time(self):
+        """h of the steps at which draws were kept, in whitened coordinates; where they vary, the
+        mean that the weights give.
+        """
+        if self.weights is None:
+            return self.plan.langevin_time
+        return self.plan.max_precision * float((self.weights**2).sum() / self.weights.sum())
+
+    @property
+    def threshold(self):
+        """alpha of Welling & Teh (2011, eq. 10) at the first draw that was kept."""
+        first = (
+            self.plan.langevin_time
+            if self.weights is None
+            else self.plan.max_precision * float(self.weights[0])
+        )
+        return self.plan.spec.noise_ratio(first, self.noise.widest)
+
+    @property
+    def kept_step(self):
+        """The step at which draws were kept, in the sampler's own units; where they vary,
+        that of the mean time.
+        """
+        return self.plan.spec.from_langevin(self.langevin_time / self.plan.max_precision)
+
+    @property
+    def passes(self):
+        """Rows touched by all chains, over N."""
+        return sum(c.data_passes for c in self.chains)
+
+    @property
+    def acceptance(self):
+        """Share of all counted proposals that were accepted;
+        NaN for samplers without accept-reject.
+        """
+        proposed = sum(c.proposed for c in self.chains)
+        return sum(c.accepted for c in self.chains) / proposed if proposed else float("nan")
+
+    @property
+    def step_size(self):
+        """The first step, or where steps were adapted the mean of the chains'; NaN for samplers in
+        continuous time that hold nothing.
+        """
+        if self.plan.spec.continuous and not self.plan.spec.holds:
+            return float("nan")
+        adapted = self.plan.step_origin == "adapted"
+        return (
+            float(np.mean([c.step_size for c in self.chains])) if adapted else self.plan.schedule(0)
+        )

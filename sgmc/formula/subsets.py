@@ -1,0 +1,63 @@
+"""Which rows of a table ``subset=`` leaves."""
+
+import numpy as np
+import pandas as pd
+
+from sgmc.arguments.rows import same_index, same_length
+from sgmc.errors import DataError
+from sgmc.formula import dot
+from sgmc.formula.columns import kind
+
+
+def subset_columns(subset, frame):
+    """Names of the columns that ``subset=`` uses, where it is text."""
+    if not isinstance(subset, str):
+        return []
+    return [subset] if subset in frame else dot.columns_named(subset, frame.columns)
+
+
+def subset_rows(subset, frame):
+    """Rows of the subset, for `iloc`; a missing value in the mask leaves the row out, as in R."""
+    if subset is None:
+        return slice(None)
+    mask = subset
+    if callable(subset):
+        mask = subset(frame.copy(deep=False))  # columns that it adds or drops are not the user's
+    elif isinstance(subset, str):
+        mask = frame[subset] if subset in frame else _eval_subset(subset, frame)
+    mask = aligned("subset", mask, frame)
+    if kind(mask) != "bool":
+        raise DataError(f"subset must be true or false in each row, not {mask.dtype}")
+    rows = np.flatnonzero(mask.to_numpy(dtype=bool, na_value=False))
+    if len(rows) == 0:
+        raise DataError(f"the subset has no row: it is false or missing in all {len(frame)} rows")
+    return rows
+
+
+def _eval_subset(subset, frame):
+    try:
+        return frame.eval(subset, engine="python")
+    except Exception as error:
+        raise DataError(
+            f"cannot evaluate subset={subset!r}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def aligned(argument, value, frame):
+    """An array argument as a Series of as many rows as the data."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise DataError(f"{argument} has masked values; fill them first")
+    series = (
+        value
+        if isinstance(value, pd.Series)
+        else pd.Series(np.asarray(value))
+        if np.ndim(value) == 1
+        else None
+    )
+    if series is None:
+        raise DataError(
+            f"{argument} must be a column name or one value a row, its shape is {np.shape(value)}"
+        )
+    same_length(argument, series, len(frame))
+    same_index(data=frame, **{argument: value})
+    return series
