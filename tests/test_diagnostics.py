@@ -197,7 +197,11 @@ def test_ksd_takes_what_numpy_takes(sample):
         (dict(draws=[["a", "b"]] * 9), DataError, "draws"),
         (dict(draws=np.empty((0, 2))), DataError, "draws is empty"),
         (dict(draws=np.ones((9, 2, 1))), ArgumentError, "draws has shape"),
-        (dict(scores=np.ones((9, 3))), ArgumentError, "scores must have the shape of draws"),
+        (
+            dict(scores=np.ones((9, 3))),
+            ArgumentError,
+            r"scores has shape \(9, 3\); it must be \(9, 2\)",
+        ),
         (dict(scores=np.ones((8, 2))), ArgumentError, "scores"),
         (dict(weights=np.ones(8)), ArgumentError, "weights has shape"),
         (dict(weights=-np.ones(9)), ArgumentError, "weights"),

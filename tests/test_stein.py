@@ -467,7 +467,12 @@ def test_stein_thinning_leaves_out_warmup_and_undoes_bias():
         (fssd, dict(number=0), ArgumentError, "number=0 must be a whole number, at least 1"),
         (fssd, dict(statistic="w"), ArgumentError, "statistic"),
         (fssd, dict(c="mean"), ArgumentError, "c='mean' must be 'median', or a positive number"),
-        (fssd, dict(scores=np.ones((9, 3))), ArgumentError, "scores must have the shape of draws"),
+        (
+            fssd,
+            dict(scores=np.ones((9, 3))),
+            ArgumentError,
+            r"scores has shape \(9, 3\); it must be \(9, 2\)",
+        ),
         (
             fssd,
             dict(locations="optimised", weights=[1.0] + [0.0] * 4 + [1.0] + [0.0] * 3),

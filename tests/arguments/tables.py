@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 
-def check(call, expected):
+def assert_gives(call, expected):
     """Assert that a call returns what is expected, in value and type, or raises it."""
     if isinstance(expected, tuple) and expected and isinstance(expected[0], type):
         error, text = expected

@@ -21,7 +21,7 @@ from sgmc.arguments.tables import (
 )
 from sgmc.errors import ArgumentError, DataError
 
-from .tables import check
+from .tables import assert_gives
 
 NAN = float("nan")
 ONES = np.ones((3, 2))
@@ -51,7 +51,7 @@ DAMAGED.indices = DAMAGED.indices + 7
     ],
 )
 def test_numeric(values, expected):
-    check(lambda: numeric("v", values), expected)
+    assert_gives(lambda: numeric("v", values), expected)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_numeric(values, expected):
     ],
 )
 def test_vector(values, expected):
-    check(lambda: vector("v", values), expected)
+    assert_gives(lambda: vector("v", values), expected)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_vector(values, expected):
     ],
 )
 def test_shaped(shapes, expected):
-    check(lambda: shaped("v", ONES, *shapes, advice="transpose"), expected)
+    assert_gives(lambda: shaped("v", ONES, *shapes, advice="transpose"), expected)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_shaped(shapes, expected):
     ],
 )
 def test_matrix(values, expected):
-    check(lambda: matrix("v", values), expected)
+    assert_gives(lambda: matrix("v", values), expected)
 
 
 @pytest.mark.parametrize(
@@ -105,13 +105,15 @@ def test_matrix(values, expected):
     ],
 )
 def test_dense_table(values, expected):
-    check(lambda: dense_table("v", values, "networks"), expected)
+    assert_gives(lambda: dense_table("v", values, "networks"), expected)
 
 
 def test_sparse_tables_stay_so_and_are_sound():
     found = table("v", sparse.coo_array(ONES))
     assert sparse.issparse(found) and (found.toarray() == ONES).all()
-    check(lambda: table("v", DAMAGED), (DataError, "v is a damaged sparse array: a column index"))
+    assert_gives(
+        lambda: table("v", DAMAGED), (DataError, "v is a damaged sparse array: a column index")
+    )
 
 
 @pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
@@ -121,7 +123,7 @@ def test_the_first_bad_cell_is_named(kind):
     X[2, 1] = X[3, 0] = np.inf
     assert first_place(kind(X), np.isinf) == (2, 1)
     text = "v has missing or infinite values (column 'b', row 2); drop or impute them first"
-    check(lambda: finite_table("v", kind(X), ["a", "b", "c"]), (DataError, text))
+    assert_gives(lambda: finite_table("v", kind(X), ["a", "b", "c"]), (DataError, text))
 
 
 def test_bad_cells_are_found_in_later_chunks():
@@ -171,13 +173,13 @@ def of(*values):
     ],
 )
 def test_values(name, given, expected):
-    check(lambda: getattr(values, name)("v", given), expected)
+    assert_gives(lambda: getattr(values, name)("v", given), expected)
 
 
 def test_counts_with_gaps_name_the_step():
     gaps = np.array([[1.0], [NAN], [0.5]])
-    check(lambda: values.counts("v", gaps[:2], "step"), gaps[:2])
-    check(lambda: values.counts("v", gaps, "step"), (DataError, "it has 0.5 at step 2"))
+    assert_gives(lambda: values.counts("v", gaps[:2], "step"), gaps[:2])
+    assert_gives(lambda: values.counts("v", gaps, "step"), (DataError, "it has 0.5 at step 2"))
 
 
 @pytest.mark.parametrize(
@@ -192,11 +194,11 @@ def test_counts_with_gaps_name_the_step():
     ],
 )
 def test_new_rows(values, expected):
-    check(lambda: rows.for_rows("v", values, 2), expected)
+    assert_gives(lambda: rows.for_rows("v", values, 2), expected)
 
 
 def test_indices():
     one, other = pd.Series(FLOATS), pd.Series(FLOATS, [1, 0])
-    check(lambda: rows.same_index(a=one, b=FLOATS, c=one.to_frame()), None)
+    assert_gives(lambda: rows.same_index(a=one, b=FLOATS, c=one.to_frame()), None)
     text = "a and b have different indices; align them first, or pass b.to_numpy()"
-    check(lambda: rows.same_index(a=one, b=other), (DataError, text))
+    assert_gives(lambda: rows.same_index(a=one, b=other), (DataError, text))

@@ -8,7 +8,7 @@ from sgmc.arguments.choices import SHOWN, nearest, one_of
 from sgmc.arguments.names import column_names, parameter, parameters, same_order, texts
 from sgmc.errors import ArgumentError, DataError
 
-from .tables import check
+from .tables import assert_gives
 
 NAMES = ["Intercept", "x1", "x2"]
 
@@ -49,12 +49,12 @@ def test_nearest(name, known, listed, expected):
     ],
 )
 def test_one_of(value, choices, expected):
-    check(lambda: one_of("k", value, choices), expected)
+    assert_gives(lambda: one_of("k", value, choices), expected)
 
 
 def test_what_else_may_be_chosen_is_in_the_message():
     expected = (ArgumentError, "scale='sd' must be 'covariance', or numbers")
-    check(lambda: one_of("scale", "sd", ("covariance",), ", or numbers"), expected)
+    assert_gives(lambda: one_of("scale", "sd", ("covariance",), ", or numbers"), expected)
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,14 @@ def test_what_else_may_be_chosen_is_in_the_message():
     ],
 )
 def test_parameters(given, expected):
-    check(lambda: parameters("cols", given, NAMES), expected)
+    assert_gives(lambda: parameters("cols", given, NAMES), expected)
 
 
 def test_parameter():
-    check(lambda: parameter("prior", "x1", dict.fromkeys(NAMES)), "x1")
-    check(lambda: parameter("prior", ["x1"], NAMES), (ArgumentError, "prior: ['x1'] is not a"))
+    assert_gives(lambda: parameter("prior", "x1", dict.fromkeys(NAMES)), "x1")
+    assert_gives(
+        lambda: parameter("prior", ["x1"], NAMES), (ArgumentError, "prior: ['x1'] is not a")
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def test_parameter():
     ],
 )
 def test_texts(value, count, expected):
-    check(lambda: texts("keep", value, "names", count), expected)
+    assert_gives(lambda: texts("keep", value, "names", count), expected)
 
 
 TWICE = pd.DataFrame(np.ones((2, 2)), columns=["a", "a"])
@@ -115,7 +117,7 @@ TWICE = pd.DataFrame(np.ones((2, 2)), columns=["a", "a"])
     ],
 )
 def test_column_names(names, table, expected):
-    check(lambda: column_names(names, table, 2), expected)
+    assert_gives(lambda: column_names(names, table, 2), expected)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ def test_column_names(names, table, expected):
     ],
 )
 def test_labels_that_pass(values, foreign):
-    check(lambda: same_order("init", values, ["a", "b"], foreign=foreign), None)
+    assert_gives(lambda: same_order("init", values, ["a", "b"], foreign=foreign), None)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +146,6 @@ def test_labels_that_pass(values, foreign):
 def test_labels_in_another_order(labels, foreign, error):
     values = pd.DataFrame(np.ones((1, 2)), columns=labels)
     text = f"init is labelled {', '.join(labels)}; it must be a, b, in this order, or pass init.to"
-    check(
+    assert_gives(
         lambda: same_order("init", values, ["a", "b"], foreign=foreign, error=error), (error, text)
     )

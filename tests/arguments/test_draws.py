@@ -8,7 +8,7 @@ from sgmc.arguments.files import writable
 from sgmc.arguments.seeds import entropy
 from sgmc.errors import ArgumentError, DataError
 
-from .tables import check
+from .tables import assert_gives
 
 
 @pytest.mark.parametrize(
@@ -26,14 +26,14 @@ from .tables import check
     ],
 )
 def test_points(values, expected):
-    check(lambda: as_points("draws", values), expected)
+    assert_gives(lambda: as_points("draws", values), expected)
 
 
 def test_chains_may_hold_what_is_not_finite():
     draws = np.array([[[1.0], [np.nan]]])
-    check(lambda: as_chains(draws), draws)
+    assert_gives(lambda: as_chains(draws), draws)
     text = "draws has shape (1, 2); it must be (chain, draw, parameter); use draws[None]"
-    check(lambda: as_chains(draws[:, :, 0]), (ArgumentError, text))
+    assert_gives(lambda: as_chains(draws[:, :, 0]), (ArgumentError, text))
 
 
 @pytest.mark.parametrize(
@@ -49,20 +49,20 @@ def test_chains_may_hold_what_is_not_finite():
     ],
 )
 def test_weights(weights, expected):
-    check(lambda: as_weights(weights, 2), expected)
+    assert_gives(lambda: as_weights(weights, 2), expected)
 
 
 def test_scores_have_the_shape_of_draws():
     draws, scores, weights = as_scored([1, 2], [3, 4])
     assert draws.shape == scores.shape == (2, 1) and weights.tolist() == [0.5, 0.5]
     expected = (ArgumentError, "scores has shape (3, 1); it must be (2, 1)")
-    check(lambda: as_scored([1, 2], [3, 4, 5]), expected)
+    assert_gives(lambda: as_scored([1, 2], [3, 4, 5]), expected)
 
 
 def test_moments_stand_for_results():
-    check(lambda: mean_and_sd("reference", (0, 1)), (0, 1))
+    assert_gives(lambda: mean_and_sd("reference", (0, 1)), (0, 1))
     text = "reference must be the results of a fit or a pair (mean, sd), not float"
-    check(lambda: mean_and_sd("reference", 1.0), (ArgumentError, text))
+    assert_gives(lambda: mean_and_sd("reference", 1.0), (ArgumentError, text))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_moments_stand_for_results():
     ],
 )
 def test_entropy(seed, expected):
-    check(lambda: entropy(seed), expected)
+    assert_gives(lambda: entropy(seed), expected)
 
 
 def test_entropy_of_what_makes_random_numbers():
@@ -91,10 +91,10 @@ def test_entropy_of_what_makes_random_numbers():
 
 def test_writable(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    check(lambda: writable("checkpoint", None), None)
-    check(lambda: writable("checkpoint", "run"), str(tmp_path / "run"))
-    check(lambda: writable("checkpoint", tmp_path / "run"), str(tmp_path / "run"))
-    check(lambda: writable("checkpoint", 3), (ArgumentError, "checkpoint=3 must be a path"))
+    assert_gives(lambda: writable("checkpoint", None), None)
+    assert_gives(lambda: writable("checkpoint", "run"), str(tmp_path / "run"))
+    assert_gives(lambda: writable("checkpoint", tmp_path / "run"), str(tmp_path / "run"))
+    assert_gives(lambda: writable("checkpoint", 3), (ArgumentError, "checkpoint=3 must be a path"))
     for bad in ("nowhere/run", "."):
         text = f"checkpoint={bad!r} must be a file in a folder that exists"
-        check(lambda: writable("checkpoint", bad), (ArgumentError, text))
+        assert_gives(lambda: writable("checkpoint", bad), (ArgumentError, text))

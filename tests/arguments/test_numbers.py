@@ -9,7 +9,7 @@ import pytest
 from sgmc.arguments.numbers import fraction, level, number, positive, sizes, whole
 from sgmc.errors import ArgumentError
 
-from .tables import check
+from .tables import assert_gives
 
 NOT_WHOLE = [1.5, 2.0, "2", True, np.True_, None, [2], np.array([2]), 1j, pd.NA, float("nan")]
 NOT_REAL = ["2", True, np.True_, None, [2.0], np.array([2.0]), 1j, pd.NA, float("nan"), b"2"]
@@ -54,23 +54,27 @@ SIZES = [
 
 @pytest.mark.parametrize("values, options, expected", WHOLE)
 def test_whole(values, options, expected):
-    check(lambda: whole("n", *values, **options), expected)
+    assert_gives(lambda: whole("n", *values, **options), expected)
 
 
 @pytest.mark.parametrize("value", NOT_WHOLE, ids=repr)
 def test_what_is_not_whole(value):
-    check(lambda: whole("n", value), (ArgumentError, f"n={value!r} must be a whole number"))
+    assert_gives(lambda: whole("n", value), (ArgumentError, f"n={value!r} must be a whole number"))
 
 
 @pytest.mark.parametrize("values, expected", NUMBER)
 def test_number(values, expected):
-    check(lambda: number("x", *values), expected)
+    assert_gives(lambda: number("x", *values), expected)
 
 
 @pytest.mark.parametrize("value", NOT_REAL, ids=repr)
 def test_what_is_no_number(value):
-    check(lambda: number("x", value), (ArgumentError, f"x={value!r} must be a finite number"))
-    check(lambda: fraction("x", value), (ArgumentError, f"x={value!r} must be a number between"))
+    assert_gives(
+        lambda: number("x", value), (ArgumentError, f"x={value!r} must be a finite number")
+    )
+    assert_gives(
+        lambda: fraction("x", value), (ArgumentError, f"x={value!r} must be a number between")
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,14 +89,16 @@ def test_what_is_no_number(value):
     ],
 )
 def test_positive(value, options, expected):
-    check(lambda: positive("x", value, **options), expected)
+    assert_gives(lambda: positive("x", value, **options), expected)
 
 
 def test_level():
-    check(lambda: level(0.05), 0.05)
-    check(lambda: level(1), (ArgumentError, "alpha=1 must be a number between 0 and 1; give e.g."))
+    assert_gives(lambda: level(0.05), 0.05)
+    assert_gives(
+        lambda: level(1), (ArgumentError, "alpha=1 must be a number between 0 and 1; give e.g.")
+    )
 
 
 @pytest.mark.parametrize("value, expected", SIZES)
 def test_sizes(value, expected):
-    check(lambda: sizes("s", value, "a shape"), expected)
+    assert_gives(lambda: sizes("s", value, "a shape"), expected)

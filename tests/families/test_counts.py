@@ -42,7 +42,7 @@ def test_an_exposure_is_the_offset_of_its_log():
         (
             dict(exposure="e"),
             ArgumentError,
-            r"exposure='e': predict takes the numbers themselves, e.g. exposure=new\['e'\]",
+            r"exposure='e': give the numbers themselves, e.g. exposure=new\['e'\]",
         ),
         (dict(exposure=-COUNTS.e), DataError, "exposure must be finite numbers, positive"),
         (

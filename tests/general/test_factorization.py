@@ -343,8 +343,8 @@ def test_what_is_no_table_of_ratings_is_refused(change, words):
     "arguments, words",
     [
         (dict(dim=0), "dim=0"),
-        (dict(dim=2000), "at most 1000"),
-        (dict(clip=(5, 1)), "first number must be below"),
+        (dict(dim=2000), "dim=2000 must be a whole number from 1 to 1000"),
+        (dict(clip=(5, 1)), "first number is below the second"),
         (dict(clip="all"), "clip='all'"),
         (dict(hyper={"alfa": 2}), "did you mean 'alpha'"),
         (dict(hyper=3), "must be a dict"),

@@ -170,7 +170,7 @@ def test_what_it_refuses():
         sgmc.GaussianMixture(np.column_stack([y, np.ones(20)]), 2)
     with pytest.raises(ArgumentError, match="covariance='tied'"):
         sgmc.GaussianMixture(y, 2, covariance="tied")
-    with pytest.raises(DataError, match="row 3, column 0"):
+    with pytest.raises(DataError, match="column 0, row 3"):
         sgmc.GaussianMixture(np.where(np.arange(20) == 3, np.nan, y), 2)
     with pytest.raises(ArgumentError, match="X has 2 columns; the mixture is of 1"):
         sgmc.GaussianMixture(two_groups(400, 5.0), 2).fit(seed=1, draws=300).density(

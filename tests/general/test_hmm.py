@@ -410,8 +410,16 @@ def test_windows_stay_within_their_sequences():
         (DataError, "too few for 2 states", dict(y=[1.0, 2.0, 3.0])),
         (DataError, "at least 2 is needed", dict(y=[1.0])),
         (DataError, "nothing was observed in column 0", dict(y=np.ma.masked_all(8))),
-        (DataError, "y must hold counts", dict(y=[1, 2, 0.5, 3], emission="poisson")),
-        (DataError, "y must hold counts", dict(y=[1, -2, 5, 3], emission="poisson")),
+        (
+            DataError,
+            "y with emission='poisson' must hold counts",
+            dict(y=[1, 2, 0.5, 3], emission="poisson"),
+        ),
+        (
+            DataError,
+            "y with emission='poisson' must hold counts",
+            dict(y=[1, -2, 5, 3], emission="poisson"),
+        ),
         (
             DataError,
             "missing categories, first at step 2",

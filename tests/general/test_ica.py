@@ -212,7 +212,7 @@ def test_draws_are_matched_whatever_their_order_and_signs(data):
         (dict(scale="rows"), "scale='rows'"),
         (dict(start="pca"), "start='pca'"),
         (dict(start=np.ones((2, 2))), "invertible"),
-        (dict(start=np.eye(3)), r"of shape \(2, 2\)"),
+        (dict(start=np.eye(3)), r"start has shape \(3, 3\); it must be \(2, 2\)"),
     ],
 )
 def test_arguments_that_are_none(data, options, message):

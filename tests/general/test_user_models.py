@@ -223,7 +223,9 @@ class TestErrors:
     def test_numbers_of_rows(self, n):
         one = Line()
         one.n = n
-        with pytest.raises(ArgumentError, match="n=.* must be a whole number, at least 1; it is the number of rows"):
+        with pytest.raises(
+            ArgumentError, match="n=.* must be a whole number, at least 1; it is the number of rows"
+        ):
             one.fit(seed=1)
 
     def test_a_start_outside(self):

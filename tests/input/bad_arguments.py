@@ -251,7 +251,7 @@ ARGUMENTS = [
     (
         dict(tune="mmba"),
         ArgumentError,
-        "tune='mmba' must be one of 'mamba', 'grid', 'default', 'heuristic'; did you mean 'mamba'?",
+        "tune='mmba' must be one of 'mamba', 'grid', 'default', 'heuristic', or what sgmc.tune returned; did you mean 'mamba'?",
     ),
     (
         dict(tune=5),
@@ -363,7 +363,7 @@ OF_OBJECTS = [
             "sgmc.Cyclical(1, 1e13)",
             "Cyclical: period=10000000000000 is too many: at most 1e+12",
         ),
-        ("sgmc.register(object)", "needs a class attribute `name`"),
+        ("sgmc.register(object)", "object is neither a sampler specification"),
         ("sgmc.sample('model')", "sample needs a model"),
         ("sgmc.sample(case.frame)", "sample needs a model"),
         ("sgmc.load(3)", "load needs the path of a file, not 3"),

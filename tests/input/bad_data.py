@@ -47,18 +47,18 @@ OF_ARRAYS = [
         (
             "NaN",
             lambda y: (y, changed(X, np.nan)),
-            "exog has missing or infinite values (column 'x1')",
+            "exog has missing or infinite values (column 'x1', row ",
         ),
         (
             "inf",
             lambda y: (y, changed(X, np.inf, 4)),
-            "exog has missing or infinite values (column 'x2')",
+            "exog has missing or infinite values (column 'x2', row ",
         ),
-        ("-inf", lambda y: (y, changed(X, -np.inf, 5)), "(column 'x3')"),
+        ("-inf", lambda y: (y, changed(X, -np.inf, 5)), "(column 'x3', row "),
         (
             "None",
             lambda y: (y, np.where(X > 2, None, X)),
-            "exog has missing or infinite values (column 'x2')",
+            "exog has missing or infinite values (column 'x2', row ",
         ),
         (
             "a word",
@@ -140,7 +140,7 @@ OF_ARRAYS = [
         (
             "a nullable frame with NA",
             lambda y: (y, pd.DataFrame(X).astype({1: "Int64"}).mask(X > 2)),
-            "missing or infinite values (column '1')",
+            "missing or infinite values (column '1', row ",
         ),
         (
             "a frame with a name twice",
@@ -155,7 +155,7 @@ OF_ARRAYS = [
         (
             "sparse NaN",
             lambda y: (y, sparse.csr_array(changed(X, np.nan))),
-            "missing or infinite values (column 'x1')",
+            "missing or infinite values (column 'x1', row ",
         ),
         ("sparse complex", lambda y: (y, sparse.csr_array(X * 1j)), "exog must hold numbers"),
         (
@@ -184,7 +184,11 @@ OF_KEYWORDS = [
     Entry(f"model({shown(k)})", lambda case, k=k: case.model(case.y, X, **k), error, text)
     for k, error, text in [
         (dict(names=["a", "b"]), ArgumentError, "names=['a', 'b'] must be 3 strings"),
-        (dict(names=["a", "b", "a"]), ArgumentError, "names repeat: ['a']"),
+        (
+            dict(names=["a", "b", "a"]),
+            ArgumentError,
+            "names repeat: 'a'; give each column of exog its own",
+        ),
         (dict(names=["a", "b", 3]), ArgumentError, "must be 3 strings"),
         (dict(names="abc"), ArgumentError, "names='abc' must be 3 strings"),
         (dict(names=3), ArgumentError, "names=3 must be 3 strings"),
@@ -194,8 +198,16 @@ OF_KEYWORDS = [
             DataError,
             "weights has 3 values, the data have 200 rows",
         ),
-        (dict(weights=-np.ones(N)), DataError, "weights must not be negative"),
-        (dict(weights=np.zeros(N)), DataError, "weights must not be negative, nor all zero"),
+        (
+            dict(weights=-np.ones(N)),
+            DataError,
+            "weights must be finite numbers, zero or more, with a positive sum",
+        ),
+        (
+            dict(weights=np.zeros(N)),
+            DataError,
+            "zero or more, with a positive sum: they range from 0 to 0",
+        ),
         (
             dict(weights=changed(np.ones(N), np.nan)),
             DataError,
