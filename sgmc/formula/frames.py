@@ -94,8 +94,8 @@ def _from_polars(series):
 
     dtype = series.dtype
     if dtype == polars.Enum:
-        codes = np.where(series.is_null().to_numpy(), -1, series.to_physical().to_numpy()).astype(np.int64)
-        return pd.Series(pd.Categorical.from_codes(codes, categories=dtype.categories.to_list()))
+        codes = series.to_physical().cast(polars.Int64).fill_null(-1)       # physical codes may be unsigned and of one byte
+        return pd.Series(pd.Categorical.from_codes(codes.to_numpy(), categories=dtype.categories.to_list()))
     if dtype == polars.Categorical:
         series = series.cast(polars.String)
     if dtype.is_nested() or dtype in (polars.Null, polars.Object, polars.Int128, polars.UInt128):

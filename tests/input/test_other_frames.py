@@ -183,6 +183,17 @@ def test_the_index_of_a_table_made_from_pandas_is_no_predictor():
     assert_same(*(sgmc.logit("y ~ .", data, seed=1) for data in (frame, pa.Table.from_pandas(frame))))
 
 
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("count", [3, 255, 256, 300, 70_000])
+def test_an_enum_keeps_its_levels(count, gaps):
+    """Its physical codes are unsigned, of one, two or four bytes."""
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    levels = [f"level {k}" for k in range(count)][::-1]
+    values = [levels[0], None if gaps else levels[1], levels[-1], levels[1]]
+    found = as_frame(pl.DataFrame({"e": pl.Series(values, dtype=pl.Enum(levels))})).e
+    pd.testing.assert_series_equal(found, pd.Series(pd.Categorical(values, categories=levels), name="e"))
+
+
 def test_polars_does_without_pyarrow():
     pytest.importorskip("polars", reason="polars is not installed")
     code = ("import sys; sys.modules['pyarrow'] = None; import polars as pl, sgmc; "
