@@ -98,7 +98,7 @@ def _from_polars(series):
         return pd.Series(pd.Categorical.from_codes(codes.to_numpy(), categories=dtype.categories.to_list()))
     if dtype == polars.Categorical:
         series = series.cast(polars.String)
-    if dtype.is_nested() or dtype in (polars.Null, polars.Object, polars.Int128, polars.UInt128):
+    if dtype.is_nested() or str(dtype) in ("Null", "Object", "Int128", "UInt128"):     # by name: older polars lacks some of them
         values = np.empty(len(series), dtype=object)
         values[:] = series.to_list()
         return pd.Series(values)
