@@ -64,7 +64,7 @@ def show_steps(X, y):
     for dtype in ("float32", "float64"):
         model = sgmc.BNN(X, y, dtype=dtype)
         kernel, theta = model.kernel(), model.starts(np.random.default_rng(0))
-        checked = sgmc.fitting.settings.settings(sampler="sgld", step_size=1e-5, seed=1, subsample="uniform")
+        checked = sgmc.fit.settings.settings(sampler="sgld", step_size=1e-5, seed=1, subsample="uniform")
         prior, stream = model.problem(None, checked).prior, Rng(seed_sequence(1, "chain", 0))
         whole, plain, tiny = (Simple(kernel, p, Uniform(len(y), n), stream)
                               for p, n in ((prior, BATCH), (Prior(kernel.dim), BATCH), (prior, 1)))
@@ -125,7 +125,7 @@ def show_small(X, y):
 
 
 if __name__ == "__main__":
-    import sgmc.fitting.settings  # noqa: F401
+    import sgmc.fit.settings  # noqa: F401
 
     warnings.simplefilter("ignore")
     images = digits("mnist")

@@ -3,7 +3,7 @@
     python benchmarks/lda.py [--quick] [--topics 20] [--only edge]
 
 Every tenth document is held out; of its tokens half serve to infer proportions, and the perplexity is that of the other half,
-averaged over draws (`sgmc.core.folding`; the same completion for all).  Seconds are of the processor, with everything that a
+averaged over draws (`sgmc.models.lda.folding`; the same completion for all).  Seconds are of the processor, with everything that a
 fit does.  Beside the samplers of minibatches: scikit-learn's variational Bayes, with the mean of its topics, and, where numba is
 installed, a collapsed Gibbs sampler of all documents (Griffiths & Steyvers 2004), token by token, averaged over its later half.
 
@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 import sgmc
-from sgmc.core.folding import Completion
+from sgmc.models.lda.folding import Completion
 
 ALPHA = BETA = 0.1
 # sampler, step size, documents of a batch

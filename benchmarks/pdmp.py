@@ -29,7 +29,7 @@ import sgmc
 from sgmc._testing import repeated_slope
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.fitting.fit import build_chain
+from sgmc.fit.sampling import build_chain
 from sgmc.subsampling.uniform import Everything
 
 COLUMNS, SEED = 5, 1

@@ -33,12 +33,12 @@ from rivals import FORMS, KERNELS, blackjax_steps, jax_steps, jax_wide
 from scipy.sparse import csr_array
 
 from sgmc.core.contract import Anchor
-from sgmc.core.densities import Quadratic
+from sgmc.coordinates.densities import Quadratic
 from sgmc.core.design import design
 from sgmc.core.engine import Chain
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.schedules import Constant
-from sgmc.models.logit import BernoulliLogit
+from sgmc.models.regression.families.logit import BernoulliLogit
 from sgmc.registry import room
 
 SAMPLERS, GRADIENTS, SCHEMES = room("samplers"), room("gradients"), room("subsampling")

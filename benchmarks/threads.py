@@ -16,8 +16,8 @@ from types import SimpleNamespace
 import numpy as np
 
 import sgmc
-from sgmc.fitting import fit as fitting
-from sgmc.fitting.chains import Watch, run_chains
+from sgmc.fit import sampling as fitting
+from sgmc.fit.run.chains import Watch, run_chains
 
 N, D = 100_000, 10
 STEPS = {"lmsgld": 200_000, "mala": 150}

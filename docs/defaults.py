@@ -6,9 +6,11 @@ import math
 from pathlib import Path
 from types import SimpleNamespace
 
-from sgmc.fitting import batches, noise, paths, pilot, plan, problem, rows
+from sgmc.fit.run import batches
+from sgmc.fit import noise, paths, pilot, plan, rows
+from sgmc.models.regression import problem
 from sgmc.registry import room
-from sgmc.results import concerns
+from sgmc.results.report import concerns
 from sgmc.subsampling import preferential, stratified
 
 PAGE = Path(__file__).with_name("defaults.md")

@@ -1,6 +1,6 @@
 """``python -m sgmc``: the command line."""
 import sys
 
-from sgmc.cli import main
+from sgmc.api.cli import main
 
 sys.exit(main())

@@ -4,9 +4,9 @@ import numpy as np
 from libc.string cimport memcpy, memmove
 
 from sgmc.core.contract cimport OK, Batch, Gradient, Map, Metric, Model, Rng, Sampler, Scratch, State
-from sgmc.core.metropolis cimport Metropolis
-from sgmc.models.emissions cimport GaussianHidden
-from sgmc.models.windows cimport Span
+from sgmc.samplers.bases.metropolis cimport Metropolis
+from sgmc.models.hmm.emissions cimport GaussianHidden
+from sgmc.models.hmm.windows cimport Span
 
 cdef enum:
     KEPT = 0

@@ -6,7 +6,7 @@ from scipy.special.cython_special cimport log_ndtr
 
 from sgmc._toys import Stretch
 from sgmc.core.contract cimport OK, Batch, Gradient, Model, Rng, Scratch, normal_fill, row_of
-from sgmc.core.metrics import Positive, Simplex
+from sgmc.coordinates.metrics import Positive, Simplex
 
 cdef double HALF_LOG_2PI = 0.9189385332046727
 

@@ -8,7 +8,7 @@ from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm
 
 from sgmc.core.contract cimport OK, Batch, Map, Metric, Model, Scratch, row_of
-from sgmc.models.glm cimport Glm
+from sgmc.models.regression.bases.glm cimport Glm
 
 
 # ---- posteriors known in closed form ----------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
-"""Names to classes: samplers, gradient estimators, subsampling schemes.
+"""Names to classes: samplers, gradient estimators, subsampling schemes, regression families.
 
-A room's modules are imported once and searched for classes that carry `name` in their own body, so that a new leaf is one
-file and a plain subclass never replaces its parent.  Other packages add theirs by entry points ``sgmc.samplers``,
-``sgmc.gradients``, ``sgmc.subsampling``, or by `register`.
+A room is a folder.  Its modules are imported once and searched for classes that carry `name` in
+their own body, so that a new leaf is one file and a plain subclass never replaces its parent.
+Other packages add theirs by entry points ``sgmc.samplers``, ``sgmc.gradients``,
+``sgmc.subsampling`` and ``sgmc.families``, or by `register`.
 """
 import difflib
 import importlib
@@ -10,63 +11,90 @@ import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
 
-from sgmc.core.contract import Gradient, Subsampler
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError
 
-ROOMS = {"samplers": SamplerSpec, "gradients": Gradient, "subsampling": Subsampler}
+ROOMS = {
+    "samplers": "sgmc.samplers",
+    "gradients": "sgmc.gradients",
+    "subsampling": "sgmc.subsampling",
+    "families": "sgmc.models.regression.families",
+}
 ALIASES = {"samplers": {"sgbd": "vsgbd"}}
 
 
 @cache
 def room(kind):
-    """All classes of a room: name -> class."""
-    package = importlib.import_module(f"sgmc.{kind}")
+    """Return all classes of a room: name -> class."""
+    package = importlib.import_module(ROOMS[kind])
     found = {}
     for info in pkgutil.iter_modules(package.__path__):
-        for value in vars(importlib.import_module(f"{package.__name__}.{info.name}")).values():
-            named = isinstance(value, type) and issubclass(value, ROOMS[kind]) and isinstance(vars(value).get("name"), str)
-            if named and getattr(value, "by_name", True):
-                found[value.name] = value
+        if not info.ispkg:
+            found |= leaves(importlib.import_module(f"{package.__name__}.{info.name}"), kind)
     for point in entry_points(group=f"sgmc.{kind}"):
         found[point.name] = point.load()
     return found
 
 
+def leaves(module, kind):
+    """Return the classes of a module that belong to a room: name -> class."""
+    classes = (value for value in vars(module).values() if belongs(value, kind))
+    return {cls.name: cls for cls in classes if getattr(cls, "by_name", True)}
+
+
+def belongs(value, kind):
+    """Return whether an object is a class of that room with a name of its own."""
+    return (
+        isinstance(value, type)
+        and getattr(value, "room", None) == kind
+        and isinstance(vars(value).get("name"), str)
+    )
+
+
 def register(cls):
-    """Add a sampler specification, gradient estimator or subsampler class under its `name`; returns the class.
+    """Add a class under its `name`, and return it.
+
+    Parameters
+    ----------
+    cls : type
+        A sampler specification, gradient estimator, subsampler or regression model.
 
     Raises
     ------
     ArgumentError
-        If the class has no `name` of its own, or belongs to no room.
+        If the class has no `name` of its own, or is of none of these kinds.
     """
-    if not isinstance(vars(cls).get("name"), str):
+    kind = getattr(cls, "room", None)
+    if kind not in ROOMS:
+        raise ArgumentError(
+            f"{cls.__name__} is neither a sampler specification, a gradient estimator, a "
+            "subsampler nor a regression model"
+        )
+    if not belongs(cls, kind):
         raise ArgumentError(f"{cls.__name__} needs a class attribute `name` of its own")
-    for kind, base in ROOMS.items():
-        if issubclass(cls, base):
-            room(kind)[cls.name] = cls
-            return cls
-    raise ArgumentError(f"{cls.__name__} is neither a sampler specification, a gradient estimator nor a subsampler")
+    room(kind)[cls.name] = cls
+    return cls
 
 
 def lookup(kind, name, argument):
-    """The class of that name; ArgumentError with the nearest name where there is none."""
+    """Return the class of that name; raise ArgumentError with the nearest name if none has it."""
     classes = room(kind)
     key = str(name).lower()
     key = ALIASES.get(kind, {}).get(key, key)
     if key in classes:
         return classes[key]
-    near = sorted(difflib.get_close_matches(key, classes), key=lambda c: sorted(c) != sorted(key))      # swapped letters first
+    near = sorted(  # swapped letters first
+        difflib.get_close_matches(key, classes), key=lambda c: sorted(c) != sorted(key)
+    )
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(classes))}"
     raise ArgumentError(f"{argument}={name!r} is not known; {hint}")
 
 
 def sampler_and_gradient(sampler, gradient):
-    """A sampler specification and a gradient's name (or None) from ``sampler=`` and ``gradient=``.
+    """Return a sampler specification and a gradient's name, or None, from the two arguments.
 
-    ``"sgld-cv"``, ``"SGLDCV"`` and ``"SGLD"`` with ``gradient="cv"`` are the same; the longest sampler name wins, so that
-    ``"zzcv"`` can be a sampler.  ``"auto"`` gives None for the sampler.
+    ``"sgld-cv"``, ``"SGLDCV"`` and ``"SGLD"`` with ``gradient="cv"`` are the same; the longest
+    sampler name wins, so that ``"zzcv"`` can be a sampler.  ``"auto"`` gives None for the sampler.
     """
     if gradient is not None:
         gradient = lookup("gradients", gradient, "gradient").name
@@ -75,15 +103,22 @@ def sampler_and_gradient(sampler, gradient):
     if isinstance(sampler, type) and issubclass(sampler, SamplerSpec):
         return sampler(), gradient
     if not isinstance(sampler, str):
-        raise ArgumentError(f"sampler={sampler!r} must be a name such as 'sgld', or a specification such as sgmc.SGLD()")
+        raise ArgumentError(
+            f"sampler={sampler!r} must be a name such as 'sgld', or a specification such as "
+            "sgmc.SGLD()"
+        )
     name = sampler.lower().replace("-", "").replace("_", "")
     if name == "auto":
         return None, gradient
-    names = {**room("samplers"), **{a: room("samplers")[b] for a, b in ALIASES["samplers"].items()}}
+    names = room("samplers") | {
+        alias: room("samplers")[known] for alias, known in ALIASES["samplers"].items()
+    }
     for known in sorted(names, key=len, reverse=True):
-        suffix = name[len(known):]
+        suffix = name[len(known) :]
         if name.startswith(known) and (not suffix or suffix in room("gradients")):
             if suffix and gradient not in (None, suffix):
-                raise ArgumentError(f"sampler={sampler!r} names the gradient {suffix!r}, but gradient={gradient!r}")
+                raise ArgumentError(
+                    f"sampler={sampler!r} names the gradient {suffix!r}, but gradient={gradient!r}"
+                )
             return names[known](), suffix or gradient
     lookup("samplers", sampler, "sampler")

@@ -10,7 +10,9 @@ try:
 except ImportError as error:
     raise ImportError(f'sgmc.sklearn needs scikit-learn 1.6 or newer: pip install "sgmc[sklearn]" ({error})') from None
 
-from sgmc import regressions
+from sgmc.models.regression.families.logit import Logit
+from sgmc.models.regression.families.ols import OLS
+from sgmc.models.regression.families.poisson import Poisson
 from sgmc.priors import INTERCEPT
 
 __all__ = ["BayesianLinearRegression", "BayesianLogisticRegression", "BayesianPoissonRegressor"]
@@ -20,7 +22,7 @@ NARROWEST = np.finfo(float).epsneg                            # of a probability
 class _BayesianEstimator(BaseEstimator):
     """What the estimators have in common; a leaf names its model in `_model` and turns `_mean` into predictions."""
 
-    _model = None                                             # a class of sgmc.regressions
+    _model = None                                             # a regression model
 
     def __init__(self, *, prior=None, fit_intercept=True, sampler="auto", draws=1000, chains=4, random_state=None,
                  fit_options=None):
@@ -138,7 +140,7 @@ class BayesianLogisticRegression(ClassifierMixin, _BayesianEstimator):
     ['Intercept', 'x0', 'x1']
     """
 
-    _model = regressions.Logit
+    _model = Logit
     _numeric = False
 
     def _outcome(self, y):
@@ -203,13 +205,13 @@ class BayesianLinearRegression(_BayesianRegressor):
         Of tables with names.
     """
 
-    _model = regressions.OLS
+    _model = OLS
 
 
-class _Rates(regressions.Poisson):
+class _Rates(Poisson):
     """Poisson's likelihood for numbers that need not be whole, as scikit-learn's PoissonRegressor has it."""
 
-    class family(regressions.Poisson.family):
+    class family(Poisson.family):
         """Any numbers of zero or more, not all of them zero."""
 
         @staticmethod

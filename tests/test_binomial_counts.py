@@ -11,12 +11,12 @@ import sgmc
 from sgmc._testing import Probe, block
 from sgmc.core.design import design
 from sgmc.errors import SeparationWarning
-from sgmc.fitting.mode import PriorTerms, find_mode
-from sgmc.fitting.prepare import Table
-from sgmc.fitting.sandwich import score_covariance
-from sgmc.fitting.separation import complete_separation, lopsided_columns
-from sgmc.fitting.prior_table import Scales, resolve
-from sgmc.regression_data import RegressionData
+from sgmc.coordinates.mode import PriorTerms, find_mode
+from sgmc.models.regression.prepare import Table
+from sgmc.coordinates.sandwich import score_covariance
+from sgmc.coordinates.separation import complete_separation, lopsided_columns
+from sgmc.coordinates.prior_table import Scales, resolve
+from sgmc.models.regression.data import RegressionData
 
 from .families.tables import FAMILIES, FOLDER, LINKS
 from .families.test_posteriors import newton

@@ -9,7 +9,7 @@ from statsmodels.genmod.generalized_linear_model import GLMResults
 
 import sgmc
 from sgmc.errors import ArgumentError, DataError
-from sgmc.results import residuals
+from sgmc.results.outcomes import residuals
 
 from .test_binomial_counts import BUDWORM, CASES, LINK, MOTHS, data, fitted, pieces
 
@@ -105,7 +105,7 @@ def test_results_are_saved_and_runs_go_on(tmp_path):
 
 def test_the_mark_of_a_run_has_the_trials():
     """Same successes, other failures, and everything else forced to be the same."""
-    from sgmc.fitting.checkpoint import checksum
+    from sgmc.fit.run.checkpoint import checksum
 
     problem = fitted("budworm logit")._fit.problem
     other = replace(problem, table=replace(problem.table, trials=problem.table.trials + 1))

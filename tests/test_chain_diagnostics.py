@@ -10,8 +10,8 @@ import pytest
 
 import sgmc
 from sgmc.errors import DivergentTransitionsWarning, LowEnergyWarning, SGMCWarning
-from sgmc.fitting.facts import ChainFacts
-from sgmc.results.concerns import transitions
+from sgmc.fit.run.facts import ChainFacts
+from sgmc.results.report.concerns import transitions
 
 COLUMNS = ["steps", "data_passes", "batch_size", "acceptance", "step_size", "divergences", "e_bfmi", "beyond", "spacing",
            "violations", "missed"]

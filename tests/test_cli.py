@@ -116,8 +116,8 @@ def test_wrong_usage_is_one_line(arguments):
 
 
 TELLING = """
-import sys, sgmc.cli as cli
-from sgmc.fitting import chains
+import sys, sgmc.api.cli as cli
+from sgmc.fit.run import chains
 chunk, told = chains.Task.chunk, []
 def telling(task):
     done = chunk(task)
@@ -186,7 +186,7 @@ def test_a_checkpoint_goes_on(tmp_path):
 
 
 def test_ctrl_c_before_the_first_draw(tmp_path):
-    process = subprocess.Popen([sys.executable, "-c", "import sys, time, sgmc.cli as cli\n"
+    process = subprocess.Popen([sys.executable, "-c", "import sys, time, sgmc.api.cli as cli\n"
                                 "def slow(*a): print('ready', flush=True); time.sleep(600)\n"
                                 "cli.read = slow\nsys.exit(cli.main(['fit', 'y ~ x', 'a.csv']))"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -14,9 +14,9 @@ from threadpoolctl import threadpool_limits
 
 import sgmc
 from sgmc.errors import SGMCWarning
-from sgmc.fitting import chains as running
-from sgmc.fitting.fit import build_chain, fit
-from sgmc.fitting.noise import share_design_effect
+from sgmc.fit.run import chains as running
+from sgmc.fit.sampling import build_chain, fit
+from sgmc.fit.noise import share_design_effect
 
 SAMPLERS = {"auto": dict(), "lmsgld": dict(sampler="lmsgld"), "csgbd": dict(sampler="csgbd"), "mala": dict(sampler="mala"),
             "simple": dict(sampler="sgld-simple", subsample="uniform", thin=5, warmup=100), "laplace": dict(sampler="laplace")}
@@ -91,7 +91,7 @@ def parts(sampler, monkeypatch):
         caught.update(problem=problem, plan=done.plan, settings=settings, x=done.x)
         return done
 
-    monkeypatch.setattr("sgmc.fitting.fit.fit", spy)
+    monkeypatch.setattr("sgmc.fit.sampling.fit", spy)
     drawn(sampler)
     return caught.pop("x"), caught
 

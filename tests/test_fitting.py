@@ -7,18 +7,18 @@ from scipy import integrate, optimize, special
 from threadpoolctl import threadpool_info
 
 import sgmc
-from sgmc.core.maps import Warp
+from sgmc.coordinates.maps import Warp
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ModeWarning
-from sgmc.fitting import mode as mode_room
-from sgmc.fitting.blas import one_blas_thread
-from sgmc.fitting.coordinates import whitener
-from sgmc.fitting.mode import Mode
-from sgmc.fitting.pilot import SHAPE_PAIRS, draws_of_laplace, pilot
-from sgmc.fitting.problem import regression_problem
-from sgmc.fitting.separation import lopsided_columns
-from sgmc.fitting.settings import settings
-from sgmc.fitting.walls import GRID, Ramp
+from sgmc.coordinates import mode as mode_room
+from sgmc.core.blas import one_blas_thread
+from sgmc.coordinates.whitening import whitener
+from sgmc.coordinates.mode import Mode
+from sgmc.fit.pilot import SHAPE_PAIRS, draws_of_laplace, pilot
+from sgmc.models.regression.problem import regression_problem
+from sgmc.coordinates.separation import lopsided_columns
+from sgmc.fit.settings import settings
+from sgmc.coordinates.walls import GRID, Ramp
 from sgmc.priors import laplace, normal, student_t
 from sgmc.subsampling.uniform import Everything
 

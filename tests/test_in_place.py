@@ -7,8 +7,8 @@ import pytest
 
 import sgmc
 from sgmc.errors import SeparationWarning, SGMCWarning
-from sgmc.fitting import fit, pilot
-from sgmc.fitting.arrays import is_lent
+from sgmc.fit import sampling as fit, pilot
+from sgmc.arguments.arrays import is_lent
 
 N, D = 24_000, 80
 NOTE = "The design is used where it is, not copied."

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc import verbs
+from sgmc.api import verbs
 from sgmc._testing import Probe, block
 from sgmc.core.design import design
 from sgmc.errors import ArgumentError, NotSupported

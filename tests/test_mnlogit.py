@@ -9,7 +9,7 @@ from scipy import special, stats
 
 import sgmc
 from sgmc.errors import ArgumentError, DataError, NotSupported
-from sgmc.models.mnlogit import MnlogitFamily
+from sgmc.models.regression.families.mnlogit import MnlogitFamily
 
 FORMULA = "PID ~ logpopul + selfLR + age + educ + income"
 PRIORS = ["default", "flat"]

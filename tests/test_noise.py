@@ -10,9 +10,9 @@ import sgmc
 from sgmc.core.engine import evaluate
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DataError, DivergenceWarning, GradientNoiseWarning, NotSupported
-from sgmc.fitting import plan as planning
-from sgmc.fitting.pilot import draws_of_laplace
-from sgmc.fitting.rows import subsampler
+from sgmc.fit import plan as planning
+from sgmc.fit.pilot import draws_of_laplace
+from sgmc.fit.rows import subsampler
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 N = 2000

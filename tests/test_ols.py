@@ -8,8 +8,8 @@ import statsmodels.api as sm
 from scipy import integrate, special, stats
 
 import sgmc
-from sgmc.fitting.mode import PriorTerms, find_mode
-from sgmc.models.ols import GaussianIdentity, OlsFamily
+from sgmc.coordinates.mode import PriorTerms, find_mode
+from sgmc.models.regression.families.ols import GaussianIdentity, OlsFamily
 
 
 def simulated(n, d, seed=0, scale=3.0):

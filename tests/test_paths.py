@@ -11,8 +11,8 @@ from scipy import sparse
 import sgmc
 from sgmc.core.bounds import Bounds
 from sgmc.errors import ArgumentError, BoundError, InterruptedWarning, NotSupported, SGMCWarning
-from sgmc.fitting.paths import refuse_unbounded
-from sgmc.models.logit import BernoulliLogit
+from sgmc.fit.paths import refuse_unbounded
+from sgmc.models.regression.families.logit import BernoulliLogit
 from sgmc.registry import room
 
 N, NAMES = 300, [name for name, cls in sorted(room("samplers").items()) if cls.continuous and cls.needs_bounds and not cls.sticky]
@@ -161,7 +161,7 @@ def test_what_cannot_be_expected():
 
 
 def test_a_full_skeleton_leaves_means_of_the_whole_path(monkeypatch):
-    from sgmc.fitting import paths
+    from sgmc.fit import paths
 
     whole = fit("zigzag", 500)
     monkeypatch.setattr(paths, "SKELETON", 4 * 50 * 8 * 7)
@@ -238,7 +238,7 @@ def test_samplers_without_bounds_refuse_no_family():
 
 
 def test_a_bound_that_does_not_hold_is_an_error_that_names_the_sampler(monkeypatch):
-    monkeypatch.setattr("sgmc.models.logit.LogitFamily.kernel", type("Low", (BernoulliLogit,), {"curvature_bound": 0.01}))
+    monkeypatch.setattr("sgmc.models.regression.families.logit.LogitFamily.kernel", type("Low", (BernoulliLogit,), {"curvature_bound": 0.01}))
     with pytest.raises(BoundError, match=r"zzcv: the rate of an event exceeded its bound in chain \d at event"):
         fit("zzcv")
 
@@ -292,6 +292,6 @@ def test_a_budget_of_rows_is_kept(name):
 
 def test_bounds_are_made_once_for_all_chains(monkeypatch):
     made = []
-    monkeypatch.setattr("sgmc.fitting.problem.Bounds", lambda *given: made.append(1) or Bounds(*given))
+    monkeypatch.setattr("sgmc.models.regression.problem.Bounds", lambda *given: made.append(1) or Bounds(*given))
     fit("zigzag")
     assert len(made) == 1

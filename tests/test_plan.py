@@ -12,7 +12,7 @@ from sgmc.core.schedules import Constant, Cyclical, Polynomial
 from sgmc.diagnostics import moments
 from sgmc.errors import (ArgumentError, GradientNoiseWarning, InterruptedWarning, LowESSWarning, SGMCWarning, ShapeWarning,
                          StepSizeWarning)
-from sgmc.fitting import plan as planning
+from sgmc.fit import plan as planning
 from sgmc.registry import room
 
 STOCHASTIC = [cls() for _, cls in sorted(room("samplers").items()) if cls().minibatches and not cls.continuous and not cls.probabilities]

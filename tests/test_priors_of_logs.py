@@ -5,15 +5,15 @@ from scipy import stats
 
 import sgmc
 from sgmc.core.contract import Prior
-from sgmc.core.densities import FAMILIES, Separable
+from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.core.design import design
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
-from sgmc.fitting.mode import PriorTerms
+from sgmc.coordinates.mode import PriorTerms
 from sgmc.gradients.simple import Simple
-from sgmc.models.rlm import LearnedRlmFamily
-from sgmc.fitting.prior_table import PriorTable
+from sgmc.models.regression.families.rlm import LearnedRlmFamily
+from sgmc.coordinates.prior_table import PriorTable
 from sgmc.subsampling.uniform import Everything
 
 # prior, log density by scipy: of positive numbers, up to a constant

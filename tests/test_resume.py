@@ -14,7 +14,7 @@ import sgmc
 from sgmc.core import files
 from sgmc.core.files import Damaged, read_sealed, write_sealed
 from sgmc.errors import ArgumentError, CheckpointWarning, InterruptedWarning
-from sgmc.fitting.checkpoint import KIND, read
+from sgmc.fit.run.checkpoint import KIND, read
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 N = 300
@@ -309,8 +309,8 @@ def test_ctrl_c_at_any_time_gives_what_is_there(whole, tmp_path):
 @pytest.mark.parametrize("share", [0.02, 0.2, 0.5, 0.75, 0.9])
 def test_a_killed_run_goes_on_from_its_checkpoint(share, whole, tmp_path):
     process = child("""
-        from sgmc.fitting import fit as room
-        from sgmc.fitting.checkpoint import Checkpoint
+        from sgmc.fit import sampling as room
+        from sgmc.fit.run.checkpoint import Checkpoint
         share, steps, written = float(sys.argv[2]), 2 * 1600, threading.Lock()
         class Doomed(Checkpoint):
             def take(self, k, chain):                # the clock has no say: written on the way, killed at the share

@@ -18,12 +18,13 @@ from sgmc._testing import slope
 from sgmc.core.contract import Prior
 from sgmc.core.design import design
 from sgmc.core.expansion import expand
-from sgmc.core.maps import Affine, Scaling, Tempered
+from sgmc.coordinates.maps import Affine, Scaling, Tempered
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, ConditionWarning, DataError, NotSupported, SGMCWarning, ShapeWarning, SpreadWarning
-from sgmc.fitting import problem, sandwich
-from sgmc.fitting.mode import Mode
-from sgmc.models.logit import BernoulliLogit
+from sgmc.models.regression import problem
+from sgmc.coordinates import sandwich
+from sgmc.coordinates.mode import Mode
+from sgmc.models.regression.families.logit import BernoulliLogit
 from sgmc.registry import lookup
 from sgmc.subsampling.uniform import Everything
 

@@ -6,13 +6,13 @@ from scipy import integrate, stats
 
 import sgmc
 from sgmc import registry
-from sgmc.core.densities import FAMILIES, Separable
+from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.core.design import design
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng
 from sgmc.errors import ArgumentError, NotSupported, ShapeWarning
-from sgmc.fitting.shrinkage import tilted
-from sgmc.models.logit import LogitFamily
+from sgmc.coordinates.shrinkage import tilted
+from sgmc.models.regression.families.logit import LogitFamily
 from sgmc.subsampling.uniform import Everything
 
 ROOT = np.sqrt(2 * np.pi ** 3)

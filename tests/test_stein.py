@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from sgmc.diagnostics import ess, fssd, ksd, ksd_test, linear_ksd, stein_thinning
-from sgmc.diagnostics.checks import as_kernel, median_distance
+from sgmc.arguments.draws import as_kernel, median_distance
 from sgmc.diagnostics.finite_set import FLOOR, optimised, power, spread
 from sgmc.diagnostics.goodness import signs
 from sgmc.diagnostics.stein_sums import stein_diagonal, stein_matrix

@@ -11,11 +11,11 @@ import sgmc
 from sgmc._testing import draw
 from sgmc.core.engine import evaluate
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.fitting.noise import noise_of
-from sgmc.fitting.pilot import draws_of_laplace, pilot
-from sgmc.fitting.problem import regression_problem
-from sgmc.fitting.rows import LEVELS, groups_of, shared_rows, subsampler
-from sgmc.fitting.settings import settings
+from sgmc.fit.noise import noise_of
+from sgmc.fit.pilot import draws_of_laplace, pilot
+from sgmc.models.regression.problem import regression_problem
+from sgmc.fit.rows import LEVELS, groups_of, shared_rows, subsampler
+from sgmc.fit.settings import settings
 from sgmc.registry import room
 from sgmc.subsampling.preferential import FLOOR, Alias, Preferential
 from sgmc.subsampling.stratified import Strata, Stratified

@@ -14,10 +14,11 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc import diagnostics, verbs
+from sgmc import diagnostics
+from sgmc.api import verbs
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fitting import problem as problems
-from sgmc.results.verdict import LIMIT, Worst, at_most
+from sgmc.models.regression import problem as problems
+from sgmc.results.report.verdict import LIMIT, Worst, at_most
 
 WRONG = 0.15              # error of an sd with which nothing may be called trustworthy
 SLACK = 0.02              # error of the references: 20,000 draws, of which at least 4,000 are effective
@@ -210,7 +211,7 @@ def plain():
 @pytest.mark.parametrize("factor", [2.0, 0.5])
 def test_wrong_scores_do_not_pass(factor, monkeypatch):
     """A planted mistake: the scores of N/n times the rows, or of half the rows, against good draws."""
-    from sgmc.results import accuracy as room
+    from sgmc.results.report import accuracy as room
 
     real = room.implied_moments
     monkeypatch.setattr(room, "implied_moments", lambda x, s, **how: real(x, factor * s, **how))

@@ -42,6 +42,7 @@ cdef class Gradient:
         Whether control values are scores that were kept: of models without scores they are computed again for each row drawn.
     """
 
+    room = "gradients"
     staleness = 1.0
     block_noise = 0.0
     row_cost = 1.0

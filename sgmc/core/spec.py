@@ -123,6 +123,7 @@ class SamplerSpec(Spec):
         The only gradient that it takes; empty where it takes any.
     """
 
+    room = "samplers"
     exact = False
     all_rows = False
     uses_gradient = True

@@ -295,6 +295,7 @@ cdef class Subsampler:
         Whether rows may come twice, so that the noise has no finite-population factor.
     """
 
+    room = "subsampling"
     needs = ()
     share = None
     replaces = False

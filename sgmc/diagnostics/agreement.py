@@ -1,7 +1,7 @@
 """How far one posterior's moments are from a reference's."""
 import numpy as np
 
-from sgmc.diagnostics.checks import as_points
+from sgmc.arguments.draws import as_points
 from sgmc.errors import ArgumentError
 
 

@@ -1,7 +1,7 @@
 """How well predictions fit outcomes: calibration errors, log-loss, root mean square error."""
 import numpy as np
 
-from sgmc.diagnostics.checks import as_points
+from sgmc.arguments.draws import as_points
 from sgmc.errors import ArgumentError, DataError
 
 

@@ -9,7 +9,7 @@ import operator
 import numpy as np
 
 from sgmc.diagnostics import moments
-from sgmc.diagnostics.checks import as_chains, as_choice, as_weights
+from sgmc.arguments.draws import as_chains, as_choice, as_weights
 from sgmc.errors import ArgumentError
 
 _ESS = {"bulk": {}, "tail": {"prob": (0.05, 0.95)}, "mean": {}, "sd": {}}

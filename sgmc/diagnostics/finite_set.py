@@ -1,7 +1,7 @@
 """Finite set Stein discrepancy: the size of the Stein witness function at a few locations, in linear time."""
 import numpy as np
 
-from sgmc.diagnostics.checks import as_choice, as_kernel, as_points, as_sample, as_scale, covariance, rescale
+from sgmc.arguments.draws import as_choice, as_kernel, as_points, as_sample, as_scale, covariance, rescale
 from sgmc.diagnostics.stein import off_diagonal, signed_root
 from sgmc.diagnostics.witness import along, ascent, witness
 from sgmc.errors import ArgumentError

@@ -4,7 +4,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sgmc.diagnostics import convergence
-from sgmc.diagnostics.checks import as_kernel, as_sample
+from sgmc.arguments.draws import as_kernel, as_sample
 from sgmc.diagnostics.stein_sums import stein_matrix
 from sgmc.errors import ArgumentError
 

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.diagnostics.checks import as_points, as_sample
+from sgmc.arguments.draws import as_points, as_sample
 from sgmc.diagnostics.convergence import mcse
 from sgmc.errors import ArgumentError
 

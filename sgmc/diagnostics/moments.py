@@ -5,7 +5,7 @@ and Vollmer 2016).  The weights (draw,) are shared by the chains.  Without weigh
 """
 import numpy as np
 
-from sgmc.diagnostics.checks import as_chains, as_weights
+from sgmc.arguments.draws import as_chains, as_weights
 from sgmc.errors import ArgumentError
 
 

@@ -1,7 +1,7 @@
 """Kernel Stein discrepancy: one number for how far draws are from the target whose scores they carry."""
 import numpy as np
 
-from sgmc.diagnostics.checks import as_choice, as_kernel, as_sample
+from sgmc.arguments.draws import as_choice, as_kernel, as_sample
 from sgmc.diagnostics.stein_sums import stein_pairs, stein_sums
 from sgmc.errors import ArgumentError
 

@@ -1,7 +1,7 @@
 """Stein thinning: the few draws that together are closest to the target."""
 import numpy as np
 
-from sgmc.diagnostics.checks import as_kernel, as_sample
+from sgmc.arguments.draws import as_kernel, as_sample
 from sgmc.diagnostics.stein_sums import stein_diagonal, stein_matrix
 from sgmc.errors import ArgumentError
 

@@ -1,7 +1,7 @@
 """Zero-variance control variates: what scores know of the error of a mean."""
 import numpy as np
 
-from sgmc.diagnostics.checks import as_points, as_sample
+from sgmc.arguments.draws import as_points, as_sample
 from sgmc.errors import ArgumentError
 
 

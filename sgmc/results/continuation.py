@@ -28,7 +28,7 @@ class Continuation:
 
     def without_data(self, fit):
         """The same for a file: states of the chains and the mark of their posterior."""
-        from sgmc.fitting.checkpoint import Saved, mark
+        from sgmc.fit.run.checkpoint import Saved, mark
 
         arguments = {k: v for k, v in self.arguments.items() if k not in HARMLESS}
         try:
@@ -40,9 +40,9 @@ class Continuation:
 
 def resume(results, draws, data, how):
     """See `Results.resume`."""
-    from sgmc.fitting.checkpoint import Saved
-    from sgmc.fitting.fit import sample
-    from sgmc.fitting.settings import settings
+    from sgmc.fit.run.checkpoint import Saved
+    from sgmc.fit.sampling import sample
+    from sgmc.fit.settings import settings
 
     unknown = sorted(set(how) - set(HARMLESS))
     if unknown:
@@ -63,7 +63,7 @@ def resume(results, draws, data, how):
 
 def total(results, draws):
     """Kept draws a chain, in all."""
-    from sgmc.fitting.settings import whole
+    from sgmc.fit.settings import whole
 
     have, asked = results.draws.shape[1], results._asked
     if draws is not None:

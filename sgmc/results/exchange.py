@@ -3,8 +3,8 @@ import numpy as np
 
 from sgmc.diagnostics import moments
 from sgmc.errors import MissingExtra
-from sgmc.results.residuals import in_order, log_lik
-from sgmc.results.rows import fitted_rows
+from sgmc.results.outcomes.residuals import in_order, log_lik
+from sgmc.results.outcomes.rows import fitted_rows
 
 
 def to_arviz(results, log_likelihood):

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fitting.spikes import sticky_places
+from sgmc.fit.spikes import sticky_places
 
 BATCHES = 30              # of equally many lines each, a chain
 PIECE = 1 << 14           # points that a function is evaluated at, at a time

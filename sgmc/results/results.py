@@ -4,19 +4,20 @@ import warnings
 import numpy as np
 
 from sgmc.diagnostics import convergence
-from sgmc.results import files, noise
+from sgmc.results import files
+from sgmc.results.checks import noise
 from sgmc.results.absent import refusal
-from sgmc.results.accuracy import accuracy
-from sgmc.results.concerns import after_sampling
+from sgmc.results.report.accuracy import accuracy
+from sgmc.results.report.concerns import after_sampling
 from sgmc.results.continuation import Continuation, resume
-from sgmc.results.discrepancies import Discrepancies
-from sgmc.results.estimates import Estimates
-from sgmc.results.header import Judged, facts
+from sgmc.results.checks.discrepancies import Discrepancies
+from sgmc.results.parameters.estimates import Estimates
+from sgmc.results.report.header import Judged, facts
 from sgmc.results.path import Paths
-from sgmc.results.rows import evenly
-from sgmc.results.stein import checked, stein_discrepancy
-from sgmc.results.trust import Trust
-from sgmc.results.verdict import verdict
+from sgmc.results.outcomes.rows import evenly
+from sgmc.results.checks.stein import checked, stein_discrepancy
+from sgmc.results.checks.trust import Trust
+from sgmc.results.report.verdict import verdict
 from sgmc.results.views import Views
 
 

@@ -2,8 +2,8 @@
 import numpy as np
 
 from sgmc.errors import ArgumentError
-from sgmc.fitting.arrays import numeric
-from sgmc.results.checks import check_alpha, known
+from sgmc.arguments.arrays import numeric
+from sgmc.arguments.results import check_alpha, known
 
 MOST_PLOTS = 40
 

@@ -4,8 +4,8 @@ import numpy as np
 from libc.math cimport exp, fabs, fmax, log1p
 
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_uniform, normal_fill
-from sgmc.core.metropolis cimport Metropolis
-from sgmc.core.metropolis import MetropolisSpec
+from sgmc.samplers.bases.metropolis cimport Metropolis
+from sgmc.samplers.bases.metropolis import MetropolisSpec
 from sgmc.core.spec import Parameter
 
 

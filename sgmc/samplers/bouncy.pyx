@@ -3,11 +3,11 @@ import numpy as np
 
 from libc.math cimport sqrt
 
-from sgmc.core.bounces cimport reflected, refreshed
-from sgmc.core.bounces import REFRESHED
+from sgmc.samplers.bases.bounces cimport reflected, refreshed
+from sgmc.samplers.bases.bounces import REFRESHED
 from sgmc.core.contract cimport BOUND, OK, Gradient, Rng, State, next_exponential
-from sgmc.core.events cimport TAKEN, Guided, arrival, distance, inner
-from sgmc.core.events import EventSpec
+from sgmc.samplers.bases.events cimport TAKEN, Guided, arrival, distance, inner
+from sgmc.samplers.bases.events import EventSpec
 from sgmc.core.spec import Parameter
 
 

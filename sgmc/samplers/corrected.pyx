@@ -4,8 +4,8 @@ import numpy as np
 from libc.math cimport fmax, sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
-from sgmc.core.noise cimport NoiseTracker
-from sgmc.core.noise import NOISE_WEIGHT
+from sgmc.samplers.bases.noise cimport NoiseTracker
+from sgmc.samplers.bases.noise import NOISE_WEIGHT
 from sgmc.core.spec import SamplerSpec, langevin_variance
 
 
@@ -107,7 +107,7 @@ class SGD(SamplerSpec):
     theta <- theta + h/2 g.
 
     With ``cov_type="robust"``, ``gradient="simple"``, ``subsample="uniform"`` and h = 4 n/N that noise alone gives draws the
-    covariance of the sandwich (as Mandt, Hoffman & Blei 2017, section 3, for the posterior; see `sgmc.fitting.sandwich`).
+    covariance of the sandwich (as Mandt, Hoffman & Blei 2017, section 3, for the posterior; see `sgmc.coordinates.sandwich`).
     """
 
     name = "sgd"

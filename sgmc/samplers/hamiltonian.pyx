@@ -6,8 +6,8 @@ import numpy as np
 from libc.math cimport exp, fmax, sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Rng, State, normal_fill
-from sgmc.core.momentum cimport Momentum
-from sgmc.core.momentum import Underdamped
+from sgmc.samplers.bases.momentum cimport Momentum
+from sgmc.samplers.bases.momentum import Underdamped
 from sgmc.core.spec import Parameter
 
 

@@ -5,8 +5,8 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_uniform, normal_fill
-from sgmc.core.metropolis cimport Metropolis
-from sgmc.core.metropolis import MetropolisSpec
+from sgmc.samplers.bases.metropolis cimport Metropolis
+from sgmc.samplers.bases.metropolis import MetropolisSpec
 from sgmc.core.spec import Parameter
 
 cdef enum:

@@ -4,8 +4,8 @@ import numpy as np
 from libc.math cimport fmax, fmin, sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Rng, State, normal_fill
-from sgmc.core.metropolis cimport Metropolis
-from sgmc.core.metropolis import MetropolisSpec
+from sgmc.samplers.bases.metropolis cimport Metropolis
+from sgmc.samplers.bases.metropolis import MetropolisSpec
 from sgmc.core.spec import Parameter
 
 cdef double LONGEST = 2.0         # h of the exponential integrator at which proposals no longer depend on the position

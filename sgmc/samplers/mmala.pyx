@@ -5,10 +5,10 @@ from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 
 from sgmc.core.contract cimport OK, Gradient, Metric, Rng, State, normal_fill
-from sgmc.core.metropolis cimport Metropolis
-from sgmc.core.metropolis import MetropolisSpec
-from sgmc.core.settled cimport Settled
-from sgmc.core.settled import NaturalCoordinates
+from sgmc.samplers.bases.metropolis cimport Metropolis
+from sgmc.samplers.bases.metropolis import MetropolisSpec
+from sgmc.samplers.bases.settled cimport Settled
+from sgmc.samplers.bases.settled import NaturalCoordinates
 from sgmc.core.spec import Parameter
 
 

@@ -6,11 +6,11 @@ import numpy as np
 from libc.math cimport exp, sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Metric, Rng, Sampler, State, normal_fill
-from sgmc.core.fisher import enough_rows
-from sgmc.core.momentum cimport Momentum
-from sgmc.core.momentum import Underdamped
-from sgmc.core.settled cimport Settled
-from sgmc.core.settled import NaturalCoordinates
+from sgmc.coordinates.fisher import enough_rows
+from sgmc.samplers.bases.momentum cimport Momentum
+from sgmc.samplers.bases.momentum import Underdamped
+from sgmc.samplers.bases.settled cimport Settled
+from sgmc.samplers.bases.settled import NaturalCoordinates
 from sgmc.core.spec import Parameter, SamplerSpec, langevin_variance
 
 

@@ -1,7 +1,7 @@
 """Random-walk Metropolis: exact, no gradient."""
 from sgmc.core.contract cimport OK, Gradient, Rng, State, normal_fill
-from sgmc.core.metropolis cimport Metropolis
-from sgmc.core.metropolis import MetropolisSpec
+from sgmc.samplers.bases.metropolis cimport Metropolis
+from sgmc.samplers.bases.metropolis import MetropolisSpec
 from sgmc.core.spec import Parameter
 
 

@@ -6,12 +6,12 @@ import numpy as np
 from libc.math cimport fmax, fmin, sqrt
 from libc.stdint cimport int64_t
 
-from sgmc.core.band cimport Band
-from sgmc.core.bounces cimport reflected, refreshed
-from sgmc.core.bounces import REFRESHED
+from sgmc.samplers.bases.band cimport Band
+from sgmc.samplers.bases.bounces cimport reflected, refreshed
+from sgmc.samplers.bases.bounces import REFRESHED
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_exponential, next_uniform
-from sgmc.core.events cimport Events, inner
-from sgmc.core.events import EventSpec
+from sgmc.samplers.bases.events cimport Events, inner
+from sgmc.samplers.bases.events import EventSpec
 from sgmc.core.spec import Parameter
 
 

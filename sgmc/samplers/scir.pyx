@@ -7,7 +7,7 @@ from libc.math cimport exp, expm1, sqrt
 
 from sgmc.core.contract cimport DIVERGED, OK, Gradient, Rng, Sampler, State, normal_fill
 from sgmc.core.spec import SamplerSpec
-from sgmc.core.simplices import ExpandedMean
+from sgmc.coordinates.simplices import ExpandedMean
 from sgmc.core.variates cimport gamma_variate, poisson_variate
 
 cdef double SMALLEST = 1e-290     # of a gamma variable: those of tiny shapes may be zero in floating point

@@ -10,8 +10,8 @@ from libc.stdint cimport int64_t
 
 from sgmc.core cimport kernels
 from sgmc.core.contract cimport DIVERGED, OK, Gradient, Rng, Sampler, State, normal_fill, uniform_fill
-from sgmc.core.noise cimport NoiseTracker
-from sgmc.core.noise import NOISE_WEIGHT
+from sgmc.samplers.bases.noise cimport NoiseTracker
+from sgmc.samplers.bases.noise import NOISE_WEIGHT
 from sgmc.core.spec import Parameter, SamplerSpec
 
 cdef enum:

@@ -5,14 +5,14 @@ import numpy as np
 
 from libc.math cimport INFINITY, fmax, fmin, sqrt
 
-from sgmc.core.bounces cimport reflected, refreshed
-from sgmc.core.bounces import REFRESHED
+from sgmc.samplers.bases.bounces cimport reflected, refreshed
+from sgmc.samplers.bases.bounces import REFRESHED
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_exponential, next_uniform
-from sgmc.core.events cimport Guided, inner
-from sgmc.core.events import EventSpec
+from sgmc.samplers.bases.events cimport Guided, inner
+from sgmc.samplers.bases.events import EventSpec
 from sgmc.core.spec import Parameter
-from sgmc.core.sticky cimport Sticky, signs
-from sgmc.core.sticky import INCLUSION
+from sgmc.samplers.bases.sticky cimport Sticky, signs
+from sgmc.samplers.bases.sticky import INCLUSION
 from sgmc.errors import ArgumentError
 
 

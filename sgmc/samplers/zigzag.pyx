@@ -4,10 +4,10 @@ import numpy as np
 from libc.math cimport INFINITY, fmax, fmin, sqrt
 
 from sgmc.core.contract cimport BOUND, DIVERGED, OK, Gradient, Rng, State, next_uniform
-from sgmc.core.events cimport TAKEN, Events, arrival, distance, inner
-from sgmc.core.events import EventSpec
-from sgmc.core.sticky cimport Sticky, signs
-from sgmc.core.sticky import INCLUSION
+from sgmc.samplers.bases.events cimport TAKEN, Events, arrival, distance, inner
+from sgmc.samplers.bases.events import EventSpec
+from sgmc.samplers.bases.sticky cimport Sticky, signs
+from sgmc.samplers.bases.sticky import INCLUSION
 
 
 cdef class ZigZagKernel(Sticky):

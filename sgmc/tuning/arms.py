@@ -7,8 +7,8 @@ import numpy as np
 from sgmc.core.contract import Schedule
 from sgmc.core.schedules import Constant, Function
 from sgmc.errors import ArgumentError
-from sgmc.fitting.fit import planned
-from sgmc.fitting.settings import positive, whole
+from sgmc.fit.sampling import planned
+from sgmc.fit.settings import positive, whole
 
 STEPS = 10.0 ** np.arange(-2.0, 2.1, 0.5)          # of the Langevin time of the derived step: nine half decades
 BATCHES = (1 / 3, 1, 3)                            # of the derived minibatch

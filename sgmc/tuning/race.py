@@ -8,8 +8,8 @@ import numpy as np
 from sgmc.core.engine import STATUS
 from sgmc.core.recorders import Keep
 from sgmc.errors import ArgumentError
-from sgmc.fitting.chains import CHUNK_SECONDS, POLL_SECONDS
-from sgmc.fitting.plan import OVERHEAD
+from sgmc.fit.run.chains import CHUNK_SECONDS, POLL_SECONDS
+from sgmc.fit.plan import OVERHEAD
 
 MOST = 8000               # kept draws of an arm: then every second goes, and the thinning doubles
 MEMORY = 1 << 28          # bytes of kept draws of all arms

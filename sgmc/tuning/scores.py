@@ -9,8 +9,8 @@ from sgmc.diagnostics import moments
 from sgmc.diagnostics.finite_set import fssd
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, DataError
-from sgmc.results.rows import evenly, fitted_rows
-from sgmc.results.stein import scored
+from sgmc.results.outcomes.rows import evenly, fitted_rows
+from sgmc.results.checks.stein import scored
 
 FEWEST = 10               # draws: fewer say nothing
 EXACT = 2000              # rows up to which scores use all of them; else minibatches by Taylor control values, unbiased too

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fitting.blas import one_blas_thread
-from sgmc.fitting.fit import build_chain, check_init, decide
-from sgmc.fitting.noise import share_design_effect
-from sgmc.fitting.settings import entropy, positive, settings, whole
+from sgmc.core.blas import one_blas_thread
+from sgmc.fit.sampling import build_chain, check_init, decide
+from sgmc.fit.noise import share_design_effect
+from sgmc.fit.settings import entropy, positive, settings, whole
 from sgmc.tuning.arms import Planner, arms_of, refuse
 from sgmc.tuning.race import MEMORY, MOST, Runner, StepBudget, TimeBudget, race, rungs_of, shares_of
 from sgmc.tuning.result import TuneResult

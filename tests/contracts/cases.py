@@ -1,5 +1,6 @@
 """What the contract tests run over: rooms of the registry, tables in every storage, problems with known posteriors."""
 import importlib
+import importlib
 import itertools
 import pkgutil
 from functools import cache
@@ -8,16 +9,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sgmc import _toys, models
+from sgmc import _toys
 from sgmc._testing import draw, slope
 from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Anchor, Prior
-from sgmc.core.densities import FAMILIES, Separable
+from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.core.design import design
 from sgmc.core.engine import evaluate
-from sgmc.core.maps import Affine, Scaling
+from sgmc.coordinates.maps import Affine, Scaling
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.models.family import Counts, Family, Positive
+from sgmc.models.regression.bases.family import Counts, Family, Positive
+from sgmc.models.regression import families as leaves
 from sgmc.registry import room
 
 SAMPLERS, GRADIENTS = room("samplers"), room("gradients")
@@ -66,8 +68,8 @@ HELD = {name: spec for cls in SAMPLERS.values() if cls.holds for name, spec in v
 def families():
     """Regression families of the package: name -> Family, of those with state one by default."""
     found = {}
-    for info in pkgutil.iter_modules(models.__path__):
-        for value in vars(importlib.import_module(f"sgmc.models.{info.name}")).values():
+    for info in pkgutil.iter_modules(leaves.__path__):
+        for value in vars(importlib.import_module(f"{leaves.__name__}.{info.name}")).values():
             if isinstance(value, type) and issubclass(value, Family) and value.kernel is not None:
                 found[value.name] = value()
     return found

@@ -8,7 +8,7 @@ import pytest
 
 from sgmc.core.contract import Anchor
 from sgmc.core.engine import Chain
-from sgmc.core.maps import Scaling
+from sgmc.coordinates.maps import Scaling
 from sgmc.core.recorders import Keep, Moments
 from sgmc.core.schedules import Constant, Polynomial
 

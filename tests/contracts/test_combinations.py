@@ -16,10 +16,10 @@ from sgmc._toys import GaussianLocation
 from sgmc.core.contract import Anchor, Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain, evaluate
-from sgmc.core.maps import Scaling
+from sgmc.coordinates.maps import Scaling
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
-from sgmc.models.logit import BernoulliLogit
+from sgmc.models.regression.families.logit import BernoulliLogit
 from sgmc.subsampling.uniform import Everything
 
 from .cases import GRADIENTS, SCHEMES, STEPPING, normal_prior, stream

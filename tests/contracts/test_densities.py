@@ -5,11 +5,11 @@ import pytest
 from sgmc._testing import Scripted
 from sgmc._toys import Positive
 from sgmc.core.contract import Prior
-from sgmc.core.dilation import Dilation
-from sgmc.core.densities import FAMILIES, Pulled, Quadratic, Separable
+from sgmc.coordinates.dilation import Dilation
+from sgmc.coordinates.densities import FAMILIES, Pulled, Quadratic, Separable
 from sgmc.core.engine import evaluate, full
-from sgmc.core.maps import Affine, Scaling, Warp
-from sgmc.core.warped import Warped
+from sgmc.coordinates.maps import Affine, Scaling, Warp
+from sgmc.coordinates.warped import Warped
 
 from .cases import GRADIENTS, SCHEMES, estimates, estimator, law, regression, slopes, stream, table
 

@@ -16,14 +16,14 @@ from sgmc._toy_paths import PathMoments
 from sgmc._toys import KnownSigma
 from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Prior
-from sgmc.core.densities import FAMILIES, Pulled, Quadratic, Separable
+from sgmc.coordinates.densities import FAMILIES, Pulled, Quadratic, Separable
 from sgmc.core.design import design
 from sgmc.core.engine import STATUS, Chain, full
-from sgmc.core.maps import Affine, Scaling
-from sgmc.core.paths import Path
+from sgmc.coordinates.maps import Affine, Scaling
+from sgmc.samplers.bases.paths import Path
 from sgmc.core.recorders import Moments
 from sgmc.core.schedules import Constant
-from sgmc.models.logit import BernoulliLogit
+from sgmc.models.regression.families.logit import BernoulliLogit
 from sgmc.registry import room
 from sgmc.subsampling.uniform import Everything
 

@@ -17,7 +17,7 @@ from sgmc._toys import Positive
 from sgmc.core.contract import Prior
 from sgmc.core.design import design
 from sgmc.core.engine import full
-from sgmc.models.logit import expit
+from sgmc.models.regression.families.logit import expit
 
 from .cases import EXACT, GRADIENTS, LEARNING, REGRESSIONS, SCHEMES, normal_prior, stream, table
 

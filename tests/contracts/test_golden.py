@@ -25,11 +25,11 @@ from sgmc._testing import Probe, block
 from sgmc.core.contract import Anchor
 from sgmc.core.design import design
 from sgmc.core.engine import Chain
-from sgmc.core.maps import Scaling
-from sgmc.core.paths import Path as Travelled
+from sgmc.coordinates.maps import Scaling
+from sgmc.samplers.bases.paths import Path as Travelled
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
-from sgmc.fitting.plan import GRADIENT
+from sgmc.fit.plan import GRADIENT
 
 from .cases import CONTINUOUS, GRADIENTS, HELD, REGRESSIONS, SCHEMES, SPECS, STORAGE, event_gradient, normal_prior, stream
 

@@ -10,9 +10,9 @@ from sgmc._testing import Tempered
 from sgmc.core.contract import Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain
-from sgmc.core.maps import Scaling
+from sgmc.coordinates.maps import Scaling
 from sgmc.core.schedules import Constant
-from sgmc.models.poisson import PoissonLog
+from sgmc.models.regression.families.poisson import PoissonLog
 
 from .cases import EXACT, GRADIENTS, SCHEMES, stream
 from .montecarlo import LIMIT, standard_errors

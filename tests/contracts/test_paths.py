@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sgmc.core.engine import STATUS, Chain
-from sgmc.core.maps import Affine
-from sgmc.core.paths import Integrals, Path
+from sgmc.coordinates.maps import Affine
+from sgmc.samplers.bases.paths import Integrals, Path
 from sgmc.core.schedules import Constant
 
 from .cases import CONTINUOUS, HELD, PREDICTED, event_gradient, normal_prior, regression, stream, table

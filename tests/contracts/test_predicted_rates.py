@@ -10,7 +10,7 @@ import pytest
 
 from sgmc._mistakes import Astray
 from sgmc._testing import Misscaled, along, slope
-from sgmc.core.band import straight
+from sgmc.samplers.bases.band import straight
 from sgmc.core.design import design
 from sgmc.core.engine import evaluate
 

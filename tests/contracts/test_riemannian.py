@@ -8,9 +8,9 @@ from sgmc._toy_densities import Categories, Rates, SkewNormal
 from sgmc._toys import Stretch
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain, full
-from sgmc.core.fisher import Fisher
-from sgmc.core.maps import Scaling
-from sgmc.core.metrics import LogRatios, Logs, Positive, Simplex
+from sgmc.coordinates.fisher import Fisher
+from sgmc.coordinates.maps import Scaling
+from sgmc.coordinates.metrics import LogRatios, Logs, Positive, Simplex
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 from sgmc.errors import NotSupported

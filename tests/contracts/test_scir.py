@@ -8,10 +8,10 @@ from sgmc._testing import mapped
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
-from sgmc.core.simplices import COORDINATES
+from sgmc.coordinates.simplices import COORDINATES
 from sgmc.core.variates import gammas, poissons
 from sgmc.errors import NotSupported
-from sgmc.fitting.general import named_priors, separable
+from sgmc.models.bases.problem import named_priors, separable
 from sgmc.samplers.scir import SCIR
 
 from .cases import GRADIENTS, SCHEMES, stream

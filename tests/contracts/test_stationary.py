@@ -7,7 +7,7 @@ from sgmc._toys import GaussianLocation, KnownSigma
 from sgmc.core.contract import Anchor, Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain, evaluate
-from sgmc.core.maps import Scaling
+from sgmc.coordinates.maps import Scaling
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 

@@ -12,7 +12,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError, NotSupported, SGMCWarning
-from sgmc.fitting import paths
+from sgmc.fit import paths
 
 from .cases import SAMPLERS
 from .enumeration import inclusions, simulated

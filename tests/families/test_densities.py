@@ -8,7 +8,7 @@ from sgmc.core.design import design
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
-from sgmc.models.rlm import LearnedRlmFamily, RlmFamily
+from sgmc.models.regression.families.rlm import LearnedRlmFamily, RlmFamily
 from sgmc.subsampling.uniform import Everything
 
 from .tables import FAMILIES, LINKS

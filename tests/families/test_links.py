@@ -5,7 +5,7 @@ import pytest
 import statsmodels.api as sm
 
 import sgmc
-from sgmc import verbs
+from sgmc.api import verbs
 from sgmc.errors import ArgumentError, DataError
 
 from .tables import COUNTS, FAMILIES, HEAVY, LINKS

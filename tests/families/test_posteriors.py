@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc import verbs
+from sgmc.api import verbs
 
 from .tables import FOLDER
 from .test_densities import DENSITIES

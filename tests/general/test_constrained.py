@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from sgmc import _mistakes
-from sgmc.fitting.layout import Layout
+from sgmc.coordinates.layout import Layout
 
 from .models import CONJUGATE, Mirrored, Poissons, departures
 
@@ -46,7 +46,7 @@ def test_a_forgotten_jacobian_is_seen(name, monkeypatch):
 @pytest.mark.parametrize("precondition", ["mode", "dense", "diag", None])
 @pytest.mark.parametrize("name", CONJUGATE)
 def test_coordinates_there_and_back(name, precondition):
-    from sgmc.fitting.settings import settings
+    from sgmc.fit.settings import settings
 
     model = CONJUGATE[name]()
     problem = model.problem(None, settings(seed=1, precondition=precondition, subsample="uniform"))

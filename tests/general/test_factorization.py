@@ -8,7 +8,7 @@ import sgmc
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, DataError
-from sgmc.fitting.general import exact_gradient
+from sgmc.models.bases.problem import exact_gradient
 
 from .cases import ratings as small
 

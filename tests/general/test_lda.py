@@ -9,10 +9,10 @@ from scipy import sparse, special, stats
 import sgmc
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
-from sgmc.core.folding import Completion
+from sgmc.models.lda.folding import Completion
 from sgmc.errors import ArgumentError, DataError, NotSupported
-from sgmc.fitting.corpus import documents, halves
-from sgmc.fitting.general import exact_gradient, separable, named_priors
+from sgmc.models.lda.corpus import documents, halves
+from sgmc.models.bases.problem import exact_gradient, separable, named_priors
 
 TRUE = np.array([[0.6, 0.3, 0.08, 0.01, 0.01], [0.01, 0.09, 0.2, 0.3, 0.4]])
 ALPHA, BETA = 0.3, 0.5
@@ -125,8 +125,8 @@ class TestRuns:
         held = corpus(10, 40, seed=9)
         whole = model(sweeps=4, held_out=held).fit(**self.RUN)
         if keep:
-            monkeypatch.setattr("sgmc.fitting.general.MEMORY_LIMIT", 3000)
-            monkeypatch.setattr("sgmc.fitting.general.SAMPLE", 3)
+            monkeypatch.setattr("sgmc.models.bases.problem.MEMORY_LIMIT", 3000)
+            monkeypatch.setattr("sgmc.models.bases.problem.SAMPLE", 3)
         results = model(sweeps=4, held_out=held).fit(**self.RUN)
         assert results.draws.shape[2] == (3 if keep else 10)
         assert results.perplexity() == pytest.approx(whole.perplexity(held), rel=1e-12)
@@ -134,8 +134,8 @@ class TestRuns:
         assert results.perplexity(held) == pytest.approx(whole.perplexity(), rel=0.02)               # of mean topics
 
     def test_checkpoints_of_what_is_averaged(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("sgmc.fitting.general.MEMORY_LIMIT", 3000)
-        monkeypatch.setattr("sgmc.fitting.general.SAMPLE", 3)
+        monkeypatch.setattr("sgmc.models.bases.problem.MEMORY_LIMIT", 3000)
+        monkeypatch.setattr("sgmc.models.bases.problem.SAMPLE", 3)
         made = model(sweeps=4, held_out=corpus(10, 40, seed=9))
         whole, part = made.fit(**self.RUN), made.fit(**{**self.RUN, "draws": 25})
         assert part.resume(draws=15).perplexity() == pytest.approx(whole.perplexity(), rel=1e-12)

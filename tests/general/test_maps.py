@@ -2,8 +2,8 @@
 import numpy as np
 import pytest
 
-from sgmc.core.constraints import Composed, Constrained
-from sgmc.core.maps import Affine, Scaling
+from sgmc.coordinates.constraints import Composed, Constrained
+from sgmc.coordinates.maps import Affine, Scaling
 
 BLOCKS = {"positive": [("positive", 3, 0, 0)], "interval": [("interval", 3, -1.0, 4.0)], "ordered": [("ordered", 4, 0, 0)],
           "simplex": [("simplex", 4, 0, 0)], "two": [("simplex", 2, 0, 0)], "mirrored": [("mirrored", 4, 0, 0)],

@@ -5,7 +5,7 @@ import pytest
 import sgmc
 from sgmc._toy_hierarchy import NormalPrecision
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fitting.layout import Layout
+from sgmc.coordinates.layout import Layout
 
 from .models import Kinds, Line, Poissons, departures, table
 
@@ -216,7 +216,7 @@ class TestMoments:
         assert (again.draws == longer.draws).all() and (again.moments() == longer.moments()).all(axis=None)
 
     def test_too_many_draws_become_moments(self, monkeypatch):
-        import sgmc.fitting.general as room
+        import sgmc.models.bases.problem as room
 
         monkeypatch.setattr(room, "MEMORY_LIMIT", 8 * 4 * 500 * 2)
         monkeypatch.setattr(room, "SAMPLE", 2)

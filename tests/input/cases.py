@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 import sgmc
-from sgmc import verbs
+from sgmc.api import verbs
 from sgmc.errors import DataError
 
 N = 200

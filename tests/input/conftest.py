@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 import sgmc.formula
-from sgmc.regression import Regression
-from sgmc.results.regression_results import RegressionResults
+from sgmc.models.regression.model import Regression
+from sgmc.models.regression.results import RegressionResults
 
 ENTRANCES = [(Regression, "__init__"), (sgmc.formula, "read"), (Regression, "fit"), (RegressionResults, "predict"),
              (RegressionResults, "get_prediction")]

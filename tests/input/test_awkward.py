@@ -14,7 +14,7 @@ import sgmc
 from sgmc._testing import Probe, block, listed
 from sgmc.core.design import design
 from sgmc.errors import SGMCWarning
-from sgmc.regression import Regression
+from sgmc.registry import room
 
 from .cases import BINARY, CASES, KINDS, N, X, of_every_kind
 from .comparisons import assert_in_other_units, assert_same
@@ -313,6 +313,6 @@ def test_no_index_of_32_bits(path):
 
 def test_every_kind_of_outcome_has_a_case_or_a_file():
     """Those of several kinds are in test_mnlogit.py."""
-    kinds = {(model.family.outcome, model.family.counts) for model in Regression.__subclasses__()}
+    kinds = {(model.family.outcome, model.family.counts) for model in room("families").values()}
     assert {(case.model.family.outcome, case.model.family.counts) for case in CASES} == kinds - {("category", False)}
-    assert all(model.__name__ in sgmc.__all__ for model in Regression.__subclasses__())
+    assert all(model.__name__ in sgmc.__all__ for model in room("families").values())

@@ -7,7 +7,7 @@ from scipy import sparse
 
 import sgmc
 from sgmc.errors import DataError, SeparationWarning
-from sgmc.fitting.separation import pairs, stored_pairs
+from sgmc.coordinates.separation import pairs, stored_pairs
 
 CLASSES = [sparse.csr_array, sparse.csr_matrix]
 

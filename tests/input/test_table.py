@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from sgmc.errors import SGMCError, SGMCWarning
-from sgmc.fitting.settings import settings
-from sgmc.regression import Regression
+from sgmc.fit.settings import settings
+from sgmc.models.regression.model import Regression
 
 from .cases import CASES
 from .conftest import content

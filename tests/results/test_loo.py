@@ -9,9 +9,9 @@ from scipy import special
 
 import sgmc
 from sgmc.errors import ArgumentError, InfluenceWarning
-from sgmc.results import loo as rooms
-from sgmc.results.loo import estimated, leave_one_out
-from sgmc.results.rows import rows_of
+from sgmc.results.outcomes import loo as rooms
+from sgmc.results.outcomes.loo import estimated, leave_one_out
+from sgmc.results.outcomes.rows import rows_of
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ from scipy import special, stats
 
 import sgmc
 from sgmc.errors import ArgumentError, DataError, FormulaError
-from sgmc.models.family import Family
-from sgmc.models.logit import LogitFamily
-from sgmc.results import rows as rooms
-from sgmc.results.prediction import Prediction, simulated
-from sgmc.results.rows import Rows
+from sgmc.models.regression.bases.family import Family
+from sgmc.models.regression.families.logit import LogitFamily
+from sgmc.results.outcomes import rows as rooms
+from sgmc.results.outcomes.prediction import Prediction, simulated
+from sgmc.results.outcomes.rows import Rows
 
 
 def design(df, names):

@@ -1,0 +1,185 @@
+"""Separation of binary outcomes: the likelihood then has no maximum, and only the prior bounds some coefficients."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.core.design import products
+from sgmc.errors import DataError, SeparationWarning
+from sgmc.coordinates.mode import newton
+
+CHUNK = 1 << 16
+NUMBERS = 1 << 21         # a chunk of a wide table has fewer rows
+SUSPECT = 0.1             # share of misclassified rows below which complete separation is worth a second look
+FEW = 4                   # contrary outcomes up to which a coefficient's posterior is markedly skewed (skewness 1/sqrt(k))
+
+
+@dataclass(frozen=True)
+class Wall:
+    """A two-valued column, one value of which hardly ever, or never, occurs with one of the outcomes.
+
+    Attributes
+    ----------
+    column : int
+    common : float
+        The other value, as stored in the table.
+    rows, contrary : int
+        Outcomes (of counts, trials) with the value in question, and those of them that are the rarer one.
+    gap : float
+        The value in question minus the other.
+    usual : int
+        Sign of the linear predictor that the usual outcome asks for.
+    """
+
+    column: int
+    common: float
+    rows: int
+    contrary: int
+    gap: float
+    usual: int
+
+
+def separation(X, outcomes, names, intercept):
+    """Walls, and a SeparationWarning (in a list) where some of them are without contrary outcomes.
+
+    With an intercept that is quasi-complete separation.  Quasi-complete separation by combinations of predictors is not
+    looked for.
+
+    Parameters
+    ----------
+    X : array (n, d) or CSR array, no place given twice
+    outcomes : pair of array (n,)
+        Successes and failures of each row.
+    names : list of str
+    intercept : int or None
+
+    Returns
+    -------
+    walls : list of Wall
+    concerns : list of SeparationWarning
+    """
+    walls = [] if intercept is None else lopsided_columns(X, *outcomes)
+    pure = [names[w.column] for w in walls if w.contrary == 0]
+    if not pure:
+        return walls, []
+    shown = ", ".join(pure[:6]) + (f" and {len(pure) - 6} more" if len(pure) > 6 else "")
+    return walls, [SeparationWarning(f"one value of {shown} goes with a single outcome (quasi-complete separation).",
+                                     "The prior alone bounds that side of these coefficients; merge rare levels or set the prior.")]
+
+
+def complete_separation(model, wide_prior, mode, outcomes, eta):
+    """A SeparationWarning, in a list, where some linear predictor classifies every row.
+
+    That of the mode may, or the one that Newton's method reaches from there with the priors all but gone; the latter is tried
+    where few rows are misclassified.
+
+    Parameters
+    ----------
+    model : Model
+    wide_prior : PriorTerms
+    mode : array (d,)
+    outcomes : pair of array (n,)
+        Successes and failures of each row.
+    eta : array (n,)
+        Linear predictors at the mode.
+    """
+    wrong = misclassified(*outcomes, eta)
+    if 0 < wrong < SUSPECT:
+        try:
+            eta = linear_predictor(model, newton(model, wide_prior, mode, limit=25).theta)
+        except DataError:
+            pass                  # even that is improper: the mode's own linear predictor decides
+        wrong = misclassified(*outcomes, eta)
+    return [] if wrong else completely()
+
+
+def separation_of_kinds(model, mode, y):
+    """The same for outcomes of several kinds, 0, 1, .., by the mode's linear predictors, one an equation."""
+    eta = [np.zeros(model.n), *(products(model.X, np.ascontiguousarray(part)) for part in mode.reshape(-1, model.X.d))]
+    return [] if (np.argmax(eta, axis=0) != y).any() else completely()
+
+
+def completely():
+    """The warning of complete separation, in a list."""
+    return [SeparationWarning("the predictors separate the outcomes completely: every row can be classified without error.",
+                              "Coefficients are bounded by the prior alone; check for a predictor that encodes the outcome.")]
+
+
+def refuse_flat(priors):
+    """DataError where outcomes are separated completely and no prior bounds the coefficients."""
+    if all(family == "flat" for family in priors.columns("family")):
+        raise DataError("the posterior is improper: the predictors separate the outcomes completely, and priors are flat; drop the "
+                        "predictor that encodes the outcome, or give a prior, e.g. prior=sgmc.normal(0, 2.5)")
+
+
+def misclassified(successes, failures, eta):
+    """Share of the outcomes for which a linear predictor has the wrong sign, or none."""
+    return (successes[eta <= 0].sum() + failures[eta >= 0].sum()) / (successes.sum() + failures.sum())
+
+
+def linear_predictor(model, theta):
+    """Linear predictors of all rows, offset included."""
+    return products(model.X, theta) + (np.asarray(model.offset) if len(model.offset) else 0.0)
+
+
+def lopsided_columns(X, successes, failures):
+    """Walls of a table: two-valued columns, one of whose values occurs at most FEW times with one of the outcomes."""
+    columns, low, high, cells = (stored_pairs if hasattr(X, "indptr") else pairs)(X, successes, failures)
+    contrary = cells.min(axis=1)
+    side = contrary.argmin(axis=0)                            # 0: the high value is lopsided
+    tried = cells.any(axis=1).all(axis=0)                     # each value has outcomes: rows may be without trials
+    found = np.flatnonzero(tried & (contrary.min(axis=0) <= FEW) & (contrary[0] != contrary[1]))
+    usual = np.where(cells[:, 0] > cells[:, 1], 1, -1)        # sign of the linear predictor of the usual outcome
+    return [Wall(int(columns[k]), float((low, high)[side[k]][k]), int(cells[side[k], :, k].sum()),
+                 int(contrary[side[k], k]), float((high - low)[k] * (1, -1)[side[k]]), int(usual[side[k], k]))
+            for k in found]
+
+
+def pairs(X, successes, failures):
+    """Two-valued columns of a dense table.
+
+    Returns
+    -------
+    columns : array (k,)
+    low, high : array (k,)
+        Their values.
+    cells : array (2, 2, k)
+        Outcomes by value (high, low) and kind (success, failure).
+    """
+    head = X[:1000]
+    columns = np.flatnonzero(((head == head.min(axis=0)) | (head == head.max(axis=0))).all(axis=0))   # hardly more than wanted
+    step = max(1, min(CHUNK, NUMBERS // max(len(columns), 1)))
+    chunks = [slice(a, a + step) for a in range(0, len(successes), step)]
+    low = np.min([X[c, columns].min(axis=0) for c in chunks], axis=0)
+    high = np.max([X[c, columns].max(axis=0) for c in chunks], axis=0)
+    middle = 0.5 * (low + high)
+    cells = np.zeros((2, 2, len(columns)), dtype=int)
+    two_valued = low < high
+    for c in chunks:
+        part = X[c, columns]
+        two_valued &= ((part == low) | (part == high)).all(axis=0)
+        up = (part > middle).astype(float)                     # sums of counts are exact; BLAS has none of integers
+        cells[0] += [(count[c] @ up).astype(int) for count in (successes, failures)]
+    cells[1] = np.array([[successes.sum()], [failures.sum()]]) - cells[0]
+    return columns[two_valued], low[two_valued], high[two_valued], cells[..., two_valued]
+
+
+def stored_pairs(X, successes, failures):
+    """The same for a CSR array, from what it stores."""
+    n, d = X.shape
+    kept = X.data != 0
+    columns, values = X.indices[kept], X.data[kept]
+    absent = np.bincount(columns, minlength=d) < n            # columns with zeros
+    low, high = np.where(absent, 0.0, np.inf), np.where(absent, 0.0, -np.inf)
+    np.minimum.at(low, columns, values)
+    np.maximum.at(high, columns, values)
+    other = (values != low[columns]) & (values != high[columns])
+    two_valued = (low < high) & ((low == 0) | (high == 0) | ~absent) & (np.bincount(columns, other, minlength=d) == 0)
+    up = values > 0.5 * (low + high)[columns]
+    cells = np.zeros((2, 2, d), dtype=int)
+    for k, count in enumerate((successes, failures)):
+        each = np.repeat(count, np.diff(X.indptr))[kept]
+        stored_up, stored = (np.bincount(columns, numbers, d) for numbers in (each * up, each))
+        cells[0, k] = stored_up + np.where(high == 0, count.sum() - stored, 0)
+        cells[1, k] = count.sum() - cells[0, k]
+    keep = np.flatnonzero(two_valued)
+    return keep, low[keep], high[keep], cells[..., keep]

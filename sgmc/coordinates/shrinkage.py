@@ -1,0 +1,160 @@
+"""Coordinates for coefficients with horseshoe priors, whose posteriors are spikes at zero, bumps where the data are, or both.
+
+No Gaussian describes those, and no step size serves all.  Expectation propagation (Minka 2001) finds what the data and the
+other coefficients say of each: a cavity N(place, sd^2).  Its product with the prior is the density f(t) of a quantile map,
+as in `fitting.walls`: in the coordinate x with t = F^-1(Phi(x)) there is neither pole nor scale left, and x is standard normal.
+What is approximate here shows in the efficiency of exact samplers alone.
+"""
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from sgmc.coordinates.densities import exponential_integral
+from sgmc.core.expansion import expand
+from sgmc.coordinates.maps import Affine, Warp
+from sgmc.coordinates.warped import Warped
+from sgmc.coordinates.whitening import Coordinates, whitener
+from sgmc.coordinates.mode import Mode
+from sgmc.coordinates.walls import quantiles
+
+LOG_LOCAL = np.linspace(-14.0, 14.0, 113)     # nodes of log(local scale), whose density is 1/(pi cosh)
+EXPANSIONS = 10           # of the likelihood at most, each with
+SWEEPS = 100              # of expectation propagation at most
+DAMPING = 0.5
+SETTLED = 1e-3            # change of a mean or sd, in sds, at which they end
+GRID = np.linspace(-7.5, 7.5, 3841)
+ROUNDED = 0.01            # the map's density has b^2 + (0.01 scale)^2 for b^2: nodes are a tenth of that apart there
+REACH = 9.0               # cavity sds to either side
+
+
+@dataclass(frozen=True)
+class Cavity:
+    """A horseshoe times N(place, sd^2): about the marginal density of one coefficient, up to a constant."""
+
+    prior: object
+    place: float
+    sd: float
+
+    def log(self, t):
+        """log f, the pole rounded off, and its derivative."""
+        scale, slab = self.prior.scale, self.prior.slab
+        value, weight = exponential_integral(0.5 * ((t / scale) ** 2 + ROUNDED ** 2))
+        e = (t - self.place) / self.sd
+        return value - 0.5 * (t / slab) ** 2 - 0.5 * e ** 2, -weight * t / scale ** 2 - t / slab ** 2 - e / self.sd
+
+    def quantiles(self):
+        """See `fitting.walls.quantiles`."""
+        ends = self.place - REACH * self.sd, self.place + REACH * self.sd
+        fine = self.prior.scale * np.sinh(np.linspace(*np.arcsinh(np.array(ends) / self.prior.scale), 8001))
+        return quantiles(self.log, np.unique(np.concatenate([fine, np.linspace(*ends, 4001)])), GRID)
+
+
+def tilted(scale, slab, place, variance):
+    """Means and variances of horseshoe times N(place, variance), (k,): sums over the local scale, given which all is normal."""
+    wide = scale[:, None] * np.exp(LOG_LOCAL)
+    prior = 1 / (1 / wide ** 2 + 1 / slab[:, None] ** 2)
+    total = prior + variance[:, None]
+    log_weight = np.log(prior / total) / 2 - np.log(wide) - np.log(np.cosh(LOG_LOCAL)) - 0.5 * place[:, None] ** 2 / total
+    weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+    weight /= weight.sum(axis=1, keepdims=True)
+    means = prior / total * place[:, None]
+    mean = (weight * means).sum(axis=1)
+    return mean, (weight * (prior / total * variance[:, None] + (means - mean[:, None]) ** 2)).sum(axis=1)
+
+
+def propagate(precision, slope, where, scale, slab, site):
+    """Expectation propagation on a Gaussian likelihood exp(-b' precision b / 2 + slope . b).
+
+    Parameters
+    ----------
+    precision : array (d, d)
+    slope : array (d,)
+    where : array (k,)
+        Places of the horseshoes.
+    scale, slab : array (k,)
+    site : (array (k,), array (k,))
+        Precision and slope of the normal laws that stand for them, to begin with.
+
+    Returns
+    -------
+    site : (array (k,), array (k,))
+    cavity : (array (k,), array (k,))
+        Mean and variance.
+    mean : array (d,)
+    """
+    p, h = site
+    before = np.inf, 1.0
+    for _ in range(SWEEPS):
+        full, right = precision.copy(), slope.copy()
+        full[where, where] += p
+        right[where] += h
+        unit = 1 / np.sqrt(np.diag(full))
+        factor = linalg.cho_factor(full * np.outer(unit, unit))
+        mean = unit * linalg.cho_solve(factor, unit * right)
+        inverse = linalg.cho_solve(factor, np.eye(len(unit)))
+        own = 1 / (np.diag(inverse) * unit ** 2)[where]
+        outer = np.maximum(own - p, 1e-9 * own)               # the cavity's precision
+        place = (own * mean[where] - h) / outer
+        now, variance = tilted(scale, slab, place, 1 / outer)
+        moved = max((np.abs(now - before[0]) / np.sqrt(variance)).max(), np.abs(variance / before[1] - 1).max())
+        if moved < SETTLED:
+            break
+        before = now, variance
+        new = np.maximum(1 / variance - outer, 1e-6 * outer)
+        p, h = (1 - DAMPING) * p + DAMPING * new, (1 - DAMPING) * h + DAMPING * ((new + outer) * now - outer * place)
+    return (p, h), (place, 1 / outer), mean
+
+
+def without_poles(model, terms, mode, search):
+    """The mode under normal laws in the place of the horseshoes, and a Cavity for each of these.
+
+    Parameters
+    ----------
+    model : Model
+    terms : PriorTerms
+        Left with those laws in place.
+    mode : Mode
+        Under the laws that the search began with.
+    search : callable
+        From a place to the Mode of `terms` as they are then, and concerns.
+    """
+    where, used = terms.table.shrunk, [terms.table.used[j] for j in terms.table.shrunk]
+    scale, slab = (np.array([getattr(p, name) for p in used]) for name in ("scale", "slab"))
+    p, h = 1 / terms.scale[where] ** 2, np.zeros(len(where))
+    for _ in range(EXPANSIONS):
+        precision = expand(model, mode.theta, expected=True)[2] + mode.prior      # positive definite far from the mode, too
+        slope = precision @ mode.theta
+        precision[where, where] -= p
+        slope[where] -= h
+        (p, h), (place, variance), mean = propagate(precision, slope, where, scale, slab, (p, h))
+        terms.stand_in(h / p, 1 / np.sqrt(p))
+        moved = np.abs(mean - mode.theta) * np.sqrt(np.diag(mode.precision))
+        mode = search(mean)[0]
+        if moved.max() < SETTLED:
+            break
+    return mode, [Cavity(*one) for one in zip(used, place, np.sqrt(variance))]
+
+
+def shrunk_coordinates(mode, back, cavities, where, rotate, logs):
+    """Coordinates with a quantile map for the coefficients at `where`, the others whitened given these.
+
+    Parameters are those of `fitting.walls.walled_coordinates`, where they have its names.
+    """
+    d, k = len(mode.theta), len(where)
+    rest = np.setdiff1d(np.arange(d), where)
+    L, H = np.eye(d)[:, np.concatenate([where, rest])], mode.precision
+    if len(rest):
+        inner, prior = H[np.ix_(rest, rest)], mode.prior[np.ix_(rest, rest)]
+        L[np.ix_(rest, range(k))] = -np.linalg.solve(inner, H[np.ix_(rest, where)])
+        L[np.ix_(rest, range(k, d))] = whitener(Mode(mode.theta[rest], inner - prior, prior))[0]
+    origin = mode.theta - L[:, :k] @ mode.theta[where]
+    values, log_slopes, bends = map(np.array, zip(*(c.quantiles() for c in cavities)))
+    weight = np.exp(-0.5 * GRID ** 2) / np.exp(-0.5 * GRID ** 2).sum()
+    sd = np.ones(d)
+    sd[:k] = np.sqrt(values ** 2 @ weight - (values @ weight) ** 2)
+    warp = Warp(d, GRID, values, log_slopes, bends)
+    common = dict(L=L, origin=origin, back=back, white=back @ L * sd, stiffness=1.0, softness=1.0, logs=logs)
+    if rotate:
+        return Coordinates(rotated=True, map=warp, to_theta=back @ L, theta_centre=back @ origin, **common)
+    return Coordinates(rotated=False, map=Warped(Affine(origin, L), warp), to_theta=back, theta_centre=np.zeros(d), **common)

@@ -1,0 +1,217 @@
+"""Coordinates of a fit: the user's theta, the table's phi, the model's natural ones, and the sampler's x.
+
+theta has the logs of a family's own parameters, which are reported as they are.  theta = T phi undoes the centring of the
+columns.  The model's natural coordinates y are phi itself, or, where the package made the table and may rotate it,
+phi = origin + L y.  A map leads from x to y; it is the identity (None) where whitening was left to the rotation.
+"""
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import linalg
+
+from sgmc.core.contract import Map
+from sgmc.coordinates.maps import Affine, Scaling
+from sgmc.errors import ConditionWarning, DataError
+from sgmc.core.blas import one_blas_thread
+
+PRIOR_ALONE = 0.99        # share of a direction's precision that comes from the prior
+ALIKE = 1e-9              # distance of such a share from 1 within which directions are alike
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Everything between x and theta.
+
+    Attributes
+    ----------
+    rotated : bool
+        The model's table is to be rotated by `L`.
+    L : array (d, d)
+    origin : array (d,)
+        phi = origin + L y where rotated.
+    back : array (d, d)
+        T, theta = T phi.
+    map : Map or None
+        From x to y; its Python call does the same for arrays of points.
+    to_theta : array (d, d)
+    theta_centre : array (d,)
+        theta = theta_centre + to_theta y.
+    white : array (d, d)
+        theta's covariance, approximately white white'; for a map that is affine or None, the Laplace approximation.
+    stiffness, softness : float
+        Largest and smallest precision of the approximation in x: 1 and 1 where x is whitened.
+    logs : int
+        How many of the last theta are logs.
+    """
+
+    rotated: bool
+    L: np.ndarray
+    origin: np.ndarray
+    back: np.ndarray
+    map: Map | None
+    to_theta: np.ndarray
+    theta_centre: np.ndarray
+    white: np.ndarray
+    stiffness: float
+    softness: float
+    logs: int = 0
+    scaled = True             # the Gaussian approximation is known
+
+    @property
+    def whitened(self):
+        """Whether x is about standard normal under the posterior."""
+        return self.stiffness == self.softness == 1.0
+
+    @property
+    def spread_of_logs(self):
+        """The largest sd of the logs among theta; 0 where there are none."""
+        return float(np.sqrt((self.white[len(self.white) - self.logs:] ** 2).sum(axis=1)).max(initial=0.0))
+
+    @cached_property
+    def inner(self):
+        """y's covariance is approximately inner inner'."""
+        with one_blas_thread():
+            return np.linalg.solve(self.to_theta, self.white)
+
+    @cached_property
+    def factor(self):
+        """LU factors of to_theta."""
+        with one_blas_thread():
+            return linalg.lu_factor(self.to_theta)
+
+    def natural(self, x):
+        """Natural coordinates of points x (..., d)."""
+        return x if self.map is None else self.map(x)
+
+    def theta(self, x):
+        """The user's coordinates of points x (..., d)."""
+        with one_blas_thread():
+            return self.natural(x) @ self.to_theta.T + self.theta_centre
+
+    def reported(self, x):
+        """The same, own parameters instead of their logs."""
+        theta = self.theta(x)
+        if self.logs:
+            theta[..., -self.logs:] = np.exp(theta[..., -self.logs:])
+        return theta
+
+    def slopes(self, x):
+        """dy_j/dx_j of a diagonal map, else 1."""
+        return self.map.slopes(x) if self.map is not None and self.map.diagonal else 1.0
+
+    def spread(self, x):
+        """A, where the covariance of x is approximately A A'."""
+        return self.inner / np.reshape(self.slopes(x), (-1, 1))
+
+    def pull_white(self, x, g):
+        """The gradient in whitened coordinates of one in natural ones, the map's Jacobian included."""
+        in_x = g if self.map is None else self.map.pulled(x, g)
+        return in_x if self.whitened else self.inner.T @ (in_x / self.slopes(x))
+
+    def from_theta(self, theta):
+        """Sampler coordinates of the user's, (d,)."""
+        y = linalg.lu_solve(self.factor, np.asarray(theta) - self.theta_centre)
+        return y if self.map is None else self.map.inverse(y)
+
+    def from_reported(self, values):
+        """Sampler coordinates of what is reported, (d,)."""
+        theta = np.array(values, dtype=float)
+        if self.logs:
+            theta[-self.logs:] = np.log(theta[-self.logs:])
+        return self.from_theta(theta)
+
+    def from_white(self, z):
+        """x of a standard normal draw z (d,): one of the posterior's Gaussian approximation."""
+        if self.whitened:
+            return z
+        return self.from_theta(self.back @ self.origin + self.white @ z)
+
+
+def whitener(mode):
+    """L with L' H L = I and L' P L diagonal, and that diagonal: the prior's share of each direction's precision.
+
+    H is the posterior's precision at the mode, P the prior's.  Solved with the diagonal of H scaled to one.
+    """
+    precision = mode.precision
+    scale = 1 / np.sqrt(np.diag(precision))
+    with one_blas_thread():
+        try:
+            share, vectors = linalg.eigh(mode.prior * np.outer(scale, scale), precision * np.outer(scale, scale))
+        except linalg.LinAlgError:
+            raise DataError("the posterior's precision is singular to rounding: predictors are collinear, or fit the outcome exactly; "
+                            "drop some of them") from None
+        alike = np.flatnonzero(share > 1 - ALIKE)
+        if len(alike):                                         # any basis of them would do; without a rule rounding chooses it
+            Q, R, _ = linalg.qr(vectors[:, alike].T, pivoting=True)
+            vectors[:, alike] = vectors[:, alike] @ (Q * np.where(np.diag(R) < 0, -1.0, 1.0))
+    return scale[:, None] * vectors, np.clip(share, 0.0, 1.0)
+
+
+def undo_centring(dim, shift, intercepts):
+    """T: theta = T phi, for equations of as many coefficients as `shift` has numbers."""
+    back, d = np.eye(dim), len(shift)
+    for j in intercepts:
+        first = j - j % d
+        back[j, first:first + d] -= shift
+    return back
+
+
+def coordinates(mode, back, precondition, rotate, logs=0):
+    """Coordinates for a way of preconditioning.
+
+    Parameters
+    ----------
+    mode : Mode
+        In phi.
+    back : array (d, d)
+        T, from phi to theta.
+    precondition : {"dense", "diag", None}
+    rotate : bool
+        Whether the table will be rotated (dense only).
+    logs : int
+        How many of the last theta are logs.
+    """
+    d, m = len(mode.theta), mode.theta
+    L, _ = whitener(mode)
+    common = dict(L=L, origin=m, back=back, white=back @ L, logs=logs)
+    if precondition == "dense" and rotate:
+        return Coordinates(rotated=True, map=None, to_theta=back @ L, theta_centre=back @ m, stiffness=1.0, softness=1.0, **common)
+    common.update(rotated=False, to_theta=back, theta_centre=np.zeros(d))
+    if precondition == "dense":
+        return Coordinates(map=Affine(m, L), stiffness=1.0, softness=1.0, **common)
+    if precondition == "diag":
+        scale = 1 / np.sqrt(np.diag(mode.precision))
+        soft, stiff = eigenvalue_range(mode.precision * np.outer(scale, scale))
+        return Coordinates(map=Scaling(m, scale), stiffness=stiff, softness=soft, **common)
+    soft, stiff = eigenvalue_range(mode.precision)
+    return Coordinates(map=None, stiffness=stiff, softness=soft, **common)
+
+
+def eigenvalue_range(matrix):
+    """Smallest (at least 1e-12 of the largest) and largest eigenvalue of a symmetric matrix."""
+    with one_blas_thread():
+        values = linalg.eigvalsh(matrix)
+    return max(values[0], 1e-12 * values[-1]), values[-1]
+
+
+def collinearity(mode, names, rows, own=0):
+    """A ConditionWarning, in a list, where some direction is informed by the prior alone; the last `own` names are no coefficients."""
+    L, share = whitener(mode)
+    alone = np.flatnonzero(share > PRIOR_ALONE)
+    if not len(alone):
+        return []
+    loading = np.abs(L[:, alone]) * np.sqrt(np.diag(mode.precision))[:, None]
+    leading = {names[j] for j in loading.argmax(axis=0)}
+    loading = (loading / loading.max(axis=0)).max(axis=1)
+    order = np.argsort(-loading.round(6), kind="stable")      # equal ones as they come: rounding has no say
+    involved = [names[j] for j in order if loading[j] > 0.3]
+    shown = ", ".join(involved[:6]) + (f" and {len(involved) - 6} more" if len(involved) > 6 else "")
+    if own and leading <= set(names[-own:]):
+        return [ConditionWarning(f"{', '.join(sorted(leading))} {'are' if len(leading) > 1 else 'is'} informed by the prior alone: the "
+                                 "data say next to nothing there.", "Read the posterior as the prior's.")]
+    why = "collinear predictors or almost constant columns" if len(names) <= rows else f"there are only {rows} rows"
+    return [ConditionWarning(
+        f"{len(alone)} direction{'s' if len(alone) > 1 else ''} of the coefficients of {shown} "
+        f"{'are' if len(alone) > 1 else 'is'} informed by the prior alone: {why}.",
+        "Drop some of them, or read these coefficients as the prior's.")]

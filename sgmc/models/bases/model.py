@@ -1,0 +1,286 @@
+"""Models that are no regressions: the base of the package's own and of users'."""
+import time
+
+import numpy as np
+
+from sgmc.errors import ArgumentError, NotSupported
+
+NEARBY = 6e-6             # cube root of the rounding error: half a central difference, relative where |theta_j| > 1
+MOST = 50                 # numbers of theta up to which gradients may come by differences
+OF_REGRESSIONS = ("formula", "data", "weights", "offset", "exposure", "strata", "subset", "missing", "cov_type", "dtype")
+
+
+class Model:
+    """A model of exchangeable rows with named, shaped parameters.  Subclass it with numpy, and every sampler fits it:
+
+    >>> class Heights(sgmc.Model):
+    ...     parameters = {"mu": (), "sigma": ()}
+    ...     constraints = {"sigma": "positive"}
+    ...     def __init__(self, y):
+    ...         self.y, self.n = y, len(y)
+    ...     def log_lik(self, theta, rows):
+    ...         e = (self.y[rows] - theta["mu"]) / theta["sigma"]
+    ...         return -0.5 * (e @ e) - len(e) * np.log(theta["sigma"])
+    >>> Heights(y).fit(seed=1).summary()
+
+    ``theta`` is a dict of arrays by name (numbers where the shape is ``()``), in the units and constraints of the parameters;
+    ``rows`` is a slice or an array of row numbers.  ``log_lik`` returns the log density of these rows together, one number.
+    ``grad(theta, rows)``, if there is one, returns its gradient as a dict like theta, or as one vector in the parameters' order;
+    without it gradients are finite differences, for at most 50 numbers of theta.  The prior is not theirs: it is given by name, or, where
+    parameters depend on each other, by ``log_prior(theta)`` and ``grad_log_prior(theta)`` of the same form.
+    Both may be called from several threads: they must not write to the model.  `sgmc.check_model` says what is wrong.
+
+    Attributes
+    ----------
+    n : int
+        Rows.
+    parameters : dict
+        Name -> shape: ``()``, a whole number, or a tuple.
+    constraints : dict
+        Name -> ``"positive"``, ``("interval", low, high)``, ``"ascending"`` (the rows of a matrix, by their first number), or along the
+        last axis ``"ordered"``, ``"simplex"`` or ``"mirrored"`` (the simplex, in which `sgld` with ``precondition=None`` is mirrored
+        Langevin dynamics); draws and priors are in these terms.
+    prior : dict, prior or None
+        The default of ``fit(prior=)``.  None: normal(0, 10) (half of it for positive parameters), flat in intervals and on simplices.
+    start : dict, array or None
+        Where the search for the mode begins, and chains where there is none.  None: the centre of what is allowed.
+    defaults : dict
+        Arguments of `fit` whose defaults are others here.
+    scaled : bool
+        False where no Gaussian approximation at one mode will do (several modes, symmetries): coordinates are then those of the
+        parameters, and samplers with minibatches want a `step_size`.
+    own_metric : bool
+        Whether the compiled model's `metric` keeps parameters within their constraints, so that `sgrld` may move them as they are.
+    shuffled : bool
+        Whether rows are in random order, so that ``subsample="block"`` may take neighbours.
+    title : str
+        As printed.
+    """
+
+    n = None
+    parameters = None
+    constraints = {}
+    prior = None
+    start = None
+    defaults = {}
+    scaled = True
+    own_metric = False
+    shuffled = False
+    title = ""
+
+    def kernel(self):
+        """The compiled model; compiled leaves return theirs, and need neither `log_lik` nor `grad`."""
+        from sgmc.models.bases.callbacks import PythonKernel
+
+        layout = self.layout()
+        return PythonKernel(layout.size, self.rows(), *callables(self, layout))
+
+    def prior_kernel(self):
+        """A compiled prior in the place of independent ones by name, or None."""
+        if not hasattr(self, "log_prior"):
+            return None
+        from sgmc.models.bases.callbacks import PythonPrior
+
+        layout = self.layout()
+        value, slope = functions(layout, self.log_prior, getattr(self, "grad_log_prior", None), ("log_prior", "grad_log_prior"))
+        return PythonPrior(layout.size, value, slope)
+
+    def recorder_class(self):
+        """`Partial`, or a compiled subclass that sums up more of the draws than their moments, for what is not kept."""
+        from sgmc.core.partial import Partial
+
+        return Partial
+
+    def result_class(self):
+        """`ModelResults`, or a subclass with predictions of the model's own."""
+        from sgmc.models.bases.results import ModelResults
+
+        return ModelResults
+
+    def info(self):
+        """What results keep of the model: a `GeneralInfo`, or a subclass with what predictions need."""
+        from sgmc.models.bases.results import GeneralInfo
+
+        return GeneralInfo(self)
+
+    def layout(self):
+        """Where each parameter is in the vector of all; ArgumentError for shapes or constraints that are none."""
+        from sgmc.coordinates.layout import Layout
+
+        return Layout(self.parameters, self.constraints)
+
+    def rows(self):
+        """n, checked."""
+        if isinstance(self.n, bool) or not isinstance(self.n, (int, np.integer)) or self.n < 1:
+            raise ArgumentError(f"{type(self).__name__}.n={self.n!r} must be the number of rows, at least 1")
+        return int(self.n)
+
+    def starts(self, rng):
+        """Where a chain without a Gaussian approximation begins, or the search for a mode: theta as a vector.
+
+        By default `start`, or the centre of what is allowed, with free numbers moved by N(0, 0.1^2).
+        """
+        from sgmc.coordinates.free import JITTER
+
+        layout = self.layout()
+        map, free = layout.map, np.zeros(len(layout.free_names))
+        if self.start is not None:
+            given = np.asarray(layout.pack(self.start, "start"), dtype=float)
+            if given.shape != (layout.size,):
+                raise ArgumentError(f"start has shape {given.shape}; it must be ({layout.size},), or a dict by name")
+            free = given if map is None else map.inverse(given)
+        moved = free + JITTER * rng.normal(size=len(free))
+        return moved if map is None else map(moved)
+
+    def __repr__(self):
+        return f"<{self.title or type(self).__name__} model: {self.n} rows, {self.layout().size} parameters>"
+
+    def fit(self, *, prior=None, **arguments):
+        """Sample the posterior; the arguments are those of `sgmc.logit` that are not about a formula and its table.
+
+        Parameters
+        ----------
+        prior : prior or dict, optional
+            One for all parameters, or by name: ``{"W": sgmc.normal(0, 1), "sigma": sgmc.exponential(2), "*": "flat"}``.
+        precondition : {"mode", "dense", "diag", None}
+            ``"mode"``: whitened at the mode where there is one and at most 300 free numbers, else the parameters' own coordinates (the
+            free numbers of constrained ones), as with None.
+        subsample : {"uniform", "replacement", "block", "preferential", "stratified"}
+            Default ``"uniform"``, a simple sample of rows without replacement.
+        init : dict or array, optional
+            Where chains start, by name or as a vector; with a first axis, one for each chain.
+        keep : list of str, optional
+            Parameters whose draws are kept, in models without a Gaussian approximation; of the others there are means and sds
+            (`ModelResults.moments`).  Default: all, or where they are over 1 GB an even sample of 200 numbers.
+        **arguments
+            ``sampler gradient batch_size step_size draws thin warmup chains threads seed tune time_limit max_data_passes progress
+            checkpoint``.  ``threads`` is 1 by default for models in Python, which hold the interpreter lock.
+
+        Returns
+        -------
+        ModelResults
+        """
+        self.refuse(arguments)
+        given = {**self.usual(), **arguments}
+        if given.get("tune") is None:
+            given.pop("tune", None)
+            return self.continue_from(None, {"prior": prior, **given})
+        from sgmc.tuning.tuner import chosen
+
+        given, race = chosen(self, prior, given)
+        results = self.continue_from(None, {"prior": prior, **given}, tuned=True)
+        results.tuning = race
+        return results
+
+    def usual(self):
+        """Arguments of `fit` whose defaults are others than those of regressions, a dict."""
+        one = {} if compiled(self) else {"threads": 1}          # others would wait for the interpreter lock, and slow this one down
+        return {"subsample": "block" if self.shuffled else "uniform", **one, **self.defaults}
+
+    def refuse(self, arguments):
+        """Refuse arguments of regressions by name."""
+        for name in OF_REGRESSIONS:
+            if arguments.get(name) is not None:
+                raise ArgumentError(f"{name} does not apply to {self.title or type(self).__name__}: it belongs to regressions")
+
+    def continue_from(self, saved, arguments, tuned=False):
+        """Fit from where a saved run was (None: from the start), with all arguments of `fit` as a dict, `tuned` by a race or not."""
+        from dataclasses import replace
+
+        from sgmc.fit.sampling import fit
+        from sgmc.fit.settings import settings
+
+        begun = time.perf_counter()
+        arguments = {**arguments, "init": self.layout().pack(arguments.get("init"), "init")}
+        rest = dict(arguments)
+        prior = rest.pop("prior")
+        checked = replace(settings(**rest), tuned=tuned)
+        problem = self.problem(prior, checked)
+        return self.result_class().of_fit(self.info(), fit(problem, checked, begun, saved), arguments)
+
+    def problem(self, prior, checked):
+        """The posterior in sampler coordinates, for checked settings."""
+        from sgmc.core.blas import one_blas_thread
+        from sgmc.models.bases.problem import Ingredients, general_problem
+
+        with one_blas_thread():
+            made = Ingredients(self.kernel(), self.layout(), self.prior_kernel(), self.starts, self.scaled, self.shuffled,
+                               self.recorder_class(), self.own_metric)
+            return general_problem(made, self.prior if prior is None else prior, checked)
+
+
+def compiled(model):
+    """Whether a model's kernel runs without the interpreter lock."""
+    return type(model).kernel is not Model.kernel
+
+
+def callables(model, layout):
+    """``value(theta, rows)`` and ``slope(theta, rows)`` of vectors theta, from a model's `log_lik` and `grad`."""
+    if not hasattr(model, "log_lik"):
+        raise ArgumentError(f"{type(model).__name__} needs log_lik(theta, rows), or a compiled kernel()")
+    return functions(layout, model.log_lik, getattr(model, "grad", None), ("log_lik", "grad"))
+
+
+def functions(layout, density, gradient, names):
+    """A log density and its gradient as functions of vectors theta (and rows); differences where there is no gradient.
+
+    Parameters
+    ----------
+    layout : Layout
+    density, gradient : callable
+        Of theta as a dict.
+    names : (str, str)
+        What users call them.
+    """
+    if gradient is None and layout.size > MOST:
+        raise NotSupported(f"there is no {names[1]}, and {layout.size} parameters are too many for finite differences (at most {MOST}); "
+                           f"write {names[1]}, or the model in JAX (sgmc.JaxModel)")
+    parts = [(name, where, layout.shapes[name]) for name, where in layout.slices.items()]
+
+    def named(theta):
+        return {name: theta[where].reshape(shape) if shape else theta[where.start] for name, where, shape in parts}
+
+    def value(theta, *rows):
+        found = density(named(theta), *rows)
+        if np.ndim(found) != 0:
+            raise ArgumentError(f"{names[0]} returned an array of shape {np.shape(found)}; it must return one number"
+                                + (", the sum over its rows" if rows else ""))
+        return found
+
+    def slope(theta, *rows):
+        return as_vector(gradient(named(theta), *rows), layout, names[1])
+
+    return value, slope if gradient is not None else differences(value, layout)
+
+
+def as_vector(found, layout, called):
+    """A gradient as one vector of float64; ArgumentError where it is of another shape."""
+    if isinstance(found, dict):
+        missing = [name for name in layout.shapes if name not in found]
+        if missing or len(found) > len(layout.shapes):
+            raise ArgumentError(f"{called} returned {', '.join(map(str, found)) or 'nothing'}; it must return {', '.join(layout.shapes)}")
+        for name, shape in layout.shapes.items():
+            if np.shape(found[name]) != shape:
+                raise ArgumentError(f"{called} returned {name!r} of shape {np.shape(found[name])}; it must be {shape}")
+        return np.concatenate([np.ravel(found[name]) for name in layout.shapes]).astype(float, copy=False)
+    vector = np.ascontiguousarray(found, dtype=float)
+    if vector.shape != (layout.size,):
+        raise ArgumentError(f"{called} returned an array of shape {vector.shape}; it must be ({layout.size},), or a dict by name")
+    return vector
+
+
+def differences(value, layout):
+    """The gradient by central differences that stay within the parameters' bounds."""
+    low, high = layout.ends()
+
+    def slope(theta, *rows):
+        found = np.empty(len(theta))
+        steps = NEARBY * np.minimum(np.maximum(1.0, np.abs(theta)), np.minimum(theta - low, high - theta))
+        for j, h in enumerate(steps):
+            there, back = theta.copy(), theta.copy()
+            there[j] += h
+            back[j] -= h
+            found[j] = (value(there, *rows) - value(back, *rows)) / (there[j] - back[j])
+        return found
+
+    return slope

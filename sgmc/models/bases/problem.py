@@ -1,0 +1,347 @@
+"""The posterior of a model that is no regression: any compiled model, named parameters with priors, constraints."""
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import numpy as np
+
+from sgmc import registry
+from sgmc.core.contract import Prior
+from sgmc.coordinates.densities import FAMILIES, Separable
+from sgmc.core.engine import full
+from sgmc.core.partial import Partial
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.coordinates.simplices import COORDINATES
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.coordinates.free import free_coordinates
+from sgmc.coordinates.layout import SUMS, Layout
+from sgmc.coordinates.peak import LARGEST, Peak, peak
+from sgmc.coordinates.prior_table import PriorTable
+from sgmc.models.regression.problem import ANY_MAP, MEMORY_LIMIT, Problem
+from sgmc.fit.rows import scheme
+from sgmc.priors import PriorSpec, as_spec, flat, normal
+from sgmc.subsampling.uniform import Everything
+
+SAMPLE = 200              # numbers whose draws are kept where none are asked for and all are too many
+FLAT = flat()             # where both sides are
+FREE = normal(0, 10)      # the prior of what is not bounded on both sides; half of it where parameters are positive
+
+
+@dataclass(frozen=True)
+class Ingredients:
+    """What a model that is no regression brings.
+
+    Attributes
+    ----------
+    kernel : Model
+    layout : Layout
+    prior : Prior or None
+        A compiled one, in the place of independent ones by name.
+    start : callable
+        ``start(rng)`` with a numpy Generator gives theta, (size,).
+    scaled : bool
+        Whether a Gaussian approximation is to be looked for.
+    shuffled : bool
+        Whether rows are in random order, so that blocks of them are minibatches.
+    recorder : callable
+        Makes a `Partial`, or what else sums up draws that are not kept.
+    own_metric : bool
+        Whether the kernel's metric keeps parameters within their constraints.
+    """
+
+    kernel: object
+    layout: Layout
+    prior: Prior | None
+    start: object
+    scaled: bool
+    shuffled: bool
+    recorder: object = Partial
+    own_metric: bool = False
+
+
+@dataclass(frozen=True)
+class OwnPrior(PriorSpec):
+    """What stands for a model's own prior in tables."""
+
+    def __str__(self):
+        return "the model's own"
+
+
+OWN = OwnPrior("flat", 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class NamedPriors(PriorTable):
+    """One prior a number of theta.
+
+    Attributes
+    ----------
+    places : dict
+        Name of a parameter -> slice of theta.
+    """
+
+    places: dict = field(default_factory=dict)
+
+    def told(self):
+        """All of them in a line: of each parameter the different ones, at most three."""
+        parts = []
+        if all(one is OWN for one in self.specified):
+            return "Prior: the model's own."
+        for name, where in self.places.items():
+            different = list(dict.fromkeys(map(str, self.specified[where])))
+            parts.append(f"{name}: {', '.join(different[:3])}{', ...' if different[3:] else ''}")
+        return f"Prior: {'; '.join(parts)}."
+
+
+@dataclass
+class GeneralProblem(Problem):
+    """See `Problem`.
+
+    Attributes
+    ----------
+    layout : Layout
+    starts : callable
+        ``starts(rng)`` gives theta.
+    free_names : list of str
+        Of the free numbers: positive parameters are there as their logs, K probabilities as K - 1 or, expanded, K.
+    columns : array of int or None
+        Numbers of theta whose draws are kept, where not all are.
+    model_recorder : callable
+        See `Ingredients`.
+    """
+
+    layout: Layout = None
+    starts: object = None
+    free_names: list = None
+    columns: np.ndarray | None = None
+    model_recorder: object = Partial
+
+    @property
+    def least_noise(self):
+        """See `Problem`: control variates where there is a mode; of second order where the model has the curvatures."""
+        if not self.coordinates.scaled:
+            return "simple"
+        return "taylor" if self.model.width else "cv"
+
+    @property
+    def marks(self):
+        """See `Problem`: the log posterior and its gradient at one place say what data there are."""
+        where = self.coordinates
+        value, g = full(self.all_rows(), where.from_white(np.zeros(self.dim)))
+        own = getattr(self.model, "marks", [])
+        return [np.array([value]), g, where.centre, np.empty(0) if where.precision is None else where.precision, *own]
+
+    def all_rows(self):
+        """The exact gradient."""
+        return exact_gradient(self.model, self.prior, self.coordinates.map)
+
+    @property
+    def partial(self):
+        """See `Problem`."""
+        return self.columns is not None
+
+    def kept(self, x):
+        """See `Problem`."""
+        return (x, [self.priors.names[j] for j in self.columns]) if self.partial else super().kept(x)
+
+    def check_draws(self, settings):
+        """See `Problem`; without an approximation, draws of some parameters are kept where those of all are too many."""
+        size = self.layout.size
+        few = settings.keep is None and 8 * settings.draws * settings.chains * size <= MEMORY_LIMIT
+        if self.coordinates.scaled or few and not getattr(self.model_recorder, "func", self.model_recorder).always:
+            super().check_draws(settings)
+            return
+        most = size if few else min(size, SAMPLE)
+        self.columns = (np.unique(np.linspace(0, size - 1, most).astype(int)) if settings.keep is None else
+                        np.concatenate([np.arange(size)[self.layout.slices[self.layout.known(name, "keep")]] for name in settings.keep]))
+        if 8 * settings.draws * settings.chains * len(self.columns) > MEMORY_LIMIT:
+            raise ArgumentError(f"keep={list(settings.keep or ())!r}: {len(self.columns)} numbers in {settings.chains} chains of "
+                                f"{settings.draws} draws are over the limit of 1 GB; keep fewer, or thin more")
+
+    def recorder(self, draws, plan):
+        """See `Problem`."""
+        if self.columns is None:
+            return super().recorder(draws, plan)
+        h = plan.schedule(0)
+        if plan.weighted and not np.isclose(plan.spec.langevin_time(2 * h), 2 * plan.spec.langevin_time(h)):
+            raise NotSupported(f"decaying steps of {plan.spec.name} with moments of draws that are not kept; use a constant step_size")
+        return self.model_recorder(draws, plan.thin, self.coordinates.map, self.layout.size, self.columns)
+
+    def begin(self, settings, k):
+        """See `Problem`; without an approximation each chain has a start of its own."""
+        if self.coordinates.scaled or settings.init is not None:
+            return super().begin(settings, k)
+        sequence = seed_sequence(settings.seed, "start", k)
+        return self.coordinates.from_reported(self.starts(np.random.Generator(np.random.PCG64(sequence))))
+
+
+def general_problem(model, prior, settings):
+    """Priors, mode and coordinates of a model.
+
+    Parameters
+    ----------
+    model : Ingredients
+    prior : None, str, PriorSpec or dict
+    settings : Settings
+    """
+    refuse(model, settings)
+    layout, spec = model.layout, settings.sampler
+    priors, density = priors_of(model, prior)
+    as_they_are = model.own_metric and spec is not None and bool(spec.refusal(ANY_MAP))
+    shares = None if as_they_are else simplex_coordinates(layout, priors, spec)
+    constraints = None if as_they_are else shares or layout.map
+    start = free_start(model, constraints, settings)
+    found, concerns = Peak(start, None), []
+    if model.scaled and not model.kernel.refreshes and not as_they_are and shares is None and len(start) <= LARGEST:
+        exact = exact_gradient(model.kernel, density, constraints)
+        check_finite(exact, start, layout)
+        found, concerns = peak(exact, start)
+    where = chosen_coordinates(constraints, found, layout.logs if shares is None else np.zeros(shares.dim, dtype=bool), settings)
+    table = SimpleNamespace(weight=None, trials=None, given=not model.shuffled)
+    return GeneralProblem(model.kernel, density, where, None, priors, table, concerns, layout=layout, starts=model.start,
+                          free_names=coordinate_names(layout, constraints), model_recorder=model.recorder)
+
+
+def simplex_coordinates(layout, priors, spec):
+    """Coordinates of probabilities that a sampler wants, where all parameters are such; else None.
+
+    Expanded ones have the sum of the concentrations of a row's Dirichlet prior as their A; flat priors have concentrations of one.
+    """
+    rows = [length for _, (kind, length, *_) in layout.blocks() if kind == "simplex"]
+    if spec is None or not spec.simplex or sum(rows) < layout.size:
+        return None
+    concentrations = [one.df if one.family == "dirichlet" else 1.0 for one in priors.used]
+    return COORDINATES[spec.simplex](rows, np.add.reduceat(concentrations, np.cumsum(rows) - rows))
+
+
+def coordinate_names(layout, constraints):
+    """Names of the free numbers behind a map or None: those of the parameters, where there are as many."""
+    return layout.names if constraints is None or constraints.dim == layout.size else layout.free_names
+
+
+def priors_of(model, prior):
+    """A table of priors and their compiled form: the model's own, or independent ones by name."""
+    layout = model.layout
+    if model.prior is None:
+        priors = named_priors(prior, layout)
+        return priors, separable(priors)
+    if prior is not None:
+        raise ArgumentError("prior: the model has a prior of its own")
+    own = [OWN] * layout.size
+    return NamedPriors(layout.names, own, own, [], False, places=layout.slices), model.prior
+
+
+def free_start(model, constraints, settings):
+    """Where the search for the mode begins, in free numbers; from a stream that no chain has."""
+    sequence = seed_sequence(settings.seed, "start", settings.chains)
+    start = np.asarray(model.start(np.random.Generator(np.random.PCG64(sequence))), dtype=float)
+    try:
+        return start if constraints is None else constraints.inverse(start)
+    except ValueError as error:
+        raise ArgumentError(f"start: {error}") from error
+
+
+def chosen_coordinates(constraints, found, logged, settings):
+    """The coordinates that suit posterior and sampler.
+
+    Parameters
+    ----------
+    constraints : Constrained or None
+    found : Peak
+    logged : array of bool
+    settings : Settings
+    """
+    spec, wanted = settings.sampler, settings.precondition
+    if found.precision is None:
+        if wanted in ("dense", "diag"):
+            d = len(found.place)
+            why = f"{d} free numbers are more than {LARGEST}" if d > LARGEST else "this posterior has no mode to precondition at"
+            raise NotSupported(f"precondition={wanted!r}: {why}; use precondition=None")
+        wanted = None
+    where = free_coordinates(constraints, found, "dense" if wanted == "mode" else wanted, logged)
+    if wanted == "mode" and spec is not None and spec.refusal(where.map):
+        where = free_coordinates(constraints, found, "diag", logged)
+    if spec is not None and spec.needs_noise and constraints is not None and not constraints.diagonal:
+        raise NotSupported(f"{spec.name} needs the noise of single coordinates, which ordered parameters and those on a simplex mix; "
+                           "use another sampler, such as 'sgld' or 'mala'")
+    return where
+
+
+def exact_gradient(kernel, prior, map):
+    """The gradient over all rows, behind a map or None."""
+    cls = registry.lookup("gradients", "simple", "gradient")
+    return cls(kernel, prior, Everything(kernel.n), Rng(seed_sequence(0, "pilot")), map=map)
+
+
+def refuse(model, settings):
+    """NotSupported for arguments that do not go together with the model."""
+    kernel, rows = model.kernel, scheme(settings)
+    if model.layout.size != kernel.dim:
+        raise ArgumentError(f"parameters are {model.layout.size} numbers, the model has {kernel.dim}")
+    if rows.name == "block" and not model.shuffled:
+        raise NotSupported("subsample='block' takes rows that are neighbours, and nobody knows whether this model's are in random order; "
+                           "use subsample='uniform', or say so (shuffled = True)")
+    if "strata" in rows.needs:
+        raise NotSupported(f"subsample={rows.name!r} needs the outcomes of a regression, or its strata; use subsample='uniform'")
+    if rows.needs and not kernel.width:
+        raise NotSupported(f"subsample={rows.name!r} needs the rows' scores, of which this model has none; use subsample='uniform'")
+    if kernel.refreshes and (model.layout.constraints or settings.precondition in ("dense", "diag")):
+        raise NotSupported("a model with conditional updates of its own takes no other coordinates; use precondition=None")
+    if kernel.refreshes and (settings.sampler is None or settings.sampler.exact):
+        name = "auto" if settings.sampler is None else settings.sampler.name
+        raise NotSupported(f"sampler={name!r} remembers the log posterior of where it is, which this model's own updates change; use "
+                           "one of minibatches, such as 'sgld'")
+    if settings.sampler is not None and settings.sampler.sticky:
+        raise NotSupported(f"sampler={settings.sampler.name!r} lets slopes of regressions stick to zero; this model has none")
+    if settings.gradient == "taylor" and not kernel.width:
+        raise NotSupported("gradient='taylor' needs the rows' curvatures, of which this model has none; use gradient='cv'")
+    if str(settings.dtype) != "float64":
+        raise NotSupported("dtype='float32' belongs to designs of regressions; this model's numbers are its own")
+
+
+def check_finite(gradient, u, layout):
+    """Refuse a start where the log posterior or its gradient is not finite."""
+    value, g = full(gradient, u)
+    if not np.isfinite(value):
+        raise ArgumentError(f"the log posterior is {value} at the start; give another start, e.g. init=")
+    if not np.isfinite(g).all():
+        name = layout.free_names[int(np.flatnonzero(~np.isfinite(g))[0])]
+        raise ArgumentError(f"the gradient of the log posterior is not finite at the start, for {name!r} first; sgmc.check_model says more")
+
+
+def separable(priors):
+    """Independent priors as a compiled one."""
+    return Separable([FAMILIES[f] for f in priors.columns("family")], priors.columns("location"), priors.columns("scale"),
+                     priors.columns("shape"))
+
+
+def named_priors(prior, layout):
+    """One prior a number of theta, from what the user wrote.
+
+    Parameters
+    ----------
+    prior : None, str, PriorSpec or dict
+        One is for all parameters; keys of a dict are parameters (``"W"``), single numbers (``"W[0,1]"``), or ``"*"`` for all others.
+        Default: normal(0, 10); flat where both sides are bounded, and on a simplex.
+    layout : Layout
+    """
+    (low, high), kinds = layout.ends(), layout.kinds
+    specified = [FLAT if np.isfinite(a) and np.isfinite(b) else FREE for a, b in zip(low, high)]
+    places = {name: range(where.start, where.stop) for name, where in layout.slices.items()}
+    places |= {name: [j] for j, name in enumerate(layout.names)}
+    wishes = prior if isinstance(prior, dict) else {} if prior is None else {"*": prior}
+    for key, one in sorted(wishes.items(), key=lambda pair: (pair[0] != "*", pair[0] not in layout.slices)):
+        spec = as_spec(one, "prior" if key == "*" and prior is not wishes else f"prior[{key!r}]")
+        for j in range(layout.size) if key == "*" else places[key] if key in places else places[layout.known(key, "prior")]:
+            check(spec, layout.names[j], kinds[j], low[j])
+            specified[j] = spec
+    return NamedPriors(layout.names, specified, specified, [], False, places=layout.slices)
+
+
+def check(spec, name, kind, low):
+    """Refuse priors that do not suit their parameter."""
+    if spec.autoscale or spec.family == "horseshoe":
+        raise ArgumentError(f"prior: {spec} belongs to slopes of predictors, whose sds scale it; use e.g. sgmc.normal(0, 2.5) for {name!r}")
+    if spec.family == "dirichlet" and kind not in SUMS:
+        raise ArgumentError(f"prior: {spec} is for parameters on a simplex, {name!r} is not; use e.g. sgmc.gamma(2)")
+    if spec.positive and low < 0:
+        raise ArgumentError(f"prior: {spec} is for positive parameters, {name!r} is not one; use e.g. sgmc.normal(0, 2.5)")

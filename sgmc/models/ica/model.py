@@ -1,0 +1,151 @@
+"""Independent component analysis as users meet it."""
+import importlib.util
+from functools import cached_property
+
+import numpy as np
+
+from sgmc.errors import ArgumentError, DataError, MissingExtra
+from sgmc.arguments.arrays import first_place
+from sgmc.models.bases.scaling import centre_and_unit
+from sgmc.fit.settings import positive
+from sgmc.models.bases.model import Model
+from sgmc.priors import normal
+
+SOURCE_SD = np.pi / np.sqrt(3)    # of the logistic density 1 / (4 cosh^2(y / 2))
+JITTER = 0.1                      # of starts: sd of the entries of W^-1 dW, over sqrt(N)
+
+
+class ICA(Model):
+    """Independent component analysis: p(x | W) = |det W| prod_k 1 / (4 cosh^2(y_k / 2)), y = W x, W_kj ~ N(0, 1/lambda).
+
+    Welling & Teh (2011, section 5.3), Mauri & Zanella (2024, section 5.2).  The posterior does not change with the order and the
+    signs of the rows of W; chains begin at one and the same place, and stay near it as long as data are many.
+
+    Parameters
+    ----------
+    X : array_like (n, d) or table
+        A row is a time, a column a channel.  Columns are centred.
+    precision : float
+        lambda.
+    scale : {"columns", "table", None}
+        Whether columns are divided by their sds, or by one sd of all; W then belongs to what they become.
+    start : {"fastica", "whitening"} or array (d, d), optional
+        Where chains begin: at scikit-learn's FastICA (an extra), at a symmetric whitening, or at an unmixing of the centred and scaled
+        data; but for an array, its rows are scaled to the logistic density's sd.  Default: FastICA where scikit-learn is installed,
+        else the whitening; the summary says which.
+
+    Raises
+    ------
+    ArgumentError, DataError
+        Naming the argument.
+    MissingExtra
+        When chains begin, without scikit-learn.
+
+    Notes
+    -----
+    The default sampler, `mmala`, is the exact "corrected Langevin" of Welling & Teh: proposals along the natural gradient
+    D_W = (dlog p / dW) W'W with covariance h W'W / N, accepted or rejected by all rows.  ``sampler="sgrld"`` is their stochastic
+    version with the divergence of the metric, which they leave out (``sgmc.SGRLD(divergence=False)``); its step h is their
+    epsilon times N.
+
+    Examples
+    --------
+    >>> res = sgmc.ICA(X).fit(sampler="sgrld", step_size=0.1, batch_size=100, seed=1)
+    >>> res.sources(X), res.instability()
+    """
+
+    title = "Independent Components"
+    scaled = False
+    defaults = {"sampler": "mmala"}
+
+    def __init__(self, X, *, precision=1.0, scale="columns", start=None):
+        from sgmc.models.network.info import as_table
+
+        self.X = np.ascontiguousarray(as_table("X", X), dtype=float)
+        self.n, self.d = self.X.shape
+        if self.d < 2 or self.n <= self.d:
+            raise DataError(f"X has shape {self.X.shape}; it must have at least two channels, and more rows than channels")
+        place = first_place(self.X, lambda values: ~np.isfinite(values))
+        if place is not None:
+            raise DataError(f"X has missing or infinite values (row {place[0]}, column {place[1]}); drop those rows first")
+        if scale not in ("columns", "table", None):
+            raise ArgumentError(f"scale={scale!r} must be 'columns', 'table' or None")
+        self.unit = centre_and_unit(self.X, scale)[1]
+        self.centre = centre_and_unit(self.X, "columns")[0]
+        if np.linalg.matrix_rank(self.centred()) < self.d:
+            raise DataError("the channels of X are linearly dependent; leave some out, or reduce them first")
+        self.precision = positive("precision", precision)
+        self.start, self.prior = checked_start(usual_start() if start is None else start, self.d), normal(0, 1 / np.sqrt(self.precision))
+        self.parameters = {"W": (self.d, self.d)}
+
+    def centred(self):
+        """The data as the model sees them."""
+        return (self.X - self.centre) * self.unit
+
+    def kernel(self):
+        """See `Model`."""
+        from sgmc.models.ica.kernel import LogisticSources
+        from sgmc.models.bases.layers import Inputs
+
+        return LogisticSources(Inputs(self.X, self.centre, self.unit))
+
+    @cached_property
+    def reference(self):
+        """The unmixing of the centred and scaled data that chains begin at, (d, d)."""
+        if isinstance(self.start, np.ndarray):
+            return self.start
+        X = self.centred()
+        values, vectors = np.linalg.eigh(np.cov(X.T))
+        whitening = (vectors / np.sqrt(values)) @ vectors.T
+        if self.start == "fastica":
+            whitening = fastica(X @ whitening) @ whitening
+        return SOURCE_SD * whitening / (X @ whitening.T).std(axis=0)[:, None]
+
+    def starts(self, rng):
+        """See `Model`: the reference, moved by a tenth of the posterior's size."""
+        W = self.reference
+        return (W + JITTER / np.sqrt(self.n) * rng.normal(size=W.shape) @ W).ravel()
+
+    def info(self):
+        """See `Model`."""
+        from sgmc.models.ica.results import SourcesInfo
+
+        return SourcesInfo(self)
+
+    def result_class(self):
+        """See `Model`."""
+        from sgmc.models.ica.results import ICAResults
+
+        return ICAResults
+
+
+def usual_start():
+    """What can be begun at here."""
+    return "whitening" if importlib.util.find_spec("sklearn") is None else "fastica"
+
+
+def checked_start(start, d):
+    """A start as it is, or as an array."""
+    if isinstance(start, str) and start in ("fastica", "whitening"):
+        return start
+    try:
+        W = np.array(start, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"start={start!r} must be 'fastica', 'whitening' or an unmixing of shape ({d}, {d})") from error
+    if W.shape != (d, d) or not np.isfinite(W).all() or np.linalg.matrix_rank(W) < d:
+        raise ArgumentError(f"start must be 'fastica', 'whitening' or an invertible unmixing of shape ({d}, {d})")
+    return W
+
+
+def fastica(white):
+    """The rotation that scikit-learn's FastICA finds for white data, the same for the same data."""
+    import warnings
+
+    try:
+        from sklearn.decomposition import FastICA
+    except ImportError as error:
+        raise MissingExtra("start='fastica' needs scikit-learn, which is not installed: pip install 'sgmc[sklearn]', or use "
+                           "start='whitening'") from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")                       # where it has not converged: it is but a start
+        return FastICA(whiten=False, random_state=0, max_iter=1000).fit(white).components_

@@ -1,0 +1,131 @@
+"""What results keep of a neural network: how inputs become outputs, without the data."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.errors import DataError
+from sgmc.arguments.arrays import numeric
+from sgmc.models.bases.results import GeneralInfo
+
+ACTIVATIONS = {"sigmoid": lambda z: 0.5 + 0.5 * np.tanh(0.5 * z), "tanh": np.tanh, "relu": lambda z: np.maximum(z, 0)}
+ROWS = 4096               # at a time
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """From rows of a table to what a network says of their outcomes.
+
+    Attributes
+    ----------
+    sizes : list of int
+        Units of each layer, the inputs first.
+    activation, outcome : str
+    centre, unit : array (d,)
+        x_j enters as (x_j - centre_j) unit_j.
+    shift, factor : float
+        The last layer's output times `factor`, plus `shift`, is in the outcomes' units (of their logs, for Poisson ones).
+    levels : tuple or None
+        The classes.
+    names : list of str
+        Columns of the table.
+    spec : DesignSpec or None
+        Of a formula.
+    """
+
+    sizes: list
+    activation: str
+    outcome: str
+    centre: np.ndarray
+    unit: np.ndarray
+    shift: float
+    factor: float
+    levels: tuple | None
+    names: list
+    spec: object = None
+
+    def table(self, data):
+        """The table of new rows, (n, d), of uint8, float32 or float64; DataError where it is not like the one of the fit."""
+        if self.spec is not None and not isinstance(data, np.ndarray):
+            X = self.spec.matrix(data)[:, self.columns()]
+        else:
+            X = as_table("the new data", data)
+        if X.shape[1] != len(self.names):
+            raise DataError(f"the new data have {X.shape[1]} columns; they must have {len(self.names)}: {', '.join(self.names[:8])}")
+        if X.dtype != np.uint8 and not np.isfinite(X).all():
+            raise DataError("the new data have missing or infinite values; drop those rows first")
+        return X
+
+    def columns(self):
+        """Columns of the formula's design but for the intercept, for which the network has its own."""
+        return without_intercept(self.spec)
+
+    def parts(self, theta):
+        """Pairs (W, b) of the layers, and sigma if there is one, of a vector theta."""
+        found, at = [], 0
+        for d, h in zip(self.sizes, self.sizes[1:]):
+            found.append((theta[at:at + d * h].reshape(d, h), theta[at + d * h:at + (d + 1) * h]))
+            at += (d + 1) * h
+        return found, theta[at] if self.outcome == "gaussian" else None
+
+    def outputs(self, theta, X):
+        """What the network of one draw expects of rows: E[y | x], (n,), or the probability of each class, (n, k)."""
+        layers, _ = self.parts(theta)
+        out = np.empty((len(X), self.sizes[-1]))
+        unit, centre = self.unit.astype(theta.dtype), self.centre.astype(theta.dtype)
+        for start in range(0, len(X), ROWS):
+            a = (X[start:start + ROWS] - centre) * unit
+            for l, (W, b) in enumerate(layers):
+                a = a @ W + b
+                if l + 1 < len(layers):
+                    a = ACTIVATIONS[self.activation](a)
+            out[start:start + ROWS] = a
+        if self.outcome == "softmax":
+            out = np.exp(out - out.max(axis=1, keepdims=True))
+            return out / out.sum(axis=1, keepdims=True)
+        natural = out[:, 0] * self.factor + self.shift
+        return np.exp(natural) if self.outcome == "poisson" else natural
+
+    def simulate(self, theta, X, rng):
+        """One outcome a row, of the network of one draw: numbers, or numbers of classes."""
+        expected = self.outputs(theta, X)
+        if self.outcome == "softmax":
+            return (rng.random((len(X), 1)) > expected.cumsum(axis=1)[:, :-1]).sum(axis=1)
+        if self.outcome == "poisson":
+            return rng.poisson(expected)
+        return rng.normal(expected, self.factor * self.parts(theta)[1])
+
+
+class NetworkInfo(GeneralInfo):
+    """See `GeneralInfo`."""
+
+    def __init__(self, model):
+        super().__init__(model)
+        self.recipe, self.notes, self.formula = model.recipe, model.notes, model.formula
+
+    def remarks(self, fit):
+        """See `GeneralInfo.remarks`."""
+        r = self.recipe
+        return [f"Layers {'-'.join(map(str, r.sizes))}, {r.activation} units, {r.outcome} outcome."] + super().remarks(fit)
+
+
+def without_intercept(spec):
+    """Places of the columns of a formula's design that are no intercept."""
+    return [j for j, name in enumerate(spec.exog_names) if name != "Intercept"]
+
+
+def as_table(name, data):
+    """Rows as a two-dimensional row-major array of uint8, float32 or float64.
+
+    Raises
+    ------
+    DataError
+        For what is no table of numbers, or a sparse one.
+    """
+    if hasattr(data, "tocsr"):
+        raise DataError(f"{name} is a sparse array, which networks do not take; pass {name}.toarray() if it fits in memory")
+    bytes_ = isinstance(data, np.ndarray) and data.dtype == np.uint8
+    X = np.ascontiguousarray(data if bytes_ else numeric(name, data))
+    if X.ndim != 2 or X.shape[1] == 0:
+        hint = f"; use {name}.reshape(len({name}), -1)" if X.ndim > 2 else ""
+        raise DataError(f"{name} has shape {X.shape}; it must be rows x columns{hint}")
+    return X

@@ -1,0 +1,235 @@
+"""Feedforward neural networks: forward and backward passes as products of matrices over tiles of rows."""
+import numpy as np
+
+from libc.math cimport exp, lgamma, log, M_PI
+from libc.string cimport memset
+
+from sgmc.core.contract cimport OK, Batch, Model, Prior, Scratch, row_of
+from sgmc.core.variates cimport gamma_variate
+from sgmc.core.kernels cimport expit
+from sgmc.models.bases.layers cimport Inputs, add_tdot, times, times_transposed
+
+cdef enum:
+    SIGMOID = 0
+    TANH = 1
+    RELU = 2
+    SOFTMAX = 0
+    GAUSSIAN = 1
+    POISSON = 2
+
+ACTIVATIONS = {"sigmoid": SIGMOID, "tanh": TANH, "relu": RELU}
+OUTCOMES = {"softmax": SOFTMAX, "gaussian": GAUSSIAN, "poisson": POISSON}
+TILE_NUMBERS = 1 << 19            # of inputs and units in a tile: they stay in the second or third cache
+
+
+cdef class Network(Model):
+    """eta_i = b_L + a_i,L-1 W_L with a_il = act(b_l + a_i,l-1 W_l), a_i0 = x_i; outcomes have these eta.
+
+    "softmax": p(y_i = k) = exp(eta_ik) / sum_l exp(eta_il).  "gaussian": y_i ~ N(eta_i, sigma^2).  "poisson": y_i has the rate
+    exp(eta_i + shift).  theta = (W_1, b_1, .., W_L, b_L[, sigma][, log lambda]), matrices row-major, inputs x units; log lambda are
+    log precisions of the priors of the arrays before, of which the likelihood knows nothing.
+
+    Parameters
+    ----------
+    X : Inputs
+    y : array (n,)
+    sizes : list of int
+        Units of each layer, the inputs first.
+    activation, outcome : str
+    shift : float
+    shape : array (2,), optional
+        Shape and rate of the gamma prior of each precision, if these are drawn from their conditional laws between steps.
+    """
+
+    cdef Inputs X
+    cdef const double[::1] y
+    cdef Py_ssize_t[::1] sizes, weights, active       # places in theta of W_l, and in work of a_l
+    cdef Py_ssize_t layers, widest, spread
+    cdef int activation, outcome
+    cdef double shift, alpha, beta
+
+    def __init__(self, Inputs X, y, sizes, activation, outcome, double shift=0, shape=None, Py_ssize_t precisions=0):
+        sizes = np.array(sizes, dtype=np.intp)
+        ends = np.r_[0, np.cumsum((sizes[:len(sizes) - 1] + 1) * sizes[1:])]
+        self.X, self.y, self.sizes, self.layers = X, np.ascontiguousarray(y, dtype=float), sizes, len(sizes) - 1
+        self.weights = ends
+        self.activation, self.outcome, self.shift = ACTIVATIONS[activation], OUTCOMES[outcome], shift
+        self.n, self.dim = X.n, ends.max() + (self.outcome == GAUSSIAN) + precisions
+        self.tile = int(np.clip(TILE_NUMBERS // sizes.sum() // 32 * 32, 32, 1024))
+        self.widest = sizes[1:].max()
+        self.active = self.tile * np.r_[0, np.cumsum(sizes[1:])]
+        self.spread = self.active[self.layers] + 2 * self.tile * self.widest
+        self.squares, self.refreshes = True, shape is not None
+        self.alpha, self.beta = (0, 0) if shape is None else shape
+
+    cdef Py_ssize_t work_size(self) noexcept nogil:
+        return self.spread + self.X.work_size(self.tile, self.sizes[1])
+
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+        cdef Py_ssize_t last = self.layers
+        self.forward(theta, b, s)
+        self.judge(theta, b, s.work + self.active[last - 1], value, grad)
+        return self.backward(theta, b, s, grad, NULL) if grad != NULL else OK
+
+    cdef int add_with_squares(self, const double *theta, const Batch *b, Scratch *s, double *grad, double *square) except -1 nogil:
+        self.forward(theta, b, s)
+        self.judge(theta, b, s.work + self.active[self.layers - 1], NULL, grad)
+        if self.outcome == GAUSSIAN:
+            self.judge_squares(theta, b, s, square)
+        return self.backward(theta, b, s, grad, square)
+
+    cdef int forward(self, const double *theta, const Batch *b, Scratch *s) except -1 nogil:
+        """a_l of all layers, the last one without activation."""
+        cdef Py_ssize_t l, i, k, h
+        cdef const double *bias
+        cdef double *out
+        for l in range(self.layers):
+            h, out = self.sizes[l + 1], s.work + self.active[l]
+            bias = theta + self.weights[l] + self.sizes[l] * h
+            for i in range(b.m):
+                for k in range(h):
+                    out[i * h + k] = bias[k]
+            if l == 0:
+                self.X.forward(b, theta, h, out, s.work + self.spread)
+            else:
+                times(b.m, self.sizes[l], h, s.work + self.active[l - 1], <double *> theta + self.weights[l], 1, out)
+            if l + 1 < self.layers:
+                activate(self.activation, b.m * h, out)
+        return OK
+
+    cdef int judge(self, const double *theta, const Batch *b, double *eta, double *value, double *grad) except -1 nogil:
+        """Log densities; eta become the slopes of these, scaled and weighed."""
+        cdef Py_ssize_t i, k, K = self.sizes[self.layers], own = self.weights[self.layers]
+        cdef double c, y, e, total
+        cdef double *out
+        for i in range(b.m):
+            out, y = eta + i * K, self.y[row_of(b, i)]
+            c = b.scale * (b.weight[i] if b.weight != NULL else 1)
+            if self.outcome == SOFTMAX:
+                total = log_sum(K, out)
+                if value != NULL:
+                    value[0] += c * (out[<Py_ssize_t> y] - total)
+                for k in range(K):
+                    out[k] = c * ((k == <Py_ssize_t> y) - exp(out[k] - total))
+            elif self.outcome == GAUSSIAN:
+                e = (y - out[0]) / theta[own]
+                if value != NULL:
+                    value[0] -= c * (0.5 * e * e + log(theta[own]) + 0.5 * log(2 * M_PI))
+                if grad != NULL:
+                    grad[own] += c * (e * e - 1) / theta[own]
+                out[0] = c * e / theta[own]
+            else:
+                total = exp(out[0] + self.shift)
+                if value != NULL:
+                    value[0] += c * (y * (out[0] + self.shift) - total - lgamma(y + 1))
+                out[0] = c * (y - total)
+        return OK
+
+    cdef int judge_squares(self, const double *theta, const Batch *b, Scratch *s, double *square) except -1 nogil:
+        """Squares of the rows' slopes for sigma, c (e^2 - 1) / sigma, from those for eta, c e / sigma."""
+        cdef Py_ssize_t i, own = self.weights[self.layers]
+        cdef double c, slope
+        for i in range(b.m):
+            c = b.scale * (b.weight[i] if b.weight != NULL else 1)
+            slope = s.work[self.active[self.layers - 1] + i]
+            slope = slope * slope * theta[own] / c - c / theta[own] if c != 0 else 0
+            square[own] += slope * slope
+        return OK
+
+    cdef int backward(self, const double *theta, const Batch *b, Scratch *s, double *grad, double *square) except -1 nogil:
+        """Gradients of all layers from the slopes of the last one, and (or NULL) sums of their squares over rows."""
+        cdef Py_ssize_t l, i, h, d
+        cdef double *delta = s.work + self.active[self.layers - 1]
+        cdef double *spare = s.work + self.active[self.layers]
+        cdef double *squares = spare + self.tile * self.widest
+        cdef double *inputs
+        for l in range(self.layers - 1, -1, -1):
+            d, h = self.sizes[l], self.sizes[l + 1]
+            inputs = s.work + self.active[l - 1] if l else NULL
+            add_columns(b.m, h, delta, grad + self.weights[l] + d * h)
+            if l:
+                add_tdot(b.m, d, h, inputs, delta, grad + self.weights[l])
+                times_transposed(b.m, h, d, delta, <double *> theta + self.weights[l], spare)
+            else:
+                self.X.backward(b.m, delta, h, grad, s.work + self.spread)
+            if square != NULL:
+                for i in range(b.m * h):
+                    squares[i] = delta[i] * delta[i]
+                add_columns(b.m, h, squares, square + self.weights[l] + d * h)
+            if l == 0 and square != NULL:
+                self.X.backward_squares(b.m, squares, h, square, s.work + self.spread)
+            if l:                                             # slopes take the place of the activations that they belong to
+                slope_back(self.activation, b.m * d, inputs, spare, square != NULL)
+                if square != NULL:
+                    add_tdot(b.m, d, h, inputs, squares, square + self.weights[l])
+                for i in range(b.m * d):
+                    inputs[i] = spare[i]
+                delta = inputs
+        return OK
+
+    cdef int refresh(self, double *theta, Scratch *s) except -1 nogil:
+        """lambda ~ Gamma(alpha + size / 2, beta + sum of squares / 2), an array of weights at a time (Chen et al. 2014, 4.2)."""
+        cdef Py_ssize_t l, part, j, first, size
+        cdef Py_ssize_t at = self.dim - 2 * self.layers
+        cdef double total
+        for l in range(self.layers):
+            for part in range(2):
+                size = self.sizes[l + 1] * (self.sizes[l] if part == 0 else 1)
+                first = self.weights[l] + (0 if part == 0 else self.sizes[l] * self.sizes[l + 1])
+                total = 0
+                for j in range(first, first + size):
+                    total += theta[j] * theta[j]
+                theta[at + 2 * l + part] = log(gamma_variate(s.bits, self.alpha + 0.5 * size) / (self.beta + 0.5 * total))
+        return OK
+
+
+cdef void activate(int kind, Py_ssize_t n, double *z) noexcept nogil:
+    """Activations in the place of their arguments."""
+    cdef Py_ssize_t i
+    if kind == RELU:
+        for i in range(n):
+            z[i] = z[i] if z[i] > 0 else 0
+        return
+    if kind == TANH:                                          # 2 / (1 + exp(-2 z)) - 1
+        for i in range(n):
+            z[i] *= 2
+    expit(n, z, z)
+    if kind == TANH:
+        for i in range(n):
+            z[i] = 2 * z[i] - 1
+
+
+cdef void slope_back(int kind, Py_ssize_t n, double *a, double *delta, bint square) noexcept nogil:
+    """delta *= act'(z), a function of a = act(z); then a become their squares, where these are wanted."""
+    cdef Py_ssize_t i
+    if kind == RELU:
+        for i in range(n):
+            delta[i] = delta[i] if a[i] > 0 else 0
+    elif kind == TANH:
+        for i in range(n):
+            delta[i] *= 1 - a[i] * a[i]
+    else:
+        for i in range(n):
+            delta[i] *= a[i] * (1 - a[i])
+    if square:
+        for i in range(n):
+            a[i] *= a[i]
+
+
+cdef double log_sum(Py_ssize_t K, const double *eta) noexcept nogil:
+    """log sum_k exp(eta_k)."""
+    cdef Py_ssize_t k
+    cdef double top = eta[0], total = 0
+    for k in range(1, K):
+        top = max(top, eta[k])
+    for k in range(K):
+        total += exp(eta[k] - top)
+    return top + log(total)
+
+
+cdef void add_columns(Py_ssize_t m, Py_ssize_t h, const double *rows, double *sum) noexcept nogil:
+    """sum (h) += the rows of a matrix (m x h)."""
+    cdef Py_ssize_t i, k
+    for i in range(m):
+        for k in range(h):
+            sum[k] += rows[i * h + k]

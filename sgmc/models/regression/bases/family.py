@@ -1,0 +1,310 @@
+"""What a regression family is to the rest of the package; a family leaf defines one of these beside its compiled kernel."""
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln, xlogy
+
+from sgmc.errors import DataError
+from sgmc.priors import PriorSpec
+
+LARGEST = 700.0           # predictor beyond which exp would overflow, as a number and in products
+STEEPEST = 200.0          # the same where exp is squared or cubed, with outcomes as factors beside
+MOST = 9e18               # of a simulated count's mean
+EXTREME = 1e150           # sd of outcomes whose sum of squares is a number
+
+
+class Own(NamedTuple):
+    """A positive parameter of a family's own; models sample its log.
+
+    Attributes
+    ----------
+    name : str
+        As printed, and as it is called in ``prior={name: ..}``.
+    prior : PriorSpec
+        Default.
+    power : float
+        p, where it is a scale of the outcomes: the coefficients' sds are proportional to its p-th power, priors aside.
+    proper : bool
+        Whether it needs a proper prior, because the likelihood does not vanish for large values.
+    """
+
+    name: str
+    prior: PriorSpec
+    power: float = 0.0
+    proper: bool = False
+
+
+class Family:
+    """Base of regression families.
+
+    All functions are of blocks: `eta` has a row for each row of the data and a column for each draw, outcomes `y` are (row, 1),
+    and `extra` has the draws of the family's own parameters (a scale, a dispersion), (parameter, draw), or is None where there
+    are none.  In the draws of a result these parameters follow the coefficients.
+
+    Attributes
+    ----------
+    name : str
+        As in the verb ``sgmc.logit``.
+    title : str
+        As printed in summaries.
+    distribution, link : str or None
+        As in ``glm(family=, link=)``; None for models that are none of R's.
+    default_link : bool
+        Whether it stands for its distribution where no link is given.
+    outcome : {"binary", "numeric", "category"}
+        How the formula codes the response: 0 and 1, numbers, or 0, 1, .. with an equation for each kind but the first.
+    kernel : type
+        The compiled model, called with (design, y, offset, weight); its density may lack what does not depend on coefficients.
+    counts : bool
+        Whether outcomes are counts, for which an exposure has a meaning.
+    walled : bool
+        Whether columns with few contrary outcomes get quantile coordinates, which are made for logistic tails.
+    graded : bool
+        Whether an interval of single outcomes says something, as it does not of 0 and 1.
+    own : tuple of Own
+        Its own parameters.
+    identity : bool
+        Whether outcomes are in the units of the linear predictor: default priors then are in units of their sd.
+    bounded_if_known : bool
+        Whether curvatures of the linear predictor have a bound once the own parameters are known.
+    known : dict
+        Own parameters that are not sampled, and their values.
+    """
+
+    name = None
+    title = None
+    distribution = None
+    link = None
+    default_link = False
+    outcome = "numeric"
+    kernel = None
+    counts = False
+    walled = False
+    graded = True
+    own = ()
+    identity = False
+    bounded_if_known = False
+    known = {}
+
+    @classmethod
+    def unbounded(cls):
+        """Why curvatures of the linear predictor have no bound; empty where they have one."""
+        if not cls.own:
+            return "" if np.isfinite(cls.kernel.curvature_bound) else cls.kernel.unbounded
+        names = [own.name for own in cls.own]
+        hint = f" (not where {' and '.join(f'{name}=' for name in names)} is given)" if cls.bounded_if_known else ""
+        return f"{' and '.join(names)}, sampled too, scale its curvature without limit{hint}"
+
+    @staticmethod
+    def start(mean, variance):
+        """(linear predictor, own parameters' logs) to begin the search for the mode at, from moments of the outcomes."""
+        return 0.0, []
+
+    @staticmethod
+    def units(mean, variance):
+        """Units of the own parameters, for autoscaled priors, from moments of the outcomes."""
+        return [1.0]
+
+    @staticmethod
+    def mean(eta):
+        """E[y | x] from linear predictors, elementwise."""
+        raise NotImplementedError
+
+    @staticmethod
+    def variance(eta, extra=None):
+        """Var[y | x] from linear predictors, elementwise."""
+        raise NotImplementedError
+
+    @staticmethod
+    def simulate(eta, rng, extra=None):
+        """Outcomes drawn by a numpy Generator, one for each linear predictor; these are finite."""
+        raise NotImplementedError
+
+    @staticmethod
+    def log_density(y, eta, extra=None):
+        """log p(y | eta), with every constant: it is compared between models."""
+        raise NotImplementedError
+
+    @staticmethod
+    def deviance(y, mean, extra=None):
+        """Unit deviance, 2 (log p(y; y) - log p(y; mean)) at unit dispersion, elementwise."""
+        raise NotImplementedError
+
+    @staticmethod
+    def best_constant(y, weights):
+        """E[y] of the model without predictors, from outcomes (n,) and their frequency weights."""
+        return np.average(y, weights=weights)
+
+    @staticmethod
+    def check(y, label):
+        """Raise DataError where the outcomes do not suit the family; `label` names the response."""
+
+    @classmethod
+    def of_trials(cls, trials):
+        """The family of a row's outcome where a row has so many trials; itself where nothing is known of any (None)."""
+        return cls
+
+
+class Binary(Family):
+    """Base of families of outcomes 0 and 1, which `of_trials` adds up to counts of successes."""
+
+    outcome = "binary"
+    graded = False
+
+    @classmethod
+    def variance(cls, eta, extra=None):
+        """p (1 - p)."""
+        p = cls.mean(eta)
+        return p * (1 - p)
+
+    @classmethod
+    def simulate(cls, eta, rng, extra=None):
+        """1 with probability p, else 0."""
+        return (rng.random(np.shape(eta)) < cls.mean(eta)).astype(float)
+
+    @staticmethod
+    def deviance(y, mean, extra=None):
+        """-2 log p(y)."""
+        with np.errstate(divide="ignore"):
+            return -2 * np.log1p(-np.abs(np.asarray(y) - mean))
+
+    @staticmethod
+    def check(y, label):
+        """Outcomes are 0 or 1, and both occur."""
+        if not np.isin(y, (0.0, 1.0)).all():
+            raise DataError(f"the outcome {label!r} must be 0 or 1 (or bool, or two levels); recode it first")
+        if y.min() == y.max():
+            raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: both classes are needed")
+
+    @classmethod
+    def of_trials(cls, trials):
+        """Counts of successes where there are trials, else 0 and 1."""
+        return cls if trials is None else Binomial(cls, trials)
+
+
+
+class Binomial:
+    """Counts of successes in known numbers of trials: what `Family` has of outcomes, with y and means as counts.
+
+    Parameters
+    ----------
+    single : Binary
+        Of one trial.
+    trials : array, (row,) or (row, 1)
+    """
+
+    graded = True
+
+    def __init__(self, single, trials):
+        self.single, self.trials = single, trials
+
+    def mean(self, eta):
+        """n p."""
+        return self.trials * self.single.mean(eta)
+
+    def variance(self, eta, extra=None):
+        """n p (1 - p)."""
+        return self.trials * self.single.variance(eta)
+
+    def simulate(self, eta, rng, extra=None):
+        """Counts of successes."""
+        return rng.binomial(self.trials.astype(np.int64), self.single.mean(eta)).astype(float)
+
+    def log_density(self, y, eta, extra=None):
+        """log C(n, y) + y log p + (n - y) log(1 - p)."""
+        n = self.trials
+        ways = gammaln(n + 1) - gammaln(y + 1) - gammaln(n - y + 1)
+        return ways + y * self.single.log_density(1.0, eta) + (n - y) * self.single.log_density(0.0, eta)
+
+    def best_constant(self, y, weights):
+        """The same share of successes in all rows."""
+        return self.trials * (weights @ y / (weights @ self.trials))
+
+    def deviance(self, y, mean, extra=None):
+        """2 (y log(y / mean) + (n - y) log((n - y) / (n - mean)))."""
+        n = self.trials
+        return 2 * (xlogy(y, y) - xlogy(y, mean) + xlogy(n - y, n - y) - xlogy(n - y, n - mean))
+
+    def check(self, y, label):
+        """Both outcomes occur."""
+        for outcome, count in (("success", y), ("failure", self.trials - y)):
+            if not count.any():
+                raise DataError(f"the counts {label!r} have no {outcome} in any row used: there is nothing to explain")
+
+
+class LogLink(Family):
+    """Base of families with log link."""
+
+    @staticmethod
+    def start(mean, variance):
+        """See `Family.start`."""
+        return np.log(mean), []
+
+    @staticmethod
+    def mean(eta):
+        """exp(eta)."""
+        return np.exp(np.minimum(eta, LARGEST))
+
+
+class Counts(LogLink):
+    """Base of families of counts."""
+
+    counts = True
+
+    @staticmethod
+    def check(y, label):
+        """Outcomes are counts: 0, 1, 2, .., not all of them 0."""
+        wrong = (y < 0) | (y != np.floor(y))
+        if wrong.any():
+            raise DataError(f"the outcome {label!r} must be counts, 0, 1, 2, ..; it has {y[wrong][0]:g}")
+        if not y.any():
+            raise DataError(f"the outcome {label!r} is 0 in every row used: there is nothing to explain")
+
+
+class Positive(LogLink):
+    """Base of families of positive outcomes."""
+
+    @staticmethod
+    def mean(eta):
+        """exp(eta), held where products of three are numbers."""
+        return np.exp(np.clip(eta, -STEEPEST, STEEPEST))
+
+    @staticmethod
+    def check(y, label):
+        """Outcomes are positive, and differ."""
+        if not (y > 0).all():
+            raise DataError(f"the outcome {label!r} must be positive; it has {y[~(y > 0)][0]:g}")
+        if y.min() == y.max():
+            raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain")
+
+
+class Continuous(Family):
+    """Base of families of real outcomes whose mean is the linear predictor, with a scale of that unit."""
+
+    identity = True
+
+    @staticmethod
+    def start(mean, variance):
+        """See `Family.start`."""
+        return mean, [0.5 * np.log(variance)]
+
+    @staticmethod
+    def units(mean, variance):
+        """The outcomes' sd."""
+        return [np.sqrt(variance)]
+
+    @staticmethod
+    def mean(eta):
+        """eta itself."""
+        return np.asarray(eta, dtype=float)
+
+    @staticmethod
+    def check(y, label):
+        """Outcomes differ, in units in which their squares are numbers."""
+        if y.min() == y.max():
+            raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain")
+        size = np.abs(y).max()
+        sd = size * np.std(y / size)
+        if not 1 / EXTREME < sd < EXTREME:
+            raise DataError(f"the outcome {label!r} has an sd of {sd:.3g}, too {'small' if sd < 1 else 'large'} to reckon with its "
+                            "square; change its units")

@@ -1,0 +1,131 @@
+"""The shared base of regressions with one linear predictor: gather, family, scatter.
+
+A family leaf defines `family` (scores and densities from linear predictors) and `bend` (their curvature).
+"""
+import numpy as np
+
+from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch, fetch_next, fetch_rows
+from sgmc.coordinates.fisher import Fisher
+
+
+cdef const double *picked(const double *column, const Batch *tile, double *into) noexcept nogil:
+    """The numbers of a tile in a column of all rows: where they are, or gathered if listed."""
+    cdef Py_ssize_t i
+    fetch_next(tile, column, sizeof(double))
+    if tile.rows == NULL:
+        return column + tile.start
+    for i in range(tile.m):
+        into[i] = column[tile.rows[i]]
+    return into
+
+
+cdef class Glm(Model):
+    """y_i ~ family(eta_i), eta_i = x_i . theta + offset_i, the i-th log density times weight_i.
+
+    Parameters
+    ----------
+    X : Design
+    y : array (n,)
+    offset, weight : array (n,), optional
+    """
+
+    def __init__(self, Design X, y, offset=None, weight=None):
+        self.X, self.n, self.dim, self.width, self.tile = X, X.n, X.d, 1, X.tile
+        self.y = np.ascontiguousarray(y, dtype=float)
+        self.offset = np.ascontiguousarray(() if offset is None else offset, dtype=float)
+        self.weight = np.ascontiguousarray(() if weight is None else weight, dtype=float)
+
+    def metric(self, gradient, start, rows=None):
+        """The information of the rows and the prior, inverted."""
+        return Fisher(gradient, start, rows)
+
+    def row_bounds(self):
+        """See `Model.row_bounds`."""
+        return self.weighed((self.score_bound, self.curvature_bound))
+
+    def weighed(self, bounds):
+        """Bounds of rows of weight one, numbers or arrays, times the rows' weights, as arrays (n,)."""
+        weight = np.asarray(self.weight) if self.weight.shape[0] else np.ones(self.n)
+        return tuple(np.multiply(bound, weight, where=weight > 0, out=np.zeros(self.n)) for bound in bounds)
+
+    cdef Py_ssize_t work_size(self) noexcept nogil:
+        return 3 * self.tile + self.X.work_size()
+
+    cdef void fetch(self, const Batch *b) noexcept nogil:
+        self.X.fetch(b)
+        fetch_rows(b, &self.y[0], sizeof(double))
+        if self.offset.shape[0]:
+            fetch_rows(b, &self.offset[0], sizeof(double))
+        if self.weight.shape[0]:
+            fetch_rows(b, &self.weight[0], sizeof(double))
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
+                    double *density) except -1 nogil:
+        raise NotImplementedError("family")
+
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        raise NotImplementedError("bend")
+
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        return self.bend(theta, m, eta, y, w)
+
+    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s, double *eta) except -1 nogil:
+        return self.X.dot(tile, delta, eta, s.work)
+
+    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double *eta = s.work
+        cdef double *density = eta + 2 * self.tile
+        cdef const double *y = self.gather(theta, tile, s)
+        s.eta = eta
+        self.family(theta, tile.m, eta, y, r, density if value != NULL else NULL)
+        self.weigh_rows(tile, s, self.width, r)
+        if value == NULL:
+            return OK
+        self.weigh_rows(tile, s, 1, density)
+        for i in range(tile.m):
+            value[0] += density[i]
+        return OK
+
+    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
+        cdef const double *y = self.gather(theta, tile, s)
+        self.bend(theta, tile.m, s.work, y, w)
+        return self.weigh_rows(tile, s, self.width * self.width, w)
+
+    cdef int informations(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
+        cdef const double *y = self.gather(theta, tile, s)
+        self.inform(theta, tile.m, s.work, y, w)
+        return self.weigh_rows(tile, s, self.width * self.width, w)
+
+    cdef int weigh_rows(self, const Batch *tile, Scratch *s, Py_ssize_t size, double *r) except -1 nogil:
+        """The i-th `size` numbers of r times weight_i; the second tile of work is written over."""
+        cdef Py_ssize_t i, k
+        cdef const double *weight
+        if self.weight.shape[0] == 0:
+            return OK
+        weight = picked(&self.weight[0], tile, s.work + self.tile)
+        for i in range(tile.m):
+            for k in range(size):
+                r[i * size + k] *= weight[i]
+        return OK
+
+    cdef const double *gather(self, const double *theta, const Batch *tile, Scratch *s) except NULL nogil:
+        """Linear predictors into the first tile of work; outcomes of the tile, gathered into the second if listed."""
+        cdef Py_ssize_t i
+        cdef double *eta = s.work
+        cdef const double *offset
+        self.X.dot(tile, theta, eta, eta + 3 * self.tile)
+        if self.offset.shape[0]:
+            offset = picked(&self.offset[0], tile, eta + self.tile)
+            for i in range(tile.m):
+                eta[i] += offset[i]
+        return picked(&self.y[0], tile, eta + self.tile)
+
+    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r, double *grad) except -1 nogil:
+        return self.X.tdot(tile, r, grad, s.work + 3 * self.tile)           # the predictors, told of in Scratch.eta, stay
+
+    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r, double *square) except -1 nogil:
+        return self.X.tdot_sq(tile, r, square)
+
+    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w, double *H) except -1 nogil:
+        return self.X.gram(tile, w, H, self.dim)

@@ -1,0 +1,118 @@
+"""Gamma regression of positive outcomes whose sd is in proportion to their mean."""
+import numpy as np
+
+from libc.math cimport exp, expm1, log
+
+from sgmc.core.contract cimport OK
+from sgmc.models.regression.bases.binet cimport Binet, binet
+from sgmc.models.regression.bases.dispersed cimport Dispersed
+from sgmc.models.regression.bases.family import STEEPEST, Own, Positive
+from sgmc.models.regression.model import Regression
+from sgmc.priors import exponential
+
+cdef double LARGEST = STEEPEST
+
+
+cdef inline double excess(double d) noexcept nogil:
+    """exp(d) - 1 - d."""
+    return expm1(d) - d
+
+
+cdef class GammaLog(Dispersed):
+    """Gamma outcomes with mean mu_i = exp(eta_i) and variance phi mu_i^2, u = log phi; the density without -log y_i.
+
+    With a = 1/phi, d = log(y / mu), q = exp(d) - 1 - d and Binet's J(a) = log Gamma(a) - (a - 1/2) log a + a - log(2 pi) / 2,
+
+        log p = log(a) / 2 - J(a) - a q,    scores (a (exp(d) - 1), s),    s = a q - 1/2 + a J'(a),
+
+    curvatures (a exp(d), a (exp(d) - 1); a (exp(d) - 1), s + b), expected (a, 0; 0, b), b = 1/2 + a^2 J''(a).
+    """
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
+                    double *density) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double u = theta[self.X.d], a = exp(-u), d
+        cdef Binet J = binet(a)
+        for i in range(m):
+            d = min(log(y[i]) - eta[i], LARGEST)
+            r[2 * i] = a * expm1(d)
+            r[2 * i + 1] = a * excess(d) - 0.5 + a * J.slope
+            if density != NULL:
+                density[i] = -0.5 * u - J.value - a * excess(d)
+        return OK
+
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double a = exp(-theta[self.X.d]), d
+        cdef Binet J = binet(a)
+        for i in range(m):
+            d = min(log(y[i]) - eta[i], LARGEST)
+            w[4 * i] = a * exp(d)
+            w[4 * i + 1] = w[4 * i + 2] = a * expm1(d)
+            w[4 * i + 3] = a * (excess(d) + J.slope + a * J.bend)
+        return OK
+
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double a = exp(-theta[self.X.d]), b = 0.5 + a * a * binet(a).bend
+        for i in range(m):
+            w[4 * i] = a
+            w[4 * i + 1] = w[4 * i + 2] = 0
+            w[4 * i + 3] = b
+        return OK
+
+
+def log_gamma_rest(a):
+    """log(a) / 2 - J(a) - log(2 pi) / 2, elementwise: the gamma log density at its mean, times the outcome."""
+    cdef const double[::1] base = np.ascontiguousarray(a, dtype=float).ravel()
+    out = np.array([-binet(one).value for one in base]).reshape(np.shape(a))
+    return out + 0.5 * np.log(a) - 0.5 * np.log(2 * np.pi)
+
+
+class GammaFamily(Positive):
+    """Positive outcomes with log link and variance phi mu^2, phi the dispersion (one over the shape): log E[y] = x . theta."""
+
+    name = "gamma"
+    title = "Gamma"
+    distribution = "gamma"
+    link = "log"
+    default_link = True
+    kernel = GammaLog
+    own = (Own("dispersion", exponential(1.0), power=0.5),)
+
+    @staticmethod
+    def start(mean, variance):
+        """See `Family.start`."""
+        return np.log(mean), [np.log(variance / mean ** 2)]
+
+    @staticmethod
+    def log_density(y, eta, extra=None):
+        """See `Family.log_density`."""
+        a, d = 1 / extra[0], np.minimum(np.log(y) - eta, STEEPEST)
+        return log_gamma_rest(a) - a * (np.expm1(d) - d) - np.log(y)
+
+    @staticmethod
+    def variance(eta, extra=None):
+        """phi mu^2."""
+        return extra[0] * Positive.mean(eta) ** 2
+
+    @staticmethod
+    def simulate(eta, rng, extra=None):
+        """Gamma numbers."""
+        a = np.broadcast_to(1 / extra[0], np.shape(eta))
+        return Positive.mean(eta) * (rng.gamma(a) / a)
+
+    @staticmethod
+    def deviance(y, mean, extra=None):
+        """2 ((y - mean) / mean - log(y / mean))."""
+        return 2 * ((y - mean) / mean - np.log(y / mean))
+
+
+class Gamma(Regression):
+    """Bayesian gamma regression of positive outcomes: E[y] = mu = exp(x . theta + offset), Var[y] = dispersion mu^2.
+
+    ``dispersion`` is an argument of the verb, of the model, and of `from_formula`: a known dispersion, or None to learn it.
+    """
+
+    family = GammaFamily
+    options = {"dispersion": None}

@@ -1,0 +1,118 @@
+"""Inverse Gaussian regression of positive outcomes whose sd grows faster than their mean."""
+import numpy as np
+
+from libc.math cimport exp
+
+from sgmc.core.contract cimport OK
+from sgmc.models.regression.bases.dispersed cimport Dispersed
+from sgmc.models.regression.bases.family import MOST, STEEPEST, Own, Positive
+from sgmc.models.regression.model import Regression
+from sgmc.priors import exponential
+
+cdef double LARGEST = STEEPEST
+
+
+cdef inline double inverse_mean(double eta) noexcept nogil:
+    """exp(-eta), held where its square is a number."""
+    return exp(-max(min(eta, LARGEST), -LARGEST))
+
+
+cdef class InverseGaussianLog(Dispersed):
+    """Inverse Gaussian outcomes with mean mu_i = exp(eta_i) and variance phi mu_i^3, u = log phi; the density without its constant.
+
+    With t = 1/phi, z = y / mu and q = (z - 1) (1/mu - 1/y) = (y - mu)^2 / (mu^2 y),
+
+        log p = -u / 2 - t q / 2 - 3/2 log y,    scores (t (z - 1) / mu, (t q - 1) / 2),
+
+    curvatures (t (2 z - 1) / mu, t (z - 1) / mu; t (z - 1) / mu, t q / 2), expected (t / mu, 0; 0, 1/2).
+    """
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
+                    double *density) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double u = theta[self.X.d], t = exp(-u), c, z, q
+        for i in range(m):
+            c = inverse_mean(eta[i])
+            z = y[i] * c
+            q = (z - 1) * (c - 1 / y[i])
+            r[2 * i] = t * (z - 1) * c
+            r[2 * i + 1] = 0.5 * (t * q - 1)
+            if density != NULL:
+                density[i] = -0.5 * (u + t * q)
+        return OK
+
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double t = exp(-theta[self.X.d]), c, z
+        for i in range(m):
+            c = inverse_mean(eta[i])
+            z = y[i] * c
+            w[4 * i] = t * (2 * z - 1) * c
+            w[4 * i + 1] = w[4 * i + 2] = t * (z - 1) * c
+            w[4 * i + 3] = 0.5 * t * (z - 1) * (c - 1 / y[i])
+        return OK
+
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double t = exp(-theta[self.X.d])
+        for i in range(m):
+            w[4 * i] = t * inverse_mean(eta[i])
+            w[4 * i + 1] = w[4 * i + 2] = 0
+            w[4 * i + 3] = 0.5
+        return OK
+
+
+class InverseGaussianFamily(Positive):
+    """Positive outcomes with log link and variance phi mu^3, phi the dispersion, in units of 1/y: log E[y] = x . theta."""
+
+    name = "inversegaussian"
+    title = "Inverse Gaussian"
+    distribution = "inversegaussian"
+    link = "log"
+    default_link = True
+    kernel = InverseGaussianLog
+    own = (Own("dispersion", exponential(1.0, autoscale=True), power=0.5),)
+
+    @staticmethod
+    def start(mean, variance):
+        """See `Family.start`."""
+        return np.log(mean), [np.log(variance / mean ** 3)]
+
+    @staticmethod
+    def units(mean, variance):
+        """One over the mean."""
+        return [1 / mean]
+
+    @staticmethod
+    def log_density(y, eta, extra=None):
+        """See `Family.log_density`."""
+        c = np.exp(-np.clip(eta, -STEEPEST, STEEPEST))
+        return -0.5 * (np.log(2 * np.pi * extra[0]) + 3 * np.log(y) + (y * c - 1) * (c - 1 / y) / extra[0])
+
+    @staticmethod
+    def variance(eta, extra=None):
+        """phi mu^3."""
+        return extra[0] * Positive.mean(eta) ** 3
+
+    @staticmethod
+    def simulate(eta, rng, extra=None):
+        """Inverse Gaussian numbers: mu times one of two roots whose product is 1 (Michael, Schucany & Haas 1976)."""
+        mu = Positive.mean(eta)
+        v = np.minimum(extra[0] * mu, MOST) * rng.standard_normal(np.shape(eta)) ** 2
+        root = 1 / (1 + v / 2 + np.sqrt(v + v * v / 4))
+        return mu * np.where(rng.random(np.shape(eta)) * (1 + root) <= 1, root, 1 / root)
+
+    @staticmethod
+    def deviance(y, mean, extra=None):
+        """(y - mean)^2 / (mean^2 y)."""
+        return (y / mean - 1) * (1 / mean - 1 / y)
+
+
+class InverseGaussian(Regression):
+    """Bayesian inverse Gaussian regression of positive outcomes: E[y] = mu = exp(x . theta + offset), Var[y] = dispersion mu^3.
+
+    ``dispersion`` is an argument of the verb, of the model, and of `from_formula`: a known dispersion, or None to learn it.
+    """
+
+    family = InverseGaussianFamily
+    options = {"dispersion": None}

@@ -1,0 +1,75 @@
+"""Logistic regression."""
+import numpy as np
+
+from sgmc.core cimport kernels
+from sgmc.core.contract cimport OK
+from sgmc.models.regression.bases.family import Binary
+from sgmc.models.regression.bases.glm cimport Glm
+from sgmc.models.regression.model import Regression
+
+
+cdef class BernoulliLogit(Glm):
+    """p(y_i = 1) = 1 / (1 + exp(-eta_i)); score y_i - p_i, curvature p_i (1 - p_i)."""
+
+    score_bound, curvature_bound = 1.0, 0.25
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
+                    double *density) except -1 nogil:
+        kernels.logit_score(m, eta, y, r)
+        if density != NULL:
+            kernels.logit_density(m, eta, y, density)
+        return OK
+
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        kernels.logit_curvature(m, eta, w)
+        return OK
+
+
+def expit(eta):
+    """1 / (1 + exp(-eta)), elementwise."""
+    cdef const double[::1] x = np.ascontiguousarray(eta, dtype=float).ravel()
+    cdef double[::1] p = np.empty(x.shape[0])
+    if x.shape[0]:
+        with nogil:
+            kernels.expit(x.shape[0], &x[0], &p[0])
+    return np.asarray(p).reshape(np.shape(eta))
+
+
+def log_density(y, eta):
+    """y eta - log(1 + exp(eta)), elementwise; y is broadcast to eta."""
+    cdef const double[::1] x = np.ascontiguousarray(eta, dtype=float).ravel()
+    cdef double[::1] value = np.empty(x.shape[0])
+    cdef const double[::1] outcome = np.ascontiguousarray(np.broadcast_to(y, np.shape(eta)), dtype=float).ravel()
+    if x.shape[0]:
+        with nogil:
+            kernels.logit_density(x.shape[0], &x[0], &outcome[0], &value[0])
+    return np.asarray(value).reshape(np.shape(eta))
+
+
+class LogitFamily(Binary):
+    """Bernoulli outcomes with logit link: log p / (1 - p) = x . theta."""
+
+    name = "logit"
+    title = "Logit"
+    distribution = "binomial"
+    link = "logit"
+    default_link = True
+    walled = True
+    kernel = BernoulliLogit
+    mean = staticmethod(expit)
+
+    @staticmethod
+    def variance(eta, extra=None):
+        """p (1 - p), without cancellation where p is near 1."""
+        return expit(eta) * expit(-np.asarray(eta))
+
+    @staticmethod
+    def log_density(y, eta, extra=None):
+        """y eta - log(1 + exp(eta))."""
+        return log_density(y, eta)
+
+
+class Logit(Regression):
+    """Bayesian logistic regression: P(y = 1) = 1 / (1 + exp(-(x . theta + offset)))."""
+
+    family = LogitFamily

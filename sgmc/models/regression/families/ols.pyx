@@ -1,0 +1,190 @@
+"""Linear regression with normal errors."""
+import numpy as np
+
+from libc.math cimport exp
+
+from sgmc.core.contract cimport OK
+from sgmc.models.regression.bases.dispersed cimport Dispersed
+from sgmc.models.regression.bases.family import STEEPEST, Continuous, Own
+from sgmc.models.regression.model import Regression
+from sgmc.priors import exponential
+
+HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
+ROUNDING = 1e-6                   # of an outcome, in sds of them
+cdef double LARGEST = STEEPEST
+
+
+cdef class GaussianIdentity(Dispersed):
+    """y_i ~ N(eta_i, sigma^2), u = log sigma; the density without its constant.
+
+    With e = y_i - eta_i and t = 1/sigma^2: scores (t e, t e^2 - 1), curvatures (t, 2 t e; 2 t e, 2 t e^2), expected (t, 0; 0, 2).
+    A rounding error of outcomes, far below any residual, is added to e^2: where predictors fit exactly, sigma would have no
+    posterior, as its density grows like sigma^-(n - d) towards zero.
+    """
+
+    cdef double rounding
+
+    def __init__(self, X, y, offset=None, weight=None):
+        Dispersed.__init__(self, X, y, offset, weight)
+        self.rounding = (ROUNDING * np.std(y)) ** 2
+
+    def units(self, theta):
+        """sigma, and 1 for its log."""
+        return np.array([np.exp(theta[self.X.d]), 1.0])
+
+    def bounds_of_known(self, own):
+        """None of the score; 1 / sigma^2."""
+        return np.inf, own[0] ** -2
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
+                    double *density) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double u = theta[self.X.d], t = exp(-2 * u), e
+        for i in range(m):
+            e = y[i] - eta[i]
+            r[2 * i] = t * e
+            r[2 * i + 1] = t * (e * e + self.rounding) - 1
+            if density != NULL:
+                density[i] = -u - 0.5 * t * (e * e + self.rounding)
+        return OK
+
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double t = exp(-2 * theta[self.X.d]), e
+        for i in range(m):
+            e = y[i] - eta[i]
+            w[4 * i] = t
+            w[4 * i + 1] = w[4 * i + 2] = 2 * t * e
+            w[4 * i + 3] = 2 * t * (e * e + self.rounding)
+        return OK
+
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double t = exp(-2 * theta[self.X.d])
+        for i in range(m):
+            w[4 * i] = t
+            w[4 * i + 1] = w[4 * i + 2] = 0
+            w[4 * i + 3] = 2
+        return OK
+
+
+cdef inline double held(double eta) noexcept nogil:
+    """exp(eta), held where its square is a number."""
+    return exp(max(min(eta, LARGEST), -LARGEST))
+
+
+cdef class GaussianLogLink(Dispersed):
+    """y_i ~ N(mu_i, sigma^2) with mu_i = exp(eta_i), u = log sigma; the density without its constant.
+
+    With e = y_i - mu_i and t = 1/sigma^2: scores (t e mu, t e^2 - 1), curvatures (t mu (mu - e), 2 t e mu; 2 t e mu, 2 t e^2),
+    expected (t mu^2, 0; 0, 2).
+    """
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
+                    double *density) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double u = theta[self.X.d], t = exp(-2 * u), mu, e
+        for i in range(m):
+            mu = held(eta[i])
+            e = y[i] - mu
+            r[2 * i] = t * e * mu
+            r[2 * i + 1] = t * e * e - 1
+            if density != NULL:
+                density[i] = -u - 0.5 * t * e * e
+        return OK
+
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double t = exp(-2 * theta[self.X.d]), mu, e
+        for i in range(m):
+            mu = held(eta[i])
+            e = y[i] - mu
+            w[4 * i] = t * mu * (mu - e)
+            w[4 * i + 1] = w[4 * i + 2] = 2 * t * e * mu
+            w[4 * i + 3] = 2 * t * e * e
+        return OK
+
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double t = exp(-2 * theta[self.X.d])
+        for i in range(m):
+            w[4 * i] = t * held(eta[i]) ** 2
+            w[4 * i + 1] = w[4 * i + 2] = 0
+            w[4 * i + 3] = 2
+        return OK
+
+
+class OlsFamily(Continuous):
+    """Real outcomes with normal errors: y = x . theta + N(0, sigma^2)."""
+
+    name = "ols"
+    title = "Linear"
+    distribution = "gaussian"
+    link = "identity"
+    default_link = True
+    kernel = GaussianIdentity
+    bounded_if_known = True
+    own = (Own("sigma", exponential(1.0, autoscale=True), power=1.0),)
+
+    @staticmethod
+    def variance(eta, extra=None):
+        """sigma^2."""
+        return np.broadcast_to(extra[0] ** 2, np.shape(eta))
+
+    @classmethod
+    def simulate(cls, eta, rng, extra=None):
+        """Normal numbers."""
+        return cls.mean(eta) + extra[0] * rng.standard_normal(np.shape(eta))
+
+    @classmethod
+    def log_density(cls, y, eta, extra=None):
+        """See `Family.log_density`."""
+        return -0.5 * ((y - cls.mean(eta)) / extra[0]) ** 2 - np.log(extra[0]) - HALF_LOG_2PI
+
+    @staticmethod
+    def deviance(y, mean, extra=None):
+        """(y - mean)^2."""
+        return (np.asarray(y) - mean) ** 2
+
+
+class GaussianLogFamily(OlsFamily):
+    """Real outcomes with normal errors around a positive mean: y = exp(x . theta) + N(0, sigma^2)."""
+
+    name = "gaussianlog"
+    title = "Linear (log link)"
+    distribution = "gaussian"
+    link = "log"
+    default_link = False
+    kernel = GaussianLogLink
+    bounded_if_known = False
+    identity = False
+
+    @staticmethod
+    def start(mean, variance):
+        """See `Family.start`."""
+        return 0.5 * np.log(max(mean, 0.0) ** 2 + 0.01 * variance), [0.5 * np.log(variance)]
+
+    @staticmethod
+    def mean(eta):
+        """exp(eta)."""
+        return np.exp(np.clip(eta, -STEEPEST, STEEPEST))
+
+
+class OLS(Regression):
+    """Bayesian linear regression: y = x . theta + offset + N(0, sigma^2).
+
+    ``sigma`` is an argument of the verb, of the model, and of `from_formula`: a known scale, or None to learn it.
+    """
+
+    family = OlsFamily
+    options = {"sigma": None}
+
+
+class GaussianLog(Regression):
+    """Bayesian regression with normal errors and log link: y = exp(x . theta + offset) + N(0, sigma^2).
+
+    ``sigma`` is an argument of the verb, of the model, and of `from_formula`: a known scale, or None to learn it.
+    """
+
+    family = GaussianLogFamily
+    options = {"sigma": None}

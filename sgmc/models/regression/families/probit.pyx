@@ -1,0 +1,62 @@
+"""Probit regression."""
+from libc.math cimport exp
+from scipy.special import log_ndtr, ndtr
+from scipy.special.cython_special cimport log_ndtr as log_cdf
+
+from sgmc.core.contract cimport OK
+from sgmc.models.regression.bases.bernoulli cimport Bernoulli
+from sgmc.models.regression.bases.family import Binary
+from sgmc.models.regression.model import Regression
+
+cdef double HALF_LOG_2PI = 0.9189385332046727
+
+
+cdef class BernoulliProbit(Bernoulli):
+    """p(y_i = 1) = Phi(eta_i).  With t = eta_i for a success and -eta_i for a failure and l = phi(t) / Phi(t): score +-l,
+    curvature l (l + t)."""
+
+    curvature_bound = 1.0               # l (l + t) falls from 1 to 0 (Sampford 1953); the score grows like |t|
+
+    cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double t, value
+        for i in range(m):
+            t = eta[i] if y[i] > 0.5 else -eta[i]
+            value = log_cdf(t)
+            r[i] = exp(-0.5 * t * t - HALF_LOG_2PI - value)
+            if y[i] <= 0.5:
+                r[i] = -r[i]
+            if density != NULL:
+                density[i] = value
+        return OK
+
+    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double t, ratio
+        for i in range(m):
+            t = eta[i] if y[i] > 0.5 else -eta[i]
+            ratio = exp(-0.5 * t * t - HALF_LOG_2PI - log_cdf(t))
+            w[i] = ratio * (ratio + t)
+        return OK
+
+
+class ProbitFamily(Binary):
+    """Bernoulli outcomes with probit link: Phi^-1(p) = x . theta."""
+
+    name = "probit"
+    title = "Probit"
+    distribution = "binomial"
+    link = "probit"
+    kernel = BernoulliProbit
+    mean = staticmethod(ndtr)
+
+    @staticmethod
+    def log_density(y, eta, extra=None):
+        """See `Family.log_density`."""
+        return log_ndtr((2 * y - 1) * eta)
+
+
+class Probit(Regression):
+    """Bayesian probit regression: P(y = 1) = Phi(x . theta + offset)."""
+
+    family = ProbitFamily

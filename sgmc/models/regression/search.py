@@ -1,0 +1,104 @@
+"""The search for a regression's posterior mode: priors, a first guess, and the method that suits the family and the priors."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.core.design import design
+from sgmc.core.expansion import expand
+from sgmc.coordinates.dispersion import exact_fit, find_dispersed_mode
+from sgmc.coordinates.mode import PriorTerms, find_mode
+from sgmc.coordinates.prior_table import Scales, resolve
+from sgmc.coordinates.shrinkage import without_poles
+
+
+@dataclass(frozen=True)
+class Found:
+    """A table's posterior, with its mode.
+
+    Attributes
+    ----------
+    table : Table
+    priors : PriorTable
+    shift : array (d,)
+        From the table's columns to those of which the intercept's prior speaks.
+    model : Model
+    terms : PriorTerms
+    mode : Mode
+    cavities : list of Cavity
+        Of the horseshoes.
+    power : float
+        `Own.power` of the family's first own parameter, or 0.
+    concerns : list of SGMCWarning
+    """
+
+    table: object
+    priors: object
+    shift: np.ndarray
+    model: object
+    terms: object
+    mode: object
+    cavities: list
+    power: float
+    concerns: list
+
+
+def searched(table, data, family, prior):
+    """Look for the mode.
+
+    Parameters
+    ----------
+    table : Table
+    data : RegressionData
+    family : Family
+    prior : None, str, PriorSpec or dict
+    """
+    outcome = moments_of_outcomes(table)
+    priors = resolve(prior, data, family, scales(table.sd, family, *outcome))
+    shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
+    if data.intercept is not None:
+        shift[data.intercept] = 0.0
+    model = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
+    guess = first_guess(priors, family, table.offset, *outcome)
+    if len(priors.shrunk):
+        priors = priors.guessed(alone(model, guess, priors.intercepts))
+    terms, power = PriorTerms(priors, shift), family.own[0].power if family.own else 0.0
+
+    def search(start, shuffled=False):
+        return (find_dispersed_mode(model, terms, start, priors.own, power, shuffled) if power else
+                find_mode(model, terms, start, shuffled))
+
+    mode, concerns = search(guess, not table.given)
+    mode, cavities = without_poles(model, terms, mode, search) if len(priors.shrunk) else (mode, [])
+    concerns += exact_fit(np.exp(mode.theta[data.d]), np.sqrt(outcome[1])) if family.identity and family.own else []
+    return Found(table, priors, shift, model, terms, mode, cavities, power, concerns)
+
+
+def moments_of_outcomes(table):
+    """Mean and variance of the outcomes, by their weights."""
+    mean = np.average(table.y, weights=table.weight)
+    return mean, np.average((table.y - mean) ** 2, weights=table.weight)
+
+
+def scales(columns, family, mean, variance):
+    """The `Scales` of priors, from the sds of the columns and moments of the outcomes."""
+    own = tuple(family.units(mean, variance)) if family.own else ()
+    return Scales(columns, mean, np.sqrt(variance), own) if family.identity else Scales(columns, own=own)
+
+
+def first_guess(priors, family, offset, mean, variance):
+    """Where the search for the mode begins: no slopes, and moments of the outcomes matched."""
+    start = np.zeros(len(priors.names))
+    constant, own = family.start(mean, variance)
+    start[priors.intercepts] = constant - (0.0 if offset is None else offset.mean())
+    start[len(start) - priors.own:] = own
+    return start
+
+
+def alone(model, theta, intercepts):
+    """The sds (d,) with which the data tell each coefficient if it and the intercept are all there is: by the information at theta."""
+    information = expand(model, theta, expected=True)[2]
+    each = np.diag(information).copy()
+    for j in intercepts:
+        each -= np.where(np.arange(len(each)) == j, 0.0, information[:, j] ** 2 / max(information[j, j], 1e-300))
+    told = each > 1e-12 * np.diag(information)
+    return np.where(told, 1 / np.sqrt(np.where(told, each, 1.0)), 1.0)

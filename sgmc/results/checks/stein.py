@@ -1,0 +1,137 @@
+"""Draws of a fit with scores that the data allow, and its Stein discrepancy."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.core.engine import scores as estimates
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.diagnostics.implied import FEWEST as FEWEST_A_DIMENSION
+from sgmc.diagnostics.stein import ksd
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fit.settings import whole
+from sgmc.arguments.results import check_choice
+from sgmc.results.outcomes.rows import evenly
+from sgmc.subsampling.block import Block
+from sgmc.subsampling.uniform import Everything, Uniform
+
+LARGEST = 1000            # draws in a double sum
+MOST = 10_000             # draws in what takes linear time
+WORK = 1e8                # rows x parameters x draws of exact scores
+FEWEST = 200              # draws: below, control-variate scores of more draws say more
+BATCH = 1000
+KINDS = ("exact", "taylor", "cv", "simple")
+MOST_LEARNED = 500        # coordinates whose covariance draws can tell
+
+
+@dataclass(frozen=True)
+class Scored:
+    """An evenly thinned part of a fit's draws, in the sampler's coordinates.
+
+    Attributes
+    ----------
+    draws, scores : array (n, d)
+    weights : array (n,) or None
+    scale : array (d, d) or None
+        What whitens the coordinates, where they are not white.
+    kept : array (n,)
+        Numbers of the draws, chains one after the other.
+    kind : str
+        Of the scores.
+    """
+
+    draws: np.ndarray
+    scores: np.ndarray
+    weights: np.ndarray | None
+    scale: np.ndarray | None
+    kept: np.ndarray
+    kind: str
+
+
+def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST, alone=True):
+    """Draws and their scores.
+
+    Parameters
+    ----------
+    fit : Fit
+    entropy : int
+    kind : str, optional
+        One of KINDS; default: exact where `fewest` draws are worth WORK, else minibatch estimates by Taylor control values.
+    most, fewest : int
+        Draws.
+    alone : bool
+        Coordinates of no known scale get the draws' own.  Draws that are compared with others have none: it would make a chain that
+        hardly moved look like one that went everywhere.
+    """
+    problem = fit.problem
+    n, d = problem.model.n, problem.dim
+    x = fit.x.reshape(-1, d)
+    count = min(len(x), most)
+    affordable = int(min(count, WORK / (n * d)))
+    exact = affordable >= min(fewest, len(x)) if kind is None else kind == "exact"
+    kept = evenly(len(x), affordable if exact and kind is None else count)
+    rng = Rng(seed_sequence(entropy, "diagnostics"))
+    rows = Everything(n) if exact else (Uniform if problem.table.given else Block)(n, min(n, BATCH))
+    gradient = problem.gradient(problem.least_noise if exact or kind is None else kind, rows, rng)
+    points = np.ascontiguousarray(x[kept])
+    where = problem.coordinates
+    scale = None if where.whitened else where.spread(points[0]) if where.scaled else spread_of(x) if alone else None
+    weights = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])[kept]
+    label = kind if kind is not None else "exact" if exact else problem.least_noise
+    return Scored(points, estimates(gradient, points, rng), weights, scale, kept, label)
+
+
+def checked(fit, entropy):
+    """Draws with scores for the summary's checks, as `Scored`; None where there are none.
+
+    The sandwich is no density that draws could be compared with, nor is a posterior with mass at zero.  Nor are there scores of draws
+    that were not kept as a whole, or of parameters that have updates of their own in the place of gradients.
+    """
+    if fit.settings.robust or fit.plan.spec.sticky or fit.problem.partial or fit.problem.model.refreshes:
+        return None
+    wanted = FEWEST_A_DIMENSION * fit.problem.dim
+    if not fit.problem.coordinates.scaled and (fit.problem.dim > MOST_LEARNED or fit.x.shape[0] * fit.x.shape[1] < wanted):
+        return None
+    some = scored(fit, entropy, None, max(LARGEST, wanted), max(FEWEST, wanted))
+    return some if len(some.kept) >= 2 and np.isfinite(some.scores).all() else None
+
+
+def spread_of(x):
+    """A with the covariance of draws (n, d) as A A', or of a few their sds, for coordinates whose scale nobody knew beforehand."""
+    covariance = np.atleast_2d(np.cov(x.T))
+    try:
+        return np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        return np.diag(np.sqrt(np.maximum(np.diagonal(covariance), 1e-300)))
+
+
+def stein_discrepancy(some):
+    """KSD in whitened coordinates of at most LARGEST of some scored draws; None for none."""
+    if some is None:
+        return None
+    kept = evenly(len(some.draws), LARGEST)
+    weights = None if some.weights is None else some.weights[kept]
+    return float(ksd(some.draws[kept], some.scores[kept], weights=weights, scale=some.scale))
+
+
+def scored_draws(results, what, kind, draws, linear=False):
+    """`scored` of results, for a method named `what`; `linear`: it takes linear time, and wants many draws.
+
+    Raises
+    ------
+    ArgumentError
+        Without the data of the fit, or for unknown scores.
+    NotSupported
+        For a sandwich.
+    """
+    if results.cov_type == "robust":
+        raise NotSupported(f"{what}: a robust posterior is no density whose scores draws could be compared with")
+    if results.sampler.sticky:
+        raise NotSupported(f"{what}: a posterior with mass at zero has no density whose scores draws could be compared with")
+    if results._fit is None:
+        raise ArgumentError(f"{what} needs the data of the fit: these results were loaded from a file, or saved without theirs")
+    if results._fit.problem.partial:
+        raise NotSupported(f"{what} needs draws of all parameters, of which only some were kept")
+    if kind is not None:
+        check_choice("scores", kind, KINDS)
+    most = (MOST if linear else LARGEST) if draws is None else whole("draws", draws, 2)
+    return scored(results._fit, results.seed, kind, most, most if linear else FEWEST)

@@ -1,0 +1,75 @@
+"""Posterior predictive checks: statistics of the outcomes against those of simulated ones."""
+import numpy as np
+import pandas as pd
+
+from sgmc.diagnostics import moments
+from sgmc.errors import ArgumentError
+from sgmc.fit.settings import whole
+from sgmc.arguments.results import check_alpha
+from sgmc.results.outcomes.prediction import outcome_stream, simulated
+from sgmc.results.outcomes.rows import fitted_rows
+
+DRAWS = 500
+
+
+def pp_check(results, groups, draws, alpha, seed):
+    """See `Results.pp_check`."""
+    count = min(DRAWS, len(results.flat)) if draws is None else whole("draws", draws, 1)
+    if results.model.family.outcome == "category":
+        return shares(results, fitted_rows(results, "pp_check").of_equal_weight(count), alpha, seed)
+    everything = fitted_rows(results, "pp_check")
+    rows, mean = everything.of_equal_weight(count), everything.affordable().mean()
+    groups = whole("groups", groups, 1, allow_none=False)
+    if groups > rows.n:
+        raise ArgumentError(f"groups={groups} is more than the {rows.n} rows")
+    trials = np.ones(rows.n) if rows.trials is None else np.maximum(rows.trials, 1)       # 0 / 1 where nothing was tried
+    w = (1.0 if rows.trials is None else rows.trials) * (np.ones(rows.n) if rows.frequency is None else rows.frequency)
+    group = np.empty(rows.n, dtype=int)
+    group[np.argsort(mean, kind="stable")] = np.arange(rows.n) * groups // rows.n
+    group = group[rows.place(slice(None))]                     # of the table's rows
+    sums, squares = np.zeros((groups, rows.m)), np.zeros(rows.m)
+    for at, y in simulated(rows, outcome_stream(results, seed)):
+        y = y / trials[at, None]
+        for g in np.unique(group[at]):
+            mine = group[at] == g
+            sums[g] += w[at][mine] @ y[mine]
+        squares += w[at] @ y ** 2
+    size, y = np.bincount(group, w, groups), rows.y / trials
+    observed = statistics(np.bincount(group, w * y, groups)[:, None], np.array([w @ y ** 2]), size)[:, 0]
+    fitted = np.bincount(group, w * mean[rows.place(slice(None))], groups)
+    return table(observed, statistics(sums, squares, size), fitted / np.where(size, size, np.nan), alpha)
+
+
+def shares(results, rows, alpha, seed):
+    """The share of each kind of outcome, a row a kind."""
+    kinds = results.model.kinds
+    w = np.ones(rows.n) if rows.frequency is None else rows.frequency
+    fitted = w @ rows.mean()[rows.place(slice(None))] / w.sum()
+    replicated = np.zeros((len(kinds), rows.m))
+    for at, y in simulated(rows, outcome_stream(results, seed)):
+        for k in range(len(kinds)):
+            replicated[k] += w[at] @ (y == k) / w.sum()
+    observed = np.bincount(rows.y.astype(int), w, len(kinds)) / w.sum()
+    return frame([f"share of {kind}" for kind in kinds], observed, fitted, replicated, alpha)
+
+
+def statistics(sums, squares, size):
+    """Mean, sd and groups' means (statistic, draw), from sums (group, draw) and sums of squares (draw,)."""
+    mean = sums.sum(axis=0) / size.sum()
+    sd = np.sqrt(np.maximum(squares / size.sum() - mean ** 2, 0.0))
+    return np.vstack([mean, sd, sums / np.where(size, size, np.nan)[:, None]])        # a group may weigh nothing
+
+
+def table(observed, replicated, fitted, alpha):
+    """Mean, sd and the means of groups."""
+    names = ["mean", "sd", *(f"mean of group {g + 1}" for g in range(len(fitted)))]
+    return frame(names, observed, [np.nan, np.nan, *fitted], replicated, alpha)
+
+
+def frame(names, observed, fitted, replicated, alpha):
+    """A row a statistic."""
+    low, high = moments.quantile(replicated.T[None], [check_alpha(alpha) / 2, 1 - alpha / 2])
+    above = (replicated > observed[:, None]).mean(axis=1) + (replicated == observed[:, None]).mean(axis=1) / 2
+    above[np.isnan(observed)] = np.nan
+    return pd.DataFrame({"observed": observed, "fitted": fitted, "replicated": replicated.mean(axis=1),
+                         f"[{alpha / 2:.3g}": low, f"{1 - alpha / 2:.3g}]": high, "p": above}, index=names)

@@ -1,0 +1,176 @@
+"""What a posterior says of outcomes: predictions, simulations, residuals, and how well it predicts."""
+from sgmc.results.outcomes import prediction, residuals
+from sgmc.results.outcomes.rows import rows_of, with_exposure
+
+
+class Predictions:
+    """Methods of `Results` that need rows: new ones, or those of the fit."""
+
+    def predict(self, exog=None, transform=True, *, offset=None, exposure=None):
+        """Posterior mean of E[y | x], averaged over draws, never plugged in; of counts of successes, the probability.
+
+        Parameters
+        ----------
+        exog : DataFrame or array, optional
+            New rows: a table for models with a formula, a design otherwise.  The data of the fit if left out.
+        transform : bool
+            False: `exog` is a design, although the model has a formula.
+        offset, exposure : array_like, optional
+            Of the new rows; asked for where the fit had them.
+        """
+        return prediction.predict(self, exog, with_exposure(self, exog, offset, exposure), transform)
+
+    def get_prediction(self, exog=None, transform=True, *, offset=None, exposure=None, trials=None, seed=None):
+        """E[y | x] with its uncertainty; ``summary_frame(alpha)`` has statsmodels' columns.
+
+        Parameters
+        ----------
+        exog, transform, offset, exposure
+            As in `predict`.
+        trials : array_like or int, optional
+            Of the new rows, for intervals of counts of successes.
+        seed : int, SeedSequence or Generator, optional
+            Of simulated outcomes, for intervals of single outcomes.  Default that of the fit.
+        """
+        offset = with_exposure(self, exog, offset, exposure)
+        return prediction.Prediction(rows_of(self, exog, offset, trials=trials, transform=transform), self, seed)
+
+    def posterior_predict(self, exog=None, *, offset=None, exposure=None, trials=None, draws=None, seed=None):
+        """Simulated outcomes, one data set a draw.
+
+        Parameters
+        ----------
+        exog, offset, exposure
+            As in `predict`.
+        trials : array_like or int, optional
+            Of the new rows, where outcomes are counts of successes; asked for where the fit was of counts.
+        draws : int, optional
+            How many of the draws to use, evenly spaced; default all.  Weighted draws are used in proportion to their weights.
+        seed : int, SeedSequence or Generator, optional
+            Default that of the fit: the same call gives the same outcomes.
+
+        Returns
+        -------
+        ndarray, (draw, row)
+            NaN for rows with a missing predictor.
+
+        Raises
+        ------
+        ArgumentError
+            If it would be larger than 1 GB.
+        """
+        return prediction.posterior_predict(self, exog, with_exposure(self, exog, offset, exposure), trials, draws, seed)
+
+    def log_lik(self, exog=None, endog=None, *, offset=None, exposure=None, trials=None, draws=None):
+        """Log densities of single outcomes, frequency weights left aside.
+
+        Parameters
+        ----------
+        exog, offset, exposure
+            As in `predict`.
+        endog : array_like or str, optional
+            Outcomes of the new rows, or their column's name: numbers, or the labels of the fit's two levels; of counts, successes.
+        trials
+            As in `posterior_predict`.
+        draws : int, optional
+            As in `posterior_predict`; default all draws as they are, in the order of `flat`, to be weighted by `flat_weights`.
+
+        Returns
+        -------
+        ndarray, (draw, row)
+
+        Raises
+        ------
+        ArgumentError
+            If it would be larger than 1 GB.
+        """
+        return residuals.log_lik(self, exog, endog, with_exposure(self, exog, offset, exposure), trials, draws)
+
+    @property
+    def fittedvalues(self):
+        """E[y | x] of the data of the fit, averaged over draws; of counts, the probability of success."""
+        return residuals.fitted(self)
+
+    @property
+    def resid_response(self):
+        """y - E[y | x]; of counts, successes less those expected."""
+        return residuals.response(self)
+
+    @property
+    def resid_pearson(self):
+        """(y - E[y | x]) / sd(y | x), averaged over draws."""
+        return residuals.pearson(self)
+
+    @property
+    def resid_deviance(self):
+        """Signed roots of the unit deviances at E[y | x]."""
+        return residuals.deviance_residuals(self)
+
+    @property
+    def llf(self):
+        """Log likelihood at the posterior means."""
+        return residuals.llf(self)
+
+    @property
+    def deviance(self):
+        """Deviance at the posterior means."""
+        return residuals.deviance(self)
+
+    @property
+    def null_deviance(self):
+        """Deviance of the best constant."""
+        return residuals.null_deviance(self)
+
+    def loo(self, rows=None, seed=None):
+        """Expected log predictive density by leaving out one row at a time, with Pareto-smoothed importance sampling.
+
+        With more than 5000 rows a sample of 1000 is left out, and the rest estimated by the log density at the posterior means,
+        corrected by the difference in the sample (Magnusson, Vehtari, Jonasson & Andersen 2020).  A row of frequency
+        weight w stands for w rows, of which one is left out.
+
+        Parameters
+        ----------
+        rows : int, optional
+            How many rows to leave out.
+        seed : int, SeedSequence or Generator, optional
+            Of the sample; default that of the fit.
+
+        Returns
+        -------
+        Loo
+            ``elpd``, ``se``, ``subsampling_se``, ``p``, ``elpd_i``, ``pareto_k``; see `sgmc.compare`.
+        """
+        from sgmc.results.outcomes.loo import loo
+
+        return loo(self, rows, seed)
+
+    def pp_check(self, groups=10, *, draws=None, alpha=0.05, seed=None):
+        """Mean, sd and calibration of the outcomes against those of simulated ones.
+
+        Parameters
+        ----------
+        groups : int
+            Groups of rows, of equal size, by E[y | x].
+        draws : int, optional
+            Simulated data sets; default 500.
+        alpha : float
+            One minus the probability of the intervals.
+        seed : int, SeedSequence or Generator, optional
+            Default that of the fit.
+
+        Returns
+        -------
+        DataFrame
+            ``observed``, ``fitted`` (E[y | x] of a group), mean and interval of the replicated statistic, and ``p``, the share of
+            replicated ones above the observed one (ties by half): near 0 or 1 the model does not fit in that respect.  Of counts
+            of successes, outcomes are the rows' shares, each as heavy as its trials.
+        """
+        from sgmc.results.outcomes.ppc import pp_check
+
+        return pp_check(self, groups, draws, alpha, seed)
+
+    def plot_pp_check(self, ax=None, **how):
+        """Mean outcome of groups of rows by E[y | x] against simulated ones; `how` as in `pp_check`."""
+        from sgmc.plots.calibration import calibration
+
+        return calibration(self.pp_check(**how), ax)

@@ -1,0 +1,167 @@
+"""What a posterior says of the parameters: moments, intervals, tables, hypotheses and contrasts."""
+import numpy as np
+import pandas as pd
+
+from sgmc.diagnostics import moments
+from sgmc.errors import ArgumentError
+from sgmc.results.parameters import contrasts
+from sgmc.arguments.results import check_alpha, check_choice, known
+from sgmc.results.parameters.covariance import beside, covariance_of
+
+
+class Estimates:
+    """Methods of `Results` that summarise its draws."""
+
+    @property
+    def flat(self):
+        """Draws of all chains, (chain * draw, parameter)."""
+        return self.draws.reshape(-1, self.draws.shape[2])
+
+    @property
+    def flat_weights(self):
+        """Weights of `flat`, or None."""
+        return None if self.weights is None else np.tile(self.weights, self.draws.shape[0])
+
+    @property
+    def params(self):
+        """Posterior means, a Series."""
+        return pd.Series(moments.mean(self.draws, self.weights), self.names)
+
+    @property
+    def bse(self):
+        """Posterior standard deviations, a Series."""
+        return pd.Series(moments.sd(self.draws, self.weights), self.names)
+
+    @property
+    def prob_positive(self):
+        """Posterior probabilities of being positive, a Series."""
+        return pd.Series(moments.mean((self.draws > 0).astype(float), self.weights), self.names)
+
+    @property
+    def prob_direction(self):
+        """Posterior probabilities of having the sign that is the more probable one, a Series from 0.5 to 1."""
+        return np.maximum(self.prob_positive, 1 - self.prob_positive)
+
+    def cov_params(self, r_matrix=None, column=None, *, cov_type=None):
+        """Posterior covariance, a DataFrame.
+
+        Parameters
+        ----------
+        r_matrix : array, frame or text, optional
+            Linear combinations whose covariance is wanted, as in `contrast`.
+        column : str or list of str, optional
+            Parameters wanted.
+        cov_type : {"nonrobust", "robust"}, optional
+            Default: that of the fit, from its draws.  ``"nonrobust"`` of a robust fit is what the model alone would say: the
+            inverse curvature of the log posterior at its mode.
+        """
+        if r_matrix is not None and column is not None:
+            raise ArgumentError("cov_params takes r_matrix or column, not both")
+        covariance = covariance_of(self, cov_type)
+        if r_matrix is not None:
+            labels, _, weights = contrasts.combinations(r_matrix, self.names)
+            return pd.DataFrame(weights @ covariance @ weights.T, labels, labels)
+        frame = pd.DataFrame(covariance, self.names, self.names)
+        return frame if column is None else frame.loc[known(column, self.names), known(column, self.names)]
+
+    def conf_int(self, alpha=0.05, cols=None, *, method="eti"):
+        """Credible intervals, a DataFrame with columns 0 and 1.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the probability of the interval.
+        cols : str or list of str, optional
+            Parameters wanted.
+        method : {"eti", "hdi"}
+            Equal tails, or the narrowest interval.
+        """
+        if check_choice("method", method, ("eti", "hdi")) == "hdi":
+            limits = moments.hdi(self.draws, 1 - check_alpha(alpha), self.weights)
+        else:
+            limits = moments.quantile(self.draws, [check_alpha(alpha) / 2, 1 - alpha / 2], self.weights)
+        frame = pd.DataFrame(np.asarray(limits).T, self.names, [0, 1])
+        return frame if cols is None else frame.loc[known(cols, self.names)]
+
+    def summary_frame(self, alpha=0.05):
+        """The table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk, r_hat; of a robust fit also sd_nonrobust."""
+        frame = contrasts.posterior_frame(self.draws, self.weights, self.names, alpha)
+        return frame.assign(ess_bulk=self._ess, r_hat=self._rhat, **beside(self))
+
+    def summary(self, yname=None, xname=None, title=None, alpha=0.05):
+        """The printed summary, a statsmodels `Summary` with `as_text`, `as_html`, `as_latex` and `as_csv`."""
+        from sgmc.results.report.summary import summary
+
+        return summary(self, alpha, title, yname, xname)
+
+    def summary2(self, yname=None, xname=None, title=None, alpha=0.05, float_format="%.4f"):
+        """The same as statsmodels' `summary2.Summary`, whose `tables` are DataFrames."""
+        from sgmc.results.report.summary import summary2
+
+        return summary2(self, alpha, title, (yname, xname), float_format)
+
+    def prior_summary(self):
+        """Priors as specified and as used (scales in the predictor's units), a DataFrame."""
+        priors = self.priors
+        note = ["at centred predictors" if j in priors.intercepts and priors.centred else "" for j in range(len(self.names))]
+        return pd.DataFrame({"specified": [str(p) for p in priors.specified], "used": [str(p) for p in priors.used],
+                             "note": note}, index=self.names)
+
+    def to_frame(self):
+        """Draws as a DataFrame indexed by (chain, draw), with a column ``weight`` where draws are weighted."""
+        chains, draws, _ = self.draws.shape
+        index = pd.MultiIndex.from_product([range(chains), range(draws)], names=["chain", "draw"])
+        frame = pd.DataFrame(self.flat, index=index, columns=self.names)
+        return frame if self.weights is None else frame.assign(weight=self.flat_weights)
+
+    def hypothesis(self, statement):
+        """Posterior probability of an inequality between linear combinations of parameters.
+
+        Parameters
+        ----------
+        statement : str
+            E.g. ``"x1 > x2"``, ``"2*x1 - 0.5 < 0"``, "`my var` + x1 > 1".
+
+        Returns
+        -------
+        Series
+            mean, sd and 95 % interval of left minus right, and ``prob``, the probability that the statement holds.
+        """
+        from sgmc.results.parameters.expression import inequality
+
+        constant, weights, sign = inequality(statement, self.names)
+        draws = (self.draws @ weights + constant)[..., None]
+        row = contrasts.posterior_frame(draws, self.weights, [statement], 0.05).iloc[0].drop("P(>0)")
+        holds = draws < 0 if sign.startswith("<") else draws > 0
+        row["prob"] = moments.mean(holds.astype(float), self.weights)[0]
+        return row
+
+    def contrast(self, contrast, alpha=0.05):
+        """Posterior of linear combinations of parameters.
+
+        Parameters
+        ----------
+        contrast : str, list of str, dict, Series, DataFrame or array (k, d)
+            ``"x1 - x2"``, ``"x1 = x2"`` (left minus right), a list of such; weights by name, as ``{"x1": 1, "x2": -1}`` or a
+            frame with a row a combination (names left out weigh nothing); or weights in the order of `names`.
+        alpha : float
+            One minus the probability of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            mean, sd, interval and P(>0), a row a combination.
+        """
+        return contrasts.contrast(self, contrast, alpha)
+
+    def t_test(self, r_matrix, alpha=0.05):
+        """The posterior of what statsmodels tests: `contrast`, without a test."""
+        return contrasts.contrast(self, r_matrix, alpha)
+
+    def linear(self, text):
+        """Draws of a linear expression in parameter names and numbers, (chain * draw,)."""
+        from sgmc.results.parameters.expression import Statement
+
+        statement = Statement(text, self.names, "linear")
+        constant, weights = statement.combination(statement.code)
+        return constant + self.flat @ weights

@@ -1,0 +1,125 @@
+"""The facts in the head of a summary, as text."""
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sgmc.results.report.concerns import noise_share
+from sgmc.results.path import moments
+from sgmc.results.report.verdict import Verdict
+
+
+class Judged(NamedTuple):
+    """What is known of the draws of a fit.
+
+    Attributes
+    ----------
+    ess, rhat : array (d,)
+    ksd : float or None
+    scores : str or None
+        What the discrepancy and the errors were computed with.
+    errors : DataFrame
+        Of `accuracy`.
+    verdict : Verdict
+    """
+
+    ess: np.ndarray
+    rhat: np.ndarray
+    ksd: float | None
+    scores: str | None
+    errors: pd.DataFrame
+    verdict: Verdict
+
+
+def facts(model, fit, judged):
+    """Pairs (label, text) for the left and the right column, and lines beneath.
+
+    Returns
+    -------
+    left, right : list of (str, str)
+    lines : list of str
+    """
+    plan, (left, right) = fit.plan, model.heading(fit)
+    left = [*left, ("Sampler", sampler_name(plan)),
+            *([] if plan.spec.continuous and not plan.spec.holds else [("Step size", step_text(fit))]), ("Minibatch", minibatch_text(fit)),
+            ("Chains", f"{fit.x.shape[0]}"),
+            ("Warmup/Draws", f"{plan.warmup}/{fit.x.shape[1]}" + ("" if plan.spec.continuous else f" x {plan.thin}"))]
+    right = [*right, ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"),
+             ("Min. ESS bulk", number(judged.ess, np.nanmin, ".0f")),
+             ("Max. R-hat", number(judged.rhat, np.nanmax, ".3f")),
+             ("KSD (scores)", "-" if judged.ksd is None else f"{judged.ksd:.3g} ({judged.scores})"),
+             ("From Laplace", from_laplace(judged.errors))]
+    if fit.settings.robust:
+        left.append(("Covariance", "robust (sandwich)"))
+    if plan.spec.continuous:
+        left += [("Draw spacing", spacing_text(fit)), ("Events", f"{sum(c.steps for c in fit.chains):.4g}")]
+        right += events(fit)
+    elif plan.spec.minibatches:
+        left.append(("Grad-noise share", number(np.array(noise_share(fit)), np.max, ".2g")))
+    elif np.isfinite(fit.acceptance):
+        left.append(("Acceptance", f"{fit.acceptance:.2f}"))
+    past = fit.noise.tau / plan.spec.breaking_point(fit.kept_step)
+    if (past > 0).any():
+        right.append(("Noise/breaking pt.", f"{past.max():.2g}"))
+    lines = [f"Verdict: {judged.verdict}"]
+    if plan.reason:
+        lines.append(f"Sampler chosen {plan.reason}.")
+    lines += [*model.remarks(fit), fit.problem.priors.told()]
+    if plan.spec.sticky:
+        lines.append(f"Slopes are zero with prior probability {1 - plan.spec.inclusion:g}, else have that prior; see inclusion().")
+    return left, right, lines
+
+
+def from_laplace(errors):
+    """The largest differences of means and sds from the Laplace approximation, as text."""
+    shift, sd = errors.laplace_shift.abs().max(), 100 * errors.laplace_sd.abs().max()
+    return f"{shift:.2g} sd, {sd:.2g} %" if np.isfinite(shift) else "-"
+
+
+def sampler_name(plan):
+    """E.g. lmsgld-taylor; mala."""
+    return f"{plan.spec.name}-{plan.gradient}" if plan.spec.minibatches and not plan.spec.estimator else plan.spec.name
+
+
+def events(fit):
+    """How events went, and what the path is worth, as far as either is known."""
+    found, violations = [], np.array([c.violations for c in fit.chains])
+    if np.isfinite(fit.acceptance):
+        found.append(("Events accepted", f"{fit.acceptance:.2g}"))
+    if np.isfinite(violations).any():
+        found.append(("Bound violations", number(violations, np.nanmean, ".2g")))
+    if fit.paths is not None:
+        found.append(("Min. ESS path", number(moments(fit.paths, fit.problem.priors.names).ess.to_numpy(), np.nanmin, ".0f")))
+    return found
+
+
+def spacing_text(fit):
+    """Time between draws, of the chains' own."""
+    ends = [f"{end([c.spacing for c in fit.chains]):.3g}" for end in (min, max)]
+    return ends[0] if ends[0] == ends[1] else "-".join(ends)
+
+
+def step_text(fit):
+    """The step and how it came."""
+    if not fit.plan.spec.uses_gradient:
+        return "-"
+    origin = "tuned" if fit.settings.tuned else "decaying" if fit.plan.weighted else fit.plan.step_origin
+    return f"{fit.step_size:.3g} ({origin})"
+
+
+def minibatch_text(fit):
+    """Rows of a step: the batch, and the rows that are computed at every step."""
+    if not fit.plan.spec.uses_gradient:
+        return "-"
+    if fit.plan.spec.all_rows:
+        return "all rows"
+    always = fit.problem.always_computed(fit.plan.gradient)
+    sizes = sorted(c.batch_size for c in fit.chains)
+    text = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]}-{sizes[-1]}"
+    unit = "row" if text == "1" and not always else "rows"
+    return f"{text}{f' + {always} fixed' if always else ''} {unit}{' (adaptive)' if fit.settings.adaptive else ''}"
+
+
+def number(values, reduce, form):
+    """A reduced diagnostic as text, "-" where there is none (one chain has no R-hat)."""
+    return format(reduce(values), form) if np.isfinite(values).any() else "-"

@@ -1,0 +1,136 @@
+"""Exact samplers: a proposal is accepted with the Metropolis-Hastings probability, so that the posterior is invariant."""
+import numpy as np
+
+from libc.math cimport exp, fmin, isfinite, log
+from libc.string cimport memcpy
+
+from sgmc.samplers.bases.adaptation cimport IDENTITY
+from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, next_uniform
+from sgmc.core.spec import Parameter, SamplerSpec
+
+cdef double DIVERGENT = 1000      # loss of log posterior (of energy) by which a proposal counts as divergent
+LARGEST_DENSE = 100               # parameters up to which metric="auto" is dense
+
+
+cdef class Metropolis(Sampler):
+    """A leaf writes `propose`; acceptance, the metric and the search for the step are here once.
+
+    Parameters
+    ----------
+    dim : int
+    step_size : float
+    target : float
+        Acceptance rate aimed at while warming.
+    metric : {"identity", "diag", "dense"}
+    unit_step : float
+        Step to begin with once the metric has been learned.
+    """
+
+    def __init__(self, Py_ssize_t dim, double step_size, double target, metric, double unit_step):
+        Sampler.__init__(self, dim, step_size)
+        self.search, self.metric, self.unit_step = StepSearch(target), Preconditioner(dim, metric), unit_step
+        self.longest, self.first_order, self.windows = float("inf"), True, Windows(0)
+        self.g, self.new_g, self.w, self.new_w = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim)
+        self.y, self.u = np.zeros(dim), np.zeros(dim)
+
+    def plan_warmup(self, steps):
+        """See `Sampler.plan_warmup`."""
+        self.windows = Windows(steps)
+
+    @property
+    def adapted_step(self):
+        """The step in use: the given one times the factor learned in warmup."""
+        return self.current_step()
+
+    cdef double current_step(self) noexcept nogil:
+        return fmin(self.step_size * self.search.scale(self.warming), self.longest)
+
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h, double *log_ratio) except -1 nogil:
+        raise NotImplementedError("propose")
+
+    cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        self.look(g, s.x)
+        self.take()
+        return OK
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef double log_ratio = 0, probability
+        self.propose(s, g, rng, self.current_step(), &log_ratio)
+        probability = (exp(log_ratio) if log_ratio < 0 else 1.) if isfinite(log_ratio) else 0.
+        if not self.warming:
+            self.proposed += 1
+            self.divergent += not log_ratio > -DIVERGENT
+        if next_uniform(rng) < probability:
+            memcpy(s.x, &self.y[0], s.dim * sizeof(double))
+            self.take()
+            self.accepted += not self.warming
+        if self.warming:
+            self.learn(s, probability)
+        return OK
+
+    cdef void take(self) noexcept nogil:
+        """What was proposed becomes what is."""
+        self.g, self.new_g, self.value = self.new_g, self.g, self.new_value
+        self.w, self.new_w = self.new_w, self.w
+
+    cdef int look(self, Gradient g, const double *y) except -1 nogil:
+        g.full(y, &self.new_value, &self.new_g[0] if self.first_order else NULL)
+        if self.first_order:
+            self.metric.transposed(&self.new_g[0], &self.new_w[0])
+        return OK
+
+    cdef void move(self, const double *x, const double *u, double *y) noexcept nogil:
+        cdef Py_ssize_t j
+        self.metric.times(u, y)
+        for j in range(self.dim):
+            y[j] += x[j]
+
+    cdef void learn(self, const State *s, double probability) noexcept nogil:
+        """A step of the search; positions into the window, and a new metric at its end."""
+        self.search.learn(probability)
+        if self.metric.kind == IDENTITY or s.t < self.windows.first:
+            return
+        self.metric.absorb(s.x)
+        if self.windows.ends_at(s.t + 1):
+            self.metric.renew()
+            self.metric.transposed(&self.g[0], &self.w[0])
+            self.search.restart(log(self.unit_step / self.step_size))
+
+    def state(self):
+        """Cached value and gradient, counts, and what has been learned."""
+        kept = {"g": np.array(self.g)} if self.first_order else {}
+        kept |= {"metric": self.metric.state()} if self.metric.kind != IDENTITY else {}
+        return {**Sampler.state(self), **kept, "value": self.value, "counts": [self.proposed, self.accepted, self.divergent],
+                "search": self.search.state()}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        Sampler.set_state(self, state)
+        self.value, np.asarray(self.g)[:] = state["value"], state.get("g", 0.0)
+        self.proposed, self.accepted, self.divergent = state["counts"]
+        self.search.set_state(state["search"])
+        if self.metric.kind != IDENTITY:
+            self.metric.set_state(state["metric"])
+        self.metric.transposed(&self.g[0], &self.w[0])
+
+
+class MetropolisSpec(SamplerSpec):
+    """Base of specifications of exact samplers."""
+
+    exact = True
+    all_rows = True
+    metric_parameter = Parameter(
+        "metric", "auto", "constant metric learned in warmup; auto: none in coordinates whitened at the mode, else dense up to "
+        f"{LARGEST_DENSE} parameters", choices=("auto", "identity", "diag", "dense"))
+
+    def fitted_to(self, whitened):
+        """Coordinates that are whitened already need no metric."""
+        return type(self)(**{**self.values(), "metric": "identity"}) if whitened and self.metric == "auto" else self
+
+    def metric_of(self, dim):
+        """The metric's kind for that many coefficients."""
+        return self.metric if self.metric != "auto" else "dense" if dim <= LARGEST_DENSE else "diag"
+
+    def inflation(self, h, noise):
+        """None: the accept-reject step leaves the posterior invariant."""
+        return 0.0
