@@ -1,20 +1,25 @@
-"""Exact samplers beside NumPyro and BlackJAX: effective draws a second on three logistic posteriors, in one run.
+"""Exact samplers beside NumPyro and BlackJAX: effective draws a second on three logistic
+posteriors, in one run.
 
     python benchmarks/exact.py [--quick] [--rounds 3]
 
-Everyone has the same design and the same normal priors in float64, one core, four chains, and as many warmup steps and draws.
-"total" is the time of a call from arrays to draws: for sgmc the mode, warmup and all that a fit does; for the others warmup and
-sampling, compiled before by a first call, whose longer time is "cold".  "sampling" leaves the warmup out: for sgmc it is the
-time of a fit less that of one with a single draw, for NumPyro that of a second call which goes on from the first.  The
-effective size is the least bulk ESS of the coefficients (`sgmc.diagnostics.ess`, for all alike), of the best round.  z is the
-largest difference of a posterior mean from that of sgmc's mala, in Monte Carlo standard errors.  Predictors are standardised,
-which sgmc does not need.
+Everyone has the same design and the same normal priors in float64, one core, four chains, and as
+many warmup steps and draws.  "total" is the time of a call from arrays to draws: for sgmc the mode,
+warmup and all that a fit does; for the others warmup and sampling, compiled before by a first call,
+whose longer time is "cold".  "sampling" leaves the warmup out: for sgmc it is the time of a fit
+less that of one with a single draw, for NumPyro that of a second call which goes on from the first.
+The effective size is the least bulk ESS of the coefficients (`sgmc.diagnostics.ess`, for all
+alike), of the best round.  z is the largest difference of a posterior mean from that of sgmc's
+mala, in Monte Carlo standard errors.  Predictors are standardised, which sgmc does not need.
 
-NumPyro runs NUTS with a dense mass matrix and with a diagonal one, its chains one after another ("sequential") and in lockstep
-("vectorized").  BlackJAX runs NUTS by its window adaptation, dense, and MALA and Barker, for which it has no adaptation: they
-get dual averaging of the step for the best acceptance rate, on a target whitened by the dense metric that the window
-adaptation of NUTS learned in the same warmup ("whitened", which its time includes), or in the given coordinates ("plain").
+NumPyro runs NUTS with a dense mass matrix and with a diagonal one, its chains one after another
+("sequential") and in lockstep ("vectorized").  BlackJAX runs NUTS by its window adaptation, dense,
+and MALA and Barker, for which it has no adaptation: they get dual averaging of the step for the
+best acceptance rate, on a target whitened by the dense metric that the window adaptation of NUTS
+learned in the same warmup ("whitened", which its time includes), or in the given coordinates
+("plain").
 """
+
 import argparse
 import os
 import time
@@ -39,12 +44,14 @@ import sgmc
 from sgmc.diagnostics import ess, mcse
 
 jax.config.update("jax_enable_x64", True)
-CHAINS, SCALE = 4, 2.5            # sd of every coefficient's prior
+CHAINS, SCALE = 4, 2.5  # sd of every coefficient's prior
 OURS = ("mala", "hmc", "barker", "mmala", "rwm")
-TARGETS = {"mala": 0.574, "barker": 0.4}          # acceptance rates that dual averaging aims at for BlackJAX
+# acceptance rates that dual averaging aims at for BlackJAX
+TARGETS = {"mala": 0.574, "barker": 0.4}
 
 
-# ---- posteriors -----------------------------------------------------------------------------------------------------------
+# ---- posteriors ----------------------------------------------------------------------------------
+
 
 def with_intercept(X):
     """A column of ones and the predictors standardised, without which the others hardly move."""
@@ -54,7 +61,9 @@ def with_intercept(X):
 def fair():
     """The survey that comes with statsmodels, 6,366 x 9."""
     frame = sgmc.datasets.load("fair")
-    return with_intercept(frame.drop(columns="affairs").to_numpy(float)), (frame["affairs"] > 0).to_numpy(float)
+    return with_intercept(frame.drop(columns="affairs").to_numpy(float)), (
+        frame["affairs"] > 0
+    ).to_numpy(float)
 
 
 def outcomes(X, theta, random):
@@ -89,16 +98,26 @@ class Run:
     sampling: float
 
 
-# ---- sgmc -----------------------------------------------------------------------------------------------------------------
+# ---- sgmc ----------------------------------------------------------------------------------------
+
 
 def by_sgmc(name, X, y, warmup, draws):
     """A function of a seed that runs one of our samplers."""
+
     def once(seed, draws):
         begun = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", sgmc.SGMCWarning)
-            results = sgmc.Logit(y, X).fit(sampler=name, prior={"*": sgmc.normal(0, SCALE)}, draws=draws, warmup=warmup, thin=1,
-                                           chains=CHAINS, threads=1, seed=seed)
+            results = sgmc.Logit(y, X).fit(
+                sampler=name,
+                prior={"*": sgmc.normal(0, SCALE)},
+                draws=draws,
+                warmup=warmup,
+                thin=1,
+                chains=CHAINS,
+                threads=1,
+                seed=seed,
+            )
         return results.draws, time.perf_counter() - begun
 
     def run(seed):
@@ -108,7 +127,8 @@ def by_sgmc(name, X, y, warmup, draws):
     return run
 
 
-# ---- NumPyro --------------------------------------------------------------------------------------------------------------
+# ---- NumPyro -------------------------------------------------------------------------------------
+
 
 def regression(X, y):
     """The posterior as NumPyro has it."""
@@ -119,8 +139,14 @@ def regression(X, y):
 def by_numpyro(dense, chain_method, X, y, warmup, draws):
     """NUTS."""
     X, y = jnp.asarray(X), jnp.asarray(y)
-    sampler = MCMC(NUTS(regression, dense_mass=dense), num_warmup=warmup, num_samples=draws, num_chains=CHAINS,
-                   chain_method=chain_method, progress_bar=False)
+    sampler = MCMC(
+        NUTS(regression, dense_mass=dense),
+        num_warmup=warmup,
+        num_samples=draws,
+        num_chains=CHAINS,
+        chain_method=chain_method,
+        progress_bar=False,
+    )
 
     def run(seed):
         begun, sampler.post_warmup_state = time.perf_counter(), None
@@ -134,16 +160,18 @@ def by_numpyro(dense, chain_method, X, y, warmup, draws):
     return run
 
 
-# ---- BlackJAX -------------------------------------------------------------------------------------------------------------
+# ---- BlackJAX ------------------------------------------------------------------------------------
+
 
 def log_density(X, y, theta):
     """Up to a constant."""
     eta = X @ theta
-    return y @ eta - jnp.logaddexp(0, eta).sum() - (theta @ theta) / (2 * SCALE ** 2)
+    return y @ eta - jnp.logaddexp(0, eta).sum() - (theta @ theta) / (2 * SCALE**2)
 
 
 def kept_states(step, state, key, draws):
     """Positions of a chain."""
+
     def one(state, key):
         state, _ = step(key, state)
         return state, state.position
@@ -152,10 +180,16 @@ def kept_states(step, state, key, draws):
 
 
 def nuts_chain(X, y, warmup, draws):
-    """(warm, sample): functions of a key that learn, and of what was learned and a key that draw."""
+    """(warm, sample): functions of a key that learn,
+    and of what was learned and a key that draw.
+    """
     target, start = partial(log_density, X, y), jnp.zeros(X.shape[1])
-    adapt = blackjax.window_adaptation(blackjax.nuts, target, is_mass_matrix_diagonal=False,
-                                       adaptation_info_fn=blackjax.adaptation.base.get_filter_adapt_info_fn())
+    adapt = blackjax.window_adaptation(
+        blackjax.nuts,
+        target,
+        is_mass_matrix_diagonal=False,
+        adaptation_info_fn=blackjax.adaptation.base.get_filter_adapt_info_fn(),
+    )
 
     def warm(key):
         (state, parameters), _ = adapt.run(key, start, warmup)
@@ -169,7 +203,9 @@ def nuts_chain(X, y, warmup, draws):
 
 
 def langevin_chain(name, whitened, X, y, warmup, draws):
-    """MALA or Barker; half of the warmup, where whitened, goes to the metric by the window adaptation of NUTS."""
+    """MALA or Barker; half of the warmup, where whitened, goes to the metric by the window
+    adaptation of NUTS.
+    """
     d, family = X.shape[1], getattr(blackjax, name)
     target = partial(log_density, X, y)
     begin, learn, final = dual_averaging_adaptation(TARGETS[name], gamma=0.2)
@@ -227,12 +263,18 @@ CONTESTANTS = {
     "NumPyro NUTS dense vectorized": partial(by_numpyro, True, "vectorized"),
     "NumPyro NUTS diagonal sequential": partial(by_numpyro, False, "sequential"),
     "BlackJAX NUTS dense": partial(by_blackjax, nuts_chain),
-    **{f"BlackJAX {name} {how}": partial(by_blackjax, partial(langevin_chain, name, how == "whitened"))
-       for name in TARGETS for how in ("whitened", "plain")},
+    **{
+        f"BlackJAX {name} {how}": partial(
+            by_blackjax, partial(langevin_chain, name, how == "whitened")
+        )
+        for name in TARGETS
+        for how in ("whitened", "plain")
+    },
 }
 
 
-# ---- the table ------------------------------------------------------------------------------------------------------------
+# ---- the table -----------------------------------------------------------------------------------
+
 
 def race(posterior, contestants, warmup, draws, rounds):
     """Print the rows of a posterior."""
@@ -245,7 +287,7 @@ def race(posterior, contestants, warmup, draws, rounds):
         made = time.perf_counter() - begun
         cold[name] = made + runs[name](0).total
     best = {}
-    for seed in range(1, rounds + 1):                         # contestants take turns
+    for seed in range(1, rounds + 1):  # contestants take turns
         for name, run in runs.items():
             new = run(seed)
             speed = ess(new.draws).min() / new.total
@@ -258,31 +300,60 @@ def table(best, cold):
     """One line a contestant; ratios are those of our mala over it."""
     ours, reference = best["sgmc mala"], best["sgmc mala"][1].draws
     rate = {name: ess(run.draws).min() / run.sampling for name, (_, run) in best.items()}
-    print(f"{'':34s} {'min ESS':>8s} {'total s':>8s} {'cold s':>7s} {'ESS/s':>9s} {'sampling':>9s} {'mala / this':>11s} "
-          f"{'sampling':>8s} {'max|z|':>6s}")
+    print(
+        f"{'':34s} {'min ESS':>8s} {'total s':>8s} {'cold s':>7s} {'ESS/s':>9s} {'sampling':>9s} "
+        f"{'mala / this':>11s} {'sampling':>8s} {'max|z|':>6s}"
+    )
     for name, (speed, run) in best.items():
         size = ess(run.draws).min()
         z = run.draws.mean(axis=(0, 1)) - reference.mean(axis=(0, 1))
-        z = np.abs(z / np.hypot(mcse(run.draws), mcse(reference))).max() if name != "sgmc mala" else np.nan
-        print(f"{name:34s} {size:8.0f} {run.total:8.3f} {cold[name]:7.2f} {speed:9.1f} {rate[name]:9.1f} {ours[0] / speed:11.2f} "
-              f"{rate['sgmc mala'] / rate[name]:8.2f} {z:6.1f}", flush=True)
+        z = (
+            np.abs(z / np.hypot(mcse(run.draws), mcse(reference))).max()
+            if name != "sgmc mala"
+            else np.nan
+        )
+        print(
+            f"{name:34s} {size:8.0f} {run.total:8.3f} {cold[name]:7.2f} {speed:9.1f} "
+            f"{rate[name]:9.1f} {ours[0] / speed:11.2f} {rate['sgmc mala'] / rate[name]:8.2f} "
+            f"{z:6.1f}",
+            flush=True,
+        )
 
 
 def main():
     """Print the tables."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--quick", action="store_true", help="half the warmup and draws, one round, the first posterior alone")
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument(
+        "--quick",
+        action="store_true",
+        help="half the warmup and draws, one round, the first posterior alone",
+    )
     arguments.add_argument("--posteriors", nargs="+", choices=POSTERIORS)
-    arguments.add_argument("--without", nargs="+", default=[], help="contestants to leave out, by a part of their names")
+    arguments.add_argument(
+        "--without",
+        nargs="+",
+        default=[],
+        help="contestants to leave out, by a part of their names",
+    )
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--cpu", type=int, default=0, help="the core to run on (Linux)")
     options = arguments.parse_args()
     for thread in Path("/proc/self/task").iterdir() if hasattr(os, "sched_setaffinity") else ():
-        os.sched_setaffinity(int(thread.name), {options.cpu})          # of JAX, too, which has begun its own
-    print(f"numpyro {numpyro.__version__}, blackjax {blackjax.__version__}, jax {jax.__version__}, sgmc {sgmc.__version__}")
-    contestants = {name: make for name, make in CONTESTANTS.items() if not any(part in name for part in options.without)}
+        # of JAX, too, which has begun its own
+        os.sched_setaffinity(int(thread.name), {options.cpu})
+    print(
+        f"numpyro {numpyro.__version__}, blackjax {blackjax.__version__}, jax {jax.__version__}, "
+        f"sgmc {sgmc.__version__}"
+    )
+    contestants = {
+        name: make
+        for name, make in CONTESTANTS.items()
+        if not any(part in name for part in options.without)
+    }
     warmup, draws = (250, 500) if options.quick else (500, 1000)
-    for posterior in options.posteriors or list(POSTERIORS)[:1 if options.quick else 3]:
+    for posterior in options.posteriors or list(POSTERIORS)[: 1 if options.quick else 3]:
         race(posterior, contestants, warmup, draws, 1 if options.quick else options.rounds)
 
 

@@ -2,16 +2,17 @@
 
     python benchmarks/import_time.py [--processes 7]
 
-The figure is the median over processes of the import statement alone; the interpreter's own start is not in it.  One
-process is spent beforehand on each module, so that its files are in the cache.
+The figure is the median over processes of the import statement alone; the interpreter's own start
+is not in it.  One process is spent beforehand on each module, so that its files are in the cache.
 """
+
 import argparse
 import statistics
 import subprocess
 import sys
 
 MODULES = ("sgmc", "numpy", "pandas", "statsmodels.api")
-TARGET = 0.5              # seconds
+TARGET = 0.5  # seconds
 PROGRAM = "import time; begun = time.perf_counter(); import {}; print(time.perf_counter() - begun)"
 
 
@@ -23,7 +24,9 @@ def seconds(module):
 
 def main():
     """Print one line a module."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     arguments.add_argument("--processes", type=int, default=7)
     processes = arguments.parse_args().processes
     medians = {}
@@ -31,7 +34,11 @@ def main():
         seconds(module)
         medians[module] = statistics.median(seconds(module) for _ in range(processes))
     for module, median in medians.items():
-        verdict = "" if module != "sgmc" else f"  target {TARGET} s: {'ok' if median < TARGET else 'MISS'}"
+        verdict = (
+            ""
+            if module != "sgmc"
+            else f"  target {TARGET} s: {'ok' if median < TARGET else 'MISS'}"
+        )
         print(f"{module:16s} {median:6.3f} s  {medians['sgmc'] / median:5.2f} sgmc / this{verdict}")
 
 

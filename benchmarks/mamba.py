@@ -1,17 +1,22 @@
-"""Section 4.1 of Coullon, South and Nemeth (2023): six samplers of a logistic regression, tuned in five ways and by the derived default.
+"""Section 4.1 of Coullon, South and Nemeth (2023): six samplers of a logistic regression, tuned in
+five ways and by the derived default.
 
     python benchmarks/mamba.py [--quick] [--rows N] [--seeds K] [--samplers sgld,sghmc-cv]
 
-N = 1e6 rows, 10 columns, prior N(0, 10); raw coordinates; R = 1 s of the winner (a race of M arms then has M R / 13 s a rung for
-M = 56); their grids: log10(dt) from -1 to -7.5 by halves, minibatches of 100, 10, 1 and 0.1 %, 5 or 10 leapfrog steps.  Their dt is
-h/2 of Langevin steps here, and e^2 of those with momentum; friction and diffusion, which their paper does not tune, are
-2 sqrt(N/10), about critical.  ``--quick``: N = 1e5, R = 0.3 s, three seeds.  The fits that are compared run for 10 R.
+N = 1e6 rows, 10 columns, prior N(0, 10); raw coordinates; R = 1 s of the winner (a race of M arms
+then has M R / 13 s a rung for M = 56); their grids: log10(dt) from -1 to -7.5 by halves,
+minibatches of 100, 10, 1 and 0.1 %, 5 or 10 leapfrog steps.  Their dt is h/2 of Langevin steps
+here, and e^2 of those with momentum; friction and diffusion, which their paper does not tune, are 2
+sqrt(N/10), about critical.  ``--quick``: N = 1e5, R = 0.3 s, three seeds.  The fits that are
+compared run for 10 R.
 
-Printed: tables 1 and 6 (relative error of the posterior sds against MALA, KSD in the coefficients as the paper has it and in
-brackets in whitened coordinates, kept draws), table 5 (what was chosen), seconds of each way, and for some seeds the arm that MAMBA
-chose and how it does in 3 R.  "default" is no tuning at all:
+Printed: tables 1 and 6 (relative error of the posterior sds against MALA, KSD in the coefficients
+as the paper has it and in brackets in whitened coordinates, kept draws), table 5 (what was chosen),
+seconds of each way, and for some seeds the arm that MAMBA chose and how it does in 3 R.  "default"
+is no tuning at all:
 the derived step and minibatch in whitened coordinates, for the same 10 R.
 """
+
 import argparse
 import os
 import time
@@ -19,7 +24,7 @@ import warnings
 from dataclasses import dataclass
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = "1"                                                     # before numpy reads them
+    os.environ[name] = "1"  # before numpy reads them
 
 import numpy as np  # noqa: E402
 
@@ -38,26 +43,36 @@ class Case:
     label: str
     n: int
     R: float
-    short: int                # steps of each arm of the grid search by log-loss
+    short: int  # steps of each arm of the grid search by log-loss
 
     @property
     def spec(self):
         """The specification."""
         critical = 2 * np.sqrt(self.n / 10)
-        return {"sgld": sgmc.SGLD(), "sghmc": sgmc.SGHMC(friction=critical), "sgnht": sgmc.SGNHT(diffusion=critical)}[
-            self.label.split("-")[0]]
+        return {
+            "sgld": sgmc.SGLD(),
+            "sghmc": sgmc.SGHMC(friction=critical),
+            "sgnht": sgmc.SGNHT(diffusion=critical),
+        }[self.label.split("-")[0]]
 
     @property
     def how(self):
         """Arguments of all ways but the derived default."""
-        return {"sampler": self.spec, "gradient": "cv" if self.label.endswith("-cv") else "simple", "precondition": None, "threads": 1}
+        return {
+            "sampler": self.spec,
+            "gradient": "cv" if self.label.endswith("-cv") else "simple",
+            "precondition": None,
+            "threads": 1,
+        }
 
     @property
     def grid(self):
         """Steps and leapfrog steps."""
-        dt = 10.0 ** LOG_STEPS
+        dt = 10.0**LOG_STEPS
         steps = 2 * dt if self.label.startswith("sgld") else np.sqrt(dt)
-        return {"step_size": list(steps)} | ({"leapfrog": [5, 10]} if self.label.startswith("sghmc") else {})
+        return {"step_size": list(steps)} | (
+            {"leapfrog": [5, 10]} if self.label.startswith("sghmc") else {}
+        )
 
     @property
     def full_grid(self):
@@ -74,12 +89,27 @@ class Case:
         """Name of each way of tuning -> arguments of `sgmc.tune`."""
         arms = int(np.prod([len(v) for v in self.full_grid.values()]))
         mamba = dict(self.how, grid=self.full_grid, time_limit=self.race_seconds())
-        return {"MAMBA-KSD": mamba, "MAMBA-FSSD": dict(mamba, metric="fssd-opt"),
-                "grid log-loss": dict(self.how, grid=self.grid, batch_size=self.n // 10, method="grid", metric="log_loss",
-                                      budget_steps=self.short),
-                "heuristic": dict({k: v for k, v in self.how.items() if k != "precondition"}, method="heuristic", budget_steps=100),
-                "grid KSD": dict(self.how, grid=self.full_grid, method="grid", time_limit=self.R * arms),
-                "default": {"sampler": self.label, "method": "default", "budget_steps": 100}}
+        return {
+            "MAMBA-KSD": mamba,
+            "MAMBA-FSSD": dict(mamba, metric="fssd-opt"),
+            "grid log-loss": dict(
+                self.how,
+                grid=self.grid,
+                batch_size=self.n // 10,
+                method="grid",
+                metric="log_loss",
+                budget_steps=self.short,
+            ),
+            "heuristic": dict(
+                {k: v for k, v in self.how.items() if k != "precondition"},
+                method="heuristic",
+                budget_steps=100,
+            ),
+            "grid KSD": dict(
+                self.how, grid=self.full_grid, method="grid", time_limit=self.R * arms
+            ),
+            "default": {"sampler": self.label, "method": "default", "budget_steps": 100},
+        }
 
 
 def simulated(n, seed=0):
@@ -90,13 +120,27 @@ def simulated(n, seed=0):
 
 
 def measured(model, best, sd, seconds):
-    """Relative sd error in %, the paper's KSD and ours, and number of draws, of one chain from the Laplace approximation, as text."""
+    """Relative sd error in %, the paper's KSD and ours, and number of draws, of one chain from the
+    Laplace approximation, as text.
+    """
     try:
-        fit = model.fit(**best, prior=PRIOR, chains=1, draws=100_000, thin=THIN, warmup=0, time_limit=seconds, seed=7)
+        fit = model.fit(
+            **best,
+            prior=PRIOR,
+            chains=1,
+            draws=100_000,
+            thin=THIN,
+            warmup=0,
+            time_limit=seconds,
+            seed=7,
+        )
     except sgmc.errors.ArgumentError:
         return "diverged" + 47 * " "
     error = 100 * np.linalg.norm(fit.bse - sd) / np.linalg.norm(sd)
-    return f"sd error {error:7.1f} %  KSD {raw_ksd(fit):9.3g} ({fit.ksd():.3f})  draws {fit.draws.shape[1]:7,}"
+    return (
+        f"sd error {error:7.1f} %  KSD {raw_ksd(fit):9.3g} ({fit.ksd():.3f})  draws "
+        f"{fit.draws.shape[1]:7,}"
+    )
 
 
 def raw_ksd(results):
@@ -107,8 +151,8 @@ def raw_ksd(results):
     return sgmc.diagnostics.ksd(results.flat[some.kept], scores)
 
 
-PRIOR = sgmc.normal(0, 10 ** 0.5)
-THIN = 10                 # as in the paper
+PRIOR = sgmc.normal(0, 10**0.5)
+THIN = 10  # as in the paper
 
 
 def shown(best, n):
@@ -117,7 +161,10 @@ def shown(best, n):
     dt = step / 2 if spec.name == "sgld" else step**2
     leapfrog = f" L={spec.leapfrog}" if spec.name == "sghmc" else ""
     where = "" if best["precondition"] is None else " (whitened)"
-    return f"log10(dt)={np.log10(dt):5.2f} batch={100 * best['batch_size'] / n:6.3g} %{leapfrog}{where}"
+    return (
+        f"log10(dt)={np.log10(dt):5.2f} batch={100 * best['batch_size'] / n:6.3g} %{leapfrog}"
+        f"{where}"
+    )
 
 
 def main():
@@ -132,7 +179,9 @@ def main():
     n, seeds = asked.rows or n, asked.seeds or (3 if asked.quick else 10)
     warnings.simplefilter("ignore", sgmc.SGMCWarning)
     model = simulated(n)
-    sd = np.asarray(model.fit(sampler="mala", prior=PRIOR, seed=1, draws=500 if asked.quick else 1000).bse)
+    sd = np.asarray(
+        model.fit(sampler="mala", prior=PRIOR, seed=1, draws=500 if asked.quick else 1000).bse
+    )
     for label in asked.samplers.split(","):
         case = Case(label, n, R, short)
         print(f"\n{label}, N={n:,}, R={R:g} s", flush=True)
@@ -140,10 +189,17 @@ def main():
             begun = time.perf_counter()
             result = sgmc.tune(model, prior=PRIOR, seed=1, **how)
             spent = time.perf_counter() - begun
-            print(f"  {way:<14} {measured(model, result.best, sd, 10 * R)}  tuned in {spent:6.2f} s  {shown(result.best, n)}", flush=True)
+            print(
+                f"  {way:<14} {measured(model, result.best, sd, 10 * R)}  tuned in {spent:6.2f} s  "
+                f"{shown(result.best, n)}",
+                flush=True,
+            )
         for seed in range(seeds):
             best = sgmc.tune(model, prior=PRIOR, seed=seed, **case.ways()["MAMBA-KSD"]).best
-            print(f"  MAMBA-KSD, seed {seed}: {measured(model, best, sd, 3 * R)}  {shown(best, n)}", flush=True)
+            print(
+                f"  MAMBA-KSD, seed {seed}: {measured(model, best, sd, 3 * R)}  {shown(best, n)}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""Exact posteriors of Bayesian logistic regressions, by a second hand: nothing here comes from sgmc.
+"""Exact posteriors of Bayesian logistic regressions, by a second hand:
+nothing here comes from sgmc.
 
-Usage: ``python benchmarks/reference.py OUT [--case NAME ...]`` writes ``OUT/NAME.npz`` for the named cases, or
-all.  The data are read from the folder in the environment variable ``SGMC_DATA``.
+Usage: ``python benchmarks/reference.py OUT [--case NAME ...]`` writes ``OUT/NAME.npz`` for the
+named cases, or all.  The data are read from the folder in the environment variable ``SGMC_DATA``.
 
-Priors follow sgmc's default: slopes normal(0, 2.5 / sd(x_j)); normal(0, 2.5) on the intercept that belongs to
-centred predictors.  All results are about the coefficients as the formula has them, that is, uncentred.
+Priors follow sgmc's default: slopes normal(0, 2.5 / sd(x_j)); normal(0, 2.5) on the intercept that
+belongs to centred predictors.  All results are about the coefficients as the formula has them, that
+is, uncentred.
 """
 
 import argparse
@@ -69,7 +71,9 @@ class Posterior:
         return value
 
     def curvature(self, theta, bounded=()):
-        """Negative Hessian at `theta` (d,); rows that touch a column in `bounded` count as much as they ever can."""
+        """Negative Hessian at `theta` (d,); rows that touch a column in `bounded` count as much as
+        they ever can.
+        """
         p = probability(self.X @ theta)
         weight = p * (1 - p)
         weight[self.X[:, list(bounded)].any(axis=1)] = 0.25
@@ -91,7 +95,9 @@ class Posterior:
         raise RuntimeError(f"Newton's method did not reach the mode: decrement {decrement:.1e}")
 
     def few(self):
-        """Columns in which one of the outcomes is (nearly) missing among the rows where they are not zero."""
+        """Columns in which one of the outcomes is (nearly)
+        missing among the rows where they are not zero.
+        """
         present = self.X != 0
         ones = present.T @ self.successes
         zeros = present.T @ (self.trials - self.successes)
@@ -114,7 +120,8 @@ def square_root(precision):
 
 
 def importance_sampling(posterior, mode, rng, ess, df=30, batch=256, pilot=8, most=1600):
-    """Weighted draws from a multivariate Student-t at the mode, or None if it does not cover the posterior.
+    """Weighted draws from a multivariate Student-t at the mode,
+    or None if it does not cover the posterior.
 
     Returns
     -------
@@ -131,7 +138,8 @@ def importance_sampling(posterior, mode, rng, ess, df=30, batch=256, pilot=8, mo
             log_proposal = -(df + d) / 2 * np.log1p((z * z).sum(axis=0) / df)
             draws.append(theta)
             log_ratio.append(posterior.log_density(theta) - log_proposal)
-        log_weights, khat = array_stats.psislw(-np.concatenate(log_ratio))  # takes minus the log ratio
+        # takes minus the log ratio
+        log_weights, khat = array_stats.psislw(-np.concatenate(log_ratio))
         theta = np.concatenate(draws, axis=1)
         weights = np.exp(log_weights - log_weights.max())
         weights /= weights.sum()
@@ -153,9 +161,11 @@ def weighted_size(values, weights):
 
 
 def slice_update(posterior, theta, column, rows, rng):
-    """Update one coefficient of all chains in place, given the others: slice sampling on its few rows.
+    """Update one coefficient of all chains in place, given the others:
+    slice sampling on its few rows.
 
-    The bracket has a fixed width, a random place and is only shrunk, which needs no tuning to be exact.
+    The bracket has a fixed width, a random place and is only shrunk, which needs no tuning to be
+    exact.
     """
     x = posterior.X[rows, column, None]
     successes, trials = posterior.successes[rows, None], posterior.trials[rows, None]
@@ -164,7 +174,11 @@ def slice_update(posterior, theta, column, rows, rng):
     linear = posterior.shift[column] - posterior.precision[column] @ theta
 
     def log_density(t):
-        return linear * t - quadratic * t * t / 2 + log_likelihood(eta + x * t, successes, trials).sum(axis=0)
+        return (
+            linear * t
+            - quadratic * t * t / 2
+            + log_likelihood(eta + x * t, successes, trials).sum(axis=0)
+        )
 
     chains = theta.shape[1]
     level = log_density(np.zeros(chains)) - rng.exponential(size=chains)
@@ -182,10 +196,12 @@ def slice_update(posterior, theta, column, rows, rng):
 
 
 def hamiltonian(posterior, mode, rng, ess, warmup=150, block=100, most=6000):
-    """Draws (chain, draw, coefficient) by Hamiltonian Monte Carlo, all chains in one pass over the data per step.
+    """Draws (chain, draw, coefficient) by Hamiltonian Monte Carlo, all chains in one pass over the
+    data per step.
 
-    Coordinates are whitened at the mode.  Columns with few outcomes, whose posterior can be very long on one
-    side, are whitened by a bound on the curvature instead, and moved far by exact slice updates.
+    Coordinates are whitened at the mode.  Columns with few outcomes, whose posterior can be very
+    long on one side, are whitened by a bound on the curvature instead, and moved far by exact slice
+    updates.
     """
     few = posterior.few()
     few_rows = [np.flatnonzero(posterior.X[:, j]) for j in few]
@@ -210,11 +226,15 @@ def hamiltonian(posterior, mode, rng, ess, warmup=150, block=100, most=6000):
             if np.min(sizes) >= ess:
                 return draws, *sizes
             if len(kept) >= most:
-                raise RuntimeError(f"Only {np.min(sizes):.0f} effective draws after {most} iterations")
+                raise RuntimeError(
+                    f"Only {np.min(sizes):.0f} effective draws after {most} iterations"
+                )
 
 
 def hmc_step(posterior, theta, C, step, leaps, rng):
-    """One Metropolis-adjusted trajectory of every chain; the new state and the mean acceptance probability."""
+    """One Metropolis-adjusted trajectory of every chain;
+    the new state and the mean acceptance probability.
+    """
     momentum = rng.standard_normal(theta.shape)
     before = posterior.log_density(theta) - (momentum**2).sum(axis=0) / 2
     end = theta
@@ -238,7 +258,9 @@ def chain_sizes(draws):
     ]
 
 
-def reference(X, y, prior_mean, prior_sd, *, seed, centred=False, method=None, is_ess=20_000, hmc_ess=20_000):
+def reference(
+    X, y, prior_mean, prior_sd, *, seed, centred=False, method=None, is_ess=20_000, hmc_ess=20_000
+):
     """Posterior mean, sd and skewness of every coefficient, with known Monte Carlo error.
 
     Importance sampling where it is reliable (Pareto k-hat below 0.5), else Hamiltonian Monte Carlo.
@@ -252,13 +274,15 @@ def reference(X, y, prior_mean, prior_sd, *, seed, centred=False, method=None, i
     method : {"is", "hmc"}, optional
         Insist on one method.
     is_ess, hmc_ess : float
-        Effective draws that each coefficient must reach, for its mean and for its squared deviation.
+        Effective draws that each coefficient must reach, for its mean and for its squared
+        deviation.
 
     Returns
     -------
     dict
-        mean, sd, skew, ess_mean, ess_sd (squared deviation), mcse (of the mean), mode, laplace_sd: one number
-        per coefficient; intercept_centred: mean and sd; method, khat, rhat (largest), merged_rows.
+        mean, sd, skew, ess_mean, ess_sd (squared deviation), mcse (of the mean), mode, laplace_sd:
+        one number per coefficient; intercept_centred: mean and sd; method, khat, rhat (largest),
+        merged_rows.
     """
     rng = np.random.default_rng(seed)
     posterior = Posterior(X, y, prior_mean, prior_sd, centred)
@@ -294,12 +318,16 @@ def moments(values, weights):
 
 
 def default_prior(X):
-    """Means and sds of sgmc's default prior for `X` with the intercept first; to be used with ``centred=True``."""
+    """Means and sds of sgmc's default prior for `X` with the intercept first;
+    to be used with ``centred=True``.
+    """
     return np.zeros(X.shape[1]), np.concatenate([[2.5], 2.5 / X[:, 1:].std(axis=0, ddof=1)])
 
 
 def design(frame, numeric, dummies=()):
-    """Intercept, then `numeric` columns, then treatment-coded `dummies` (first level in the alphabet is the base)."""
+    """Intercept, then `numeric` columns, then treatment-coded `dummies` (first level in the
+    alphabet is the base).
+    """
     columns = {"Intercept": np.ones(len(frame))}
     for name in dummies:
         for level in sorted(frame[name].unique())[1:]:
@@ -328,7 +356,9 @@ def default():
 
 
 def sepsis():
-    frame = pd.read_csv(data_folder() / "sepsis" / "s41598-020-73558-3_sepsis_survival_primary_cohort.csv.gz")
+    frame = pd.read_csv(
+        data_folder() / "sepsis" / "s41598-020-73558-3_sepsis_survival_primary_cohort.csv.gz"
+    )
     X, names = design(frame, ["age_years", "sex_0male_1female", "episode_number"])
     return X, frame["hospital_outcome_1alive_0dead"].to_numpy(float), names
 
@@ -348,7 +378,9 @@ def a9a():
 
 def flights():
     numeric, dummies = ["distance", "hour", "month"], ["carrier", "origin"]
-    frame = pd.read_csv(data_folder() / "flights" / "flights.csv.gz")[["arr_delay", *numeric, *dummies]].dropna()
+    frame = pd.read_csv(data_folder() / "flights" / "flights.csv.gz")[
+        ["arr_delay", *numeric, *dummies]
+    ].dropna()
     X, names = design(frame, numeric, dummies)
     return X, (frame["arr_delay"] > 15).to_numpy(float), names
 
@@ -359,9 +391,13 @@ def cases():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("out", type=Path, help="folder for the .npz files")
-    parser.add_argument("--case", nargs="+", choices=list(cases()), default=list(cases()), help="default: all")
+    parser.add_argument(
+        "--case", nargs="+", choices=list(cases()), default=list(cases()), help="default: all"
+    )
     parser.add_argument("--method", choices=["is", "hmc"])
     parser.add_argument("--seed", type=int, default=20_240_901)
     args = parser.parse_args()
@@ -369,7 +405,9 @@ def main():
     for name in args.case:
         X, y, names = cases()[name]()
         start = time.perf_counter()
-        result = reference(X, y, *default_prior(X), seed=args.seed, centred=True, method=args.method)
+        result = reference(
+            X, y, *default_prior(X), seed=args.seed, centred=True, method=args.method
+        )
         seconds = time.perf_counter() - start
         np.savez(args.out / f"{name}.npz", names=names, **result)
         report(name, X.shape, result, seconds)
@@ -380,10 +418,12 @@ def report(name, shape, result, seconds):
     ratio = result["laplace_sd"] / result["sd"]
     shift = np.abs(result["mode"] - result["mean"]) / result["sd"]
     print(
-        f"{name}: n={shape[0]} d={shape[1]} merged={result['merged_rows']} method={result['method']} "
-        f"khat={result['khat']:.2f} rhat={result['rhat']:.4f} min ESS mean={result['ess_mean'].min():.0f} "
-        f"sd={result['ess_sd'].min():.0f} seconds={seconds:.1f} max|mode-mean|/sd={shift.max():.3f} "
-        f"laplace_sd/sd={ratio.min():.3f}..{ratio.max():.3f} max|skew|={np.abs(result['skew']).max():.3f}",
+        f"{name}: n={shape[0]} d={shape[1]} merged={result['merged_rows']} "
+        f"method={result['method']} khat={result['khat']:.2f} rhat={result['rhat']:.4f} min ESS "
+        f"mean={result['ess_mean'].min():.0f} sd={result['ess_sd'].min():.0f} "
+        f"seconds={seconds:.1f} max|mode-mean|/sd={shift.max():.3f} "
+        f"laplace_sd/sd={ratio.min():.3f}..{ratio.max():.3f} "
+        f"max|skew|={np.abs(result['skew']).max():.3f}",
         flush=True,
     )
 

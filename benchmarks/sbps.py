@@ -1,11 +1,13 @@
-"""What k does to the stochastic bouncy particle sampler (Pakman, Gilboa, Carlson & Paninski 2017), and sticky samplers beside enumeration.
+"""What k does to the stochastic bouncy particle sampler (Pakman, Gilboa, Carlson & Paninski 2017),
+and sticky samplers beside enumeration.
 
     python benchmarks/sbps.py [--quick]
 
-The logit of their section 7.1: 20 columns and 1,000 rows, slopes from Unif[-5, 5], one column of variance 6, minibatches of 100 random
-rows, raw coordinates, prior N(0, 10^2); velocities are drawn anew at bounces alone.  The paper's figures are the vignettes ``sbps`` and
-``sbps-network``.
+The logit of their section 7.1: 20 columns and 1,000 rows, slopes from Unif[-5, 5], one column of
+variance 6, minibatches of 100 random rows, raw coordinates, prior N(0, 10^2); velocities are drawn
+anew at bounces alone.  The paper's figures are the vignettes ``sbps`` and ``sbps-network``.
 """
+
 import argparse
 import os
 import time
@@ -39,14 +41,28 @@ def fitted(**how):
 
 def confidences(reference, draws):
     """Print what k does: violations, what is missed, sds."""
-    print("\n| k | violations | expected | missed | sds over mala's | rows a draw of time |\n|---|---|---|---|---|---|")
+    print(
+        "\n| k | violations | expected | missed | sds over mala's | rows a draw of time "
+        "|\n|---|---|---|---|---|---|"
+    )
     for k in (1.0, 2.0, 3.0, 5.0):
         spec = sgmc.SBPS(confidence=k, refresh=1e-9)
-        found = fitted(sampler=spec, draws=draws, precondition=None, gradient="simple", batch_size=BATCH, subsample="uniform")
+        found = fitted(
+            sampler=spec,
+            draws=draws,
+            precondition=None,
+            gradient="simple",
+            batch_size=BATCH,
+            subsample="uniform",
+        )
         table, ratio = found.chain_diagnostics(), found.bse / reference.bse
         length = (table.spacing * draws).sum()
-        print(f"| {k:g} | {table.violations.mean():.4f} | {spec.expected():.4f} | {table.missed.mean():.4f} | "
-              f"{ratio.min():.2f} to {ratio.max():.2f} | {table.data_passes.sum() * N / length:,.0f} |", flush=True)
+        print(
+            f"| {k:g} | {table.violations.mean():.4f} | {spec.expected():.4f} | "
+            f"{table.missed.mean():.4f} | {ratio.min():.2f} to {ratio.max():.2f} | "
+            f"{table.data_passes.sum() * N / length:,.0f} |",
+            flush=True,
+        )
 
 
 def sticky(draws):
@@ -58,13 +74,24 @@ def sticky(draws):
         begun = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            results = sgmc.Logit(y.astype(int), np.column_stack([np.ones(300), X]), names=["Intercept", *(f"x{j}" for j in range(10))]).fit(
-                sampler=cls(inclusion=0.4), prior={"*": sgmc.normal(0, 1), "Intercept": sgmc.normal(0, 2.5)}, draws=draws, seed=1)
+            results = sgmc.Logit(
+                y.astype(int),
+                np.column_stack([np.ones(300), X]),
+                names=["Intercept", *(f"x{j}" for j in range(10))],
+            ).fit(
+                sampler=cls(inclusion=0.4),
+                prior={"*": sgmc.normal(0, 1), "Intercept": sgmc.normal(0, 2.5)},
+                draws=draws,
+                seed=1,
+            )
         found = results.inclusion()
         z = (found.inclusion - columns["enumeration"]) / np.maximum(found.mcse, 1e-3)
         columns[name] = found.inclusion.to_numpy()[-10:]
-        facts.append(f"{name}: largest |z| {np.abs(z).max():.1f}, mcse up to {found.mcse.max():.4f}, "
-                     f"{results.chain_diagnostics().data_passes.sum():,.0f} data passes, {time.process_time() - begun:.1f} s")
+        facts.append(
+            f"{name}: largest |z| {np.abs(z).max():.1f}, mcse up to {found.mcse.max():.4f}, "
+            f"{results.chain_diagnostics().data_passes.sum():,.0f} data passes, "
+            f"{time.process_time() - begun:.1f} s"
+        )
     print("\n| inclusion | " + " | ".join(f"x{j}" for j in range(10)) + " |\n|---|" + "---|" * 10)
     for name, values in columns.items():
         print(f"| {name} | " + " | ".join(f"{v:.3f}" for v in values) + " |")
@@ -73,7 +100,9 @@ def sticky(draws):
 
 def main():
     """Run everything, or a quick look."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
     confidences(fitted(sampler="mala", draws=2000 if quick else 20_000), 100 if quick else 2000)

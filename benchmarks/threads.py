@@ -2,10 +2,12 @@
 
     python benchmarks/threads.py [--rounds 10]
 
-A logit with 100,000 rows and 10 predictors; chains are built and timed without the fit around them.  Rounds alternate between one
-thread and two, and the best of each counts.  2 is perfect.  The control, two series of hashes in the same way, says what the
-machine gives at that moment: another program on either core shows there, too.
+A logit with 100,000 rows and 10 predictors; chains are built and timed without the fit around them.
+Rounds alternate between one thread and two, and the best of each counts.  2 is perfect.  The
+control, two series of hashes in the same way, says what the machine gives at that moment: another
+program on either core shows there, too.
 """
+
 import argparse
 import hashlib
 import os
@@ -66,8 +68,11 @@ def report(what, measure, rounds):
     """Times on one thread and on two, in turns, and their ratio."""
     times = np.array([[measure(threads) for threads in (1, 2)] for _ in range(rounds)])
     one, two = times.min(axis=0)
-    print(f"{what:<18}{one:.2f} s on one thread, {two:.2f} s on two, ratio {one / two:.2f} "
-          f"(rounds {np.array2string(np.sort(times[:, 0] / times[:, 1]), precision=2)})", flush=True)
+    print(
+        f"{what:<18}{one:.2f} s on one thread, {two:.2f} s on two, ratio {one / two:.2f} "
+        f"(rounds {np.array2string(np.sort(times[:, 0] / times[:, 1]), precision=2)})",
+        flush=True,
+    )
 
 
 def main():
@@ -75,12 +80,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=10)
     rounds = parser.parse_args().rounds
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f} at the start; best of {rounds} rounds")
+    print(
+        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f} at the start; best of {rounds} "
+        "rounds"
+    )
     report("control", control, rounds)
     for sampler, steps in STEPS.items():
         parts = caught(sampler)
         for chains in (2, 4):
-            report(f"{sampler} {chains} chains", lambda threads: seconds(parts, steps, chains, threads), rounds)
+            report(
+                f"{sampler} {chains} chains",
+                lambda threads: seconds(parts, steps, chains, threads),
+                rounds,
+            )
     report("control", control, rounds)
 
 

@@ -1,10 +1,14 @@
-"""One model four ways: numpy, JAX, numba and Cython, each through the same sampler.  Same draws, and microseconds a step of each.
+"""One model four ways: numpy, JAX, numba and Cython, each through the same sampler.
+
+Same draws, and microseconds a step of each.
 
     python benchmarks/user_models.py [rows] [batch]
 
-The Cython model is examples/cython_model, built in a temporary folder; ways whose packages are missing are left out.  A step is one
-of `lmsgld` with control variates, which compute the batch's gradient twice; one chain, one thread, best of three runs.
+The Cython model is examples/cython_model, built in a temporary folder; ways whose packages are
+missing are left out.  A step is one of `lmsgld` with control variates, which compute the batch's
+gradient twice; one chain, one thread, best of three runs.
 """
+
 import importlib
 import os
 import shutil
@@ -30,8 +34,11 @@ def table(n):
     return X, X @ rng.normal(size=PREDICTORS) + 0.8 * rng.normal(size=n)
 
 
-COMMON = dict(parameters={"b": PREDICTORS, "sigma": ()}, constraints={"sigma": "positive"},
-              prior={"b": sgmc.normal(0, 2), "sigma": sgmc.exponential(1)})
+COMMON = dict(
+    parameters={"b": PREDICTORS, "sigma": ()},
+    constraints={"sigma": "positive"},
+    prior={"b": sgmc.normal(0, 2), "sigma": sgmc.exponential(1)},
+)
 
 
 class Numpy(sgmc.Model):
@@ -61,7 +68,7 @@ def with_jax(X, y):
     def log_lik(theta, batch):
         X, y = batch
         e = (y - X @ theta["b"]) / theta["sigma"]
-        return -0.5 * jnp.sum(e ** 2) - y.shape[0] * jnp.log(theta["sigma"])
+        return -0.5 * jnp.sum(e**2) - y.shape[0] * jnp.log(theta["sigma"])
 
     return sgmc.JaxModel(log_lik, (X, y), **COMMON)
 
@@ -73,10 +80,19 @@ def with_numba(X, y):
     shape = X.shape[0], X.shape[1] + 1
     d = X.shape[1]
 
-    @cfunc(types.double(types.int64, types.CPointer(types.double), types.int64, types.CPointer(types.int64),
-                        types.CPointer(types.double), types.CPointer(types.double)))
+    @cfunc(
+        types.double(
+            types.int64,
+            types.CPointer(types.double),
+            types.int64,
+            types.CPointer(types.int64),
+            types.CPointer(types.double),
+            types.CPointer(types.double),
+        )
+    )
     def log_lik(size, theta, m, rows, grad, data):
-        at, slope, chosen, xy = carray(theta, size), carray(grad, size), carray(rows, m), carray(data, shape)
+        at, slope = carray(theta, size), carray(grad, size)
+        chosen, xy = carray(rows, m), carray(data, shape)
         total = 0.0
         for i in chosen:
             e = xy[i, d]
@@ -98,7 +114,13 @@ def with_cython(X, y):
     shutil.copytree(ROOT / "examples" / "cython_model", place)
     home = str(Path(sgmc.__file__).parents[1])
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([home, os.environ.get("PYTHONPATH", "")])}
-    subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=place, env=env, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
+        cwd=place,
+        env=env,
+        check=True,
+        capture_output=True,
+    )
     sys.path.insert(0, str(place))
     return importlib.import_module("line_model").Line(X, y)
 
@@ -107,7 +129,16 @@ def measured(model, batch):
     """Draws, and microseconds a step."""
     best, draws = np.inf, None
     for _ in range(3):
-        arguments = dict(seed=1, chains=1, threads=1, sampler="lmsgld", gradient="cv", step_size=0.5, batch_size=batch, warmup=0)
+        arguments = dict(
+            seed=1,
+            chains=1,
+            threads=1,
+            sampler="lmsgld",
+            gradient="cv",
+            step_size=0.5,
+            batch_size=batch,
+            warmup=0,
+        )
         short = model.fit(draws=200, thin=1, **arguments)._fit.run.seconds
         done = model.fit(draws=200, thin=1 + STEPS // 200, **arguments)
         best, draws = min(best, (done._fit.run.seconds - short) / STEPS), done.draws
@@ -128,7 +159,10 @@ def main(n=100_000, batch=1000):
             continue
         draws, step = measured(model, batch)
         first = draws if first is None else first
-        print(f"{name:8s} {step:8.1f} us a step   largest difference from the first's draws {np.abs(draws - first).max():.1e}")
+        print(
+            f"{name:8s} {step:8.1f} us a step   largest difference from the first's draws "
+            f"{np.abs(draws - first).max():.1e}"
+        )
 
 
 if __name__ == "__main__":

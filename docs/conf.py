@@ -5,6 +5,7 @@
 
 The sources are the files of the repository where they are: its root is the source directory.
 """
+
 import inspect
 import os
 import re
@@ -24,59 +25,100 @@ FAST = os.environ.get("SGMC_VIGNETTE_FAST") == "1"
 
 project, author, copyright = "sgmc", "The sgmc developers", "The sgmc developers"
 version = release = sgmc.__version__
-extensions = ["myst_nb", "sphinx_design", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc"]
+extensions = [
+    "myst_nb",
+    "sphinx_design",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+]
 
-# ---- sources ----------------------------------------------------------------------------------------------------------------
+# ---- sources -------------------------------------------------------------------------------------
 root_doc = "docs/index"
-stories = sorted(path.stem for path in (ROOT / "vignettes").glob("*.py") if "\n# %%" in path.read_text())
+stories = sorted(
+    path.stem for path in (ROOT / "vignettes").glob("*.py") if "\n# %%" in path.read_text()
+)
 results = ["vignettes/RESULTS"] if (ROOT / "vignettes" / "RESULTS.md").exists() else []
-include_patterns = ["README.md", "CHANGELOG.md", "docs/*.md", "docs/api/*.rst", "vignettes/RESULTS.md",
-                    *(f"vignettes/{name}.py" for name in stories)]
+include_patterns = [
+    "README.md",
+    "CHANGELOG.md",
+    "docs/*.md",
+    "docs/api/*.rst",
+    "vignettes/RESULTS.md",
+    *(f"vignettes/{name}.py" for name in stories),
+]
 templates_path, html_static_path, html_css_files = ["_templates"], ["_static"], ["site.css"]
 html_sidebars = {name: [] for name in ("README", "CHANGELOG", "docs/index")}
 html_additional_pages = {"index": "redirect.html"}
 
-# ---- vignettes --------------------------------------------------------------------------------------------------------------
+# ---- vignettes -----------------------------------------------------------------------------------
 nb_custom_formats = {".py": "reader.notebook"}
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(ROOT / "build" / f"notebooks-{'fast' if FAST else 'full'}")
 nb_execution_timeout, nb_execution_raise_on_error, nb_merge_streams = 7200, True, True
-os.environ.setdefault("SGMC_VIGNETTE_OUT", str(ROOT / "build" / "vignettes"))      # results of record are those of the scripts
+# results of record are those of the scripts
+os.environ.setdefault("SGMC_VIGNETTE_OUT", str(ROOT / "build" / "vignettes"))
 os.environ.update({name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")})
-os.environ.pop("MPLBACKEND", None)                                                  # figures belong on the page
-os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(sgmc.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+os.environ.pop("MPLBACKEND", None)  # figures belong on the page
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(Path(sgmc.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+)
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
-# ---- text -------------------------------------------------------------------------------------------------------------------
+# ---- text ----------------------------------------------------------------------------------------
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 suppress_warnings = ["mystnb.unknown_mime_type"]
 default_role, highlight_language = "py:obj", "text"
 numpydoc_show_class_members = False
 autosummary_generate = False
-autosummary.extract_summary = lambda doc, document: " ".join("\n".join(doc).strip().split("\n\n")[0].split())   # no sentence ends at x . y
+# no sentence ends at x . y
+autosummary.extract_summary = lambda doc, document: " ".join(
+    "\n".join(doc).strip().split("\n\n")[0].split()
+)
 autodoc_member_order, toc_object_entries_show_parents = "bysource", "hide"
-autodoc_default_options = {"exclude-members": "of_fit, besides, info, kernel, prior_kernel, problem, recorder_class, result_class, usual, "
-                                              "continue_from, refuse"}
+autodoc_default_options = {
+    "exclude-members": (
+        "of_fit, besides, info, kernel, prior_kernel, problem, recorder_class, result_class, "
+        "usual, continue_from, refuse"
+    )
+}
 
-# ---- pages ------------------------------------------------------------------------------------------------------------------
+# ---- pages ---------------------------------------------------------------------------------------
 html_theme, html_title, html_show_sourcelink = "pydata_sphinx_theme", f"sgmc {release}", False
-html_theme_options = {"navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"], "navbar_align": "left",
-                      "header_links_before_dropdown": 6, "show_nav_level": 2, "pygments_light_style": "tango", "logo": {"text": "sgmc"}}
+html_theme_options = {
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "show_nav_level": 2,
+    "pygments_light_style": "tango",
+    "logo": {"text": "sgmc"},
+}
 
 
 def listed(app, docname, source):
-    """Fill in what is in the vignettes' folder: the papers in their order, the parts of one together, others after them."""
+    """Fill in what is in the vignettes' folder: the papers in their order, the parts of one
+    together, others after them.
+    """
     if docname == "docs/vignettes":
         parts = [name for paper in PAPERS for name in stories if name.split("-")[0] == paper]
         others = [name for name in stories if name not in (*FIRST, *parts)]
-        for mark, names in (("FIRST", [n for n in FIRST if n in stories]), ("PAPERS", parts + others)):
-            source[0] = source[0].replace(f"%{mark}%", "\n".join(f"/vignettes/{name}" for name in names))
+        for mark, names in (
+            ("FIRST", [n for n in FIRST if n in stories]),
+            ("PAPERS", parts + others),
+        ):
+            source[0] = source[0].replace(
+                f"%{mark}%", "\n".join(f"/vignettes/{name}" for name in names)
+            )
         source[0] = source[0].replace("%RESULTS%", "\n".join(f"/{name}" for name in results))
 
 
 def linked(app, docname, source):
-    """The README as a page: under the name that the navigation has for it; what is no page of the site is no link."""
+    """The README as a page: under the name that the navigation has for it;
+    what is no page of the site is no link.
+    """
     if docname in ("README", "docs/index"):
         source[0] = re.sub(r"\[([^\]]*)\]\((examples/[^)]*)\)", r"`\1`", source[0])
     if docname == "README":
@@ -94,10 +136,18 @@ def plain(app, what, name, thing, options, lines):
 
 def tabled(app, what, name, thing, options, lines):
     """Append the table of parameters of a specification, in numpydoc's form."""
-    if inspect.isclass(thing) and issubclass(thing, Spec) and thing.parameters and "Parameters" not in lines:
+    if (
+        inspect.isclass(thing)
+        and issubclass(thing, Spec)
+        and thing.parameters
+        and "Parameters" not in lines
+    ):
         lines += ["", "Parameters", "----------"]
         for p in thing.parameters:
-            lines += [f"{p.name} : {p.span.replace('|', 'or')}, default {p.default!r}", f"    {p.doc}"]
+            lines += [
+                f"{p.name} : {p.span.replace('|', 'or')}, default {p.default!r}",
+                f"    {p.doc}",
+            ]
 
 
 def signed(app, what, name, thing, options, signature, returns):

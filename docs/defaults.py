@@ -1,7 +1,9 @@
-"""Writes docs/defaults.md: every default, where it comes from, and by how much it is expected to widen posterior sds.
+"""Writes docs/defaults.md: every default, where it comes from, and by how much it is expected to
+widen posterior sds.
 
-    python docs/defaults.py
+python docs/defaults.py
 """
+
 import math
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +17,8 @@ from sgmc.subsampling import preferential, stratified
 
 PAGE = Path(__file__).with_name("defaults.md")
 ROWS, COEFFICIENTS = 100_000, 10
-NOISES = {"`taylor`, usual": 1.0, "`cv` on Default": 22.0, "`cv` on a9a": 2740.0}      # V1 of the worst coefficient
+# V1 of the worst coefficient
+NOISES = {"`taylor`, usual": 1.0, "`cv` on Default": 22.0, "`cv` on a9a": 2740.0}
 WHITENED = SimpleNamespace(stiffness=1.0, softness=1.0, whitened=True, scaled=True)
 OPEN = SimpleNamespace(batch_size=None, adaptive=False, step_size=None, thin=None, warmup=None)
 
@@ -27,7 +30,10 @@ def sd_change(variance):
 
 def parameters(spec):
     """Defaults of a specification as text."""
-    return ", ".join(f"{p.name} {p.default:g}" if isinstance(p.default, float) else f"{p.name} {p.default}" for p in spec.parameters)
+    return ", ".join(
+        f"{p.name} {p.default:g}" if isinstance(p.default, float) else f"{p.name} {p.default}"
+        for p in spec.parameters
+    )
 
 
 def stochastic(spec):
@@ -37,8 +43,10 @@ def stochastic(spec):
         made = plan.plan(spec, "", "", OPEN, plan.Noise(one_row, 0), (ROWS, COEFFICIENTS), WHITENED)
         variance = plan.Noise(one_row, 0).of(made.batch, ROWS) if spec.minibatches else 0.0
         h = made.langevin_time
-        cells.append(f"{made.schedule(0):.3g}, {made.batch if spec.minibatches else 'all'}, {made.thin}: "
-                     f"{sd_change(spec.inflation(h, variance))} ({sd_change(spec.inflation(h, 0.0))})")
+        cells.append(
+            f"{made.schedule(0):.3g}, {made.batch if spec.minibatches else 'all'}, {made.thin}: "
+            f"{sd_change(spec.inflation(h, variance))} ({sd_change(spec.inflation(h, 0.0))})"
+        )
     return f"| `{spec.name}` | {parameters(spec) or '-'} | " + " | ".join(cells) + " |"
 
 
@@ -54,42 +62,137 @@ def continuous(spec):
     """A line of the table of samplers in continuous time."""
     rows = "all rows" if spec.all_rows else f"1 row, `{spec.estimator}`"
     if not spec.exact:
-        rows = "step and batch derived as above" if spec.holds else "the batch with the least rows a draw"
+        rows = (
+            "step and batch derived as above"
+            if spec.holds
+            else "the batch with the least rows a draw"
+        )
     return f"| `{spec.name}` | {parameters(spec) or '-'} | {rows} |"
 
 
 CONSTANTS = [
-    ("tolerance of the variance", plan.TOLERANCE, "step and batch are the cheapest pair within it, counting rows; with 4 % and Monte Carlo "
-     "error some sds were off by more than 5 %", sd_change(plan.TOLERANCE)),
-    ("what a step costs besides its rows, in rows", plan.OVERHEAD, "measured with `benchmarks/per_step.py`", "0"),
+    (
+        "tolerance of the variance",
+        plan.TOLERANCE,
+        "step and batch are the cheapest pair within it, counting rows; with 4 % and Monte Carlo "
+        "error some sds were off by more than 5 %",
+        sd_change(plan.TOLERANCE),
+    ),
+    (
+        "what a step costs besides its rows, in rows",
+        plan.OVERHEAD,
+        "measured with `benchmarks/per_step.py`",
+        "0",
+    ),
     ("smallest batch", plan.SMALLEST_BATCH, "below, a step costs little less", "0"),
-    ("Langevin time between kept draws", plan.KEPT_TIME, "`thin` = ceil(4/h): neighbours are correlated by exp(-2) at most", "0"),
-    ("Langevin time of warmup", plan.WARMUP_TIME, "ten relaxation times of a whitened Gaussian, from draws of the Laplace approximation",
-     "below 0.01 %: exp(-20) of what the start was off"),
-    ("condition number waited for", plan.SLOWEST, "`thin` and `warmup` grow with it where coordinates are not whitened", "0"),
-    ("warmup of exact samplers", plan.METROPOLIS_WARMUP, "twice as many where a metric is learned (`tests/contracts/test_warmup.py`)", "0"),
-    ("threshold alpha", plan.THRESHOLD, 'noise over what a step injects: the most that derived steps leave to a correction, and where '
-     '`warmup="threshold"` begins to keep draws (Welling & Teh, section 5.3.1)', f"below {sd_change(plan.THRESHOLD)}"),
-    ("departure from a Gaussian for `auto`", plan.FAR, "in posterior sds; beyond, `auto` takes an exact sampler", "0"),
-    ("sd of an own parameter's log for `auto`", plan.SKEWED, "beyond, its posterior is skewed, and `auto` takes an exact sampler: "
-     "`lmsgld` left sds of negativebinomial's alpha 1 % off at 0.4, 1.6 % at 0.6, 4 % at 0.7", "0"),
-    ("departure for a ShapeWarning", concerns.FAR, "in posterior sds; 0.66 was harmless on a9a", "warned of"),
-    ("the same for `cov_type=\"robust\"`", concerns.FAR_OF_SANDWICH, "in the sandwich's sds: of its draws nothing but mean and "
-     "covariance has a meaning", "warned of"),
-    ("inflation for a warning", concerns.INFLATION, "of the variance, by step or noise",
-     f"warned of beyond {sd_change(concerns.INFLATION)}"),
-    ("pilot pairs", pilot.PAIRS, "draws z, -z of the Laplace approximation at which noise is measured; `laplace` takes "
-     f"{pilot.SHAPE_PAIRS}", "0"),
+    (
+        "Langevin time between kept draws",
+        plan.KEPT_TIME,
+        "`thin` = ceil(4/h): neighbours are correlated by exp(-2) at most",
+        "0",
+    ),
+    (
+        "Langevin time of warmup",
+        plan.WARMUP_TIME,
+        "ten relaxation times of a whitened Gaussian, from draws of the Laplace approximation",
+        "below 0.01 %: exp(-20) of what the start was off",
+    ),
+    (
+        "condition number waited for",
+        plan.SLOWEST,
+        "`thin` and `warmup` grow with it where coordinates are not whitened",
+        "0",
+    ),
+    (
+        "warmup of exact samplers",
+        plan.METROPOLIS_WARMUP,
+        "twice as many where a metric is learned (`tests/contracts/test_warmup.py`)",
+        "0",
+    ),
+    (
+        "threshold alpha",
+        plan.THRESHOLD,
+        "noise over what a step injects: the most that derived steps leave to a correction, and where "
+        '`warmup="threshold"` begins to keep draws (Welling & Teh, section 5.3.1)',
+        f"below {sd_change(plan.THRESHOLD)}",
+    ),
+    (
+        "departure from a Gaussian for `auto`",
+        plan.FAR,
+        "in posterior sds; beyond, `auto` takes an exact sampler",
+        "0",
+    ),
+    (
+        "sd of an own parameter's log for `auto`",
+        plan.SKEWED,
+        "beyond, its posterior is skewed, and `auto` takes an exact sampler: "
+        "`lmsgld` left sds of negativebinomial's alpha 1 % off at 0.4, 1.6 % at 0.6, 4 % at 0.7",
+        "0",
+    ),
+    (
+        "departure for a ShapeWarning",
+        concerns.FAR,
+        "in posterior sds; 0.66 was harmless on a9a",
+        "warned of",
+    ),
+    (
+        'the same for `cov_type="robust"`',
+        concerns.FAR_OF_SANDWICH,
+        "in the sandwich's sds: of its draws nothing but mean and covariance has a meaning",
+        "warned of",
+    ),
+    (
+        "inflation for a warning",
+        concerns.INFLATION,
+        "of the variance, by step or noise",
+        f"warned of beyond {sd_change(concerns.INFLATION)}",
+    ),
+    (
+        "pilot pairs",
+        pilot.PAIRS,
+        "draws z, -z of the Laplace approximation at which noise is measured; `laplace` takes "
+        f"{pilot.SHAPE_PAIRS}",
+        "0",
+    ),
     ("rows looked at by the pilot", pilot.ROWS, "where control values leave little to each", "0"),
-    ("rows computed at every step (`taylor`)", "as needed", "rows of such leverage that no expansion serves (`fitting.leverage`)", "0"),
-    ("block design effect", noise.BLOCK_SHARE, "share of the rows from which blocks have theirs computed", "0"),
-    ("looks of adaptive batches", batches.LOOKS, '`batch_size="adaptive"`, in warmup', "as the tolerance"),
-    ("uniform share of `preferential`", preferential.FLOOR, "no row counts more than ten times as in a simple sample", "0"),
+    (
+        "rows computed at every step (`taylor`)",
+        "as needed",
+        "rows of such leverage that no expansion serves (`fitting.leverage`)",
+        "0",
+    ),
+    (
+        "block design effect",
+        noise.BLOCK_SHARE,
+        "share of the rows from which blocks have theirs computed",
+        "0",
+    ),
+    (
+        "looks of adaptive batches",
+        batches.LOOKS,
+        '`batch_size="adaptive"`, in warmup',
+        "as the tolerance",
+    ),
+    (
+        "uniform share of `preferential`",
+        preferential.FLOOR,
+        "no row counts more than ten times as in a simple sample",
+        "0",
+    ),
     ("proportional share of `stratified`", stratified.FLOOR, "no stratum is starved", "0"),
     ("strata of an outcome", rows.LEVELS, "its levels, or so many groups by quantiles", "0"),
-    ("turning points kept of a path", f"{paths.SKELETON >> 20} MB",
-     "of all chains, for `expect` and `skeleton`; means are of the whole path", "0"),
-    ("columns up to which preconditioning is dense", problem.LONGEST_PULLED, "by d^2 memory and d^3 work; beyond it is diagonal", "0"),
+    (
+        "turning points kept of a path",
+        f"{paths.SKELETON >> 20} MB",
+        "of all chains, for `expect` and `skeleton`; means are of the whole path",
+        "0",
+    ),
+    (
+        "columns up to which preconditioning is dense",
+        problem.LONGEST_PULLED,
+        "by d^2 memory and d^3 work; beyond it is diagonal",
+        "0",
+    ),
 ]
 
 HEAD = f"""# Defaults
@@ -104,8 +207,8 @@ row, so that V = V1/n (1 - n/N).  Expected changes are of posterior sds, on a Ga
 Derived for N = {ROWS:,} rows.  Each cell: step in the sampler's own units (h; sigma of Barker dynamics; e of those with a momentum), batch,
 steps a kept draw: expected change of the sd (in brackets, what the step does without gradient noise).
 
-| sampler | parameters | {' | '.join(f'{name}: V1 = {v:,.0f}' for name, v in NOISES.items())} |
-|---|---|{'---|' * len(NOISES)}
+| sampler | parameters | {" | ".join(f"{name}: V1 = {v:,.0f}" for name, v in NOISES.items())} |
+|---|---|{"---|" * len(NOISES)}
 """
 
 
@@ -115,20 +218,39 @@ def page():
     noisy = [stochastic(s) for s in specs if not s.exact and s.uses_gradient and not s.continuous]
     exact = [unbiased(s) for s in specs if not s.continuous and (s.exact or not s.uses_gradient)]
     paths_of = [continuous(s) for s in specs if s.continuous]
-    constants = [f"| {name} | {value:,} | {why} | {change} |" if not isinstance(value, str) else f"| {name} | {value} | {why} | {change} |"
-                 for name, value, why, change in CONSTANTS]
-    return (HEAD + "\n".join(noisy) + "\n\n" + "\n".join(f"`{s.name}`: {s.distortion}." for s in specs if s.distortion)
-            + "\n\n## Exact samplers, and `laplace`\n\nNo change of the sd is expected.\n\n"
-            "| sampler | parameters | step | warmup | thin |\n|---|---|---|---|---|\n" + "\n".join(exact)
-            + "\n\n## Piecewise-deterministic samplers\n\n"
-            "Exact too, but for `sbps psbps`, whose bounds are predicted (what that loses is in `chain_diagnostics`), and `sgpdmp "
-            "stickysgpdmp`,\nwhich hold rates for a step.  Draws lie on a regular grid of times, one autocorrelation time apart: that of "
-            "the worst coordinate, by\n16 to 32 batch means over the second half of warmup, each chain's own.  Warmup is "
-            f"{paths.WARMUP_DRAWS} such times as the sampler expects them (its `memory`), by the events\nthat it expects in a unit of time "
-            f"(its `events`), at least {paths.LEAST_WARMUP:,} events and at most {plan.MOST_STEPS:,}.\n\n"
-            "| sampler | parameters | rows of a proposed event |\n|---|---|---|\n" + "\n".join(paths_of)
-            + "\n\n## Constants\n\n| what | value | where it comes from | expected change of the sd |\n|---|---|---|---|\n"
-            + "\n".join(constants) + "\n")
+    constants = [
+        f"| {name} | {value:,} | {why} | {change} |"
+        if not isinstance(value, str)
+        else f"| {name} | {value} | {why} | {change} |"
+        for name, value, why, change in CONSTANTS
+    ]
+    return (
+        HEAD
+        + "\n".join(noisy)
+        + "\n\n"
+        + "\n".join(f"`{s.name}`: {s.distortion}." for s in specs if s.distortion)
+        + "\n\n## Exact samplers, and `laplace`\n\nNo change of the sd is expected.\n\n"
+        "| sampler | parameters | step | warmup | thin |\n|---|---|---|---|---|\n"
+        + "\n".join(exact)
+        + (
+            "\n\n## Piecewise-deterministic samplers\n\n"
+            "Exact too, but for `sbps psbps`, whose bounds are predicted (what that loses is in "
+            "`chain_diagnostics`), and `sgpdmp stickysgpdmp`,\nwhich hold rates for a step.  Draws "
+            "lie on a regular grid of times, one autocorrelation time apart: that of the worst "
+            "coordinate, by\n16 to 32 batch means over the second half of warmup, each chain's "
+            f"own.  Warmup is {paths.WARMUP_DRAWS} such times as the sampler expects them (its "
+            "`memory`), by the events\nthat it expects in a unit of time (its `events`), at least "
+            f"{paths.LEAST_WARMUP:,} events and at most {plan.MOST_STEPS:,}.\n\n"
+            "| sampler | parameters | rows of a proposed event |\n|---|---|---|\n"
+        )
+        + "\n".join(paths_of)
+        + (
+            "\n\n## Constants\n\n| what | value | where it comes from | expected change of the sd "
+            "|\n|---|---|---|---|\n"
+        )
+        + "\n".join(constants)
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

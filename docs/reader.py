@@ -1,4 +1,5 @@
 """Vignettes as notebooks."""
+
 import jupytext
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}

@@ -3,6 +3,7 @@
 Everything public is here by name and loaded at first use, so that importing the package costs no
 more than numpy.
 """
+
 import importlib
 
 from sgmc.version import __version__  # noqa: F401

@@ -1,4 +1,5 @@
 """``python -m sgmc``: the command line."""
+
 import sys
 
 from sgmc.api.cli import main

@@ -1,9 +1,13 @@
-"""Planted mistakes of exact samplers and of what they are given, for tests that must catch them; see also _testing.pyx."""
+"""Planted mistakes of exact samplers and of what they are given, for tests that must catch them;
+see also _testing.pyx.
+"""
 import numpy as np
 
 from libc.string cimport memcpy, memmove
 
-from sgmc.core.contract cimport OK, Batch, Gradient, Map, Metric, Model, Rng, Sampler, Scratch, State
+from sgmc.core.contract cimport (
+    OK, Batch, Gradient, Map, Metric, Model, Rng, Sampler, Scratch, State,
+)
 from sgmc.samplers.bases.metropolis cimport Metropolis
 from sgmc.models.hmm.emissions cimport GaussianHidden
 from sgmc.models.hmm.windows cimport Span
@@ -21,8 +25,9 @@ RULES = {"right": KEPT, "inverted": INVERTED, "all": ALL, "no hastings": ONE_SID
 cdef class Misjudged(Metropolis):
     """Proposals of any exact sampler, accepted by a `rule`.
 
-    "right" leaves all as it is.  Planted: "inverted" (1/ratio), "all" (each one accepted), "no hastings" (the ratio of the
-    log posteriors alone) and "stale" (the gradient in units of the metric is not replaced when a proposal is accepted).
+    "right" leaves all as it is.  Planted: "inverted" (1/ratio), "all" (each one accepted), "no
+    hastings" (the ratio of the log posteriors alone) and "stale" (the gradient in units of the
+    metric is not replaced when a proposal is accepted).
     """
 
     cdef Metropolis inner
@@ -35,7 +40,8 @@ cdef class Misjudged(Metropolis):
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
         return self.inner.start(s, g, rng)
 
-    cdef int propose(self, const State *s, Gradient g, Rng rng, double h, double *log_ratio) except -1 nogil:
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
+                     double *log_ratio) except -1 nogil:
         self.inner.propose(s, g, rng, h, log_ratio)
         if self.rule == INVERTED:
             log_ratio[0] = -log_ratio[0]
@@ -52,7 +58,9 @@ cdef class Misjudged(Metropolis):
 
 
 cdef class Late(Gradient):
-    """Planted: the gradient that acceptance and proposals see is that of the place asked for before."""
+    """Planted: the gradient that acceptance and proposals see is that of the place asked for
+    before.
+    """
 
     cdef double[::1] held, fresh
 
@@ -75,7 +83,8 @@ cdef class Unscaled(Map):
     cdef double[::1] none, slope
 
     def __init__(self, Map inner):
-        self.inner, self.dim, self.size, self.diagonal = inner, inner.dim, inner.size, inner.diagonal
+        self.inner, self.dim = inner, inner.dim
+        self.size, self.diagonal = inner.size, inner.diagonal
         self.none, self.slope = np.zeros(inner.size), np.zeros(inner.dim)
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
@@ -93,7 +102,9 @@ cdef class Unscaled(Map):
 
 
 cdef class Misplaced(Metric):
-    """Planted: a metric without its determinant (`behind` false), or of the place asked for before."""
+    """Planted: a metric without its determinant (`behind` false),
+    or of the place asked for before.
+    """
 
     cdef Metric inner
     cdef bint behind, moved
@@ -127,7 +138,9 @@ cdef class Misplaced(Metric):
 
 
 cdef class Astray(Sampler):
-    """Planted: events of a piecewise-deterministic sampler, at which every velocity has the other sign than it should."""
+    """Planted: events of a piecewise-deterministic sampler, at which every velocity has the other
+    sign than it should.
+    """
 
     cdef Sampler inner
     cdef double[::1] before
@@ -153,7 +166,8 @@ cdef class Astray(Sampler):
 
 
 cdef class NoJacobian(Map):
-    """Another map, but what it does to volumes is forgotten: densities of theta are taken for densities of x.
+    """Another map, but what it does to volumes is forgotten:
+    densities of theta are taken for densities of x.
 
     Parameters
     ----------
@@ -163,7 +177,8 @@ cdef class NoJacobian(Map):
     cdef readonly Map inner
 
     def __init__(self, Map inner):
-        self.inner, self.dim, self.size, self.diagonal = inner, inner.dim, inner.size, inner.diagonal
+        self.inner, self.dim = inner, inner.dim
+        self.size, self.diagonal = inner.size, inner.diagonal
 
     def __call__(self, x):
         return self.inner(x)
@@ -190,14 +205,17 @@ cdef class NoJacobian(Map):
 
 
 cdef class Untied(Model):
-    """A model of two means whose gradient forgets, in the first, that the second component moves with it."""
+    """A model of two means whose gradient forgets, in the first,
+    that the second component moves with it.
+    """
 
     cdef Model inner
 
     def __init__(self, Model inner):
         self.inner, self.dim, self.n, self.tile = inner, inner.dim, inner.n, inner.tile
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef double[2] own
         own[0] = own[1] = 0
         self.inner.add(theta, b, s, value, own)
@@ -208,13 +226,16 @@ cdef class Untied(Model):
 
 
 cdef class Heavy(Model):
-    """Another model whose minibatches count `factor` times: N/n is wrong, but not for all rows together."""
+    """Another model whose minibatches count `factor` times: N/n is wrong,
+    but not for all rows together.
+    """
 
     cdef Model inner
     cdef double factor
 
     def __init__(self, Model inner, double factor):
-        self.inner, self.factor, self.dim, self.n, self.tile = inner, factor, inner.dim, inner.n, inner.tile
+        self.inner, self.factor = inner, factor
+        self.dim, self.n, self.tile = inner.dim, inner.n, inner.tile
 
     def __getattr__(self, name):
         return getattr(self.inner, name)
@@ -222,7 +243,8 @@ cdef class Heavy(Model):
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return self.inner.work_size()
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef Batch heavy = b[0]
         if b.rows != NULL or b.m < self.n:
             heavy.scale *= self.factor
@@ -232,14 +254,16 @@ cdef class Heavy(Model):
 cdef class Belated(GaussianHidden):
     """Hidden states whose forward messages are those of one step before, on the way back."""
 
-    cdef void backward(self, const double *theta, const Span *s, const double *law, double *back, double *store,
-                       double *work) noexcept nogil:
+    cdef void backward(self, const double *theta, const Span *s, const double *law, double *back,
+                       double *store, double *work) noexcept nogil:
         memmove(store + self.states, store, (s.stop - s.start - 1) * self.states * sizeof(double))
         GaussianHidden.backward(self, theta, s, law, back, store, work)
 
 
 cdef class Bent(Model):
-    """Planted: `factor` times the right gradient of the first so many parameters, as where a layer's slope is left out."""
+    """Planted: `factor` times the right gradient of the first so many parameters, as where a
+    layer's slope is left out.
+    """
 
     cdef Model inner
     cdef Py_ssize_t first
@@ -253,7 +277,8 @@ cdef class Bent(Model):
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return self.inner.work_size()
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef Py_ssize_t j
         for j in range(self.dim):
             self.own[j] = 0

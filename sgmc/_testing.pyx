@@ -1,4 +1,6 @@
-"""Python-callable probes of the virtuals, scripted batches, and planted mistakes that the tests must catch."""
+"""Python-callable probes of the virtuals, scripted batches,
+and planted mistakes that the tests must catch.
+"""
 import time
 from collections import namedtuple
 
@@ -8,8 +10,8 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy
 
 from sgmc.core.contract cimport (
-    OK, Anchor, Batch, Gradient, Map, Metric, Model, Rng, Sampler, Scratch, State, Subsampler, next_below, next_tile,
-    normal_fill, scratch_size,
+    OK, Anchor, Batch, Gradient, Map, Metric, Model, Rng, Sampler, Scratch, State, Subsampler,
+    next_below, next_tile, normal_fill, scratch_size,
 )
 from sgmc.errors import NotSupported
 
@@ -34,7 +36,8 @@ cdef class Piece:
     cdef double[::1] weight
 
     def __init__(self, run):
-        self.b.start, self.b.m, self.b.scale, self.b.stratum, self.b.fpc = run.start, run.m, run.scale, run.stratum, run.fpc
+        self.b.start, self.b.m, self.b.scale = run.start, run.m, run.scale
+        self.b.stratum, self.b.fpc = run.stratum, run.fpc
         self.b.rows, self.b.weight = NULL, NULL
         if run.rows is not None:
             self.rows = np.array(run.rows, dtype=np.intp)
@@ -61,7 +64,8 @@ cdef class Probe:
 
     def __init__(self, Model model, Rng rng=None):
         self.model, self.rng, self.work = model, rng, np.empty(scratch_size(model))
-        self.scratch.work, self.scratch.eta, self.scratch.bits = &self.work[0], NULL, rng.bits if rng is not None else NULL
+        self.scratch.work, self.scratch.eta = &self.work[0], NULL
+        self.scratch.bits = rng.bits if rng is not None else NULL
 
     def value(self, theta, run):
         """scale sum log p_i."""
@@ -155,8 +159,11 @@ def slope(Gradient gradient, x, v, Rng rng):
 
 
 def along(Gradient gradient, x, v, Rng rng):
-    """One estimate of g at x with the variance of its slope along v, from one batch: (g, variance)."""
-    cdef double[::1] at = np.array(x, dtype=float), direction = np.array(v, dtype=float), g = np.empty(gradient.dim)
+    """One estimate of g at x with the variance of its slope along v, from one batch:
+    (g, variance).
+    """
+    cdef double[::1] at = np.array(x, dtype=float)
+    cdef double[::1] direction = np.array(v, dtype=float), g = np.empty(gradient.dim)
     cdef double mean = 0, variance = 0
     gradient.slope(&at[0], &direction[0], rng, &mean, &variance, &g[0])
     return np.asarray(g), variance
@@ -179,16 +186,21 @@ def draw(Subsampler scheme, Rng rng):
     cdef const Batch *runs = NULL
     cdef Py_ssize_t k, i, n = scheme.draw(rng, &runs)
     return tuple(Run(runs[k].start, runs[k].m,
-                     tuple([runs[k].rows[i] for i in range(runs[k].m)]) if runs[k].rows != NULL else None,
-                     tuple([runs[k].weight[i] for i in range(runs[k].m)]) if runs[k].weight != NULL else None,
+                     tuple([runs[k].rows[i] for i in range(runs[k].m)]) if runs[k].rows
+                     != NULL else None,
+                     tuple([runs[k].weight[i] for i in range(runs[k].m)]) if runs[k].weight
+                     != NULL else None,
                      runs[k].scale, runs[k].stratum, runs[k].fpc) for k in range(n))
 
 
 def metric_at(Metric metric, x):
-    """M, R, R', and the divergences of M and of R' (None where a metric has none), at a place, as arrays."""
+    """M, R, R', and the divergences of M and of R' (None where a metric has none), at a place,
+    as arrays.
+    """
     cdef double[::1] at = np.array(x, dtype=float)
     cdef Py_ssize_t j, d = at.shape[0]
-    cdef double[:, ::1] unit = np.eye(d), M = np.empty((d, d)), R = np.empty((d, d)), back = np.empty((d, d))
+    cdef double[:, ::1] unit = np.eye(d), M = np.empty((d, d))
+    cdef double[:, ::1] R = np.empty((d, d)), back = np.empty((d, d))
     cdef double[::1] gamma = np.empty(d), root_gamma = np.empty(d)
     metric.move(&at[0])
     for j in range(d):                                        # columns as rows
@@ -215,15 +227,19 @@ def metric_log_density(Metric metric, x, v, double h):
 
 def mapped(Map map, x, v):
     """theta, log |dtheta/dx| and J v at a place."""
-    cdef double[::1] at = np.array(x, dtype=float), along = np.array(v, dtype=float), theta = np.empty(map.size), out = np.empty(map.size)
+    cdef double[::1] at = np.array(x, dtype=float), along = np.array(v, dtype=float)
+    cdef double[::1] theta = np.empty(map.size), out = np.empty(map.size)
     cdef double log_jacobian = 0
     map.forward(&at[0], &theta[0], &log_jacobian)
     map.push(&at[0], &along[0], &out[0])
     return np.asarray(theta), log_jacobian, np.asarray(out)
 
 
-def walk(Sampler sampler, Gradient gradient, Rng rng, double[:, ::1] path, double[::1] value, Py_ssize_t at):
-    """Two chains from path[at], one filling the places before it, the other those after; value: log posterior at each place."""
+def walk(Sampler sampler, Gradient gradient, Rng rng, double[:, ::1] path, double[::1] value,
+         Py_ssize_t at):
+    """Two chains from path[at], one filling the places before it, the other those after; value: log
+    posterior at each place.
+    """
     cdef Py_ssize_t k, d = path.shape[1], size = path.shape[1] * sizeof(double)
     cdef double[::1] x = np.zeros(d)
     cdef State s
@@ -243,7 +259,8 @@ def walk(Sampler sampler, Gradient gradient, Rng rng, double[:, ::1] path, doubl
 
 
 cdef class Scripted(Subsampler):
-    """Draws that a test wrote: the k-th call gives the k-th tuple of runs, and the first again after the last.
+    """Draws that a test wrote: the k-th call gives the k-th tuple of runs,
+    and the first again after the last.
 
     Parameters
     ----------
@@ -275,7 +292,7 @@ cdef class Scripted(Subsampler):
         return self.first[k + 1] - self.first[k]
 
 
-# ---- planted mistakes -------------------------------------------------------------------------------------------------
+# ---- planted mistakes ----------------------------------------------------------------------------
 
 cdef class FlatBlock(Subsampler):
     """Planted: a block that starts on 0..N-n, so that rows near the ends come too seldom."""
@@ -294,7 +311,9 @@ cdef class FlatBlock(Subsampler):
 
 
 cdef class Misscaled(Subsampler):
-    """Planted: a scheme whose sums are scaled by `factor` N/n, or that tells `variance` times the variance that they have."""
+    """Planted: a scheme whose sums are scaled by `factor` N/n, or that tells `variance` times the
+    variance that they have.
+    """
 
     cdef Subsampler inner
     cdef double factor, variance
@@ -302,7 +321,8 @@ cdef class Misscaled(Subsampler):
     cdef Batch *copy
 
     def __init__(self, Subsampler inner, double factor=1, double variance=1):
-        self.inner, self.factor, self.variance, self.n, self.m = inner, factor, variance, inner.n, inner.m
+        self.inner, self.factor = inner, factor
+        self.variance, self.n, self.m = variance, inner.n, inner.m
         self.memory = bytearray(inner.m * sizeof(Batch))
         self.copy = <Batch *> <char *> self.memory
 
@@ -326,7 +346,9 @@ cdef class StaleAnchor(Anchor):
 
 
 cdef class Shaken(Sampler):
-    """Planted: a sampler that injects noise of that variance once more a step (noise x sqrt 2 for variance h)."""
+    """Planted: a sampler that injects noise of that variance once more a step (noise x sqrt 2 for
+    variance h).
+    """
 
     cdef readonly Sampler inner
     cdef double scale
@@ -351,7 +373,9 @@ cdef class Shaken(Sampler):
 
 
 cdef class Tempered(Gradient):
-    """Planted: the log posterior that acceptance sees is `factor` times the one that the gradient belongs to."""
+    """Planted: the log posterior that acceptance sees is `factor` times the one that the gradient
+    belongs to.
+    """
 
     cdef public double factor
 

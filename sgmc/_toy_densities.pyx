@@ -1,4 +1,6 @@
-"""Densities for tests whose exact draws or moments are easy to make, and their gradient with noise of a known sd."""
+"""Densities for tests whose exact draws or moments are easy to make,
+and their gradient with noise of a known sd.
+"""
 import numpy as np
 
 from libc.math cimport cos, exp, log, sin
@@ -21,8 +23,10 @@ cdef class Density(Model):
         """One that depends on the place, though the density has no need of it."""
         return Stretch(self.dim)
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
-        cdef double c = b.scale * (b.weight[0] if b.weight != NULL else 1) if b.m else 0, density = self.log_p(theta, c, grad)
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
+        cdef double c = b.scale * (b.weight[0] if b.weight != NULL else 1) if b.m else 0
+        cdef double density = self.log_p(theta, c, grad)
         if value != NULL:
             value[0] += c * density
         return OK
@@ -72,7 +76,8 @@ cdef class SkewNormal(Density):
     def draw(rng, size, dim, slant):
         """Independent draws, (size, dim)."""
         delta = slant / np.sqrt(1 + slant ** 2)
-        return delta * abs(rng.normal(size=(size, dim))) + np.sqrt(1 - delta ** 2) * rng.normal(size=(size, dim))
+        return (delta * abs(rng.normal(size=(size, dim)))
+                + np.sqrt(1 - delta ** 2) * rng.normal(size=(size, dim)))
 
     cdef double log_p(self, const double *x, double c, double *grad) except? -1 nogil:
         cdef Py_ssize_t j
@@ -103,7 +108,8 @@ cdef class Funnel(Density):
 
     cdef double log_p(self, const double *x, double c, double *grad) except? -1 nogil:
         cdef Py_ssize_t j
-        cdef double v = x[0] / self.scale, shrink = exp(-x[0]), value = -0.5 * v * v, slope = -v / self.scale
+        cdef double v = x[0] / self.scale, shrink = exp(-x[0])
+        cdef double value = -0.5 * v * v, slope = -v / self.scale
         for j in range(1, self.dim):
             value -= 0.5 * (x[j] * x[j] * shrink + x[0])
             slope += 0.5 * (x[j] * x[j] * shrink - 1)
@@ -139,7 +145,9 @@ cdef class Gamma(Density):
 
 
 cdef class Wavy(Density):
-    """Independent coordinates of density proportional to exp(-x^2/2 + cos(1.5 x)): curvature between -1.25 and 3.25."""
+    """Independent coordinates of density proportional to exp(-x^2/2 + cos(1.5 x)): curvature
+    between -1.25 and 3.25.
+    """
 
     cdef double log_p(self, const double *x, double c, double *grad) except? -1 nogil:
         cdef Py_ssize_t j
@@ -152,7 +160,8 @@ cdef class Wavy(Density):
 
 
 cdef class Noisy(Gradient):
-    """The exact gradient plus independent N(0, tau_j^2), fresh at each estimate; tau is told to who asks for the sd.
+    """The exact gradient plus independent N(0, tau_j^2), fresh at each estimate;
+    tau is told to who asks for the sd.
 
     Parameters
     ----------
@@ -180,7 +189,9 @@ cdef class Noisy(Gradient):
 
 
 cdef class Rates(Model):
-    """y_ij ~ Poisson(theta_j): with a flat prior theta_j ~ Gamma(1 + sum_i y_ij, n), all positive."""
+    """y_ij ~ Poisson(theta_j): with a flat prior theta_j ~ Gamma(1 + sum_i y_ij, n), all
+    positive.
+    """
 
     cdef const double[:, ::1] y
 
@@ -192,7 +203,8 @@ cdef class Rates(Model):
         """That of positive numbers."""
         return Positive(self.dim)
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef Py_ssize_t i, j
         cdef double c = b.scale, y
         for i in range(b.m):
@@ -206,7 +218,9 @@ cdef class Rates(Model):
 
 
 cdef class Categories(Model):
-    """Rows are counts of K categories, theta the first K - 1 probabilities: Dirichlet(1 + sums) with a flat prior."""
+    """Rows are counts of K categories, theta the first K - 1 probabilities:
+    Dirichlet(1 + sums) with a flat prior.
+    """
 
     cdef const double[:, ::1] y
 
@@ -218,7 +232,8 @@ cdef class Categories(Model):
         """That of probabilities."""
         return Simplex(self.dim)
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef Py_ssize_t i, j, row
         cdef double c = b.scale, rest = 1
         for j in range(self.dim):

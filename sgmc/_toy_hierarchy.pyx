@@ -7,7 +7,8 @@ from sgmc.core.contract cimport OK, Batch, Model, Scratch, row_of
 
 
 cdef class NormalPrecision(Model):
-    """y_i ~ N(theta_0, 1 / theta_1), theta_1 drawn between steps from its conditional law Gamma(1 + n/2, rate 1 + sum_i e_i^2 / 2).
+    """y_i ~ N(theta_0, 1 / theta_1), theta_1 drawn between steps from its conditional law Gamma(1 +
+    n/2, rate 1 + sum_i e_i^2 / 2).
 
     Parameters
     ----------
@@ -21,7 +22,8 @@ cdef class NormalPrecision(Model):
         self.y = np.array(y, dtype=float)
         self.n, self.dim, self.tile, self.refreshes = len(y), 2, 64, True
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef Py_ssize_t i
         cdef double e, c
         for i in range(b.m):

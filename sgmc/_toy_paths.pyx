@@ -1,18 +1,23 @@
-"""A sampler in continuous time and a recorder of paths for tests: what the contracts must serve without change."""
+"""A sampler in continuous time and a recorder of paths for tests:
+what the contracts must serve without change.
+"""
 import numpy as np
 
 from libc.math cimport fmax, fmin, log, sqrt
 from libc.string cimport memcpy
 
-from sgmc.core.contract cimport BOUND, OK, Gradient, Recorder, Rng, Sampler, State, next_uniform, normal_fill
+from sgmc.core.contract cimport (
+    BOUND, OK, Gradient, Recorder, Rng, Sampler, State, next_uniform, normal_fill,
+)
 
 
 cdef class BouncyParticle(Sampler):
-    """Bouncy particle sampler with minibatches (Pakman et al. 2017); exact while its bound holds, else status BOUND.
+    """Bouncy particle sampler with minibatches (Pakman et al. 2017);
+    exact while its bound holds, else status BOUND.
 
-    On a line x + t v the batch's rate max(0, -v . g_b) is at most a + c t with a = |v| noise - v . g(x), c = |v|^2
-    curvature.  An event proposed at that rate bounces in g_b with probability rate / bound; velocities are drawn anew at
-    rate `refreshment`.
+    On a line x + t v the batch's rate max(0, -v . g_b) is at most a + c t with a = |v| noise - v .
+    g(x), c = |v|^2 curvature.  An event proposed at that rate bounces in g_b with probability
+    rate / bound; velocities are drawn anew at rate `refreshment`.
 
     Parameters
     ----------
@@ -27,7 +32,8 @@ cdef class BouncyParticle(Sampler):
 
     def __init__(self, Py_ssize_t dim, double curvature, double noise, double refreshment):
         Sampler.__init__(self, dim, 1)
-        self.curvature, self.noise, self.refreshment, self.g = curvature, noise, refreshment, np.zeros(dim)
+        self.curvature, self.noise = curvature, noise
+        self.refreshment, self.g = refreshment, np.zeros(dim)
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
         normal_fill(rng, s.dim, s.v)
@@ -35,7 +41,8 @@ cdef class BouncyParticle(Sampler):
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t j
-        cdef double value = 0, speed = self.dot(s.v, s.v), a, c = self.curvature * speed, e, wait, rate, bound
+        cdef double value = 0, speed = self.dot(s.v, s.v), a
+        cdef double c = self.curvature * speed, e, wait, rate, bound
         g.full(s.x, &value, &self.g[0])
         a = sqrt(speed) * self.noise - self.dot(s.v, &self.g[0])
         e = -2 * c * log(1 - next_uniform(rng))
@@ -91,7 +98,8 @@ cdef class PathMoments(Recorder):
             for j in range(s.dim):
                 self.first[j] += s.dt * (b[j] + x[j]) / 2
                 for k in range(s.dim):
-                    self.second[j, k] += s.dt * (b[j] * b[k] + x[j] * x[k] + (b[j] * x[k] + x[j] * b[k]) / 2) / 3
+                    self.second[j, k] += s.dt * (b[j] * b[k] + x[j] * x[k]
+                                                 + (b[j] * x[k] + x[j] * b[k]) / 2) / 3
         self.begun = True
         memcpy(b, x, s.dim * sizeof(double))
         return OK
@@ -103,5 +111,6 @@ cdef class PathMoments(Recorder):
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        self.first, self.second, self.before = (np.array(state[k]) for k in ("first", "second", "before"))
+        self.first, self.second, self.before = (np.array(state[k])
+                                                for k in ("first", "second", "before"))
         self.time, self.begun = state["time"], state["begun"]

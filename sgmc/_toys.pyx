@@ -1,5 +1,6 @@
-"""Small models and a map for tests: posteriors known in closed form, and kinds of model that the contracts must serve
-without change (no score path, matrix products, simulation inside the gradient).
+"""Small models and a map for tests: posteriors known in closed form, and kinds of model that the
+contracts must serve without change (no score path, matrix products, simulation inside the
+gradient).
 """
 import numpy as np
 
@@ -11,15 +12,17 @@ from sgmc.core.contract cimport OK, Batch, Map, Metric, Model, Scratch, row_of
 from sgmc.models.regression.bases.glm cimport Glm
 
 
-# ---- posteriors known in closed form ----------------------------------------------------------------------------------
+# ---- posteriors known in closed form -------------------------------------------------------------
 
 cdef class KnownSigma(Glm):
-    """y_i ~ N(eta_i, 1): with a Gaussian prior the posterior is Gaussian, and every gradient is linear in theta."""
+    """y_i ~ N(eta_i, 1): with a Gaussian prior the posterior is Gaussian,
+    and every gradient is linear in theta.
+    """
 
     curvature_bound = 1.0
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(m):
             r[i] = y[i] - eta[i]
@@ -27,7 +30,8 @@ cdef class KnownSigma(Glm):
                 density[i] = -0.5 * r[i] * r[i]
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                  double *w) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(m):
             w[i] = 1
@@ -35,7 +39,9 @@ cdef class KnownSigma(Glm):
 
 
 cdef class GaussianLocation(Model):
-    """y_i ~ N(theta, I / precision) in several dimensions: gradient noise is the same everywhere; J_i = I, width d."""
+    """y_i ~ N(theta, I / precision) in several dimensions:
+    gradient noise is the same everywhere; J_i = I, width d.
+    """
 
     cdef const double[:, ::1] y
     cdef double precision
@@ -46,10 +52,13 @@ cdef class GaussianLocation(Model):
         self.width = self.dim
 
     def metric(self, gradient, start, rows=None):
-        """One that depends on the place, though the posterior has no need of it; so little that formulas for none hold."""
+        """One that depends on the place, though the posterior has no need of it; so little that
+        formulas for none hold.
+        """
         return Stretch(self.dim, 0.1)
 
-    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil:
+    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r,
+                    double *value) except -1 nogil:
         cdef Py_ssize_t i, k, row
         cdef double e
         for i in range(tile.m):
@@ -61,27 +70,31 @@ cdef class GaussianLocation(Model):
                     value[0] -= 0.5 * self.precision * e * e
         return OK
 
-    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r, double *grad) except -1 nogil:
+    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r,
+                        double *grad) except -1 nogil:
         cdef Py_ssize_t i, k
         for i in range(tile.m):
             for k in range(self.dim):
                 grad[k] += r[i * self.dim + k]
         return OK
 
-    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r, double *square) except -1 nogil:
+    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r,
+                         double *square) except -1 nogil:
         cdef Py_ssize_t i, k
         for i in range(tile.m):
             for k in range(self.dim):
                 square[k] += r[i * self.dim + k] * r[i * self.dim + k]
         return OK
 
-    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s, double *eta) except -1 nogil:
+    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s,
+                        double *eta) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(tile.m):
             memcpy(eta + i * self.dim, delta, self.dim * sizeof(double))
         return OK
 
-    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
+    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s,
+                        double *w) except -1 nogil:
         cdef Py_ssize_t i, k, size = self.dim * self.dim
         memset(w, 0, tile.m * size * sizeof(double))
         for i in range(tile.m):
@@ -89,7 +102,8 @@ cdef class GaussianLocation(Model):
                 w[i * size + k * (self.dim + 1)] = self.precision
         return OK
 
-    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w, double *H) except -1 nogil:
+    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w,
+                            double *H) except -1 nogil:
         cdef Py_ssize_t i, k, l
         for i in range(tile.m):
             for k in range(self.dim):
@@ -148,10 +162,12 @@ cdef class Stretch(Metric):
         return OK
 
 
-# ---- other kinds of model ---------------------------------------------------------------------------------------------
+# ---- other kinds of model ------------------------------------------------------------------------
 
 cdef class MatrixFactorisation(Model):
-    """y_i ~ N(U_u . V_v, 1) for ratings i of user u and item v; a row's gradient touches 2 k numbers (`add` only)."""
+    """y_i ~ N(U_u . V_v, 1) for ratings i of user u and item v; a row's gradient touches 2 k
+    numbers (`add` only).
+    """
 
     cdef const int[::1] user, item
     cdef const double[::1] y
@@ -162,7 +178,8 @@ cdef class MatrixFactorisation(Model):
         self.y, self.k, self.items_at = np.asarray(y, dtype=float), k, users * k
         self.n, self.dim, self.tile = len(y), (users + items) * k, 128
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef Py_ssize_t i, j, row, u, v
         cdef double e, c
         for i in range(b.m):
@@ -182,21 +199,25 @@ cdef class MatrixFactorisation(Model):
 
 
 cdef class TanhNetwork(Model):
-    """Softmax classes from one layer of tanh units; theta = (W1: p x h, W2: h x c), products by BLAS on whole tiles."""
+    """Softmax classes from one layer of tanh units; theta = (W1: p x h, W2: h x c), products by
+    BLAS on whole tiles.
+    """
 
     cdef const double[:, ::1] X
     cdef const int[::1] label
     cdef int p, h, c
 
     def __init__(self, X, label, int hidden, int classes):
-        self.X, self.label, self.h, self.c, self.tile = X, np.asarray(label, dtype=np.intc), hidden, classes, 32
+        self.X, self.label = X, np.asarray(label, dtype=np.intc)
+        self.h, self.c, self.tile = hidden, classes, 32
         self.n, self.p = X.shape
         self.dim = hidden * (self.p + classes)
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return self.tile * (self.p + 2 * self.h + self.c)
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef int m = b.m, p = self.p, h = self.h, c = self.c
         cdef Py_ssize_t i
         cdef double one = 1, zero = 0, weight, log_p
@@ -249,10 +270,12 @@ cdef class TanhNetwork(Model):
 
 
 cdef class HiddenMarkov(Model):
-    """Windows y_t ~ N(theta_{z_t}, 1) of a two-state chain that stays with probability `stay`; a row is a window.
+    """Windows y_t ~ N(theta_{z_t}, 1) of a two-state chain that stays with probability `stay`;
+    a row is a window.
 
-    The value is the exact marginal.  The gradient is dlog p(y, z | theta) at a path z drawn from p(z | y, theta), whose
-    mean is the marginal's gradient (Fisher's identity): a model that simulates.
+    The value is the exact marginal.  The gradient is dlog p(y, z | theta) at a path z drawn from
+    p(z | y, theta), whose mean is the marginal's gradient (Fisher's identity): a model that
+    simulates.
     """
 
     cdef const double[:, ::1] y
@@ -266,12 +289,14 @@ cdef class HiddenMarkov(Model):
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 2 * self.length
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef Py_ssize_t i, t, z, row
         cdef double c, marginal, p
         cdef double *filtered = s.work
         if grad != NULL and s.bits == NULL:
-            raise NotImplementedError("a model that simulates has no gradient without a random stream, hence no anchor")
+            raise NotImplementedError("a model that simulates has no gradient without a random "
+                                      "stream, hence no anchor")
         for i in range(b.m):
             row = row_of(b, i)
             c = b.scale * (b.weight[i] if b.weight != NULL else 1)
@@ -299,7 +324,8 @@ cdef class HiddenMarkov(Model):
             for z in range(2):
                 before = 0.5
                 if t > 0:
-                    before = self.stay * filtered[2 * t - 2 + z] + (1 - self.stay) * filtered[2 * t - 1 - z]
+                    before = (self.stay * filtered[2 * t - 2 + z]
+                              + (1 - self.stay) * filtered[2 * t - 1 - z])
                 e = self.y[row, t] - theta[z]
                 filtered[2 * t + z] = before * exp(-0.5 * e * e)
                 total += filtered[2 * t + z]

@@ -26,7 +26,9 @@ class NotSupported(SGMCError, NotImplementedError):
 
 
 class BoundError(SGMCError, ArithmeticError):
-    """A rate of events exceeded the bound that it is simulated by: the draws of an exact sampler would be wrong."""
+    """A rate of events exceeded the bound that it is simulated by:
+    the draws of an exact sampler would be wrong.
+    """
 
 
 class MissingExtra(SGMCError, ImportError):
@@ -87,7 +89,9 @@ class StepSizeWarning(SGMCWarning):
 
 
 class BoundWarning(SGMCWarning):
-    """Rates of events exceeded the bounds that a stochastic sampler predicts so often that the posterior is wider than it should be."""
+    """Rates of events exceeded the bounds that a stochastic sampler predicts so often that the
+    posterior is wider than it should be.
+    """
 
 
 class SpreadWarning(SGMCWarning):
@@ -95,7 +99,9 @@ class SpreadWarning(SGMCWarning):
 
 
 class BufferWarning(SGMCWarning):
-    """The buffers around the windows of a sequence are too short: gradients of minibatches are biased by more than the tolerance."""
+    """The buffers around the windows of a sequence are too short: gradients of minibatches are
+    biased by more than the tolerance.
+    """
 
 
 class LowESSWarning(SGMCWarning):
@@ -111,11 +117,15 @@ class DivergenceWarning(SGMCWarning):
 
 
 class DivergentTransitionsWarning(SGMCWarning):
-    """Some proposals of an exact sampler lost so much posterior density that its steps are too long for where they began."""
+    """Some proposals of an exact sampler lost so much posterior density that its steps are too long
+    for where they began.
+    """
 
 
 class LowEnergyWarning(SGMCWarning):
-    """Momenta of Hamiltonian Monte Carlo explore the energies too slowly: E-BFMI below its limit."""
+    """Momenta of Hamiltonian Monte Carlo explore the energies too slowly:
+    E-BFMI below its limit.
+    """
 
 
 class InterruptedWarning(SGMCWarning):

@@ -1,8 +1,10 @@
 """Priors as the user writes them.
 
-The meaning is rstanarm's: with ``autoscale=True`` the scale is divided by the sd of the predictor; the model's default is
-``normal(0, 2.5, autoscale=True)`` for slopes and ``normal(0, 2.5)`` for the intercept at centred predictors.
+The meaning is rstanarm's: with ``autoscale=True`` the scale is divided by the sd of the predictor;
+the model's default is ``normal(0, 2.5, autoscale=True)`` for slopes and ``normal(0, 2.5)`` for the
+intercept at centred predictors.
 """
+
 import math
 import numbers
 from dataclasses import dataclass
@@ -16,8 +18,10 @@ INTERCEPT = "Intercept"
 
 @dataclass(frozen=True)
 class PriorSpec:
-    """One prior family with its location and scale; made by `normal`, `student_t`, `laplace`, `cauchy`, `horseshoe`, `flat` and, for
-    positive parameters, `gamma`, `inverse_gamma` and `exponential`."""
+    """One prior family with its location and scale; made by `normal`, `student_t`, `laplace`,
+    `cauchy`, `horseshoe`, `flat` and, for positive parameters, `gamma`, `inverse_gamma` and
+    `exponential`.
+    """
 
     family: str
     location: float = 0.0
@@ -29,25 +33,41 @@ class PriorSpec:
 
     def __post_init__(self):
         called = self.called
-        for name in ("location", "scale", "df", "slab", *(() if self.nonzero is None else ("nonzero",))):
+        for name in (
+            "location",
+            "scale",
+            "df",
+            "slab",
+            *(() if self.nonzero is None else ("nonzero",)),
+        ):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, numbers.Real):
                 raise ArgumentError(f"{called}: {name}={value!r} must be a number")
         if not np.isfinite(self.location):
             raise ArgumentError(f"{called}: location={self.location!r} must be finite")
         if not (np.isfinite(self.scale) and self.scale > 0):
-            raise ArgumentError(f"{called}: scale={self.scale!r} must be positive; use flat() for no prior")
+            raise ArgumentError(
+                f"{called}: scale={self.scale!r} must be positive; use flat() for no prior"
+            )
         for name in ("slab", "nonzero"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ArgumentError(f"{called}: {name}={getattr(self, name)!r} must be positive")
         if not self.df > 0:
-            first = "shape" if self.positive else "concentration" if self.family == "dirichlet" else "df"
+            first = (
+                "shape"
+                if self.positive
+                else "concentration"
+                if self.family == "dirichlet"
+                else "df"
+            )
             raise ArgumentError(f"{called}: {first}={self.df!r} must be positive")
 
     @property
     def called(self):
         """The name of the function that makes it."""
-        return {("student_t", 1): "cauchy", ("gamma", 1): "exponential"}.get((self.family, self.df), self.family)
+        return {("student_t", 1): "cauchy", ("gamma", 1): "exponential"}.get(
+            (self.family, self.df), self.family
+        )
 
     @property
     def positive(self):
@@ -65,11 +85,18 @@ class PriorSpec:
         star = "*" if self.autoscale else ""
         scale = f"{self.scale:.4g}{star}"
         if self.family == "horseshoe":
-            return f"horseshoe({scale if self.nonzero is None else f'nonzero={self.nonzero:.4g}'}, slab={self.slab:.4g}{star})"
+            return (
+                f"horseshoe({scale if self.nonzero is None else f'nonzero={self.nonzero:.4g}'}, "
+                f"slab={self.slab:.4g}{star})"
+            )
         if self.family == "dirichlet":
             return f"dirichlet({self.df:.4g})"
-        shape = {"exponential": "", "gamma": f"{self.df:.4g}, ", "inverse_gamma": f"{self.df:.4g}, ",
-                 "student_t": f"{self.df:.4g}, {self.location:.4g}, "}
+        shape = {
+            "exponential": "",
+            "gamma": f"{self.df:.4g}, ",
+            "inverse_gamma": f"{self.df:.4g}, ",
+            "student_t": f"{self.df:.4g}, {self.location:.4g}, ",
+        }
         return f"{self.called}({shape.get(self.called, f'{self.location:.4g}, ')}{scale})"
 
 
@@ -94,18 +121,21 @@ def laplace(location=0.0, scale=2.5, autoscale=False):
 
 
 def horseshoe(nonzero=5, scale=None, slab=2.5, autoscale=True):
-    """Horseshoe prior with a slab, for many slopes of which few matter (Carvalho, Polson & Scott 2010).
+    """Horseshoe prior with a slab, for many slopes of which few matter (Carvalho, Polson & Scott
+    2010).
 
-    b ~ N(0, (scale * local)^2), local ~ half-Cauchy(0, 1), times a normal density with mean 0 and sd `slab`, which bounds what
-    is not shrunk (Piironen & Vehtari 2017, section 2.3).  With the local scale integrated out the density is proportional to
-    exp(z) E1(z) exp(-b^2 / (2 slab^2)), z = b^2 / (2 scale^2): a pole at 0, and tails as heavy as the slab's.
+    b ~ N(0, (scale * local)^2), local ~ half-Cauchy(0, 1), times a normal density with mean 0 and
+    sd `slab`, which bounds what is not shrunk (Piironen & Vehtari 2017, section 2.3).  With the
+    local scale integrated out the density is proportional to exp(z) E1(z) exp(-b^2 / (2 slab^2)),
+    z = b^2 / (2 scale^2): a pole at 0, and tails as heavy as the slab's.
 
     Parameters
     ----------
     nonzero : float
-        How many of the D slopes with this prior are expected to matter, where no scale is given: the scale then is
-        nonzero / (D - nonzero) (at most 1) times the sd with which the data would tell a slope if it were the only one:
-        sigma / (sd(x) sqrt(N)) of a linear regression (section 3.3).
+        How many of the D slopes with this prior are expected to matter, where no scale is given:
+        the scale then is nonzero / (D - nonzero) (at most 1) times the sd with which the data would
+        tell a slope if it were the only one: sigma / (sd(x) sqrt(N)) of a linear regression
+        (section 3.3).
     scale : float, optional
         The global scale.  It is given, or follows from `nonzero`; it is not learned from the data.
     slab : float
@@ -134,21 +164,30 @@ def gamma(shape, scale=1.0, autoscale=False):
 
 
 def inverse_gamma(shape, scale=1.0, autoscale=False):
-    """Inverse gamma prior of a positive parameter: density proportional to x^(-shape - 1) exp(-scale / x), which vanishes at zero."""
+    """Inverse gamma prior of a positive parameter: density proportional to x^(-shape - 1)
+    exp(-scale / x), which vanishes at zero.
+    """
     return PriorSpec("inverse_gamma", 0.0, scale, shape, autoscale)
 
 
 def dirichlet(concentration=1.0):
-    """Dirichlet prior of parameters on a simplex: density proportional to prod_k theta_k^(concentration - 1).
+    """Dirichlet prior of parameters on a simplex: density proportional to prod_k
+    theta_k^(concentration - 1).
 
-    Other concentrations for single ones are given by their names: ``prior={"w[0]": sgmc.dirichlet(5)}``.
+    Other concentrations for single ones are given by their names:
+    ``prior={"w[0]": sgmc.dirichlet(5)}``.
     """
     return PriorSpec("dirichlet", 0.0, 1.0, concentration)
 
 
 SLOPE, CENTRED_INTERCEPT = normal(0, 2.5, autoscale=True), normal(0, 2.5)
-BY_NAME = {"flat": flat(), "normal": SLOPE, "laplace": laplace(0, 2.5, autoscale=True),
-           "cauchy": cauchy(0, 2.5, autoscale=True), "horseshoe": horseshoe()}
+BY_NAME = {
+    "flat": flat(),
+    "normal": SLOPE,
+    "laplace": laplace(0, 2.5, autoscale=True),
+    "cauchy": cauchy(0, 2.5, autoscale=True),
+    "horseshoe": horseshoe(),
+}
 
 
 def as_spec(prior, argument="prior"):
@@ -157,5 +196,8 @@ def as_spec(prior, argument="prior"):
         return prior
     if isinstance(prior, str) and prior in BY_NAME:
         return BY_NAME[prior]
-    raise ArgumentError(f"{argument}={prior!r} is not a prior: use one of {', '.join(BY_NAME)}, or sgmc.normal(0, 2.5), "
-                        "sgmc.student_t(df, 0, 2.5), sgmc.laplace(), sgmc.cauchy(), sgmc.horseshoe(), sgmc.flat()")
+    raise ArgumentError(
+        f"{argument}={prior!r} is not a prior: use one of {', '.join(BY_NAME)}, or sgmc.normal(0, "
+        "2.5), sgmc.student_t(df, 0, 2.5), sgmc.laplace(), sgmc.cauchy(), sgmc.horseshoe(), "
+        "sgmc.flat()"
+    )

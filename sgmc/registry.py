@@ -5,6 +5,7 @@ their own body, so that a new leaf is one file and a plain subclass never replac
 Other packages add theirs by entry points ``sgmc.samplers``, ``sgmc.gradients``,
 ``sgmc.subsampling`` and ``sgmc.families``, or by `register`.
 """
+
 import difflib
 import importlib
 import pkgutil

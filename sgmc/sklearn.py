@@ -1,4 +1,5 @@
 """Estimators for scikit-learn's pipelines and searches: a posterior behind `fit` and `predict`."""
+
 import numpy as np
 from scipy import sparse, special
 
@@ -8,7 +9,9 @@ try:
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 except ImportError as error:
-    raise ImportError(f'sgmc.sklearn needs scikit-learn 1.6 or newer: pip install "sgmc[sklearn]" ({error})') from None
+    raise ImportError(
+        f'sgmc.sklearn needs scikit-learn 1.6 or newer: pip install "sgmc[sklearn]" ({error})'
+    ) from None
 
 from sgmc.models.regression.families.logit import Logit
 from sgmc.models.regression.families.ols import OLS
@@ -16,16 +19,27 @@ from sgmc.models.regression.families.poisson import Poisson
 from sgmc.priors import INTERCEPT
 
 __all__ = ["BayesianLinearRegression", "BayesianLogisticRegression", "BayesianPoissonRegressor"]
-NARROWEST = np.finfo(float).epsneg                            # of a probability from 1, so that its log odds are finite
+NARROWEST = np.finfo(float).epsneg  # of a probability from 1, so that its log odds are finite
 
 
 class _BayesianEstimator(BaseEstimator):
-    """What the estimators have in common; a leaf names its model in `_model` and turns `_mean` into predictions."""
+    """What the estimators have in common; a leaf names its model in `_model` and turns `_mean` into
+    predictions.
+    """
 
-    _model = None                                             # a regression model
+    _model = None  # a regression model
 
-    def __init__(self, *, prior=None, fit_intercept=True, sampler="auto", draws=1000, chains=4, random_state=None,
-                 fit_options=None):
+    def __init__(
+        self,
+        *,
+        prior=None,
+        fit_intercept=True,
+        sampler="auto",
+        draws=1000,
+        chains=4,
+        random_state=None,
+        fit_options=None,
+    ):
         self.prior = prior
         self.fit_intercept = fit_intercept
         self.sampler = sampler
@@ -50,20 +64,35 @@ class _BayesianEstimator(BaseEstimator):
         -------
         self
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], y_numeric=self._numeric)
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], y_numeric=self._numeric
+        )
         if X.shape[0] < 2:
             raise ValueError("there is only 1 sample; the spread of outcomes needs more")
         outcome = self._outcome(y)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
-        names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])]
+        weights = (
+            None
+            if sample_weight is None
+            else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        )
+        names = [
+            str(name)
+            for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
+        ]
         names = [INTERCEPT, *names] if self.fit_intercept else names
         model = self._model(outcome, self._design(X), names=names, weights=weights)
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(check_random_state(seed).randint(np.iinfo(np.int32).max))
-        self.posterior_ = model.fit(prior=self.prior, sampler=self.sampler, draws=self.draws, chains=self.chains, seed=seed,
-                                    **(self.fit_options or {}))
-        self._set_coefficients(self.posterior_.params.to_numpy()[:len(names)])
+        self.posterior_ = model.fit(
+            prior=self.prior,
+            sampler=self.sampler,
+            draws=self.draws,
+            chains=self.chains,
+            seed=seed,
+            **(self.fit_options or {}),
+        )
+        self._set_coefficients(self.posterior_.params.to_numpy()[: len(names)])
         return self
 
     _numeric = True
@@ -79,7 +108,11 @@ class _BayesianEstimator(BaseEstimator):
         if not self.fit_intercept:
             return X
         ones = np.ones((X.shape[0], 1), dtype=X.dtype)
-        return sparse.hstack([sparse.csr_array(ones), X], format="csr") if sparse.issparse(X) else np.hstack([ones, X])
+        return (
+            sparse.hstack([sparse.csr_array(ones), X], format="csr")
+            if sparse.issparse(X)
+            else np.hstack([ones, X])
+        )
 
     def _mean(self, X):
         """Posterior mean of E[y | x], averaged over draws."""
@@ -94,12 +127,14 @@ class _BayesianEstimator(BaseEstimator):
 
 
 class BayesianLogisticRegression(ClassifierMixin, _BayesianEstimator):
-    """Bayesian logistic regression of two classes: P(y = classes_[1]) = E[1 / (1 + exp(-(x . theta)))] over the posterior.
+    """Bayesian logistic regression of two classes: P(y = classes_[1]) = E[1 / (1 + exp(-(x .
+    theta)))] over the posterior.
 
     Parameters
     ----------
     prior : str, prior or dict, optional
-        As in `sgmc.logit`; by feature name, and ``"Intercept"``.  Default ``normal(0, 2.5, autoscale=True)``.
+        As in `sgmc.logit`; by feature name, and ``"Intercept"``.  Default
+        ``normal(0, 2.5, autoscale=True)``.
     fit_intercept : bool
     sampler : str or specification
     draws, chains : int
@@ -123,9 +158,10 @@ class BayesianLogisticRegression(ClassifierMixin, _BayesianEstimator):
 
     Notes
     -----
-    More than two classes are refused; ``sklearn.multiclass.OneVsRestClassifier(BayesianLogisticRegression())`` takes one
-    against the rest.  Probabilities are averaged over draws, never those of the mean coefficients; so `decision_function` is
-    their log odds, and not x . coef_ + intercept_.
+    More than two classes are refused;
+    ``sklearn.multiclass.OneVsRestClassifier(BayesianLogisticRegression())`` takes one against the
+    rest.  Probabilities are averaged over draws, never those of the mean coefficients; so
+    `decision_function` is their log odds, and not x . coef_ + intercept_.
 
     Examples
     --------
@@ -148,7 +184,9 @@ class BayesianLogisticRegression(ClassifierMixin, _BayesianEstimator):
         kind = type_of_target(y, input_name="y")
         self.classes_, outcome = np.unique(y, return_inverse=True)
         if len(self.classes_) > 2 or kind.startswith("multilabel"):
-            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}."
+            )
         if len(self.classes_) < 2:
             raise ValueError(f"y has 1 class, {self.classes_[0]!r}: two are needed")
         return outcome.astype(float)
@@ -209,7 +247,9 @@ class BayesianLinearRegression(_BayesianRegressor):
 
 
 class _Rates(Poisson):
-    """Poisson's likelihood for numbers that need not be whole, as scikit-learn's PoissonRegressor has it."""
+    """Poisson's likelihood for numbers that need not be whole,
+    as scikit-learn's PoissonRegressor has it.
+    """
 
     class family(Poisson.family):
         """Any numbers of zero or more, not all of them zero."""
@@ -227,8 +267,9 @@ class BayesianPoissonRegressor(_BayesianRegressor):
     Parameters
     ----------
     prior, fit_intercept, sampler, draws, chains, random_state, fit_options
-        As in `BayesianLogisticRegression`, of `sgmc.Poisson`.  ``fit_options={"cov_type": "robust"}`` is for counts that vary more,
-        or less, than Poisson's.
+        As in `BayesianLogisticRegression`, of `sgmc.Poisson`.
+        ``fit_options={"cov_type": "robust"}`` is for counts that vary more, or less, than
+        Poisson's.
 
     Attributes
     ----------
@@ -243,8 +284,9 @@ class BayesianPoissonRegressor(_BayesianRegressor):
 
     Notes
     -----
-    Outcomes need not be whole, as in scikit-learn's PoissonRegressor: E[y] is then estimated from the same score equations, and
-    only ``cov_type="robust"`` says how well.  An exposure is the weight of a rate: ``fit(X, y / exposure, sample_weight=exposure)``.
+    Outcomes need not be whole, as in scikit-learn's PoissonRegressor: E[y] is then estimated from
+    the same score equations, and only ``cov_type="robust"`` says how well.  An exposure is the
+    weight of a rate: ``fit(X, y / exposure, sample_weight=exposure)``.
     """
 
     _model = _Rates

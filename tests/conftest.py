@@ -1,16 +1,24 @@
-"""The tests are of the installed package: child processes, too, must not find the source tree they are started in."""
+"""The tests are of the installed package: child processes, too, must not find the source tree they
+are started in.
+"""
+
 import os
 
 import pytest
 
 os.environ["PYTHONSAFEPATH"] = "1"
-if "PYTEST_XDIST_WORKER" in os.environ:                        # workers have a core each: BLAS of two would wait for one another
+# workers have a core each: BLAS of two would wait for one another
+if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.update({"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
 
 
 def pytest_addoption(parser):
     """``--mistakes``: a table of the planted mistakes by sampler after the tests."""
-    parser.addoption("--mistakes", action="store_true", help="print which planted mistakes were caught in which sampler")
+    parser.addoption(
+        "--mistakes",
+        action="store_true",
+        help="print which planted mistakes were caught in which sampler",
+    )
 
 
 def pytest_collection_modifyitems(items):
@@ -19,26 +27,47 @@ def pytest_collection_modifyitems(items):
         mark = item.get_closest_marker("mistake")
         if mark:
             params = item.callspec.params
-            item.user_properties.append(("mistake", (mark.args[0].format(**params), params["name"].split("-")[0])))
+            item.user_properties.append(
+                ("mistake", (mark.args[0].format(**params), params["name"].split("-")[0]))
+            )
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """The table: variants of each sampler in which the mistake was caught, of those in which it was planted."""
+    """The table: variants of each sampler in which the mistake was caught,
+    of those in which it was planted.
+    """
     if not config.getoption("--mistakes"):
         return
-    reports = {True: terminalreporter.getreports("passed"), False: terminalreporter.getreports("failed")}
-    found = [(*dict(report.user_properties)["mistake"], caught) for caught, some in reports.items() for report in some
-             if "mistake" in dict(report.user_properties)]
+    reports = {
+        True: terminalreporter.getreports("passed"),
+        False: terminalreporter.getreports("failed"),
+    }
+    found = [
+        (*dict(report.user_properties)["mistake"], caught)
+        for caught, some in reports.items()
+        for report in some
+        if "mistake" in dict(report.user_properties)
+    ]
     samplers, write = sorted({sampler for _, sampler, _ in found}), terminalreporter.write_line
     write(f"{'planted mistake':<36}" + "".join(f"{sampler:>9}" for sampler in samplers))
     for label in sorted({label for label, *_ in found}):
-        cells = [[caught for other, column, caught in found if (other, column) == (label, sampler)] for sampler in samplers]
-        write(f"{label:<36}" + "".join(f"{f'{sum(cell)}/{len(cell)}' if cell else '-':>9}" for cell in cells))
+        cells = [
+            [caught for other, column, caught in found if (other, column) == (label, sampler)]
+            for sampler in samplers
+        ]
+        write(
+            f"{label:<36}"
+            + "".join(f"{f'{sum(cell)}/{len(cell)}' if cell else '-':>9}" for cell in cells)
+        )
     missed = sum(not caught for *_, caught in found)
-    write(f"{len(found)} planted mistakes (each variant of a sampler by itself), {len(found) - missed} caught, {missed} missed")
+    write(
+        f"{len(found)} planted mistakes (each variant of a sampler by itself), "
+        f"{len(found) - missed} caught, {missed} missed"
+    )
 
 
-# ---- where several files of tests draw ------------------------------------------------------------------------------------
+# ---- where several files of tests draw -----------------------------------------------------------
+
 
 @pytest.fixture
 def plt():
@@ -51,11 +80,14 @@ def plt():
     pyplot.close("all")
 
 
-# ---- runs that end before their time ---------------------------------------------------------------------------------------
+# ---- runs that end before their time -------------------------------------------------------------
+
 
 @pytest.fixture
 def time_limit_after(monkeypatch):
-    """The keyword of a fit that its time limit ends once every chain has so many draws: the clock is put forward then."""
+    """The keyword of a fit that its time limit ends once every chain has so many draws: the clock
+    is put forward then.
+    """
     import time
     from types import SimpleNamespace
 
@@ -69,7 +101,9 @@ def time_limit_after(monkeypatch):
             return tasks[-1]
 
         def perf_counter():
-            return time.perf_counter() + 1e9 * (bool(tasks) and all(task.chain.recorder.kept >= draws for task in tasks))
+            return time.perf_counter() + 1e9 * (
+                bool(tasks) and all(task.chain.recorder.kept >= draws for task in tasks)
+            )
 
         monkeypatch.setattr(chains, "Task", task)
         monkeypatch.setattr(chains, "time", SimpleNamespace(perf_counter=perf_counter))
@@ -79,7 +113,8 @@ def time_limit_after(monkeypatch):
     return keyword
 
 
-# ---- results that several files of tests look at --------------------------------------------------------------------------
+# ---- results that several files of tests look at -------------------------------------------------
+
 
 @pytest.fixture(scope="session")
 def votes():
@@ -88,8 +123,15 @@ def votes():
     import pandas as pd
 
     rng, n = np.random.default_rng(11), 400
-    df = pd.DataFrame({"x1": rng.normal(size=n), "x2": rng.normal(size=n), "g": rng.choice(["a", "b", "c"], n),
-                       "off": rng.uniform(-1, 1, n), "count": rng.integers(1, 4, n)})
+    df = pd.DataFrame(
+        {
+            "x1": rng.normal(size=n),
+            "x2": rng.normal(size=n),
+            "g": rng.choice(["a", "b", "c"], n),
+            "off": rng.uniform(-1, 1, n),
+            "count": rng.integers(1, 4, n),
+        }
+    )
     eta = 0.3 + 0.9 * df.x1 - 0.5 * df.x2 + 0.7 * (df.g == "b")
     return df.assign(y=(rng.random(n) < 1 / (1 + np.exp(-eta))).astype(int))
 
@@ -107,8 +149,15 @@ def decaying(votes):
     """Draws weighted by steps that shrink to a fifth."""
     import sgmc
 
-    return sgmc.logit("y ~ x1 + x2 + g", votes, seed=1, sampler="lmsgld", step_size=lambda t: 0.9 / (1 + t / 2500), thin=5,
-                      draws=2000)
+    return sgmc.logit(
+        "y ~ x1 + x2 + g",
+        votes,
+        seed=1,
+        sampler="lmsgld",
+        step_size=lambda t: 0.9 / (1 + t / 2500),
+        thin=5,
+        draws=2000,
+    )
 
 
 @pytest.fixture(params=["equal weights", "step-size weights"])
@@ -124,7 +173,11 @@ def normalised():
 
     def of(results):
         draws = results.draws.reshape(-1, results.draws.shape[2])
-        weights = np.ones(len(draws)) if results.weights is None else np.tile(results.weights, len(results.draws))
+        weights = (
+            np.ones(len(draws))
+            if results.weights is None
+            else np.tile(results.weights, len(results.draws))
+        )
         return draws, weights / weights.sum()
 
     return of

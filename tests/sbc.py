@@ -1,8 +1,10 @@
-"""Simulation-based calibration (Talts et al. 2018) of fits at default settings: parameters from the prior, outcomes from these,
-the rank of each parameter among the draws of its posterior; over many replicates ranks are uniform.
+"""Simulation-based calibration (Talts et al. 2018) of fits at default settings: parameters from the
+prior, outcomes from these, the rank of each parameter among the draws of its posterior; over many
+replicates ranks are uniform.
 
     python tests/sbc.py [--replicates 200] [--families logit poisson]
 """
+
 import argparse
 import warnings
 
@@ -16,14 +18,20 @@ from sgmc.errors import SGMCWarning
 ROWS, KEPT, BINS = 150, 99, 10
 PRIOR = {"a": sgmc.normal(0, 1), "b": sgmc.normal(0, 1), "Intercept": sgmc.normal(-0.5, 0.7)}
 NAMES = ["Intercept", "a", "b"]
-OWN = {"ols": {"sigma": sgmc.exponential(2.0)}, "negativebinomial": {"alpha": sgmc.exponential(1.0)}}       # own parameters
+# own parameters
+OWN = {
+    "ols": {"sigma": sgmc.exponential(2.0)},
+    "negativebinomial": {"alpha": sgmc.exponential(1.0)},
+}
 OUTCOMES = {
     "logit": lambda eta, rng: (rng.random(len(eta)) < special.expit(eta)).astype(int),
     "probit": lambda eta, rng: (rng.random(len(eta)) < special.ndtr(eta)).astype(int),
     "cloglog": lambda eta, rng: (rng.random(len(eta)) < -np.expm1(-np.exp(eta))).astype(int),
     "poisson": lambda eta, rng: rng.poisson(np.exp(eta)),
     "ols": lambda eta, rng, sigma: eta + sigma * rng.normal(size=len(eta)),
-    "negativebinomial": lambda eta, rng, alpha: rng.poisson(np.exp(eta) * alpha * rng.gamma(1 / alpha, size=len(eta))),
+    "negativebinomial": lambda eta, rng, alpha: rng.poisson(
+        np.exp(eta) * alpha * rng.gamma(1 / alpha, size=len(eta))
+    ),
 }
 
 
@@ -33,7 +41,9 @@ def names(family):
 
 
 def simulated(family, rng):
-    """Parameters from the prior and a table from the model, drawn anew where no fit is possible (one class, no event)."""
+    """Parameters from the prior and a table from the model, drawn anew where no fit is possible
+    (one class, no event).
+    """
     while True:
         theta = np.array([rng.normal(PRIOR[name].location, PRIOR[name].scale) for name in NAMES])
         own = np.array([rng.exponential(one.scale) for one in OWN.get(family, {}).values()])
@@ -44,18 +54,27 @@ def simulated(family, rng):
 
 
 def ranks(family, replicates, seed=1, prior=PRIOR, sampler="auto", distort=lambda draws: draws):
-    """Ranks 0 .. KEPT of the true parameters, (replicates, parameters), for a prior of the fit and a distortion of its draws.
+    """Ranks 0 .. KEPT of the true parameters, (replicates, parameters), for a prior of the fit and
+    a distortion of its draws.
 
-    A sample of one class has no posterior here, which conditions on there being two: with 150 rows and these priors that is a
-    matter of about one in a hundred replicates.
+    A sample of one class has no posterior here, which conditions on there being two: with 150 rows
+    and these priors that is a matter of about one in a hundred replicates.
     """
     found = []
     for k in range(replicates):
         rng = np.random.default_rng([seed, k])
         theta, frame = simulated(family, rng)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SGMCWarning)      # of few events and separation, as the prior has it
-            results = getattr(sgmc, family)("y ~ a + b", frame, prior=prior | OWN.get(family, {}), sampler=sampler, seed=k, draws=500)
+            # of few events and separation, as the prior has it
+            warnings.simplefilter("ignore", SGMCWarning)
+            results = getattr(sgmc, family)(
+                "y ~ a + b",
+                frame,
+                prior=prior | OWN.get(family, {}),
+                sampler=sampler,
+                seed=k,
+                draws=500,
+            )
         draws = distort(results.flat)
         some = draws[np.linspace(0, len(draws) - 1, KEPT).astype(int)]
         found.append((some < theta).sum(axis=0))
@@ -70,7 +89,9 @@ def p_values(found):
 
 def main():
     """Print histograms and p-values."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     arguments.add_argument("--replicates", type=int, default=200)
     arguments.add_argument("--families", nargs="+", default=list(OUTCOMES))
     options = arguments.parse_args()
@@ -78,7 +99,10 @@ def main():
         found = ranks(family, options.replicates)
         for name, column, p in zip(names(family), found.T, p_values(found)):
             bins = np.histogram(column, np.linspace(0, KEPT + 1, BINS + 1))[0]
-            print(f"{family:16s} {name:10s} {' '.join(f'{b:3d}' for b in bins)}   p {p:.3f}", flush=True)
+            print(
+                f"{family:16s} {name:10s} {' '.join(f'{b:3d}' for b in bins)}   p {p:.3f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
-"""Exact samplers agree with importance sampling, done here with numpy and scipy alone, on two logistic posteriors.
+"""Exact samplers agree with importance sampling, done here with numpy and scipy alone, on two
+logistic posteriors.
 
-z is a difference of means or of sds in Monte Carlo standard errors of both.  A sampler has 2 d of them a posterior, 150 in all;
-if they were normal the largest would exceed 5 once in 10,000 runs of this file.  Effective sizes are estimated, and seeds fixed.
+z is a difference of means or of sds in Monte Carlo standard errors of both.  A sampler has 2 d of
+them a posterior, 150 in all; if they were normal the largest would exceed 5 once in 10,000 runs of
+this file.  Effective sizes are estimated, and seeds fixed.
 """
+
 import warnings
 from functools import cache
 
@@ -27,7 +30,12 @@ def heavy():
     rng = np.random.default_rng(3)
     X = standard(np.clip(rng.standard_cauchy((600, 5)), -30, 30))
     theta = np.array([-2.5, 1.0, -1.0, 0.5, 0.0, 0.0])
-    return X, (rng.random(600) < special.expit(X @ theta)).astype(float), stats.t(4), sgmc.student_t(4, 0, 1)
+    return (
+        X,
+        (rng.random(600) < special.expit(X @ theta)).astype(float),
+        stats.t(4),
+        sgmc.student_t(4, 0, 1),
+    )
 
 
 def fair():
@@ -48,7 +56,9 @@ def case(name):
 
 @cache
 def reference(name):
-    """Means and sds (2, d) by importance sampling from a t at the mode, their standard errors, and the largest weight."""
+    """Means and sds (2, d) by importance sampling from a t at the mode, their standard errors,
+    and the largest weight.
+    """
     X, y, law, _ = case(name)
 
     def log_posterior(theta):
@@ -58,17 +68,21 @@ def reference(name):
     mode = optimize.minimize(lambda t: -log_posterior(t), np.zeros(X.shape[1]), method="BFGS").x
     p = special.expit(X @ mode)
     step = 1e-3
-    prior = -(law.logpdf(mode + step) - 2 * law.logpdf(mode) + law.logpdf(mode - step)) / step ** 2
-    root = np.linalg.cholesky(np.linalg.inv((X.T * (p * (1 - p))) @ X + np.diag(np.maximum(prior, 0))))
+    prior = -(law.logpdf(mode + step) - 2 * law.logpdf(mode) + law.logpdf(mode - step)) / step**2
+    root = np.linalg.cholesky(
+        np.linalg.inv((X.T * (p * (1 - p))) @ X + np.diag(np.maximum(prior, 0)))
+    )
     rng = np.random.default_rng(1)
     z = rng.standard_normal((SIZE, len(mode))) / np.sqrt(rng.chisquare(DF, (SIZE, 1)) / DF)
     theta = mode + z @ root.T
-    proposal = -(DF + len(mode)) / 2 * np.log1p((z ** 2).sum(axis=1) / DF)
-    weight = special.softmax(np.concatenate([log_posterior(part) for part in np.split(theta, 40)]) - proposal)
+    proposal = -(DF + len(mode)) / 2 * np.log1p((z**2).sum(axis=1) / DF)
+    weight = special.softmax(
+        np.concatenate([log_posterior(part) for part in np.split(theta, 40)]) - proposal
+    )
     mean = weight @ theta
     squares = (theta - mean) ** 2
     sd = np.sqrt(weight @ squares)
-    errors = np.sqrt(weight ** 2 @ squares), np.sqrt(weight ** 2 @ (squares - sd ** 2) ** 2) / (2 * sd)
+    errors = np.sqrt(weight**2 @ squares), np.sqrt(weight**2 @ (squares - sd**2) ** 2) / (2 * sd)
     return np.array([mean, sd]), np.array(errors), weight.max()
 
 
@@ -78,14 +92,28 @@ def draws(name, sampler, prior=None):
     names = [f"b{j}" for j in range(X.shape[1])]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sgmc.SGMCWarning)
-        return sgmc.Logit(y, X, names=names).fit(sampler=sampler, prior=dict.fromkeys(names, prior or own), draws=DRAWS, seed=7,
-                                                 thin=10 if sampler == "rwm" else 1).draws
+        return (
+            sgmc.Logit(y, X, names=names)
+            .fit(
+                sampler=sampler,
+                prior=dict.fromkeys(names, prior or own),
+                draws=DRAWS,
+                seed=7,
+                thin=10 if sampler == "rwm" else 1,
+            )
+            .draws
+        )
 
 
 def largest_z(kept, name):
     """Largest |z| of the means and of the sds."""
-    (truth, error, _), figures = reference(name), np.array([kept.mean(axis=(0, 1)), kept.std(axis=(0, 1))])
-    return np.abs((figures - truth) / np.hypot(np.array([mcse(kept), mcse(kept, "sd")]), error)).max(axis=1)
+    (truth, error, _), figures = (
+        reference(name),
+        np.array([kept.mean(axis=(0, 1)), kept.std(axis=(0, 1))]),
+    )
+    return np.abs(
+        (figures - truth) / np.hypot(np.array([mcse(kept), mcse(kept, "sd")]), error)
+    ).max(axis=1)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -102,7 +130,9 @@ def test_exact_samplers_agree_with_importance_sampling(name, sampler):
 
 @pytest.mark.parametrize("name", CASES)
 def test_planted_mistakes_are_far_outside(name):
-    """A posterior without its prior moves the means; at temperature 1.3, which widens the draws, the sds."""
+    """A posterior without its prior moves the means; at temperature 1.3,
+    which widens the draws, the sds.
+    """
     assert largest_z(draws(name, "mala", prior="flat"), name)[0] > 2 * FAR
     kept = draws(name, "mala")
     mean = kept.mean(axis=(0, 1))

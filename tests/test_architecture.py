@@ -1,4 +1,7 @@
-"""The house: who imports whom, how large a file is, what an import costs, what is public, and the registry's rule."""
+"""The house: who imports whom, how large a file is, what an import costs, what is public,
+and the registry's rule.
+"""
+
 import ast
 import importlib
 import inspect
@@ -20,11 +23,34 @@ from sgmc.errors import ArgumentError
 PACKAGE = Path(sgmc.__file__).parent
 SOURCES = sorted(p for p in PACKAGE.rglob("*") if p.suffix in (".py", ".pyx", ".pxd"))
 LEAVES = ("models", "gradients", "subsampling", "samplers")
-BASES = ("glm", "bernoulli", "dispersed", "family", "rising", "binet", "known", "ratings", "windows", "hmm",
-         "layers")
+BASES = (
+    "glm",
+    "bernoulli",
+    "dispersed",
+    "family",
+    "rising",
+    "binet",
+    "known",
+    "ratings",
+    "windows",
+    "hmm",
+    "layers",
+)
 SHARED = {"models": {f"sgmc.models.{name}" for name in BASES} | {"sgmc.priors"}}
-HEAVY = {"pandas", "scipy", "statsmodels", "matplotlib", "arviz_stats", "patsy", "tqdm", "pooch", "sklearn", "narwhals", "polars",
-         "pyarrow"}
+HEAVY = {
+    "pandas",
+    "scipy",
+    "statsmodels",
+    "matplotlib",
+    "arviz_stats",
+    "patsy",
+    "tqdm",
+    "pooch",
+    "sklearn",
+    "narwhals",
+    "polars",
+    "pyarrow",
+}
 
 
 def module_name(path):
@@ -45,9 +71,13 @@ def imports(path):
                 found |= {submodule(node.module, a.name) for a in node.names}
         return found
     found = set()
-    text = re.sub(r"\\\n|\(([^)]*)\)", lambda m: (m.group(1) or "").replace("\n", " "), path.read_text())
+    text = re.sub(
+        r"\\\n|\(([^)]*)\)", lambda m: (m.group(1) or "").replace("\n", " "), path.read_text()
+    )
     for module, names in re.findall(r"^\s*from ([\w.]+) c?import (.+)$", text, re.M):
-        found |= {submodule(module, n.split(" as ")[0].strip()) for n in names.split("#")[0].split(",")}
+        found |= {
+            submodule(module, n.split(" as ")[0].strip()) for n in names.split("#")[0].split(",")
+        }
     for names in re.findall(r"^\s*c?import (.+)$", text, re.M):
         found |= {n.split(" as ")[0].strip() for n in names.split("#")[0].split(",")}
     return found
@@ -56,7 +86,9 @@ def imports(path):
 def submodule(module, name):
     """``module.name`` where that is a module of the package, else ``module``."""
     base = PACKAGE.parent.joinpath(*module.split("."), name)
-    is_module = module.split(".")[0] == "sgmc" and (base.is_dir() or any(base.with_suffix(s).exists() for s in (".py", ".pyx", ".pxd")))
+    is_module = module.split(".")[0] == "sgmc" and (
+        base.is_dir() or any(base.with_suffix(s).exists() for s in (".py", ".pyx", ".pxd"))
+    )
     return f"{module}.{name}" if is_module else module
 
 
@@ -69,17 +101,25 @@ def test_the_reading_of_imports_sees_them():
     known = imports(PACKAGE / "samplers" / "mala.pyx")
     assert {"sgmc.core.contract", "sgmc.core.spec", "numpy", "libc.math"} <= known
     assert "sgmc.core.kernels" in imports(PACKAGE / "samplers" / "sgbd.pyx")
-    assert "sgmc.models.regression.bases.glm" in imports(PACKAGE / "models" / "logit.pyx") and "statsmodels.iolib.table" in imports(
-        PACKAGE / "results" / "summary.py")
+    assert "sgmc.models.regression.bases.glm" in imports(PACKAGE / "models" / "logit.pyx")
+    assert "statsmodels.iolib.table" in imports(PACKAGE / "results" / "summary.py")
 
 
-@pytest.mark.parametrize("path", [p for p in SOURCES if p.parent.name == "core"], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "path", [p for p in SOURCES if p.parent.name == "core"], ids=lambda p: p.name
+)
 def test_the_core_imports_numpy_alone(path):
-    allowed = {"numpy", "libc", "cython", "cpython", "sgmc.core", "sgmc.errors"} | set(sys.stdlib_module_names)
+    allowed = {"numpy", "libc", "cython", "cpython", "sgmc.core", "sgmc.errors"} | set(
+        sys.stdlib_module_names
+    )
     assert [name for name in sorted(imports(path)) if not inside(name, allowed)] == []
 
 
-@pytest.mark.parametrize("path", [p for p in SOURCES if p.parent.name in LEAVES], ids=lambda p: f"{p.parent.name}/{p.name}")
+@pytest.mark.parametrize(
+    "path",
+    [p for p in SOURCES if p.parent.name in LEAVES],
+    ids=lambda p: f"{p.parent.name}/{p.name}",
+)
 def test_leaves_import_the_core_and_no_sibling(path):
     room = path.parent.name
     allowed = {"sgmc.core", "sgmc.errors", module_name(path)} | SHARED.get(room, set())
@@ -87,17 +127,57 @@ def test_leaves_import_the_core_and_no_sibling(path):
     assert [name for name in ours if not inside(name, allowed)] == []
 
 
-@pytest.mark.parametrize("room, allowed", [
-    ("diagnostics", {"sgmc.diagnostics", "sgmc.errors"}), ("datasets", {"sgmc.datasets", "sgmc.errors"}),
-    ("formula", {"sgmc.formula", "sgmc.errors"}), ("errors.py", set()), ("priors.py", {"sgmc.errors"}),
-    ("registry.py", {"sgmc.core", "sgmc.errors"}), ("plots", {"sgmc.plots", "sgmc.diagnostics", "sgmc.errors"}),
-    ("results", {"sgmc.results", "sgmc.plots", "sgmc.diagnostics", "sgmc.fit", "sgmc.core", "sgmc.errors", "sgmc.models.regression.model",
-                 "sgmc.formula", "sgmc.subsampling"}),
-    ("tuning", {"sgmc.tuning", "sgmc.results", "sgmc.plots", "sgmc.diagnostics", "sgmc.fit", "sgmc.core", "sgmc.errors",
-                "sgmc.models.regression.model"}),
-    ("fitting", {"sgmc.fit", "sgmc.core", "sgmc.errors", "sgmc.registry", "sgmc.priors", "sgmc.subsampling",
-                 "sgmc.version"}),
-])
+@pytest.mark.parametrize(
+    "room, allowed",
+    [
+        ("diagnostics", {"sgmc.diagnostics", "sgmc.errors"}),
+        ("datasets", {"sgmc.datasets", "sgmc.errors"}),
+        ("formula", {"sgmc.formula", "sgmc.errors"}),
+        ("errors.py", set()),
+        ("priors.py", {"sgmc.errors"}),
+        ("registry.py", {"sgmc.core", "sgmc.errors"}),
+        ("plots", {"sgmc.plots", "sgmc.diagnostics", "sgmc.errors"}),
+        (
+            "results",
+            {
+                "sgmc.results",
+                "sgmc.plots",
+                "sgmc.diagnostics",
+                "sgmc.fit",
+                "sgmc.core",
+                "sgmc.errors",
+                "sgmc.models.regression.model",
+                "sgmc.formula",
+                "sgmc.subsampling",
+            },
+        ),
+        (
+            "tuning",
+            {
+                "sgmc.tuning",
+                "sgmc.results",
+                "sgmc.plots",
+                "sgmc.diagnostics",
+                "sgmc.fit",
+                "sgmc.core",
+                "sgmc.errors",
+                "sgmc.models.regression.model",
+            },
+        ),
+        (
+            "fitting",
+            {
+                "sgmc.fit",
+                "sgmc.core",
+                "sgmc.errors",
+                "sgmc.registry",
+                "sgmc.priors",
+                "sgmc.subsampling",
+                "sgmc.version",
+            },
+        ),
+    ],
+)
 def test_rooms_import_inward(room, allowed):
     for path in SOURCES:
         if room in path.relative_to(PACKAGE).parts[:1]:
@@ -109,11 +189,12 @@ def test_no_circles():
     graph = {}
     for path in SOURCES:
         graph.setdefault(module_name(path), set()).update(
-            n for n in imports(path) if n.startswith("sgmc.") and not lazy(path, n))
+            n for n in imports(path) if n.startswith("sgmc.") and not lazy(path, n)
+        )
     done, walking = set(), []
 
     def visit(name):
-        assert name not in walking, " -> ".join([*walking[walking.index(name):], name])
+        assert name not in walking, " -> ".join([*walking[walking.index(name) :], name])
         if name not in done:
             walking.append(name)
             for other in sorted(graph.get(name, set()) - {name}):
@@ -138,8 +219,13 @@ def lazy(path, name):
     return name not in at_once
 
 
-WRITTEN = [p for p in PACKAGE.rglob("*") if p.suffix in (".py", ".pyx", ".pxd", ".inc", ".h") or
-           p.suffix == ".c" and not p.name.startswith("_")] + [*Path(__file__).parent.rglob("*.py")]
+WRITTEN = [
+    p
+    for p in PACKAGE.rglob("*")
+    if p.suffix in (".py", ".pyx", ".pxd", ".inc", ".h")
+    or p.suffix == ".c"
+    and not p.name.startswith("_")
+] + [*Path(__file__).parent.rglob("*.py")]
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda p: "/".join(p.parts[-3:]))
@@ -150,11 +236,19 @@ def test_files_are_small(path):
 
 def python(code, **how):
     """Run code in a fresh interpreter outside the source tree."""
-    return subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, timeout=60, **how)
+    return subprocess.run(
+        [sys.executable, "-c", code], text=True, capture_output=True, timeout=60, **how
+    )
 
 
-@pytest.mark.parametrize("code", ["import sgmc", "import sgmc; sgmc.normal(0, 1); sgmc.MALA(); sgmc.errors; sgmc.registry",
-                                  "import sgmc; dir(sgmc); sgmc.__all__"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sgmc",
+        "import sgmc; sgmc.normal(0, 1); sgmc.MALA(); sgmc.errors; sgmc.registry",
+        "import sgmc; dir(sgmc); sgmc.__all__",
+    ],
+)
 def test_an_import_loads_nothing_heavy(code):
     done = python(f"{code}\nimport sys; print(*sorted(m for m in sys.modules if '.' not in m))")
     assert done.returncode == 0, done.stderr
@@ -172,10 +266,15 @@ def test_public_names_resolve_and_have_docstrings(name):
 def test_unknown_public_names():
     with pytest.raises(AttributeError, match="module 'sgmc' has no attribute 'logti'"):
         sgmc.logti
-    assert len(set(sgmc.__all__)) == len(sgmc.__all__) and re.fullmatch(r"\d+\.\d+\.\d+\S*", sgmc.__version__)
+    assert len(set(sgmc.__all__)) == len(sgmc.__all__)
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S*", sgmc.__version__)
 
 
-@pytest.mark.parametrize("path", [p for p in SOURCES if p.suffix == ".py"], ids=lambda p: p.relative_to(PACKAGE).as_posix())
+@pytest.mark.parametrize(
+    "path",
+    [p for p in SOURCES if p.suffix == ".py"],
+    ids=lambda p: p.relative_to(PACKAGE).as_posix(),
+)
 def test_public_functions_and_classes_have_docstrings(path):
     tree = ast.parse(path.read_text())
     assert ast.get_docstring(tree) or not tree.body
@@ -189,7 +288,9 @@ def test_rooms_hold_classes_with_a_name_of_their_own(kind):
     room = registry.room(kind)
     assert room
     for name, cls in room.items():
-        assert vars(cls)["name"] == name == name.lower() and name.isidentifier() and cls.room == kind
+        assert vars(cls)["name"] == name == name.lower()
+        assert name.isidentifier()
+        assert cls.room == kind
         assert registry.lookup(kind, name.upper(), kind) is cls
         assert inspect.getdoc(cls)
 
@@ -219,7 +320,12 @@ def test_a_plain_subclass_replaces_nobody(monkeypatch):
 
 def test_a_module_that_imports_a_class_does_not_rename_it(monkeypatch):
     module = importlib.import_module("sgmc.samplers.langevin")
-    monkeypatch.setattr(module, "Copy", type("Copy", (module.SGLD,), {"__doc__": "A plain subclass."}), raising=False)
+    monkeypatch.setattr(
+        module,
+        "Copy",
+        type("Copy", (module.SGLD,), {"__doc__": "A plain subclass."}),
+        raising=False,
+    )
     registry.room.cache_clear()
     try:
         assert registry.room("samplers")["sgld"] is module.SGLD
@@ -236,7 +342,8 @@ def test_specifications_are_small_picklable_values(name):
         again = pickle.loads(pickle.dumps(spec))
         assert again == spec and hash(again) == hash(spec) and repr(again) == repr(spec)
         assert eval(repr(spec), {cls.__name__: cls}) == spec
-    assert cls.describe().startswith(f"{name}: ") and all(p.name in cls.describe() for p in cls.parameters)
+    assert cls.describe().startswith(f"{name}: ")
+    assert all(p.name in cls.describe() for p in cls.parameters)
     assert issubclass(cls, SamplerSpec)
 
 
@@ -253,17 +360,21 @@ def test_a_source_tree_that_is_not_built_says_so(tmp_path):
     assert "During handling" not in done.stderr
 
 
-# ---- the tests themselves -------------------------------------------------------------------------------------------------
+# ---- the tests themselves ------------------------------------------------------------------------
 
 TESTS = Path(__file__).parent
 
 
 def asserts(node, helpers):
-    """Whether a function asserts: a statement, pytest.raises or warns, numpy's assert_..., or a helper that does."""
+    """Whether a function asserts: a statement, pytest.raises or warns, numpy's assert_...,
+    or a helper that does.
+    """
     for part in ast.walk(node):
         if isinstance(part, ast.Assert):
             return True
-        name = getattr(getattr(part, "func", None), "attr", getattr(getattr(part, "func", None), "id", ""))
+        name = getattr(
+            getattr(part, "func", None), "attr", getattr(getattr(part, "func", None), "id", "")
+        )
         if name in ("raises", "warns") or name.startswith("assert_") or name in helpers:
             return True
     return False
@@ -274,16 +385,23 @@ def without_assertion(source):
     functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
     helpers = set()
     for _ in functions:
-        helpers |= {f.name for f in functions if not f.name.startswith("test_") and asserts(f, helpers)}
+        helpers |= {
+            f.name for f in functions if not f.name.startswith("test_") and asserts(f, helpers)
+        }
     return [f.name for f in functions if f.name.startswith("test_") and not asserts(f, helpers)]
 
 
-@pytest.mark.parametrize("path", sorted(TESTS.rglob("test_*.py")), ids=lambda p: p.relative_to(TESTS).as_posix())
+@pytest.mark.parametrize(
+    "path", sorted(TESTS.rglob("test_*.py")), ids=lambda p: p.relative_to(TESTS).as_posix()
+)
 def test_no_test_is_without_an_assertion(path):
     assert without_assertion(path.read_text()) == []
 
 
 def test_a_test_without_an_assertion_is_seen():
-    code = ("def run(): return 1\ndef check(): assert run()\ndef test_a(): run()\ndef test_b(): check()\n"
-            "def test_c():\n    with pytest.raises(E): run()")
+    code = (
+        "def run(): return 1\ndef check(): assert run()\ndef test_a(): run()\ndef test_b(): "
+        "check()\n"
+        "def test_c():\n    with pytest.raises(E): run()"
+    )
     assert without_assertion(code) == ["test_a"]

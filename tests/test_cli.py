@@ -1,4 +1,5 @@
 """The command line, as a process: ``python -m sgmc``."""
+
 import json
 import os
 import re
@@ -16,7 +17,13 @@ from sgmc.registry import room
 
 def run(*arguments, **how):
     """Run the command line to its end."""
-    return subprocess.run([sys.executable, "-m", "sgmc", *arguments], text=True, capture_output=True, timeout=60, **how)
+    return subprocess.run(
+        [sys.executable, "-m", "sgmc", *arguments],
+        text=True,
+        capture_output=True,
+        timeout=60,
+        **how,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +50,35 @@ def test_fit_of_a_file_prints_the_summary(path, table):
 
 
 def test_json(path, table):
-    done = run("fit", "y ~ x1 + `my var`", path, "--seed", "4", "--json", "--sampler", "sgld-cv", "--chains", "2", "--draws", "1500")
+    done = run(
+        "fit",
+        "y ~ x1 + `my var`",
+        path,
+        "--seed",
+        "4",
+        "--json",
+        "--sampler",
+        "sgld-cv",
+        "--chains",
+        "2",
+        "--draws",
+        "1500",
+    )
     found = json.loads(done.stdout)
-    expected = sgmc.logit("y ~ x1 + `my var`", table, seed=4, sampler="sgld-cv", chains=2, draws=1500)
+    expected = sgmc.logit(
+        "y ~ x1 + `my var`", table, seed=4, sampler="sgld-cv", chains=2, draws=1500
+    )
     assert done.returncode == 0
-    pd.testing.assert_frame_equal(pd.DataFrame(found["coefficients"]).T, expected.summary_frame(), check_exact=False, rtol=1e-12)
-    assert found["seed"] == 4 and found["interrupted"] == "" and found["warnings"] == [] and found["tuning"] is None
+    pd.testing.assert_frame_equal(
+        pd.DataFrame(found["coefficients"]).T,
+        expected.summary_frame(),
+        check_exact=False,
+        rtol=1e-12,
+    )
+    assert found["seed"] == 4
+    assert found["interrupted"] == ""
+    assert found["warnings"] == []
+    assert found["tuning"] is None
     assert found["facts"]["Sampler"] == "sgld-cv" and found["facts"]["No. Observations"] == "800"
 
 
@@ -70,33 +100,54 @@ def test_data_sets_by_name():
 def test_samplers_are_listed():
     done = run("samplers")
     assert done.returncode == 0
-    listed = [line.split(":")[0] for line in done.stdout.split("\n") if line and not line.startswith(" ")]
+    listed = [
+        line.split(":")[0] for line in done.stdout.split("\n") if line and not line.startswith(" ")
+    ]
     assert listed == [*sorted(room("samplers")), "gradients", "subsampling"]
     for kind in ("gradients", "subsampling"):
         assert f"{kind}: " + ", ".join(sorted(room(kind))) in done.stdout
     assert "target_accept = 0.574  (0 .. 1)" in done.stdout
 
 
-@pytest.mark.parametrize("arguments, text", [
-    (["y ~ .", "dataset:fiar"], "No data set is called 'fiar'; did you mean 'fair'?"),
-    (["y ~ .", "/nowhere/table.csv"], "/nowhere/table.csv"),
-    (["y ~ .", "table.xlsx"], ".csv, .csv.gz or .parquet"),
-    (["y ~ (x1", "{path}"], "y ~ (x1"),
-    (["y ~ x2", "{path}"], "x2"),
-    (["z ~ x1", "{path}"], "z"),
-    (["y ~ x1", "{path}", "--sampler", "sgdl"], "did you mean 'sgld'?"),
-    (["y ~ x1", "{path}", "--gradient", "tailor"], "gradient='tailor' is not known; did you mean 'taylor'?"),
-    (["y ~ x1", "{path}", "--model", "logti"], "--model 'logti' is not known; known: cauchit, cloglog, gamma, gaussianlog, "),
-    (["y ~ x1", "{path}", "--model", "verb"], "--model 'verb' is not known"),
-    (["y ~ x1", "{path}", "--model", "Logit"], "--model 'Logit' is not known"),
-    (["y ~ x1", "{path}", "--draws", "0"], "draws=0 must be a whole number, at least 1"),
-    (["y ~ x1", "{path}", "--batch-size", "801", "--sampler", "sgld"], "batch_size=801 exceeds the 800 rows"),
-    (["y ~ x1", "{path}", "--step-size", "-1"], "step_size=-1.0"),
-    (["y ~ x1", "{path}", "--tune", "mambo"], "tune='mambo' is not one of 'mamba', 'grid', 'default', 'heuristic'; did you mean 'mamba'?"),
-    (["x1 ~ y", "{path}"], "x1"),
-    (["y ~ x1", "{empty}"], "empty"),
-    (["y ~ x1", "{binary}"], "{binary}"),
-], ids=lambda value: " ".join(value) if isinstance(value, list) else None)
+@pytest.mark.parametrize(
+    "arguments, text",
+    [
+        (["y ~ .", "dataset:fiar"], "No data set is called 'fiar'; did you mean 'fair'?"),
+        (["y ~ .", "/nowhere/table.csv"], "/nowhere/table.csv"),
+        (["y ~ .", "table.xlsx"], ".csv, .csv.gz or .parquet"),
+        (["y ~ (x1", "{path}"], "y ~ (x1"),
+        (["y ~ x2", "{path}"], "x2"),
+        (["z ~ x1", "{path}"], "z"),
+        (["y ~ x1", "{path}", "--sampler", "sgdl"], "did you mean 'sgld'?"),
+        (
+            ["y ~ x1", "{path}", "--gradient", "tailor"],
+            "gradient='tailor' is not known; did you mean 'taylor'?",
+        ),
+        (
+            ["y ~ x1", "{path}", "--model", "logti"],
+            "--model 'logti' is not known; known: cauchit, cloglog, gamma, gaussianlog, ",
+        ),
+        (["y ~ x1", "{path}", "--model", "verb"], "--model 'verb' is not known"),
+        (["y ~ x1", "{path}", "--model", "Logit"], "--model 'Logit' is not known"),
+        (["y ~ x1", "{path}", "--draws", "0"], "draws=0 must be a whole number, at least 1"),
+        (
+            ["y ~ x1", "{path}", "--batch-size", "801", "--sampler", "sgld"],
+            "batch_size=801 exceeds the 800 rows",
+        ),
+        (["y ~ x1", "{path}", "--step-size", "-1"], "step_size=-1.0"),
+        (
+            ["y ~ x1", "{path}", "--tune", "mambo"],
+            (
+                "tune='mambo' is not one of 'mamba', 'grid', 'default', 'heuristic'; did you mean "
+                "'mamba'?"
+            ),
+        ),
+        (["x1 ~ y", "{path}"], "x1"),
+        (["y ~ x1", "{empty}"], "empty"),
+        (["y ~ x1", "{binary}"], "{binary}"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
 def test_errors_are_one_line(arguments, text, table, tmp_path):
     places = {name: str(tmp_path / f"{name}.csv") for name in ("path", "empty", "binary")}
     table.to_csv(places["path"], index=False)
@@ -108,11 +159,17 @@ def test_errors_are_one_line(arguments, text, table, tmp_path):
     assert text.format(**places) in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [[], ["fit"], ["fit", "y ~ x"], ["fti"], ["fit", "y ~ x", "a.csv", "--draws", "many"]], ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["fit"], ["fit", "y ~ x"], ["fti"], ["fit", "y ~ x", "a.csv", "--draws", "many"]],
+    ids=str,
+)
 def test_wrong_usage_is_one_line(arguments):
     done = run(*arguments)
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith("sgmc") and "--help" in done.stderr and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("sgmc")
+    assert "--help" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 TELLING = """
@@ -132,16 +189,40 @@ sys.exit(cli.main(sys.argv[1:]))
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
 def test_ctrl_c_prints_what_there_is(as_json, tmp_path):
     rng = np.random.default_rng(0)
-    df = pd.DataFrame(rng.normal(size=(20_000, 8))).add_prefix("x").assign(y=rng.integers(0, 2, 20_000))
+    df = (
+        pd.DataFrame(rng.normal(size=(20_000, 8)))
+        .add_prefix("x")
+        .assign(y=rng.integers(0, 2, 20_000))
+    )
     df.to_csv(tmp_path / "big.csv", index=False)
-    # 2 million draws of 9 coefficients in 4 chains are 0.5 GB, and take 20,000 rows x 2e6 steps x 4: hours
-    process = subprocess.Popen([sys.executable, "-c", TELLING, "fit", "y ~ .", str(tmp_path / "big.csv"), "--sampler", "mala", "--draws",
-                                "2000000", "--seed", "1", *["--json"] * as_json], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # 2 million draws of 9 coefficients in 4 chains are 0.5 GB, and take 20,000 rows x 2e6 steps
+    # x 4: hours
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            TELLING,
+            "fit",
+            "y ~ .",
+            str(tmp_path / "big.csv"),
+            "--sampler",
+            "mala",
+            "--draws",
+            "2000000",
+            "--seed",
+            "1",
+            *["--json"] * as_json,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     try:
-        assert process.stderr.readline() == "ready\n"         # some draws are there, however busy the machine is
+        # some draws are there, however busy the machine is
+        assert process.stderr.readline() == "ready\n"
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)            # of hours
+        out, err = process.communicate(timeout=120)  # of hours
     finally:
         process.kill()
     assert process.returncode == 130 and err == ""
@@ -154,42 +235,78 @@ def test_ctrl_c_prints_what_there_is(as_json, tmp_path):
 
 
 def test_a_robust_fit_has_both_sds():
-    done = run("fit", "affairs > 0 ~ .", "dataset:fair", "--seed", "4", "--json", "--cov-type", "robust")
+    done = run(
+        "fit", "affairs > 0 ~ .", "dataset:fair", "--seed", "4", "--json", "--cov-type", "robust"
+    )
     found = json.loads(done.stdout)
     assert found["facts"]["Covariance"] == "robust (sandwich)"
     assert all(row["sd"] > 0 and row["sd_nonrobust"] > 0 for row in found["coefficients"].values())
-    assert "cov_type='HC3' must be" in run("fit", "affairs > 0 ~ .", "dataset:fair", "--cov-type", "HC3").stderr
+    assert (
+        "cov_type='HC3' must be"
+        in run("fit", "affairs > 0 ~ .", "dataset:fair", "--cov-type", "HC3").stderr
+    )
 
 
-@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")             # the chosen step is long, and the fit short
+# the chosen step is long, and the fit short
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_a_fit_that_tunes_says_what_was_chosen(table, tmp_path):
     """The summary of the verb, and below it the race's line; in JSON the arm."""
     path = str(tmp_path / "table.csv")
     table.to_csv(path, index=False)
-    fit = ("fit", "y ~ x1", path, "--seed", "4", "--sampler", "sgld", "--draws", "300", "--tune", "mamba")
+    fit = (
+        "fit",
+        "y ~ x1",
+        path,
+        "--seed",
+        "4",
+        "--sampler",
+        "sgld",
+        "--draws",
+        "300",
+        "--tune",
+        "mamba",
+    )
     printed, found = run(*fit), json.loads(run(*fit, "--json").stdout)
     expected = sgmc.logit("y ~ x1", table, seed=4, sampler="sgld", draws=300, tune="mamba")
     assert printed.returncode == 0 and printed.stderr == "" and "(tuned)" in printed.stdout
-    assert " ".join(printed.stdout.split()).endswith(f"Tuning: {expected.tuning}") and max(map(len, printed.stdout.split("\n"))) <= 78
+    assert " ".join(printed.stdout.split()).endswith(f"Tuning: {expected.tuning}")
+    assert max(map(len, printed.stdout.split("\n"))) <= 78
     chosen, best = found["tuning"], expected.tuning.best
     assert (chosen["step_size"], chosen["batch_size"]) == (best["step_size"], best["batch_size"])
-    assert chosen["method"] == "mamba" and chosen["arms"] == len(expected.tuning.arms) and chosen["arm"] == expected.tuning.winner
-    pd.testing.assert_frame_equal(pd.DataFrame(found["coefficients"]).T, expected.summary_frame(), check_exact=False, rtol=1e-12)
+    assert chosen["method"] == "mamba"
+    assert chosen["arms"] == len(expected.tuning.arms)
+    assert chosen["arm"] == expected.tuning.winner
+    pd.testing.assert_frame_equal(
+        pd.DataFrame(found["coefficients"]).T,
+        expected.summary_frame(),
+        check_exact=False,
+        rtol=1e-12,
+    )
 
 
 def test_a_checkpoint_goes_on(tmp_path):
     fit = ("fit", "affairs > 0 ~ .", "dataset:fair", "--seed", "4", "--json", "--draws")
     run(*fit, "40", "--checkpoint", str(tmp_path / "run"))
     assert (tmp_path / "run").read_bytes().startswith(b"sgmc checkpoint")
-    resumed, whole = (run(*fit, "90", *more) for more in (("--checkpoint", str(tmp_path / "run")), ()))
+    resumed, whole = (
+        run(*fit, "90", *more) for more in (("--checkpoint", str(tmp_path / "run")), ())
+    )
     assert json.loads(resumed.stdout)["coefficients"] == json.loads(whole.stdout)["coefficients"]
 
 
 def test_ctrl_c_before_the_first_draw(tmp_path):
-    process = subprocess.Popen([sys.executable, "-c", "import sys, time, sgmc.api.cli as cli\n"
-                                "def slow(*a): print('ready', flush=True); time.sleep(600)\n"
-                                "cli.read = slow\nsys.exit(cli.main(['fit', 'y ~ x', 'a.csv']))"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys, time, sgmc.api.cli as cli\n"
+            "def slow(*a): print('ready', flush=True); time.sleep(600)\n"
+            "cli.read = slow\nsys.exit(cli.main(['fit', 'y ~ x', 'a.csv']))",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     try:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
@@ -201,5 +318,11 @@ def test_ctrl_c_before_the_first_draw(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes of a POSIX shell")
 def test_a_closed_pipe_is_quiet():
-    done = subprocess.run(f"{sys.executable} -m sgmc samplers | head -1", shell=True, text=True, capture_output=True, timeout=60)
+    done = subprocess.run(
+        f"{sys.executable} -m sgmc samplers | head -1",
+        shell=True,
+        text=True,
+        capture_output=True,
+        timeout=60,
+    )
     assert done.stdout.count("\n") == 1 and "Traceback" not in done.stderr

@@ -1,4 +1,5 @@
 """Data sets: the right content or a clear refusal."""
+
 import gzip
 import io
 import os
@@ -17,29 +18,68 @@ from sgmc.datasets import checksum, load, names, readers
 from sgmc.datasets.catalogue import CATALOGUE, Bundled
 from sgmc.errors import ArgumentError, DataError
 
-SEPSIS_COLUMNS = ["age_years", "sex_0male_1female", "episode_number", "hospital_outcome_1alive_0dead"]
+SEPSIS_COLUMNS = [
+    "age_years",
+    "sex_0male_1female",
+    "episode_number",
+    "hospital_outcome_1alive_0dead",
+]
 PUBLISHED = {  # rows, columns, and a count that is known from the literature
-    "a9a": (32_561, 124, lambda frame: frame["y"].sum() == 7_841 and frame.to_numpy().sum() == 451_592 + 7_841),
+    "a9a": (
+        32_561,
+        124,
+        lambda frame: frame["y"].sum() == 7_841 and frame.to_numpy().sum() == 451_592 + 7_841,
+    ),
     "adult": (32_561, 15, lambda frame: (frame["income"] == ">50K").sum() == 7_841),
-    "ap": (302_031, 3, lambda frame: frame["count"].sum() == 435_838 and frame["document"].nunique() == 2246),
+    "ap": (
+        302_031,
+        3,
+        lambda frame: frame["count"].sum() == 435_838 and frame["document"].nunique() == 2246,
+    ),
     "ap-words": (10_473, 1, lambda frame: frame["word"].is_unique and frame["word"][1] == "new"),
-    "arrhythmia": (452, 280, lambda frame: frame.isna().sum().sum() == 408 and (frame["diagnosis"] == 1).sum() == 245),
+    "arrhythmia": (
+        452,
+        280,
+        lambda frame: frame.isna().sum().sum() == 408 and (frame["diagnosis"] == 1).sum() == 245,
+    ),
     "default": (10_000, 4, lambda frame: (frame["default"] == "Yes").sum() == 333),
     "diamonds": (53_940, 10, lambda frame: frame["price"].max() == 18_823),
-    "flights": (336_776, 16, lambda frame: list(frame.count()[["arr_delay", "tailnum"]]) == [327_346, 334_264]),
-    "meg": (17_730, 10, lambda frame: (round(frame.min().min()), round(frame.max().max())) == (-1322, 1421)),
-    "mnist": (60_000, 785, lambda frame: list(frame["label"].value_counts().sort_index()[:3]) == [5_923, 6_742, 5_958]),
+    "flights": (
+        336_776,
+        16,
+        lambda frame: list(frame.count()[["arr_delay", "tailnum"]]) == [327_346, 334_264],
+    ),
+    "meg": (
+        17_730,
+        10,
+        lambda frame: (round(frame.min().min()), round(frame.max().max())) == (-1322, 1421),
+    ),
+    "mnist": (
+        60_000,
+        785,
+        lambda frame: list(frame["label"].value_counts().sort_index()[:3]) == [5_923, 6_742, 5_958],
+    ),
     "mnist-test": (10_000, 785, lambda frame: (frame["label"] == 1).sum() == 1_135),
     "movielens-100k": (100_000, 4, lambda frame: round(frame["rating"].mean(), 5) == 3.52986),
     "movielens-100k-u1-test": (20_000, 4, lambda frame: frame["user"].max() == 462),
-    "movielens-100k-u1-train": (80_000, 4, lambda frame: (frame["user"].nunique(), frame["item"].nunique()) == (943, 1_650)),
-    "sepsis": (110_204, 4, lambda frame: frame[SEPSIS_COLUMNS[-1]].sum() == 102_099 and list(frame) == SEPSIS_COLUMNS),
+    "movielens-100k-u1-train": (
+        80_000,
+        4,
+        lambda frame: (frame["user"].nunique(), frame["item"].nunique()) == (943, 1_650),
+    ),
+    "sepsis": (
+        110_204,
+        4,
+        lambda frame: frame[SEPSIS_COLUMNS[-1]].sum() == 102_099 and list(frame) == SEPSIS_COLUMNS,
+    ),
 }
 
 
 @pytest.fixture
 def default_copy(tmp_path, monkeypatch):
-    """A folder of data with a small stand-in for the data set 'default', whose checksum is in the catalogue."""
+    """A folder of data with a small stand-in for the data set 'default',
+    whose checksum is in the catalogue.
+    """
     folder = tmp_path / "data"
     file = folder / (CATALOGUE["default"].file + ".gz")
     file.parent.mkdir(parents=True)
@@ -53,7 +93,9 @@ def default_copy(tmp_path, monkeypatch):
 
 @pytest.fixture
 def retrieve(monkeypatch, tmp_path):
-    """Stand-in for the network: `pooch.retrieve` returns a file with these bytes, or raises this error."""
+    """Stand-in for the network: `pooch.retrieve` returns a file with these bytes,
+    or raises this error.
+    """
 
     def set_answer(answer):
         def stub(url, known_hash, fname, path):
@@ -77,8 +119,13 @@ def test_fair_is_always_there():
 
 
 def test_fair_does_not_import_all_of_statsmodels():
-    code = "import sys, sgmc.datasets; print(len(sgmc.datasets.load('fair')), 'statsmodels.api' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split() == ["6366", "False"]
+    code = (
+        "import sys, sgmc.datasets; print(len(sgmc.datasets.load('fair')), 'statsmodels.api' in "
+        "sys.modules)"
+    )
+    assert subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.split() == ["6366", "False"]
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -107,21 +154,31 @@ def test_row_names_are_left_out_and_plain_copies_read(default_copy):
 
 
 def test_changed_copy_is_refused(default_copy):
-    default_copy.write_bytes(gzip.compress(gzip.decompress(default_copy.read_bytes()).replace(b"729.5", b"729.6")))
-    with pytest.raises(DataError, match=r"ISLR_Default\.csv\.gz does not hold the data set 'default'.*checksum"):
+    default_copy.write_bytes(
+        gzip.compress(gzip.decompress(default_copy.read_bytes()).replace(b"729.5", b"729.6"))
+    )
+    with pytest.raises(
+        DataError, match=r"ISLR_Default\.csv\.gz does not hold the data set 'default'.*checksum"
+    ):
         load("default")
 
 
-@pytest.mark.parametrize("damage", [lambda content: content[:-9], lambda content: content[:20], lambda content: b""])
+@pytest.mark.parametrize(
+    "damage", [lambda content: content[:-9], lambda content: content[:20], lambda content: b""]
+)
 def test_damaged_copy_is_refused(default_copy, damage):
     default_copy.write_bytes(damage(default_copy.read_bytes()))
-    with pytest.raises(DataError, match="cannot be read as the data set 'default'.*Remove or replace it"):
+    with pytest.raises(
+        DataError, match="cannot be read as the data set 'default'.*Remove or replace it"
+    ):
         load("default")
 
 
 def test_changed_statsmodels_is_refused(monkeypatch):
     monkeypatch.setitem(CATALOGUE, "fair", Bundled(module="fair", sha256="0" * 64))
-    with pytest.raises(DataError, match="The installed statsmodels does not hold the data set 'fair'"):
+    with pytest.raises(
+        DataError, match="The installed statsmodels does not hold the data set 'fair'"
+    ):
         load("fair")
 
 
@@ -144,7 +201,10 @@ def test_offline_says_what_to_do(retrieve):
 
 def test_nothing_is_downloaded_where_it_may_not(retrieve):
     retrieve(AssertionError("downloaded"))
-    with pytest.raises(DataError, match="'a9a' is not on this machine: let it be downloaded, or get it from http.*SGMC_DATA"):
+    with pytest.raises(
+        DataError,
+        match="'a9a' is not on this machine: let it be downloaded, or get it from http.*SGMC_DATA",
+    ):
         load("a9a", download=False)
     assert len(load("fair", download=False)) == 6366
 

@@ -1,4 +1,7 @@
-"""The same seed gives the same bits: for any threads, order, cutting, company, process, hash seed and threads of BLAS."""
+"""The same seed gives the same bits: for any threads, order, cutting, company, process, hash seed
+and threads of BLAS.
+"""
+
 import hashlib
 import os
 import subprocess
@@ -18,8 +21,14 @@ from sgmc.fit.run import chains as running
 from sgmc.fit.sampling import build_chain, fit
 from sgmc.fit.noise import share_design_effect
 
-SAMPLERS = {"auto": dict(), "lmsgld": dict(sampler="lmsgld"), "csgbd": dict(sampler="csgbd"), "mala": dict(sampler="mala"),
-            "simple": dict(sampler="sgld-simple", subsample="uniform", thin=5, warmup=100), "laplace": dict(sampler="laplace")}
+SAMPLERS = {
+    "auto": dict(),
+    "lmsgld": dict(sampler="lmsgld"),
+    "csgbd": dict(sampler="csgbd"),
+    "mala": dict(sampler="mala"),
+    "simple": dict(sampler="sgld-simple", subsample="uniform", thin=5, warmup=100),
+    "laplace": dict(sampler="laplace"),
+}
 every_sampler = pytest.mark.parametrize("sampler", SAMPLERS)
 
 
@@ -34,8 +43,11 @@ def drawn(sampler, df=None, **how):
     """Draws (chain, draw, d) of a short fit."""
     how = dict(seed=5, draws=300) | how
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SGMCWarning)                  # of few draws, and of the noise of simple gradients
-        return np.asarray(sgmc.logit("y ~ a + b", frame() if df is None else df, **SAMPLERS[sampler], **how).draws)
+        # of few draws, and of the noise of simple gradients
+        warnings.simplefilter("ignore", SGMCWarning)
+        return np.asarray(
+            sgmc.logit("y ~ a + b", frame() if df is None else df, **SAMPLERS[sampler], **how).draws
+        )
 
 
 def digest(draws):
@@ -59,7 +71,9 @@ def test_threads_do_not_matter(sampler):
 def test_a_chain_does_not_depend_on_how_many_there_are(sampler):
     four = drawn(sampler)
     for chains in (1, 2):
-        np.testing.assert_array_equal(drawn(sampler, chains=chains, draws=500)[:, :300], four[:chains])
+        np.testing.assert_array_equal(
+            drawn(sampler, chains=chains, draws=500)[:, :300], four[:chains]
+        )
     assert len({chain.tobytes() for chain in four}) == 4
 
 
@@ -76,11 +90,12 @@ def test_other_fits_in_between_do_not_matter():
     first = model.fit(seed=1)
     other.fit(seed=1, sampler="mala")
     model.fit(seed=2, sampler="mala", precondition="diag")
-    np.random.seed(2)                                                 # numpy's own state is not used
+    np.random.seed(2)  # numpy's own state is not used
     np.testing.assert_array_equal(model.fit(seed=1).draws, first.draws)
 
 
-# ---- chains by themselves -------------------------------------------------------------------------------------------------
+# ---- chains by themselves ------------------------------------------------------------------------
+
 
 def parts(sampler, monkeypatch):
     """Problem, plan and settings of a fit, caught on their way."""
@@ -98,7 +113,10 @@ def parts(sampler, monkeypatch):
 
 def to_the_end(chain, plan, draws, length):
     """Run a chain in pieces of that length, with a pause for others after each."""
-    for last, warming in ((plan.warmup, plan.step_origin != "given"), (plan.warmup + plan.thin * draws, False)):
+    for last, warming in (
+        (plan.warmup, plan.step_origin != "given"),
+        (plan.warmup + plan.thin * draws, False),
+    ):
         chain.sampler.warming = warming
         while chain.steps < last:
             chain.run(min(length, last - chain.steps), last > plan.warmup)
@@ -107,7 +125,9 @@ def to_the_end(chain, plan, draws, length):
 
 @every_sampler
 def test_chains_built_alone_and_run_in_turns_are_those_of_the_fit(sampler, monkeypatch):
-    """Chain k from k alone, the last first; then two chains a few steps each in turn, in pieces of different lengths."""
+    """Chain k from k alone, the last first; then two chains a few steps each in turn,
+    in pieces of different lengths.
+    """
     x, how = parts(sampler, monkeypatch)
     plan = how["plan"]
     for order in ([3], [2, 0]):
@@ -120,7 +140,7 @@ def test_chains_built_alone_and_run_in_turns_are_those_of_the_fit(sampler, monke
             assert np.array_equal(np.asarray(chain.recorder.draws), x[k])
 
 
-# ---- processes ------------------------------------------------------------------------------------------------------------
+# ---- processes -----------------------------------------------------------------------------------
 
 CODE = """
 import hashlib, sys, warnings
@@ -136,32 +156,60 @@ print(hashlib.sha256(sgmc.logit("y ~ b + a", df, seed=5, prior=prior).draws.toby
 
 
 def test_processes_hash_seeds_and_threads_of_blas_do_not_matter(tmp_path):
-    """Three fresh processes at once against each other and against this one, which has made other fits before."""
+    """Three fresh processes at once against each other and against this one,
+    which has made other fits before.
+    """
     path = tmp_path / "frame.pickle"
     frame().to_pickle(path)
     settings = [("0", "1"), ("1", "2"), ("4242", "1")]
-    running = [subprocess.Popen([sys.executable, "-c", CODE, path], text=True, stdout=subprocess.PIPE,
-                                env={**os.environ, "PYTHONHASHSEED": hash_seed, "OPENBLAS_NUM_THREADS": threads,
-                                     "OMP_NUM_THREADS": threads}) for hash_seed, threads in settings]
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", CODE, path],
+            text=True,
+            stdout=subprocess.PIPE,
+            env={
+                **os.environ,
+                "PYTHONHASHSEED": hash_seed,
+                "OPENBLAS_NUM_THREADS": threads,
+                "OMP_NUM_THREADS": threads,
+            },
+        )
+        for hash_seed, threads in settings
+    ]
     found = [child.communicate(timeout=120)[0].split() for child in running]
     assert [child.returncode for child in running] == [0, 0, 0] and found[0] == found[1] == found[2]
     assert found[0][:-1] == [usual(sampler) for sampler in SAMPLERS] and len(found[0][-1]) == 64
 
 
-@pytest.mark.parametrize("precondition, sparse_table", [("dense", False), ("diag", False), (None, False), ("dense", True)])
+@pytest.mark.parametrize(
+    "precondition, sparse_table",
+    [("dense", False), ("diag", False), (None, False), ("dense", True)],
+)
 def test_threads_of_blas_do_not_matter(precondition, sparse_table):
-    rng = np.random.default_rng(0)                                    # OpenBLAS takes a second thread from about 200 columns
+    rng = np.random.default_rng(0)  # OpenBLAS takes a second thread from about 200 columns
     X, y = rng.normal(size=(1500, 250)), rng.integers(0, 2, 1500)
     model, found = sgmc.Logit(y, sparse.csr_array(X) if sparse_table else X), set()
     for threads in (1, 2):
         with threadpool_limits(threads, "blas"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", SGMCWarning)              # of few draws
-            found.add(digest(model.fit(seed=1, prior=sgmc.normal(0, 0.3), sampler="sgld", precondition=precondition, draws=20,
-                                       thin=1, warmup=0).draws))
+            warnings.simplefilter("ignore", SGMCWarning)  # of few draws
+            found.add(
+                digest(
+                    model.fit(
+                        seed=1,
+                        prior=sgmc.normal(0, 0.3),
+                        sampler="sgld",
+                        precondition=precondition,
+                        draws=20,
+                        thin=1,
+                        warmup=0,
+                    ).draws
+                )
+            )
     assert len(found) == 1
 
 
-# ---- seeds ----------------------------------------------------------------------------------------------------------------
+# ---- seeds ---------------------------------------------------------------------------------------
+
 
 def test_a_seed_not_given_is_recorded_and_reproduces():
     first, second = (sgmc.logit("y ~ a", frame()) for _ in range(2))

@@ -1,4 +1,7 @@
-"""Diagnostics of plain arrays: Stein discrepancy, effective sizes, R-hat, Monte Carlo errors, weighted moments."""
+"""Diagnostics of plain arrays: Stein discrepancy, effective sizes, R-hat, Monte Carlo errors,
+weighted moments.
+"""
+
 import subprocess
 import sys
 
@@ -29,7 +32,9 @@ def naive_ksd(x, s, w, form, kernel, statistic, c, beta):
         dxdy = (1 / c**2 - delta**2 / c**4) * k
     else:
         dx = 2 * beta * delta * (c**2 + r2) ** (beta - 1)
-        dxdy = -2 * beta * (c**2 + r2) ** (beta - 1) - 4 * beta * (beta - 1) * delta**2 * (c**2 + r2) ** (beta - 2)
+        dxdy = -2 * beta * (c**2 + r2) ** (beta - 1) - 4 * beta * (beta - 1) * delta**2 * (
+            c**2 + r2
+        ) ** (beta - 2)
     k0 = s[:, None] * s[None] * k - s[:, None] * dx + s[None] * dx + dxdy  # d/dy = -d/dx
     pair_weights = np.outer(w, w)
     if statistic == "u":
@@ -47,7 +52,9 @@ def squared(value):
 
 @pytest.fixture
 def sample():
-    """Points off their target, more than one tile of 128, with unequal weights of which some are zero."""
+    """Points off their target, more than one tile of 128,
+    with unequal weights of which some are zero.
+    """
     rng = np.random.default_rng(1)
     x = rng.normal(0.2, 1.2, (300, 3))
     w = rng.gamma(1.0, size=300)
@@ -83,11 +90,14 @@ def test_ksd_with_scale_does_not_depend_on_units(sample, form):
     units = np.array([1e-6, 1.0, 1e5])
     scale = x.std(axis=0)
     value = ksd(x, s, form=form, scale=scale)
-    assert ksd(x * units, s / units, form=form, scale=scale * units) == pytest.approx(value, rel=1e-12)
+    assert ksd(x * units, s / units, form=form, scale=scale * units) == pytest.approx(
+        value, rel=1e-12
+    )
     cholesky = np.linalg.cholesky(np.cov(x.T))
     mixed = np.array([[1.0, 20, 0], [0, 3, 0], [5, 0, 0.1]])
     moved = ksd(x @ mixed.T, s @ np.linalg.inv(mixed), scale=mixed @ cholesky)
-    assert moved == pytest.approx(ksd(x, s, scale=cholesky), rel=1e-10)  # condition number of `mixed` about 4,000
+    # condition number of `mixed` about 4,000
+    assert moved == pytest.approx(ksd(x, s, scale=cholesky), rel=1e-10)
     assert ksd(x * units, s / units) != pytest.approx(ksd(x, s), rel=0.1)
 
 
@@ -108,7 +118,10 @@ def test_stein_kernel_from_finite_differences(kernel, c, beta):
         e = step * np.eye(d)
         dx = [(k(x + ej, y) - k(x - ej, y)) / (2 * step) for ej in e]
         dy = [(k(x, y + ej) - k(x, y - ej)) / (2 * step) for ej in e]
-        trace = sum(k(x + ej, y + ej) - k(x + ej, y - ej) - k(x - ej, y + ej) + k(x - ej, y - ej) for ej in e)
+        trace = sum(
+            k(x + ej, y + ej) - k(x + ej, y - ej) - k(x - ej, y + ej) + k(x - ej, y - ej)
+            for ej in e
+        )
         return sx @ sy * k(x, y) + sx @ dy + sy @ dx + trace / (4 * step**2)
 
     options = dict(kernel=kernel, c=c, beta=beta)
@@ -120,15 +133,21 @@ def test_stein_kernel_from_finite_differences(kernel, c, beta):
 
 @pytest.mark.parametrize("kernel, c, beta", KERNELS)
 def test_u_statistic_has_mean_zero_under_the_target(kernel, c, beta):
-    """|z| < 4 over 300 replicates (false alarm 6e-5 a kernel); scores of the wrong sign are off by far more."""
+    """|z| < 4 over 300 replicates (false alarm 6e-5 a kernel);
+    scores of the wrong sign are off by far more.
+    """
     rng = np.random.default_rng(3)
     covariance = np.array([[1.0, 0.6], [0.6, 2.0]])
     draws = rng.multivariate_normal([0.5, -1.0], covariance, size=(300, 100))
     scores = -(draws - [0.5, -1.0]) @ np.linalg.inv(covariance)
 
     def z_score(sign):
-        sums = np.array([squared(ksd(x, sign * s, statistic="u", kernel=kernel, c=c, beta=beta))
-                         for x, s in zip(draws, scores)])
+        sums = np.array(
+            [
+                squared(ksd(x, sign * s, statistic="u", kernel=kernel, c=c, beta=beta))
+                for x, s in zip(draws, scores)
+            ]
+        )
         return sums.mean() / (sums.std(ddof=1) / np.sqrt(len(sums)))
 
     assert abs(z_score(1)) < 4
@@ -138,7 +157,9 @@ def test_u_statistic_has_mean_zero_under_the_target(kernel, c, beta):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("shift, inflation", [(0.3, 1.0), (0.0, 1.3), (0.0, 0.75)])
 def test_ksd_sees_wrong_means_and_spreads(form, shift, inflation):
-    """Larger than all of 99 exact samples of 500 (a test of size 1 %), for each of 5 wrong samples."""
+    """Larger than all of 99 exact samples of 500 (a test of size 1 %),
+    for each of 5 wrong samples.
+    """
     rng = np.random.default_rng(4)
     exact = rng.normal(size=(99, 500, 3))
     wrong = shift + inflation * rng.normal(size=(5, 500, 3))
@@ -163,33 +184,37 @@ def test_ksd_takes_what_numpy_takes(sample):
     assert ksd(x.tolist(), s) == value
     assert ksd(x[:, 0], s[:, 0]) == ksd(x[:, :1], s[:, :1])
     assert ksd(np.arange(5), -np.arange(5)) == ksd(np.arange(5.0), -np.arange(5.0))
-    assert ksd(x + 1e6, s) == pytest.approx(value, rel=1e-8)  # differences of draws, digits lost in x + 1e6 only
+    # differences of draws, digits lost in x + 1e6 only
+    assert ksd(x + 1e6, s) == pytest.approx(value, rel=1e-8)
 
 
-@pytest.mark.parametrize("change, error, message", [
-    (dict(draws=np.full((9, 2), np.nan)), DataError, "draws has 9 rows .* row 0"),
-    (dict(scores=np.full((9, 2), np.inf)), DataError, "scores"),
-    (dict(draws=np.ones((9, 2), complex)), DataError, "draws .* complex"),
-    (dict(draws=[["a", "b"]] * 9), DataError, "draws"),
-    (dict(draws=np.empty((0, 2))), DataError, "draws is empty"),
-    (dict(draws=np.ones((9, 2, 1))), ArgumentError, "draws must be"),
-    (dict(scores=np.ones((9, 3))), ArgumentError, "scores must have the shape of draws"),
-    (dict(scores=np.ones((8, 2))), ArgumentError, "scores"),
-    (dict(weights=np.ones(8)), ArgumentError, "weights must be"),
-    (dict(weights=-np.ones(9)), ArgumentError, "weights"),
-    (dict(weights=np.zeros(9)), ArgumentError, "weights"),
-    (dict(weights=np.full(9, np.nan)), ArgumentError, "weights"),
-    (dict(form="sum"), ArgumentError, "form"),
-    (dict(kernel="matern"), ArgumentError, "kernel"),
-    (dict(statistic="w"), ArgumentError, "statistic"),
-    (dict(statistic="u", weights=[1] + [0] * 8), ArgumentError, "two draws"),
-    (dict(c=0), ArgumentError, "c must be"),
-    (dict(beta=0.5), ArgumentError, "beta"),
-    (dict(scale=np.ones(3)), ArgumentError, "scale must be"),
-    (dict(scale=[1, 0]), ArgumentError, "scale"),
-    (dict(scale=[1, np.nan]), ArgumentError, "scale"),
-    (dict(scale=np.ones((2, 2))), ArgumentError, "scale is a singular"),
-])
+@pytest.mark.parametrize(
+    "change, error, message",
+    [
+        (dict(draws=np.full((9, 2), np.nan)), DataError, "draws has 9 rows .* row 0"),
+        (dict(scores=np.full((9, 2), np.inf)), DataError, "scores"),
+        (dict(draws=np.ones((9, 2), complex)), DataError, "draws .* complex"),
+        (dict(draws=[["a", "b"]] * 9), DataError, "draws"),
+        (dict(draws=np.empty((0, 2))), DataError, "draws is empty"),
+        (dict(draws=np.ones((9, 2, 1))), ArgumentError, "draws must be"),
+        (dict(scores=np.ones((9, 3))), ArgumentError, "scores must have the shape of draws"),
+        (dict(scores=np.ones((8, 2))), ArgumentError, "scores"),
+        (dict(weights=np.ones(8)), ArgumentError, "weights must be"),
+        (dict(weights=-np.ones(9)), ArgumentError, "weights"),
+        (dict(weights=np.zeros(9)), ArgumentError, "weights"),
+        (dict(weights=np.full(9, np.nan)), ArgumentError, "weights"),
+        (dict(form="sum"), ArgumentError, "form"),
+        (dict(kernel="matern"), ArgumentError, "kernel"),
+        (dict(statistic="w"), ArgumentError, "statistic"),
+        (dict(statistic="u", weights=[1] + [0] * 8), ArgumentError, "two draws"),
+        (dict(c=0), ArgumentError, "c must be"),
+        (dict(beta=0.5), ArgumentError, "beta"),
+        (dict(scale=np.ones(3)), ArgumentError, "scale must be"),
+        (dict(scale=[1, 0]), ArgumentError, "scale"),
+        (dict(scale=[1, np.nan]), ArgumentError, "scale"),
+        (dict(scale=np.ones((2, 2))), ArgumentError, "scale is a singular"),
+    ],
+)
 def test_ksd_names_what_is_wrong(change, error, message):
     good = dict(draws=np.ones((9, 2)), scores=np.ones((9, 2)))
     with pytest.raises(error, match=message):
@@ -207,27 +232,36 @@ def arviz(statistic, draws, **options):
 
 def test_convergence_is_arviz_stats(chains):
     for method in ("bulk", "mean", "sd"):
-        np.testing.assert_array_equal(ess(chains, method=method), arviz("ess", chains, method=method))
-    np.testing.assert_array_equal(ess(chains, method="tail"), arviz("ess", chains, method="tail", prob=(0.05, 0.95)))
+        np.testing.assert_array_equal(
+            ess(chains, method=method), arviz("ess", chains, method=method)
+        )
+    np.testing.assert_array_equal(
+        ess(chains, method="tail"), arviz("ess", chains, method="tail", prob=(0.05, 0.95))
+    )
     np.testing.assert_array_equal(rhat(chains), arviz("rhat", chains))
     np.testing.assert_allclose(mcse(chains), arviz("mcse", chains), rtol=1e-12)
     squares = (chains - chains.mean(axis=(0, 1))) ** 2
     relative = np.sqrt((squares**2).mean(axis=(0, 1)) / squares.mean(axis=(0, 1)) ** 2 - 1)
-    expected = chains.std(axis=(0, 1)) * relative / (2 * np.sqrt(arviz("ess", squares, method="mean")))
+    expected = (
+        chains.std(axis=(0, 1)) * relative / (2 * np.sqrt(arviz("ess", squares, method="mean")))
+    )
     np.testing.assert_allclose(mcse(chains, "sd"), expected, rtol=1e-10)  # arviz-stats >= 1
 
 
 def test_convergence_does_not_depend_on_units(chains):
     """arviz-stats itself calls a range below 1e-15 constant."""
     for method in ("bulk", "tail", "mean", "sd"):
-        np.testing.assert_allclose(ess(chains * 1e-12, method=method), ess(chains, method=method), rtol=1e-8)
+        np.testing.assert_allclose(
+            ess(chains * 1e-12, method=method), ess(chains, method=method), rtol=1e-8
+        )
     np.testing.assert_allclose(mcse(chains * 1e-12, "sd"), 1e-12 * mcse(chains, "sd"), rtol=1e-8)
 
 
 def test_ess_and_mcse_of_an_autoregression():
     """AR(1) of coefficient 0.9: autocorrelation time (1 + 0.9) / (1 - 0.9) = 19.
 
-    80,000 draws are 4,200 effective ones; windowed estimates of the time then have a relative error of about 5 %.
+    80,000 draws are 4,200 effective ones; windowed estimates of the time then have a relative error
+    of about 5 %.
     """
     phi, rng = 0.9, np.random.default_rng(7)
     noise = rng.normal(size=(4, 20_000, 3))
@@ -239,15 +273,18 @@ def test_ess_and_mcse_of_an_autoregression():
     for method in ("bulk", "mean"):
         np.testing.assert_allclose(ess(draws, method=method), 80_000 / 19, rtol=0.2)
     np.testing.assert_allclose(mcse(draws), np.sqrt(19 / 80_000 / (1 - phi**2)), rtol=0.2)
-    np.testing.assert_allclose(autocorr(draws, 5).mean(axis=0), phi ** np.arange(6)[:, None] * np.ones(3), atol=0.03)
+    np.testing.assert_allclose(
+        autocorr(draws, 5).mean(axis=0), phi ** np.arange(6)[:, None] * np.ones(3), atol=0.03
+    )
     assert (rhat(draws) < 1.01).all()
 
 
 def test_weighted_ess_predicts_the_variance_of_a_weighted_mean():
     """2,000 runs of 400 correlated draws under slowly falling weights.
 
-    The mean estimated size is within 15 % of the variance ratio: its sampling error is 3 % (2,000 runs), and both
-    the time's estimate from 400 draws and the slow change of the weights bias it by a few per cent.
+    The mean estimated size is within 15 % of the variance ratio: its sampling error is 3 % (2,000
+    runs), and both the time's estimate from 400 draws and the slow change of the weights bias it by
+    a few per cent.
     """
     phi, rng = 0.5, np.random.default_rng(8)
     weights = 1 / (1 + np.arange(400) / 50)
@@ -266,7 +303,9 @@ def test_equal_weights_change_nothing(chains):
     weights = np.full(chains.shape[1], 0.3)
     np.testing.assert_allclose(ess(chains, weights=weights), ess(chains), rtol=1e-12)
     for method in ("mean", "sd"):
-        np.testing.assert_allclose(mcse(chains, method, weights=weights), mcse(chains, method), rtol=1e-10)
+        np.testing.assert_allclose(
+            mcse(chains, method, weights=weights), mcse(chains, method), rtol=1e-10
+        )
 
 
 def test_undefined_is_nan(chains):
@@ -274,7 +313,13 @@ def test_undefined_is_nan(chains):
     chains[2, 7, 1] = np.nan
     chains[2, 7, 2] = np.inf
     with np.errstate(all="raise"):
-        values = [ess(chains), ess(chains, method="sd"), rhat(chains), mcse(chains), autocorr(chains, 3)[2, 1]]
+        values = [
+            ess(chains),
+            ess(chains, method="sd"),
+            rhat(chains),
+            mcse(chains),
+            autocorr(chains, 3)[2, 1],
+        ]
     for value in values:
         np.testing.assert_array_equal(np.isnan(value), [True, True, True, False, False])
     assert np.isnan(mcse(chains, "sd")[:3]).all()
@@ -291,22 +336,25 @@ def test_autocorr_is_its_definition(chains):
     assert lags.shape == (4, 21, 5)
     centred = chains - chains.mean(axis=1, keepdims=True)
     for lag in (0, 1, 20):
-        products = (centred[:, lag:] * centred[:, :250 - lag]).sum(axis=1)
+        products = (centred[:, lag:] * centred[:, : 250 - lag]).sum(axis=1)
         np.testing.assert_allclose(lags[:, lag], products / (centred**2).sum(axis=1), atol=1e-12)
     assert autocorr(chains[:1], 249).shape == (1, 250, 5)
 
 
-@pytest.mark.parametrize("call, error, message", [
-    (lambda x: ess(x[0]), ArgumentError, r"draws must be \(chain, draw, parameter\)"),
-    (lambda x: rhat(x[:, :0]), DataError, "draws is empty"),
-    (lambda x: ess(x, method="best"), ArgumentError, "method"),
-    (lambda x: mcse(x, "median"), ArgumentError, "method"),
-    (lambda x: ess(x, weights=np.ones(3)), ArgumentError, r"weights must be \(250,\)"),
-    (lambda x: autocorr(x, 250), ArgumentError, "max_lag"),
-    (lambda x: autocorr(x, 2.5), ArgumentError, "max_lag must be an integer"),
-    (lambda x: moments.quantile(x, 1.5), ArgumentError, "q must be"),
-    (lambda x: moments.quantile(x, np.nan), ArgumentError, "q must be"),
-])
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda x: ess(x[0]), ArgumentError, r"draws must be \(chain, draw, parameter\)"),
+        (lambda x: rhat(x[:, :0]), DataError, "draws is empty"),
+        (lambda x: ess(x, method="best"), ArgumentError, "method"),
+        (lambda x: mcse(x, "median"), ArgumentError, "method"),
+        (lambda x: ess(x, weights=np.ones(3)), ArgumentError, r"weights must be \(250,\)"),
+        (lambda x: autocorr(x, 250), ArgumentError, "max_lag"),
+        (lambda x: autocorr(x, 2.5), ArgumentError, "max_lag must be an integer"),
+        (lambda x: moments.quantile(x, 1.5), ArgumentError, "q must be"),
+        (lambda x: moments.quantile(x, np.nan), ArgumentError, "q must be"),
+    ],
+)
 def test_convergence_names_what_is_wrong(chains, call, error, message):
     with pytest.raises(error, match=message):
         call(chains)
@@ -317,9 +365,13 @@ def test_moments_with_equal_weights_are_numpys(chains, weights):
     flat = chains.reshape(-1, 5)
     np.testing.assert_allclose(moments.mean(chains, weights), flat.mean(axis=0), rtol=1e-12)
     for ddof in (0, 1):
-        np.testing.assert_allclose(moments.sd(chains, weights, ddof=ddof), flat.std(axis=0, ddof=ddof), rtol=1e-12)
+        np.testing.assert_allclose(
+            moments.sd(chains, weights, ddof=ddof), flat.std(axis=0, ddof=ddof), rtol=1e-12
+        )
     for q in (0.5, [0, 0.025, 0.3, 1]):
-        np.testing.assert_allclose(moments.quantile(chains, q, weights), np.quantile(flat, q, axis=0), rtol=1e-10)
+        np.testing.assert_allclose(
+            moments.quantile(chains, q, weights), np.quantile(flat, q, axis=0), rtol=1e-10
+        )
 
 
 def test_weighted_moments_by_hand():
@@ -330,13 +382,17 @@ def test_weighted_moments_by_hand():
     assert moments.sd(draws, weights) == pytest.approx(np.sqrt((23 / 4 - 81 / 16) / (1 - 6 / 16)))
     # sorted 1, 2, 3 with weights 1, 1, 2 of 4: middles of the jumps at 1/8, 3/8, 3/4
     quantiles = moments.quantile(draws, [0, 0.4, 0.7, 1], weights)
-    np.testing.assert_allclose(quantiles[:, 0], [1, 2, 2 + (1 / 8 + 0.7 * 5 / 8 - 3 / 8) / (3 / 8), 3])
+    np.testing.assert_allclose(
+        quantiles[:, 0], [1, 2, 2 + (1 / 8 + 0.7 * 5 / 8 - 3 / 8) / (3 / 8), 3]
+    )
     np.testing.assert_allclose(moments.quantile(-draws, [1, 0.6, 0.3, 0], weights), -quantiles)
     assert moments.quantile(draws, 0.3, [0, 0, 5, 0]) == pytest.approx(9)
 
 
 def test_weighted_quantiles_find_the_targets():
-    """Draws from N(0, 1) weighted to N(0.5, 1): 200,000 draws give quantiles to about 0.005, tolerance 4 of those."""
+    """Draws from N(0, 1) weighted to N(0.5, 1): 200,000 draws give quantiles to about 0.005,
+    tolerance 4 of those.
+    """
     draws = np.random.default_rng(9).normal(size=(2, 100_000, 1))
     draws[1] = draws[0]  # weights are shared by the chains
     quantiles = moments.quantile(draws, [0.1, 0.5, 0.9], np.exp(0.5 * draws[0, :, 0]))
@@ -346,9 +402,15 @@ def test_weighted_quantiles_find_the_targets():
 
 
 def test_import_is_light():
-    code = "import sys, sgmc.diagnostics as d; assert not {'scipy', 'arviz_stats'} & set(sys.modules); print(dir(d))"
-    names = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    code = (
+        "import sys, sgmc.diagnostics as d; assert not {'scipy', 'arviz_stats'} & "
+        "set(sys.modules); print(dir(d))"
+    )
+    names = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert "'ksd'" in names and "'ess'" in names
     with pytest.raises(AttributeError, match="nothing"):
         import sgmc.diagnostics
+
         sgmc.diagnostics.nothing

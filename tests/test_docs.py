@@ -1,4 +1,5 @@
 """Pages that are written from the code say what the code does, and leave nothing public out."""
+
 import importlib.util
 import inspect
 import re
@@ -28,12 +29,22 @@ def test_the_table_would_change_with_the_code(name, monkeypatch):
 
 
 def test_every_public_name_is_in_the_pages_of_the_api():
-    written = set(re.findall(r"^\.\. auto(?:class|function):: (\S+)$", "\n".join(p.read_text() for p in (DOCS / "api").glob("*.rst")),
-                             re.M))
+    written = set(
+        re.findall(
+            r"^\.\. auto(?:class|function):: (\S+)$",
+            "\n".join(p.read_text() for p in (DOCS / "api").glob("*.rst")),
+            re.M,
+        )
+    )
     public = {f"sgmc.{name}" for name in sgmc.__all__ if not inspect.ismodule(getattr(sgmc, name))}
     public |= {f"sgmc.diagnostics.{name}" for name in sgmc.diagnostics.__all__}
     public |= {f"sgmc.datasets.{name}" for name in sgmc.datasets.__all__}
-    public |= {f"sgmc.errors.{name}" for name, value in vars(sgmc.errors).items()
-               if inspect.isclass(value) and f"sgmc.{name}" not in public}
+    public |= {
+        f"sgmc.errors.{name}"
+        for name, value in vars(sgmc.errors).items()
+        if inspect.isclass(value) and f"sgmc.{name}" not in public
+    }
     assert public - written == set()
-    assert {name for name in written - public if not name.startswith(("sgmc.results.", "sgmc.models."))} == set()
+    assert {
+        name for name in written - public if not name.startswith(("sgmc.results.", "sgmc.models."))
+    } == set()

@@ -1,4 +1,7 @@
-"""The rooms of a fit one by one: mode, whitening, leverage, lopsided columns and their coordinates, pilot, BLAS limit."""
+"""The rooms of a fit one by one: mode, whitening, leverage, lopsided columns and their coordinates,
+pilot, BLAS limit.
+"""
+
 from functools import partial
 
 import numpy as np
@@ -22,8 +25,12 @@ from sgmc.coordinates.walls import GRID, Ramp
 from sgmc.priors import laplace, normal, student_t
 from sgmc.subsampling.uniform import Everything
 
-RAMPS = {"separated": Ramp(normal(0, 120), 7.5, 14, 0, -9.9), "one contrary": Ramp(normal(0, 3), 1.0, 12, 1, -2.3),
-         "student": Ramp(student_t(4, 0, 50), 5.0, 7, 0, -8.0), "laplace": Ramp(laplace(0, 20), 5.0, 30, 2, -2.5)}
+RAMPS = {
+    "separated": Ramp(normal(0, 120), 7.5, 14, 0, -9.9),
+    "one contrary": Ramp(normal(0, 3), 1.0, 12, 1, -2.3),
+    "student": Ramp(student_t(4, 0, 50), 5.0, 7, 0, -8.0),
+    "laplace": Ramp(laplace(0, 20), 5.0, 30, 2, -2.5),
+}
 
 
 def problem(X, y, prior=None, **arguments):
@@ -48,10 +55,16 @@ def test_the_mode_is_the_maximum(rows):
         eta = X @ theta
         return -(y @ eta - np.logaddexp(0, eta).sum()) + (theta @ theta) / 8
 
-    found = optimize.minimize(minus_log_posterior, np.zeros(3), jac=lambda t: -X.T @ (y - special.expit(X @ t)) + t / 4, tol=1e-12)
+    found = optimize.minimize(
+        minus_log_posterior,
+        np.zeros(3),
+        jac=lambda t: -X.T @ (y - special.expit(X @ t)) + t / 4,
+        tol=1e-12,
+    )
     ours = posterior.coordinates.theta(np.zeros(3))
     sd = np.sqrt(np.diag(posterior.coordinates.white @ posterior.coordinates.white.T))
-    assert (np.abs(ours - found.x) < 1e-4 * sd).all()         # Newton stops at 1e-6 sds, the check's minimiser before
+    # Newton stops at 1e-6 sds, the check's minimiser before
+    assert (np.abs(ours - found.x) < 1e-4 * sd).all()
 
 
 def test_whitening_makes_the_precision_one_and_the_prior_diagonal():
@@ -70,7 +83,7 @@ def test_rare_levels_are_computed_at_every_step():
     rare[rng.choice(n, 12, replace=False)] = 1
     X = np.column_stack([np.ones(n), rng.normal(size=n), rare])
     y = (rng.random(n) < 0.4).astype(float)
-    y[rare == 1] = np.arange(12) % 2                          # six of each: skewness is not the point here
+    y[rare == 1] = np.arange(12) % 2  # six of each: skewness is not the point here
     posterior = problem(X, y)
     exact = posterior.table.order[np.asarray(posterior.anchor(("anchor", "curvature")).exact)]
     assert set(np.flatnonzero(rare)) <= set(exact) and len(exact) < 100
@@ -78,7 +91,14 @@ def test_rare_levels_are_computed_at_every_step():
 
 def test_lopsided_columns_are_counted_right():
     y = np.array([1, 0, 1, 0, 1, 0, 0, 0, 1, 1], dtype=float)
-    X = np.column_stack([np.ones(10), y * 0 + [1, 0, 0, 0, 1, 0, 0, 0, 1, 0], np.linspace(0, 1, 10), [5, 5, 3, 5, 3, 5, 5, 5, 5, 5]])
+    X = np.column_stack(
+        [
+            np.ones(10),
+            y * 0 + [1, 0, 0, 0, 1, 0, 0, 0, 1, 0],
+            np.linspace(0, 1, 10),
+            [5, 5, 3, 5, 3, 5, 5, 5, 5, 5],
+        ]
+    )
     walls = {w.column: w for w in lopsided_columns(X, y, 1 - y)}
     assert set(walls) == {1, 3}
     one, two = walls[1], walls[3]
@@ -93,8 +113,10 @@ def test_quantiles_of_a_ramp_are_those_of_its_density(name):
     inside = np.abs(GRID) < 4
     mass = integrate.cumulative_simpson(np.exp(ramp.log(at)[0] + log_slope), x=GRID, initial=0.0)
     np.testing.assert_allclose((mass / mass[-1])[inside], special.ndtr(GRID)[inside], atol=1e-7)
-    np.testing.assert_allclose(np.gradient(at, GRID)[inside], np.exp(log_slope)[inside], rtol=2e-3)      # second-order differences
-    smooth = inside & (np.abs(at - ramp.location) > 3 * np.gradient(at))     # a Laplace prior has a kink there
+    # second-order differences
+    np.testing.assert_allclose(np.gradient(at, GRID)[inside], np.exp(log_slope)[inside], rtol=2e-3)
+    # a Laplace prior has a kink there
+    smooth = inside & (np.abs(at - ramp.location) > 3 * np.gradient(at))
     np.testing.assert_allclose(np.gradient(log_slope, GRID)[smooth], bend[smooth], atol=5e-3)
 
 
@@ -106,7 +128,12 @@ def test_a_warp_is_consistent_with_its_derivatives(place):
     slope = (ahead - behind)[0] / (2 * step)
     np.testing.assert_allclose(map.slopes(x)[0], slope, rtol=1e-4)
     bend = np.log(map.slopes(x + [step, 0, 0])[0] / map.slopes(x - [step, 0, 0])[0]) / (2 * step)
-    np.testing.assert_allclose(map.pulled(x, [2.0, 3.0, 4.0]), [2 * map.slopes(x)[0] + bend, 3.0, 4.0], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(
+        map.pulled(x, [2.0, 3.0, 4.0]),
+        [2 * map.slopes(x)[0] + bend, 3.0, 4.0],
+        rtol=1e-4,
+        atol=1e-4,
+    )
     if abs(place) < 7.5:
         np.testing.assert_allclose(map.inverse(map(x)), x, atol=1e-3)
 
@@ -115,22 +142,30 @@ def test_the_pilot_sees_skewness():
     X, y = np.ones((40, 1)), np.r_[np.ones(5), np.zeros(35)]
     posterior = problem(X, y, prior={"const": normal(0, 10)}, sampler="laplace")
     grid = np.linspace(-6, 2, 4001)
-    density = special.softmax(5 * grid - 40 * np.logaddexp(0, grid) - grid ** 2 / 200)
+    density = special.softmax(5 * grid - 40 * np.logaddexp(0, grid) - grid**2 / 200)
     mean = density @ grid
     mode, sd = posterior.coordinates.theta(np.zeros(1))[0], abs(posterior.coordinates.white[0, 0])
     gradient = posterior.gradient("taylor", Everything(40), Rng(seed_sequence(0, "pilot")))
     seen = pilot(gradient, posterior.coordinates, draws_of_laplace(0, 1, SHAPE_PAIRS))
     true_shift = (mean - mode) / sd
-    assert abs(true_shift) > 0.15                             # skewed enough for the test to mean something
-    assert abs(seen.mean_shift[0] - true_shift) < 0.4 * abs(true_shift)      # first order, 128 draws
+    assert abs(true_shift) > 0.15  # skewed enough for the test to mean something
+    assert abs(seen.mean_shift[0] - true_shift) < 0.4 * abs(true_shift)  # first order, 128 draws
 
 
 @pytest.mark.parametrize("name", ["saga", "svrg"])
 def test_noise_of_control_values_that_follow_the_chain_is_that_of_cv_twice(name):
-    """They are at the mode when the pilot looks; in stationarity they are where the chain was, a draw apart."""
+    """They are at the mode when the pilot looks;
+    in stationarity they are where the chain was, a draw apart.
+    """
     posterior, rng = problem(*simulated(300, 3), sampler="sgld"), Rng(seed_sequence(0, "pilot"))
-    at_mode, seen = (pilot(posterior.gradient(g, Everything(300), rng), posterior.coordinates, draws_of_laplace(0, 3))
-                     for g in ("cv", name))
+    at_mode, seen = (
+        pilot(
+            posterior.gradient(g, Everything(300), rng),
+            posterior.coordinates,
+            draws_of_laplace(0, 3),
+        )
+        for g in ("cv", name)
+    )
     np.testing.assert_allclose(seen.noise, 2 * at_mode.noise, rtol=1e-9)
     np.testing.assert_allclose(seen.mean_shift, at_mode.mean_shift, atol=1e-9)
 

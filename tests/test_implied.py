@@ -1,4 +1,7 @@
-"""Moments that scores imply: exact for any draws of a Gaussian, unbiased for draws of the target itself, with errors that are true."""
+"""Moments that scores imply: exact for any draws of a Gaussian, unbiased for draws of the target
+itself, with errors that are true.
+"""
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,7 @@ D = 4
 rng = np.random.default_rng(5)
 FACTOR = np.tril(rng.normal(size=(D, D))) + 2 * np.eye(D)
 MEAN, COVARIANCE = np.arange(D) - 1.0, FACTOR @ FACTOR.T
-SHAPE = 9.0               # of a gamma law whose log is skewed by -0.34
+SHAPE = 9.0  # of a gamma law whose log is skewed by -0.34
 
 
 def gaussian_scores(x):
@@ -23,7 +26,7 @@ def log_gamma(n, seed, d=2):
     return x, SHAPE - np.exp(x)
 
 
-LOG_GAMMA = 2.1406414779556, np.sqrt(0.1175120146940)          # digamma(9), sqrt(trigamma(9))
+LOG_GAMMA = 2.1406414779556, np.sqrt(0.1175120146940)  # digamma(9), sqrt(trigamma(9))
 
 
 def wrong_draws(n=60):
@@ -37,8 +40,10 @@ def test_any_draws_give_a_gaussians_moments():
     np.testing.assert_allclose(found.mean, MEAN, atol=1e-8)
     np.testing.assert_allclose(found.sd, np.sqrt(np.diag(COVARIANCE)), rtol=1e-9)
     assert max(found.mcse_mean.max(), found.mcse_sd.max(), found.departure.max()) < 1e-8
-    assert not np.allclose(implied_moments(x, 2 * gaussian_scores(x)).sd, found.sd, rtol=0.2)      # N/n twice too large
-    assert not np.allclose(implied_moments(x, gaussian_scores(x) + x / 100).sd, found.sd, rtol=0.01)      # a prior dropped
+    # N/n twice too large
+    assert not np.allclose(implied_moments(x, 2 * gaussian_scores(x)).sd, found.sd, rtol=0.2)
+    # a prior dropped
+    assert not np.allclose(implied_moments(x, gaussian_scores(x) + x / 100).sd, found.sd, rtol=0.01)
 
 
 def test_directions_scale_and_weights():
@@ -52,24 +57,35 @@ def test_directions_scale_and_weights():
     np.testing.assert_allclose(scaled.sd, 1.0, rtol=1e-9)
     x, s = log_gamma(400, 3)
     twice = implied_moments(np.repeat(x, 2, axis=0), np.repeat(s, 2, axis=0))
-    weighted = implied_moments(np.concatenate([x, x + 1]), np.concatenate([s, s]), weights=np.repeat([1.0, 0.0], len(x)))
+    weighted = implied_moments(
+        np.concatenate([x, x + 1]), np.concatenate([s, s]), weights=np.repeat([1.0, 0.0], len(x))
+    )
     np.testing.assert_allclose(twice.mean, weighted.mean, rtol=1e-10)
     np.testing.assert_allclose(twice.sd, weighted.sd, rtol=1e-10)
 
 
-@pytest.mark.parametrize("noise", [0.0, 3.0], ids=["exact scores", "noise of the size of the scores"])
+@pytest.mark.parametrize(
+    "noise", [0.0, 3.0], ids=["exact scores", "noise of the size of the scores"]
+)
 def test_draws_of_a_skewed_target_have_no_bias_and_honest_errors(noise):
-    """400 values of z (200 replicates, two coordinates): their mean is within 4 / sqrt(400) = 0.2 of zero, their sd within
-    4 / sqrt(800) = 0.14, and 0.06 for skewness, of one.  A shift of 0.02 sd, which the noise would hide, shows without it."""
+    """400 values of z (200 replicates, two coordinates): their mean is within 4 / sqrt(400) = 0.2
+    of zero, their sd within 4 / sqrt(800) = 0.14, and 0.06 for skewness, of one.  A shift of 0.02
+    sd, which the noise would hide, shows without it.
+    """
     z = {"mean": [], "sd": []}
     for seed in range(200):
         x, s = log_gamma(400, seed)
-        found = implied_moments(x, s + noise * np.random.default_rng(1000 + seed).normal(size=x.shape))
+        found = implied_moments(
+            x, s + noise * np.random.default_rng(1000 + seed).normal(size=x.shape)
+        )
         z["mean"].append((found.mean - LOG_GAMMA[0]) / found.mcse_mean)
         z["sd"].append((found.sd - LOG_GAMMA[1]) / found.mcse_sd)
     for values in z.values():
         assert abs(np.mean(values)) < 0.2 and abs(np.std(values) - 1) < 0.2
-    shifted = [v + 0.02 * LOG_GAMMA[1] / implied_moments(*log_gamma(400, seed)).mcse_mean for seed, v in enumerate(z["mean"])]
+    shifted = [
+        v + 0.02 * LOG_GAMMA[1] / implied_moments(*log_gamma(400, seed)).mcse_mean
+        for seed, v in enumerate(z["mean"])
+    ]
     assert abs(np.mean(shifted)) > 0.2 or noise
 
 
@@ -81,7 +97,12 @@ def test_it_takes_off_most_of_the_monte_carlo_error():
 def test_departure_tells_a_gaussian_from_what_is_none():
     x, s = log_gamma(1000, 7)
     heavy = np.random.default_rng(0).standard_t(3, size=(1000, 1))
-    assert 0.1 < implied_moments(x, s).departure.max() < 0.3 < implied_moments(heavy, -4 * heavy / (3 + heavy ** 2)).departure.max()
+    assert (
+        0.1
+        < implied_moments(x, s).departure.max()
+        < 0.3
+        < implied_moments(heavy, -4 * heavy / (3 + heavy**2)).departure.max()
+    )
 
 
 def test_what_cannot_be_is_refused():
@@ -96,4 +117,5 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(ArgumentError, match="scores must have the shape"):
         implied_moments(wrong_draws(), np.zeros((60, 3)))
     wide = 5 * np.random.default_rng(0).normal(size=(200, 1))
-    assert np.isnan(implied_moments(wide, wide).sd).all()      # scores that rise along a line: no maximum there
+    # scores that rise along a line: no maximum there
+    assert np.isnan(implied_moments(wide, wide).sd).all()

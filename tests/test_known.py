@@ -1,4 +1,7 @@
-"""Scales and dispersions that are known: the posterior of the coefficients alone, and exact samplers in continuous time on it."""
+"""Scales and dispersions that are known: the posterior of the coefficients alone, and exact
+samplers in continuous time on it.
+"""
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,19 +18,38 @@ rng = np.random.default_rng(8)
 X = rng.normal(size=(N, D))
 ETA = 0.3 + X @ [0.5, -0.4, 0.2]
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"]).assign(
-    real=ETA + 0.7 * rng.normal(size=N), heavy=ETA + 0.7 * rng.standard_t(4, size=N),
-    counts=rng.negative_binomial(2, 1 / (1 + 0.5 * np.exp(ETA))).astype(float), positive=np.exp(ETA) * rng.gamma(4, 1 / 4, size=N),
-    w=rng.integers(1, 4, size=N))
+    real=ETA + 0.7 * rng.normal(size=N),
+    heavy=ETA + 0.7 * rng.standard_t(4, size=N),
+    counts=rng.negative_binomial(2, 1 / (1 + 0.5 * np.exp(ETA))).astype(float),
+    positive=np.exp(ETA) * rng.gamma(4, 1 / 4, size=N),
+    w=rng.integers(1, 4, size=N),
+)
 PRIOR = {"*": sgmc.normal(0, 2), "Intercept": sgmc.normal(0, 2)}
 Z = np.column_stack([np.ones(N), X])
 # verb, outcome, known, log density
 CASES = {
     "ols": ("real", {"sigma": 0.7}, lambda y, eta: stats.norm.logpdf(y, eta, 0.7)),
     "rlm": ("heavy", {"sigma": 0.7, "df": 4}, lambda y, eta: stats.t.logpdf(y, 4, eta, 0.7)),
-    "negativebinomial": ("counts", {"alpha": 0.5}, lambda y, eta: stats.nbinom.logpmf(y, 2, 1 / (1 + 0.5 * np.exp(eta)))),
-    "gamma": ("positive", {"dispersion": 0.25}, lambda y, eta: stats.gamma.logpdf(y, 4, scale=np.exp(eta) / 4)),
-    "inversegaussian": ("positive", {"dispersion": 0.3}, lambda y, eta: stats.invgauss.logpdf(y, 0.3 * np.exp(eta), scale=1 / 0.3)),
-    "gaussianlog": ("positive", {"sigma": 0.9}, lambda y, eta: stats.norm.logpdf(y, np.exp(eta), 0.9)),
+    "negativebinomial": (
+        "counts",
+        {"alpha": 0.5},
+        lambda y, eta: stats.nbinom.logpmf(y, 2, 1 / (1 + 0.5 * np.exp(eta))),
+    ),
+    "gamma": (
+        "positive",
+        {"dispersion": 0.25},
+        lambda y, eta: stats.gamma.logpdf(y, 4, scale=np.exp(eta) / 4),
+    ),
+    "inversegaussian": (
+        "positive",
+        {"dispersion": 0.3},
+        lambda y, eta: stats.invgauss.logpdf(y, 0.3 * np.exp(eta), scale=1 / 0.3),
+    ),
+    "gaussianlog": (
+        "positive",
+        {"sigma": 0.9},
+        lambda y, eta: stats.norm.logpdf(y, np.exp(eta), 0.9),
+    ),
 }
 BOUNDED = ("ols", "rlm", "negativebinomial")
 
@@ -35,15 +57,24 @@ BOUNDED = ("ols", "rlm", "negativebinomial")
 def fit(name, **how):
     """A posterior of the coefficients."""
     outcome, known, _ = CASES[name]
-    return getattr(verbs, name)(f"{outcome} ~ a + b + c", FRAME, prior=PRIOR, **{"seed": 1, **known, **how})
+    return getattr(verbs, name)(
+        f"{outcome} ~ a + b + c", FRAME, prior=PRIOR, **{"seed": 1, **known, **how}
+    )
 
 
 def reference(name, results, **changed):
-    """Mean and sd by importance sampling with 40,000 draws of a Student-t around the results' own moments."""
+    """Mean and sd by importance sampling with 40,000 draws of a Student-t around the results' own
+    moments.
+    """
     outcome, _, log_density = CASES[name]
-    law = stats.multivariate_t(results.params.to_numpy(), results.cov_params().to_numpy(), df=8, seed=4)
+    law = stats.multivariate_t(
+        results.params.to_numpy(), results.cov_params().to_numpy(), df=8, seed=4
+    )
     theta = law.rvs(40_000)
-    target = np.array([log_density(FRAME[outcome].to_numpy(), Z @ t).sum() for t in theta]) - (theta ** 2).sum(axis=1) / 8
+    target = (
+        np.array([log_density(FRAME[outcome].to_numpy(), Z @ t).sum() for t in theta])
+        - (theta**2).sum(axis=1) / 8
+    )
     weight = np.exp(target - law.logpdf(theta) - (target - law.logpdf(theta)).max())
     weight /= weight.sum()
     mean = weight @ theta
@@ -52,20 +83,25 @@ def reference(name, results, **changed):
 
 @pytest.mark.parametrize("name", CASES)
 def test_posteriors_of_the_coefficients(name):
-    """Means to 0.08 sd, sds to 6 %: four Monte Carlo errors of some 3,500 effective draws, 0.07 sd and 5 %, and the reference's own."""
+    """Means to 0.08 sd, sds to 6 %: four Monte Carlo errors of some 3,500 effective draws, 0.07 sd
+    and 5 %, and the reference's own.
+    """
     results = fit(name)
     mean, sd = reference(name, results)
     assert list(results.names) == ["Intercept", "a", "b", "c"] and results.model.family.known
-    assert (np.abs(results.params - mean) / sd).max() < 0.08 and np.abs(results.bse / sd - 1).max() < 0.06
+    assert (np.abs(results.params - mean) / sd).max() < 0.08
+    assert np.abs(results.bse / sd - 1).max() < 0.06
     (name_of_one, value), *_ = results.model.family.known.items()
-    wrong = fit(name, **{name_of_one: 2 * value})              # a mistake: twice the value
+    wrong = fit(name, **{name_of_one: 2 * value})  # a mistake: twice the value
     assert np.abs(wrong.bse / sd - 1).max() > 0.06
 
 
 @pytest.mark.parametrize("sampler", ["zzcv", "zigzag", "bps"])
 @pytest.mark.parametrize("name", BOUNDED)
 def test_exact_samplers_in_continuous_time(name, sampler):
-    """Path means to 4.5 of their Monte Carlo errors, which 12 of a hundred thousand normal numbers exceed by their 4 coefficients."""
+    """Path means to 4.5 of their Monte Carlo errors, which 12 of a hundred thousand normal numbers
+    exceed by their 4 coefficients.
+    """
     results = fit(name, sampler=sampler, draws=1000)
     mean, sd = reference(name, fit(name))
     path = results.path_summary()
@@ -75,12 +111,16 @@ def test_exact_samplers_in_continuous_time(name, sampler):
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in BOUNDED])
 def test_no_bounds_no_events(name):
-    with pytest.raises(NotSupported, match=f"zzcv does not apply to {name}.*without limit in the linear predictor"):
+    with pytest.raises(
+        NotSupported, match=f"zzcv does not apply to {name}.*without limit in the linear predictor"
+    ):
         fit(name, sampler="zzcv")
 
 
 def test_learned_ones_are_refused_with_the_way_out():
-    with pytest.raises(NotSupported, match=r"zzcv does not apply to ols.*not where sigma= is given"):
+    with pytest.raises(
+        NotSupported, match=r"zzcv does not apply to ols.*not where sigma= is given"
+    ):
         sgmc.ols("real ~ a", FRAME, sampler="zzcv")
 
 
@@ -89,21 +129,30 @@ def test_ols_is_the_normal_posterior_in_closed_form():
     precision = Z.T @ Z / 0.49 + np.eye(4) / 4
     mean = np.linalg.solve(precision, Z.T @ FRAME.real.to_numpy() / 0.49)
     sd = np.sqrt(np.diag(np.linalg.inv(precision)))
-    assert (np.abs(results.params - mean) / sd).max() < 4 / np.sqrt(16_000) and np.abs(results.bse / sd - 1).max() < 4 / np.sqrt(32_000)
+    assert (np.abs(results.params - mean) / sd).max() < 4 / np.sqrt(16_000)
+    assert np.abs(results.bse / sd - 1).max() < 4 / np.sqrt(32_000)
 
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_bounds_hold_and_are_reached(name):
-    """Scores and curvatures on a grid stay below the bounds of each row, and come within 1 % of that of curvature."""
+    """Scores and curvatures on a grid stay below the bounds of each row,
+    and come within 1 % of that of curvature.
+    """
     outcome, known, _ = CASES[name]
-    family = {"ols": sgmc.OLS, "rlm": sgmc.RLM, "negativebinomial": sgmc.NegativeBinomial}[name].chosen_family(**known)
-    model = family.kernel(design(np.ones((N, 1))), FRAME[outcome].to_numpy(), None, FRAME.w.to_numpy(float))
+    family = {"ols": sgmc.OLS, "rlm": sgmc.RLM, "negativebinomial": sgmc.NegativeBinomial}[
+        name
+    ].chosen_family(**known)
+    model = family.kernel(
+        design(np.ones((N, 1))), FRAME[outcome].to_numpy(), None, FRAME.w.to_numpy(float)
+    )
     steep, bend = model.row_bounds()
     probe, every = Probe(model), block(0, N)
     grid = np.linspace(-12, 12, 2401)[:, None]
     score = np.max([np.abs(probe.scores(eta, every)[0][:, 0]) for eta in grid], axis=0)
     curvature = np.max([np.abs(probe.curvatures(eta, every)[:, 0, 0]) for eta in grid], axis=0)
-    assert (score <= steep * (1 + 1e-12)).all() and (curvature <= bend * (1 + 1e-12)).all() and (curvature > 0.99 * bend).all()
+    assert (score <= steep * (1 + 1e-12)).all()
+    assert (curvature <= bend * (1 + 1e-12)).all()
+    assert (curvature > 0.99 * bend).all()
 
 
 def test_values_that_are_none():
@@ -120,11 +169,19 @@ def test_values_that_are_none():
 def test_results_know_it(tmp_path):
     results = fit("ols", draws=500)
     assert "Known, not sampled: sigma = 0.7." in str(results.summary())
-    assert results.resid_pearson.std() == pytest.approx(results.resid_response.std() / 0.7, rel=1e-6)
+    assert results.resid_pearson.std() == pytest.approx(
+        results.resid_response.std() / 0.7, rel=1e-6
+    )
     simulated = results.posterior_predict(FRAME, draws=200)
-    assert np.std(np.asarray(simulated) - np.asarray(results.predict(FRAME))[None], axis=1).mean() == pytest.approx(0.7, rel=0.05)
+    assert np.std(
+        np.asarray(simulated) - np.asarray(results.predict(FRAME))[None], axis=1
+    ).mean() == pytest.approx(0.7, rel=0.05)
     results.save(tmp_path / "r.sgmc")
     again = sgmc.load(tmp_path / "r.sgmc")
     assert again.model.family.known == {"sigma": 0.7}
-    np.testing.assert_array_equal(again.resume(draws=100, data=FRAME).draws, fit("ols", draws=600).draws)
-    assert np.isfinite(results.loo().elpd) and np.isfinite(results.llf) and np.isfinite(results.deviance)
+    np.testing.assert_array_equal(
+        again.resume(draws=100, data=FRAME).draws, fit("ols", draws=600).draws
+    )
+    assert np.isfinite(results.loo().elpd)
+    assert np.isfinite(results.llf)
+    assert np.isfinite(results.deviance)

@@ -1,9 +1,11 @@
-"""Posteriors of small logits against quadrature and importance sampling done here, with numpy and scipy alone.
+"""Posteriors of small logits against quadrature and importance sampling done here,
+with numpy and scipy alone.
 
-A fit agrees if every mean is within 0.1 posterior sd and every sd within 5 %, what the package promises, plus four Monte Carlo
-standard errors: with some 200 comparisons at fixed seeds, one in 16,000 by chance.  Mistakes planted in the reference must be
-rejected by the same rule.
+A fit agrees if every mean is within 0.1 posterior sd and every sd within 5 %, what the package
+promises, plus four Monte Carlo standard errors: with some 200 comparisons at fixed seeds, one in
+16,000 by chance.  Mistakes planted in the reference must be rejected by the same rule.
 """
+
 from functools import cache
 
 import numpy as np
@@ -19,9 +21,11 @@ FLAT = None
 
 
 def expected(X, y, priors, weights=1.0, offset=0.0, centre=0.0):
-    """Posterior means and sds of a logit with one or two coefficients, by quadrature on a grid wide enough to hold it.
+    """Posterior means and sds of a logit with one or two coefficients,
+    by quadrature on a grid wide enough to hold it.
 
-    `priors` are scipy distributions (or FLAT) of the coefficients; the first is of theta_0 + centre * theta_1.
+    `priors` are scipy distributions (or FLAT) of the coefficients; the first is of theta_0 +
+    centre * theta_1.
     """
     X, d = np.asarray(X, dtype=float), np.shape(X)[1]
 
@@ -41,16 +45,19 @@ def expected(X, y, priors, weights=1.0, offset=0.0, centre=0.0):
         sums = [density.sum(axis=tuple(k for k in range(d) if k != j)) for j in range(d)]
         return axes, [m / m.sum() for m in sums]
 
-    mode = optimize.minimize(lambda t: -log_posterior(t), np.zeros(d), method="Nelder-Mead", options={"maxiter": 2000}).x
+    mode = optimize.minimize(
+        lambda t: -log_posterior(t), np.zeros(d), method="Nelder-Mead", options={"maxiter": 2000}
+    ).x
     low, high = mode - 1.0, mode + 1.0
-    for _ in range(30):                                       # widen and narrow until the tails are just inside
+    for _ in range(30):  # widen and narrow until the tails are just inside
         axes, weight = margins(low, high, 61)
         held = [np.flatnonzero(m > 1e-9)[[0, -1]] for m in weight]
         if all(a > 0 and b < 60 and b - a > 20 for a, b in held):
             break
         for j, (a, b) in enumerate(held):
             width = axes[j][b] - axes[j][a] + 2 * (axes[j][1] - axes[j][0])
-            low[j], high[j] = axes[j][a] - (0.5 if a == 0 else 0.05) * width, axes[j][b] + (0.5 if b == 60 else 0.05) * width
+            low[j] = axes[j][a] - (0.5 if a == 0 else 0.05) * width
+            high[j] = axes[j][b] + (0.5 if b == 60 else 0.05) * width
     else:
         raise AssertionError("the grid does not hold the posterior")
     axes, weight = margins(low, high, 201)
@@ -62,9 +69,13 @@ def departure(results, reference):
     """The largest error of a mean or an sd over what is allowed; below 1 is agreement."""
     mean, sd = reference
     error, sd_error = results.mcse().to_numpy(), results.mcse("sd").to_numpy()
-    assert (error < 0.05 * sd).all() and (sd_error < 0.03 * sd).all(), "too few draws for the comparison to mean anything"
-    return max((np.abs(results.params - mean) / (0.1 * sd + 4 * error)).max(),
-               (np.abs(results.bse - sd) / (0.05 * sd + 4 * sd_error)).max())
+    assert (error < 0.05 * sd).all() and (sd_error < 0.03 * sd).all(), (
+        "too few draws for the comparison to mean anything"
+    )
+    return max(
+        (np.abs(results.params - mean) / (0.1 * sd + 4 * error)).max(),
+        (np.abs(results.bse - sd) / (0.05 * sd + 4 * sd_error)).max(),
+    )
 
 
 def outcomes(eta, seed):
@@ -84,13 +95,17 @@ def with_ones(x):
 
 
 def default_priors(x):
-    """Those of the package: N(0, 2.5) for the intercept at the mean of x, N(0, 2.5 / sd(x)) for the slope."""
+    """Those of the package: N(0, 2.5) for the intercept at the mean of x, N(0, 2.5 / sd(x))
+    for the slope.
+    """
     return [stats.norm(0, 2.5), stats.norm(0, 2.5 / np.std(x, ddof=1))]
 
 
-# ---- every sampler --------------------------------------------------------------------------------------------------------
+# ---- every sampler -------------------------------------------------------------------------------
 
-ASYMPTOTIC = sorted(name for name, cls in room("samplers").items() if not cls.distortion and not cls.probabilities)
+ASYMPTOTIC = sorted(
+    name for name, cls in room("samplers").items() if not cls.distortion and not cls.probabilities
+)
 DISTORTED = sorted(name for name, cls in room("samplers").items() if cls.distortion)
 
 
@@ -101,15 +116,17 @@ def medium():
     return df, expected(with_ones(df.x), df.y.to_numpy(), default_priors(df.x), centre=df.x.mean())
 
 
-@pytest.mark.filterwarnings("ignore::sgmc.errors.ShapeWarning")      # laplace, at 0.07 sd, speaks up before it is wrong
+# laplace, at 0.07 sd, speaks up before it is wrong
+@pytest.mark.filterwarnings("ignore::sgmc.errors.ShapeWarning")
 @pytest.mark.parametrize("sampler", ASYMPTOTIC)
 def test_every_sampler_at_its_defaults(sampler, medium):
     df, reference = medium
-    draws = 10_000 if sampler == "rwm" else 1000              # a random walk forgets ten times as slowly
+    draws = 10_000 if sampler == "rwm" else 1000  # a random walk forgets ten times as slowly
     assert departure(sgmc.logit("y ~ x", df, sampler=sampler, seed=1, draws=draws), reference) < 1
 
 
-@pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")     # sgd, without noise of its own, hardly moves
+# sgd, without noise of its own, hardly moves
+@pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
 @pytest.mark.parametrize("sampler", DISTORTED)
 def test_a_sampler_with_a_spread_of_its_own_says_so_and_has_the_mean(sampler, medium):
     df, (mean, sd) = medium
@@ -120,9 +137,20 @@ def test_a_sampler_with_a_spread_of_its_own_says_so_and_has_the_mean(sampler, me
     assert "[SpreadWarning]" in results.summary().as_text()
 
 
-@pytest.mark.parametrize("how", [dict(dtype="float32"), dict(precondition=None), dict(precondition="diag"),
-                                 dict(precondition="dense"), dict(gradient="simple"), dict(gradient="cv"),
-                                 dict(gradient="taylor", subsample="uniform"), dict(subsample="replacement")], ids=str)
+@pytest.mark.parametrize(
+    "how",
+    [
+        dict(dtype="float32"),
+        dict(precondition=None),
+        dict(precondition="diag"),
+        dict(precondition="dense"),
+        dict(gradient="simple"),
+        dict(gradient="cv"),
+        dict(gradient="taylor", subsample="uniform"),
+        dict(subsample="replacement"),
+    ],
+    ids=str,
+)
 def test_ways_of_computing_agree(how, medium):
     df, reference = medium
     assert departure(sgmc.logit("y ~ x", df, sampler="lmsgld", seed=2, **how), reference) < 1
@@ -132,14 +160,25 @@ def test_ways_of_computing_agree(how, medium):
 @pytest.mark.parametrize("gradient", ["saga", "svrg"])
 def test_control_values_that_follow_the_chain(gradient, subsample, medium):
     df, reference = medium
-    assert departure(sgmc.logit("y ~ x", df, sampler=f"sgld-{gradient}", subsample=subsample, seed=2), reference) < 1
+    assert (
+        departure(
+            sgmc.logit("y ~ x", df, sampler=f"sgld-{gradient}", subsample=subsample, seed=2),
+            reference,
+        )
+        < 1
+    )
 
 
 @pytest.mark.parametrize("gradient", ["saga", "svrg"])
 def test_their_noise_corrects_barker_steps(gradient, medium):
     df, reference = medium
     model = sgmc.Logit(df.y, sparse.csr_array(with_ones(df.x)))
-    assert departure(model.fit(gradient=gradient, sampler="csgbd", precondition="diag", seed=3), reference) < 1
+    assert (
+        departure(
+            model.fit(gradient=gradient, sampler="csgbd", precondition="diag", seed=3), reference
+        )
+        < 1
+    )
 
 
 @pytest.fixture(scope="module")
@@ -154,13 +193,24 @@ def fair():
 @pytest.mark.parametrize("gradient", ["saga", "svrg"])
 def test_a_survey_with_control_values_that_follow_the_chain(gradient, sampler, subsample, fair):
     df, exact = fair
-    results = sgmc.logit("affairs > 0 ~ .", df, sampler=f"{sampler}-{gradient}", subsample=subsample, seed=2, draws=4000)
+    results = sgmc.logit(
+        "affairs > 0 ~ .",
+        df,
+        sampler=f"{sampler}-{gradient}",
+        subsample=subsample,
+        seed=2,
+        draws=4000,
+    )
     assert (np.abs(results.params - exact.params) < 0.1 * exact.bse).all()
     assert (np.abs(results.bse / exact.bse - 1) < 0.06).all()
     assert dict(results.header[0])["Sampler"] == f"{sampler}-{gradient}" and results.warnings == []
 
 
-@pytest.mark.parametrize("how", [dict(), dict(precondition="diag"), dict(precondition=None), dict(sampler="mala")], ids=str)
+@pytest.mark.parametrize(
+    "how",
+    [dict(), dict(precondition="diag"), dict(precondition=None), dict(sampler="mala")],
+    ids=str,
+)
 def test_sparse_arrays(how, medium):
     df, reference = medium
     X = sparse.csr_array(with_ones(df.x))
@@ -172,29 +222,40 @@ def test_many_rows_against_importance_sampling():
     n, truth = 8000, np.array([-1.0, 0.5, -0.5, 1.0])
     X = with_ones(rng.normal(size=(n, 3)) @ [[1, 0.7, 0], [0, 1, 0], [0, 0, 1]])
     y = outcomes(X @ truth, 6)
-    results = sgmc.Logit(y, X).fit(seed=1, prior={"*": sgmc.normal(0, 1), "const": sgmc.normal(0, 1)})
+    results = sgmc.Logit(y, X).fit(
+        seed=1, prior={"*": sgmc.normal(0, 1), "const": sgmc.normal(0, 1)}
+    )
     assert results.sampler.name == "lmsgld"
 
     def log_posterior(theta):
         eta = theta @ X.T
-        return (y * eta - np.logaddexp(0, eta)).sum(axis=-1) - 0.5 * (theta ** 2).sum(axis=-1)
+        return (y * eta - np.logaddexp(0, eta)).sum(axis=-1) - 0.5 * (theta**2).sum(axis=-1)
 
     mode = optimize.minimize(lambda t: -log_posterior(t), truth, method="BFGS").x
     p = special.expit(X @ mode)
-    law = stats.multivariate_t(mode, np.linalg.inv((X.T * (p * (1 - p))) @ X + np.eye(4)), df=20, seed=7)
+    law = stats.multivariate_t(
+        mode, np.linalg.inv((X.T * (p * (1 - p))) @ X + np.eye(4)), df=20, seed=7
+    )
     theta = law.rvs(4000)
-    log_weight = np.concatenate([log_posterior(t) for t in np.array_split(theta, 40)]) - law.logpdf(theta)
+    log_weight = np.concatenate([log_posterior(t) for t in np.array_split(theta, 40)]) - law.logpdf(
+        theta
+    )
     weight = special.softmax(log_weight)
-    assert 1 / (weight ** 2).sum() > 3000                     # of 4000: errors of 2 % of an sd, well inside the allowance
+    # of 4000: errors of 2 % of an sd, well inside the allowance
+    assert 1 / (weight**2).sum() > 3000
     mean = weight @ theta
     assert departure(results, (mean, np.sqrt(weight @ (theta - mean) ** 2))) < 1
 
 
-# ---- priors ---------------------------------------------------------------------------------------------------------------
+# ---- priors --------------------------------------------------------------------------------------
 
-PRIORS = {"normal": (sgmc.normal(1, 0.4), stats.norm(1, 0.4)), "student_t": (sgmc.student_t(4, 1, 0.3), stats.t(4, 1, 0.3)),
-          "laplace": (sgmc.laplace(0, 0.2), stats.laplace(0, 0.2)), "cauchy": (sgmc.cauchy(0, 0.2), stats.cauchy(0, 0.2)),
-          "flat": (sgmc.flat(), FLAT)}
+PRIORS = {
+    "normal": (sgmc.normal(1, 0.4), stats.norm(1, 0.4)),
+    "student_t": (sgmc.student_t(4, 1, 0.3), stats.t(4, 1, 0.3)),
+    "laplace": (sgmc.laplace(0, 0.2), stats.laplace(0, 0.2)),
+    "cauchy": (sgmc.cauchy(0, 0.2), stats.cauchy(0, 0.2)),
+    "flat": (sgmc.flat(), FLAT),
+}
 
 
 @pytest.mark.parametrize("name", PRIORS)
@@ -202,7 +263,7 @@ def test_priors_of_one_coefficient(name):
     df, (ours, theirs) = table(60, (0.0, 0.5)), PRIORS[name]
     results = sgmc.logit("y ~ 0 + x", df, prior=ours, draws=4000, seed=1)
     assert departure(results, expected(df[["x"]], df.y.to_numpy(), [theirs])) < 1
-    if theirs is not FLAT:                                    # a mistake: the prior forgotten
+    if theirs is not FLAT:  # a mistake: the prior forgotten
         assert departure(results, expected(df[["x"]], df.y.to_numpy(), [FLAT])) > 1
 
 
@@ -211,7 +272,8 @@ def test_priors_of_slope_and_intercept(name):
     df, (ours, theirs) = table(60, (0.3, 0.5), shift=2.0), PRIORS[name]
     X, y = with_ones(df.x), df.y.to_numpy()
     results = sgmc.logit("y ~ x", df, prior=ours, draws=4000, seed=1)
-    intercept = FLAT if name == "flat" else stats.norm(0, 2.5)      # one prior is for the slopes; flat for all
+    # one prior is for the slopes; flat for all
+    intercept = FLAT if name == "flat" else stats.norm(0, 2.5)
     assert departure(results, expected(X, y, [intercept, theirs], centre=df.x.mean())) < 1
     if theirs is not FLAT:
         assert departure(results, expected(X, y, [intercept, FLAT], centre=df.x.mean())) > 1
@@ -220,7 +282,9 @@ def test_priors_of_slope_and_intercept(name):
 @pytest.mark.parametrize("name", ["laplace", "cauchy"])
 def test_the_laplace_approximation_under_a_sharp_prior_is_warned_of(name):
     with pytest.warns(ShapeWarning, match="mala"):
-        sgmc.logit("y ~ 0 + x", table(60, (0.0, 0.5)), prior=PRIORS[name][0], sampler="laplace", seed=1)
+        sgmc.logit(
+            "y ~ 0 + x", table(60, (0.0, 0.5)), prior=PRIORS[name][0], sampler="laplace", seed=1
+        )
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.ShapeWarning")
@@ -237,7 +301,8 @@ def test_auto_under_a_sharp_prior_with_heavy_tails():
     df, (ours, theirs) = table(60, (0.0, 0.5)), PRIORS["cauchy"]
     results = sgmc.logit("y ~ 0 + x", df, prior=ours, chains=16, seed=1)
     mean, sd = expected(df[["x"]], df.y.to_numpy(), [theirs])
-    assert abs(results.bse.iloc[0] / sd[0] - 1) < 0.05 or results.warnings      # of 16 chains the Monte Carlo error is 2 %
+    # of 16 chains the Monte Carlo error is 2 %
+    assert abs(results.bse.iloc[0] / sd[0] - 1) < 0.05 or results.warnings
 
 
 def test_intercept_prior_by_name_is_the_formulas_intercept():
@@ -253,13 +318,21 @@ def test_default_intercept_prior_is_at_centred_predictors():
     df = table(60, (0.5, 0.5), shift=5.0)
     X, y, priors = with_ones(df.x), df.y.to_numpy(), [stats.norm(0, 2.5), stats.norm(0, 0.5)]
     results = sgmc.logit("y ~ x", df, prior={"x": sgmc.normal(0, 0.5)}, draws=2000, seed=1)
-    assert departure(results, expected(X, y, priors, centre=df.x.mean())) < 1 < departure(results, expected(X, y, priors))
+    assert (
+        departure(results, expected(X, y, priors, centre=df.x.mean()))
+        < 1
+        < departure(results, expected(X, y, priors))
+    )
 
 
 def test_prior_by_term_and_by_column():
     df = table(80).assign(g=lambda t: np.where(t.x > 0.2, "b", "a"))
     X, y = np.column_stack([df.g == "a", df.g == "b"]), df.y.to_numpy()
-    cases = {"g": [stats.norm(1, 0.3)] * 2, "g[a]": [stats.norm(1, 0.3), stats.norm(0, 2)], "*": [stats.norm(1, 0.3)] * 2}
+    cases = {
+        "g": [stats.norm(1, 0.3)] * 2,
+        "g[a]": [stats.norm(1, 0.3), stats.norm(0, 2)],
+        "*": [stats.norm(1, 0.3)] * 2,
+    }
     references = {}
     for key, priors in cases.items():
         prior = {"*": sgmc.normal(0, 2), key: sgmc.normal(1, 0.3)}
@@ -273,11 +346,21 @@ def test_autoscale_divides_by_the_sd_of_the_predictor():
     df = table(60, (0.3, 0.5)).assign(x=lambda t: 100 * t.x)
     X, y, scale = with_ones(df.x), df.y.to_numpy(), 0.4 / df.x.std()
     results = sgmc.logit("y ~ x", df, prior=sgmc.normal(0, 0.4, autoscale=True), draws=2000, seed=1)
-    assert departure(results, expected(X, y, [stats.norm(0, 2.5), stats.norm(0, scale)], centre=df.x.mean())) < 1
-    assert departure(results, expected(X, y, [stats.norm(0, 2.5), stats.norm(0, 0.4)], centre=df.x.mean())) > 1
+    assert (
+        departure(
+            results, expected(X, y, [stats.norm(0, 2.5), stats.norm(0, scale)], centre=df.x.mean())
+        )
+        < 1
+    )
+    assert (
+        departure(
+            results, expected(X, y, [stats.norm(0, 2.5), stats.norm(0, 0.4)], centre=df.x.mean())
+        )
+        > 1
+    )
 
 
-# ---- weights and offset ---------------------------------------------------------------------------------------------------
+# ---- weights and offset --------------------------------------------------------------------------
 
 OWN = {"Intercept": sgmc.normal(0, 2), "x": sgmc.normal(0, 2)}
 THEIRS = [stats.norm(0, 2), stats.norm(0, 2)]
@@ -299,7 +382,10 @@ def test_weight_zero_leaves_rows_out():
     df = table(120).assign(w=lambda t: (np.arange(len(t)) % 3 > 0).astype(float))
     some = df[df.w > 0]
     reference = expected(with_ones(some.x), some.y.to_numpy(), THEIRS)
-    assert departure(sgmc.logit("y ~ x", df, weights="w", prior=OWN, draws=2000, seed=1), reference) < 1
+    assert (
+        departure(sgmc.logit("y ~ x", df, weights="w", prior=OWN, draws=2000, seed=1), reference)
+        < 1
+    )
 
 
 @pytest.mark.parametrize("sampler", ["auto", "lmsgld", "sgld"])
@@ -308,12 +394,19 @@ def test_offset(sampler):
     df["y"] = outcomes(-0.4 + 0.9 * df.x + df.o, 8)
     X, y = with_ones(df.x), df.y.to_numpy()
     results = sgmc.logit("y ~ x", df, offset="o", prior=OWN, sampler=sampler, seed=1)
-    assert departure(results, expected(X, y, THEIRS, offset=df.o.to_numpy())) < 1 < departure(results, expected(X, y, THEIRS))
-    arrays = sgmc.Logit(y, X, offset=df.o, names=["Intercept", "x"]).fit(prior=OWN, sampler=sampler, seed=1)
+    assert (
+        departure(results, expected(X, y, THEIRS, offset=df.o.to_numpy()))
+        < 1
+        < departure(results, expected(X, y, THEIRS))
+    )
+    arrays = sgmc.Logit(y, X, offset=df.o, names=["Intercept", "x"]).fit(
+        prior=OWN, sampler=sampler, seed=1
+    )
     np.testing.assert_allclose(arrays.params, results.params, rtol=1e-10)
 
 
-# ---- lopsided and separated outcomes --------------------------------------------------------------------------------------
+# ---- lopsided and separated outcomes -------------------------------------------------------------
+
 
 def lopsided(contrary, rows, n=300):
     """A dummy that is 1 in `rows` rows, `contrary` of which have the rarer outcome 1."""
@@ -349,7 +442,7 @@ def test_laplace_says_where_it_is_wrong():
     assert departure(results, lopsided_reference(1, 12)) > 1
 
 
-@pytest.mark.parametrize("gap", [1.0, 0.0])                   # with 0 the mode itself does not classify every row
+@pytest.mark.parametrize("gap", [1.0, 0.0])  # with 0 the mode itself does not classify every row
 def test_complete_separation(gap):
     df = table(60, seed=3).assign(y=lambda t: (t.x > 0.1).astype(int))
     df["x"] += gap * df.y
@@ -363,12 +456,18 @@ def test_collinear_columns():
     df = table(200).assign(twice=lambda t: 2 * t.x)
     with pytest.warns(ConditionWarning, match="x, twice|twice, x"):
         results = sgmc.logit("y ~ x + twice", df, prior=sgmc.normal(0, 1), seed=1)
-    sum_of_both = results.draws[..., 1] + 2 * results.draws[..., 2]     # a priori N(0, 5); the likelihood sees it alone
-    mean, sd = expected(with_ones(df.x), df.y.to_numpy(), [stats.norm(0, 2.5), stats.norm(0, 5 ** 0.5)], centre=df.x.mean())
+    # a priori N(0, 5); the likelihood sees it alone
+    sum_of_both = results.draws[..., 1] + 2 * results.draws[..., 2]
+    mean, sd = expected(
+        with_ones(df.x),
+        df.y.to_numpy(),
+        [stats.norm(0, 2.5), stats.norm(0, 5**0.5)],
+        centre=df.x.mean(),
+    )
     assert abs(sum_of_both.mean() - mean[1]) < 0.1 * sd[1]
     assert abs(sum_of_both.std() / sd[1] - 1) < 0.05
-    other = 2 * results.draws[..., 1] - results.draws[..., 2]           # the prior alone: N(0, 5)
-    assert abs(other.mean()) < 0.1 * 5 ** 0.5 and abs(other.std() / 5 ** 0.5 - 1) < 0.05
+    other = 2 * results.draws[..., 1] - results.draws[..., 2]  # the prior alone: N(0, 5)
+    assert abs(other.mean()) < 0.1 * 5**0.5 and abs(other.std() / 5**0.5 - 1) < 0.05
 
 
 @pytest.mark.parametrize("formula", ["y ~ x + twice", "y ~ x + ones"])

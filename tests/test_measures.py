@@ -1,11 +1,23 @@
-"""Measures of predictions and posteriors: calibration, agreement with a reference, components of an ICA, breaking points."""
+"""Measures of predictions and posteriors: calibration, agreement with a reference, components of an
+ICA, breaking points.
+"""
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from sgmc.diagnostics import (amari_distance, breaking_point, ece, instability, log_loss, mce, relative_sd_error, rmse,
-                              standardised_mean_error)
+from sgmc.diagnostics import (
+    amari_distance,
+    breaking_point,
+    ece,
+    instability,
+    log_loss,
+    mce,
+    relative_sd_error,
+    rmse,
+    standardised_mean_error,
+)
 from sgmc.errors import ArgumentError, DataError
 
 P = np.array([0.05, 0.15, 0.12, 0.55, 0.58, 0.95, 1.0])
@@ -15,9 +27,16 @@ Y = np.array([0, 0, 1, 1, 0, 1, 1])
 def test_calibration_by_hand():
     """Bins of ten: 0.05 | 0.15 0.12 | 0.55 0.58 | 0.95 1.0; frequencies 0, 1/2, 1/2, 1."""
     gaps, counts = np.array([0.05, 0.5 - 0.135, 0.565 - 0.5, 0.025]), np.array([1, 2, 2, 2])
-    assert ece(P, Y) == pytest.approx(gaps @ counts / 7, rel=1e-12) and mce(P, Y) == pytest.approx(gaps.max(), rel=1e-12)
-    assert ece(P, Y, bins=1) == pytest.approx(abs(Y.mean() - P.mean()), rel=1e-12) == pytest.approx(mce(P, Y, bins=1), rel=1e-12)
-    assert log_loss(P, Y) == pytest.approx(-np.log([0.95, 0.85, 0.12, 0.55, 0.42, 0.95, 1.0]).mean(), rel=1e-12)
+    assert ece(P, Y) == pytest.approx(gaps @ counts / 7, rel=1e-12)
+    assert mce(P, Y) == pytest.approx(gaps.max(), rel=1e-12)
+    assert (
+        ece(P, Y, bins=1)
+        == pytest.approx(abs(Y.mean() - P.mean()), rel=1e-12)
+        == pytest.approx(mce(P, Y, bins=1), rel=1e-12)
+    )
+    assert log_loss(P, Y) == pytest.approx(
+        -np.log([0.95, 0.85, 0.12, 0.55, 0.42, 0.95, 1.0]).mean(), rel=1e-12
+    )
     assert log_loss([1.0, 0.5], [0, 1]) == np.inf
     assert rmse([1, 2, 4], [1, 0, 5]) == pytest.approx(np.sqrt(5 / 3), rel=1e-12)
 
@@ -25,13 +44,16 @@ def test_calibration_by_hand():
 def test_calibration_of_classes():
     """Confidence is that of the most probable class: rows (0.7 right, 0.6 wrong, 0.5 right)."""
     p, y = np.array([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1], [0.25, 0.25, 0.5]]), [0, 2, 2]
-    assert ece(p, y) == pytest.approx((0.3 + 0.6 + 0.5) / 3, rel=1e-12) and mce(p, y) == pytest.approx(0.6, rel=1e-12)
+    assert ece(p, y) == pytest.approx((0.3 + 0.6 + 0.5) / 3, rel=1e-12)
+    assert mce(p, y) == pytest.approx(0.6, rel=1e-12)
     assert log_loss(p, y) == pytest.approx(-np.log([0.7, 0.1, 0.5]).mean(), rel=1e-12)
     assert log_loss(np.column_stack([1 - P, P]), Y) == log_loss(P, Y)
 
 
 def test_calibrated_predictions_have_small_errors():
-    """100,000 rows: an error of a bin is about 0.005; probabilities pushed to the ends are found out."""
+    """100,000 rows: an error of a bin is about 0.005;
+    probabilities pushed to the ends are found out.
+    """
     rng = np.random.default_rng(1)
     p = rng.random(100_000)
     y = (rng.random(100_000) < p).astype(int)
@@ -41,10 +63,16 @@ def test_calibrated_predictions_have_small_errors():
 
 
 @pytest.mark.parametrize("function", [ece, mce, log_loss])
-@pytest.mark.parametrize("p, y, message", [
-    ([0.5, 1.5], [0, 1], "probabilities must be between 0 and 1"), ([[0.5, 0.4]], [0], "must sum to one"),
-    ([0.5, 0.5], [0, 2], "outcomes must be"), ([0.5, 0.5], [0], "outcomes must be"), ([[0.5, 0.5]], [2], "the numbers 0 to 1"),
-])
+@pytest.mark.parametrize(
+    "p, y, message",
+    [
+        ([0.5, 1.5], [0, 1], "probabilities must be between 0 and 1"),
+        ([[0.5, 0.4]], [0], "must sum to one"),
+        ([0.5, 0.5], [0, 2], "outcomes must be"),
+        ([0.5, 0.5], [0], "outcomes must be"),
+        ([[0.5, 0.5]], [2], "the numbers 0 to 1"),
+    ],
+)
 def test_calibration_refuses(function, p, y, message):
     with pytest.raises(DataError, match=message):
         function(p, y)
@@ -65,8 +93,11 @@ def test_other_refusals():
         standardised_mean_error(([1.0], [1.0]), ([1.0], [0.0]))
     with pytest.raises(ArgumentError, match="not the same coefficients: a, b"):
         relative_sd_error(Moments({"a": 1.0}, {"a": 1.0}), Moments({"b": 1.0}, {"b": 1.0}))
-    for function, one, other in ((amari_distance, np.ones((2, 3)), np.ones((2, 2))), (amari_distance, np.eye(2), np.eye(3)),
-                                 (instability, np.ones((4, 2, 2)), np.ones((5, 3)))):
+    for function, one, other in (
+        (amari_distance, np.ones((2, 3)), np.ones((2, 2))),
+        (amari_distance, np.eye(2), np.eye(3)),
+        (instability, np.ones((4, 2, 2)), np.ones((5, 3))),
+    ):
         with pytest.raises(ArgumentError, match="must be"):
             function(one, other)
     with pytest.raises(DataError, match="zeros"):
@@ -81,7 +112,8 @@ class Moments:
 
 
 def test_agreement_by_hand():
-    one, other = Moments({"a": 1.0, "b": 2.0}, {"a": 1.0, "b": 2.2}), Moments({"b": 1.0, "a": 1.5}, {"b": 2.0, "a": 1.0})
+    one = Moments({"a": 1.0, "b": 2.0}, {"a": 1.0, "b": 2.2})
+    other = Moments({"b": 1.0, "a": 1.5}, {"b": 2.0, "a": 1.0})
     assert relative_sd_error(one, other) == pytest.approx(0.2 / np.sqrt(5), rel=1e-12)
     np.testing.assert_allclose(standardised_mean_error(one, other), [-0.5, 0.5])
     np.testing.assert_allclose(standardised_mean_error(one, ([1.5, 1.0], [1.0, 2.0])), [-0.5, 0.5])
@@ -94,7 +126,8 @@ def test_agreement_of_results(equal):
     assert (standardised_mean_error(equal, equal) == 0).all()
 
 
-# ---- independent components -----------------------------------------------------------------------------------------------
+# ---- independent components ----------------------------------------------------------------------
+
 
 def test_amari_distance():
     """Zero for scaled permutations; by hand for P = (1, 1/2; 1/4, 2): (1/2 + 1/8) + (1/4 + 1/4)."""
@@ -102,8 +135,11 @@ def test_amari_distance():
     A = rng.normal(size=(4, 4))
     W = np.diag([2.0, -1, 0.1, 5]) @ np.eye(4)[[2, 0, 3, 1]] @ np.linalg.inv(A)
     assert amari_distance(W, A) == pytest.approx(0, abs=1e-12)
-    assert amari_distance(np.array([[1, 0.5], [0.25, 2]]), np.eye(2)) == pytest.approx(1.125, rel=1e-12)
-    assert amari_distance(np.ones((3, 3)), np.eye(3)) == pytest.approx(12, rel=1e-12)         # the largest: 2 d (d - 1)
+    assert amari_distance(np.array([[1, 0.5], [0.25, 2]]), np.eye(2)) == pytest.approx(
+        1.125, rel=1e-12
+    )
+    # the largest: 2 d (d - 1)
+    assert amari_distance(np.ones((3, 3)), np.eye(3)) == pytest.approx(12, rel=1e-12)
     many = amari_distance(np.stack([W, W + 0.1, W + 0.5]), A)
     assert many.shape == (3,) and many[1] == amari_distance(W + 0.1, A) and many[0] < many[1]
 
@@ -117,24 +153,33 @@ def test_instability():
     assert instability(W, x)[2] == 0
 
 
-# ---- breaking point of Barker dynamics ------------------------------------------------------------------------------------
+# ---- breaking point of Barker dynamics -----------------------------------------------------------
+
 
 def test_breaking_point_solves_its_equation():
-    """Phi(|g| / tau) = logistic(|z g|), compared by the logarithms of both tails, which keep their digits."""
+    """Phi(|g| / tau) = logistic(|z g|), compared by the logarithms of both tails,
+    which keep their digits.
+    """
     z, g = np.meshgrid([-2.0, -0.3, 0.1, 1.0, 5.0], [-30.0, -1.0, 0.01, 0.5, 8.0])
     tau = breaking_point(z, g)
-    np.testing.assert_allclose(stats.norm.logsf(np.abs(g) / tau), -np.logaddexp(0, np.abs(z * g)), rtol=1e-10)
+    np.testing.assert_allclose(
+        stats.norm.logsf(np.abs(g) / tau), -np.logaddexp(0, np.abs(z * g)), rtol=1e-10
+    )
     np.testing.assert_allclose(breaking_point(z), 1.702 / np.abs(z), rtol=1e-12)
-    # no noise above it can be undone: the extreme rule's probability is then less than the wanted one, and below it more
+    # no noise above it can be undone: the extreme rule's probability is then less than the wanted
+    # one, and below it more
     assert (stats.norm.cdf(np.abs(g) / (1.01 * tau)) < 1 / (1 + np.exp(-np.abs(z * g))))[1:3].all()
 
 
 def test_breaking_point_at_the_ends():
-    """4 / (sqrt(2 pi) |z|) for no gradient, without a step where the expansion takes over; (|g| / 2 |z|)^(1/2) for large ones."""
+    """4 / (sqrt(2 pi) |z|) for no gradient, without a step where the expansion takes over; (|g| /
+    2 |z|)^(1/2) for large ones.
+    """
     assert breaking_point(0.5, 0.0) == pytest.approx(2 * 4 / np.sqrt(2 * np.pi), rel=1e-12)
     below, above = breaking_point(1.0, [0.99999e-4, 1.00001e-4])
     assert below == pytest.approx(above, rel=1e-9)
-    assert breaking_point(1.0, 1e6) == pytest.approx(np.sqrt(1e6 / 2), rel=1e-4) and breaking_point(0.0, 1.0) == np.inf
+    assert breaking_point(1.0, 1e6) == pytest.approx(np.sqrt(1e6 / 2), rel=1e-4)
+    assert breaking_point(0.0, 1.0) == np.inf
 
 
 def test_estimate_of_the_breaking_point_is_near_it_for_usual_moves():

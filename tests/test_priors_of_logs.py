@@ -1,4 +1,7 @@
-"""Priors of positive parameters, whose logs are sampled: against scipy, and as the search for the mode sees them."""
+"""Priors of positive parameters, whose logs are sampled: against scipy,
+and as the search for the mode sees them.
+"""
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -20,7 +23,10 @@ from sgmc.subsampling.uniform import Everything
 PRIORS = {
     "exponential": (sgmc.exponential(0.7), lambda v: stats.expon.logpdf(v, scale=0.7)),
     "gamma": (sgmc.gamma(2.0, 10.0), lambda v: stats.gamma.logpdf(v, 2.0, scale=10.0)),
-    "inverse gamma": (sgmc.inverse_gamma(2.0, 10.0), lambda v: stats.invgamma.logpdf(v, 2.0, scale=10.0)),
+    "inverse gamma": (
+        sgmc.inverse_gamma(2.0, 10.0),
+        lambda v: stats.invgamma.logpdf(v, 2.0, scale=10.0),
+    ),
     "gamma below one": (sgmc.gamma(0.3, 2.0), lambda v: stats.gamma.logpdf(v, 0.3, scale=2.0)),
     "half normal": (sgmc.normal(0, 2.5), lambda v: stats.halfnorm.logpdf(v, scale=2.5)),
     "truncated normal": (sgmc.normal(1.5, 0.5), lambda v: stats.norm.logpdf(v, 1.5, 0.5)),
@@ -40,7 +46,11 @@ def table(first, second):
 
 def separable(priors, logs=2):
     """The same, compiled."""
-    return Separable([FAMILIES[f] for f in priors.columns("family")], *(priors.columns(a) for a in ("location", "scale", "df")), logs=logs)
+    return Separable(
+        [FAMILIES[f] for f in priors.columns("family")],
+        *(priors.columns(a) for a in ("location", "scale", "df")),
+        logs=logs,
+    )
 
 
 def evaluated(prior, at):
@@ -51,16 +61,35 @@ def evaluated(prior, at):
 
 def by_scipy(first, second, at):
     """Log density of (slope, log sigma, log df)."""
-    return stats.norm.logpdf(at[0], 0.2, 1.3) + first(np.exp(at[1])) + second(np.exp(at[2])) + at[1] + at[2]
+    return (
+        stats.norm.logpdf(at[0], 0.2, 1.3)
+        + first(np.exp(at[1]))
+        + second(np.exp(at[2]))
+        + at[1]
+        + at[2]
+    )
 
 
 def departure(prior, first, second):
-    """Largest difference to scipy of values, but for a constant, and of gradients by central differences, relative beyond 1."""
-    values, found = np.array([by_scipy(first, second, at) for at in PLACES]), [evaluated(prior, at) for at in PLACES]
+    """Largest difference to scipy of values, but for a constant, and of gradients by central
+    differences, relative beyond 1.
+    """
+    values = np.array([by_scipy(first, second, at) for at in PLACES])
+    found = [evaluated(prior, at) for at in PLACES]
     off = np.array([value for value, _ in found]) - values
-    slopes = np.array([[(by_scipy(first, second, at + e) - by_scipy(first, second, at - e)) / 2e-5 for e in 1e-5 * np.eye(3)]
-                       for at in PLACES])
-    return max(np.abs(off - off[0]).max(), (np.abs(np.array([g for _, g in found]) - slopes) / np.maximum(np.abs(slopes), 1)).max())
+    slopes = np.array(
+        [
+            [
+                (by_scipy(first, second, at + e) - by_scipy(first, second, at - e)) / 2e-5
+                for e in 1e-5 * np.eye(3)
+            ]
+            for at in PLACES
+        ]
+    )
+    return max(
+        np.abs(off - off[0]).max(),
+        (np.abs(np.array([g for _, g in found]) - slopes) / np.maximum(np.abs(slopes), 1)).max(),
+    )
 
 
 def test_the_likelihood_is_left_out():
@@ -98,16 +127,23 @@ def test_the_search_for_the_mode_has_the_same_prior(name):
     found, expected = [terms(at) for at in PLACES], [evaluated(compiled, at) for at in PLACES]
     off = np.array([one[0] for one in found]) - [one[0] for one in expected]
     np.testing.assert_allclose(off, off[0], atol=1e-12)
-    np.testing.assert_allclose([one[1] for one in found], [one[1] for one in expected], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        [one[1] for one in found], [one[1] for one in expected], rtol=1e-12, atol=1e-12
+    )
     assert min(np.linalg.eigvalsh(one[2]).min() for one in found) >= 0
 
 
 def test_steps_that_overshoot_have_a_prior_without_warnings():
-    value, gradient, _ = PriorTerms(table(sgmc.exponential(1.0), sgmc.gamma(2, 10)), np.zeros(1))(np.array([0.0, -800.0, -900.0]))
+    value, gradient, _ = PriorTerms(table(sgmc.exponential(1.0), sgmc.gamma(2, 10)), np.zeros(1))(
+        np.array([0.0, -800.0, -900.0])
+    )
     assert value < -2000 and np.isfinite(gradient).all()
 
 
 def test_df_needs_a_prior():
     frame = {"y": [1.0, 2.0, 4.0, 4.5, 7.0], "x": [0.0, 1.0, 2.0, 3.0, 4.0]}
-    with pytest.raises(ArgumentError, match="a flat one of 'df' makes the posterior improper; use e.g. .*sgmc.gamma"):
+    with pytest.raises(
+        ArgumentError,
+        match="a flat one of 'df' makes the posterior improper; use e.g. .*sgmc.gamma",
+    ):
         sgmc.rlm("y ~ x", frame, df=None, prior="flat")

@@ -1,4 +1,5 @@
 """The example of the README runs as it is printed."""
+
 import re
 from pathlib import Path
 
@@ -9,7 +10,9 @@ README = Path(__file__).parents[1] / "README.md"
 
 def section(title):
     """The first Python block under a heading."""
-    return re.search(rf"^## {title}\n.*?```python\n(.*?)```", README.read_text(), re.S | re.M).group(1)
+    return re.search(
+        rf"^## {title}\n.*?```python\n(.*?)```", README.read_text(), re.S | re.M
+    ).group(1)
 
 
 def test_your_own_model(capsys):
@@ -19,4 +22,5 @@ def test_your_own_model(capsys):
     told = capsys.readouterr().out
     assert "Decay: nothing wrong was found" in told and "trustworthy to about" in told
     res = names["res"]
-    assert abs(res.mean_of("rate") - 1.5) < 4 * res.sd_of("rate") and res.draws_of("rate").shape == (4, 1000)
+    assert abs(res.mean_of("rate") - 1.5) < 4 * res.sd_of("rate")
+    assert res.draws_of("rate").shape == (4, 1000)

@@ -1,4 +1,5 @@
 """Simulation-based calibration, the fast form: `python tests/sbc.py` is the full one."""
+
 import numpy as np
 import pytest
 
@@ -16,10 +17,15 @@ def test_ranks_are_uniform(family):
 
 
 @pytest.mark.parametrize("family", ["poisson", "negativebinomial"])
-@pytest.mark.parametrize("mistake", [dict(distort=lambda draws: draws.mean(axis=0) + 0.5 * (draws - draws.mean(axis=0))),
-                                     dict(distort=lambda draws: draws + draws.std(axis=0)),
-                                     dict(prior={**PRIOR, "a": sgmc.normal(2, 0.2), "b": sgmc.normal(2, 0.2)})],
-                         ids=["sds x 0.5", "means + 1 sd", "another prior"])
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        dict(distort=lambda draws: draws.mean(axis=0) + 0.5 * (draws - draws.mean(axis=0))),
+        dict(distort=lambda draws: draws + draws.std(axis=0)),
+        dict(prior={**PRIOR, "a": sgmc.normal(2, 0.2), "b": sgmc.normal(2, 0.2)}),
+    ],
+    ids=["sds x 0.5", "means + 1 sd", "another prior"],
+)
 def test_mistakes_show_in_the_ranks(mistake, family):
     assert p_values(ranks(family, REPLICATES, **mistake)).min() < 1e-4
 

@@ -1,4 +1,5 @@
 """The estimators keep scikit-learn's contract, and hold the posterior that sgmc gives."""
+
 import doctest
 import pickle
 import subprocess
@@ -22,7 +23,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from sgmc import sklearn as estimators
-from sgmc.sklearn import BayesianLinearRegression, BayesianLogisticRegression, BayesianPoissonRegressor
+from sgmc.sklearn import (
+    BayesianLinearRegression,
+    BayesianLogisticRegression,
+    BayesianPoissonRegressor,
+)
 
 N = 400
 RANDOM = np.random.default_rng(4)
@@ -31,28 +36,40 @@ LABELS = np.where(FRAME.dose - FRAME.age / 20 + RANDOM.logistic(size=N) > 0, "we
 WEIGHTS = RANDOM.integers(0, 4, N)
 
 
-INTERPOLATED = "15 different rows and 31 coefficients: sigma is at rounding errors, and which draws rows without weight get, too"
+INTERPOLATED = (
+    "15 different rows and 31 coefficients: sigma is at rounding errors, and which draws rows "
+    "without weight get, too"
+)
 
 
 def expected_to_fail(estimator):
     """Checks that cannot hold, and why."""
-    return {f"check_sample_weight_equivalence_on_{kind}_data": INTERPOLATED for kind in ("dense", "sparse")
-            if isinstance(estimator, BayesianLinearRegression)}
+    return {
+        f"check_sample_weight_equivalence_on_{kind}_data": INTERPOLATED
+        for kind in ("dense", "sparse")
+        if isinstance(estimator, BayesianLinearRegression)
+    }
 
 
-@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")            # of few or separated rows, of which the checks are full
-@parametrize_with_checks([getattr(estimators, name)(draws=100, chains=2) for name in estimators.__all__],
-                         expected_failed_checks=expected_to_fail)
+# of few or separated rows, of which the checks are full
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+@parametrize_with_checks(
+    [getattr(estimators, name)(draws=100, chains=2) for name in estimators.__all__],
+    expected_failed_checks=expected_to_fail,
+)
 def test_the_contract_of_scikit_learn(estimator, check):
     assert check(estimator) is None
 
 
 def test_weights_of_outcomes_with_noise_are_so_many_rows():
     """What the failing check asks, where sigma is no rounding error."""
-    X, y = FRAME.to_numpy(), FRAME.dose.to_numpy() + FRAME.age.to_numpy() / 20 + RANDOM.normal(size=N)
+    X = FRAME.to_numpy()
+    y = FRAME.dose.to_numpy() + FRAME.age.to_numpy() / 20 + RANDOM.normal(size=N)
     for one in (BayesianLinearRegression, BayesianPoissonRegressor):
         weighted = one(random_state=1).fit(X, np.maximum(y, 0), sample_weight=WEIGHTS)
-        repeated = one(random_state=1).fit(np.repeat(X, WEIGHTS, axis=0), np.repeat(np.maximum(y, 0), WEIGHTS))
+        repeated = one(random_state=1).fit(
+            np.repeat(X, WEIGHTS, axis=0), np.repeat(np.maximum(y, 0), WEIGHTS)
+        )
         np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=0.01)
         assert weighted.posterior_.nobs == WEIGHTS.sum() and weighted.score(X, y) > 0.2
 
@@ -60,13 +77,24 @@ def test_weights_of_outcomes_with_noise_are_so_many_rows():
 def test_regressors_hold_the_posteriors_of_the_verbs():
     y = 5 + 2 * FRAME.dose + RANDOM.normal(size=N)
     linear = BayesianLinearRegression(random_state=3).fit(FRAME, y)
-    np.testing.assert_array_equal(linear.posterior_.draws, sgmc.ols("y ~ age + dose", FRAME.assign(y=y), seed=3).draws)
-    assert linear.posterior_.names[-1] == "sigma" and linear.coef_.shape == (2,) and isinstance(float(linear.intercept_), float)
-    np.testing.assert_allclose(linear.predict(FRAME), linear.intercept_ + FRAME.to_numpy() @ linear.coef_, rtol=1e-10)
+    np.testing.assert_array_equal(
+        linear.posterior_.draws, sgmc.ols("y ~ age + dose", FRAME.assign(y=y), seed=3).draws
+    )
+    assert linear.posterior_.names[-1] == "sigma"
+    assert linear.coef_.shape == (2,)
+    assert isinstance(float(linear.intercept_), float)
+    np.testing.assert_allclose(
+        linear.predict(FRAME), linear.intercept_ + FRAME.to_numpy() @ linear.coef_, rtol=1e-10
+    )
     counts = RANDOM.poisson(np.exp(FRAME.dose / 3))
     poisson = BayesianPoissonRegressor(random_state=3).fit(FRAME, counts)
-    np.testing.assert_array_equal(poisson.posterior_.draws, sgmc.poisson("y ~ age + dose", FRAME.assign(y=counts), seed=3).draws)
-    assert BayesianPoissonRegressor(random_state=3).fit(FRAME, counts / 2).coef_ == pytest.approx(poisson.coef_, abs=0.05)
+    np.testing.assert_array_equal(
+        poisson.posterior_.draws,
+        sgmc.poisson("y ~ age + dose", FRAME.assign(y=counts), seed=3).draws,
+    )
+    assert BayesianPoissonRegressor(random_state=3).fit(FRAME, counts / 2).coef_ == pytest.approx(
+        poisson.coef_, abs=0.05
+    )
     with pytest.raises(ValueError, match="y must not be negative, nor all zero"):
         BayesianPoissonRegressor().fit(FRAME, counts - 1)
 
@@ -81,15 +109,26 @@ class WithoutWeights(BayesianLogisticRegression):
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_forgotten_weights_break_the_contract():
     found = check_estimator(WithoutWeights(draws=100, chains=2), on_fail=None, on_skip=None)
-    assert "check_sample_weight_equivalence_on_dense_data" in {one["check_name"] for one in found if one["status"] == "failed"}
+    assert "check_sample_weight_equivalence_on_dense_data" in {
+        one["check_name"] for one in found if one["status"] == "failed"
+    }
 
 
 def test_the_posterior_is_that_of_the_formula():
-    model = BayesianLogisticRegression(random_state=3, prior=sgmc.normal(0, 1)).fit(FRAME, LABELS, sample_weight=WEIGHTS)
-    expected = sgmc.logit("y == 'well' ~ age + dose", FRAME.assign(y=LABELS), weights=WEIGHTS, prior=sgmc.normal(0, 1), seed=3)
+    model = BayesianLogisticRegression(random_state=3, prior=sgmc.normal(0, 1)).fit(
+        FRAME, LABELS, sample_weight=WEIGHTS
+    )
+    expected = sgmc.logit(
+        "y == 'well' ~ age + dose",
+        FRAME.assign(y=LABELS),
+        weights=WEIGHTS,
+        prior=sgmc.normal(0, 1),
+        seed=3,
+    )
     assert model.posterior_.names == expected.names == ["Intercept", "age", "dose"]
     np.testing.assert_array_equal(model.posterior_.draws, expected.draws)
-    assert model.coef_.tolist() == [expected.params[["age", "dose"]].tolist()] and model.intercept_.shape == (1,)
+    assert model.coef_.tolist() == [expected.params[["age", "dose"]].tolist()]
+    assert model.intercept_.shape == (1,)
     assert model.classes_.tolist() == ["ill", "well"] and model.n_features_in_ == 2
     assert model.feature_names_in_.tolist() == ["age", "dose"]
 
@@ -102,32 +141,44 @@ def test_probabilities_are_averaged_over_draws():
     np.testing.assert_allclose(model.predict_proba(rows), np.column_stack([1 - p, p]), rtol=1e-12)
     np.testing.assert_allclose(model.decision_function(rows), special.logit(p), rtol=1e-9)
     plugged_in = special.expit(model.intercept_ + rows.to_numpy() @ model.coef_[0])
-    assert np.abs(plugged_in - p).max() > 1e-3                            # the mistake would be seen
+    assert np.abs(plugged_in - p).max() > 1e-3  # the mistake would be seen
     assert model.predict(rows).tolist() == np.where(p > 0.5, "well", "ill").tolist()
     assert model.score(FRAME, LABELS) == (model.predict(FRAME) == LABELS).mean() > 0.7
 
 
 def test_with_flat_priors_it_is_near_maximum_likelihood():
     model = BayesianLogisticRegression(prior="flat", random_state=1).fit(FRAME, LABELS)
-    likely = make_pipeline(StandardScaler(), LogisticRegression(C=np.inf, tol=1e-10)).fit(FRAME, LABELS)
-    np.testing.assert_allclose(model.predict_proba(FRAME), likely.predict_proba(FRAME), atol=0.02)     # sds of means: 0.02 in p
+    likely = make_pipeline(StandardScaler(), LogisticRegression(C=np.inf, tol=1e-10)).fit(
+        FRAME, LABELS
+    )
+    # sds of means: 0.02 in p
+    np.testing.assert_allclose(model.predict_proba(FRAME), likely.predict_proba(FRAME), atol=0.02)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_sparse_rows(intercept):
     dense = RANDOM.integers(0, 2, (N, 3)) * 1.0
-    models = [BayesianLogisticRegression(random_state=1, fit_intercept=intercept, draws=2000).fit(X, LABELS)
-              for X in (dense, sparse.csr_array(dense), sparse.csc_matrix(dense))]
+    models = [
+        BayesianLogisticRegression(random_state=1, fit_intercept=intercept, draws=2000).fit(
+            X, LABELS
+        )
+        for X in (dense, sparse.csr_array(dense), sparse.csc_matrix(dense))
+    ]
     np.testing.assert_array_equal(models[1].posterior_.draws, models[2].posterior_.draws)
     error = 4 * np.hypot(models[0].posterior_.mcse(), models[1].posterior_.mcse())
     assert (np.abs(models[0].posterior_.params - models[1].posterior_.params) < error).all()
     assert models[1].coef_.shape == (1, 3) and (models[1].intercept_ == 0).all() == (not intercept)
-    np.testing.assert_allclose(models[1].predict_proba(sparse.csr_array(dense)), models[1].predict_proba(dense), rtol=1e-12)
+    np.testing.assert_allclose(
+        models[1].predict_proba(sparse.csr_array(dense)), models[1].predict_proba(dense), rtol=1e-12
+    )
 
 
 def test_more_than_two_classes():
     three = np.where(FRAME.age + RANDOM.logistic(scale=3, size=N) > 45, "old", LABELS)
-    with pytest.raises(ValueError, match="Only binary classification is supported. The type of the target is multiclass"):
+    with pytest.raises(
+        ValueError,
+        match="Only binary classification is supported. The type of the target is multiclass",
+    ):
         BayesianLogisticRegression().fit(FRAME, three)
     with pytest.raises(ValueError, match="y has 1 class"):
         BayesianLogisticRegression().fit(FRAME, np.repeat("a", N))
@@ -135,39 +186,55 @@ def test_more_than_two_classes():
     assert set(model.predict(FRAME)) <= {"ill", "old", "well"} and model.score(FRAME, three) > 0.6
 
 
-@pytest.mark.filterwarnings("ignore::sgmc.errors.ConditionWarning")        # of the narrow prior
+@pytest.mark.filterwarnings("ignore::sgmc.errors.ConditionWarning")  # of the narrow prior
 def test_searches_pipelines_copies_and_pickles():
-    model = BayesianLogisticRegression(random_state=1, draws=300, fit_options={"threads": 1, "subsample": "uniform"})
+    model = BayesianLogisticRegression(
+        random_state=1, draws=300, fit_options={"threads": 1, "subsample": "uniform"}
+    )
     assert cross_val_score(make_pipeline(StandardScaler(), model), FRAME, LABELS, cv=3).mean() > 0.7
     prior = sgmc.normal(0, 0.002, autoscale=True)
-    search = GridSearchCV(model, {"prior": [prior, None]}, cv=2, error_score="raise").fit(FRAME, LABELS)
+    search = GridSearchCV(model, {"prior": [prior, None]}, cv=2, error_score="raise").fit(
+        FRAME, LABELS
+    )
     assert search.best_params_["prior"] is None
     fitted = clone(model).fit(FRAME, LABELS)
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.predict_proba(FRAME), fitted.predict_proba(FRAME))
-    assert clone(fitted).get_params() == model.get_params() and not hasattr(clone(fitted), "posterior_")
+    assert clone(fitted).get_params() == model.get_params()
+    assert not hasattr(clone(fitted), "posterior_")
 
 
 def test_states_of_random_numbers():
-    draws = [BayesianLogisticRegression(random_state=np.random.RandomState(seed), draws=300).fit(
-        FRAME, LABELS).posterior_.draws for seed in (1, 1, 2)]
+    draws = [
+        BayesianLogisticRegression(random_state=np.random.RandomState(seed), draws=300)
+        .fit(FRAME, LABELS)
+        .posterior_.draws
+        for seed in (1, 1, 2)
+    ]
     np.testing.assert_array_equal(draws[0], draws[1])
     assert (draws[0] != draws[2]).all()
 
 
 def test_polars_tables():
     pl = pytest.importorskip("polars", reason="polars is not installed")
-    model = BayesianLogisticRegression(random_state=3).fit(pl.DataFrame(FRAME.to_dict("list")), LABELS)
+    model = BayesianLogisticRegression(random_state=3).fit(
+        pl.DataFrame(FRAME.to_dict("list")), LABELS
+    )
     expected = BayesianLogisticRegression(random_state=3).fit(FRAME, LABELS)
     np.testing.assert_array_equal(model.posterior_.draws, expected.posterior_.draws)
     assert model.posterior_.names == ["Intercept", "age", "dose"]
 
 
 def test_the_example():
-    assert doctest.testmod(estimators).failed == 0 and "posterior_" in estimators.BayesianLogisticRegression.__doc__
+    assert doctest.testmod(estimators).failed == 0
+    assert "posterior_" in estimators.BayesianLogisticRegression.__doc__
 
 
 def test_without_scikit_learn_the_error_names_the_extra():
-    code = "import sys; sys.modules['sklearn'] = None; import sgmc; print(sgmc.logit.__name__); import sgmc.sklearn"
+    code = (
+        "import sys; sys.modules['sklearn'] = None; import sgmc; print(sgmc.logit.__name__); "
+        "import sgmc.sklearn"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert done.stdout.strip() == "logit" and 'pip install "sgmc[sklearn]"' in done.stderr.strip().split("\n")[-1]
+    assert done.stdout.strip() == "logit"
+    assert 'pip install "sgmc[sklearn]"' in done.stderr.strip().split("\n")[-1]

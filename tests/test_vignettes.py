@@ -1,4 +1,5 @@
 """Each vignette runs, in its fast mode, and leaves what it promises."""
+
 import json
 import os
 import subprocess
@@ -8,7 +9,8 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[1] / "vignettes"
-STORIES = sorted(path.stem for path in FOLDER.glob("*.py") if "story.end(" in path.read_text())      # others help them
+# others help them
+STORIES = sorted(path.stem for path in FOLDER.glob("*.py") if "story.end(" in path.read_text())
 
 pytest.importorskip("matplotlib", reason="figures of vignettes need Matplotlib")
 
@@ -16,9 +18,20 @@ pytest.importorskip("matplotlib", reason="figures of vignettes need Matplotlib")
 @pytest.mark.parametrize("name", STORIES)
 def test_a_vignette_runs(name, tmp_path):
     # a script imports its neighbours, as a run by hand does
-    env = {**os.environ, "MPLBACKEND": "agg", "PYTHONSAFEPATH": "", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    run = subprocess.run([sys.executable, str(FOLDER / f"{name}.py"), "--fast", "--out", str(tmp_path)], capture_output=True, text=True,
-                         env=env, timeout=300)
+    env = {
+        **os.environ,
+        "MPLBACKEND": "agg",
+        "PYTHONSAFEPATH": "",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    run = subprocess.run(
+        [sys.executable, str(FOLDER / f"{name}.py"), "--fast", "--out", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env=env,
+        timeout=300,
+    )
     assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-4000:]
     found = json.loads((tmp_path / f"{name}.json").read_text())
     assert found["mode"] == "fast" and found["claims"] and found["figures"]

@@ -6,9 +6,10 @@
 # %% [markdown]
 # # Bring your own model
 #
-# A model that is no regression is a class with named parameters and a log density of some rows, in numpy. Samplers, default steps, checks
-# and results are those of the regressions. This page writes one, breaks it, constrains it, gives it priors, checks its posterior against
-# a known one, and then writes it again for JAX, numba and Cython.
+# A model that is no regression is a class with named parameters and a log density of some rows, in
+# numpy. Samplers, default steps, checks and results are those of the regressions. This page writes
+# one, breaks it, constrains it, gives it priors, checks its posterior against a known one, and then
+# writes it again for JAX, numba and Cython.
 #
 # Notation: theta are the parameters, d numbers in all; N rows, n in a minibatch.
 
@@ -36,9 +37,11 @@ pd.set_option("display.width", 140, "display.max_columns", None, "display.max_co
 # %% [markdown]
 # ## A model in twelve lines
 #
-# Concentrations fall exponentially: `y = size exp(-rate t) + N(0, sigma^2)`. `parameters` gives names and shapes, `constraints` what is
-# positive (also `"ordered"`, `"simplex"`, `("interval", low, high)`), `prior` what is known beforehand, all in the parameters' own
-# units. `log_lik` is the log density of the rows asked for, together; `rows` is a slice or an array of numbers.
+# Concentrations fall exponentially: `y = size exp(-rate t) + N(0, sigma^2)`. `parameters` gives
+# names and shapes, `constraints` what is positive (also `"ordered"`, `"simplex"`,
+# `("interval", low, high)`), `prior` what is known beforehand, all in the parameters' own units.
+# `log_lik` is the log density of the rows asked for, together; `rows` is a slice or an array of
+# numbers.
 
 
 # %%
@@ -67,32 +70,46 @@ res = model.fit(seed=1)
 print(res.summary())
 
 # %% [markdown]
-# The mode was found, coordinates whitened there, step and minibatch derived, as for a regression; gradients are finite differences until
-# the model has a `grad`. Draws come back in their shapes.
+# The mode was found, coordinates whitened there, step and minibatch derived, as for a regression;
+# gradients are finite differences until the model has a `grad`. Draws come back in their shapes.
 
 # %%
 print(res.draws_of("rate").shape, f"P(rate > 1.4) = {res.hypothesis('rate > 1.4').prob:.3f}")
 figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.2))
 at = np.linspace(0, 3, 100)
-curves = res.draws_of("size").ravel()[::20, None] * np.exp(-res.draws_of("rate").ravel()[::20, None] * at)
+curves = res.draws_of("size").ravel()[::20, None] * np.exp(
+    -res.draws_of("rate").ravel()[::20, None] * at
+)
 axes[0].plot(t, y, ".", color="0.75", markersize=2)
 axes[0].plot(at, curves.mean(0))
 axes[0].fill_between(at, *np.quantile(curves, [0.025, 0.975], axis=0), alpha=0.4, linewidth=0)
 axes[0].set(xlabel="t", ylabel="y", title="Data, mean curve and 95 % band")
-axes[1].plot(res.draws_of("rate").ravel()[::4], res.draws_of("size").ravel()[::4], ".", markersize=2)
+axes[1].plot(
+    res.draws_of("rate").ravel()[::4], res.draws_of("size").ravel()[::4], ".", markersize=2
+)
 axes[1].set(xlabel="rate", ylabel="size", title="Joint draws")
 story.figure("decay", figure)
 truth = {"size": 2, "rate": 1.5, "sigma": 0.3}
-off = {name: abs(float(res.mean_of(name)) - value) / float(res.sd_of(name)) for name, value in truth.items()}
-story.claim("README", "a class with a log density of rows is all that is needed", "the values that made the data are " +
-            ", ".join(f"{value:.1f}" for value in off.values()) + " sd from the means; " + str(res.verdict).split(":")[0],
-            res.verdict.trustworthy and max(off.values()) < 3.5)
+off = {
+    name: abs(float(res.mean_of(name)) - value) / float(res.sd_of(name))
+    for name, value in truth.items()
+}
+story.claim(
+    "README",
+    "a class with a log density of rows is all that is needed",
+    "the values that made the data are "
+    + ", ".join(f"{value:.1f}" for value in off.values())
+    + " sd from the means; "
+    + str(res.verdict).split(":")[0],
+    res.verdict.trustworthy and max(off.values()) < 3.5,
+)
 
 # %% [markdown]
 # ## What is wrong with it
 #
-# Five ways to break it, most of which produce numbers all the same, and what `check_model` says. A wrong gradient is the worst: an exact
-# sampler goes on being right and becomes slow, others become wrong.
+# Five ways to break it, most of which produce numbers all the same, and what `check_model` says. A
+# wrong gradient is the worst: an exact sampler goes on being right and becomes slow, others become
+# wrong.
 
 
 # %%
@@ -103,8 +120,11 @@ class WrongGradient(Decay):
         """A gradient, nearly."""
         decay = np.exp(-theta["rate"] * self.t[rows])
         e = (self.y[rows] - theta["size"] * decay) / theta["sigma"]
-        return {"size": e @ decay / theta["sigma"], "rate": -(e * self.t[rows]) @ decay * theta["size"] / theta["sigma"],
-                "sigma": (e @ e) / theta["sigma"]}
+        return {
+            "size": e @ decay / theta["sigma"],
+            "rate": -(e * self.t[rows]) @ decay * theta["size"] / theta["sigma"],
+            "sigma": (e @ e) / theta["sigma"],
+        }
 
 
 class Mean(Decay):
@@ -137,24 +157,33 @@ class Misspelt(Decay):
     prior = {"speed": sgmc.gamma(2, 1)}
 
 
-broken = {cls.__name__: sgmc.check_model(cls(t, y)) for cls in (WrongGradient, Mean, AllRows, Random, Misspelt)}
+broken = {
+    cls.__name__: sgmc.check_model(cls(t, y))
+    for cls in (WrongGradient, Mean, AllRows, Random, Misspelt)
+}
 for report in broken.values():
     print(report, "\n")
-story.claim("README", "check_model says what is wrong, in words",
-            f"{sum(not report.ok for report in broken.values())} of {len(broken)} broken models found out, "
-            "none of the right one", sgmc.check_model(model).ok and not any(report.ok for report in broken.values()))
+story.claim(
+    "README",
+    "check_model says what is wrong, in words",
+    f"{sum(not report.ok for report in broken.values())} of {len(broken)} broken models found out, "
+    "none of the right one",
+    sgmc.check_model(model).ok and not any(report.ok for report in broken.values()),
+)
 
 # %% [markdown]
 # ## A known posterior
 #
-# With conjugate priors an answer in closed form exists: counts of three kinds with probabilities p on the simplex and a Dirichlet prior
-# have a Dirichlet posterior; rates with a gamma prior have a gamma one. One model has both, and neither coordinates nor Jacobians are the
-# user's business.
+# With conjugate priors an answer in closed form exists: counts of three kinds with probabilities p
+# on the simplex and a Dirichlet prior have a Dirichlet posterior; rates with a gamma prior have a
+# gamma one. One model has both, and neither coordinates nor Jacobians are the user's business.
 
 
 # %%
 class Shop(sgmc.Model):
-    """Customers of three kinds (a row each), and what each buys: Poisson with the rate of the kind."""
+    """Customers of three kinds (a row each), and what each buys:
+    Poisson with the rate of the kind.
+    """
 
     parameters = {"p": 3, "rate": 3}
     constraints = {"p": "simplex", "rate": "positive"}
@@ -180,31 +209,50 @@ shop = Shop(kind, rng.poisson(np.array([1.0, 3.0, 0.5])[kind]))
 customers, things = np.bincount(kind), np.bincount(kind, shop.bought)
 a, b = 2.0 + customers, 2.0 + things
 p = a / a.sum()
-exact = pd.DataFrame({"mean": np.append(p, b / (1 + customers)),
-                      "sd": np.append(np.sqrt(p * (1 - p) / (a.sum() + 1)), np.sqrt(b) / (1 + customers))})
+exact = pd.DataFrame(
+    {
+        "mean": np.append(p, b / (1 + customers)),
+        "sd": np.append(np.sqrt(p * (1 - p) / (a.sum() + 1)), np.sqrt(b) / (1 + customers)),
+    }
+)
 print(sgmc.check_model(shop))
-warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)      # the verdict, below, says the same
+warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)  # the verdict, below, says the same
 errors = {}
-for sampler in story.pick(["auto", "mala", "hmc", "lmsgld", "baoab", "sgld", "sbps"], ["auto", "mala", "lmsgld"]):
+for sampler in story.pick(
+    ["auto", "mala", "hmc", "lmsgld", "baoab", "sgld", "sbps"], ["auto", "mala", "lmsgld"]
+):
     found = shop.fit(sampler=sampler, seed=1, draws=story.pick(2000, 1000))
     apart = np.abs((found.params.to_numpy() - exact["mean"]) / exact.sd)
-    errors[sampler] = {"sampler": found.header[0][1][1], "mean off (sd)": apart.max(),
-                       "sd off": np.abs(found.bse.to_numpy() / exact.sd - 1).max(), "trusted": found.verdict.trustworthy}
+    errors[sampler] = {
+        "sampler": found.header[0][1][1],
+        "mean off (sd)": apart.max(),
+        "sd off": np.abs(found.bse.to_numpy() / exact.sd - 1).max(),
+        "trusted": found.verdict.trustworthy,
+    }
 errors = pd.DataFrame(errors).T
 print(errors)
 trusted, refused = errors[errors.trusted.astype(bool)], errors[~errors.trusted.astype(bool)]
 off = ", ".join(f"{name} (sds {error:.0%} off)" for name, error in refused["sd off"].items())
-story.claim("README", "any sampler drives a user's model, and the draws are of its posterior, or the verdict says that they are not",
-            f"{', '.join(trusted.index)}: means within {trusted['mean off (sd)'].max():.3f} sd of Dirichlet and gamma, sds within "
-            f"{trusted['sd off'].max():.1%}; refused: {off or 'none'}",
-            {"auto", "mala", "lmsgld"} <= set(trusted.index) and trusted["mean off (sd)"].max() < 0.1 and trusted["sd off"].max() < 0.07)
+story.claim(
+    "README",
+    "any sampler drives a user's model, and the draws are of its posterior, or the verdict says "
+    "that they are not",
+    f"{', '.join(trusted.index)}: means within {trusted['mean off (sd)'].max():.3f} sd of "
+    f"Dirichlet and gamma, sds within {trusted['sd off'].max():.1%}; refused: {off or 'none'}",
+    {"auto", "mala", "lmsgld"} <= set(trusted.index)
+    and trusted["mean off (sd)"].max() < 0.1
+    and trusted["sd off"].max() < 0.07,
+)
 
 # %%
 found = shop.fit(seed=1, draws=2000)
 figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.1))
 for ax, name, label in zip(axes, ("p", "rate"), ("probability of a kind", "purchases of a kind")):
     for k in range(3):
-        draws, (mean, sd) = found.draws_of(name)[..., k].ravel(), exact.iloc[k + 3 * (name == "rate")]
+        draws, (mean, sd) = (
+            found.draws_of(name)[..., k].ravel(),
+            exact.iloc[k + 3 * (name == "rate")],
+        )
         grid = np.linspace(mean - 4 * sd, mean + 4 * sd, 200)
         ax.hist(draws, 40, density=True, alpha=0.45, color=f"C{k}", label=f"{name}[{k}]")
         if name == "p":
@@ -222,16 +270,19 @@ story.figure("known", figure)
 # %% [markdown]
 # ## The same model, compiled
 #
-# A numpy model costs Python's calls at every step, which for small minibatches are most of it. Where that matters, the same density can
-# be a JAX function, whose gradient is JAX's own; a numba `cfunc`, or any compiled function by its address; or Cython that cimports sgmc's
-# contracts. Draws are the same to rounding. Ways whose packages are not installed here are skipped, and this page says so.
+# A numpy model costs Python's calls at every step, which for small minibatches are most of it.
+# Where that matters, the same density can be a JAX function, whose gradient is JAX's own; a numba
+# `cfunc`, or any compiled function by its address; or Cython that cimports sgmc's contracts. Draws
+# are the same to rounding. Ways whose packages are not installed here are skipped, and this page
+# says so.
 
 
 # %%
 class Line(sgmc.Model):
     """y ~ N(X b, sigma^2), in numpy."""
 
-    constraints, prior = {"sigma": "positive"}, {"b": sgmc.normal(0, 2), "sigma": sgmc.exponential(1)}
+    constraints = {"sigma": "positive"}
+    prior = {"b": sgmc.normal(0, 2), "sigma": sgmc.exponential(1)}
 
     def __init__(self, X, y):
         self.X, self.y, self.n, self.parameters = X, y, len(y), {"b": X.shape[1], "sigma": ()}
@@ -257,13 +308,14 @@ def with_jax(X, y):
     def log_lik(theta, batch):
         X, y = batch
         e = (y - X @ theta["b"]) / theta["sigma"]
-        return -0.5 * jnp.sum(e ** 2) - y.shape[0] * jnp.log(theta["sigma"])
+        return -0.5 * jnp.sum(e**2) - y.shape[0] * jnp.log(theta["sigma"])
 
     return sgmc.JaxModel(log_lik, (X, y), parameters={"b": X.shape[1], "sigma": ()}, **said)
 
 
 # %% [markdown]
-# `sgmc.CompiledModel` takes an address: `f(d, theta, m, rows, grad, data)` returns the log density of m rows and fills `grad`.
+# `sgmc.CompiledModel` takes an address: `f(d, theta, m, rows, grad, data)` returns the log density
+# of m rows and fills `grad`.
 
 
 # %%
@@ -274,9 +326,12 @@ def with_numba(X, y):
     shape, d = (X.shape[0], X.shape[1] + 1), X.shape[1]
     number = types.CPointer(types.double)
 
-    @cfunc(types.double(types.int64, number, types.int64, types.CPointer(types.int64), number, number))
+    @cfunc(
+        types.double(types.int64, number, types.int64, types.CPointer(types.int64), number, number)
+    )
     def log_lik(size, theta, m, rows, grad, data):
-        at, slope, chosen, table = carray(theta, size), carray(grad, size), carray(rows, m), carray(data, shape)
+        at, slope = carray(theta, size), carray(grad, size)
+        chosen, table = carray(rows, m), carray(data, shape)
         total = 0.0
         for i in chosen:
             e = table[i, d]
@@ -289,12 +344,14 @@ def with_numba(X, y):
             slope[d] += (e * e - 1) / at[d]
         return total
 
-    return sgmc.CompiledModel(log_lik, len(y), data=np.column_stack([X, y]), parameters={"b": d, "sigma": ()}, **said)
+    return sgmc.CompiledModel(
+        log_lik, len(y), data=np.column_stack([X, y]), parameters={"b": d, "sigma": ()}, **said
+    )
 
 
 # %% [markdown]
-# The Cython model is a package of its own, in `examples/cython_model` (60 lines, most of them the loop over rows); here it is built in a
-# temporary folder, in the full mode alone.
+# The Cython model is a package of its own, in `examples/cython_model` (60 lines, most of them the
+# loop over rows); here it is built in a temporary folder, in the full mode alone.
 
 
 # %%
@@ -305,8 +362,18 @@ def with_cython(X, y):
     importlib.import_module("Cython")
     place = Path(tempfile.mkdtemp()) / "model"
     shutil.copytree(HERE.parent / "examples" / "cython_model", place)
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(sgmc.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])}
-    built = subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=place, env=env, capture_output=True)
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(
+            [str(Path(sgmc.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+        ),
+    }
+    built = subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
+        cwd=place,
+        env=env,
+        capture_output=True,
+    )
     if built.returncode:
         raise ImportError("Cython, its headers or a C compiler are not here")
     sys.path.insert(0, str(place))
@@ -314,8 +381,19 @@ def with_cython(X, y):
 
 
 def chain(model, thin):
-    """200 draws of one chain of lmsgld with control variates, and the seconds of the processor that they took."""
-    how = {"sampler": "lmsgld", "gradient": "cv", "step_size": 0.5, "batch_size": 50, "warmup": 0, "chains": 1, "threads": 1, "seed": 1}
+    """200 draws of one chain of lmsgld with control variates,
+    and the seconds of the processor that they took.
+    """
+    how = {
+        "sampler": "lmsgld",
+        "gradient": "cv",
+        "step_size": 0.5,
+        "batch_size": 50,
+        "warmup": 0,
+        "chains": 1,
+        "threads": 1,
+        "seed": 1,
+    }
     begun = time.process_time()
     return model.fit(draws=200, thin=thin, **how), time.process_time() - begun
 
@@ -323,31 +401,62 @@ def chain(model, thin):
 X = rng.normal(size=(story.pick(20_000, 4_000), 10))
 line = X @ rng.normal(size=10) + 0.8 * rng.normal(size=len(X))
 thin, ways = story.pick(201, 51), {}
-for name, make in {"numpy": Line, "JAX": with_jax, "numba": with_numba, "Cython": with_cython}.items():
+for name, make in {
+    "numpy": Line,
+    "JAX": with_jax,
+    "numba": with_numba,
+    "Cython": with_cython,
+}.items():
     try:
         written = make(X, line)
     except ImportError as error:
         story.note(f"{name} left out: {error}")
         continue
-    chain(written, 1)                                         # compiles
+    chain(written, 1)  # compiles
     once, (fitted, often) = min(chain(written, 1)[1] for _ in range(3)), chain(written, thin)
-    ways[name] = {"draws": fitted.draws, "step": (often - once) / (200 * (thin - 1)), "ok": sgmc.check_model(written).ok}
-compared = pd.DataFrame({name: {"over numpy's time of a step": way["step"] / ways["numpy"]["step"], "check_model": way["ok"],
-                                "largest difference from numpy's draws": np.abs(way["draws"] - ways["numpy"]["draws"]).max()}
-                         for name, way in ways.items()}).T
+    ways[name] = {
+        "draws": fitted.draws,
+        "step": (often - once) / (200 * (thin - 1)),
+        "ok": sgmc.check_model(written).ok,
+    }
+compared = pd.DataFrame(
+    {
+        name: {
+            "over numpy's time of a step": way["step"] / ways["numpy"]["step"],
+            "check_model": way["ok"],
+            "largest difference from numpy's draws": np.abs(
+                way["draws"] - ways["numpy"]["draws"]
+            ).max(),
+        }
+        for name, way in ways.items()
+    }
+).T
 print(compared)
 if len(ways) > 1:
-    story.claim("README", "the draws are the same", f"{', '.join(list(ways)[1:])}: at most {compared.iloc[1:, 2].max():.0e} from numpy's",
-                compared.iloc[1:, 2].max() < 1e-8)
+    story.claim(
+        "README",
+        "the draws are the same",
+        f"{', '.join(list(ways)[1:])}: at most {compared.iloc[1:, 2].max():.0e} from numpy's",
+        compared.iloc[1:, 2].max() < 1e-8,
+    )
 if {"numba", "Cython"} & set(ways):
-    quick = min(ways[name]["step"] for name in ("numba", "Cython") if name in ways) / ways["numpy"]["step"]
-    story.claim("README", "a compiled step takes 0.11 to 0.15 of numpy's time", f"{quick:.2f} of it, the quickest way", quick < 0.5)
+    quick = (
+        min(ways[name]["step"] for name in ("numba", "Cython") if name in ways)
+        / ways["numpy"]["step"]
+    )
+    story.claim(
+        "README",
+        "a compiled step takes 0.11 to 0.15 of numpy's time",
+        f"{quick:.2f} of it, the quickest way",
+        quick < 0.5,
+    )
 
 # %% [markdown]
 # ## Where next
 #
-# `docs/models.md` has what else a model may say of itself: where chains start, `scaled = False` for posteriors of several modes, priors by
-# hand, and how the package's own models are written. `trust` shows what happens to a verdict when there are two modes.
+# `docs/models.md` has what else a model may say of itself: where chains start, `scaled = False` for
+# posteriors of several modes, priors by hand, and how the package's own models are written. `trust`
+# shows what happens to a verdict when there are two modes.
 
 # %%
 story.end(rows=len(X), batch=50, steps=200 * thin, ways=list(ways))

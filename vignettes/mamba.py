@@ -6,15 +6,19 @@
 # %% [markdown]
 # # Tuning by a race of arms: MAMBA
 #
-# Coullon, South & Nemeth (2023): figures 1 to 5, tables 1 to 3 and 5 to 10. Samplers by minibatches have a step h, a minibatch n and
-# more to choose, and no accept-reject step that would say what is too long. MAMBA makes every combination an *arm* of a bandit: all run
-# for a short time, each is scored by the *Stein discrepancy* (KSD) of its draws, which needs gradients of the log posterior alone, the
-# best third go on for three times as long, and so on. `sgmc.tune` is that race; `model.fit(tune="mamba")` races and then fits.
+# Coullon, South & Nemeth (2023): figures 1 to 5, tables 1 to 3 and 5 to 10. Samplers by minibatches
+# have a step h, a minibatch n and more to choose, and no accept-reject step that would say what is
+# too long. MAMBA makes every combination an *arm* of a bandit: all run for a short time, each is
+# scored by the *Stein discrepancy* (KSD) of its draws, which needs gradients of the log posterior
+# alone, the best third go on for three times as long, and so on. `sgmc.tune` is that race;
+# `model.fit(tune="mamba")` races and then fits.
 #
-# **What is smaller here.** The paper tunes 18 cases by seconds on a laptop, for hours. Here budgets are of *work*, rows of gradients, so
-# that the same arms win on any machine; the logit has 10^5 rows in the place of 10^6; ratings are those of the 100 busiest users for the
-# 150 busiest items, with five factors in the place of twenty; the network sees 10,000 images of 7 x 7 pixels and has 20 hidden units
-# (60,000 of 28 x 28, and 100); curves are means of three runs in the place of ten. So ranks are compared, not levels.
+# **What is smaller here.** The paper tunes 18 cases by seconds on a laptop, for hours. Here budgets
+# are of *work*, rows of gradients, so that the same arms win on any machine; the logit has 10^5
+# rows in the place of 10^6; ratings are those of the 100 busiest users for the 150 busiest items,
+# with five factors in the place of twenty; the network sees 10,000 images of 7 x 7 pixels and has
+# 20 hidden units (60,000 of 28 x 28, and 100); curves are means of three runs in the place of ten.
+# So ranks are compared, not levels.
 
 # %%
 import time
@@ -28,24 +32,32 @@ import sgmc
 from story import Story
 from tools import Case, factor_score, forward, logit_score, network_score, pooled, stein
 
-warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)       # of steps that are too long, which is the subject
+# of steps that are too long, which is the subject
+warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)
 story = Story("mamba", minutes=25)
-SAMPLERS = story.pick(("sgld", "sgld-cv", "sghmc", "sghmc-cv", "sgnht", "sgnht-cv"), ("sgld", "sghmc-cv"))
+SAMPLERS = story.pick(
+    ("sgld", "sgld-cv", "sghmc", "sghmc-cv", "sgnht", "sgnht-cv"), ("sgld", "sghmc-cv")
+)
 WAYS = ("MAMBA-KSD", "MAMBA-FSSD", "grid, loss", "heuristic", "grid, KSD")
 
 
 # %% [markdown]
 # ## A case: a model, its grids, and five ways of tuning (`tools.Case`)
 #
-# The paper's dt is h / 2 of Langevin steps here and e^2 of samplers with momentum; its grid of log10(dt) goes down by halves. Friction
-# and diffusion, which it does not tune, are about critical. Grid search looks at the loss of predictions with a tenth of the rows, tunes
-# no minibatch, and all its arms have the paper's number of steps, from where the others begin (the logit: the true coefficients, a
-# hundredth off the mode) plus noise N(0, 1): predictions from the mode itself would be best by an arm that stays there. The heuristic is
-# dt = 1 / N with a tenth of the rows (Brosse, Durmus & Moulines 2018). Then what was chosen is run anew, all with the same work.
+# The paper's dt is h / 2 of Langevin steps here and e^2 of samplers with momentum; its grid of
+# log10(dt) goes down by halves. Friction and diffusion, which it does not tune, are about critical.
+# Grid search looks at the loss of predictions with a tenth of the rows, tunes no minibatch, and all
+# its arms have the paper's number of steps, from where the others begin (the logit: the true
+# coefficients, a hundredth off the mode) plus noise N(0, 1): predictions from the mode itself would
+# be best by an arm that stays there. The heuristic is dt = 1 / N with a tenth of the rows (Brosse,
+# Durmus & Moulines 2018). Then what was chosen is run anew, all with the same work.
+
 
 # %%
 def raced(case, ways, extra):
-    """Tune each sampler in each way, run what was chosen, and return a table; `extra(fit)` adds columns."""
+    """Tune each sampler in each way, run what was chosen, and return a table;
+    `extra(fit)` adds columns.
+    """
     rows = []
     for label in SAMPLERS:
         for way in ways:
@@ -54,8 +66,17 @@ def raced(case, ways, extra):
             spent = time.process_time() - begun
             case.found[label, way] = race
             fit = case.fit(race.best, case.work)
-            rows.append({"sampler": label, "way": way, **case.chosen(label, race.best), "KSD": case.discrepancy(race.best, case.work),
-                         "draws": 0 if fit is None else case.steps_of(race.best, case.work), "seconds": spent, **extra(fit)})
+            rows.append(
+                {
+                    "sampler": label,
+                    "way": way,
+                    **case.chosen(label, race.best),
+                    "KSD": case.discrepancy(race.best, case.work),
+                    "draws": 0 if fit is None else case.steps_of(race.best, case.work),
+                    "seconds": spent,
+                    **extra(fit),
+                }
+            )
     return pd.DataFrame(rows).set_index(["sampler", "way"])
 
 
@@ -63,15 +84,19 @@ def shown(table, columns):
     """One table for each column: samplers across, ways down."""
     ways = list(dict.fromkeys(table.index.get_level_values("way")))
     for name in columns:
-        print(f"{name}\n{table[name].unstack('sampler').loc[ways, list(SAMPLERS)].round(2).to_string()}\n")
+        print(
+            f"{name}\n"
+            f"{table[name].unstack('sampler').loc[ways, list(SAMPLERS)].round(2).to_string()}\n"
+        )
 
 
 # %% [markdown]
 # ## Logistic regression (section 4.1; tables 1, 5, 6, figure 3)
 #
-# Ten columns, prior N(0, 10). Errors of the posterior sds are relative to a long run of `mala` (the paper: NUTS). `sgmc.tune` takes KSD in
-# whitened coordinates. The paper takes it in the coefficients as they are, whose sds are a hundredth of the kernel's width: that KSD
-# is about the size of the mean score, and hardly sees a wrong spread. Both are below, the paper's as "raw KSD".
+# Ten columns, prior N(0, 10). Errors of the posterior sds are relative to a long run of `mala`
+# (the paper: NUTS). `sgmc.tune` takes KSD in whitened coordinates. The paper takes it in the
+# coefficients as they are, whose sds are a hundredth of the kernel's width: that KSD is about the
+# size of the mean score, and hardly sees a wrong spread. Both are below, the paper's as "raw KSD".
 
 # %%
 N = story.pick(100_000, 5_000)
@@ -79,11 +104,22 @@ rng = np.random.default_rng(0)
 X, theta = rng.normal(size=(N, 10)), rng.normal(size=10)
 y, new = (rng.random(N) < 1 / (1 + np.exp(-X @ theta))).astype(int), rng.normal(size=(20_000, 10))
 outcome = rng.random(20_000) < 1 / (1 + np.exp(-new @ theta))
-PRIOR = sgmc.normal(0, 10 ** 0.5)
+PRIOR = sgmc.normal(0, 10**0.5)
 LEAST, GRID = story.pick(600, 400), story.pick(0.5, 1.5)
-logit = Case(sgmc.Logit(y, X), N, 10.0 ** np.arange(-1, -7.6, -GRID), (1.0, 0.1, 0.01, 0.001), friction=2 * np.sqrt(N / 10),
-             budget=story.pick(100, 5), work=story.pick(500, 20), loss="log_loss", begin={"prior": PRIOR}, least=LEAST,
-             iterations=story.pick(5000, 50), noisy=theta + rng.normal(size=10))
+logit = Case(
+    sgmc.Logit(y, X),
+    N,
+    10.0 ** np.arange(-1, -7.6, -GRID),
+    (1.0, 0.1, 0.01, 0.001),
+    friction=2 * np.sqrt(N / 10),
+    budget=story.pick(100, 5),
+    work=story.pick(500, 20),
+    loss="log_loss",
+    begin={"prior": PRIOR},
+    least=LEAST,
+    iterations=story.pick(5000, 50),
+    noisy=theta + rng.normal(size=10),
+)
 exact = logit.model.fit(sampler="mala", prior=PRIOR, seed=1, draws=story.pick(2000, 200), threads=1)
 
 
@@ -95,7 +131,11 @@ def of_logit(fit):
     if fit is None:
         return {"raw KSD": np.inf, "sd error %": np.inf, "accuracy %": np.nan}
     wrong = sgmc.diagnostics.relative_sd_error((fit.params, fit.bse), (exact.params, exact.bse))
-    return {"raw KSD": raw(fit.flat), "sd error %": 100 * wrong, "accuracy %": 100 * np.mean((new @ fit.params.to_numpy() > 0) == outcome)}
+    return {
+        "raw KSD": raw(fit.flat),
+        "sd error %": 100 * wrong,
+        "accuracy %": 100 * np.mean((new @ fit.params.to_numpy() > 0) == outcome),
+    }
 
 
 # %% [markdown]
@@ -105,16 +145,25 @@ def of_logit(fit):
 race = logit.tune("sgld", "MAMBA-KSD")
 race.plot(kind="race")
 story.figure("race")
-last = race.history.merge(race.arms, left_on="arm", right_index=True).sort_values(["rung", "metric"]).tail(6)
+last = (
+    race.history.merge(race.arms, left_on="arm", right_index=True)
+    .sort_values(["rung", "metric"])
+    .tail(6)
+)
 print(last.to_string(index=False, float_format="{:.3g}".format))
 
 # %%
 table1 = raced(logit, WAYS, of_logit)
-shown(table1, ["KSD", "raw KSD", "sd error %", "log10 dt", "tau %", "accuracy %", "draws", "seconds"])
+shown(
+    table1, ["KSD", "raw KSD", "sd error %", "log10 dt", "tau %", "accuracy %", "draws", "seconds"]
+)
+
 
 # %%
 def wins(table, rivals, column="KSD"):
-    """For how many samplers MAMBA-KSD has the least KSD among itself and the rivals, or is within 5 % of it."""
+    """For how many samplers MAMBA-KSD has the least KSD among itself and the rivals,
+    or is within 5 % of it.
+    """
     ksd = table[column].unstack("way")
     return int((ksd["MAMBA-KSD"] <= 1.05 * ksd[list(rivals)].min(axis=1)).sum())
 
@@ -126,59 +175,132 @@ def ratios(table, rival, column="KSD"):
 
 
 cost, K = table1["seconds"].unstack("way"), len(SAMPLERS)
-rivals, few = ["grid, loss", "heuristic"], int((table1["tau %"].unstack("way")["MAMBA-KSD"] <= 1.01).sum())
+rivals = ["grid, loss", "heuristic"]
+few = int((table1["tau %"].unstack("way")["MAMBA-KSD"] <= 1.01).sum())
 for column, where in (("raw KSD", "table 1"), ("KSD", "table 1, whitened")):
     ksd, most = table1[column].unstack("way").loc["sgld"], wins(table1, rivals, column)
-    story.claim(where, "MAMBA-KSD has a lower KSD than grid search by log-loss and the heuristic for 5 of 6 samplers (SGLD: 66, "
-                "106 and 100)", f"{column}: lowest, or within 5 %, for {most} of {K} (SGLD: {ksd['MAMBA-KSD']:.3g}, "
-                f"{ksd['grid, loss']:.3g} and {ksd['heuristic']:.3g}); medians: grid {ratios(table1, 'grid, loss', column):.2f} times "
-                f"MAMBA's, heuristic {ratios(table1, 'heuristic', column):.2f}", most >= 5 / 6 * K,
-                "small minibatches win a short race by their many draws; in runs five times as long their bias shows, to a KSD that sees "
-                "spreads")
-faster = (cost["grid, KSD"] / cost["MAMBA-KSD"])
-story.claim("section 4.1", "grid search by KSD is 1.2 to 2.2 times slower than MAMBA-KSD",
-            f"{faster.min():.1f} to {faster.max():.1f} times slower", faster.min() > 1.2,
-            "less than that for a sampler most of whose arms diverge, which ends a grid early")
+    story.claim(
+        where,
+        "MAMBA-KSD has a lower KSD than grid search by log-loss and the heuristic for 5 of 6 "
+        "samplers (SGLD: 66, 106 and 100)",
+        f"{column}: lowest, or within 5 %, for {most} of {K} (SGLD: {ksd['MAMBA-KSD']:.3g}, "
+        f"{ksd['grid, loss']:.3g} and {ksd['heuristic']:.3g}); medians: grid "
+        f"{ratios(table1, 'grid, loss', column):.2f} times MAMBA's, heuristic "
+        f"{ratios(table1, 'heuristic', column):.2f}",
+        most >= 5 / 6 * K,
+        "small minibatches win a short race by their many draws; in runs five times as long their "
+        "bias shows, to a KSD that sees spreads",
+    )
+faster = cost["grid, KSD"] / cost["MAMBA-KSD"]
+story.claim(
+    "section 4.1",
+    "grid search by KSD is 1.2 to 2.2 times slower than MAMBA-KSD",
+    f"{faster.min():.1f} to {faster.max():.1f} times slower",
+    faster.min() > 1.2,
+    "less than that for a sampler most of whose arms diverge, which ends a grid early",
+)
 alike = table1["KSD"].unstack("way")
 near = float((alike["grid, KSD"] / alike["MAMBA-KSD"]).median())
-story.claim("section 4.1", "and its results are comparable to MAMBA-KSD's", f"KSD {near:.2f} times", 0.7 < near < 1.4, "real disagreement")
+story.claim(
+    "section 4.1",
+    "and its results are comparable to MAMBA-KSD's",
+    f"KSD {near:.2f} times",
+    0.7 < near < 1.4,
+    "real disagreement",
+)
 hmc = [label for label in SAMPLERS if label.startswith("sghmc")]
 speed = float((cost["grid, loss"] / cost["MAMBA-KSD"])[hmc].mean())
-story.claim("section 4.1", "SGHMC with three numbers to tune: MAMBA is about 3 times faster than grid search with two",
-            f"{speed:.1f} times, the grid with its 5,000 steps", speed > 1.5, "real disagreement")
-story.claim("table 5", "MAMBA-KSD chooses minibatches of 1 % or less for all six", f"for {few} of {K}", few == K,
-            "with plain gradients a longer step with more rows does as well: arms along that line score alike")
+story.claim(
+    "section 4.1",
+    "SGHMC with three numbers to tune: MAMBA is about 3 times faster than grid search with two",
+    f"{speed:.1f} times, the grid with its 5,000 steps",
+    speed > 1.5,
+    "real disagreement",
+)
+story.claim(
+    "table 5",
+    "MAMBA-KSD chooses minibatches of 1 % or less for all six",
+    f"for {few} of {K}",
+    few == K,
+    "with plain gradients a longer step with more rows does as well: arms along that line score "
+    "alike",
+)
 spread = np.nanmax(table1["accuracy %"]) - np.nanmin(table1["accuracy %"])
-story.claim("table 6", "predictive accuracy does not tell the ways apart (93.9 % but for SGHMC by the heuristic, 92.7 %)",
-            f"{np.nanmin(table1['accuracy %']):.1f} to {np.nanmax(table1['accuracy %']):.1f} %", spread < 1.5,
-            "a run that is still on its way")
+story.claim(
+    "table 6",
+    "predictive accuracy does not tell the ways apart (93.9 % but for SGHMC by the heuristic, 92.7 "
+    "%)",
+    f"{np.nanmin(table1['accuracy %']):.1f} to {np.nanmax(table1['accuracy %']):.1f} %",
+    spread < 1.5,
+    "a run that is still on its way",
+)
 cv = table1["sd error %"].unstack("way")["MAMBA-KSD"]
 varied = [label for label in SAMPLERS if label.endswith("-cv")]
-story.claim("table 1", "sd errors by MAMBA-KSD in %: SGLD-CV 5.2, SGHMC-CV 8.4, SGNHT-CV 0.8",
-            ", ".join(f"{label} {cv[label]:.1f}" for label in varied), cv[varied].max() < 15,
-            "a step that is stable in the race can diverge in a longer run, as the paper finds of SGNHT in section 4.3")
+story.claim(
+    "table 1",
+    "sd errors by MAMBA-KSD in %: SGLD-CV 5.2, SGHMC-CV 8.4, SGNHT-CV 0.8",
+    ", ".join(f"{label} {cv[label]:.1f}" for label in varied),
+    cv[varied].max() < 15,
+    "a step that is stable in the race can diverge in a longer run, as the paper finds of SGNHT in "
+    "section 4.3",
+)
 bad = float(table1["sd error %"].unstack("way")["heuristic"][hmc].max())
-story.claim("table 1", "the heuristic fails for SGHMC: sd errors of 3,000 %", f"{bad:.1f} %", bad > 100,
-            "other definition: dt = e^2 here, and e = 1 / sqrt(N) is stable; the paper's h is another one there")
+story.claim(
+    "table 1",
+    "the heuristic fails for SGHMC: sd errors of 3,000 %",
+    f"{bad:.1f} %",
+    bad > 100,
+    "other definition: dt = e^2 here, and e = 1 / sqrt(N) is stable; the paper's h is another one "
+    "there",
+)
 
 # %% [markdown]
-# Figure 3: KSD as a run goes on, for each way, by work. The line marks the work that the race was for: its winner is the best there, and
-# need not be in longer runs, where a bias does not go away and others have draws enough. A curve that ends early diverged.
+# Figure 3: KSD as a run goes on, for each way, by work. The line marks the work that the race
+# was for: its winner is the best there, and need not be in longer runs, where a bias does not go
+# away and others have draws enough. A curve that ends early diverged.
+
 
 # %%
 def curves(case, ways, title, metric=None, ylabel="KSD"):
-    """A panel a sampler: mean of a few runs and two sds, by work; the means at the race's own work, (sampler, way)."""
+    """A panel a sampler: mean of a few runs and two sds, by work;
+    the means at the race's own work, (sampler, way).
+    """
     works, at_race = np.array([case.budget / 9, case.budget / 3, case.budget, case.work]), {}
-    figure, axs = plt.subplots(*story.pick((2, 3), (1, 2)), figsize=story.pick((10, 5.4), (7, 3)), sharex=True, squeeze=False)
+    figure, axs = plt.subplots(
+        *story.pick((2, 3), (1, 2)),
+        figsize=story.pick((10, 5.4), (7, 3)),
+        sharex=True,
+        squeeze=False,
+    )
     for ax, label in zip(np.ravel(axs), SAMPLERS):
         for way in ways:
             best = case.found[label, way].best
-            runs = np.array([[(metric or case.discrepancy)(best, work, seed) for work in works] for seed in range(11, story.pick(14, 12))])
+            runs = np.array(
+                [
+                    [(metric or case.discrepancy)(best, work, seed) for work in works]
+                    for seed in range(11, story.pick(14, 12))
+                ]
+            )
             good, look = np.isfinite(runs).all(axis=0), {"color": f"C{WAYS.index(way)}"}
             mean, wide = runs[:, good].mean(axis=0), 2 * runs[:, good].std(axis=0)
-            ax.plot(works[good], mean, marker="o", ms=3, label=way, ls=("-", ":", "--", "-.")[WAYS.index(way)],
-                    lw=3 if way == WAYS[0] else 1.4, **look)                                   # ways that chose alike stay visible
-            ax.fill_between(works[good], np.maximum(mean - wide, mean / 3), mean + wide, alpha=0.15, lw=0, **look)
+            ax.plot(
+                works[good],
+                mean,
+                marker="o",
+                ms=3,
+                label=way,
+                ls=("-", ":", "--", "-.")[WAYS.index(way)],
+                lw=3 if way == WAYS[0] else 1.4,
+                **look,
+            )  # ways that chose alike stay visible
+            ax.fill_between(
+                works[good],
+                np.maximum(mean - wide, mean / 3),
+                mean + wide,
+                alpha=0.15,
+                lw=0,
+                **look,
+            )
             at_race[label, way] = runs[:, 2].mean()
         ax.axvline(case.budget, color="0.8", lw=0.8, zorder=0)
         ax.set(xscale="log", yscale="log" if ylabel == "KSD" else "linear", title=label)
@@ -195,54 +317,104 @@ def curves(case, ways, title, metric=None, ylabel="KSD"):
 
 short = curves(logit, WAYS[:4], "3-logit")
 lead = wins(short, rivals)
-story.claim("fig 3 (headline)", "tuned by MAMBA, samples have the lowest KSD for all but one of the six samplers",
-            f"at the race's own work: lowest, or within 5 %, for {lead} of {K}; medians: grid {ratios(short, 'grid, loss'):.1f} times "
-            f"MAMBA's, heuristic {ratios(short, 'heuristic'):.1f}", lead >= 5 / 6 * K, "real disagreement")
+story.claim(
+    "fig 3 (headline)",
+    "tuned by MAMBA, samples have the lowest KSD for all but one of the six samplers",
+    f"at the race's own work: lowest, or within 5 %, for {lead} of {K}; medians: grid "
+    f"{ratios(short, 'grid, loss'):.1f} times MAMBA's, heuristic {ratios(short, 'heuristic'):.1f}",
+    lead >= 5 / 6 * K,
+    "real disagreement",
+)
 
 # %% [markdown]
 # ## Matrix factorisation (section 4.2; tables 2, 7, 8, figure 4)
 #
-# MovieLens, u1: ratings 1 to 5, y_ij ~ N(U_i . V_j, 1/3), precisions of the factors from Gamma(4, 5), sampled by their logs with the
-# rest. The truth: `hmc` (the paper: six hours of NUTS). All chains begin where that one ended, so that no chain has a burn-in.
+# MovieLens, u1: ratings 1 to 5, y_ij ~ N(U_i . V_j, 1/3), precisions of the factors from Gamma(4,
+# 5), sampled by their logs with the rest. The truth: `hmc` (the paper: six hours of NUTS). All
+# chains begin where that one ended, so that no chain has a burn-in.
 #
-# `sgmc.tune` takes any function of the draws as its metric: its own Stein discrepancies do not look at factors, whose precisions it
-# draws by themselves, so here is KSD of U and V in units of the sds of `hmc`, with scores of all ratings.
+# `sgmc.tune` takes any function of the draws as its metric: its own Stein discrepancies do not look
+# at factors, whose precisions it draws by themselves, so here is KSD of U and V in units of the sds
+# of `hmc`, with scores of all ratings.
 
 # %%
 stars, held = story.data("movielens-100k-u1-train"), story.data("movielens-100k-u1-test")
-users, items = (stars[name].value_counts().index[:story.pick(most, 30)] for name, most in (("user", 100), ("item", 150)))
-part, held = (t[t.user.isin(users) & t.item.isin(items)].sort_values(["user", "item"]) for t in (stars, held))
+users, items = (
+    stars[name].value_counts().index[: story.pick(most, 30)]
+    for name, most in (("user", 100), ("item", 150))
+)
+part, held = (
+    t[t.user.isin(users) & t.item.isin(items)].sort_values(["user", "item"]) for t in (stars, held)
+)
 held = held[held.user.isin(part.user) & held.item.isin(part.item)]
 pmf_model = sgmc.BPMF(part, dim=5, test=held, hyper={"a": 4.0, "b": 5.0, "update": "sampled"})
 ALL = {"keep": list(pmf_model.parameters)}
-hmc_run = pmf_model.fit(sampler="hmc", draws=story.pick(1500, 60), warmup=story.pick(500, 60), chains=1, seed=1, threads=1, **ALL)
+hmc_run = pmf_model.fit(
+    sampler="hmc",
+    draws=story.pick(1500, 60),
+    warmup=story.pick(500, 60),
+    chains=1,
+    seed=1,
+    threads=1,
+    **ALL,
+)
 TRUE = hmc_run.moments()["sd"]
 pairs = [np.unique(part[name], return_inverse=True)[1] for name in ("user", "item")]
-where = np.searchsorted(np.unique(part.user), held.user), np.searchsorted(np.unique(part.item), held.item)
+where = (
+    np.searchsorted(np.unique(part.user), held.user),
+    np.searchsorted(np.unique(part.item), held.item),
+)
 size_u, size_v = part.user.nunique() * 5, part.item.nunique() * 5
 mean_rating, fair = part.rating.mean(), held.rating.to_numpy()
 
 
 def rmse(draws):
-    """Of mean predictions of the held-out ratings, clipped to 1 .. 5, by draws of all parameters."""
+    """Of mean predictions of the held-out ratings, clipped to 1 .. 5,
+    by draws of all parameters.
+    """
     some = draws[:: max(1, len(draws) // 50)]
-    U, V = some[:, :size_u].reshape(len(some), -1, 5), some[:, size_u:size_u + size_v].reshape(len(some), -1, 5)
-    predicted = np.clip(mean_rating + np.einsum("kij,kij->ki", U[:, where[0]], V[:, where[1]]), 1, 5)
+    U = some[:, :size_u].reshape(len(some), -1, 5)
+    V = some[:, size_u : size_u + size_v].reshape(len(some), -1, 5)
+    predicted = np.clip(
+        mean_rating + np.einsum("kij,kij->ki", U[:, where[0]], V[:, where[1]]), 1, 5
+    )
     return float(np.sqrt(np.mean((predicted.mean(axis=0) - fair) ** 2)))
 
 
-pmf = Case(pmf_model, len(part), 10.0 ** np.arange(-2, -7.6, -GRID), (1.0, 0.1, 0.01), friction=20.0, budget=story.pick(100, 5),
-           work=story.pick(300, 10), loss=rmse, begin={"init": hmc_run.draws[0, -1]}, least=LEAST, iterations=story.pick(2000, 50),
-           noisy=hmc_run.draws[0, -1] + rng.normal(size=len(TRUE)),
-           metric=stein(factor_score(*pairs, part.rating - mean_rating, 5, rng), story.pick(200, 30), np.array(TRUE[:size_u + size_v])))
-print(f"{len(part):,} ratings, {len(TRUE):,} parameters; test error by hmc {hmc_run.rmse:.3f} ({rmse(hmc_run.draws[0]):.3f} by hand)")
+pmf = Case(
+    pmf_model,
+    len(part),
+    10.0 ** np.arange(-2, -7.6, -GRID),
+    (1.0, 0.1, 0.01),
+    friction=20.0,
+    budget=story.pick(100, 5),
+    work=story.pick(300, 10),
+    loss=rmse,
+    begin={"init": hmc_run.draws[0, -1]},
+    least=LEAST,
+    iterations=story.pick(2000, 50),
+    noisy=hmc_run.draws[0, -1] + rng.normal(size=len(TRUE)),
+    metric=stein(
+        factor_score(*pairs, part.rating - mean_rating, 5, rng),
+        story.pick(200, 30),
+        np.array(TRUE[: size_u + size_v]),
+    ),
+)
+print(
+    f"{len(part):,} ratings, {len(TRUE):,} parameters; test error by hmc {hmc_run.rmse:.3f} "
+    f"({rmse(hmc_run.draws[0]):.3f} by hand)"
+)
 
 
 def of_pmf(fit):
     """Relative error of the sds, in %, and test error."""
     if fit is None:
         return {"sd error %": np.inf, "RMSE": np.inf}
-    return {"sd error %": 100 * float(np.linalg.norm(fit.moments()["sd"] - TRUE) / np.linalg.norm(TRUE)), "RMSE": fit.rmse}
+    return {
+        "sd error %": 100
+        * float(np.linalg.norm(fit.moments()["sd"] - TRUE) / np.linalg.norm(TRUE)),
+        "RMSE": fit.rmse,
+    }
 
 
 CORE = ("MAMBA-KSD", "grid, loss", "heuristic")
@@ -254,37 +426,63 @@ short = curves(pmf, CORE, "4-factors")
 sds = table2["sd error %"].unstack("way")
 for where, table in (("fig 4 (headline)", short), ("table 2", table2)):
     least = wins(table, rivals)
-    story.claim(where, "MAMBA gives the lowest KSD for all six samplers (SGLD: 213, grid 429, heuristic 237)",
-                f"lowest, or within 5 %, for {least} of {K}; medians: grid {ratios(table, 'grid, loss'):.2f} times MAMBA's, heuristic "
-                f"{ratios(table, 'heuristic'):.2f}", least == K, "some steps that win the race diverge later, or another arm is as good")
+    story.claim(
+        where,
+        "MAMBA gives the lowest KSD for all six samplers (SGLD: 213, grid 429, heuristic 237)",
+        f"lowest, or within 5 %, for {least} of {K}; medians: grid "
+        f"{ratios(table, 'grid, loss'):.2f} times MAMBA's, heuristic "
+        f"{ratios(table, 'heuristic'):.2f}",
+        least == K,
+        "some steps that win the race diverge later, or another arm is as good",
+    )
 better = int((sds["heuristic"] < sds["MAMBA-KSD"]).sum())
-story.claim("table 2", "for some samplers the heuristic has the lower error of the sds (SGHMC: 50 % against MAMBA's 80 %)",
-            f"for {better} of {K}; median {sds['heuristic'].median():.0f} % against {sds['MAMBA-KSD'].median():.0f} %", better >= 1)
+story.claim(
+    "table 2",
+    "for some samplers the heuristic has the lower error of the sds (SGHMC: 50 % against MAMBA's "
+    "80 %)",
+    f"for {better} of {K}; median {sds['heuristic'].median():.0f} % against "
+    f"{sds['MAMBA-KSD'].median():.0f} %",
+    better >= 1,
+)
 cost = table2["seconds"].unstack("way")
-story.claim("section 4.2", "tuning SGHMC by MAMBA is about twice as fast as grid search by log-loss",
-            f"{(cost['grid, loss'] / cost['MAMBA-KSD'])[hmc].mean():.2f} times", (cost["grid, loss"] / cost["MAMBA-KSD"])[hmc].mean() > 1.3,
-            "discrepancies of 1,000 parameters cost more than the steps of so small a model, and predictions next to nothing")
+story.claim(
+    "section 4.2",
+    "tuning SGHMC by MAMBA is about twice as fast as grid search by log-loss",
+    f"{(cost['grid, loss'] / cost['MAMBA-KSD'])[hmc].mean():.2f} times",
+    (cost["grid, loss"] / cost["MAMBA-KSD"])[hmc].mean() > 1.3,
+    "discrepancies of 1,000 parameters cost more than the steps of so small a model, and "
+    "predictions next to nothing",
+)
 errors = table2["RMSE"].unstack("way")
-story.claim("table 8", "RMSE by MAMBA is no worse than by grid search (1.10 to 1.13, grid 1.15 to 1.25)",
-            f"{errors['MAMBA-KSD'].min():.3f} to {errors['MAMBA-KSD'].max():.3f}, grid {errors['grid, loss'].min():.3f} to "
-            f"{errors['grid, loss'].max():.3f}", (errors["MAMBA-KSD"] < errors["grid, loss"] + 0.01).all(),
-            "grid search looks at just these ratings, and here chooses well")
+story.claim(
+    "table 8",
+    "RMSE by MAMBA is no worse than by grid search (1.10 to 1.13, grid 1.15 to 1.25)",
+    f"{errors['MAMBA-KSD'].min():.3f} to {errors['MAMBA-KSD'].max():.3f}, grid "
+    f"{errors['grid, loss'].min():.3f} to {errors['grid, loss'].max():.3f}",
+    (errors["MAMBA-KSD"] < errors["grid, loss"] + 0.01).all(),
+    "grid search looks at just these ratings, and here chooses well",
+)
 
 # %% [markdown]
 # ## A neural network (section 4.3; tables 3, 9, 10, figure 5)
 #
-# MNIST digits; weights N(0, 1). The ways are compared by *calibration*: ECE is the mean distance of confidence from accuracy, MCE the
-# largest. Chains begin where a run of the default sampler ended (the paper: at the mode).
+# MNIST digits; weights N(0, 1). The ways are compared by *calibration*: ECE is the mean distance of
+# confidence from accuracy, MCE the largest. Chains begin where a run of the default sampler ended
+# (the paper: at the mode).
 
 # %%
 ROWS = story.pick(10_000, 1000)
 learn, test = (story.data(name).iloc[:ROWS] for name in ("mnist", "mnist-test"))
-(pixels, digit), (unseen, wanted) = ((pooled(table), table.label.to_numpy()) for table in (learn, test))
+(pixels, digit), (unseen, wanted) = (
+    (pooled(table), table.label.to_numpy()) for table in (learn, test)
+)
 centre, unit = pixels.mean(), pixels.std()
 pixels, unseen = (pixels - centre) / unit, (unseen - centre) / unit
 HIDDEN = story.pick(20, 5)
 net_model = sgmc.BNN(pixels, digit, hidden=(HIDDEN,), scale=None)
-first = net_model.fit(seed=1, threads=1, chains=1, draws=story.pick(400, 30), warmup=story.pick(400, 30))
+first = net_model.fit(
+    seed=1, threads=1, chains=1, draws=story.pick(400, 30), warmup=story.pick(400, 30)
+)
 
 
 def log_loss(draws):
@@ -294,15 +492,34 @@ def log_loss(draws):
     return float(-np.log(p[np.arange(len(p)), wanted[:2000]]).mean())
 
 
-net = Case(net_model, ROWS, 10.0 ** np.arange(-2, -7.6, -GRID), (1.0, 0.1, 0.01), friction=20.0, budget=story.pick(60, 5),
-           work=story.pick(300, 10), loss=log_loss, begin={"init": first.networks()[0][-1]}, least=story.pick(600, 200),
-           iterations=story.pick(1000, 50), noisy=first.networks()[0][-1] + rng.normal(size=first.networks()[0].shape[1]))
+net = Case(
+    net_model,
+    ROWS,
+    10.0 ** np.arange(-2, -7.6, -GRID),
+    (1.0, 0.1, 0.01),
+    friction=20.0,
+    budget=story.pick(60, 5),
+    work=story.pick(300, 10),
+    loss=log_loss,
+    begin={"init": first.networks()[0][-1]},
+    least=story.pick(600, 200),
+    iterations=story.pick(1000, 50),
+    noisy=first.networks()[0][-1] + rng.normal(size=first.networks()[0].shape[1]),
+)
 
 
 def of_net(fit):
     """Calibration on unseen images, in %."""
-    found = {"ece": np.nan, "mce": np.nan, "error": np.nan} if fit is None else fit.calibration(unseen, wanted, most=60)
-    return {"ECE %": 100 * found["ece"], "MCE %": 100 * found["mce"], "accuracy %": 100 - 100 * found["error"]}
+    found = (
+        {"ece": np.nan, "mce": np.nan, "error": np.nan}
+        if fit is None
+        else fit.calibration(unseen, wanted, most=60)
+    )
+    return {
+        "ECE %": 100 * found["ece"],
+        "MCE %": 100 * found["mce"],
+        "accuracy %": 100 - 100 * found["error"],
+    }
 
 
 table3 = raced(net, CORE, of_net)
@@ -318,44 +535,87 @@ def ece(best, work, seed):
 curves(net, CORE, "5-network", ece, "ECE in %")
 found = table3["ECE %"].unstack("way")
 low = int((found["MAMBA-KSD"] <= 1.1 * found[["grid, loss", "heuristic"]].min(axis=1)).sum())
-story.claim("table 3", "MAMBA tends to have the least ECE, or nearly (SGLD: 1.0 %, grid 14.6, heuristic 0.8)",
-            f"least, or within a tenth, for {low} of {K}; medians " + ", ".join(f"{way} {found[way].median():.1f} %" for way in CORE),
-            low > K / 2,
-            "a small network that no way of tuning makes much less calibrated: which of three like numbers is the least is chance")
+story.claim(
+    "table 3",
+    "MAMBA tends to have the least ECE, or nearly (SGLD: 1.0 %, grid 14.6, heuristic 0.8)",
+    f"least, or within a tenth, for {low} of {K}; medians "
+    + ", ".join(f"{way} {found[way].median():.1f} %" for way in CORE),
+    low > K / 2,
+    "a small network that no way of tuning makes much less calibrated: which of three like numbers "
+    "is the least is chance",
+)
 best = wins(table3, rivals)
-story.claim("section 4.3", "samplers tuned by MAMBA tend to perform best in terms of KSD",
-            f"lowest, or within 5 %, for {best} of {K}; medians: grid {ratios(table3, 'grid, loss'):.2f} times MAMBA's, heuristic "
-            f"{ratios(table3, 'heuristic'):.2f}", best > K / 2, "real disagreement")
+story.claim(
+    "section 4.3",
+    "samplers tuned by MAMBA tend to perform best in terms of KSD",
+    f"lowest, or within 5 %, for {best} of {K}; medians: grid {ratios(table3, 'grid, loss'):.2f} "
+    f"times MAMBA's, heuristic {ratios(table3, 'heuristic'):.2f}",
+    best > K / 2,
+    "real disagreement",
+)
 share = int((table3["tau %"].unstack("way")["MAMBA-KSD"] <= 1.01).sum())
-story.claim("table 9", "MAMBA finds a minibatch of 1 % for all samplers", f"for {share} of {K}", share == K, "arms with 10 % score alike")
+story.claim(
+    "table 9",
+    "MAMBA finds a minibatch of 1 % for all samplers",
+    f"for {share} of {K}",
+    share == K,
+    "arms with 10 % score alike",
+)
 cost = table3["seconds"].unstack("way")
-story.claim("section 4.3", "tuning SGHMC by MAMBA is 4 to 6 times faster than grid search",
-            f"{(cost['grid, loss'] / cost['MAMBA-KSD'])[hmc].mean():.2f} times", (cost["grid, loss"] / cost["MAMBA-KSD"])[hmc].mean() > 2,
-            "as for matrix factorisation: here discrepancies are the larger part of the race")
+story.claim(
+    "section 4.3",
+    "tuning SGHMC by MAMBA is 4 to 6 times faster than grid search",
+    f"{(cost['grid, loss'] / cost['MAMBA-KSD'])[hmc].mean():.2f} times",
+    (cost["grid, loss"] / cost["MAMBA-KSD"])[hmc].mean() > 2,
+    "as for matrix factorisation: here discrepancies are the larger part of the race",
+)
 
 # %% [markdown]
 # ## Figures 1 and 2: which scores a discrepancy needs
 #
-# SGLD at a grid of steps (minibatches of 1 %) and of minibatches (one step). KSD by all rows or by minibatches like the sampler's, of
-# all draws or of every fifth. The noise of a draw's score goes with itself into KSD, as its variance over the number of draws.
+# SGLD at a grid of steps (minibatches of 1 %) and of minibatches (one step). KSD by all rows or by
+# minibatches like the sampler's, of all draws or of every fifth. The noise of a draw's score goes
+# with itself into KSD, as its variance over the number of draws.
 
 # %%
-CASES = {"logit": (logit, {}, -4.5, (-7.0, -4.0)), "factors": (pmf, ALL, -4.5, (-7.5, -3.5)), "network": (net, {}, -4.5, (-7.5, -3.5))}
-KINDS = {"all rows": (True, 1), "all rows, thinned": (True, 5), "minibatches": (False, 1), "minibatches, thinned": (False, 5)}
-SCORES = {"logit": (logit_score(X, y, 10.0, rng), None, story.pick(2000, 30)),
-          "factors": (factor_score(*pairs, part.rating - mean_rating, 5, rng), np.array(TRUE[:size_u + size_v]), story.pick(2000, 30)),
-          "network": (network_score(pixels, digit, HIDDEN, rng), None, story.pick(1000, 20))}
+CASES = {
+    "logit": (logit, {}, -4.5, (-7.0, -4.0)),
+    "factors": (pmf, ALL, -4.5, (-7.5, -3.5)),
+    "network": (net, {}, -4.5, (-7.5, -3.5)),
+}
+KINDS = {
+    "all rows": (True, 1),
+    "all rows, thinned": (True, 5),
+    "minibatches": (False, 1),
+    "minibatches, thinned": (False, 5),
+}
+SCORES = {
+    "logit": (logit_score(X, y, 10.0, rng), None, story.pick(2000, 30)),
+    "factors": (
+        factor_score(*pairs, part.rating - mean_rating, 5, rng),
+        np.array(TRUE[: size_u + size_v]),
+        story.pick(2000, 30),
+    ),
+    "network": (network_score(pixels, digit, HIDDEN, rng), None, story.pick(1000, 20)),
+}
 
 
 def estimates(name, dt, share, keep):
     """KSD in the four ways."""
     case = CASES[name][0]
-    fit = case.fit({**case.spec("sgld"), "step_size": 2 * dt, "batch_size": max(1, int(share * case.n))}, story.pick(300, 5), **keep)
+    fit = case.fit(
+        {**case.spec("sgld"), "step_size": 2 * dt, "batch_size": max(1, int(share * case.n))},
+        story.pick(300, 5),
+        **keep,
+    )
     if fit is None or not np.isfinite(fit.flat).all():
         return [np.nan] * len(KINDS)
     score, scale, most = SCORES[name]
     some = fit.flat[np.linspace(0, len(fit.flat) - 1, min(most, len(fit.flat))).astype(int)]
-    return [stein(score, most, scale)(some[::every], 1.0 if full else share) for full, every in KINDS.values()]
+    return [
+        stein(score, most, scale)(some[::every], 1.0 if full else share)
+        for full, every in KINDS.values()
+    ]
 
 
 agree = {}
@@ -363,21 +623,53 @@ for number, (axis, what) in enumerate((("log10 dt", "steps"), ("minibatch over N
     figure, axs = plt.subplots(1, 3, figsize=(10, 3.1))
     for ax, (name, (case, keep, dt, ends)) in zip(axs, CASES.items()):
         small = 0.001 if name == "logit" else 0.01
-        at = np.arange(*ends, story.pick(0.5, 1.0)) if number == 1 else np.geomspace(small, 0.3, story.pick(6, 3))
-        values = np.array([estimates(name, 10.0 ** (v if number == 1 else dt), 0.01 if number == 1 else v, keep) for v in at])
+        at = (
+            np.arange(*ends, story.pick(0.5, 1.0))
+            if number == 1
+            else np.geomspace(small, 0.3, story.pick(6, 3))
+        )
+        values = np.array(
+            [
+                estimates(
+                    name, 10.0 ** (v if number == 1 else dt), 0.01 if number == 1 else v, keep
+                )
+                for v in at
+            ]
+        )
         for j, kind in enumerate(KINDS):
             ax.plot(at, values[:, j], marker="o", ms=3, ls="-" if j < 2 else "--", label=kind)
-        ax.set(xlabel=axis, ylabel="KSD" if name == "logit" else None, title=name, yscale="log", xscale="linear" if number == 1 else "log")
+        ax.set(
+            xlabel=axis,
+            ylabel="KSD" if name == "logit" else None,
+            title=name,
+            yscale="log",
+            xscale="linear" if number == 1 else "log",
+        )
         agree[name, what] = float(pd.DataFrame(values).corr(method="spearman").iloc[0, 2])
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=4)
     story.figure(f"{number}-{what}", figure)
-print("rank correlation of KSD by minibatches with KSD by all rows:\n" + pd.Series(agree).unstack().round(2).to_string())
+print(
+    "rank correlation of KSD by minibatches with KSD by all rows:\n"
+    + pd.Series(agree).unstack().round(2).to_string()
+)
 for where, what in (("fig 1", "steps"), ("fig 2", "batches")):
     found = {name: agree[name, what] for name in CASES}
-    story.claim(where, "KSD by minibatch gradients of all draws follows KSD by all rows well",
-                "rank correlations along the curve: " + ", ".join(f"{name} {value:.2f}" for name, value in found.items())
-                + "; criterion: above 0.7", min(found.values()) > 0.7,
-                "the noise of 2,000 scores by 1 % of a small table is itself larger than the discrepancy; the paper runs for a second, "
-                "draws without a number, and takes all rows in its races")
-story.end(rows=N, ratings=len(part), parameters=len(TRUE), images=ROWS, hidden=HIDDEN, samplers=list(SAMPLERS),
-          work=[case.work for case in (logit, pmf, net)])
+    story.claim(
+        where,
+        "KSD by minibatch gradients of all draws follows KSD by all rows well",
+        "rank correlations along the curve: "
+        + ", ".join(f"{name} {value:.2f}" for name, value in found.items())
+        + "; criterion: above 0.7",
+        min(found.values()) > 0.7,
+        "the noise of 2,000 scores by 1 % of a small table is itself larger than the discrepancy; "
+        "the paper runs for a second, draws without a number, and takes all rows in its races",
+    )
+story.end(
+    rows=N,
+    ratings=len(part),
+    parameters=len(TRUE),
+    images=ROWS,
+    hidden=HIDDEN,
+    samplers=list(SAMPLERS),
+    work=[case.work for case in (logit, pmf, net)],
+)

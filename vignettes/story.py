@@ -1,4 +1,7 @@
-"""What every vignette has: a mode, claims that are checked in numbers, figures, and a file of results."""
+"""What every vignette has: a mode, claims that are checked in numbers, figures,
+and a file of results.
+"""
+
 import argparse
 import json
 import os
@@ -20,13 +23,24 @@ sys.path.insert(0, str(HERE.parent / "data"))
 
 from simulators import SIMULATORS  # noqa: E402
 
-STYLE = {"axes.prop_cycle": matplotlib.cycler(color=PALETTE), "figure.constrained_layout.use": True, "figure.dpi": 110, "savefig.dpi": 160,
-         "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": "medium", "legend.frameon": False,
-         "legend.fontsize": "small", "lines.linewidth": 1.4}
+STYLE = {
+    "axes.prop_cycle": matplotlib.cycler(color=PALETTE),
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 110,
+    "savefig.dpi": 160,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": "medium",
+    "legend.frameon": False,
+    "legend.fontsize": "small",
+    "lines.linewidth": 1.4,
+}
 
 
 def quiet_fit(model, **how):
-    """``model.fit(**how)`` without sgmc's warnings, for steps that are too long on purpose; None where every chain is lost at once."""
+    """``model.fit(**how)`` without sgmc's warnings, for steps that are too long on purpose; None
+    where every chain is lost at once.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)
         try:
@@ -40,8 +54,8 @@ def quiet_fit(model, **how):
 class Story:
     """One vignette's mode, claims and figures.
 
-    ``--fast`` (or SGMC_VIGNETTE_FAST=1) takes small settings; results of the full mode alone go beside the vignettes, others where
-    ``--out`` says.
+    ``--fast`` (or SGMC_VIGNETTE_FAST=1) takes small settings; results of the full mode alone go
+    beside the vignettes, others where ``--out`` says.
 
     Parameters
     ----------
@@ -54,15 +68,27 @@ class Story:
 
     def __init__(self, name, minutes, arguments=None):
         parser = argparse.ArgumentParser(prog=f"vignettes/{name}.py")
-        parser.add_argument("--fast", action="store_true", default=os.environ.get("SGMC_VIGNETTE_FAST") == "1", help="small settings")
+        parser.add_argument(
+            "--fast",
+            action="store_true",
+            default=os.environ.get("SGMC_VIGNETTE_FAST") == "1",
+            help="small settings",
+        )
         parser.add_argument("--data", help="folder of data sets, as SGMC_DATA")
-        parser.add_argument("--out", type=Path, help="folder of results and figures; of the full mode: vignettes/results")
-        given, _ = parser.parse_known_args(arguments)            # a notebook's kernel has arguments of its own
+        parser.add_argument(
+            "--out",
+            type=Path,
+            help="folder of results and figures; of the full mode: vignettes/results",
+        )
+        # a notebook's kernel has arguments of its own
+        given, _ = parser.parse_known_args(arguments)
         if given.data:
             os.environ["SGMC_DATA"] = given.data
         self.name, self.minutes, self.fast = name, minutes, given.fast
-        elsewhere = os.environ.get("SGMC_VIGNETTE_OUT")          # where a site is built
-        self.out = given.out or (Path(elsewhere) if elsewhere else None if given.fast else HERE / "results")
+        elsewhere = os.environ.get("SGMC_VIGNETTE_OUT")  # where a site is built
+        self.out = given.out or (
+            Path(elsewhere) if elsewhere else None if given.fast else HERE / "results"
+        )
         self.claims, self.figures, self.notes, self.simulated = [], [], [], []
         self.begun = time.perf_counter()
         if self.out:
@@ -76,11 +102,16 @@ class Story:
         return fast if self.fast else full
 
     def data(self, name):
-        """A data set of `sgmc.datasets`, in fast mode not downloaded, or in its place a simulated table of its shape, which is said."""
+        """A data set of `sgmc.datasets`, in fast mode not downloaded, or in its place a simulated
+        table of its shape, which is said.
+        """
         try:
             return sgmc.datasets.load(name, download=not self.fast)
         except sgmc.errors.SGMCError:
-            self.note(f"{name} is not here: a simulated table of its shape instead, to which the paper's numbers do not apply")
+            self.note(
+                f"{name} is not here: a simulated table of its shape instead, to which the paper's "
+                "numbers do not apply"
+            )
             self.simulated.append(name)
             return SIMULATORS[name]()
 
@@ -102,9 +133,24 @@ class Story:
         why : str, optional
             Of one that does not hold: data absent, another definition, or a real disagreement.
         """
-        self.claims.append({"where": where, "paper": paper, "here": here, "holds": bool(holds), "why": "" if holds else why})
-        for text, margin in ((f"{where}: {paper}", 2), (f"{'holds' if holds else 'DOES NOT HOLD'}: {here}", 4)):
-            print(textwrap.fill(text, 110, initial_indent=" " * margin, subsequent_indent=" " * (margin + 2)))
+        self.claims.append(
+            {
+                "where": where,
+                "paper": paper,
+                "here": here,
+                "holds": bool(holds),
+                "why": "" if holds else why,
+            }
+        )
+        for text, margin in (
+            (f"{where}: {paper}", 2),
+            (f"{'holds' if holds else 'DOES NOT HOLD'}: {here}", 4),
+        ):
+            print(
+                textwrap.fill(
+                    text, 110, initial_indent=" " * margin, subsequent_indent=" " * (margin + 2)
+                )
+            )
 
     def figure(self, label, figure=None):
         """Keep a figure, as NAME-LABEL.png."""
@@ -117,10 +163,23 @@ class Story:
 
     def end(self, **settings):
         """Write the results, a JSON file, and say how many claims hold."""
-        seconds, held = time.perf_counter() - self.begun, sum(claim["holds"] for claim in self.claims)
-        found = {"name": self.name, "mode": "fast" if self.fast else "full", "version": sgmc.__version__, "seconds": round(seconds, 1),
-                 "budget_seconds": 60 * self.minutes, "settings": settings, "claims": self.claims, "figures": self.figures,
-                 "notes": self.notes, "simulated": self.simulated}
+        seconds = time.perf_counter() - self.begun
+        held = sum(claim["holds"] for claim in self.claims)
+        found = {
+            "name": self.name,
+            "mode": "fast" if self.fast else "full",
+            "version": sgmc.__version__,
+            "seconds": round(seconds, 1),
+            "budget_seconds": 60 * self.minutes,
+            "settings": settings,
+            "claims": self.claims,
+            "figures": self.figures,
+            "notes": self.notes,
+            "simulated": self.simulated,
+        }
         if self.out:
             (self.out / f"{self.name}.json").write_text(json.dumps(found, indent=1) + "\n")
-        print(f"{self.name}: {held} of {len(self.claims)} claims hold, {len(self.figures)} figures, {seconds:.0f} s")
+        print(
+            f"{self.name}: {held} of {len(self.claims)} claims hold, {len(self.figures)} figures, "
+            f"{seconds:.0f} s"
+        )

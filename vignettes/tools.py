@@ -1,4 +1,7 @@
-"""Numerics of vignettes: images made small, paths read at given times, autocorrelations, the bound of SBPS by hand, ways of tuning."""
+"""Numerics of vignettes: images made small, paths read at given times, autocorrelations, the bound
+of SBPS by hand, ways of tuning.
+"""
+
 import time
 from dataclasses import dataclass, field
 
@@ -14,7 +17,13 @@ def path_at(turns, at):
 
 def pooled(table):
     """Pixels (n, 49) of 7 x 7 images, means of blocks of MNIST's 28 x 28."""
-    return table.drop(columns="label").to_numpy(dtype=float).reshape(-1, 7, 4, 7, 4).mean(axis=(2, 4)).reshape(-1, 49)
+    return (
+        table.drop(columns="label")
+        .to_numpy(dtype=float)
+        .reshape(-1, 7, 4, 7, 4)
+        .mean(axis=(2, 4))
+        .reshape(-1, 49)
+    )
 
 
 def acf(x, lags):
@@ -23,7 +32,9 @@ def acf(x, lags):
 
 
 def seconds_of(fit, most):
-    """Seconds of the processor of 100 passes through the data, `fit(draws)` being results: by the difference of two runs."""
+    """Seconds of the processor of 100 passes through the data, `fit(draws)` being results: by the
+    difference of two runs.
+    """
     spent, touched = [], []
     for draws in (2, most):
         begun = time.process_time()
@@ -34,7 +45,9 @@ def seconds_of(fit, most):
 
 
 def line_means(turns, f_between):
-    """Running mean of a function along a path: times, and its mean up to each; `f_between(a, b)` is its mean on the lines from a to b."""
+    """Running mean of a function along a path: times, and its mean up to each; `f_between(a, b)` is
+    its mean on the lines from a to b.
+    """
     x, span = turns.positions.to_numpy()[:, 0], np.diff(turns.times)
     return turns.times[1:], np.cumsum(f_between(x[:-1], x[1:]) * span) / turns.times[1:]
 
@@ -59,40 +72,49 @@ class Band:
         when, rate, noise = np.array(seen).T
         design = np.column_stack([np.ones(len(when)), when])
         precision = design.T @ (design / noise[:, None]) + np.diag([0, 1 / self.slope[1]])
-        beta = np.linalg.solve(precision, design.T @ (rate / noise) + [0, self.slope[0] / self.slope[1]])
+        beta = np.linalg.solve(
+            precision, design.T @ (rate / noise) + [0, self.slope[0] / self.slope[1]]
+        )
         at = np.column_stack([np.ones(len(t)), t])
-        return at @ beta + self.k * np.sqrt(np.einsum("ij,jk,ik->i", at, np.linalg.inv(precision), at) + noise[-1])
+        return at @ beta + self.k * np.sqrt(
+            np.einsum("ij,jk,ik->i", at, np.linalg.inv(precision), at) + noise[-1]
+        )
 
     def until_bounce(self, horizon, rng):
-        """Looks on a line until one is a bounce, and the bounds (times, values) that they were proposed from."""
+        """Looks on a line until one is a bounce, and the bounds (times, values)
+        that they were proposed from.
+        """
         seen, bands = [(0.0, *self.look(0.0))], []
         while True:
             ahead = horizon[horizon >= seen[-1][0]]
             gamma = np.maximum(self.edge(seen, ahead), 0)
             last = int(np.searchsorted(np.cumsum(gamma) * horizon[1], rng.exponential()))
-            bands.append((ahead[:last + 1], gamma[:last + 1]))
+            bands.append((ahead[: last + 1], gamma[: last + 1]))
             seen.append((ahead[last], *self.look(ahead[last])))
             if rng.random() < seen[-1][1] / gamma[last]:
                 return seen, bands
 
 
 def stein(score, most, scale=None):
-    """A metric for races: KSD of at most so many draws, by `score(theta, share)`, the log posterior's gradient by a share of the rows.
+    """A metric for races: KSD of at most so many draws, by `score(theta, share)`, the log
+    posterior's gradient by a share of the rows.
 
     Scores may be of the first coordinates alone: Stein's identity holds for each of them.
     """
+
     def ksd(draws, share=1.0):
         some = draws[np.linspace(0, len(draws) - 1, min(most, len(draws))).astype(int)]
         scores = np.array([score(theta, share) for theta in some])
         if not np.isfinite(scores).all():
             return float("inf")
-        return sgmc.diagnostics.ksd(some[:, :scores.shape[1]], scores, scale=scale)
+        return sgmc.diagnostics.ksd(some[:, : scores.shape[1]], scores, scale=scale)
 
     return ksd
 
 
 def logit_score(X, y, variance, rng):
     """Of a logit with a normal prior."""
+
     def score(theta, share):
         rows = slice(None) if share == 1 else rng.choice(len(y), int(share * len(y)), replace=False)
         p = 1 / (1 + np.exp(-np.clip(X[rows] @ theta, -500, 500)))
@@ -102,8 +124,11 @@ def logit_score(X, y, variance, rng):
 
 
 def factor_score(users, items, left, dim, rng, alpha=3.0):
-    """Of U and V of `sgmc.BPMF`, whose theta is U, V, mu_U, mu_V, lambda_U, lambda_V; from codes and ratings less their mean."""
-    given, stated = np.zeros((users.max() + 1, items.max() + 1), dtype=bool), np.zeros((users.max() + 1, items.max() + 1))
+    """Of U and V of `sgmc.BPMF`, whose theta is U, V, mu_U, mu_V, lambda_U, lambda_V; from codes
+    and ratings less their mean.
+    """
+    given = np.zeros((users.max() + 1, items.max() + 1), dtype=bool)
+    stated = np.zeros((users.max() + 1, items.max() + 1))
     given[users, items], stated[users, items] = True, left
     cuts = np.cumsum([given.shape[0] * dim, given.shape[1] * dim, dim, dim, 1])
 
@@ -111,14 +136,18 @@ def factor_score(users, items, left, dim, rng, alpha=3.0):
         U, V, mu_U, mu_V, lam_U, lam_V = np.split(theta, cuts)
         U, V = U.reshape(-1, dim), V.reshape(-1, dim)
         rest = (given & (rng.random(given.shape) < share)) * (stated - U @ V.T) * (alpha / share)
-        return np.concatenate([(rest @ V - lam_U * (U - mu_U)).ravel(), (rest.T @ U - lam_V * (V - mu_V)).ravel()])
+        return np.concatenate(
+            [(rest @ V - lam_U * (U - mu_U)).ravel(), (rest.T @ U - lam_V * (V - mu_V)).ravel()]
+        )
 
     return score
 
 
 def layers(theta, inputs, hidden):
     """W1, b1, W2, b2 of a network with one hidden layer, from a vector."""
-    W1, b1, W2, b2 = np.split(theta, np.cumsum([inputs * hidden, hidden, len(theta) - inputs * hidden - hidden - 10]))
+    W1, b1, W2, b2 = np.split(
+        theta, np.cumsum([inputs * hidden, hidden, len(theta) - inputs * hidden - hidden - 10])
+    )
     return W1.reshape(inputs, hidden), b1, W2.reshape(hidden, -1), b2
 
 
@@ -133,6 +162,7 @@ def forward(theta, X, hidden):
 
 def network_score(X, y, hidden, rng):
     """Of `sgmc.BNN` with one hidden layer, ten classes and priors N(0, 1)."""
+
     def score(theta, share):
         rows = slice(None) if share == 1 else rng.choice(len(y), int(share * len(y)), replace=False)
         a, p = forward(theta, X[rows], hidden)
@@ -149,9 +179,10 @@ def network_score(X, y, hidden, rng):
 class Case:
     """A model that is tuned in the ways of Coullon, South & Nemeth (2023).
 
-    ``dts`` and ``shares`` are the grids of the paper's dt and of n / N; `budget` is the winner's work in passes through the data, but
-    at least `least` steps, and `work` that of runs which are compared; `loss` the metric of grid searches by predictions, whose arms
-    have `iterations` steps from the point `noisy`; `metric` that of the others; `begin` arguments of all.
+    ``dts`` and ``shares`` are the grids of the paper's dt and of n / N; `budget` is the winner's
+    work in passes through the data, but at least `least` steps, and `work` that of runs which are
+    compared; `loss` the metric of grid searches by predictions, whose arms have `iterations` steps
+    from the point `noisy`; `metric` that of the others; `begin` arguments of all.
     """
 
     model: object
@@ -171,9 +202,16 @@ class Case:
 
     def spec(self, label, leapfrog=5):
         """The sampler and its gradient, by a name such as sgld-cv."""
-        made = {"sgld": sgmc.SGLD, "sghmc": lambda: sgmc.SGHMC(friction=self.friction, leapfrog=leapfrog),
-                "sgnht": lambda: sgmc.SGNHT(diffusion=self.friction)}[label.split("-")[0]]()
-        return {"sampler": made, "gradient": "cv" if label.endswith("-cv") else "simple", "precondition": None}
+        made = {
+            "sgld": sgmc.SGLD,
+            "sghmc": lambda: sgmc.SGHMC(friction=self.friction, leapfrog=leapfrog),
+            "sgnht": lambda: sgmc.SGNHT(diffusion=self.friction),
+        }[label.split("-")[0]]()
+        return {
+            "sampler": made,
+            "gradient": "cv" if label.endswith("-cv") else "simple",
+            "precondition": None,
+        }
 
     def step(self, label, dt):
         """A step in the sampler's own terms."""
@@ -182,17 +220,37 @@ class Case:
     def tune(self, label, way, seed=1):
         """A `TuneResult`."""
         hmc, tenth = label.startswith("sghmc"), self.n // 10
-        grid = {"step_size": [self.step(label, dt) for dt in self.dts]} | ({"leapfrog": [5, 10]} if hmc else {})
+        grid = {"step_size": [self.step(label, dt) for dt in self.dts]} | (
+            {"leapfrog": [5, 10]} if hmc else {}
+        )
         every = grid | {"batch_size": [max(1, int(self.n * share)) for share in self.shares]}
         how = {"seed": seed, "threads": 1, **self.spec(label), **self.begin}
-        steps = max(self.least, int(self.budget * self.n / np.median(every["batch_size"]) / (7.5 if hmc else 1)))
+        steps = max(
+            self.least,
+            int(self.budget * self.n / np.median(every["batch_size"]) / (7.5 if hmc else 1)),
+        )
         if way.startswith("MAMBA"):
-            return sgmc.tune(self.model, grid=every, metric=self.metric if way == "MAMBA-KSD" else "fssd-opt", budget_steps=steps, **how)
+            return sgmc.tune(
+                self.model,
+                grid=every,
+                metric=self.metric if way == "MAMBA-KSD" else "fssd-opt",
+                budget_steps=steps,
+                **how,
+            )
         if way == "grid, KSD":
-            return sgmc.tune(self.model, grid=every, method="grid", metric=self.metric, budget_steps=steps, **how)
+            return sgmc.tune(
+                self.model, grid=every, method="grid", metric=self.metric, budget_steps=steps, **how
+            )
         if way == "grid, loss":
-            return sgmc.tune(self.model, grid=grid, batch_size=tenth, method="grid", metric=self.loss, budget_steps=self.iterations,
-                             **how | {"init": self.noisy})
+            return sgmc.tune(
+                self.model,
+                grid=grid,
+                batch_size=tenth,
+                method="grid",
+                metric=self.loss,
+                budget_steps=self.iterations,
+                **how | {"init": self.noisy},
+            )
         one = {"step_size": [self.step(label, 1 / self.n)], "batch_size": [tenth]}
         return sgmc.tune(self.model, grid=one, method="grid", budget_steps=20, **how)
 
@@ -203,10 +261,25 @@ class Case:
 
     def discrepancy(self, best, work, seed=9):
         """KSD of a run of that work, a race of one arm; infinite where it diverges."""
-        how = {name: value for name, value in best.items() if name not in ("batch_size", "subsample")}
+        how = {
+            name: value for name, value in best.items() if name not in ("batch_size", "subsample")
+        }
         try:
-            return sgmc.tune(self.model, grid={"batch_size": [best["batch_size"]]}, method="grid", metric=self.metric, seed=seed,
-                             budget_steps=self.steps_of(best, work), threads=1, **how, **self.begin).history["metric"].iloc[-1]
+            return (
+                sgmc.tune(
+                    self.model,
+                    grid={"batch_size": [best["batch_size"]]},
+                    method="grid",
+                    metric=self.metric,
+                    seed=seed,
+                    budget_steps=self.steps_of(best, work),
+                    threads=1,
+                    **how,
+                    **self.begin,
+                )
+                .history["metric"]
+                .iloc[-1]
+            )
         except sgmc.errors.ArgumentError:
             return np.inf
 
@@ -215,12 +288,25 @@ class Case:
         steps = self.steps_of(best, work)
         thin = max(1, steps // 2000)
         try:
-            return self.model.fit(**best, **self.begin, **keep, chains=1, threads=1, seed=seed, warmup=0, thin=thin, draws=steps // thin)
+            return self.model.fit(
+                **best,
+                **self.begin,
+                **keep,
+                chains=1,
+                threads=1,
+                seed=seed,
+                warmup=0,
+                thin=thin,
+                draws=steps // thin,
+            )
         except sgmc.errors.ArgumentError:
             return None
 
     def chosen(self, label, best):
         """Step, minibatch and leapfrog steps in the paper's terms."""
         h = best["step_size"]
-        return {"log10 dt": float(np.log10(h / 2 if label.startswith("sgld") else h ** 2)), "tau %": 100 * best["batch_size"] / self.n,
-                "L": best["sampler"].leapfrog if label.startswith("sghmc") else np.nan}
+        return {
+            "log10 dt": float(np.log10(h / 2 if label.startswith("sgld") else h**2)),
+            "tau %": 100 * best["batch_size"] / self.n,
+            "L": best["sampler"].leapfrog if label.startswith("sghmc") else np.nan,
+        }

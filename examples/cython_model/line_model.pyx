@@ -1,5 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""y ~ N(X b, sigma^2) as a compiled model outside of sgmc: no Python in the loop, no interpreter lock."""
+"""y ~ N(X b, sigma^2) as a compiled model outside of sgmc:
+no Python in the loop, no interpreter lock.
+"""
 import numpy as np
 
 from libc.math cimport log
@@ -9,7 +11,8 @@ from sgmc.core.contract import abi
 from sgmc.core.contract cimport ABI, OK, Batch, Model, Scratch, row_of
 
 if abi() != ABI:
-    raise ImportError(f"line_model was built for contracts number {ABI} of sgmc, this one has {abi()}: build it again")
+    raise ImportError(f"line_model was built for contracts number {ABI} of sgmc, this one has "
+                      f"{abi()}: build it again")
 
 
 cdef class LineKernel(Model):
@@ -20,9 +23,11 @@ cdef class LineKernel(Model):
 
     def __init__(self, X, y):
         self.X, self.y = np.ascontiguousarray(X, dtype=float), np.ascontiguousarray(y, dtype=float)
-        self.n, self.dim, self.tile = len(y), X.shape[1] + 1, 1024          # rows, numbers of theta, most rows of a call
+        # rows, numbers of theta, most rows of a call
+        self.n, self.dim, self.tile = len(y), X.shape[1] + 1, 1024
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef Py_ssize_t i, j, row, d = self.dim - 1
         cdef double e, c, sigma = theta[d]
         for i in range(b.m):

@@ -3,6 +3,7 @@
 Samplers and regression families are found in their rooms, so that a new one is public without a
 line here.  `sgmc/__init__.py` reads the written table: an import then loads no room.
 """
+
 import importlib
 import pkgutil
 from pathlib import Path

@@ -1,15 +1,18 @@
 """Arrays of numbers from what users pass, or a DataError that names it."""
+
 import mmap
 
 import numpy as np
 
 from sgmc.errors import DataError
 
-CHUNK = 1 << 20           # numbers looked at at a time
+CHUNK = 1 << 20  # numbers looked at at a time
 
 
 def numeric(name, values):
-    """A float array from array_like; DataError for what is not numbers, with the column where it is a frame's."""
+    """A float array from array_like; DataError for what is not numbers,
+    with the column where it is a frame's.
+    """
     if values is None:
         raise DataError(f"{name} is None; it must hold numbers")
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
@@ -21,9 +24,15 @@ def numeric(name, values):
     if array.dtype.kind not in "fiub":
         if array.ndim == 2 and hasattr(values, "iloc"):
             labels = enumerate(values.columns)
-            return np.column_stack([numeric(f"{name}: column {label!r}", values.iloc[:, j]) for j, label in labels])
+            return np.column_stack(
+                [numeric(f"{name}: column {label!r}", values.iloc[:, j]) for j, label in labels]
+            )
         array = from_objects(name, array)
-    return array if array.dtype in (np.float64, np.float32) and array.dtype.isnative else array.astype(float)
+    return (
+        array
+        if array.dtype in (np.float64, np.float32) and array.dtype.isnative
+        else array.astype(float)
+    )
 
 
 def table_of_numbers(name, values):
@@ -37,23 +46,36 @@ def table_of_numbers(name, values):
 
 
 def check_sparse(name, X):
-    """Refuse a CSR array whose indices point outside of it: the compiled loops would follow them."""
+    """Refuse a CSR array whose indices point outside of it:
+    the compiled loops would follow them.
+    """
     ends = np.asarray(X.indptr)
     if ends[0] != 0 or ends[-1] > min(len(X.indices), len(X.data)) or (ends[1:] < ends[:-1]).any():
-        raise DataError(f"{name} is a damaged sparse array: its indptr does not ascend from 0 to the number of values")
-    used = np.asarray(X.indices[:ends[-1]])
+        raise DataError(
+            f"{name} is a damaged sparse array: its indptr does not ascend from 0 to the number of "
+            "values"
+        )
+    used = np.asarray(X.indices[: ends[-1]])
     if len(used) and not 0 <= used.min() <= used.max() < X.shape[-1]:
-        raise DataError(f"{name} is a damaged sparse array: a column index is outside 0 .. {X.shape[-1] - 1}")
+        raise DataError(
+            f"{name} is a damaged sparse array: a column index is outside 0 .. {X.shape[-1] - 1}"
+        )
 
 
 def first_place(X, bad):
-    """(row, column) of the first value of a table for which `bad` is true, or None; looked for in chunks of rows."""
+    """(row, column) of the first value of a table for which `bad` is true, or None;
+    looked for in chunks of rows.
+    """
     if hasattr(X, "indptr"):
         found = np.flatnonzero(bad(numeric("exog", X.data)))
-        return (int(np.searchsorted(X.indptr, found[0], side="right")) - 1, int(X.indices[found[0]])) if len(found) else None
+        return (
+            (int(np.searchsorted(X.indptr, found[0], side="right")) - 1, int(X.indices[found[0]]))
+            if len(found)
+            else None
+        )
     step = max(1, CHUNK // max(X.shape[1], 1))
     for a in range(0, len(X), step):
-        found = bad(X[a:a + step])
+        found = bad(X[a : a + step])
         if found.any():
             row, column = np.argwhere(found)[0]
             return a + int(row), int(column)
@@ -61,7 +83,9 @@ def first_place(X, bad):
 
 
 def is_lent(X):
-    """Whether an array is memory-mapped or read-only: not the package's to change, and perhaps larger than memory."""
+    """Whether an array is memory-mapped or read-only: not the package's to change,
+    and perhaps larger than memory.
+    """
     owner = X
     while isinstance(owner, np.ndarray):
         if isinstance(owner, np.memmap):
@@ -71,7 +95,9 @@ def is_lent(X):
 
 
 def from_objects(name, array):
-    """Floats from Python numbers, NaN for whatever pandas calls missing; text is not read as numbers."""
+    """Floats from Python numbers, NaN for whatever pandas calls missing;
+    text is not read as numbers.
+    """
     import pandas as pd
 
     types = {type(value) for value in array.flat} if array.dtype.kind == "O" else set()
@@ -80,8 +106,14 @@ def from_objects(name, array):
             return np.where(pd.isna(array), np.nan, array).astype(float)
         except (TypeError, ValueError, OverflowError):
             pass
-    held = " and ".join(sorted(kind.__name__ for kind in types)) or ("text" if array.dtype.kind in "US" else array.dtype)
-    hint = "use a formula for text and categories" if array.dtype.kind in "US" or str in types else "convert it first"
+    held = " and ".join(sorted(kind.__name__ for kind in types)) or (
+        "text" if array.dtype.kind in "US" else array.dtype
+    )
+    hint = (
+        "use a formula for text and categories"
+        if array.dtype.kind in "US" or str in types
+        else "convert it first"
+    )
     raise DataError(f"{name} must hold numbers, it holds {held}; {hint}")
 
 
@@ -102,20 +134,34 @@ def matrix(name, values):
     array = numeric(name, values).astype(float, copy=False)
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or 0 in array.shape:
-        raise DataError(f"{name} has shape {np.shape(values)}; it must be a table of rows and columns")
+        raise DataError(
+            f"{name} has shape {np.shape(values)}; it must be a table of rows and columns"
+        )
     bad = first_place(array, lambda part: ~np.isfinite(part))
     if bad:
-        raise DataError(f"{name} has a missing or infinite value in row {bad[0]}, column {bad[1]}; drop those rows first")
+        raise DataError(
+            f"{name} has a missing or infinite value in row {bad[0]}, column {bad[1]}; drop those "
+            "rows first"
+        )
     return array
 
 
 def check_index(**objects):
-    """Refuse pandas objects whose indices differ: rows would be paired by position against the labels."""
-    labelled = {name: one.index for name, one in objects.items() if hasattr(getattr(one, "index", None), "equals")}
+    """Refuse pandas objects whose indices differ:
+    rows would be paired by position against the labels.
+    """
+    labelled = {
+        name: one.index
+        for name, one in objects.items()
+        if hasattr(getattr(one, "index", None), "equals")
+    }
     first = next(iter(labelled), None)
     for name, index in labelled.items():
         if not index.equals(labelled[first]):
-            raise DataError(f"{first} and {name} have different indices; align them first, or pass {name}.to_numpy()")
+            raise DataError(
+                f"{first} and {name} have different indices; align them first, or pass "
+                f"{name}.to_numpy()"
+            )
 
 
 def constant_column(X):

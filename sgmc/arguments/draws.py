@@ -1,4 +1,7 @@
-"""What the diagnostics accept: each check returns a clean float64 array or names the argument that is wrong."""
+"""What the diagnostics accept: each check returns a clean float64 array or names the argument that
+is wrong.
+"""
+
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
@@ -14,7 +17,9 @@ def _numbers(name, values):
 
 
 def as_points(name, values):
-    """Finite numbers as points in rows, (n, d); one-dimensional input is n points on the line, (n, 1)."""
+    """Finite numbers as points in rows, (n, d);
+    one-dimensional input is n points on the line, (n, 1).
+    """
     values = _numbers(name, values)
     if values.ndim == 1:
         values = values[:, None]
@@ -22,7 +27,9 @@ def as_points(name, values):
         raise ArgumentError(f"{name} must be (n, d), one point a row, not {values.shape}")
     wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if wrong.size:
-        raise DataError(f"{name} has {wrong.size} rows that are not finite, the first is row {wrong[0]}")
+        raise DataError(
+            f"{name} has {wrong.size} rows that are not finite, the first is row {wrong[0]}"
+        )
     return values
 
 
@@ -30,8 +37,10 @@ def as_chains(draws):
     """Draws as (chain, draw, parameter); they need not be finite."""
     draws = _numbers("draws", draws)
     if draws.ndim != 3:
-        raise ArgumentError(f"draws must be (chain, draw, parameter), not {draws.shape}; "
-                            "use draws[None] for one chain, draws[..., None] for one parameter")
+        raise ArgumentError(
+            f"draws must be (chain, draw, parameter), not {draws.shape}; "
+            "use draws[None] for one chain, draws[..., None] for one parameter"
+        )
     return draws
 
 
@@ -54,7 +63,8 @@ def as_choice(name, value, choices):
 
 
 def rescale(draws, scores, scale):
-    r"""Draws and scores in coordinates without units: :math:`z = S^{-1} x` and :math:`\nabla_z \log \pi = S' s`.
+    r"""Draws and scores in coordinates without units: :math:`z = S^{-1} x` and
+    :math:`\nabla_z \log \pi = S' s`.
 
     Parameters
     ----------
@@ -83,10 +93,14 @@ def rescale(draws, scores, scale):
 
 
 def as_sample(draws, scores, weights=None, scale=None):
-    """Draws (n, d), their scores and weights that sum to one, in coordinates without units where a scale is given."""
+    """Draws (n, d), their scores and weights that sum to one,
+    in coordinates without units where a scale is given.
+    """
     draws, scores = as_points("draws", draws), as_points("scores", scores)
     if draws.shape != scores.shape:
-        raise ArgumentError(f"scores must have the shape of draws, {draws.shape}, not {scores.shape}")
+        raise ArgumentError(
+            f"scores must have the shape of draws, {draws.shape}, not {scores.shape}"
+        )
     weights = as_weights(np.ones(len(draws)) if weights is None else weights, len(draws))
     if scale is None:
         return draws, scores, weights
@@ -101,7 +115,10 @@ def as_scale(scale, draws, weights):
     try:
         return np.linalg.cholesky(covariance(draws, weights))
     except np.linalg.LinAlgError:
-        raise ArgumentError(f"scale='covariance': {len(draws)} draws do not span {draws.shape[1]} dimensions; give sds") from None
+        raise ArgumentError(
+            f"scale='covariance': {len(draws)} draws do not span {draws.shape[1]} dimensions; give "
+            "sds"
+        ) from None
 
 
 def covariance(draws, weights):
@@ -112,7 +129,9 @@ def covariance(draws, weights):
 
 
 def as_kernel(kernel, c, beta, draws):
-    """(gaussian, c, beta) as the compiled sums take them; a width "median" is the median distance of the draws."""
+    """(gaussian, c, beta) as the compiled sums take them;
+    a width "median" is the median distance of the draws.
+    """
     as_choice("kernel", kernel, ("imq", "gaussian"))
     if isinstance(c, str):
         as_choice("c", c, ("median",))
@@ -125,7 +144,9 @@ def as_kernel(kernel, c, beta, draws):
 
 
 def median_distance(draws, most=500):
-    """Median distance between pairs of draws, of at most 500 evenly spaced ones; 1 for a single draw."""
+    """Median distance between pairs of draws, of at most 500 evenly spaced ones;
+    1 for a single draw.
+    """
     some = draws[np.unique(np.linspace(0, len(draws) - 1, most).astype(int))]
     if len(some) < 2:
         return 1.0

@@ -1,4 +1,5 @@
 """Arguments that several methods of a result share, or an ArgumentError that names them."""
+
 import difflib
 import numbers
 
@@ -10,7 +11,9 @@ from sgmc.errors import ArgumentError
 def check_alpha(alpha):
     """`alpha` if it is between 0 and 1."""
     if not isinstance(alpha, numbers.Real) or not 0 < alpha < 1:
-        raise ArgumentError(f"alpha={alpha!r} must be between 0 and 1, e.g. 0.05 for 95 % intervals")
+        raise ArgumentError(
+            f"alpha={alpha!r} must be between 0 and 1, e.g. 0.05 for 95 % intervals"
+        )
     return alpha
 
 
@@ -22,7 +25,9 @@ def check_choice(name, value, choices):
 
 
 def known(cols, names):
-    """Names of parameters, as a list; ArgumentError with the nearest one for a name that is none."""
+    """Names of parameters, as a list; ArgumentError with the nearest one for a name that is
+    none.
+    """
     cols = [cols] if isinstance(cols, str) else cols
     if not np.iterable(cols):
         raise ArgumentError(f"cols={cols!r} must be a list of parameters")

@@ -1,4 +1,5 @@
-"""Maps from free numbers to constrained parameters, with their log-Jacobians, and a map after a map.
+"""Maps from free numbers to constrained parameters, with their log-Jacobians,
+and a map after a map.
 
 log|dtheta/dx| refers, for parameters on the simplex, to all but the last of their K probabilities.
 """
@@ -18,7 +19,8 @@ cdef enum:
     SIMPLEX = 4
     MIRRORED = 5
 
-KINDS = {"free": FREE, "positive": POSITIVE, "interval": INTERVAL, "ordered": ORDERED, "simplex": SIMPLEX, "mirrored": MIRRORED}
+KINDS = {"free": FREE, "positive": POSITIVE, "interval": INTERVAL, "ordered": ORDERED,
+         "simplex": SIMPLEX, "mirrored": MIRRORED}
 cdef double SMALLEST = 1e-300     # of what is positive: its log, and 1/theta, are finite
 
 
@@ -33,17 +35,20 @@ cdef inline double log_expit(double x) noexcept nogil:
 cdef class Constrained(Map):
     """theta = c(x), block by block: each block of parameters is a function of its own free numbers.
 
-    positive: theta = exp x.  interval: theta = low + (high - low) / (1 + exp(-x)).  ordered: theta_0 = x_0, theta_k = theta_{k-1} +
-    exp x_k; or, with a number s as low, theta_k = theta_{k-s} + exp x_k where s divides k, and x_k elsewhere.  simplex: of what the
-    first k probabilities leave, theta_k takes the share z_k = 1/(1 + exp(log(K - 1 - k) - x_k)), so
-    that x = 0 is the centre; K probabilities have K - 1 free numbers.  mirrored: the simplex too, by log-ratios to the last probability,
-    theta_k = exp(x_k) / (1 + sum_j exp x_j): the dual coordinates of the entropic mirror map, so that Langevin steps of x are mirrored
-    Langevin dynamics (Hsieh, Kavis, Rolland & Cevher 2018, section 3.2).
+    positive: theta = exp x.  interval: theta = low + (high - low) / (1 + exp(-x)).  ordered:
+    theta_0 = x_0, theta_k = theta_{k-1} + exp x_k; or, with a number s as low, theta_k =
+    theta_{k-s} + exp x_k where s divides k, and x_k elsewhere.  simplex: of what the first k
+    probabilities leave, theta_k takes the share z_k = 1/(1 + exp(log(K - 1 - k) - x_k)), so
+    that x = 0 is the centre; K probabilities have K - 1 free numbers.  mirrored: the simplex too,
+    by log-ratios to the last probability, theta_k = exp(x_k) / (1 + sum_j exp x_j): the dual
+    coordinates of the entropic mirror map, so that Langevin steps of x are mirrored Langevin
+    dynamics (Hsieh, Kavis, Rolland & Cevher 2018, section 3.2).
 
     Parameters
     ----------
     blocks : list of (str, int, float, float)
-        Kind, number of parameters, and of intervals low and high; of ordered ones, as low, how far apart they are.
+        Kind, number of parameters, and of intervals low and high; of ordered ones, as low, how far
+        apart they are.
     """
 
     cdef readonly list blocks
@@ -53,11 +58,13 @@ cdef class Constrained(Map):
 
     def __init__(self, blocks):
         self.blocks = [tuple(block) for block in blocks]
-        kinds, lengths = [KINDS[b[0]] for b in blocks], np.array([b[1] for b in blocks], dtype=np.intp)
+        kinds = [KINDS[b[0]] for b in blocks]
+        lengths = np.array([b[1] for b in blocks], dtype=np.intp)
         own = lengths - np.isin(kinds, (SIMPLEX, MIRRORED))
         self.kind, self.length = np.array(kinds, dtype=np.intc), lengths
         self.low, self.high = (np.array([b[i] for b in blocks], dtype=float) for i in (2, 3))
-        self.stride = np.array([max(b[2], 1) if b[0] == "ordered" else 1 for b in blocks], dtype=np.intp)
+        self.stride = np.array([max(b[2], 1) if b[0] == "ordered" else 1 for b in blocks],
+                               dtype=np.intp)
         self.at, self.x_at = np.cumsum(lengths) - lengths, np.cumsum(own) - own
         self.size, self.dim = lengths.sum(), own.sum()
         self.diagonal = all(k in (FREE, POSITIVE, INTERVAL) for k in kinds)
@@ -151,7 +158,8 @@ cdef class Constrained(Map):
         cdef double *out
         cdef double total, left, z, offset
         for b in range(self.kind.shape[0]):
-            at, g, out, n = x + self.x_at[b], grad_theta + self.at[b], grad_x + self.x_at[b], self.length[b]
+            at, g = x + self.x_at[b], grad_theta + self.at[b]
+            out, n = grad_x + self.x_at[b], self.length[b]
             if self.kind[b] == SIMPLEX:
                 self.pull_simplex(n, at, g, out)
                 continue
@@ -171,8 +179,11 @@ cdef class Constrained(Map):
                     out[k] += 1
         return OK
 
-    cdef void pull_simplex(self, Py_ssize_t n, const double *x, const double *g, double *out) noexcept nogil:
-        """From the last share back, with total = sum over what is left of theta_j g_j plus the Jacobian's part."""
+    cdef void pull_simplex(self, Py_ssize_t n, const double *x, const double *g,
+                           double *out) noexcept nogil:
+        """From the last share back, with total = sum over what is left of theta_j g_j plus the
+        Jacobian's part.
+        """
         cdef Py_ssize_t k
         cdef double left = 0, offset, z, theta, total
         for k in range(n - 1):
@@ -221,7 +232,8 @@ cdef class Constrained(Map):
 
     def jacobian(self, x):
         """dtheta_j/dx_k at a point x (dim,), an array (size, dim)."""
-        cdef double[::1] point = np.array(x, dtype=float), unit = np.zeros(self.dim), column = np.empty(self.size)
+        cdef double[::1] point = np.array(x, dtype=float)
+        cdef double[::1] unit = np.zeros(self.dim), column = np.empty(self.size)
         cdef Py_ssize_t k
         matrix = np.empty((self.size, self.dim))
         for k in range(self.dim):
@@ -233,13 +245,16 @@ cdef class Constrained(Map):
 
     def slopes(self, x):
         """dtheta_j/dx_j at a point x (dim,), of diagonal maps."""
-        cdef double[::1] point = np.array(x, dtype=float), ones = np.ones(self.dim), out = np.empty(self.size)
+        cdef double[::1] point = np.array(x, dtype=float)
+        cdef double[::1] ones = np.ones(self.dim), out = np.empty(self.size)
         self.push(&point[0], &ones[0], &out[0])
         return np.asarray(out)
 
 
 cdef double mirror(Py_ssize_t n, const double *x, double *theta) noexcept nogil:
-    """Probabilities of log-ratios to the last one; returns the log-Jacobian, the sum of their logs."""
+    """Probabilities of log-ratios to the last one; returns the log-Jacobian,
+    the sum of their logs.
+    """
     cdef Py_ssize_t k
     cdef double top = 0, total, logs = 0
     for k in range(n - 1):
@@ -279,7 +294,8 @@ def rises(theta, stride):
 def log_ratios(theta, low, high):
     """Free numbers of K probabilities, mirrored."""
     last = len(theta) - 1
-    return np.log(theta[:last]) - np.log(theta[last]) if abs(theta.sum() - 1) < 1e-8 and last else np.array([np.nan])
+    return (np.log(theta[:last]) - np.log(theta[last]) if abs(theta.sum() - 1) < 1e-8 and last
+            else np.array([np.nan]))
 
 
 def shares(theta, low, high):
@@ -312,7 +328,8 @@ cdef class Composed(Map):
         if outer.dim != inner.size:
             raise ValueError(f"maps of {outer.dim} and {inner.size} coordinates")
         self.outer, self.inner = outer, inner
-        self.dim, self.size, self.diagonal = inner.dim, outer.size, outer.diagonal and inner.diagonal
+        self.dim, self.size = inner.dim, outer.size
+        self.diagonal = outer.diagonal and inner.diagonal
 
     def __call__(self, x):
         """theta for points x (..., dim)."""

@@ -1,4 +1,6 @@
-"""Prior densities: independent families on natural parameters, and their forms in whitened coordinates."""
+"""Prior densities: independent families on natural parameters,
+and their forms in whitened coordinates.
+"""
 import numpy as np
 
 from libc.math cimport copysign, exp, fabs, log, log1p
@@ -19,7 +21,8 @@ cdef enum:
     INVERSE_GAMMA = 7
     LONGEST = 2048                # parameters of a pulled prior: 32 kB of stack
 
-FAMILIES = {"flat": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE, "gamma": GAMMA,
+FAMILIES = {"flat": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE,
+            "gamma": GAMMA,
             "horseshoe": HORSESHOE, "dirichlet": DIRICHLET, "inverse_gamma": INVERSE_GAMMA}
 LONGEST_PULLED = LONGEST
 cdef double EULER = 0.5772156649015329
@@ -30,8 +33,9 @@ cdef double SMALLEST = 1e-300     # of z: its log, and 1/z, are finite
 cdef double integral(double z, double *weight) noexcept nogil:
     """log K, K = exp(z) E1(z), and weight = -d log K / dz = 1/(z K) - 1, for z > 0.
 
-    Above TURN K = 1/(z + c) with c a continued fraction (Abramowitz & Stegun 1964, 5.1.22, even part), so that weight = c/z
-    has no cancellation; below, E1 is -gamma - log z - sum_k (-z)^k / (k k!) (their 5.1.11).
+    Above TURN K = 1/(z + c) with c a continued fraction (Abramowitz & Stegun 1964, 5.1.22, even
+    part), so that weight = c/z has no cancellation; below, E1 is -gamma - log z - sum_k (-z)^k / (k
+    k!) (their 5.1.11).
     """
     cdef double total = 0, term = 1
     cdef Py_ssize_t k
@@ -50,7 +54,9 @@ cdef double integral(double z, double *weight) noexcept nogil:
 
 
 def exponential_integral(z):
-    """log(exp(z) E1(z)) and minus its derivative at z > 0, elementwise: the horseshoe's log density at z = b^2 / (2 scale^2)."""
+    """log(exp(z) E1(z)) and minus its derivative at z > 0, elementwise: the horseshoe's log density
+    at z = b^2 / (2 scale^2).
+    """
     value, weight = np.array(z, dtype=float), np.empty(np.shape(z))
     cdef double[::1] flat = value.reshape(-1), slope = weight.reshape(-1)
     cdef Py_ssize_t i
@@ -60,17 +66,20 @@ def exponential_integral(z):
 
 
 cdef class Separable(Prior):
-    """Independent priors on theta_j, but for pivots that may be linear functions of the coefficients of their equation.
+    """Independent priors on theta_j, but for pivots that may be linear functions of the
+    coefficients of their equation.
 
-    The pivots serve the intercepts: their prior may speak of theta_p + c . theta, the intercept at centred predictors.  The last
-    parameters may be logs: their priors then are densities of exp(theta_j), and the Jacobian exp(theta_j) belongs to them.
+    The pivots serve the intercepts: their prior may speak of theta_p + c . theta, the intercept at
+    centred predictors.  The last parameters may be logs: their priors then are densities of
+    exp(theta_j), and the Jacobian exp(theta_j) belongs to them.
 
     Parameters
     ----------
     family : array (dim,) of int
         Values of `FAMILIES`.
     location, scale, df : array (dim,)
-        df is the shape of a gamma or inverse gamma density, and of a horseshoe the sd of its slab over its scale.
+        df is the shape of a gamma or inverse gamma density, and of a horseshoe the sd of its slab
+        over its scale.
     pivots : array of int
         Indices p.
     shift : array (d,)
@@ -121,18 +130,26 @@ cdef class Separable(Prior):
         return OK
 
     def ridges(self):
-        """See `Prior.ridges`; the curvature of a Student-t density is at most (nu + 1) / (nu scale^2), in its centre."""
-        family, scale, nu, d = np.asarray(self.family), np.asarray(self.scale), np.asarray(self.df), self.shift.shape[0]
-        if self.coefficients < self.dim or (family == HORSESHOE).any() or np.isin(family, (GAMMA, INVERSE_GAMMA)).any():
-            raise NotSupported("a prior whose log density has no bounded slope or curvature, such as a horseshoe with its pole at zero")
+        """See `Prior.ridges`; the curvature of a Student-t density is at most (nu + 1) / (nu
+        scale^2), in its centre.
+        """
+        family, scale = np.asarray(self.family), np.asarray(self.scale)
+        nu, d = np.asarray(self.df), self.shift.shape[0]
+        if (self.coefficients < self.dim or (family == HORSESHOE).any()
+            or np.isin(family, (GAMMA, INVERSE_GAMMA)).any()):
+            raise NotSupported("a prior whose log density has no bounded slope or curvature, such "
+                               "as a horseshoe with its pole at zero")
         directions = np.eye(self.dim)
         for p in np.flatnonzero(self.is_pivot):
             directions[p, p - p % d:p - p % d + d] += self.shift
         peak = np.where(family == NORMAL, 1.0, np.where(family == STUDENT_T, (nu + 1) / nu, 0.0))
-        return Ridges(directions, peak / scale ** 2, family != STUDENT_T, (family == LAPLACE) / scale)
+        return Ridges(directions, peak / scale ** 2, family != STUDENT_T,
+                      (family == LAPLACE) / scale)
 
     cdef double slope(self, Py_ssize_t j, double e, double *value) noexcept nogil:
-        """d log p / de of the j-th family at the standardised residual e; its log density is added to value."""
+        """d log p / de of the j-th family at the standardised residual e;
+        its log density is added to value.
+        """
         cdef double nu = self.df[j], log_value, weight
         if self.family[j] == NORMAL:
             if value != NULL:
@@ -165,7 +182,8 @@ cdef class Separable(Prior):
 
 
 cdef class Quadratic(Prior):
-    """A Gaussian prior in coordinates where its precision is diagonal: log p = -sum_j (lambda_j x_j^2 / 2 + b_j x_j).
+    """A Gaussian prior in coordinates where its precision is diagonal: log p = -sum_j (lambda_j
+    x_j^2 / 2 + b_j x_j).
 
     Parameters
     ----------
@@ -181,7 +199,8 @@ cdef class Quadratic(Prior):
 
     def ridges(self):
         """See `Prior.ridges`."""
-        return Ridges(np.eye(self.dim), np.array(self.precision), np.ones(self.dim, dtype=bool), np.zeros(self.dim))
+        return Ridges(np.eye(self.dim), np.array(self.precision), np.ones(self.dim, dtype=bool),
+                      np.zeros(self.dim))
 
     cdef int add(self, const double *x, double *value, double *grad) except -1 nogil:
         cdef Py_ssize_t j
@@ -197,8 +216,8 @@ cdef class Quadratic(Prior):
 cdef class Pulled(Prior):
     """A prior on theta = map(x), as a function of x; the Jacobian is left to whoever needs it.
 
-    Chains share a prior, so nothing is stored: theta and its gradient live on the stack of `add`, hence at most
-    `LONGEST` parameters.
+    Chains share a prior, so nothing is stored: theta and its gradient live on the stack of `add`,
+    hence at most `LONGEST` parameters.
     """
 
     cdef readonly Prior inner

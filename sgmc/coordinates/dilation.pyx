@@ -1,4 +1,6 @@
-"""The map of regressions whose coefficients are the more uncertain the larger a scale of the outcomes is."""
+"""The map of regressions whose coefficients are the more uncertain the larger a scale of the
+outcomes is.
+"""
 import numpy as np
 
 from libc.math cimport exp, log, sqrt
@@ -14,9 +16,10 @@ cdef class Dilation(Map):
 
         g_j(u) = ((1 - s_j) exp(-2 p (u_1 - c_1)) + s_j)^(-1/2).
 
-    If L whitens the coefficients at u = c, and s_j is the prior's share of the precision of direction j there, z is standard normal
-    given any u: the likelihood's precision goes with exp(-2 p u_1), the prior's does not.  (Exact for normal errors and priors
-    where the mode does not move with u.)  The Jacobian's factor prod g_j makes of the joint mode the marginal one of u.
+    If L whitens the coefficients at u = c, and s_j is the prior's share of the precision of
+    direction j there, z is standard normal given any u: the likelihood's precision goes with exp(-2
+    p u_1), the prior's does not.  (Exact for normal errors and priors where the mode does not move
+    with u.)  The Jacobian's factor prod g_j makes of the joint mode the marginal one of u.
 
     Parameters
     ----------
@@ -39,7 +42,8 @@ cdef class Dilation(Map):
 
     def __init__(self, centre, matrix, share, own, double power):
         self.centre, self.share = np.array(centre, dtype=float), np.array(share, dtype=float)
-        self.matrix, self.own = np.array(matrix, dtype=float, order="C"), np.array(own, dtype=float, order="C")
+        self.matrix = np.array(matrix, dtype=float, order="C")
+        self.own = np.array(own, dtype=float, order="C")
         self.d, self.k, self.power = len(matrix), len(own), power
         self.dim = self.size = self.d + self.k
         if self.d > LONGEST:
@@ -63,7 +67,8 @@ cdef class Dilation(Map):
         """x for a point theta (size,)."""
         e = np.asarray(theta) - np.asarray(self.centre)
         w = np.linalg.solve(np.asarray(self.own), e[self.d:])
-        return np.concatenate([np.linalg.solve(np.asarray(self.matrix), e[:self.d]) / self.widths(w)[0], w])
+        return np.concatenate([np.linalg.solve(np.asarray(self.matrix), e[:self.d])
+                               / self.widths(w)[0], w])
 
     def jacobian(self, x):
         """dtheta_j/dx_k at a point x (dim,)."""
@@ -140,5 +145,6 @@ cdef class Dilation(Map):
             turn += self.power * likelihood / precision * (1 + x[j] * h[j])
         for j in range(self.k):
             for l in range(self.k):
-                grad_x[self.d + l] += self.own[j, l] * (grad_theta[self.d + j] + (turn if j == 0 else 0))
+                grad_x[self.d + l] += self.own[j, l] * (grad_theta[self.d + j]
+                                                        + (turn if j == 0 else 0))
         return OK

@@ -1,13 +1,17 @@
-"""Mode and coordinates of families whose own first parameter is a scale of the outcomes: a sigma, a dispersion.
+"""Mode and coordinates of families whose own first parameter is a scale of the outcomes:
+a sigma, a dispersion.
 
-The posterior sds of their coefficients go with that scale, sigma^p, so that the joint mode is no centre of the posterior: with n
-rows and d coefficients it has sigma^2 = SSR / n, and lies sqrt(d^2 / 2n) sds of log sigma beside the mean; with d >= n there is
-none.  The mode of u = log sigma here is that of its marginal density in Laplace's approximation,
+The posterior sds of their coefficients go with that scale, sigma^p, so that the joint mode is no
+centre of the posterior: with n rows and d coefficients it has sigma^2 = SSR / n, and lies
+sqrt(d^2 / 2n) sds of log sigma beside the mean; with d >= n there is none.  The mode of u = log
+sigma here is that of its marginal density in Laplace's approximation,
 
     log p(beta(u), u) - log det H(u) / 2,
 
-beta(u) and H(u) being the mode and the precision of the coefficients given u; the coordinates are those of `Dilation`.
+beta(u) and H(u) being the mode and the precision of the coefficients given u; the coordinates are
+those of `Dilation`.
 """
+
 import numpy as np
 from scipy import linalg
 
@@ -17,13 +21,14 @@ from sgmc.errors import ConditionWarning, DataError
 from sgmc.coordinates.whitening import Coordinates, whitener
 from sgmc.coordinates.mode import TOLERANCE, Ascent, Mode, distant, newton, solve, subset
 
-EXACT = 1e-5              # of the outcomes' sd: a scale below is none
-LONGEST_STEP = 1.0        # of the own parameters' logs
+EXACT = 1e-5  # of the outcomes' sd: a scale below is none
+LONGEST_STEP = 1.0  # of the own parameters' logs
 MOST_STEPS = 200
 
 
 def find_dispersed_mode(model, prior, start, own, power, shuffled=True):
-    """The mode of the coefficients at the marginal mode of the own parameters; see `mode.find_mode`.
+    """The mode of the coefficients at the marginal mode of the own parameters;
+    see `mode.find_mode`.
 
     Parameters
     ----------
@@ -39,7 +44,8 @@ def find_dispersed_mode(model, prior, start, own, power, shuffled=True):
     Returns
     -------
     mode : Mode
-        Its precision is that of the coefficients, and beside it that of the own parameters' marginal density.
+        Its precision is that of the coefficients, and beside it that of the own parameters'
+        marginal density.
     concerns : list of SGMCWarning
     """
     rows = subset(model) if shuffled else 0
@@ -47,31 +53,40 @@ def find_dispersed_mode(model, prior, start, own, power, shuffled=True):
         try:
             start = climb(model, prior, start, own, power, rows).theta
         except DataError:
-            pass          # the subset alone may be collinear; all rows decide
+            pass  # the subset alone may be collinear; all rows decide
     found = climb(model, prior, start, own, power)
     return Mode(found.theta, found.likelihood, found.prior), distant(found.distance)
 
 
 def climb(model, prior, start, own, power, rows=0):
-    """Turns of Newton's method, for the coefficients and for the own parameters; an `Ascent`, curvatures in two blocks."""
+    """Turns of Newton's method, for the coefficients and for the own parameters; an `Ascent`,
+    curvatures in two blocks.
+    """
     d, theta, tolerance = len(start) - own, np.array(start, dtype=float), 0.1 if rows else TOLERANCE
     for _ in range(MOST_STEPS):
         theta, gradient, likelihood, known, _ = newton(model, prior, theta, rows, tolerance, free=d)
         share = whitener(Mode(theta[:d], likelihood[:d, :d], known[:d, :d]))[1]
         slope, curvature = gradient[d:].copy(), likelihood[d:, d:].copy()
         slope[0] += power * (1 - share).sum()
-        curvature[0, 0] += 2 * power ** 2 * (share * (1 - share)).sum()
+        curvature[0, 0] += 2 * power**2 * (share * (1 - share)).sum()
         step = own_step(model, theta, rows, curvature, known[d:, d:], slope)
         distance = np.sqrt(max(step @ slope, 0.0))
         if distance < tolerance:
             break
         theta[d:] += step
-    return Ascent(theta, gradient, linalg.block_diag(likelihood[:d, :d], curvature), linalg.block_diag(known[:d, :d], known[d:, d:]),
-                  distance)
+    return Ascent(
+        theta,
+        gradient,
+        linalg.block_diag(likelihood[:d, :d], curvature),
+        linalg.block_diag(known[:d, :d], known[d:, d:]),
+        distance,
+    )
 
 
 def own_step(model, theta, rows, curvature, prior_curvature, slope):
-    """Newton's step of the own parameters, of bounded length; with expected curvatures where it would be longer."""
+    """Newton's step of the own parameters, of bounded length;
+    with expected curvatures where it would be longer.
+    """
     try:
         step = solve(curvature + prior_curvature, slope)
     except DataError:
@@ -83,14 +98,25 @@ def own_step(model, theta, rows, curvature, prior_curvature, slope):
 
 
 def exact_fit(scale, unit):
-    """A ConditionWarning, in a list, where the outcomes' scale is at the rounding errors of outcomes whose sd is `unit`."""
-    return [] if scale > EXACT * unit else [ConditionWarning(
-        "the predictors fit the outcomes exactly: nothing is left to learn a scale from, or the uncertainty of the coefficients.",
-        "Drop predictors, or look for one that holds the outcome.")]
+    """A ConditionWarning, in a list, where the outcomes' scale is at the rounding errors of
+    outcomes whose sd is `unit`.
+    """
+    return (
+        []
+        if scale > EXACT * unit
+        else [
+            ConditionWarning(
+                "the predictors fit the outcomes exactly: nothing is left to learn a scale from, "
+                "or the uncertainty of the coefficients.",
+                "Drop predictors, or look for one that holds the outcome.",
+            )
+        ]
+    )
 
 
 def dispersed_coordinates(mode, back, own, power):
-    """Coordinates in which the coefficients are about standard normal given any value of the own parameters.
+    """Coordinates in which the coefficients are about standard normal given any value of the own
+    parameters.
 
     Parameters
     ----------
@@ -105,5 +131,16 @@ def dispersed_coordinates(mode, back, own, power):
     L, share = whitener(Mode(mode.theta[:d], mode.likelihood[:d, :d], mode.prior[:d, :d]))
     R, _ = whitener(Mode(mode.theta[d:], mode.likelihood[d:, d:], mode.prior[d:, d:]))
     both = linalg.block_diag(L, R)
-    return Coordinates(rotated=False, L=both, origin=mode.theta, back=back, map=Dilation(mode.theta, L, share, R, power), to_theta=back,
-                       theta_centre=np.zeros(len(mode.theta)), white=back @ both, stiffness=1.0, softness=1.0, logs=own)
+    return Coordinates(
+        rotated=False,
+        L=both,
+        origin=mode.theta,
+        back=back,
+        map=Dilation(mode.theta, L, share, R, power),
+        to_theta=back,
+        theta_centre=np.zeros(len(mode.theta)),
+        white=back @ both,
+        stiffness=1.0,
+        softness=1.0,
+        logs=own,
+    )

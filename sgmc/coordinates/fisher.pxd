@@ -6,12 +6,14 @@ cdef class Fisher(Metric):
     cdef Gradient gradient
     cdef readonly double[::1] floor           # precisions of the prior
     cdef double[:, ::1] C                     # lower Cholesky factor of G
-    cdef readonly double[:, ::1] base         # half the information of all rows at the first place; empty where G has none of it
+    # half the information of all rows at the first place; empty where G has none of it
+    cdef readonly double[:, ::1] base
     cdef bint based
     cdef Batch rows                           # those of the information, with their factor
     cdef Py_ssize_t[::1] listed
     cdef double[::1] place, curvature, hold
-    # of the last place, where wanted: rows r_c' = columns of R, bent_c = (derivative of G along r_c) r_c
+    # of the last place, where wanted: rows r_c' = columns of R, bent_c = (derivative of G along
+    # r_c) r_c
     cdef double[:, ::1] columns, bent
     cdef double[::1] ahead, behind, other, score
     cdef int inform(self, const double *x, const Batch *rows, double *H) except -1 nogil

@@ -7,27 +7,32 @@ from libc.string cimport memcpy, memset
 from sgmc.samplers.bases.adaptation cimport factorise
 from sgmc.core.contract cimport OK, Batch, Gradient, Metric, all_rows, next_tile
 
-cdef double NEARBY = 1e-3         # half a difference of curvatures, in units of the metric: float32 tables want no less
+# half a difference of curvatures, in units of the metric: float32 tables want no less
+cdef double NEARBY = 1e-3
 
 
 cdef class Fisher(Metric):
-    """G(x) = sum_i J_i' w_i(x) J_i + P with the information w_i of each row (`Model.informations`) and the prior's P.
+    """G(x) = sum_i J_i' w_i(x) J_i + P with the information w_i of each row (`Model.informations`)
+    and the prior's P.
 
-    P is diagonal, the size of the prior's curvature where the chain starts: an accept-reject step is exact for any metric, and
-    so is the diffusion.  Going to a place touches all rows.
+    P is diagonal, the size of the prior's curvature where the chain starts: an accept-reject step
+    is exact for any metric, and so is the diffusion.  Going to a place touches all rows.
 
-    Or some, for steps without accept-reject: rows evenly spaced in the table, the same for all chains.  Their sum times N over
-    their number is half of G; the other half is the sum of all rows at the chain's first place.  That, too, is a metric like any
-    other, a function of x alone, and M is at most twice what it is there: where all w_i vanish, as in the tails of a separated
-    column, M grows without bound and so would the steps, and few rows miss what few others know, such as a rare level.
+    Or some, for steps without accept-reject: rows evenly spaced in the table, the same for all
+    chains.  Their sum times N over their number is half of G; the other half is the sum of all rows
+    at the chain's first place.  That, too, is a metric like any other, a function of x alone, and M
+    is at most twice what it is there: where all w_i vanish, as in the tails of a separated column,
+    M grows without bound and so would the steps, and few rows miss what few others know, such as a
+    rare level.
 
-    M = G^-1 = R R' with R = C^-T for the Cholesky factor C of G.  With D_c the derivative along the c-th column r_c of R,
-    dM = -M dG M and dC = C low(C^-1 dG C^-T), low halving the diagonal (Murray 2016, arXiv 1602.07527), give
+    M = G^-1 = R R' with R = C^-T for the Cholesky factor C of G.  With D_c the derivative along the
+    c-th column r_c of R, dM = -M dG M and dC = C low(C^-1 dG C^-T), low halving the diagonal
+    (Murray 2016, arXiv 1602.07527), give
 
         sum_j dM_ij/dx_j = -[M sum_c (D_c G) r_c]_i,    sum_j dR_ji/dx_j = -sum_{c<i} r_i' (D_c G) r_c - r_i' (D_i G) r_i / 2.
 
-    D_c G is a symmetric difference of informations: 2 d evaluations of them, which serve models of any width, and which count as
-    so many rows touched.
+    D_c G is a symmetric difference of informations: 2 d evaluations of them, which serve models of
+    any width, and which count as so many rows touched.
 
     Parameters
     ----------
@@ -42,15 +47,19 @@ cdef class Fisher(Metric):
         cdef Py_ssize_t n = gradient.model.n, d = gradient.dim, w = gradient.model.width
         cdef Py_ssize_t m = n if rows is None else min(rows or enough_rows(d), n)
         self.gradient, self.dim, self.rows = gradient, d, all_rows(n)
-        self.floor, self.C = prior_precision(gradient, np.array(start, dtype=float)), np.zeros((d, d))
-        self.curvature, self.other = np.zeros(gradient.model.tile * w * w), np.zeros(gradient.model.tile * w * w)
-        self.hold, self.place, self.score = np.zeros(d), np.zeros(d), np.zeros(gradient.model.tile * w)
+        self.floor = prior_precision(gradient, np.array(start, dtype=float))
+        self.C = np.zeros((d, d))
+        self.curvature = np.zeros(gradient.model.tile * w * w)
+        self.other = np.zeros(gradient.model.tile * w * w)
+        self.hold, self.place = np.zeros(d), np.zeros(d)
+        self.score = np.zeros(gradient.model.tile * w)
         self.ahead, self.behind = np.zeros(d), np.zeros(d)
         self.columns, self.bent = np.zeros((d, d)), np.zeros((d, d))
         self.base = np.zeros((0 if rows is None else d, d))
         if rows is not None:
             self.listed = np.arange(m) * n // m
-            self.rows.m, self.rows.rows, self.rows.scale = m, &self.listed[0] if m < n else NULL, 0.5 * n / m
+            self.rows.m, self.rows.rows, self.rows.scale = (m, &self.listed[0] if m < n else NULL,
+                                                            0.5 * n / m)
 
     cdef int move(self, const double *x) except -1 nogil:
         cdef Batch everything = all_rows(self.gradient.model.n)
@@ -107,16 +116,20 @@ cdef class Fisher(Metric):
         for j in range(self.dim):
             self.ahead[j] = self.place[j] + NEARBY * self.columns[c, j]
             self.behind[j] = self.place[j] - NEARBY * self.columns[c, j]
-        self.gradient.model.informations(&self.ahead[0], tile, &self.gradient.scratch, &self.curvature[0])
-        self.gradient.model.informations(&self.behind[0], tile, &self.gradient.scratch, &self.other[0])
+        self.gradient.model.informations(&self.ahead[0], tile, &self.gradient.scratch,
+                                         &self.curvature[0])
+        self.gradient.model.informations(&self.behind[0], tile, &self.gradient.scratch,
+                                         &self.other[0])
         self.gradient.model.predictors(&self.columns[c, 0], tile, &self.gradient.scratch, eta)
         for i in range(tile.m):
             for k in range(w):
                 total = 0
                 for l in range(w):
-                    total += (self.curvature[(i * w + k) * w + l] - self.other[(i * w + k) * w + l]) * eta[i * w + l]
+                    total += (self.curvature[(i * w + k) * w + l]
+                              - self.other[(i * w + k) * w + l]) * eta[i * w + l]
                 self.score[i * w + k] = factor * total
-        return self.gradient.model.add_scores(tile, &self.gradient.scratch, &self.score[0], &self.bent[c, 0])
+        return self.gradient.model.add_scores(tile, &self.gradient.scratch, &self.score[0],
+                                              &self.bent[c, 0])
 
     cdef int divergence(self, double *out) except -1 nogil:
         cdef Py_ssize_t j, c
@@ -181,11 +194,14 @@ cdef class Fisher(Metric):
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        np.asarray(self.floor)[:], np.asarray(self.base)[...], self.based = state["floor"], state["base"], state["based"]
+        np.asarray(self.floor)[:] = state["floor"]
+        np.asarray(self.base)[...], self.based = state["base"], state["based"]
 
 
 def enough_rows(d):
-    """Rows whose information is close enough to that of all: about 1 / sqrt(50) of it is chance in each direction."""
+    """Rows whose information is close enough to that of all: about 1 / sqrt(50)
+    of it is chance in each direction.
+    """
     return max(50 * d, 1000)
 
 

@@ -1,7 +1,10 @@
-"""Coordinates of models that are no regressions: parameters, the free numbers they are made of, and the sampler's.
+"""Coordinates of models that are no regressions: parameters, the free numbers they are made of,
+and the sampler's.
 
-theta = c(u) with c the constraints' map, and u = x, or u = m + B x with B a preconditioner at the mode m of u's density.
+theta = c(u) with c the constraints' map, and u = x, or u = m + B x with B a preconditioner at the
+mode m of u's density.
 """
+
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,12 +18,13 @@ from sgmc.errors import ArgumentError
 from sgmc.core.blas import one_blas_thread
 from sgmc.coordinates.whitening import eigenvalue_range
 
-JITTER = 0.1              # sd of the starts of chains, in free numbers, where nothing else is known
+JITTER = 0.1  # sd of the starts of chains, in free numbers, where nothing else is known
 
 
 @dataclass(frozen=True)
 class FreeCoordinates:
-    """Everything between x and theta; see `Coordinates`, of which it has what samplers and results need.
+    """Everything between x and theta; see `Coordinates`,
+    of which it has what samplers and results need.
 
     Attributes
     ----------
@@ -69,12 +73,20 @@ class FreeCoordinates:
         """A, where x's covariance is approximately A A'."""
         if self.between is None:
             return self.white
-        return self.white / np.asarray(self.between.scale)[:, None] if self.between.diagonal else np.eye(len(self.centre))
+        return (
+            self.white / np.asarray(self.between.scale)[:, None]
+            if self.between.diagonal
+            else np.eye(len(self.centre))
+        )
 
     @cached_property
     def inner(self):
         """theta's covariance is approximately inner inner', by the slopes at the mode."""
-        return self.white if self.constraints is None else self.constraints.jacobian(self.centre) @ self.white
+        return (
+            self.white
+            if self.constraints is None
+            else self.constraints.jacobian(self.centre) @ self.white
+        )
 
     @cached_property
     def stiffness(self):
@@ -91,7 +103,9 @@ class FreeCoordinates:
         """Smallest and largest precision in x."""
         if not self.scaled or self.between is not None and not self.between.diagonal:
             return 1.0, 1.0
-        scale = np.ones(len(self.centre)) if self.between is None else np.asarray(self.between.scale)
+        scale = (
+            np.ones(len(self.centre)) if self.between is None else np.asarray(self.between.scale)
+        )
         return eigenvalue_range(self.precision * np.outer(scale, scale))
 
     @property
@@ -128,12 +142,16 @@ class FreeCoordinates:
     def from_reported(self, theta):
         """x of theta, (size,)."""
         try:
-            return self.from_free(np.asarray(theta) if self.constraints is None else self.constraints.inverse(theta))
+            return self.from_free(
+                np.asarray(theta) if self.constraints is None else self.constraints.inverse(theta)
+            )
         except ValueError as error:
             raise ArgumentError(f"init: {error}") from error
 
     def from_white(self, z):
-        """x of a standard normal draw z (d,): one of the Gaussian approximation, or near the start where there is none."""
+        """x of a standard normal draw z (d,): one of the Gaussian approximation, or near the start
+        where there is none.
+        """
         if self.whitened:
             return z
         return self.from_free(self.centre + (self.white @ z if self.scaled else JITTER * z))
@@ -143,7 +161,9 @@ class FreeCoordinates:
         return self.root
 
     def pull_white(self, x, g):
-        """The gradient in whitened coordinates of one in natural ones, the map's Jacobian included."""
+        """The gradient in whitened coordinates of one in natural ones,
+        the map's Jacobian included.
+        """
         in_x = g if self.map is None else self.map.pulled(x, g)
         return in_x if self.whitened else self.root.T @ in_x
 

@@ -1,4 +1,5 @@
 """Named and shaped parameters as one vector, and the edges that they have."""
+
 import difflib
 import numbers
 
@@ -9,20 +10,22 @@ from sgmc.errors import ArgumentError
 
 LOW = {"positive": 0.0, "simplex": 0.0, "mirrored": 0.0}
 HIGH = {"simplex": 1.0, "mirrored": 1.0}
-ROWS = ("ordered", "simplex", "mirrored")      # along the last axis
-SUMS = ("simplex", "mirrored")                 # of one: a number less is free
+ROWS = ("ordered", "simplex", "mirrored")  # along the last axis
+SUMS = ("simplex", "mirrored")  # of one: a number less is free
 
 
 class Layout:
-    """Where each parameter is in the vector theta, in row-major order, and what it is constrained to.
+    """Where each parameter is in the vector theta, in row-major order,
+    and what it is constrained to.
 
     Parameters
     ----------
     parameters : dict
         Name -> shape: ``()`` for a number, a whole number, or a tuple.
     constraints : dict, optional
-        Name -> ``"positive"``, ``("interval", low, high)``, ``"ascending"`` (the rows of a matrix by their first number), or along the
-        last axis ``"ordered"``, ``"simplex"`` or ``"mirrored"`` (the
+        Name -> ``"positive"``, ``("interval", low, high)``, ``"ascending"`` (the rows of a matrix
+        by their first number), or along the last axis ``"ordered"``, ``"simplex"`` or
+        ``"mirrored"`` (the
         simplex too, in the coordinates of mirrored Langevin dynamics).
 
     Raises
@@ -33,12 +36,21 @@ class Layout:
 
     def __init__(self, parameters, constraints=None):
         if not isinstance(parameters, dict) or not parameters:
-            raise ArgumentError(f"parameters={parameters!r} must be a dict of names and shapes, such as {{'W': (3, 4), 'b': ()}}")
+            raise ArgumentError(
+                f"parameters={parameters!r} must be a dict of names and shapes, such as {{'W': (3, "
+                "4), 'b': ()}"
+            )
         self.shapes = {name: shape_of(name, shape) for name, shape in parameters.items()}
         ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes.values()])
-        self.slices = {name: slice(int(end) - int(np.prod(shape)), int(end)) for (name, shape), end in zip(self.shapes.items(), ends)}
+        self.slices = {
+            name: slice(int(end) - int(np.prod(shape)), int(end))
+            for (name, shape), end in zip(self.shapes.items(), ends)
+        }
         self.size = int(ends[-1])
-        self.constraints = {self.known(name, "constraints"): self.constraint(name, c) for name, c in (constraints or {}).items()}
+        self.constraints = {
+            self.known(name, "constraints"): self.constraint(name, c)
+            for name, c in (constraints or {}).items()
+        }
         self.names = [label for name, shape in self.shapes.items() for label in labels(name, shape)]
 
     def known(self, name, argument):
@@ -51,19 +63,48 @@ class Layout:
 
     def constraint(self, name, wanted):
         """(kind, low, high) of a parameter's constraint."""
-        kind, *ends = (wanted,) if isinstance(wanted, str) else tuple(wanted) if isinstance(wanted, (tuple, list)) else ("",)
-        right = kind in (*KINDS, "ascending") and kind != "free" and len(ends) == (2 if kind == "interval" else 0)
-        if not right or not all(isinstance(e, numbers.Real) and np.isfinite(e) for e in ends) or ends and not ends[0] < ends[1]:
-            raise ArgumentError(f"constraints[{name!r}]={wanted!r} must be 'positive', 'ordered', 'ascending', 'simplex', "
-                                "'mirrored' or ('interval', low, high)")
+        kind, *ends = (
+            (wanted,)
+            if isinstance(wanted, str)
+            else tuple(wanted)
+            if isinstance(wanted, (tuple, list))
+            else ("",)
+        )
+        right = (
+            kind in (*KINDS, "ascending")
+            and kind != "free"
+            and len(ends) == (2 if kind == "interval" else 0)
+        )
+        if (
+            not right
+            or not all(isinstance(e, numbers.Real) and np.isfinite(e) for e in ends)
+            or ends
+            and not ends[0] < ends[1]
+        ):
+            raise ArgumentError(
+                f"constraints[{name!r}]={wanted!r} must be 'positive', 'ordered', 'ascending', "
+                "'simplex', 'mirrored' or ('interval', low, high)"
+            )
         if kind in ROWS and (not self.shapes[name] or self.shapes[name][-1] < 2):
-            raise ArgumentError(f"constraints[{name!r}]: a parameter of shape {self.shapes[name]} has no two numbers that could be {kind}")
+            raise ArgumentError(
+                f"constraints[{name!r}]: a parameter of shape {self.shapes[name]} has no two "
+                f"numbers that could be {kind}"
+            )
         if kind == "ascending" and (len(self.shapes[name]) != 2 or self.shapes[name][0] < 2):
-            raise ArgumentError(f"constraints[{name!r}]: a parameter of shape {self.shapes[name]} has no two rows that could be ascending")
-        return (kind, *map(float, ends)) if ends else (kind, LOW.get(kind, -np.inf), HIGH.get(kind, np.inf))
+            raise ArgumentError(
+                f"constraints[{name!r}]: a parameter of shape {self.shapes[name]} has no two rows "
+                "that could be ascending"
+            )
+        return (
+            (kind, *map(float, ends))
+            if ends
+            else (kind, LOW.get(kind, -np.inf), HIGH.get(kind, np.inf))
+        )
 
     def blocks(self):
-        """Blocks of `Constrained`: rows along the last axis where these are ordered or sum to one."""
+        """Blocks of `Constrained`: rows along the last axis where these are ordered or sum to
+        one.
+        """
         found = []
         for name, shape in self.shapes.items():
             kind, low, high = self.constraints.get(name, ("free", 0.0, 0.0))
@@ -81,7 +122,9 @@ class Layout:
 
     @property
     def free_names(self):
-        """Names of the free numbers: those of the parameters, but for the last of each row on a simplex."""
+        """Names of the free numbers: those of the parameters,
+        but for the last of each row on a simplex.
+        """
         dropped, at = set(), 0
         for _, (kind, length, *_) in self.blocks():
             at += length
@@ -96,7 +139,10 @@ class Layout:
     @property
     def logs(self):
         """Which free numbers are logs of positive parameters, a boolean array."""
-        kinds = [[kind == "positive"] * (length - (kind in SUMS)) for _, (kind, length, *_) in self.blocks()]
+        kinds = [
+            [kind == "positive"] * (length - (kind in SUMS))
+            for _, (kind, length, *_) in self.blocks()
+        ]
         return np.array([one for block in kinds for one in block], dtype=bool)
 
     def ends(self):
@@ -108,7 +154,10 @@ class Layout:
 
     def unpack(self, theta):
         """Name -> array (..., *shape) of vectors theta (..., size)."""
-        return {name: theta[..., where].reshape((*theta.shape[:-1], *self.shapes[name])) for name, where in self.slices.items()}
+        return {
+            name: theta[..., where].reshape((*theta.shape[:-1], *self.shapes[name]))
+            for name, where in self.slices.items()
+        }
 
     def pack(self, values, argument="theta"):
         """The vector of a dict of arrays by name, or of a vector; leading axes (chains) are kept.
@@ -125,13 +174,22 @@ class Layout:
         parts = []
         for name, shape in self.shapes.items():
             if name not in values:
-                raise ArgumentError(f"{argument}: {name!r} is missing; give {', '.join(self.shapes)}")
+                raise ArgumentError(
+                    f"{argument}: {name!r} is missing; give {', '.join(self.shapes)}"
+                )
             array = np.asarray(values[name], dtype=float)
-            if array.shape[array.ndim - len(shape):] != shape or array.ndim - len(shape) not in (0, 1):
-                raise ArgumentError(f"{argument}[{name!r}] has shape {array.shape}; it must be {shape}")
-            parts.append(array.reshape(*array.shape[:array.ndim - len(shape)], -1))
+            if array.shape[array.ndim - len(shape) :] != shape or array.ndim - len(shape) not in (
+                0,
+                1,
+            ):
+                raise ArgumentError(
+                    f"{argument}[{name!r}] has shape {array.shape}; it must be {shape}"
+                )
+            parts.append(array.reshape(*array.shape[: array.ndim - len(shape)], -1))
         chains = max((part.shape[:-1] for part in parts), key=len)
-        return np.concatenate([np.broadcast_to(part, (*chains, part.shape[-1])) for part in parts], axis=-1)
+        return np.concatenate(
+            [np.broadcast_to(part, (*chains, part.shape[-1])) for part in parts], axis=-1
+        )
 
 
 def shape_of(name, shape):
@@ -139,9 +197,14 @@ def shape_of(name, shape):
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"parameters: the name {name!r} must be text")
     shape = (shape,) if isinstance(shape, numbers.Integral) else shape
-    whole = isinstance(shape, (tuple, list)) and all(isinstance(k, numbers.Integral) and not isinstance(k, bool) and k > 0 for k in shape)
+    whole = isinstance(shape, (tuple, list)) and all(
+        isinstance(k, numbers.Integral) and not isinstance(k, bool) and k > 0 for k in shape
+    )
     if not whole:
-        raise ArgumentError(f"parameters[{name!r}]={shape!r} must be a shape: (), a whole number, or a tuple of such")
+        raise ArgumentError(
+            f"parameters[{name!r}]={shape!r} must be a shape: (), a whole number, or a tuple of "
+            "such"
+        )
     return tuple(int(k) for k in shape)
 
 

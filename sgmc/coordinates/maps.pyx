@@ -69,7 +69,8 @@ cdef class Scaling(Map):
 
 
 cdef class Affine(Map):
-    """theta = m + L x: the dense preconditioner, for storage that cannot be rotated (CSR, memory maps).
+    """theta = m + L x: the dense preconditioner,
+    for storage that cannot be rotated (CSR, memory maps).
 
     Parameters
     ----------
@@ -129,7 +130,8 @@ cdef class Affine(Map):
 
 
 cdef class Warp(Map):
-    """theta_j = t_j(x_j) for the first coordinates, with t_j tabulated on a uniform grid; the others are left alone.
+    """theta_j = t_j(x_j) for the first coordinates, with t_j tabulated on a uniform grid; the
+    others are left alone.
 
     Between nodes t and log t' are cubic Hermite interpolants; beyond the grid t goes on as a line.
 
@@ -149,12 +151,14 @@ cdef class Warp(Map):
     def __init__(self, Py_ssize_t dim, grid, values, log_slopes, bends):
         self.dim = self.size = dim
         self.diagonal = True
-        self.values, self.log_slopes = np.array(values, dtype=float), np.array(log_slopes, dtype=float)
+        self.values = np.array(values, dtype=float)
+        self.log_slopes = np.array(log_slopes, dtype=float)
         self.bends = np.array(bends, dtype=float)
         self.walls, self.last = self.values.shape[0], self.values.shape[1] - 1
         self.first, self.step = grid[0], (grid[len(grid) - 1] - grid[0]) / self.last
 
-    cdef void at(self, Py_ssize_t j, double x, double *t, double *slope, double *bend) noexcept nogil:
+    cdef void at(self, Py_ssize_t j, double x, double *t, double *slope,
+                 double *bend) noexcept nogil:
         """t_j, t_j' and (log t_j')' at x."""
         cdef double place = (x - self.first) / self.step, a, b, g, h = self.step
         cdef Py_ssize_t k = <Py_ssize_t> place if place > 0 else 0
@@ -167,9 +171,11 @@ cdef class Warp(Map):
             bend[0] = 0
             return
         b = 1 - a
-        t[0] = ((1 + 2 * a) * b * b * self.values[j, k] + a * a * (3 - 2 * a) * self.values[j, k + 1]
+        t[0] = ((1 + 2 * a) * b * b * self.values[j, k] + a * a * (3 - 2 * a) * self.values[j, k
+                                                                                            + 1]
                 + h * a * b * (b * exp(self.log_slopes[j, k]) - a * exp(self.log_slopes[j, k + 1])))
-        g = ((1 + 2 * a) * b * b * self.log_slopes[j, k] + a * a * (3 - 2 * a) * self.log_slopes[j, k + 1]
+        g = ((1 + 2 * a) * b * b * self.log_slopes[j, k]
+             + a * a * (3 - 2 * a) * self.log_slopes[j, k + 1]
              + h * a * b * (b * self.bends[j, k] - a * self.bends[j, k + 1]))
         slope[0] = exp(g)
         bend[0] = (6 * a * b * (self.log_slopes[j, k + 1] - self.log_slopes[j, k]) / h
@@ -229,7 +235,9 @@ cdef class Warp(Map):
         return np.asarray(slope)
 
     def inverse(self, theta):
-        """x for a point theta (dim,), to the accuracy of linear interpolation; beyond the grid its end."""
+        """x for a point theta (dim,), to the accuracy of linear interpolation;
+        beyond the grid its end.
+        """
         x = np.array(theta, dtype=float)
         grid = self.first + self.step * np.arange(self.last + 1)
         for j in range(self.walls):
@@ -238,11 +246,12 @@ cdef class Warp(Map):
 
 
 cdef class Tempered(Map):
-    """Another map, whose gradients are pulled back gamma_j times as long: direction j moves as if its temperature were 1/gamma_j.
+    """Another map, whose gradients are pulled back gamma_j times as long: direction j moves as if
+    its temperature were 1/gamma_j.
 
-    grad_x = Gamma J' grad_theta, Gamma = diag(gamma).  Where the precision A in x is diagonal, samplers without accept-reject
-    see in it a Gaussian with precision Gamma A.  It is the gradient of no density unless all gamma_j are the same, and is not
-    for samplers that need values.
+    grad_x = Gamma J' grad_theta, Gamma = diag(gamma).  Where the precision A in x is diagonal,
+    samplers without accept-reject see in it a Gaussian with precision Gamma A.  It is the gradient
+    of no density unless all gamma_j are the same, and is not for samplers that need values.
 
     Parameters
     ----------
@@ -280,11 +289,13 @@ cdef class Tempered(Map):
 
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         with gil:                             # v . grad_x is then no slope of a log density
-            raise NotSupported("samplers that follow slopes of the log density do not lead to the sandwich; use sampler='auto'")
+            raise NotSupported("samplers that follow slopes of the log density do not lead to the "
+                               "sandwich; use sampler='auto'")
 
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t j
-        for j in range(self.dim):             # the inner map adds to what is there; the map is shared and has no room of its own
+        # the inner map adds to what is there; the map is shared and has no room of its own
+        for j in range(self.dim):
             grad_x[j] /= self.gamma[j]
         self.inner.pull(x, grad_theta, grad_x)
         for j in range(self.dim):

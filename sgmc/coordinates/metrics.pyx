@@ -1,7 +1,7 @@
 """Metrics of parameters with edges: positive numbers, and probabilities.
 
-At an edge M vanishes, so that the dynamics stay inside; steps of finite length do not, and are brought back (`fold`), which is
-where the error of the discretisation is largest: see `sgrld`.
+At an edge M vanishes, so that the dynamics stay inside; steps of finite length do not, and are
+brought back (`fold`), which is where the error of the discretisation is largest: see `sgrld`.
 """
 import numpy as np
 
@@ -40,10 +40,11 @@ cdef class Diagonal(Metric):
 
 
 cdef class Positive(Diagonal):
-    """M = diag(x) for positive x, Gamma = 1; steps are mirrored at zero (Patterson & Teh 2013, "expanded-mean").
+    """M = diag(x) for positive x, Gamma = 1; steps are mirrored at zero (Patterson & Teh 2013,
+    "expanded-mean").
 
-    Langevin steps of h = 0.1 on Gamma(shape, 1) have the mean right to 0.01 sd for a shape of 2, and 0.03 sd and 0.14 sd too
-    large for 1 and 1/2, where much of the law is at the edge.
+    Langevin steps of h = 0.1 on Gamma(shape, 1) have the mean right to 0.01 sd for a shape of 2,
+    and 0.03 sd and 0.14 sd too large for 1 and 1/2, where much of the law is at the edge.
     """
 
     cdef int move(self, const double *x) except -1 nogil:
@@ -66,7 +67,9 @@ cdef class Positive(Diagonal):
 
 
 cdef class Logs(Diagonal):
-    """M = diag(e^-x) for the logs x of gamma variables, Gamma = -e^-x (Patterson & Teh 2013, "expanded-natural")."""
+    """M = diag(e^-x) for the logs x of gamma variables, Gamma = -e^-x (Patterson & Teh 2013,
+    "expanded-natural").
+    """
 
     cdef int move(self, const double *x) except -1 nogil:
         cdef Py_ssize_t j
@@ -82,7 +85,8 @@ cdef class Logs(Diagonal):
 
 
 cdef class Rows(Metric):
-    """Metrics of rows of K probabilities each, by their first K - 1; a leaf's `move` sets their roots.
+    """Metrics of rows of K probabilities each, by their first K - 1;
+    a leaf's `move` sets their roots.
 
     Parameters
     ----------
@@ -90,7 +94,7 @@ cdef class Rows(Metric):
         K - 1; one of each row, where there are several.
     """
 
-    cdef double[::1] s, last                  # roots of the first ones, and of the last one of each row
+    cdef double[::1] s, last  # roots of the first ones, and of the last one of each row
     cdef Py_ssize_t[::1] at
 
     def __init__(self, dim):
@@ -100,10 +104,11 @@ cdef class Rows(Metric):
 
 
 cdef class Simplex(Rows):
-    """M = diag(x) - x x' for the first K - 1 of K probabilities, Gamma = 1 - K x (Patterson & Teh 2013, "reduced-mean").
+    """M = diag(x) - x x' for the first K - 1 of K probabilities, Gamma = 1 - K x (Patterson & Teh
+    2013, "reduced-mean").
 
-    R = diag(s) (I - s s' / (1 + sqrt(x_K))) with s = sqrt(x).  Steps that end outside are mirrored in each of the K and scaled to
-    the sum one.
+    R = diag(s) (I - s s' / (1 + sqrt(x_K))) with s = sqrt(x).  Steps that end outside are mirrored
+    in each of the K and scaled to the sum one.
     """
 
     cdef int move(self, const double *x) except -1 nogil:
@@ -174,10 +179,11 @@ cdef class Simplex(Rows):
 
 
 cdef class LogRatios(Rows):
-    """M = diag(1 / p) + 1 1' / p_K for the log-ratios of the first K - 1 of K probabilities p to the last one, Gamma_i = 1 / p_K -
-    1 / p_i (Patterson & Teh 2013, "reduced-natural").
+    """M = diag(1 / p) + 1 1' / p_K for the log-ratios of the first K - 1 of K probabilities p to
+    the last one, Gamma_i = 1 / p_K - 1 / p_i (Patterson & Teh 2013, "reduced-natural").
 
-    R = diag(1 / s) (I + c s s') with s = sqrt(p), c = (1 / sqrt(p_K) - 1) / (1 - p_K) = 1 / (sqrt(p_K) (1 + sqrt(p_K))).
+    R = diag(1 / s) (I + c s s') with s = sqrt(p), c = (1 / sqrt(p_K) - 1) / (1 - p_K) = 1 /
+    (sqrt(p_K) (1 + sqrt(p_K))).
     """
 
     cdef int move(self, const double *x) except -1 nogil:

@@ -1,4 +1,5 @@
 """The posterior mode by Newton's method, in tiles of rows."""
+
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,10 +9,11 @@ from scipy import linalg
 from sgmc.core.expansion import expand
 from sgmc.errors import DataError, ModeWarning
 
-SUBSET = 20_000           # rows of the warm start, when there are several times as many
-TOLERANCE = 1e-6          # distance to the mode in posterior sds at which Newton stops
-LARGEST = 700.0           # log of a parameter beyond which exp would overflow
-SMOOTHING = 0.1           # a Laplace prior's |b| is sqrt(b^2 + (0.1 scale)^2) for the search alone: it has no curvature at 0
+SUBSET = 20_000  # rows of the warm start, when there are several times as many
+TOLERANCE = 1e-6  # distance to the mode in posterior sds at which Newton stops
+LARGEST = 700.0  # log of a parameter beyond which exp would overflow
+# a Laplace prior's |b| is sqrt(b^2 + (0.1 scale)^2) for the search alone: it has no curvature at 0
+SMOOTHING = 0.1
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,9 @@ class Mode:
 
 
 class Ascent(NamedTuple):
-    """Where a search ended: place, gradient of the log posterior, curvatures, and the last step's length in posterior sds."""
+    """Where a search ended: place, gradient of the log posterior, curvatures, and the last step's
+    length in posterior sds.
+    """
 
     theta: np.ndarray
     gradient: np.ndarray
@@ -39,74 +43,93 @@ class Ascent(NamedTuple):
 
 
 class PriorTerms:
-    """Value, gradient and (positive) curvature of the log prior for the search; pivots and logs as in `Separable`.
+    """Value, gradient and (positive) curvature of the log prior for the search;
+    pivots and logs as in `Separable`.
 
-    A horseshoe has no curvature where it matters: a normal law stands for it, at first with its scale for an sd; `stand_in` sets
-    another.  `widened` multiplies all scales.
+    A horseshoe has no curvature where it matters: a normal law stands for it, at first with its
+    scale for an sd; `stand_in` sets another.  `widened` multiplies all scales.
     """
 
     def __init__(self, table, shift, widened=1.0):
         self.table = table
-        self.location, self.scale, self.df = (np.array(table.columns(a), dtype=float) for a in ("location", "scale", "df"))
+        self.location, self.scale, self.df = (
+            np.array(table.columns(a), dtype=float) for a in ("location", "scale", "df")
+        )
         self.family, self.logged = np.array(table.columns("family")), table.logged
         self.family[table.shrunk] = "normal"
         self.scale = self.scale * widened
         self.rows = np.eye(len(table.names))
         for j in table.intercepts:
             first = j - j % len(shift)
-            self.rows[j, first:first + len(shift)] += shift
+            self.rows[j, first : first + len(shift)] += shift
 
     def stand_in(self, places, sds):
         """Put normal laws in the place of the horseshoes."""
         self.location[self.table.shrunk], self.scale[self.table.shrunk] = places, sds
 
     def __call__(self, theta):
-        """(log density, gradient, precision matrix) at theta; curvatures are those of quadratic majorisers."""
+        """(log density, gradient, precision matrix) at theta;
+        curvatures are those of quadratic majorisers.
+        """
         linear = self.rows @ theta
         natural = np.where(self.logged, np.exp(np.minimum(linear, LARGEST)), linear)
         unit = np.where(self.logged, natural, 1.0)
         e = (natural - self.location) / self.scale
         value, weight = np.zeros_like(e), np.zeros_like(e)
-        is_ = {name: self.family == name for name in ("normal", "student_t", "laplace", "gamma", "inverse_gamma")}
+        is_ = {
+            name: self.family == name
+            for name in ("normal", "student_t", "laplace", "gamma", "inverse_gamma")
+        }
         value[is_["normal"]], weight[is_["normal"]] = -0.5 * e[is_["normal"]] ** 2, 1.0
         t, nu = e[is_["student_t"]], self.df[is_["student_t"]]
-        value[is_["student_t"]], weight[is_["student_t"]] = -0.5 * (nu + 1) * np.log1p(t ** 2 / nu), (nu + 1) / (nu + t ** 2)
+        value[is_["student_t"]] = -0.5 * (nu + 1) * np.log1p(t**2 / nu)
+        weight[is_["student_t"]] = (nu + 1) / (nu + t**2)
         smooth = np.hypot(e[is_["laplace"]], SMOOTHING)
         value[is_["laplace"]], weight[is_["laplace"]] = -smooth, 1 / smooth
         slope = -weight * e / self.scale * unit
-        curvature = weight / self.scale ** 2 * unit * (unit + self.logged * (natural - self.location))
-        gamma = is_["gamma"]                                   # of logs: a u - exp(u) / scale in all
-        shape, log_e = self.df[gamma], linear[gamma] - np.log(self.scale[gamma])               # exp(u) may be 0 where u overshoots
+        curvature = weight / self.scale**2 * unit * (unit + self.logged * (natural - self.location))
+        gamma = is_["gamma"]  # of logs: a u - exp(u) / scale in all
+        # exp(u) may be 0 where u overshoots
+        shape, log_e = self.df[gamma], linear[gamma] - np.log(self.scale[gamma])
         value[gamma], slope[gamma] = (shape - 1) * log_e - e[gamma], shape - 1 - e[gamma]
         curvature[gamma] = e[gamma]
-        inverse = is_["inverse_gamma"]                         # of logs: -a u - scale exp(-u) in all
+        inverse = is_["inverse_gamma"]  # of logs: -a u - scale exp(-u) in all
         shape, log_e = self.df[inverse], linear[inverse] - np.log(self.scale[inverse])
         curvature[inverse] = np.exp(np.minimum(-log_e, LARGEST))
-        value[inverse], slope[inverse] = -(shape + 1) * log_e - curvature[inverse], curvature[inverse] - shape - 1
+        value[inverse] = -(shape + 1) * log_e - curvature[inverse]
+        slope[inverse] = curvature[inverse] - shape - 1
         gradient = self.rows.T @ (slope + self.logged)
-        return value.sum() + linear[self.logged].sum(), gradient, self.rows.T @ (np.maximum(curvature, 0.0)[:, None] * self.rows)
+        return (
+            value.sum() + linear[self.logged].sum(),
+            gradient,
+            self.rows.T @ (np.maximum(curvature, 0.0)[:, None] * self.rows),
+        )
 
 
 def solve(precision, vector):
     """precision^-1 vector with unit-diagonal scaling; DataError where the posterior is improper."""
     diagonal = np.diag(precision)
     if not (np.isfinite(precision).all() and (diagonal > 0).all()):
-        raise DataError("the posterior is improper: a predictor says nothing about the outcome and its prior is flat; "
-                        "drop it or give it a prior, e.g. prior=sgmc.normal(0, 2.5)")
+        raise DataError(
+            "the posterior is improper: a predictor says nothing about the outcome and its prior "
+            "is flat; drop it or give it a prior, e.g. prior=sgmc.normal(0, 2.5)"
+        )
     scale = np.sqrt(diagonal)
     try:
         factor = linalg.cho_factor(precision / np.outer(scale, scale))
-    except (linalg.LinAlgError, ValueError):                   # a ValueError where scaling overflows
-        raise DataError("the posterior is improper: predictors with flat priors are collinear, or separate the outcomes; drop one "
-                        "of them or give them a prior, e.g. prior=sgmc.normal(0, 2.5)") from None
+    except (linalg.LinAlgError, ValueError):  # a ValueError where scaling overflows
+        raise DataError(
+            "the posterior is improper: predictors with flat priors are collinear, or separate the "
+            "outcomes; drop one of them or give them a prior, e.g. prior=sgmc.normal(0, 2.5)"
+        ) from None
     return linalg.cho_solve(factor, vector / scale) / scale
 
 
 def newton(model, prior, start, rows=0, tolerance=TOLERANCE, limit=100, free=None):
     """Damped Newton ascent of log-likelihood (of the first `rows` rows, scaled) plus log prior.
 
-    Where the curvature is not positive definite, as it may be far from the mode if the density is not log-concave, a step uses
-    the expected one (Fisher scoring).
+    Where the curvature is not positive definite, as it may be far from the mode if the density is
+    not log-concave, a step uses the expected one (Fisher scoring).
 
     Only the first `free` parameters move, if given.
     """
@@ -117,7 +140,8 @@ def newton(model, prior, start, rows=0, tolerance=TOLERANCE, limit=100, free=Non
         likelihood, gradient, hessian = expand(model, theta, rows)
         prior_value, prior_gradient, prior_hessian = prior(theta)
         now = likelihood + prior_value
-        if not now >= value - 1e-9 * abs(value) - 1e-9:   # overshot, or not a number: half the step back
+        # overshot, or not a number: half the step back
+        if not now >= value - 1e-9 * abs(value) - 1e-9:
             step *= 0.5
             theta[free] -= step
             continue
@@ -125,18 +149,22 @@ def newton(model, prior, start, rows=0, tolerance=TOLERANCE, limit=100, free=Non
         try:
             step, curved = solve((hessian + prior_hessian)[free, free], total), True
         except DataError:
-            step, curved = solve((expand(model, theta, rows, expected=True)[2] + prior_hessian)[free, free], total), False
+            step = solve(
+                (expand(model, theta, rows, expected=True)[2] + prior_hessian)[free, free], total
+            )
+            curved = False
         distance = np.sqrt(max(total @ step, 0.0))
         if distance < tolerance:
             break
         theta[free] += step
     if not curved:
-        solve((hessian + prior_hessian)[free, free], total)    # says what is wrong
+        solve((hessian + prior_hessian)[free, free], total)  # says what is wrong
     return Ascent(theta, gradient + prior_gradient, hessian, prior_hessian, distance)
 
 
 def find_mode(model, prior, start, shuffled=True):
-    """The posterior mode and its curvature; warm start on a subset of the rows when there are many, in random order.
+    """The posterior mode and its curvature; warm start on a subset of the rows when there are many,
+    in random order.
 
     Parameters
     ----------
@@ -156,7 +184,7 @@ def find_mode(model, prior, start, shuffled=True):
         try:
             start = newton(model, prior, start, rows, tolerance=0.1, limit=25).theta
         except DataError:
-            pass          # the subset alone may be collinear or separated; all rows decide
+            pass  # the subset alone may be collinear or separated; all rows decide
     found = newton(model, prior, start)
     return Mode(found.theta, found.likelihood, found.prior), distant(found.distance)
 
@@ -169,6 +197,14 @@ def subset(model):
 
 def distant(distance):
     """A ModeWarning, in a list, where the search stopped away from the mode."""
-    return [] if distance < 1e-3 else [ModeWarning(
-        f"the search for the posterior mode stopped {distance:.2g} posterior sds away from it.",
-        "Rescale or drop extreme predictors, or give a tighter prior.")]
+    return (
+        []
+        if distance < 1e-3
+        else [
+            ModeWarning(
+                f"the search for the posterior mode stopped {distance:.2g} posterior sds away from "
+                "it.",
+                "Rescale or drop extreme predictors, or give a tighter prior.",
+            )
+        ]
+    )

@@ -1,4 +1,7 @@
-"""The mode of a density of which value and gradient are known, and its curvature by differences of gradients."""
+"""The mode of a density of which value and gradient are known,
+and its curvature by differences of gradients.
+"""
+
 from typing import NamedTuple
 
 import numpy as np
@@ -8,16 +11,18 @@ from sgmc.core.engine import full
 from sgmc.errors import ModeWarning
 from sgmc.core.blas import one_blas_thread
 
-LARGEST = 300             # free numbers up to which curvature is computed: it takes twice as many gradients
-NEARBY = 1e-5             # first step of the differences, relative where |u| > 1
-SHARE = 1e-3              # the second one, of the sds that the first found
-CLOSE = 1e-3              # distance to the mode in posterior sds at which the search stops
-NEWTON = 6                # steps of it at most
-FAR = 1e100               # of values that are not numbers: searches step back from there
+LARGEST = 300  # free numbers up to which curvature is computed: it takes twice as many gradients
+NEARBY = 1e-5  # first step of the differences, relative where |u| > 1
+SHARE = 1e-3  # the second one, of the sds that the first found
+CLOSE = 1e-3  # distance to the mode in posterior sds at which the search stops
+NEWTON = 6  # steps of it at most
+FAR = 1e100  # of values that are not numbers: searches step back from there
 
 
 class Peak(NamedTuple):
-    """Where a search ended: place, and the precision of the Gaussian approximation, or None where there is none."""
+    """Where a search ended: place, and the precision of the Gaussian approximation,
+    or None where there is none.
+    """
 
     place: np.ndarray
     precision: np.ndarray | None
@@ -37,35 +42,57 @@ def peak(gradient, start):
     peak : Peak
     concerns : list of SGMCWarning
     """
+
     def minus(u):
         value, g = full(gradient, u)
-        return (-value, -g) if np.isfinite(value) and np.isfinite(g).all() else (FAR, np.zeros(len(u)))
+        return (
+            (-value, -g) if np.isfinite(value) and np.isfinite(g).all() else (FAR, np.zeros(len(u)))
+        )
 
     with one_blas_thread():
-        found = optimize.minimize(minus, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000, "maxcor": 30, "ftol": 1e-15})
+        found = optimize.minimize(
+            minus,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": 2000, "maxcor": 30, "ftol": 1e-15},
+        )
         place, distance = found.x, np.inf
         for _ in range(NEWTON):
             precision = curvature(gradient, place)
             try:
                 factor = linalg.cho_factor(precision)
             except (linalg.LinAlgError, ValueError):
-                return Peak(place, None), [ModeWarning(
-                    "the posterior has no mode with a Gaussian around it that a search could find: it goes on as it is, in raw "
-                    "coordinates.", "Give parameters a prior that the data lack, or another start.")]
+                return Peak(place, None), [
+                    ModeWarning(
+                        "the posterior has no mode with a Gaussian around it that a search could "
+                        "find: it goes on as it is, in raw coordinates.",
+                        "Give parameters a prior that the data lack, or another start.",
+                    )
+                ]
             step = linalg.cho_solve(factor, full(gradient, place)[1])
             distance = float(np.sqrt(step @ precision @ step))
             if distance < CLOSE:
                 return Peak(place, precision), []
             place = place + step * min(1.0, 3.0 / distance)
-    return Peak(place, precision), [ModeWarning(f"the search for the posterior mode stopped {distance:.2g} posterior sds away from it.",
-                                                "Rescale parameters, give a tighter prior, or another start.")]
+    return Peak(place, precision), [
+        ModeWarning(
+            f"the search for the posterior mode stopped {distance:.2g} posterior sds away from it.",
+            "Rescale parameters, give a tighter prior, or another start.",
+        )
+    ]
 
 
 def curvature(gradient, u):
-    """Minus the Hessian at u, by central differences of the gradient, twice: the second time with steps that suit the first."""
+    """Minus the Hessian at u, by central differences of the gradient, twice: the second time with
+    steps that suit the first.
+    """
     steps = NEARBY * np.maximum(1.0, np.abs(u))
     for _ in range(2):
-        columns = [(full(gradient, u - e)[1] - full(gradient, u + e)[1]) / (2 * h) for h, e in zip(steps, np.diag(steps))]
+        columns = [
+            (full(gradient, u - e)[1] - full(gradient, u + e)[1]) / (2 * h)
+            for h, e in zip(steps, np.diag(steps))
+        ]
         matrix = 0.5 * (np.array(columns) + np.array(columns).T)
         curved = np.diagonal(matrix)
         steps = np.where(curved > 0, SHARE / np.sqrt(np.where(curved > 0, curved, 1.0)), steps)

@@ -1,4 +1,7 @@
-"""One prior a parameter, from what the user wrote: defaults, terms and columns, scales of the data."""
+"""One prior a parameter, from what the user wrote:
+defaults, terms and columns, scales of the data.
+"""
+
 import difflib
 from dataclasses import dataclass, replace
 
@@ -30,7 +33,8 @@ class Scales:
 
 @dataclass(frozen=True)
 class PriorTable:
-    """One prior a parameter, scales resolved: those of the coefficients, equation by equation, then the family's own.
+    """One prior a parameter, scales resolved:
+    those of the coefficients, equation by equation, then the family's own.
 
     Attributes
     ----------
@@ -42,7 +46,8 @@ class PriorTable:
     centred : bool
         Whether the intercepts' priors speak of the intercept at centred predictors.
     own : int
-        Number of own parameters; their priors are densities of the parameters, whose logs are sampled.
+        Number of own parameters; their priors are densities of the parameters, whose logs are
+        sampled.
     unit : str
         What autoscaled priors are scaled by, as printed.
     """
@@ -66,7 +71,9 @@ class PriorTable:
         return np.flatnonzero([p.family == "horseshoe" for p in self.used])
 
     def guessed(self, sds):
-        """The table with scales for `horseshoe(nonzero=...)`; `sds` are those with which the data tell single coefficients."""
+        """The table with scales for `horseshoe(nonzero=...)`; `sds` are those with which the data
+        tell single coefficients.
+        """
         used = list(self.used)
         for j, p in enumerate(self.specified):
             if p.nonzero is not None:
@@ -76,15 +83,30 @@ class PriorTable:
         return replace(self, used=used)
 
     def told(self):
-        """All of them in a line: the distinct ones of the slopes, the intercept's and own parameters'."""
+        """All of them in a line: the distinct ones of the slopes,
+        the intercept's and own parameters'.
+        """
         coefficients = len(self.names) - self.own
-        slopes = dict.fromkeys(str(p) for j, p in enumerate(self.specified[:coefficients]) if j not in self.intercepts)
-        text = "Prior (slopes): " + (", ".join(list(slopes)[:3]) or "none") + (", ..." if len(slopes) > 3 else "")
+        slopes = dict.fromkeys(
+            str(p) for j, p in enumerate(self.specified[:coefficients]) if j not in self.intercepts
+        )
+        text = (
+            "Prior (slopes): "
+            + (", ".join(list(slopes)[:3]) or "none")
+            + (", ..." if len(slopes) > 3 else "")
+        )
         if self.intercepts:
-            text += f"; intercept: {self.specified[self.intercepts[0]]}{' at centred predictors' if self.centred else ''}"
+            text += (
+                f"; intercept: {self.specified[self.intercepts[0]]}"
+                f"{' at centred predictors' if self.centred else ''}"
+            )
         for name, one in zip(self.names[coefficients:], self.specified[coefficients:]):
             text += f"; {name}: {one}"
-        return text + (f". [*] in units of {self.unit}" if any(p.autoscale for p in self.specified) else "") + "."
+        return (
+            text
+            + (f". [*] in units of {self.unit}" if any(p.autoscale for p in self.specified) else "")
+            + "."
+        )
 
     @property
     def logged(self):
@@ -102,8 +124,9 @@ def resolve(prior, data, family, scales):
     Parameters
     ----------
     prior : None, str, PriorSpec or dict
-        A single prior is for the slopes; ``"flat"`` (and ``flat()``) is for all parameters.  Keys of a dict are terms, columns,
-        ``"Intercept"``, own parameters, or ``"*"`` for all other slopes.
+        A single prior is for the slopes; ``"flat"`` (and ``flat()``) is for all parameters.  Keys
+        of a dict are terms, columns, ``"Intercept"``, own parameters, or ``"*"`` for all other
+        slopes.
     data : RegressionData
     family : Family
     scales : Scales
@@ -119,27 +142,46 @@ def resolve(prior, data, family, scales):
     slopes = [j for j in range(coefficients) if j not in intercepts]
     specified = [SLOPE] * coefficients + [own.prior for own in family.own]
     for j in intercepts:
-        specified[j] = normal(scales.location, 2.5, autoscale=True) if family.identity else CENTRED_INTERCEPT
+        specified[j] = (
+            normal(scales.location, 2.5, autoscale=True) if family.identity else CENTRED_INTERCEPT
+        )
     named = set()
     for where, one in wishes(prior, slopes, places_of(data, family), data):
         named.update(where if isinstance(prior, dict) else ())
         for j in where:
             specified[j] = one
     check(specified, names, slopes, family)
-    units = [scales.unit if j in intercepts else scales.unit / (scales.columns[j % d] or scales.unit) for j in range(coefficients)]
-    used = [replace(p, scale=p.scale * unit, slab=p.slab * unit, autoscale=False) if p.autoscale else p
-            for p, unit in zip(specified, [*units, *scales.own])]
-    return PriorTable(names, specified, used, intercepts, named.isdisjoint(intercepts), len(family.own),
-                      "sd(y) and sd(x)" if family.identity else "sd(x)")
+    units = [
+        scales.unit if j in intercepts else scales.unit / (scales.columns[j % d] or scales.unit)
+        for j in range(coefficients)
+    ]
+    used = [
+        replace(p, scale=p.scale * unit, slab=p.slab * unit, autoscale=False) if p.autoscale else p
+        for p, unit in zip(specified, [*units, *scales.own])
+    ]
+    return PriorTable(
+        names,
+        specified,
+        used,
+        intercepts,
+        named.isdisjoint(intercepts),
+        len(family.own),
+        "sd(y) and sd(x)" if family.identity else "sd(x)",
+    )
 
 
 def places_of(data, family):
-    """Where the parameters of a key are: those of a term or column in all equations, of a name, one."""
+    """Where the parameters of a key are: those of a term or column in all equations,
+    of a name, one.
+    """
     d, names = data.d, data.parameter_names(family)
     coefficients = len(names) - len(family.own)
     columns = {name: [j] for j, name in enumerate(data.names)}
     terms = {term: range(*columns.indices(d)) for term, columns in data.terms.items()}
-    everywhere = {key: [j for one in where for j in range(one, coefficients, d)] for key, where in (terms | columns).items()}
+    everywhere = {
+        key: [j for one in where for j in range(one, coefficients, d)]
+        for key, where in (terms | columns).items()
+    }
     return everywhere | {name: [j] for j, name in enumerate(names)}
 
 
@@ -149,9 +191,18 @@ def wishes(prior, slopes, places, data):
         return []
     if not isinstance(prior, dict):
         one = as_spec(prior)
-        return [([j for where in places.values() for j in where] if one.family == "flat" else slopes, one)]
+        return [
+            (
+                [j for where in places.values() for j in where] if one.family == "flat" else slopes,
+                one,
+            )
+        ]
     every = [(slopes, as_spec(prior["*"], "prior['*']"))] if "*" in prior else []
-    return every + [(known_places(key, places, data), as_spec(value, f"prior[{key!r}]")) for key, value in prior.items() if key != "*"]
+    return every + [
+        (known_places(key, places, data), as_spec(value, f"prior[{key!r}]"))
+        for key, value in prior.items()
+        if key != "*"
+    ]
 
 
 def check(specified, names, slopes, family):
@@ -159,15 +210,25 @@ def check(specified, names, slopes, family):
     coefficients = len(names) - len(family.own)
     for j, (name, one) in enumerate(zip(names, specified)):
         if one.family == "horseshoe" and j not in slopes:
-            raise ArgumentError(f"prior: {one} is for slopes, {name!r} is none; use e.g. sgmc.normal(0, 2.5)")
+            raise ArgumentError(
+                f"prior: {one} is for slopes, {name!r} is none; use e.g. sgmc.normal(0, 2.5)"
+            )
         if one.family == "dirichlet":
-            raise ArgumentError(f"prior: {one} is for parameters on a simplex, {name!r} is not; use e.g. sgmc.normal(0, 2.5)")
+            raise ArgumentError(
+                f"prior: {one} is for parameters on a simplex, {name!r} is not; use e.g. "
+                "sgmc.normal(0, 2.5)"
+            )
         if one.positive and j < coefficients:
-            raise ArgumentError(f"prior: {one} is for positive parameters, {name!r} is a coefficient; use e.g. sgmc.normal(0, 2.5)")
+            raise ArgumentError(
+                f"prior: {one} is for positive parameters, {name!r} is a coefficient; use e.g. "
+                "sgmc.normal(0, 2.5)"
+            )
     for own, one in zip(family.own, specified[coefficients:]):
         if own.proper and one.family == "flat":
-            raise ArgumentError(f"prior: a flat one of {own.name!r} makes the posterior improper; use e.g. "
-                                f"prior={{'*': 'flat', {own.name!r}: sgmc.{own.prior}}}")
+            raise ArgumentError(
+                f"prior: a flat one of {own.name!r} makes the posterior improper; use e.g. "
+                f"prior={{'*': 'flat', {own.name!r}: sgmc.{own.prior}}}"
+            )
 
 
 def known_places(key, places, data):
@@ -175,5 +236,7 @@ def known_places(key, places, data):
     if key in places:
         return places[key]
     near = difflib.get_close_matches(str(key), places, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; columns are: {', '.join(data.names[:20])}"
+    hint = (
+        f"; did you mean {near[0]!r}?" if near else f"; columns are: {', '.join(data.names[:20])}"
+    )
     raise ArgumentError(f"prior: {key!r} is neither a term nor a column of the design{hint}")

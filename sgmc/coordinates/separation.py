@@ -1,4 +1,7 @@
-"""Separation of binary outcomes: the likelihood then has no maximum, and only the prior bounds some coefficients."""
+"""Separation of binary outcomes: the likelihood then has no maximum,
+and only the prior bounds some coefficients.
+"""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,14 +11,16 @@ from sgmc.errors import DataError, SeparationWarning
 from sgmc.coordinates.mode import newton
 
 CHUNK = 1 << 16
-NUMBERS = 1 << 21         # a chunk of a wide table has fewer rows
-SUSPECT = 0.1             # share of misclassified rows below which complete separation is worth a second look
-FEW = 4                   # contrary outcomes up to which a coefficient's posterior is markedly skewed (skewness 1/sqrt(k))
+NUMBERS = 1 << 21  # a chunk of a wide table has fewer rows
+SUSPECT = 0.1  # share of misclassified rows below which complete separation is worth a second look
+# contrary outcomes up to which a coefficient's posterior is markedly skewed (skewness 1/sqrt(k))
+FEW = 4
 
 
 @dataclass(frozen=True)
 class Wall:
-    """A two-valued column, one value of which hardly ever, or never, occurs with one of the outcomes.
+    """A two-valued column, one value of which hardly ever,
+    or never, occurs with one of the outcomes.
 
     Attributes
     ----------
@@ -23,7 +28,8 @@ class Wall:
     common : float
         The other value, as stored in the table.
     rows, contrary : int
-        Outcomes (of counts, trials) with the value in question, and those of them that are the rarer one.
+        Outcomes (of counts, trials) with the value in question, and those of them that are the
+        rarer one.
     gap : float
         The value in question minus the other.
     usual : int
@@ -41,8 +47,8 @@ class Wall:
 def separation(X, outcomes, names, intercept):
     """Walls, and a SeparationWarning (in a list) where some of them are without contrary outcomes.
 
-    With an intercept that is quasi-complete separation.  Quasi-complete separation by combinations of predictors is not
-    looked for.
+    With an intercept that is quasi-complete separation.  Quasi-complete separation by combinations
+    of predictors is not looked for.
 
     Parameters
     ----------
@@ -62,15 +68,20 @@ def separation(X, outcomes, names, intercept):
     if not pure:
         return walls, []
     shown = ", ".join(pure[:6]) + (f" and {len(pure) - 6} more" if len(pure) > 6 else "")
-    return walls, [SeparationWarning(f"one value of {shown} goes with a single outcome (quasi-complete separation).",
-                                     "The prior alone bounds that side of these coefficients; merge rare levels or set the prior.")]
+    return walls, [
+        SeparationWarning(
+            f"one value of {shown} goes with a single outcome (quasi-complete separation).",
+            "The prior alone bounds that side of these coefficients; merge rare levels or set the "
+            "prior.",
+        )
+    ]
 
 
 def complete_separation(model, wide_prior, mode, outcomes, eta):
     """A SeparationWarning, in a list, where some linear predictor classifies every row.
 
-    That of the mode may, or the one that Newton's method reaches from there with the priors all but gone; the latter is tried
-    where few rows are misclassified.
+    That of the mode may, or the one that Newton's method reaches from there with the priors all but
+    gone; the latter is tried where few rows are misclassified.
 
     Parameters
     ----------
@@ -87,33 +98,49 @@ def complete_separation(model, wide_prior, mode, outcomes, eta):
         try:
             eta = linear_predictor(model, newton(model, wide_prior, mode, limit=25).theta)
         except DataError:
-            pass                  # even that is improper: the mode's own linear predictor decides
+            pass  # even that is improper: the mode's own linear predictor decides
         wrong = misclassified(*outcomes, eta)
     return [] if wrong else completely()
 
 
 def separation_of_kinds(model, mode, y):
-    """The same for outcomes of several kinds, 0, 1, .., by the mode's linear predictors, one an equation."""
-    eta = [np.zeros(model.n), *(products(model.X, np.ascontiguousarray(part)) for part in mode.reshape(-1, model.X.d))]
+    """The same for outcomes of several kinds, 0, 1, ..,
+    by the mode's linear predictors, one an equation.
+    """
+    eta = [
+        np.zeros(model.n),
+        *(products(model.X, np.ascontiguousarray(part)) for part in mode.reshape(-1, model.X.d)),
+    ]
     return [] if (np.argmax(eta, axis=0) != y).any() else completely()
 
 
 def completely():
     """The warning of complete separation, in a list."""
-    return [SeparationWarning("the predictors separate the outcomes completely: every row can be classified without error.",
-                              "Coefficients are bounded by the prior alone; check for a predictor that encodes the outcome.")]
+    return [
+        SeparationWarning(
+            "the predictors separate the outcomes completely: every row can be classified without "
+            "error.",
+            "Coefficients are bounded by the prior alone; check for a predictor that encodes the "
+            "outcome.",
+        )
+    ]
 
 
 def refuse_flat(priors):
     """DataError where outcomes are separated completely and no prior bounds the coefficients."""
     if all(family == "flat" for family in priors.columns("family")):
-        raise DataError("the posterior is improper: the predictors separate the outcomes completely, and priors are flat; drop the "
-                        "predictor that encodes the outcome, or give a prior, e.g. prior=sgmc.normal(0, 2.5)")
+        raise DataError(
+            "the posterior is improper: the predictors separate the outcomes completely, and "
+            "priors are flat; drop the predictor that encodes the outcome, or give a prior, e.g. "
+            "prior=sgmc.normal(0, 2.5)"
+        )
 
 
 def misclassified(successes, failures, eta):
     """Share of the outcomes for which a linear predictor has the wrong sign, or none."""
-    return (successes[eta <= 0].sum() + failures[eta >= 0].sum()) / (successes.sum() + failures.sum())
+    return (successes[eta <= 0].sum() + failures[eta >= 0].sum()) / (
+        successes.sum() + failures.sum()
+    )
 
 
 def linear_predictor(model, theta):
@@ -122,16 +149,29 @@ def linear_predictor(model, theta):
 
 
 def lopsided_columns(X, successes, failures):
-    """Walls of a table: two-valued columns, one of whose values occurs at most FEW times with one of the outcomes."""
-    columns, low, high, cells = (stored_pairs if hasattr(X, "indptr") else pairs)(X, successes, failures)
+    """Walls of a table: two-valued columns, one of whose values occurs at most FEW times with one
+    of the outcomes.
+    """
+    columns, low, high, cells = (stored_pairs if hasattr(X, "indptr") else pairs)(
+        X, successes, failures
+    )
     contrary = cells.min(axis=1)
-    side = contrary.argmin(axis=0)                            # 0: the high value is lopsided
-    tried = cells.any(axis=1).all(axis=0)                     # each value has outcomes: rows may be without trials
+    side = contrary.argmin(axis=0)  # 0: the high value is lopsided
+    tried = cells.any(axis=1).all(axis=0)  # each value has outcomes: rows may be without trials
     found = np.flatnonzero(tried & (contrary.min(axis=0) <= FEW) & (contrary[0] != contrary[1]))
-    usual = np.where(cells[:, 0] > cells[:, 1], 1, -1)        # sign of the linear predictor of the usual outcome
-    return [Wall(int(columns[k]), float((low, high)[side[k]][k]), int(cells[side[k], :, k].sum()),
-                 int(contrary[side[k], k]), float((high - low)[k] * (1, -1)[side[k]]), int(usual[side[k], k]))
-            for k in found]
+    # sign of the linear predictor of the usual outcome
+    usual = np.where(cells[:, 0] > cells[:, 1], 1, -1)
+    return [
+        Wall(
+            int(columns[k]),
+            float((low, high)[side[k]][k]),
+            int(cells[side[k], :, k].sum()),
+            int(contrary[side[k], k]),
+            float((high - low)[k] * (1, -1)[side[k]]),
+            int(usual[side[k], k]),
+        )
+        for k in found
+    ]
 
 
 def pairs(X, successes, failures):
@@ -146,7 +186,8 @@ def pairs(X, successes, failures):
         Outcomes by value (high, low) and kind (success, failure).
     """
     head = X[:1000]
-    columns = np.flatnonzero(((head == head.min(axis=0)) | (head == head.max(axis=0))).all(axis=0))   # hardly more than wanted
+    # hardly more than wanted
+    columns = np.flatnonzero(((head == head.min(axis=0)) | (head == head.max(axis=0))).all(axis=0))
     step = max(1, min(CHUNK, NUMBERS // max(len(columns), 1)))
     chunks = [slice(a, a + step) for a in range(0, len(successes), step)]
     low = np.min([X[c, columns].min(axis=0) for c in chunks], axis=0)
@@ -157,7 +198,7 @@ def pairs(X, successes, failures):
     for c in chunks:
         part = X[c, columns]
         two_valued &= ((part == low) | (part == high)).all(axis=0)
-        up = (part > middle).astype(float)                     # sums of counts are exact; BLAS has none of integers
+        up = (part > middle).astype(float)  # sums of counts are exact; BLAS has none of integers
         cells[0] += [(count[c] @ up).astype(int) for count in (successes, failures)]
     cells[1] = np.array([[successes.sum()], [failures.sum()]]) - cells[0]
     return columns[two_valued], low[two_valued], high[two_valued], cells[..., two_valued]
@@ -168,12 +209,16 @@ def stored_pairs(X, successes, failures):
     n, d = X.shape
     kept = X.data != 0
     columns, values = X.indices[kept], X.data[kept]
-    absent = np.bincount(columns, minlength=d) < n            # columns with zeros
+    absent = np.bincount(columns, minlength=d) < n  # columns with zeros
     low, high = np.where(absent, 0.0, np.inf), np.where(absent, 0.0, -np.inf)
     np.minimum.at(low, columns, values)
     np.maximum.at(high, columns, values)
     other = (values != low[columns]) & (values != high[columns])
-    two_valued = (low < high) & ((low == 0) | (high == 0) | ~absent) & (np.bincount(columns, other, minlength=d) == 0)
+    two_valued = (
+        (low < high)
+        & ((low == 0) | (high == 0) | ~absent)
+        & (np.bincount(columns, other, minlength=d) == 0)
+    )
     up = values > 0.5 * (low + high)[columns]
     cells = np.zeros((2, 2, d), dtype=int)
     for k, count in enumerate((successes, failures)):

@@ -1,10 +1,13 @@
-"""Coordinates for coefficients with horseshoe priors, whose posteriors are spikes at zero, bumps where the data are, or both.
+"""Coordinates for coefficients with horseshoe priors, whose posteriors are spikes at zero, bumps
+where the data are, or both.
 
-No Gaussian describes those, and no step size serves all.  Expectation propagation (Minka 2001) finds what the data and the
-other coefficients say of each: a cavity N(place, sd^2).  Its product with the prior is the density f(t) of a quantile map,
-as in `fitting.walls`: in the coordinate x with t = F^-1(Phi(x)) there is neither pole nor scale left, and x is standard normal.
-What is approximate here shows in the efficiency of exact samplers alone.
+No Gaussian describes those, and no step size serves all.  Expectation propagation (Minka 2001)
+finds what the data and the other coefficients say of each: a cavity N(place, sd^2).  Its product
+with the prior is the density f(t) of a quantile map, as in `fitting.walls`: in the coordinate x
+with t = F^-1(Phi(x)) there is neither pole nor scale left, and x is standard normal.  What is
+approximate here shows in the efficiency of exact samplers alone.
 """
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,19 +21,22 @@ from sgmc.coordinates.whitening import Coordinates, whitener
 from sgmc.coordinates.mode import Mode
 from sgmc.coordinates.walls import quantiles
 
-LOG_LOCAL = np.linspace(-14.0, 14.0, 113)     # nodes of log(local scale), whose density is 1/(pi cosh)
-EXPANSIONS = 10           # of the likelihood at most, each with
-SWEEPS = 100              # of expectation propagation at most
+LOG_LOCAL = np.linspace(-14.0, 14.0, 113)  # nodes of log(local scale), whose density is 1/(pi cosh)
+EXPANSIONS = 10  # of the likelihood at most, each with
+SWEEPS = 100  # of expectation propagation at most
 DAMPING = 0.5
-SETTLED = 1e-3            # change of a mean or sd, in sds, at which they end
+SETTLED = 1e-3  # change of a mean or sd, in sds, at which they end
 GRID = np.linspace(-7.5, 7.5, 3841)
-ROUNDED = 0.01            # the map's density has b^2 + (0.01 scale)^2 for b^2: nodes are a tenth of that apart there
-REACH = 9.0               # cavity sds to either side
+# the map's density has b^2 + (0.01 scale)^2 for b^2: nodes are a tenth of that apart there
+ROUNDED = 0.01
+REACH = 9.0  # cavity sds to either side
 
 
 @dataclass(frozen=True)
 class Cavity:
-    """A horseshoe times N(place, sd^2): about the marginal density of one coefficient, up to a constant."""
+    """A horseshoe times N(place, sd^2): about the marginal density of one coefficient, up to a
+    constant.
+    """
 
     prior: object
     place: float
@@ -39,28 +45,43 @@ class Cavity:
     def log(self, t):
         """log f, the pole rounded off, and its derivative."""
         scale, slab = self.prior.scale, self.prior.slab
-        value, weight = exponential_integral(0.5 * ((t / scale) ** 2 + ROUNDED ** 2))
+        value, weight = exponential_integral(0.5 * ((t / scale) ** 2 + ROUNDED**2))
         e = (t - self.place) / self.sd
-        return value - 0.5 * (t / slab) ** 2 - 0.5 * e ** 2, -weight * t / scale ** 2 - t / slab ** 2 - e / self.sd
+        return value - 0.5 * (
+            t / slab
+        ) ** 2 - 0.5 * e**2, -weight * t / scale**2 - t / slab**2 - e / self.sd
 
     def quantiles(self):
         """See `fitting.walls.quantiles`."""
         ends = self.place - REACH * self.sd, self.place + REACH * self.sd
-        fine = self.prior.scale * np.sinh(np.linspace(*np.arcsinh(np.array(ends) / self.prior.scale), 8001))
-        return quantiles(self.log, np.unique(np.concatenate([fine, np.linspace(*ends, 4001)])), GRID)
+        fine = self.prior.scale * np.sinh(
+            np.linspace(*np.arcsinh(np.array(ends) / self.prior.scale), 8001)
+        )
+        return quantiles(
+            self.log, np.unique(np.concatenate([fine, np.linspace(*ends, 4001)])), GRID
+        )
 
 
 def tilted(scale, slab, place, variance):
-    """Means and variances of horseshoe times N(place, variance), (k,): sums over the local scale, given which all is normal."""
+    """Means and variances of horseshoe times N(place, variance), (k,): sums over the local scale,
+    given which all is normal.
+    """
     wide = scale[:, None] * np.exp(LOG_LOCAL)
-    prior = 1 / (1 / wide ** 2 + 1 / slab[:, None] ** 2)
+    prior = 1 / (1 / wide**2 + 1 / slab[:, None] ** 2)
     total = prior + variance[:, None]
-    log_weight = np.log(prior / total) / 2 - np.log(wide) - np.log(np.cosh(LOG_LOCAL)) - 0.5 * place[:, None] ** 2 / total
+    log_weight = (
+        np.log(prior / total) / 2
+        - np.log(wide)
+        - np.log(np.cosh(LOG_LOCAL))
+        - 0.5 * place[:, None] ** 2 / total
+    )
     weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
     weight /= weight.sum(axis=1, keepdims=True)
     means = prior / total * place[:, None]
     mean = (weight * means).sum(axis=1)
-    return mean, (weight * (prior / total * variance[:, None] + (means - mean[:, None]) ** 2)).sum(axis=1)
+    return mean, (weight * (prior / total * variance[:, None] + (means - mean[:, None]) ** 2)).sum(
+        axis=1
+    )
 
 
 def propagate(precision, slope, where, scale, slab, site):
@@ -93,16 +114,20 @@ def propagate(precision, slope, where, scale, slab, site):
         factor = linalg.cho_factor(full * np.outer(unit, unit))
         mean = unit * linalg.cho_solve(factor, unit * right)
         inverse = linalg.cho_solve(factor, np.eye(len(unit)))
-        own = 1 / (np.diag(inverse) * unit ** 2)[where]
-        outer = np.maximum(own - p, 1e-9 * own)               # the cavity's precision
+        own = 1 / (np.diag(inverse) * unit**2)[where]
+        outer = np.maximum(own - p, 1e-9 * own)  # the cavity's precision
         place = (own * mean[where] - h) / outer
         now, variance = tilted(scale, slab, place, 1 / outer)
-        moved = max((np.abs(now - before[0]) / np.sqrt(variance)).max(), np.abs(variance / before[1] - 1).max())
+        moved = max(
+            (np.abs(now - before[0]) / np.sqrt(variance)).max(),
+            np.abs(variance / before[1] - 1).max(),
+        )
         if moved < SETTLED:
             break
         before = now, variance
         new = np.maximum(1 / variance - outer, 1e-6 * outer)
-        p, h = (1 - DAMPING) * p + DAMPING * new, (1 - DAMPING) * h + DAMPING * ((new + outer) * now - outer * place)
+        p = (1 - DAMPING) * p + DAMPING * new
+        h = (1 - DAMPING) * h + DAMPING * ((new + outer) * now - outer * place)
     return (p, h), (place, 1 / outer), mean
 
 
@@ -123,7 +148,8 @@ def without_poles(model, terms, mode, search):
     scale, slab = (np.array([getattr(p, name) for p in used]) for name in ("scale", "slab"))
     p, h = 1 / terms.scale[where] ** 2, np.zeros(len(where))
     for _ in range(EXPANSIONS):
-        precision = expand(model, mode.theta, expected=True)[2] + mode.prior      # positive definite far from the mode, too
+        # positive definite far from the mode, too
+        precision = expand(model, mode.theta, expected=True)[2] + mode.prior
         slope = precision @ mode.theta
         precision[where, where] -= p
         slope[where] -= h
@@ -137,7 +163,8 @@ def without_poles(model, terms, mode, search):
 
 
 def shrunk_coordinates(mode, back, cavities, where, rotate, logs):
-    """Coordinates with a quantile map for the coefficients at `where`, the others whitened given these.
+    """Coordinates with a quantile map for the coefficients at `where`,
+    the others whitened given these.
 
     Parameters are those of `fitting.walls.walled_coordinates`, where they have its names.
     """
@@ -150,11 +177,21 @@ def shrunk_coordinates(mode, back, cavities, where, rotate, logs):
         L[np.ix_(rest, range(k, d))] = whitener(Mode(mode.theta[rest], inner - prior, prior))[0]
     origin = mode.theta - L[:, :k] @ mode.theta[where]
     values, log_slopes, bends = map(np.array, zip(*(c.quantiles() for c in cavities)))
-    weight = np.exp(-0.5 * GRID ** 2) / np.exp(-0.5 * GRID ** 2).sum()
+    weight = np.exp(-0.5 * GRID**2) / np.exp(-0.5 * GRID**2).sum()
     sd = np.ones(d)
-    sd[:k] = np.sqrt(values ** 2 @ weight - (values @ weight) ** 2)
+    sd[:k] = np.sqrt(values**2 @ weight - (values @ weight) ** 2)
     warp = Warp(d, GRID, values, log_slopes, bends)
-    common = dict(L=L, origin=origin, back=back, white=back @ L * sd, stiffness=1.0, softness=1.0, logs=logs)
+    common = dict(
+        L=L, origin=origin, back=back, white=back @ L * sd, stiffness=1.0, softness=1.0, logs=logs
+    )
     if rotate:
-        return Coordinates(rotated=True, map=warp, to_theta=back @ L, theta_centre=back @ origin, **common)
-    return Coordinates(rotated=False, map=Warped(Affine(origin, L), warp), to_theta=back, theta_centre=np.zeros(d), **common)
+        return Coordinates(
+            rotated=True, map=warp, to_theta=back @ L, theta_centre=back @ origin, **common
+        )
+    return Coordinates(
+        rotated=False,
+        map=Warped(Affine(origin, L), warp),
+        to_theta=back,
+        theta_centre=np.zeros(d),
+        **common,
+    )

@@ -1,9 +1,11 @@
-"""Rows of probabilities in the four coordinates of Patterson & Teh (2013, table 1), each with the metric that goes with it.
+"""Rows of probabilities in the four coordinates of Patterson & Teh (2013, table 1), each with the
+metric that goes with it.
 
-For samplers with a metric of the coordinates: steps of others would leave what the means are restricted to.  Expanded coordinates are a
-number more than the probabilities have: the prior of what they are shares of is Gamma(A, 1), and probabilities have the law that
-they have without them.  A sets the unit of time alone; with the sum of a Dirichlet prior's concentrations the gamma variables are
-independent under the prior, as in the paper.
+For samplers with a metric of the coordinates: steps of others would leave what the means are
+restricted to.  Expanded coordinates are a number more than the probabilities have: the prior of
+what they are shares of is Gamma(A, 1), and probabilities have the law that they have without them.
+A sets the unit of time alone; with the sum of a Dirichlet prior's concentrations the gamma
+variables are independent under the prior, as in the paper.
 """
 import numpy as np
 
@@ -59,7 +61,9 @@ cdef class Simplices(Map):
         return np.asarray(out).reshape(*np.shape(x)[:np.ndim(x) - 1], self.size)
 
     def inverse(self, theta):
-        """x for a point theta (size,), the expanded ones with the sum A; ValueError where a row is none of probabilities."""
+        """x for a point theta (size,), the expanded ones with the sum A; ValueError where a row is
+        none of probabilities.
+        """
         rows = [np.asarray(theta[i:i + n], dtype=float) for i, n in zip(self.at, self.length)]
         for row in rows:
             if not (row > 0).all() or abs(row.sum() - 1) > 1e-8:
@@ -68,7 +72,10 @@ cdef class Simplices(Map):
 
 
 cdef class ExpandedMean(Simplices):
-    """theta = x / S, S = sum x, x > 0.  log|J| = (A - K) log S - S: the density of K gamma variables over that of their shares."""
+    """theta = x / S, S = sum x, x > 0.
+
+    log|J| = (A - K) log S - S: the density of K gamma variables over that of their shares.
+    """
 
     fewer = 0
 
@@ -196,7 +203,8 @@ cdef class ReducedMean(Simplices):
         cdef Py_ssize_t r, k
         for r in range(self.length.shape[0]):
             for k in range(self.length[r] - 1):
-                grad_x[self.x_at[r] + k] += grad_theta[self.at[r] + k] - grad_theta[self.at[r] + self.length[r] - 1]
+                grad_x[self.x_at[r] + k] += (grad_theta[self.at[r] + k]
+                                             - grad_theta[self.at[r] + self.length[r] - 1])
         return OK
 
     def coordinates(self, theta, A):
@@ -209,7 +217,9 @@ cdef class ReducedMean(Simplices):
 
 
 class ReducedNatural(Constrained):
-    """Log-ratios to the last probability, as in mirrored Langevin dynamics; see `Simplices` for the arguments."""
+    """Log-ratios to the last probability, as in mirrored Langevin dynamics;
+    see `Simplices` for the arguments.
+    """
 
     def __init__(self, lengths, totals):
         super().__init__([("mirrored", n, 0, 0) for n in lengths])
@@ -220,5 +230,6 @@ class ReducedNatural(Constrained):
         return LogRatios(np.array(self.lengths) - 1)
 
 
-COORDINATES = {"expanded-mean": ExpandedMean, "expanded-natural": ExpandedNatural, "reduced-mean": ReducedMean,
+COORDINATES = {"expanded-mean": ExpandedMean, "expanded-natural": ExpandedNatural,
+               "reduced-mean": ReducedMean,
                "reduced-natural": ReducedNatural}

@@ -1,10 +1,12 @@
 """Coordinates for coefficients of lopsided columns: no, or hardly any, contrary outcomes.
 
-Without any (quasi-complete separation) a coefficient's posterior is its prior cut off where the data begin to speak: about
-half a normal with a wall at one end, which no Gaussian at the mode describes and no Langevin step survives; with k of them it
-is skewed, by about 1/sqrt(k).  Its density along t, all else at the mode, is f(t) = prior(t) (1 + exp(wall - t))^-m exp(-k t)
-for m rows; the coordinate x with t = F^-1(Phi(x)) is standard normal.
+Without any (quasi-complete separation) a coefficient's posterior is its prior cut off where the
+data begin to speak: about half a normal with a wall at one end, which no Gaussian at the mode
+describes and no Langevin step survives; with k of them it is skewed, by about 1/sqrt(k).  Its
+density along t, all else at the mode, is f(t) = prior(t) (1 + exp(wall - t))^-m exp(-k t) for m
+rows; the coordinate x with t = F^-1(Phi(x)) is standard normal.
 """
+
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,13 +18,14 @@ from sgmc.coordinates.whitening import Coordinates, whitener
 from sgmc.coordinates.mode import Mode
 
 GRID = np.linspace(-7.5, 7.5, 961)
-FARTHEST = 12.0           # prior scales kept on the free side
-STEEPEST = 60.0           # log density lost at the end of the other side
+FARTHEST = 12.0  # prior scales kept on the free side
+STEEPEST = 60.0  # log density lost at the end of the other side
 
 
 @dataclass(frozen=True)
 class Ramp:
-    """The density of one coordinate t, which grows towards the usual outcome, up to a constant; t = 0 is the mode.
+    """The density of one coordinate t, which grows towards the usual outcome, up to a constant;
+    t = 0 is the mode.
 
     Attributes
     ----------
@@ -44,21 +47,28 @@ class Ramp:
         e = (t - self.location) / self.prior.scale
         if self.prior.family == "student_t":
             nu = self.prior.df
-            value, slope = -0.5 * (nu + 1) * np.log1p(e ** 2 / nu), -(nu + 1) * e / (nu + e ** 2)
+            value, slope = -0.5 * (nu + 1) * np.log1p(e**2 / nu), -(nu + 1) * e / (nu + e**2)
         elif self.prior.family == "laplace":
             value, slope = -np.abs(e), -np.sign(e)
         else:
-            value, slope = -0.5 * e ** 2, -e
+            value, slope = -0.5 * e**2, -e
         gap = self.wall - t
-        return (value - self.rows * np.logaddexp(0, gap) - self.contrary * t,
-                slope / self.prior.scale + self.rows * special.expit(gap) - self.contrary)
+        return (
+            value - self.rows * np.logaddexp(0, gap) - self.contrary * t,
+            slope / self.prior.scale + self.rows * special.expit(gap) - self.contrary,
+        )
 
     def quantiles(self):
         """t, log dt/dx and its derivative at GRID, for x standard normal."""
         near = self.wall - STEEPEST / (self.rows - self.contrary)
         turn = self.wall + 30.0
         far = max(turn + 1.0, self.location + FARTHEST * self.prior.scale)
-        return quantiles(self.log, np.unique(np.concatenate([np.linspace(near, turn, 6001), np.linspace(turn, far, 6001)])))
+        return quantiles(
+            self.log,
+            np.unique(
+                np.concatenate([np.linspace(near, turn, 6001), np.linspace(turn, far, 6001)])
+            ),
+        )
 
 
 def quantiles(log, t, grid=GRID):
@@ -82,18 +92,25 @@ def quantiles(log, t, grid=GRID):
     steep = -0.5 * x[good] ** 2 - 0.5 * np.log(2 * np.pi) + total - log_f[good]
     at = interpolate.CubicHermiteSpline(x[good], t[good], np.exp(steep))(grid)
     value, slope = log(at)
-    log_dt = -0.5 * grid ** 2 - 0.5 * np.log(2 * np.pi) + total - value
+    log_dt = -0.5 * grid**2 - 0.5 * np.log(2 * np.pi) + total - value
     return at, log_dt, -grid - np.exp(log_dt) * slope
 
 
 def ramp(wall, prior, mode, unit, pull):
-    """The ramp of a wall: `unit` is psi's change for a change of one in t, `pull` the log prior's slope along t at the mode.
+    """The ramp of a wall: `unit` is psi's change for a change of one in t, `pull` the log prior's
+    slope along t at the mode.
 
     At the mode the expected contrary outcomes exceed the observed ones by minus that slope.
     """
     expected = min(max(wall.contrary - pull, 1e-12), 0.99 * wall.rows)
     scaled = replace(prior, scale=prior.scale / abs(unit))
-    return Ramp(scaled, (prior.location - mode) / unit, wall.rows, wall.contrary, np.log(expected / (wall.rows - expected)))
+    return Ramp(
+        scaled,
+        (prior.location - mode) / unit,
+        wall.rows,
+        wall.contrary,
+        np.log(expected / (wall.rows - expected)),
+    )
 
 
 def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept, rotate):
@@ -107,38 +124,51 @@ def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept, rot
         theta = back phi.
     walls : list of Wall
     prior_gradient : array (d,)
-        Gradient of the log prior at the mode.  With its sign reversed it is the likelihood's: the contrary outcomes that the
-        mode still expects.
+        Gradient of the log prior at the mode.  With its sign reversed it is the likelihood's: the
+        contrary outcomes that the mode still expects.
     priors : list of PriorSpec
     intercept : int
     rotate : bool
-        Whether the table will be rotated into natural coordinates y; else these are phi, and the map ends there.
+        Whether the table will be rotated into natural coordinates y; else these are phi, and the
+        map ends there.
     """
     d, columns = len(mode.theta), [w.column for w in walls]
     rest = [j for j in range(d) if j not in columns]
-    basis = np.eye(d)                                         # phi = basis psi: psi_j moves the rare value's rows alone
+    basis = np.eye(d)  # phi = basis psi: psi_j moves the rare value's rows alone
     for w in walls:
         basis[intercept, w.column] -= w.common
     psi = np.linalg.solve(basis, mode.theta)
     pull = (basis.T @ prior_gradient)[columns]
     H, P = basis.T @ mode.precision @ basis, basis.T @ mode.prior @ basis
-    informed = np.diag(H - P)[columns]                        # what the lopsided rows say of their own coefficients
-    answer = -(H - P)[np.ix_(columns, rest)] / informed[:, None]      # keeps those rows' linear predictors where they are
+    informed = np.diag(H - P)[columns]  # what the lopsided rows say of their own coefficients
+    # keeps those rows' linear predictors where they are
+    answer = -(H - P)[np.ix_(columns, rest)] / informed[:, None]
     inner = H[np.ix_(rest, rest)] - answer.T @ (informed[:, None] * answer)
     L, _ = whitener(Mode(psi[rest], inner - P[np.ix_(rest, rest)], P[np.ix_(rest, rest)]))
-    units = np.array([1 / (w.usual * w.gap) for w in walls])  # of psi in t, the rows' linear predictor
-    spread = np.zeros((d, d))                                 # psi = mode + spread y, walls first
+    # of psi in t, the rows' linear predictor
+    units = np.array([1 / (w.usual * w.gap) for w in walls])
+    spread = np.zeros((d, d))  # psi = mode + spread y, walls first
     spread[columns, range(len(columns))] = units
     spread[np.ix_(rest, range(len(columns), d))] = L
     spread[np.ix_(columns, range(len(columns), d))] = answer @ L
-    ramps = [ramp(w, priors[w.column], psi[w.column], u, p * u) for w, u, p in zip(walls, units, pull)]
+    ramps = [
+        ramp(w, priors[w.column], psi[w.column], u, p * u) for w, u, p in zip(walls, units, pull)
+    ]
     values, log_slopes, bends = map(np.array, zip(*(r.quantiles() for r in ramps)))
-    weight = np.exp(-0.5 * GRID ** 2) / np.exp(-0.5 * GRID ** 2).sum()
+    weight = np.exp(-0.5 * GRID**2) / np.exp(-0.5 * GRID**2).sum()
     sd = np.ones(d)
-    sd[:len(columns)] = np.sqrt(values ** 2 @ weight - (values @ weight) ** 2)
+    sd[: len(columns)] = np.sqrt(values**2 @ weight - (values @ weight) ** 2)
     A, b = basis @ spread, basis @ psi
     warp = Warp(d, GRID, values, log_slopes, bends)
     common = dict(L=A, origin=b, back=back, white=back @ A * sd, stiffness=1.0, softness=1.0)
     if rotate:
-        return Coordinates(rotated=True, map=warp, to_theta=back @ A, theta_centre=back @ b, **common)
-    return Coordinates(rotated=False, map=Warped(Affine(b, A), warp), to_theta=back, theta_centre=np.zeros(d), **common)
+        return Coordinates(
+            rotated=True, map=warp, to_theta=back @ A, theta_centre=back @ b, **common
+        )
+    return Coordinates(
+        rotated=False,
+        map=Warped(Affine(b, A), warp),
+        to_theta=back,
+        theta_centre=np.zeros(d),
+        **common,
+    )

@@ -6,11 +6,13 @@ from libc.string cimport memset
 from sgmc.core.contract cimport OK, Map
 
 cdef enum:
-    LONGEST = 2048                # coordinates: chains share a map, so what lies between is on the stack, 16 kB each
+    # coordinates: chains share a map, so what lies between is on the stack, 16 kB each
+    LONGEST = 2048
 
 
 cdef class Warped(Map):
-    """theta = m + L w(x), w diagonal: the dense preconditioner of CSR arrays and memory maps, behind a quantile map.
+    """theta = m + L w(x), w diagonal: the dense preconditioner of CSR arrays and memory maps,
+    behind a quantile map.
 
     Parameters
     ----------
@@ -27,7 +29,8 @@ cdef class Warped(Map):
 
     def __init__(self, Map outer, Map inner):
         if outer.dim != inner.size or not inner.diagonal or max(inner.dim, inner.size) > LONGEST:
-            raise ValueError(f"maps of {outer.dim} and {inner.size} coordinates: equally many, at most {LONGEST}, the inner diagonal")
+            raise ValueError(f"maps of {outer.dim} and {inner.size} coordinates: equally many, at "
+                             f"most {LONGEST}, the inner diagonal")
         self.outer, self.inner = outer, inner
         self.dim, self.size = inner.dim, outer.size
 

@@ -1,9 +1,12 @@
-"""Coordinates of a fit: the user's theta, the table's phi, the model's natural ones, and the sampler's x.
+"""Coordinates of a fit: the user's theta, the table's phi, the model's natural ones,
+and the sampler's x.
 
-theta has the logs of a family's own parameters, which are reported as they are.  theta = T phi undoes the centring of the
-columns.  The model's natural coordinates y are phi itself, or, where the package made the table and may rotate it,
-phi = origin + L y.  A map leads from x to y; it is the identity (None) where whitening was left to the rotation.
+theta has the logs of a family's own parameters, which are reported as they are.  theta = T phi
+undoes the centring of the columns.  The model's natural coordinates y are phi itself, or, where the
+package made the table and may rotate it, phi = origin + L y.  A map leads from x to y; it is the
+identity (None) where whitening was left to the rotation.
 """
+
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,8 +18,8 @@ from sgmc.coordinates.maps import Affine, Scaling
 from sgmc.errors import ConditionWarning, DataError
 from sgmc.core.blas import one_blas_thread
 
-PRIOR_ALONE = 0.99        # share of a direction's precision that comes from the prior
-ALIKE = 1e-9              # distance of such a share from 1 within which directions are alike
+PRIOR_ALONE = 0.99  # share of a direction's precision that comes from the prior
+ALIKE = 1e-9  # distance of such a share from 1 within which directions are alike
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ class Coordinates:
     theta_centre : array (d,)
         theta = theta_centre + to_theta y.
     white : array (d, d)
-        theta's covariance, approximately white white'; for a map that is affine or None, the Laplace approximation.
+        theta's covariance, approximately white white'; for a map that is affine or None, the
+        Laplace approximation.
     stiffness, softness : float
         Largest and smallest precision of the approximation in x: 1 and 1 where x is whitened.
     logs : int
@@ -56,7 +60,7 @@ class Coordinates:
     stiffness: float
     softness: float
     logs: int = 0
-    scaled = True             # the Gaussian approximation is known
+    scaled = True  # the Gaussian approximation is known
 
     @property
     def whitened(self):
@@ -66,7 +70,9 @@ class Coordinates:
     @property
     def spread_of_logs(self):
         """The largest sd of the logs among theta; 0 where there are none."""
-        return float(np.sqrt((self.white[len(self.white) - self.logs:] ** 2).sum(axis=1)).max(initial=0.0))
+        return float(
+            np.sqrt((self.white[len(self.white) - self.logs :] ** 2).sum(axis=1)).max(initial=0.0)
+        )
 
     @cached_property
     def inner(self):
@@ -93,7 +99,7 @@ class Coordinates:
         """The same, own parameters instead of their logs."""
         theta = self.theta(x)
         if self.logs:
-            theta[..., -self.logs:] = np.exp(theta[..., -self.logs:])
+            theta[..., -self.logs :] = np.exp(theta[..., -self.logs :])
         return theta
 
     def slopes(self, x):
@@ -105,7 +111,9 @@ class Coordinates:
         return self.inner / np.reshape(self.slopes(x), (-1, 1))
 
     def pull_white(self, x, g):
-        """The gradient in whitened coordinates of one in natural ones, the map's Jacobian included."""
+        """The gradient in whitened coordinates of one in natural ones,
+        the map's Jacobian included.
+        """
         in_x = g if self.map is None else self.map.pulled(x, g)
         return in_x if self.whitened else self.inner.T @ (in_x / self.slopes(x))
 
@@ -118,7 +126,7 @@ class Coordinates:
         """Sampler coordinates of what is reported, (d,)."""
         theta = np.array(values, dtype=float)
         if self.logs:
-            theta[-self.logs:] = np.log(theta[-self.logs:])
+            theta[-self.logs :] = np.log(theta[-self.logs :])
         return self.from_theta(theta)
 
     def from_white(self, z):
@@ -129,20 +137,26 @@ class Coordinates:
 
 
 def whitener(mode):
-    """L with L' H L = I and L' P L diagonal, and that diagonal: the prior's share of each direction's precision.
+    """L with L' H L = I and L' P L diagonal, and that diagonal: the prior's share of each
+    direction's precision.
 
-    H is the posterior's precision at the mode, P the prior's.  Solved with the diagonal of H scaled to one.
+    H is the posterior's precision at the mode, P the prior's.  Solved with the diagonal of H scaled
+    to one.
     """
     precision = mode.precision
     scale = 1 / np.sqrt(np.diag(precision))
     with one_blas_thread():
         try:
-            share, vectors = linalg.eigh(mode.prior * np.outer(scale, scale), precision * np.outer(scale, scale))
+            share, vectors = linalg.eigh(
+                mode.prior * np.outer(scale, scale), precision * np.outer(scale, scale)
+            )
         except linalg.LinAlgError:
-            raise DataError("the posterior's precision is singular to rounding: predictors are collinear, or fit the outcome exactly; "
-                            "drop some of them") from None
+            raise DataError(
+                "the posterior's precision is singular to rounding: predictors are collinear, or "
+                "fit the outcome exactly; drop some of them"
+            ) from None
         alike = np.flatnonzero(share > 1 - ALIKE)
-        if len(alike):                                         # any basis of them would do; without a rule rounding chooses it
+        if len(alike):  # any basis of them would do; without a rule rounding chooses it
             Q, R, _ = linalg.qr(vectors[:, alike].T, pivoting=True)
             vectors[:, alike] = vectors[:, alike] @ (Q * np.where(np.diag(R) < 0, -1.0, 1.0))
     return scale[:, None] * vectors, np.clip(share, 0.0, 1.0)
@@ -153,7 +167,7 @@ def undo_centring(dim, shift, intercepts):
     back, d = np.eye(dim), len(shift)
     for j in intercepts:
         first = j - j % d
-        back[j, first:first + d] -= shift
+        back[j, first : first + d] -= shift
     return back
 
 
@@ -176,7 +190,15 @@ def coordinates(mode, back, precondition, rotate, logs=0):
     L, _ = whitener(mode)
     common = dict(L=L, origin=m, back=back, white=back @ L, logs=logs)
     if precondition == "dense" and rotate:
-        return Coordinates(rotated=True, map=None, to_theta=back @ L, theta_centre=back @ m, stiffness=1.0, softness=1.0, **common)
+        return Coordinates(
+            rotated=True,
+            map=None,
+            to_theta=back @ L,
+            theta_centre=back @ m,
+            stiffness=1.0,
+            softness=1.0,
+            **common,
+        )
     common.update(rotated=False, to_theta=back, theta_centre=np.zeros(d))
     if precondition == "dense":
         return Coordinates(map=Affine(m, L), stiffness=1.0, softness=1.0, **common)
@@ -196,7 +218,9 @@ def eigenvalue_range(matrix):
 
 
 def collinearity(mode, names, rows, own=0):
-    """A ConditionWarning, in a list, where some direction is informed by the prior alone; the last `own` names are no coefficients."""
+    """A ConditionWarning, in a list, where some direction is informed by the prior alone; the last
+    `own` names are no coefficients.
+    """
     L, share = whitener(mode)
     alone = np.flatnonzero(share > PRIOR_ALONE)
     if not len(alone):
@@ -204,14 +228,29 @@ def collinearity(mode, names, rows, own=0):
     loading = np.abs(L[:, alone]) * np.sqrt(np.diag(mode.precision))[:, None]
     leading = {names[j] for j in loading.argmax(axis=0)}
     loading = (loading / loading.max(axis=0)).max(axis=1)
-    order = np.argsort(-loading.round(6), kind="stable")      # equal ones as they come: rounding has no say
+    # equal ones as they come: rounding has no say
+    order = np.argsort(-loading.round(6), kind="stable")
     involved = [names[j] for j in order if loading[j] > 0.3]
-    shown = ", ".join(involved[:6]) + (f" and {len(involved) - 6} more" if len(involved) > 6 else "")
+    shown = ", ".join(involved[:6]) + (
+        f" and {len(involved) - 6} more" if len(involved) > 6 else ""
+    )
     if own and leading <= set(names[-own:]):
-        return [ConditionWarning(f"{', '.join(sorted(leading))} {'are' if len(leading) > 1 else 'is'} informed by the prior alone: the "
-                                 "data say next to nothing there.", "Read the posterior as the prior's.")]
-    why = "collinear predictors or almost constant columns" if len(names) <= rows else f"there are only {rows} rows"
-    return [ConditionWarning(
-        f"{len(alone)} direction{'s' if len(alone) > 1 else ''} of the coefficients of {shown} "
-        f"{'are' if len(alone) > 1 else 'is'} informed by the prior alone: {why}.",
-        "Drop some of them, or read these coefficients as the prior's.")]
+        return [
+            ConditionWarning(
+                f"{', '.join(sorted(leading))} {'are' if len(leading) > 1 else 'is'} informed by "
+                "the prior alone: the data say next to nothing there.",
+                "Read the posterior as the prior's.",
+            )
+        ]
+    why = (
+        "collinear predictors or almost constant columns"
+        if len(names) <= rows
+        else f"there are only {rows} rows"
+    )
+    return [
+        ConditionWarning(
+            f"{len(alone)} direction{'s' if len(alone) > 1 else ''} of the coefficients of {shown} "
+            f"{'are' if len(alone) > 1 else 'is'} informed by the prior alone: {why}.",
+            "Drop some of them, or read these coefficients as the prior's.",
+        )
+    ]

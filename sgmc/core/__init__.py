@@ -1,1 +1,3 @@
-"""The contracts and what runs them: storage, models' base, gradients' base, random streams, recorders, engine."""
+"""The contracts and what runs them: storage, models' base, gradients' base, random streams,
+recorders, engine.
+"""

@@ -8,8 +8,9 @@ MOST, LIMIT = 200, 1 << 26        # draws of a chain, and their bytes
 
 
 cdef class Bank(Partial):
-    """A `Partial` that also keeps whole draws in float32, for predictions: every one until there is no more room, then every second
-    of them, and so on, so that they are evenly spaced however long the run.
+    """A `Partial` that also keeps whole draws in float32, for predictions: every one until there is
+    no more room, then every second of them, and so on, so that they are evenly spaced however long
+    the run.
 
     Parameters
     ----------
@@ -20,7 +21,8 @@ cdef class Bank(Partial):
     def __init__(self, Py_ssize_t draws, Py_ssize_t thin, Map map, Py_ssize_t dim, columns):
         Partial.__init__(self, draws, thin, map, dim, columns)
         room = 2 * max(min(MOST, LIMIT // (4 * dim)) // 2, 1)
-        self.whole, self.whole_weights, self.spacing = np.zeros((room, dim), dtype=np.float32), np.zeros(room), 1
+        self.whole = np.zeros((room, dim), dtype=np.float32)
+        self.whole_weights, self.spacing = np.zeros(room), 1
 
     @property
     def bank(self):
@@ -31,11 +33,13 @@ cdef class Bank(Partial):
         cdef Py_ssize_t j, k
         if self.kept % self.spacing:
             return OK
-        if self.stored == self.whole.shape[0]:                # an even number: the next draw has a place after the halving
+        # an even number: the next draw has a place after the halving
+        if self.stored == self.whole.shape[0]:
             self.stored //= 2
             self.spacing *= 2
             for k in range(1, self.stored):
-                self.whole[k, :], self.whole_weights[k] = self.whole[2 * k, :], self.whole_weights[2 * k]
+                self.whole[k, :] = self.whole[2 * k, :]
+                self.whole_weights[k] = self.whole_weights[2 * k]
         for j in range(self.whole.shape[1]):
             self.whole[self.stored, j] = <float> theta[j]
         self.whole_weights[self.stored] = weight
@@ -45,10 +49,12 @@ cdef class Bank(Partial):
     def state(self):
         """Also the whole draws."""
         whole, weights = self.bank
-        return {**Partial.state(self), "whole": whole, "whole_weights": weights, "spacing": self.spacing}
+        return {**Partial.state(self), "whole": whole, "whole_weights": weights,
+                "spacing": self.spacing}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Partial.set_state(self, state)
         self.stored, self.spacing = len(state["whole"]), state["spacing"]
-        np.asarray(self.whole)[:self.stored], np.asarray(self.whole_weights)[:self.stored] = state["whole"], state["whole_weights"]
+        np.asarray(self.whole)[:self.stored] = state["whole"]
+        np.asarray(self.whole_weights)[:self.stored] = state["whole_weights"]

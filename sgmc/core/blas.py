@@ -1,4 +1,5 @@
 """BLAS on one thread, where its results reach a draw: with two, OpenBLAS gives other bits."""
+
 import os
 import threading
 from contextlib import contextmanager
@@ -12,7 +13,9 @@ _limits = None
 
 @contextmanager
 def one_blas_thread():
-    """Limit BLAS to one thread while any thread of this process is inside; the last one out restores what was."""
+    """Limit BLAS to one thread while any thread of this process is inside;
+    the last one out restores what was.
+    """
     global _inside, _limits
     with _lock:
         if _inside == 0:

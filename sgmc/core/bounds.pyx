@@ -1,7 +1,9 @@
-"""What slopes and curvatures of a posterior exceed nowhere, computed once: rates of events are simulated by thinning below them.
+"""What slopes and curvatures of a posterior exceed nowhere, computed once: rates of events are
+simulated by thinning below them.
 
-In sampler coordinates -log posterior is U(x) = sum_j phi_j(z_j . x) + P(x) with |phi_j'| <= S_j and |phi_j''| <= K_j
-(`Model.row_bounds`, row weights included), z_j the j-th row seen through the map and P made of ridges (`Prior.ridges`).
+In sampler coordinates -log posterior is U(x) = sum_j phi_j(z_j . x) + P(x) with |phi_j'| <= S_j
+and |phi_j''| <= K_j (`Model.row_bounds`, row weights included), z_j the j-th row seen through the
+map and P made of ridges (`Prior.ridges`).
 """
 import numpy as np
 
@@ -32,13 +34,17 @@ cdef struct Columns:              # a number a row: 1 / (N p_j), S_j, K_j
 cdef class Bounds:
     """Constants of each coordinate i, and of the posterior, from one pass over the rows.
 
-    With s_j* the score of row j at the centre x*, for a minibatch estimate of dU/dx_i at x, unscaled rows times N:
+    With s_j* the score of row j at the centre x*, for a minibatch estimate of dU/dx_i at x,
+    unscaled rows times N:
 
-    - any row by itself: N |z_ji| S_j at most; for scores without bound N |z_ji| (|s_j*| + K_j |z_j| |x - x*|);
-    - with control values at x*: it differs from dU/dx_i at x* by N K_j |z_ji| |z_j| |x - x*| at most (Bierkens, Fearnhead &
-      Roberts 2019, section 4.2, with the bound of their logistic example, max_j |z_ji| |z_j| / 4, times N).
+    - any row by itself: N |z_ji| S_j at most; for scores without bound N |z_ji| (|s_j*| +
+      K_j |z_j| |x - x*|);
+    - with control values at x*: it differs from dU/dx_i at x* by N K_j |z_ji| |z_j| |x - x*| at
+      most (Bierkens, Fearnhead & Roberts 2019, section 4.2, with the bound of their logistic
+      example, max_j |z_ji| |z_j| / 4, times N).
 
-    With all rows |v' U'' w| <= sqrt(v' H v) sqrt(w' H w), H = sum_j K_j z_j z_j' + the prior's part (Cauchy-Schwarz).
+    With all rows |v' U'' w| <= sqrt(v' H v) sqrt(w' H w), H = sum_j K_j z_j z_j' + the prior's part
+    (Cauchy-Schwarz).
 
     Parameters
     ----------
@@ -51,8 +57,9 @@ cdef class Bounds:
     hessian : bool
         Whether H is wanted.
     weight : array (n,), optional
-        1 / (N p_j) for rows that are drawn with probabilities p_j, by which an estimate multiplies them: S_j, s_j* and K_j are to be
-        read so.  p_j proportional to the size of a row's term makes of N times a maximum about a sum.
+        1 / (N p_j) for rows that are drawn with probabilities p_j, by which an estimate
+        multiplies them: S_j, s_j* and K_j are to be read so.  p_j proportional to the size of a
+        row's term makes of N times a maximum about a sum.
 
     Raises
     ------
@@ -66,22 +73,27 @@ cdef class Bounds:
         self.centre = np.array(centre, dtype=float)
         self.dim = self.centre.shape[0]
         if self.dim > LARGEST:
-            raise NotSupported(f"bounds for rates of events in {self.dim} coordinates: at most {LARGEST}")
+            raise NotSupported(f"bounds for rates of events in {self.dim} coordinates: at most "
+                               f"{LARGEST}")
         jacobian = np.eye(self.dim) if map is None else np.asarray(map.jacobian(None))
         self.add_prior(prior, map, jacobian, hessian)
-        self.add_rows(model, map, jacobian, np.ones(model.n) if weight is None else np.array(weight, dtype=float))
+        self.add_rows(model, map, jacobian,
+                      np.ones(model.n) if weight is None else np.array(weight, dtype=float))
 
     def add_prior(self, Prior prior, Map map, jacobian, hessian):
         """What the prior says, its kinks apart."""
         directions, curvature, constant, jump = prior.ridges()
         directions = directions @ jacobian
-        fixed, free = ((directions.T * np.where(some, curvature, 0.0)) @ directions for some in (constant, ~constant))
+        fixed, free = ((directions.T * np.where(some, curvature, 0.0)) @ directions
+                       for some in (constant, ~constant))
         largest = float(np.linalg.eigvalsh(free).max()) if free.any() else 0.0
-        self.prior_bend = np.sqrt((fixed ** 2).sum(axis=1)) + np.sqrt(np.maximum(np.diag(free), 0.0) * max(largest, 0.0))
+        self.prior_bend = np.sqrt((fixed ** 2).sum(axis=1)) + np.sqrt(np.maximum(np.diag(free), 0.0)
+                                                                      * max(largest, 0.0))
         self.prior_norm = float(np.linalg.eigvalsh(fixed).max()) + largest if self.dim else 0.0
         self.jump = 2 * jump @ np.abs(directions)
         self.hessian = np.ascontiguousarray(fixed + free) if hessian else np.zeros((0, 0))
-        cdef double[::1] theta = np.asarray(self.centre) if map is None else map(np.asarray(self.centre))
+        cdef double[::1] theta = (np.asarray(self.centre) if map is None
+                                  else map(np.asarray(self.centre)))
         cdef double[::1] grad = np.zeros(theta.shape[0])
         prior.add(&theta[0], NULL, &grad[0])
         self.slope = np.asarray(grad) @ jacobian
@@ -91,8 +103,10 @@ cdef class Bounds:
         """What the rows say."""
         steep, bend = model.row_bounds()
         natural = np.zeros((model.dim, model.dim))
-        score, tilt, sharp, whole = np.zeros(self.dim), np.zeros(self.dim), np.zeros(self.dim), np.zeros(3)
-        self.score, self.tilt, self.bend, self.whole, self.noise = score, tilt, sharp, whole, np.zeros(self.dim)
+        score, tilt = np.zeros(self.dim), np.zeros(self.dim)
+        sharp, whole = np.zeros(self.dim), np.zeros(3)
+        self.score, self.tilt, self.bend = score, tilt, sharp
+        self.whole, self.noise = whole, np.zeros(self.dim)
         sweep(self, model, map, (weight, steep, bend), natural if self.hessian.shape[0] else None)
         for one in (score, tilt, sharp, whole):
             one *= model.n
@@ -104,11 +118,14 @@ cdef class Bounds:
             np.asarray(self.hessian)[:] += jacobian.T @ full @ jacobian
 
     def by_coordinate(self, bint control):
-        """(a, b), arrays (dim,): an estimate of |dU/dx_i| is at most a_i + b_i |x - x*|, with or without control values at x*.
+        """(a, b), arrays (dim,): an estimate of |dU/dx_i| is at most a_i + b_i |x - x*|, with or
+        without control values at x*.
 
-        The prior enters exactly in an estimate, and here by its slope at x* and its Lipschitz constant.
+        The prior enters exactly in an estimate, and here by its slope at x* and its Lipschitz
+        constant.
         """
-        own, jump, bend = np.asarray(self.prior_slope), np.asarray(self.jump), np.asarray(self.prior_bend)
+        own = np.asarray(self.prior_slope)
+        jump, bend = np.asarray(self.jump), np.asarray(self.prior_bend)
         if control:
             return np.asarray(self.slope) + jump, bend + np.asarray(self.bend)
         if np.isfinite(self.whole[0]):
@@ -124,12 +141,15 @@ cdef class Bounds:
 
 
 def reach(Model model, Map map, dim, bint control):
-    """What a row's estimate is bounded by, up to what all have in common: K_j |z_j|^2 with control values, else S_j |z_j|, (n,).
+    """What a row's estimate is bounded by, up to what all have in common: K_j |z_j|^2 with control
+    values, else S_j |z_j|, (n,).
 
-    Scores without bound are read with that of their curvature.  Drawn with probabilities proportional to it, rows have the least bounds.
+    Scores without bound are read with that of their curvature.  Drawn with probabilities
+    proportional to it, rows have the least bounds.
     """
     steep, bend = model.row_bounds()
-    cdef double[::1] size = np.zeros(model.n), work = np.empty(scratch_size(model)), row = np.zeros(model.dim), z = np.zeros(dim)
+    cdef double[::1] size = np.zeros(model.n), work = np.empty(scratch_size(model))
+    cdef double[::1] row = np.zeros(model.dim), z = np.zeros(dim)
     cdef double[::1] zero = np.zeros(dim)
     cdef double unit = 1
     cdef Batch one = all_rows(model.n)
@@ -153,7 +173,8 @@ def reach(Model model, Map map, dim, bint control):
 
 
 cdef int sweep(Bounds self, Model model, Map map, columns, natural) except -1:
-    """Maxima over the rows, the gradient at the centre, and the upper triangle of sum_j K_j x_j x_j' (or None).
+    """Maxima over the rows, the gradient at the centre,
+    and the upper triangle of sum_j K_j x_j x_j' (or None).
 
     `columns` are the rows' weights, S_j and K_j.
     """
@@ -162,7 +183,8 @@ cdef int sweep(Bounds self, Model model, Map map, columns, natural) except -1:
     cdef Scratch s
     cdef Py_ssize_t at = 0
     cdef double[::1] work = np.empty(scratch_size(model)), r = np.empty(model.tile)
-    cdef double[::1] theta = np.asarray(self.centre) if map is None else map(np.asarray(self.centre))
+    cdef double[::1] theta = (np.asarray(self.centre) if map is None
+                              else map(np.asarray(self.centre)))
     cdef double[::1] row = np.zeros(model.dim), z = np.zeros(self.dim)
     cdef double[:, ::1] gram
     cdef double *H = NULL
@@ -181,8 +203,8 @@ cdef int sweep(Bounds self, Model model, Map map, columns, natural) except -1:
     return 0
 
 
-cdef int one_by_one(Bounds self, Model model, Map map, const Batch *tile, Scratch *s, const double *r, Columns of, double *row,
-                    double *z) except -1 nogil:
+cdef int one_by_one(Bounds self, Model model, Map map, const Batch *tile, Scratch *s,
+                    const double *r, Columns of, double *row, double *z) except -1 nogil:
     """The rows of a tile, each as the gradient of its predictor in sampler coordinates."""
     cdef Batch one = tile[0]
     cdef Py_ssize_t i, j, k

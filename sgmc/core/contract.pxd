@@ -1,21 +1,28 @@
-# The contracts of sgmc.  Models, designs, priors, maps and anchors are immutable and shared by chains; everything else
-# belongs to one chain.  Every virtual works on a batch, never on a row; `int ... except -1 nogil`; a non-negative
-# return is a status.  Trouble with numbers is a status, not an exception.
+# The contracts of sgmc.  Models, designs, priors, maps and anchors are immutable and shared by
+# chains; everything else belongs to one chain.  Every virtual works on a batch, never on a row;
+# `int ... except -1 nogil`; a non-negative return is a status.  Trouble with numbers is a status,
+# not an exception.
 #
-# Notation: theta natural parameters, x what a sampler moves (theta = map(x)), N rows, g = gradient of log posterior.
+# Notation: theta natural parameters, x what a sampler moves (theta = map(x)), N rows, g = gradient
+# of log posterior.
 from libc.stdint cimport int64_t
 
 from sgmc.core.bounds cimport Bounds
-from sgmc.core.rng cimport Rng, deal, next_below, next_exponential, next_uniform, normal_fill, uniform_fill
-from sgmc.core.target cimport (OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows, fetch_next,
-                               fetch_rows, next_tile, row_of, scratch_size, subtract, told, weigh)
+from sgmc.core.rng cimport (
+    Rng, deal, next_below, next_exponential, next_uniform, normal_fill, uniform_fill,
+)
+from sgmc.core.target cimport (
+    OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows, fetch_next,
+    fetch_rows, next_tile, row_of, scratch_size, subtract, told, weigh,
+)
 
 cdef enum:
-    ABI = 6                       # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
+    # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
+    ABI = 6
     DIVERGED = 1                  # position lost or gradient not finite: State.culprit says where
     FULL = 2                      # the recorder has its draws
     SPENT = 4                     # the rows that it may touch are used up
-    BOUND = 3                     # a thinning bound was exceeded (exact samplers: fatal; stochastic ones: counted)
+    BOUND = 3  # a thinning bound was exceeded (exact samplers: fatal; stochastic ones: counted)
 
 cdef inline bint lost(double x) noexcept nogil:
     """Whether a coordinate is not finite, or so far out that its square soon is not."""
@@ -33,7 +40,7 @@ cdef struct State:                # where a chain is; owned by the engine, moved
 cdef class Schedule:              # the step size at step t
     cdef double at(self, int64_t t) except? -1 nogil
 
-cdef class Gradient:              # estimator = model + prior + map + subsampler; all a sampler ever sees
+cdef class Gradient:  # estimator = model + prior + map + subsampler; all a sampler ever sees
     cdef readonly Model model
     cdef readonly Prior prior
     cdef readonly Map map                     # None: identity
@@ -42,39 +49,47 @@ cdef class Gradient:              # estimator = model + prior + map + subsampler
     cdef public Bounds bounds                 # None where nothing is thinned by them
     cdef readonly Py_ssize_t dim              # of x
     cdef readonly bint plain                  # there are no control values
-    cdef readonly bint by_row                 # rows are remembered: models without scores are gone through row by row
+    # rows are remembered: models without scores are gone through row by row
+    cdef readonly bint by_row
     cdef readonly int64_t each                # row gradients computed for each row drawn
     cdef public int64_t touched               # row gradients so far (data passes)
     cdef Scratch scratch
     cdef double[::1] work, residual, natural, ahead, part, square, single, along
-    # g = unbiased estimate of the gradient of log posterior at x; sd (or NULL) = its sd a coordinate, prior excluded
+    # g = unbiased estimate of the gradient of log posterior at x; sd (or NULL) = its sd a
+    # coordinate, prior excluded
     cdef int estimate(self, const double *x, Rng rng, double *g, double *sd) except -1 nogil
-    # one batch: estimate of v . g, of the variance of that estimate by its rows, and g itself (or NULL)
-    cdef int slope(self, const double *x, const double *v, Rng rng, double *mean, double *var, double *g) except -1 nogil
+    # one batch: estimate of v . g, of the variance of that estimate by its rows, and g itself (or
+    # NULL)
+    cdef int slope(self, const double *x, const double *v, Rng rng, double *mean, double *var,
+                   double *g) except -1 nogil
     # exact value and gradient (NULL: not wanted) from all rows (Metropolis, diagnostics)
     cdef int full(self, const double *x, double *value, double *g) except -1 nogil
     # the model's conditional update, between steps
     cdef int refresh(self, double *x) except -1 nogil
-    # what an estimator leaf defines: known part (g += what needs no rows), correction of a tile's scores, of a batch; these
-    # three change no memory, so that anyone may ask them
+    # what an estimator leaf defines: known part (g += what needs no rows), correction of a tile's
+    # scores, of a batch; these three change no memory, so that anyone may ask them
     cdef int known(self, const double *theta, double *g) except -1 nogil
-    cdef void fetch(self, const Batch *b) noexcept nogil                                          # a hint: these rows are next
+    cdef void fetch(self, const Batch *b) noexcept nogil  # a hint: these rows are next
     cdef int correct(self, const double *theta, const Batch *tile, double *r) except -1 nogil
     cdef int correct_batch(self, const double *theta, const Batch *b, double *g) except -1 nogil
-    # memory of an estimator: changed before each estimate, with what was remembered of the last one; and what the batch brings,
-    # raw scores of a tile (m x width) or, where `by_row` and without scores, the gradient of one row
+    # memory of an estimator: changed before each estimate, with what was remembered of the last
+    # one; and what the batch brings, raw scores of a tile (m x width) or, where `by_row` and
+    # without scores, the gradient of one row
     cdef int prepare(self, const double *theta) except -1 nogil
     cdef int remember(self, const Batch *tile, const double *r) except -1 nogil
 
 cdef class Sampler:               # one per chain; user-facing specs (sgmc.SGLD(...)) build these
-    cdef public double step_size              # the engine sets it from the schedule before each step
-    cdef public bint warming                  # adapt only while true; by step numbers, never by the clock
+    cdef public double step_size  # the engine sets it from the schedule before each step
+    cdef public bint warming  # adapt only while true; by step numbers, never by the clock
     cdef readonly Py_ssize_t dim
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil
-    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil    # one step, or one event (moves s.x by v dt)
+    # one step, or one event (moves s.x by v dt)
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil
 
 cdef class Recorder:              # where draws go: kept draws, moments, path integrals
-    cdef int open(self, const State *s) except -1 nogil                   # before the first step that it is told of, and again
+    # before the first step that it is told of, and again
+    cdef int open(self, const State *s) except -1 nogil
     cdef int record(self, const State *s, Gradient g) except -1 nogil
 
-# state() -> dict and set_state(dict) exist on Rng, Subsampler, Gradient, Sampler and Recorder: resume and checkpoints.
+# state() -> dict and set_state(dict) exist on Rng, Subsampler, Gradient, Sampler and Recorder:
+# resume and checkpoints.

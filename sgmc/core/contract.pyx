@@ -5,7 +5,8 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy, memset
 
 # cimported types are no names of the module: give Python all contracts from one place
-globals().update({cls.__name__: cls for cls in (Anchor, Bounds, Design, Map, Metric, Model, Prior, Subsampler)})
+globals().update({cls.__name__: cls for cls in (Anchor, Bounds, Design, Map, Metric, Model, Prior,
+                                                Subsampler)})
 
 
 def abi():
@@ -24,22 +25,26 @@ cdef class Schedule:
 
 
 cdef class Gradient:
-    """An unbiased estimate of the gradient of the log posterior, from model, prior, map and subsampler.
+    """An unbiased estimate of the gradient of the log posterior,
+    from model, prior, map and subsampler.
 
-    Leaves define `known`, `correct` and `correct_batch`; the loop over the batch is here once.  With control values c_i
-    the estimate is  sum_i c_i + sum_batch scale w_i (dlog p_i - c_i) + dlog prior.  Those whose control values follow the
-    chain change them in `prepare` and nowhere else: a batch is read against the values from before it.
+    Leaves define `known`, `correct` and `correct_batch`; the loop over the batch is here once.
+    With control values c_i the estimate is  sum_i c_i + sum_batch scale w_i (dlog p_i - c_i) + dlog
+    prior.  Those whose control values follow the chain change them in `prepare` and nowhere else: a
+    batch is read against the values from before it.
 
     Attributes
     ----------
     staleness : float
         Variance of the estimate in stationarity over that with control values at the mode.
     block_noise : float
-        Noise, in posterior precisions, that blocks of rows add however long they are: times 1 - n/N.
+        Noise, in posterior precisions, that blocks of rows add however long they are: times 1 -
+        n/N.
     row_cost : float
         Row gradients computed for each row drawn, where the model has scores.
     recomputes : bool
-        Whether control values are scores that were kept: of models without scores they are computed again for each row drawn.
+        Whether control values are scores that were kept: of models without scores they are computed
+        again for each row drawn.
     """
 
     room = "gradients"
@@ -48,7 +53,8 @@ cdef class Gradient:
     row_cost = 1.0
     recomputes = False
 
-    def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None, Anchor anchor=None):
+    def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None,
+                 Anchor anchor=None):
         if map is not None and model.refreshes:
             raise ValueError("a model with conditional updates takes no map")
         if rows.n != model.n:
@@ -58,7 +64,8 @@ cdef class Gradient:
         self.each = 2 if type(self).recomputes and not model.width else 1
         self.work = np.zeros(scratch_size(model))
         self.residual = np.zeros(model.tile * max(model.width, 1))
-        self.natural, self.ahead, self.along = np.zeros(model.dim), np.zeros(model.dim), np.zeros(model.dim)
+        self.natural = np.zeros(model.dim)
+        self.ahead, self.along = np.zeros(model.dim), np.zeros(model.dim)
         self.part, self.square = np.zeros(model.dim), np.zeros(model.dim)
         self.single = np.zeros(max(self.dim, model.dim))
         self.scratch.work = &self.work[0]
@@ -94,7 +101,8 @@ cdef class Gradient:
         cdef Py_ssize_t n_runs = choose(self, rng, &runs)
         if self.map is not None:
             self.map.forward(x, &self.natural[0], NULL)
-            theta, grad, spread = &self.natural[0], &self.ahead[0], &self.along[0] if sd != NULL else NULL
+            theta, grad = &self.natural[0], &self.ahead[0]
+            spread = &self.along[0] if sd != NULL else NULL
         memset(grad, 0, self.model.dim * sizeof(double))
         self.prior.add(theta, NULL, grad)
         self.prepare(theta)
@@ -107,7 +115,8 @@ cdef class Gradient:
                 self.map.pull_sd(x, spread, sd)
         return OK
 
-    cdef int slope(self, const double *x, const double *v, Rng rng, double *mean, double *var, double *g) except -1 nogil:
+    cdef int slope(self, const double *x, const double *v, Rng rng, double *mean, double *var,
+                   double *g) except -1 nogil:
         cdef Py_ssize_t j
         cdef const double *theta = x
         cdef const double *direction = v
@@ -125,12 +134,13 @@ cdef class Gradient:
         if self.map is None:
             for j in range(self.dim):
                 mean[0] += v[j] * self.ahead[j]
-        else:                                     # pulled, not pushed: the Jacobian's own slope belongs to it
+        else:  # pulled, not pushed: the Jacobian's own slope belongs to it
             memset(&self.single[0], 0, self.dim * sizeof(double))
             self.map.pull(x, &self.ahead[0], &self.single[0])
             for j in range(self.dim):
                 mean[0] += v[j] * self.single[j]
-        sample_slope(self, theta, direction, runs, n_runs, mean, var, &self.ahead[0] if g != NULL else NULL)
+        sample_slope(self, theta, direction, runs, n_runs, mean, var,
+                     &self.ahead[0] if g != NULL else NULL)
         if g != NULL and self.map is None:
             memcpy(g, &self.ahead[0], self.dim * sizeof(double))
         elif g != NULL:
@@ -163,7 +173,9 @@ cdef class Gradient:
         return self.model.refresh(x, &self.scratch) if self.model.refreshes else OK
 
     def state(self):
-        """What later estimates depend on besides the random stream: the subsampler's state (and a leaf's tables)."""
+        """What later estimates depend on besides the random stream:
+        the subsampler's state (and a leaf's tables).
+        """
         return {"rows": self.rows.state(), "touched": self.touched}
 
     def set_state(self, state):
@@ -173,14 +185,19 @@ cdef class Gradient:
 
 
 cdef Py_ssize_t choose(Gradient g, Rng rng, const Batch **runs) except -1 nogil:
-    """Draw a batch, and let its first rows come from memory while prior and known part are computed."""
+    """Draw a batch, and let its first rows come from memory while prior and known part are
+    computed.
+    """
     cdef Py_ssize_t n_runs = g.rows.draw(rng, runs)
     g.fetch(runs[0])
     return n_runs
 
 
-cdef int sample(Gradient g, const double *theta, const Batch *runs, Py_ssize_t n_runs, double *grad, double *sd) except -1 nogil:
-    """grad += scaled, corrected row gradients of a batch; sd from their squares, stratum by stratum."""
+cdef int sample(Gradient g, const double *theta, const Batch *runs, Py_ssize_t n_runs, double *grad,
+                double *sd) except -1 nogil:
+    """grad += scaled, corrected row gradients of a batch;
+    sd from their squares, stratum by stratum.
+    """
     cdef Py_ssize_t k, j, seen = 0
     cdef double *part = grad
     cdef double *square = NULL
@@ -205,8 +222,11 @@ cdef int sample(Gradient g, const double *theta, const Batch *runs, Py_ssize_t n
     return OK
 
 
-cdef int add_tiles(Gradient g, const double *theta, const Batch *run, double *part, double *square) except -1 nogil:
-    """Score path: scores, minus control values, weighed, times the design; X is read once a tile."""
+cdef int add_tiles(Gradient g, const double *theta, const Batch *run, double *part,
+                   double *square) except -1 nogil:
+    """Score path: scores, minus control values, weighed, times the design;
+    X is read once a tile.
+    """
     cdef Batch tile
     cdef Py_ssize_t at = 0, w = g.model.width
     cdef double *r = &g.residual[0]
@@ -223,17 +243,23 @@ cdef int add_tiles(Gradient g, const double *theta, const Batch *run, double *pa
 
 
 cdef void fetch_listed(Gradient g, const Batch *run, Py_ssize_t at) noexcept nogil:
-    """Let the first rows of the next tile of a list come from memory; neighbours need no such hint."""
+    """Let the first rows of the next tile of a list come from memory;
+    neighbours need no such hint.
+    """
     cdef Batch tile
     if run.rows != NULL and next_tile(run, g.model.tile, &at, &tile):
         g.fetch(&tile)
 
 
-cdef int add_rows(Gradient g, const double *theta, const Batch *run, double *part, double *square) except -1 nogil:
-    """Models without scores: the batch at once, or row by row where rows are remembered or squares wanted that it does not sum up."""
+cdef int add_rows(Gradient g, const double *theta, const Batch *run, double *part,
+                  double *square) except -1 nogil:
+    """Models without scores: the batch at once, or row by row where rows are remembered or squares
+    wanted that it does not sum up.
+    """
     cdef Batch row
     cdef Py_ssize_t at = 0, j
-    while square != NULL and g.plain and g.model.squares and next_tile(run, g.model.tile, &at, &row):
+    while (square != NULL and g.plain and g.model.squares and next_tile(run, g.model.tile, &at,
+                                                                        &row)):
         g.model.add_with_squares(theta, &row, &g.scratch, part, square)
     while square == NULL and not g.by_row and next_tile(run, g.model.tile, &at, &row):
         g.model.add(theta, &row, &g.scratch, NULL, part)
@@ -248,7 +274,9 @@ cdef int add_rows(Gradient g, const double *theta, const Batch *run, double *par
 
 
 cdef int one_row(Gradient g, const double *theta, const Batch *row) except -1 nogil:
-    """single = scale w_i (dlog p_i - c_i) for a batch of one row; what is remembered is dlog p_i itself."""
+    """single = scale w_i (dlog p_i - c_i) for a batch of one row;
+    what is remembered is dlog p_i itself.
+    """
     cdef Batch plain = row[0]
     plain.scale, plain.weight = 1, NULL
     memset(&g.single[0], 0, g.model.dim * sizeof(double))
@@ -259,10 +287,13 @@ cdef int one_row(Gradient g, const double *theta, const Batch *row) except -1 no
     return OK
 
 
-cdef void close_stratum(Gradient g, Py_ssize_t m, double fpc, double *grad, double *variance) noexcept nogil:
-    """Move a stratum's sum to grad and its variance, fpc m/(m-1) (sum of squares - sum^2/m), to variance.
+cdef void close_stratum(Gradient g, Py_ssize_t m, double fpc, double *grad,
+                        double *variance) noexcept nogil:
+    """Move a stratum's sum to grad and its variance, fpc m/(m-1) (sum of squares - sum^2/m),
+    to variance.
 
-    One row says nothing of the spread around the mean: then the mean is taken as zero, which errs on the safe side.
+    One row says nothing of the spread around the mean: then the mean is taken as zero, which errs
+    on the safe side.
     """
     cdef Py_ssize_t j
     cdef double deviation
@@ -273,9 +304,11 @@ cdef void close_stratum(Gradient g, Py_ssize_t m, double fpc, double *grad, doub
         g.part[j] = g.square[j] = 0
 
 
-cdef int sample_slope(Gradient g, const double *theta, const double *v, const Batch *runs, Py_ssize_t n_runs, double *mean,
-                      double *var, double *grad) except -1 nogil:
-    """mean += v . (scaled, corrected row gradients of a batch); var of that sum, stratum by stratum; grad (or NULL) += their sum."""
+cdef int sample_slope(Gradient g, const double *theta, const double *v, const Batch *runs,
+                      Py_ssize_t n_runs, double *mean, double *var, double *grad) except -1 nogil:
+    """mean += v . (scaled, corrected row gradients of a batch); var of that sum, stratum by
+    stratum; grad (or NULL) += their sum.
+    """
     cdef Batch tile
     cdef Py_ssize_t k, i, at
     cdef double total = 0, square = 0, slope
@@ -293,14 +326,18 @@ cdef int sample_slope(Gradient g, const double *theta, const double *v, const Ba
                 square += slope * slope
         if k + 1 == n_runs or runs[k + 1].stratum != runs[k].stratum:
             mean[0] += total
-            var[0] += runs[k].fpc * (max(square - total * total / seen, 0.) * seen / (seen - 1) if seen > 1 else square)
+            var[0] += runs[k].fpc * (max(square - total * total / seen, 0.) * seen / (seen - 1)
+                                     if seen > 1 else square)
             seen = 0
             total = square = 0
     return OK
 
 
-cdef int tile_slopes(Gradient g, const double *theta, const double *v, const Batch *tile, double *grad) except -1 nogil:
-    """residual_i = scale w_i v . (dlog p_i - c_i) for the rows of a tile (one row for models without scores); grad as above."""
+cdef int tile_slopes(Gradient g, const double *theta, const double *v, const Batch *tile,
+                     double *grad) except -1 nogil:
+    """residual_i = scale w_i v . (dlog p_i - c_i) for the rows of a tile (one row for models
+    without scores); grad as above.
+    """
     cdef Py_ssize_t i, k, j, w = g.model.width
     cdef double *r = &g.residual[0]
     cdef double *eta = &g.work[0]
@@ -338,7 +375,9 @@ cdef class Sampler:
         self.step_size = step_size
 
     def plan_warmup(self, steps):
-        """Say how many steps warmup will have, before the first; for samplers that learn in windows."""
+        """Say how many steps warmup will have, before the first;
+        for samplers that learn in windows.
+        """
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
         return OK

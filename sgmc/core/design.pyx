@@ -1,7 +1,7 @@
 """Storage of a table of predictors: dense float64, dense float32 and CSR.
 
-Dense tables may live in memory or in a memory map; they are never copied here.  `rotate` is for tables that the package
-itself made (the permuted copy), never for a user's.
+Dense tables may live in memory or in a memory map; they are never copied here.  `rotate` is for
+tables that the package itself made (the permuted copy), never for a user's.
 """
 import numpy as np
 
@@ -12,7 +12,9 @@ from sgmc.core.contract cimport OK, Batch, Design, all_rows, fetch_rows, next_ti
 
 
 def dense_tile(row):
-    """Rows a tile, given a row's bytes: its second read comes from the first cache, and the kernels fetch the next tile early."""
+    """Rows a tile, given a row's bytes: its second read comes from the first cache, and the kernels
+    fetch the next tile early.
+    """
     return min(max(10240 // row // 16 * 16, 32), 1024)
 
 
@@ -33,7 +35,8 @@ cdef class Dense64(Design):
     cdef const double *base(self, const Batch *b) noexcept nogil:
         return &self.X[0, 0] + (b.start * self.d if b.rows == NULL else 0)
 
-    cdef int dot(self, const Batch *b, const double *theta, double *eta, double *work) except -1 nogil:
+    cdef int dot(self, const Batch *b, const double *theta, double *eta,
+                 double *work) except -1 nogil:
         kernels.dot_f64(b.m, self.d, self.base(b), b.rows, theta, eta)
         return OK
 
@@ -45,7 +48,8 @@ cdef class Dense64(Design):
         kernels.tdot_sq_f64(b.m, self.d, self.base(b), b.rows, r, out)
         return OK
 
-    cdef int gram(self, const Batch *b, const double *w, double *out, Py_ssize_t stride) except -1 nogil:
+    cdef int gram(self, const Batch *b, const double *w, double *out,
+                  Py_ssize_t stride) except -1 nogil:
         kernels.gram_f64(b.m, self.d, self.base(b), b.rows, w, out, stride)
         return OK
 
@@ -70,7 +74,8 @@ cdef class Dense32(Design):
     cdef const float *base(self, const Batch *b) noexcept nogil:
         return &self.X[0, 0] + (b.start * self.d if b.rows == NULL else 0)
 
-    cdef int dot(self, const Batch *b, const double *theta, double *eta, double *work) except -1 nogil:
+    cdef int dot(self, const Batch *b, const double *theta, double *eta,
+                 double *work) except -1 nogil:
         cdef Py_ssize_t j
         cdef float *narrow = <float *> work
         for j in range(self.d):
@@ -86,7 +91,8 @@ cdef class Dense32(Design):
         kernels.tdot_sq_f32(b.m, self.d, self.base(b), b.rows, r, out)
         return OK
 
-    cdef int gram(self, const Batch *b, const double *w, double *out, Py_ssize_t stride) except -1 nogil:
+    cdef int gram(self, const Batch *b, const double *w, double *out,
+                  Py_ssize_t stride) except -1 nogil:
         kernels.gram_f32(b.m, self.d, self.base(b), b.rows, w, out, stride)
         return OK
 
@@ -107,7 +113,8 @@ cdef class CSR(Design):
         self.n, self.d = X.shape
         self.tile = 128
 
-    cdef int dot(self, const Batch *b, const double *theta, double *eta, double *work) except -1 nogil:
+    cdef int dot(self, const Batch *b, const double *theta, double *eta,
+                 double *work) except -1 nogil:
         cdef Py_ssize_t i, q, row
         cdef double total
         for i in range(b.m):
@@ -136,7 +143,8 @@ cdef class CSR(Design):
                 out[self.indices[q]] += term * term
         return OK
 
-    cdef int gram(self, const Batch *b, const double *w, double *out, Py_ssize_t stride) except -1 nogil:
+    cdef int gram(self, const Batch *b, const double *w, double *out,
+                  Py_ssize_t stride) except -1 nogil:
         cdef Py_ssize_t i, p, q, row, j, k
         for i in range(b.m):
             row = row_of(b, i)
@@ -150,14 +158,18 @@ cdef class CSR(Design):
 
 
 def design(X):
-    """The storage class for a table: float64 or float32 C-contiguous arrays, or a scipy CSR array."""
+    """The storage class for a table: float64 or float32 C-contiguous arrays,
+    or a scipy CSR array.
+    """
     if hasattr(X, "indptr"):
         return CSR(X)
     return Dense32(X) if X.dtype == np.float32 else Dense64(X)
 
 
 def rotate(X, L):
-    """X <- X L in place, row by row in a fixed order (the same bits for any number of BLAS threads)."""
+    """X <- X L in place, row by row in a fixed order (the same bits for any number of BLAS
+    threads).
+    """
     cdef const double[:, ::1] left = np.ascontiguousarray(L, dtype=float)
     cdef double[::1] row = np.empty(X.shape[1])
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1]
@@ -177,7 +189,8 @@ def rotate(X, L):
 
 def products(Design X, theta):
     """X theta, one number a row, as the kernels compute it."""
-    cdef double[::1] eta = np.empty(X.n), work = np.empty(X.work_size() + 1), coef = np.ascontiguousarray(theta, dtype=float)
+    cdef double[::1] eta = np.empty(X.n), work = np.empty(X.work_size() + 1)
+    cdef double[::1] coef = np.ascontiguousarray(theta, dtype=float)
     cdef Batch everything = all_rows(X.n), tile
     cdef Py_ssize_t at = 0
     with nogil:

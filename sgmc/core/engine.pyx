@@ -3,7 +3,9 @@ import numpy as np
 
 from libc.stdint cimport INT64_MAX, int64_t
 
-from sgmc.core.contract cimport DIVERGED, FULL, OK, SPENT, Gradient, Recorder, Rng, Sampler, Schedule, State, lost
+from sgmc.core.contract cimport (
+    DIVERGED, FULL, OK, SPENT, Gradient, Recorder, Rng, Sampler, Schedule, State, lost,
+)
 
 STATUS = {0: "ok", 1: "diverged", 2: "full", 3: "bound exceeded", 4: "spent"}
 
@@ -34,7 +36,8 @@ cdef class Chain:
     cdef readonly int status
     cdef bint started
 
-    def __init__(self, x, Sampler sampler, Gradient gradient, Rng rng, Schedule schedule, bint velocity=False):
+    def __init__(self, x, Sampler sampler, Gradient gradient, Rng rng, Schedule schedule,
+                 bint velocity=False):
         self.x, self.v = np.array(x, dtype=float), np.zeros(len(x) if velocity else 1)
         self.sampler, self.gradient, self.rng, self.schedule = sampler, gradient, rng, schedule
         self.s.dim = len(x)
@@ -58,7 +61,10 @@ cdef class Chain:
         return self.s.culprit
 
     def run(self, int64_t steps, bint record=True):
-        """At most `steps` steps, recorded or not; stops early with a status other than ok.  Returns the status."""
+        """At most `steps` steps, recorded or not; stops early with a status other than ok.
+
+        Returns the status.
+        """
         cdef int64_t k
         cdef int status = OK
         if record and self.recorder is None:
@@ -91,15 +97,18 @@ cdef class Chain:
     def state(self):
         """Everything needed to continue the chain bit by bit."""
         return {"x": np.array(self.x), "v": np.array(self.v), "t": self.s.t, "status": self.status,
-                "culprit": self.s.culprit, "started": self.started, "rng": self.rng.state(), "sampler": self.sampler.state(),
-                "gradient": self.gradient.state(), "recorder": self.recorder.state() if self.recorder else None,
+                "culprit": self.s.culprit, "started": self.started, "rng": self.rng.state(),
+                "sampler": self.sampler.state(),
+                "gradient": self.gradient.state(),
+                "recorder": self.recorder.state() if self.recorder else None,
                 "batches": self.batches.state(self) if self.batches else None}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         np.asarray(self.x)[:], np.asarray(self.v)[:] = state["x"], state["v"]
         self.s.t, self.s.culprit, self.started = state["t"], state["culprit"], state["started"]
-        self.status = OK if state["status"] in (FULL, SPENT) else state["status"]        # there may be room, and a new budget
+        # there may be room, and a new budget
+        self.status = OK if state["status"] in (FULL, SPENT) else state["status"]
         self.rng.set_state(state["rng"])
         self.sampler.set_state(state["sampler"])
         if self.batches is not None:
@@ -121,7 +130,8 @@ cdef bint finite(State *s) noexcept nogil:
 
 def evaluate(Gradient gradient, x, Rng rng, bint noise=False):
     """One estimate (and its sd a coordinate, prior excluded) at x, as arrays (g, sd or None)."""
-    cdef double[::1] at = np.array(x, dtype=float), g = np.empty(gradient.dim), sd = np.empty(gradient.dim)
+    cdef double[::1] at = np.array(x, dtype=float)
+    cdef double[::1] g = np.empty(gradient.dim), sd = np.empty(gradient.dim)
     with nogil:
         gradient.estimate(&at[0], rng, &g[0], &sd[0] if noise else NULL)
     return np.asarray(g), np.asarray(sd) if noise else None

@@ -1,14 +1,19 @@
-"""Exact sums over all rows, once a fit: second-order expansion of the log-likelihood, noise of an estimator, blocks."""
+"""Exact sums over all rows, once a fit: second-order expansion of the log-likelihood, noise of an
+estimator, blocks.
+"""
 import numpy as np
 
 from libc.string cimport memset
 
-from sgmc.core.contract cimport OK, Batch, Gradient, Model, Rng, Scratch, all_rows, next_tile, row_of, scratch_size
+from sgmc.core.contract cimport (
+    OK, Batch, Gradient, Model, Rng, Scratch, all_rows, next_tile, row_of, scratch_size,
+)
 from sgmc.errors import NotSupported
 
 
 def expand(Model model, theta, Py_ssize_t rows=0, bint expected=False):
-    """Log-likelihood, its gradient and minus its Hessian at theta, from the first `rows` rows (0: all) scaled to all.
+    """Log-likelihood, its gradient and minus its Hessian at theta,
+    from the first `rows` rows (0: all) scaled to all.
 
     Returns
     -------
@@ -19,7 +24,8 @@ def expand(Model model, theta, Py_ssize_t rows=0, bint expected=False):
     """
     cdef Py_ssize_t at = 0, dim = model.dim, j
     cdef Batch everything = all_rows(rows if rows else model.n), tile
-    cdef double[::1] x = np.array(theta, dtype=float), grad = np.zeros(dim), work = np.empty(scratch_size(model))
+    cdef double[::1] x = np.array(theta, dtype=float), grad = np.zeros(dim)
+    cdef double[::1] work = np.empty(scratch_size(model))
     cdef double[::1] curvature = np.empty(model.tile * model.width * model.width)
     cdef double[:, ::1] hessian = np.zeros((dim, dim))
     cdef Scratch s
@@ -39,9 +45,11 @@ def expand(Model model, theta, Py_ssize_t rows=0, bint expected=False):
     return value * scale, np.asarray(grad) * scale, full * scale
 
 
-cdef int add_moments(Gradient gradient, const double *theta, const Batch *part, const double *weight, double *r, double *products,
-                     double *total, double *outer) except -1 nogil:
-    """total += sum z_i and outer (upper triangle; NULL: not wanted) += sum weight_i z_i z_i', z_i the corrected row terms.
+cdef int add_moments(Gradient gradient, const double *theta, const Batch *part,
+                     const double *weight, double *r, double *products, double *total,
+                     double *outer) except -1 nogil:
+    """total += sum z_i and outer (upper triangle; NULL: not wanted) += sum weight_i z_i z_i', z_i
+    the corrected row terms.
 
     `weight` (NULL: 1) holds all rows; r and products hold a tile.
     """
@@ -64,7 +72,8 @@ cdef int add_moments(Gradient gradient, const double *theta, const Batch *part, 
 
 
 def row_noise(Gradient gradient, x, rows=0, bint noise=True, weight=None, groups=None):
-    """The gradient at x (natural coordinates) and what a batch of one row would see of it, from some of the rows.
+    """The gradient at x (natural coordinates) and what a batch of one row would see of it,
+    from some of the rows.
 
     Parameters
     ----------
@@ -83,9 +92,10 @@ def row_noise(Gradient gradient, x, rows=0, bint noise=True, weight=None, groups
     gradient : array (dim,)
         Of the log posterior; exact where `rows` is 0 (all).
     covariance : array (dim, dim)
-        N^2 Cov_i of the row terms, control values taken off, prior excluded: divided by n it is the noise of n rows drawn
-        with replacement.  Zero, and not computed, without `noise`.  With weights, sum z_i z_i' / p_i - (sum z_i)(sum z_i)'.
-        With groups (groups, dim, dim): N_h^2 times the covariance within each, with divisor N_h - 1.
+        N^2 Cov_i of the row terms, control values taken off, prior excluded: divided by n it is the
+        noise of n rows drawn with replacement.  Zero, and not computed, without `noise`.  With
+        weights, sum z_i z_i' / p_i - (sum z_i)(sum z_i)'.  With groups (groups, dim, dim): N_h^2
+        times the covariance within each, with divisor N_h - 1.
     """
     cdef Model model = gradient.model
     cdef Py_ssize_t dim = model.dim, w = model.width, size
@@ -97,7 +107,8 @@ def row_noise(Gradient gradient, x, rows=0, bint noise=True, weight=None, groups
     cdef const Py_ssize_t[::1] listed
     if w == 0:
         if weight is not None or groups is not None:
-            raise NotSupported("weighted or stratified rows of a model without scores; use subsample='uniform' or 'replacement'")
+            raise NotSupported("weighted or stratified rows of a model without scores; use "
+                               "subsample='uniform' or 'replacement'")
         return row_noise_by_row(gradient, theta, rows, noise)
     gradient.prior.add(&theta[0], NULL, &known[0])
     gradient.known(&theta[0], &known[0])
@@ -112,18 +123,23 @@ def row_noise(Gradient gradient, x, rows=0, bint noise=True, weight=None, groups
             part.rows = &listed[0]
         total, outer = np.zeros(dim), np.zeros((dim, dim))
         with nogil:
-            add_moments(gradient, &theta[0], &part, NULL if weight is None else &c[0], &residual[0], &products[0], &total[0],
+            add_moments(gradient, &theta[0], &part, NULL if weight is None else &c[0], &residual[0],
+                        &products[0], &total[0],
                         &outer[0, 0] if noise else NULL)
-        mean, second = np.asarray(total) / part.m, (np.asarray(outer) + np.triu(outer, 1).T) / part.m
+        mean = np.asarray(total) / part.m
+        second = (np.asarray(outer) + np.triu(outer, 1).T) / part.m
         scale = <double> size
         unbiased = 1.0 if group is None else part.m / max(part.m - 1.0, 1.0)
-        covariances.append(scale ** 2 * unbiased * (second - np.outer(mean, mean)) if noise else np.zeros((dim, dim)))
+        covariances.append(scale ** 2 * unbiased * (second - np.outer(mean, mean)) if noise
+                           else np.zeros((dim, dim)))
         sums = sums + scale * mean
     return sums, covariances[0] if groups is None else np.array(covariances)
 
 
 cdef row_noise_by_row(Gradient gradient, double[::1] theta, rows, bint noise):
-    """`row_noise` of a model without scores: the gradient from all rows, the covariance from single ones."""
+    """`row_noise` of a model without scores: the gradient from all rows,
+    the covariance from single ones.
+    """
     cdef Model model = gradient.model
     cdef Py_ssize_t at = 0, i
     cdef Batch part = all_rows(model.n), tile
@@ -133,7 +149,9 @@ cdef row_noise_by_row(Gradient gradient, double[::1] theta, rows, bint noise):
         model.add(&theta[0], &tile, &gradient.scratch, NULL, &total[0])
     if not noise:
         return np.asarray(total), np.zeros((model.dim, model.dim))
-    cdef const Py_ssize_t[::1] chosen = np.ascontiguousarray(np.arange(rows or model.n) if np.ndim(rows) == 0 else rows, dtype=np.intp)
+    cdef const Py_ssize_t[::1] chosen = np.ascontiguousarray(np.arange(rows or model.n)
+                                                             if np.ndim(rows) == 0 else rows,
+                                                             dtype=np.intp)
     cdef double[:, ::1] terms = np.zeros((chosen.shape[0], model.dim))
     tile = all_rows(1)
     for i in range(chosen.shape[0]):
@@ -145,15 +163,18 @@ cdef row_noise_by_row(Gradient gradient, double[::1] theta, rows, bint noise):
 
 
 def row_sizes(Gradient gradient, white, points):
-    """Root mean square, over some points (natural coordinates), of |W' z_i| with z_i the corrected term of row i: array (n,).
+    """Root mean square, over some points (natural coordinates), of |W' z_i| with z_i the corrected
+    term of row i: array (n,).
 
     W = `white` (dim, k): of the term in whitened coordinates, where y's covariance is about W W'.
     """
     cdef Model model = gradient.model
     cdef Py_ssize_t at = 0, w = model.width, i, j, k, l, p
     cdef Batch everything = all_rows(model.n), tile
-    cdef double[:, ::1] columns = np.ascontiguousarray(np.asarray(white).T), thetas = np.array(points, dtype=float, ndmin=2)
-    cdef double[::1] residual = np.empty(model.tile * w), eta = np.empty(model.tile * w), square = np.zeros(model.n)
+    cdef double[:, ::1] columns = np.ascontiguousarray(np.asarray(white).T)
+    cdef double[:, ::1] thetas = np.array(points, dtype=float, ndmin=2)
+    cdef double[::1] residual = np.empty(model.tile * w)
+    cdef double[::1] eta = np.empty(model.tile * w), square = np.zeros(model.n)
     cdef double[::1] metric = np.empty(model.tile * w * w)
     cdef double *m
     if w == 0:
@@ -174,20 +195,24 @@ def row_sizes(Gradient gradient, white, points):
                     m = &metric[i * w * w]
                     for k in range(w):
                         for l in range(w):
-                            square[tile.start + i] += residual[i * w + k] * m[k * w + l] * residual[i * w + l]
+                            square[tile.start + i] += (residual[i * w + k] * m[k * w + l]
+                                                       * residual[i * w + l])
     return np.sqrt(np.maximum(square, 0.0) / thetas.shape[0])
 
 
 def block_effect(Gradient gradient, x, Py_ssize_t m):
-    """Design effect of circular blocks of m rows, a coordinate: variance of the N blocks' sums over that of simple samples.
+    """Design effect of circular blocks of m rows, a coordinate: variance of the N blocks' sums over
+    that of simple samples.
 
     A running sum over the circle: the row that enters is added, the one that leaves taken off.
     """
     cdef Model model = gradient.model
     cdef Py_ssize_t n = model.n, dim = model.dim, w = model.width, at = 0, i, j, lead
     cdef Batch everything = all_rows(n), tile
-    cdef double[::1] theta = np.array(x, dtype=float), residual = np.empty(n * w), minus = np.empty(w)
-    cdef double[::1] window = np.zeros(dim), mean = np.zeros(dim), blocks = np.zeros(dim), rows = np.zeros(dim)
+    cdef double[::1] theta = np.array(x, dtype=float)
+    cdef double[::1] residual = np.empty(n * w), minus = np.empty(w)
+    cdef double[::1] window = np.zeros(dim), mean = np.zeros(dim)
+    cdef double[::1] blocks = np.zeros(dim), rows = np.zeros(dim)
     with nogil:
         while next_tile(&everything, model.tile, &at, &tile):
             model.scores(&theta[0], &tile, &gradient.scratch, &residual[tile.start * w], NULL)
@@ -214,15 +239,19 @@ def block_effect(Gradient gradient, x, Py_ssize_t m):
 
 
 def leverages(Model model, white, anchor):
-    """s_i = |J_i W| for W = `white` (None: identity) and the row curvatures of an anchor: (s, w), arrays (n,).
+    """s_i = |J_i W| for W = `white` (None: identity) and the row curvatures of an anchor:
+    (s, w), arrays (n,).
 
-    s_i is the posterior sd of the row's linear predictor under the Laplace approximation W W'.  A row with several predictors
-    has the largest of their sds s_ik, and sum_kl |w_ikl| s_ik s_il / s_i^2 as its curvature; all in the model's units of them.
+    s_i is the posterior sd of the row's linear predictor under the Laplace approximation W W'.  A
+    row with several predictors has the largest of their sds s_ik, and sum_kl |w_ikl| s_ik s_il /
+    s_i^2 as its curvature; all in the model's units of them.
     """
     cdef Py_ssize_t at = 0, dim = model.dim, width = model.width, i, j
     cdef Batch everything = all_rows(model.n), tile
-    cdef double[:, ::1] columns = np.ascontiguousarray(np.eye(dim) if white is None else np.asarray(white).T)
-    cdef double[::1] eta = np.empty(model.tile * width), square = np.zeros(model.n * width), work = np.empty(scratch_size(model))
+    cdef double[:, ::1] columns = np.ascontiguousarray(np.eye(dim) if white is None
+                                                       else np.asarray(white).T)
+    cdef double[::1] eta = np.empty(model.tile * width), square = np.zeros(model.n * width)
+    cdef double[::1] work = np.empty(scratch_size(model))
     cdef Scratch s
     s.work, s.bits, s.eta = &work[0], NULL, NULL
     with nogil:
@@ -233,7 +262,8 @@ def leverages(Model model, white, anchor):
                     square[tile.start * width + i] += eta[i] * eta[i]
     unit = model.units(anchor.centre)
     each = np.sqrt(np.asarray(square)).reshape(-1, width) / unit
-    largest, curvature = each.max(axis=1), np.abs(anchor.curvature).reshape(-1, width, width) * np.outer(unit, unit)
+    largest = each.max(axis=1)
+    curvature = np.abs(anchor.curvature).reshape(-1, width, width) * np.outer(unit, unit)
     share = each / np.where(largest > 0, largest, 1.0)[:, None]
     return largest, np.einsum("ik,ikl,il->i", share, curvature, share)
 
@@ -253,7 +283,8 @@ def of_rows(Model model, theta, rows=None):
     value : float
     gradient : array (dim,)
     """
-    cdef double[::1] at = np.array(theta, dtype=float), grad = np.zeros(model.dim), work = np.empty(scratch_size(model))
+    cdef double[::1] at = np.array(theta, dtype=float), grad = np.zeros(model.dim)
+    cdef double[::1] work = np.empty(scratch_size(model))
     cdef Batch part = all_rows(model.n), tile
     cdef Py_ssize_t place = 0
     cdef const Py_ssize_t[::1] listed

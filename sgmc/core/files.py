@@ -1,8 +1,10 @@
-"""Files that are whole or not there: sealed trees of arrays and plain values, written aside and renamed.
+"""Files that are whole or not there: sealed trees of arrays and plain values, written aside and
+renamed.
 
-A sealed file is a line that says what it is, the length and the SHA-256 of what follows, then the tree as JSON and its
-arrays in numpy's own format.  Nothing in it is executed when it is read.
+A sealed file is a line that says what it is, the length and the SHA-256 of what follows, then the
+tree as JSON and its arrays in numpy's own format.  Nothing in it is executed when it is read.
 """
+
 import hashlib
 import io
 import json
@@ -12,7 +14,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-HEAD = struct.Struct("<Q32s")         # length of the body, its SHA-256
+HEAD = struct.Struct("<Q32s")  # length of the body, its SHA-256
 ARRAY = "__array__"
 
 
@@ -22,7 +24,9 @@ class Damaged(ValueError):
 
 @contextmanager
 def replacing(path):
-    """A binary file to write in the folder of `path`, which takes the place of `path` when all of it is on the disk."""
+    """A binary file to write in the folder of `path`,
+    which takes the place of `path` when all of it is on the disk.
+    """
     aside = f"{os.fspath(path)}.part"
     try:
         with open(aside, "wb") as file:
@@ -34,7 +38,7 @@ def replacing(path):
         if os.path.exists(aside):
             os.unlink(aside)
         raise
-    if os.name == "posix":                                     # the new name, too, must be on the disk
+    if os.name == "posix":  # the new name, too, must be on the disk
         entry = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
         try:
             os.fsync(entry)

@@ -1,12 +1,19 @@
 """See kernels.pxd."""
 cdef extern from "vecmath.h" nogil:
-    void vm_fetch(const void *X, Py_ssize_t bytes, Py_ssize_t start, Py_ssize_t m, const Py_ssize_t *rows)
-    void vm_dot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *theta, double *eta)
-    void vm_dot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const float *theta, double *eta)
-    void vm_tdot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *r, double *out)
-    void vm_tdot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out, float *acc)
-    void vm_tdot_sq_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *r, double *out)
-    void vm_tdot_sq_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out)
+    void vm_fetch(const void *X, Py_ssize_t bytes, Py_ssize_t start, Py_ssize_t m,
+                  const Py_ssize_t *rows)
+    void vm_dot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows,
+                    const double *theta, double *eta)
+    void vm_dot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows,
+                    const float *theta, double *eta)
+    void vm_tdot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows,
+                     const double *r, double *out)
+    void vm_tdot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows,
+                     const double *r, double *out, float *acc)
+    void vm_tdot_sq_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows,
+                        const double *r, double *out)
+    void vm_tdot_sq_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows,
+                        const double *r, double *out)
     void vm_gram_f64(Py_ssize_t m, Py_ssize_t d, const double *X,
                      const Py_ssize_t *rows, const double *w, double *out, Py_ssize_t stride)
     void vm_gram_f32(Py_ssize_t m, Py_ssize_t d, const float *X,
@@ -26,40 +33,50 @@ cdef extern from "vecmath.h" nogil:
     double vm_log_unit(double x)
 
 
-cdef void fetch(const void *X, Py_ssize_t bytes, Py_ssize_t start, Py_ssize_t m, const Py_ssize_t *rows) noexcept nogil:
+cdef void fetch(const void *X, Py_ssize_t bytes, Py_ssize_t start, Py_ssize_t m,
+                const Py_ssize_t *rows) noexcept nogil:
     vm_fetch(X, bytes, start, m, rows)
 
-cdef void dot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *theta, double *eta) noexcept nogil:
+cdef void dot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows,
+                  const double *theta, double *eta) noexcept nogil:
     vm_dot_f64(m, d, X, rows, theta, eta)
 
-cdef void dot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const float *theta, double *eta) noexcept nogil:
+cdef void dot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows,
+                  const float *theta, double *eta) noexcept nogil:
     vm_dot_f32(m, d, X, rows, theta, eta)
 
-cdef void tdot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *r, double *out) noexcept nogil:
+cdef void tdot_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows,
+                   const double *r, double *out) noexcept nogil:
     vm_tdot_f64(m, d, X, rows, r, out)
 
-cdef void tdot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out,
-                   float *acc) noexcept nogil:
+cdef void tdot_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows,
+                   const double *r, double *out, float *acc) noexcept nogil:
     vm_tdot_f32(m, d, X, rows, r, out, acc)
 
-cdef void tdot_sq_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows, const double *r, double *out) noexcept nogil:
+cdef void tdot_sq_f64(Py_ssize_t m, Py_ssize_t d, const double *X, const Py_ssize_t *rows,
+                      const double *r, double *out) noexcept nogil:
     vm_tdot_sq_f64(m, d, X, rows, r, out)
 
-cdef void tdot_sq_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows, const double *r, double *out) noexcept nogil:
+cdef void tdot_sq_f32(Py_ssize_t m, Py_ssize_t d, const float *X, const Py_ssize_t *rows,
+                      const double *r, double *out) noexcept nogil:
     vm_tdot_sq_f32(m, d, X, rows, r, out)
 
 cdef void gram_f64(Py_ssize_t m, Py_ssize_t d, const double *X,
-                   const Py_ssize_t *rows, const double *w, double *out, Py_ssize_t stride) noexcept nogil:
+                   const Py_ssize_t *rows, const double *w, double *out,
+                   Py_ssize_t stride) noexcept nogil:
     vm_gram_f64(m, d, X, rows, w, out, stride)
 
 cdef void gram_f32(Py_ssize_t m, Py_ssize_t d, const float *X,
-                   const Py_ssize_t *rows, const double *w, double *out, Py_ssize_t stride) noexcept nogil:
+                   const Py_ssize_t *rows, const double *w, double *out,
+                   Py_ssize_t stride) noexcept nogil:
     vm_gram_f32(m, d, X, rows, w, out, stride)
 
-cdef void rotate_f64(Py_ssize_t m, Py_ssize_t d, double *X, const double *L, double *row) noexcept nogil:
+cdef void rotate_f64(Py_ssize_t m, Py_ssize_t d, double *X, const double *L,
+                     double *row) noexcept nogil:
     vm_rotate_f64(m, d, X, L, row)
 
-cdef void rotate_f32(Py_ssize_t m, Py_ssize_t d, float *X, const double *L, double *row) noexcept nogil:
+cdef void rotate_f32(Py_ssize_t m, Py_ssize_t d, float *X, const double *L,
+                     double *row) noexcept nogil:
     vm_rotate_f32(m, d, X, L, row)
 
 cdef void scale(Py_ssize_t n, double c, double *r) noexcept nogil:
@@ -77,7 +94,8 @@ cdef void logit_score(Py_ssize_t m, const double *eta, const double *y, double *
 cdef void logit_curvature(Py_ssize_t m, const double *eta, double *w) noexcept nogil:
     vm_logit_curvature(m, eta, w)
 
-cdef void logit_density(Py_ssize_t m, const double *eta, const double *y, double *value) noexcept nogil:
+cdef void logit_density(Py_ssize_t m, const double *eta, const double *y,
+                        double *value) noexcept nogil:
     vm_logit_density(m, eta, y, value)
 
 cdef void exponential(Py_ssize_t m, const double *x, double *out) noexcept nogil:

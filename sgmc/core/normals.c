@@ -1,5 +1,6 @@
-/* Uniforms and standard normals from eight xoshiro256+ generators (Blackman & Vigna 2021) advanced side by side.
-   Normals by Box & Muller (1958): exact up to rounding, and without branches, hence SIMD. */
+/* Uniforms and standard normals from eight xoshiro256+ generators (Blackman & Vigna 2021) advanced
+   side by side.  Normals by Box & Muller (1958): exact up to rounding, and without branches, hence
+   SIMD. */
 #include "vecmath.h"
 #include <math.h>
 #include <string.h>
@@ -30,7 +31,8 @@ INLINE void advance(Lanes *s, double *unit) {
 INLINE double log_unit(double x) {
     uint64_t bits;
     memcpy(&bits, &x, 8);
-    uint64_t exponent = (bits >> 52) | 0x4330000000000000ULL; /* 2^52 + e, without an integer conversion */
+    /* 2^52 + e, without an integer conversion */
+    uint64_t exponent = (bits >> 52) | 0x4330000000000000ULL;
     double e, m;
     memcpy(&e, &exponent, 8);
     bits = (bits & 0xfffffffffffffULL) | 0x3ff0000000000000ULL;
@@ -39,7 +41,8 @@ INLINE double log_unit(double x) {
     m = big > 0 ? m * 0.5 : m;
     e += big - (0x1p52 + 1023);
     double f = (m - 1) / (m + 1), s = f * f, p = 1. / 19;
-    p = p * s + 1. / 17; p = p * s + 1. / 15; p = p * s + 1. / 13; p = p * s + 1. / 11; p = p * s + 1. / 9;
+    p = p * s + 1. / 17; p = p * s + 1. / 15; p = p * s + 1. / 13;
+    p = p * s + 1. / 11; p = p * s + 1. / 9;
     p = p * s + 1. / 7;  p = p * s + 1. / 5;  p = p * s + 1. / 3;
     return e * 0.6931471805599453 + 2 * f * (1 + s * p);
 }
@@ -48,7 +51,8 @@ double vm_log_unit(double x) { return log_unit(x); }
 
 /* sine and cosine of 2 pi v for v in [-1/2, 1/2): quarter turns by rounding, Taylor within pi/4 */
 INLINE void turn(double v, double *sine, double *cosine) {
-    double quarter = (4 * v + 0x1.8p52) - 0x1.8p52, a = (4 * v - quarter) * 1.5707963267948966, q = a * a;
+    double quarter = (4 * v + 0x1.8p52) - 0x1.8p52;
+    double a = (4 * v - quarter) * 1.5707963267948966, q = a * a;
     double s = a * (1 + q * (-1. / 6 + q * (1. / 120 + q * (-1. / 5040 + q * (1. / 362880 + q * (-1. / 39916800
                + q * (1. / 6227020800.)))))));
     double c = 1 + q * (-.5 + q * (1. / 24 + q * (-1. / 720 + q * (1. / 40320 + q * (-1. / 3628800
@@ -73,7 +77,8 @@ CLONES void vm_normals(ptrdiff_t n, uint64_t *state, double *restrict out) {
         advance(&s, radius);
         advance(&s, angle);
         for (int k = 0; k < L; k++) {
-            double r = sqrt(-2 * log_unit(2.0 - radius[k])), sine, cosine; /* 2 - [1, 2) is (0, 1] */
+            /* 2 - [1, 2) is (0, 1] */
+            double r = sqrt(-2 * log_unit(2.0 - radius[k])), sine, cosine;
             turn(angle[k] - 1.5, &sine, &cosine);
             out[i + k] = r * cosine;
             out[i + L + k] = r * sine;

@@ -7,7 +7,8 @@ from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Map, Recorder, Sta
 
 
 cdef class Partial(Recorder):
-    """Of every `thin`-th position some parameters, and the weighted mean and variance of all, updated one by one (West 1979).
+    """Of every `thin`-th position some parameters, and the weighted mean and variance of all,
+    updated one by one (West 1979).
 
     Subclasses that sum up something else of a draw, such as predictions, define `take`.
 
@@ -31,7 +32,8 @@ cdef class Partial(Recorder):
 
     def __init__(self, Py_ssize_t draws, Py_ssize_t thin, Map map, Py_ssize_t dim, columns):
         self.columns = np.array(columns, dtype=np.intp)
-        self.draws, self.weights, self.thin, self.map = np.zeros((draws, len(columns))), np.zeros(draws), thin, map
+        self.draws = np.zeros((draws, len(columns)))
+        self.weights, self.thin, self.map = np.zeros(draws), thin, map
         self.mean, self.scatter, self.theta = np.zeros(dim), np.zeros(dim), np.zeros(dim)
 
     cdef int record(self, const State *s, Gradient g) except -1 nogil:
@@ -69,13 +71,15 @@ cdef class Partial(Recorder):
 
     def state(self):
         """Draws and sums so far, and the place within the thinning."""
-        return {"draws": np.asarray(self.draws[:self.kept]), "weights": np.asarray(self.weights[:self.kept]), "since": self.since,
+        return {"draws": np.asarray(self.draws[:self.kept]),
+                "weights": np.asarray(self.weights[:self.kept]), "since": self.since,
                 "mean": np.array(self.mean), "scatter": np.array(self.scatter), "total": self.total}
 
     def set_state(self, state):
         """Continue from a `state()` of no more draws than there is room for."""
         self.kept, self.since, self.total = len(state["draws"]), state["since"], state["total"]
-        np.asarray(self.draws)[:self.kept], np.asarray(self.weights)[:self.kept] = state["draws"], state["weights"]
+        np.asarray(self.draws)[:self.kept] = state["draws"]
+        np.asarray(self.weights)[:self.kept] = state["weights"]
         np.asarray(self.mean)[:], np.asarray(self.scatter)[:] = state["mean"], state["scatter"]
 
 

@@ -44,7 +44,8 @@ cdef class Keep(Recorder):
 
     def state(self):
         """Draws so far, not copied as they never change, and the place within the thinning."""
-        return {"draws": np.asarray(self.draws[:self.kept]), "weights": np.asarray(self.weights[:self.kept]),
+        return {"draws": np.asarray(self.draws[:self.kept]),
+                "weights": np.asarray(self.weights[:self.kept]),
                 "since": self.since}
 
     def set_state(self, state):
@@ -57,7 +58,8 @@ cdef class Keep(Recorder):
 
 
 cdef class Moments(Recorder):
-    """Weighted mean and covariance of all positions, updated one by one (West 1979); memory does not grow.
+    """Weighted mean and covariance of all positions, updated one by one (West 1979);
+    memory does not grow.
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
 """Functions that are sums of ridges, f_k(r_k . theta), by what bounds their derivatives."""
+
 from typing import NamedTuple
 
 import numpy as np

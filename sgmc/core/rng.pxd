@@ -10,7 +10,7 @@ cdef struct Stream:               # eight xoshiro256+ lanes and the numbers alre
     Py_ssize_t used
 
 cdef class Rng:                   # the randomness of one chain
-    cdef bitgen_t *bits           # integers, alias tables, models that simulate: a numpy bit generator
+    cdef bitgen_t *bits  # integers, alias tables, models that simulate: a numpy bit generator
     cdef readonly object bit_generator
     cdef Stream normal, uniform
 
@@ -19,4 +19,5 @@ cdef void uniform_fill(Rng rng, Py_ssize_t n, double *out) noexcept nogil
 cdef double next_uniform(Rng rng) noexcept nogil
 cdef double next_exponential(Rng rng) noexcept nogil
 cdef Py_ssize_t next_below(Rng rng, Py_ssize_t n) noexcept nogil
-cdef void deal(Rng rng, Py_ssize_t n, Py_ssize_t m, Py_ssize_t *order, Py_ssize_t *work) noexcept nogil
+cdef void deal(Rng rng, Py_ssize_t n, Py_ssize_t m, Py_ssize_t *order,
+               Py_ssize_t *work) noexcept nogil

@@ -1,7 +1,9 @@
-"""Random streams: one `Rng` a chain, never one a thread, so that a seed fixes the draws for any number of threads.
+"""Random streams: one `Rng` a chain, never one a thread,
+so that a seed fixes the draws for any number of threads.
 
-From a seed to numbers: a fit's seed is the entropy of numpy's `SeedSequence`; each purpose and index has the spawn key
-(PURPOSES[purpose], index), so that chain k is the same whatever else is drawn, and however many chains there are.
+From a seed to numbers: a fit's seed is the entropy of numpy's `SeedSequence`; each purpose and
+index has the spawn key (PURPOSES[purpose], index), so that chain k is the same whatever else is
+drawn, and however many chains there are.
 
 ==================  ===================================  ===================================================
 spawn key           index                                what it is for
@@ -15,19 +17,22 @@ predict, 0          0                                    reserved for simulated 
 tune, 0             0                                    seed of the arms of a race, which have chains and starts of their own
 ==================  ===================================  ===================================================
 
-A stream has three sources.  Normals (all noise) and uniforms (acceptance, Barker signs) come from two sets of eight
-xoshiro256+ lanes; the rows of batches from numpy's SFC64, seeded by the key itself.  The 64 words of the lanes are
-`generate_state` of the key with one more 0 at its end: points on a cycle of 2^256 - 1, of which a million have stretches of
-2^64 numbers that overlap with probability below 2^-150; two keys are mixed to one state with probability 2^-128.  Of each
-64-bit output the upper 52 bits are used, the lowest ones, which are linear, are not.  Uniforms are multiples of 2^-52 on
-[0, 1).  Normals are by Box & Muller from multiples of 2^-52 on (0, 1]: none is beyond 8.49, and fewer than there should be
-by 3e-8 of them are beyond 6 sd, by 2 % beyond 8.  Eight cosines are followed by the eight sines of the same radii and angles.
-The n-th normal of a chain is the same however the requests are cut, and on every machine with IEEE arithmetic: logarithm,
-sine and cosine are polynomials of our own, compiled without fused operations.
+A stream has three sources.  Normals (all noise) and uniforms (acceptance, Barker signs) come from
+two sets of eight xoshiro256+ lanes; the rows of batches from numpy's SFC64, seeded by the key
+itself.  The 64 words of the lanes are `generate_state` of the key with one more 0 at its end:
+points on a cycle of 2^256 - 1, of which a million have stretches of 2^64 numbers that overlap with
+probability below 2^-150; two keys are mixed to one state with probability 2^-128.  Of each 64-bit
+output the upper 52 bits are used, the lowest ones, which are linear, are not.  Uniforms are
+multiples of 2^-52 on [0, 1).  Normals are by Box & Muller from multiples of 2^-52 on (0, 1]: none
+is beyond 8.49, and fewer than there should be by 3e-8 of them are beyond 6 sd, by 2 % beyond 8.
+Eight cosines are followed by the eight sines of the same radii and angles.  The n-th normal of a
+chain is the same however the requests are cut, and on every machine with IEEE arithmetic:
+logarithm, sine and cosine are polynomials of our own, compiled without fused operations.
 
-What stays: raw streams (the numbers above for a key) are those of every version.  Draws of samplers stay within a minor version.
-Draws of a fit need the same versions of sgmc and numpy, and the same machine, as its coordinates come from LAPACK.
-tests/contracts/test_golden.py holds the first two to it.
+What stays: raw streams (the numbers above for a key) are those of every version.  Draws of samplers
+stay within a minor version.  Draws of a fit need the same versions of sgmc and numpy, and the same
+machine, as its coordinates come from LAPACK.  tests/contracts/test_golden.py holds the first two to
+it.
 """
 import numpy as np
 
@@ -36,7 +41,8 @@ from libc.string cimport memcpy
 
 from sgmc.core.kernels cimport log_unit, normals, uniforms
 
-PURPOSES = {"chain": 0, "permutation": 1, "start": 2, "pilot": 3, "diagnostics": 4, "predict": 5, "tune": 6}
+PURPOSES = {"chain": 0, "permutation": 1, "start": 2, "pilot": 3, "diagnostics": 4, "predict": 5,
+            "tune": 6}
 
 
 def seed_sequence(entropy, purpose, index=0):
@@ -55,7 +61,8 @@ cdef class Rng:
     def __init__(self, seed):
         self.bit_generator = np.random.SFC64(seed)
         self.bits = <bitgen_t *> PyCapsule_GetPointer(self.bit_generator.capsule, "BitGenerator")
-        lanes = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0))  # apart from the bit generator's
+        # apart from the bit generator's
+        lanes = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0))
         cdef uint64_t[::1] words = lanes.generate_state(64, np.uint64)
         memcpy(self.normal.lanes, &words[0], sizeof(self.normal.lanes))
         memcpy(self.uniform.lanes, &words[32], sizeof(self.uniform.lanes))
@@ -78,8 +85,10 @@ cdef class Rng:
     def state(self):
         """Everything needed to continue the stream, as plain arrays and numbers."""
         return {"bit_generator": self.bit_generator.state,
-                "normal": np.frombuffer((<char *> &self.normal)[:sizeof(Stream)], dtype=np.uint64).copy(),
-                "uniform": np.frombuffer((<char *> &self.uniform)[:sizeof(Stream)], dtype=np.uint64).copy()}
+                "normal": np.frombuffer((<char *> &self.normal)[:sizeof(Stream)],
+                                        dtype=np.uint64).copy(),
+                "uniform": np.frombuffer((<char *> &self.uniform)[:sizeof(Stream)],
+                                         dtype=np.uint64).copy()}
 
     def set_state(self, state):
         """Continue from a `state()`."""
@@ -95,7 +104,9 @@ cdef class Rng:
 ctypedef void (*Source)(Py_ssize_t, uint64_t *, double *) noexcept nogil
 
 cdef void fill(Stream *s, Source source, Py_ssize_t n, double *out) noexcept nogil:
-    """Serve what is ready, make whole groups of 16 straight into `out`, and the rest through the buffer."""
+    """Serve what is ready, make whole groups of 16 straight into `out`,
+    and the rest through the buffer.
+    """
     cdef Py_ssize_t take = min(n, BUFFER - s.used)
     memcpy(out, s.ready + s.used, take * sizeof(double))
     s.used += take
@@ -127,14 +138,17 @@ cdef double next_uniform(Rng rng) noexcept nogil:
     return rng.uniform.ready[rng.uniform.used - 1]
 
 cdef double next_exponential(Rng rng) noexcept nogil:
-    """-log(1 - u): a standard exponential from the next uniform, by the logarithm that normals have too."""
+    """-log(1 - u): a standard exponential from the next uniform,
+    by the logarithm that normals have too.
+    """
     return -log_unit(1 - next_uniform(rng))
 
 cdef Py_ssize_t next_below(Rng rng, Py_ssize_t n) noexcept nogil:
     """An integer uniform on 0..n-1 (bias below n / 2^53)."""
     return <Py_ssize_t> (rng.bits.next_double(rng.bits.state) * n)
 
-cdef void deal(Rng rng, Py_ssize_t n, Py_ssize_t m, Py_ssize_t *order, Py_ssize_t *work) noexcept nogil:
+cdef void deal(Rng rng, Py_ssize_t n, Py_ssize_t m, Py_ssize_t *order,
+               Py_ssize_t *work) noexcept nogil:
     """The first m places of a Fisher-Yates shuffle of n; `work` is m numbers of scratch.
 
     All places are drawn first: the look-ups, scattered over a long table, then run side by side.

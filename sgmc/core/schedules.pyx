@@ -15,7 +15,8 @@ cdef double checked(value, low, str what) except? -1:
     except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not low < number < float("inf"):
-        raise ArgumentError(f"{what}{value!r}; it must be a {'positive' if low == 0 else 'finite'} number")
+        raise ArgumentError(f"{what}{value!r}; it must be a {'positive' if low == 0 else 'finite'} "
+                            "number")
     return number
 
 
@@ -35,7 +36,9 @@ cdef class Constant(Schedule):
 
 
 cdef class Polynomial(Schedule):
-    """h_t = a (b + t)^-gamma (Welling & Teh 2011, section 2); sums to infinity, its squares do not, for 0.5 < gamma <= 1."""
+    """h_t = a (b + t)^-gamma (Welling & Teh 2011, section 2); sums to infinity, its squares do not,
+    for 0.5 < gamma <= 1.
+    """
 
     cdef readonly double a, b, gamma
 
@@ -45,7 +48,8 @@ cdef class Polynomial(Schedule):
 
     @classmethod
     def between(cls, start, end, steps, gamma=0.55):
-        """The schedule with h_0 = start and h_steps = end: b = steps / ((start/end)^(1/gamma) - 1), a = start b^gamma.
+        """The schedule with h_0 = start and h_steps = end:
+        b = steps / ((start/end)^(1/gamma) - 1), a = start b^gamma.
 
         Parameters
         ----------
@@ -55,16 +59,20 @@ cdef class Polynomial(Schedule):
         gamma : float, optional
             Positive.
         """
-        start, end = checked(start, 0, "Polynomial.between: start="), checked(end, 0, "Polynomial.between: end=")
-        steps, gamma = checked(steps, 0, "Polynomial.between: steps="), checked(gamma, 0, "Polynomial.between: gamma=")
+        start = checked(start, 0, "Polynomial.between: start=")
+        end = checked(end, 0, "Polynomial.between: end=")
+        steps = checked(steps, 0, "Polynomial.between: steps=")
+        gamma = checked(gamma, 0, "Polynomial.between: gamma=")
         if end >= start:
-            raise ArgumentError(f"Polynomial.between: end={end!r}; it must be less than start={start!r}: these steps decrease")
+            raise ArgumentError(f"Polynomial.between: end={end!r}; it must be less than "
+                                f"start={start!r}: these steps decrease")
         try:
             b = steps / math.expm1(math.log(start / end) / gamma)
             return cls(start * b ** gamma, b, gamma)
         except (OverflowError, ZeroDivisionError, ArgumentError) as error:
-            raise ArgumentError(f"Polynomial.between: gamma={gamma!r} cannot lead from {start!r} to {end!r} in {steps:g} steps; "
-                                "take a gamma nearer to 1") from error
+            raise ArgumentError(f"Polynomial.between: gamma={gamma!r} cannot lead from {start!r} "
+                                f"to {end!r} in {steps:g} steps; take a gamma nearer to "
+                                "1") from error
 
     def __repr__(self):
         return f"Polynomial({self.a:g}, {self.b:g}, {self.gamma:g})"
@@ -74,10 +82,11 @@ cdef class Polynomial(Schedule):
 
 
 cdef class Cyclical(Schedule):
-    """h_t = h/2 (cos(pi (t mod period + 1/2) / period) + 1) (Zhang et al. 2020, eq. 1, at midpoints: never zero).
+    """h_t = h/2 (cos(pi (t mod period + 1/2) / period) + 1) (Zhang et al. 2020, eq. 1,
+    at midpoints: never zero).
 
-    Each cycle begins with long steps, which find other modes, and ends with short ones, which sample the one found.  Draws
-    are weighted by their steps.
+    Each cycle begins with long steps, which find other modes, and ends with short ones, which
+    sample the one found.  Draws are weighted by their steps.
 
     Parameters
     ----------
@@ -94,7 +103,8 @@ cdef class Cyclical(Schedule):
         self.h = checked(h, 0, "Cyclical: h=")
         number = checked(period, 0, "Cyclical: period=")
         if number != int(number) or number > 1e12:
-            raise ArgumentError(f"Cyclical: period={period!r}; it must be a whole number of steps, at most 1e12")
+            raise ArgumentError(f"Cyclical: period={period!r}; it must be a whole number of steps, "
+                                "at most 1e12")
         self.period = int(number)
 
     def __repr__(self):
@@ -105,7 +115,10 @@ cdef class Cyclical(Schedule):
 
 
 cdef class Function(Schedule):
-    """h_t = f(t) for a Python function; called once a step, with the interpreter lock.  What it raises surfaces as it is."""
+    """h_t = f(t) for a Python function; called once a step, with the interpreter lock.
+
+    What it raises surfaces as it is.
+    """
 
     cdef readonly object f
 

@@ -1,8 +1,9 @@
 """User-facing specifications: small picklable objects with one declarative table of parameters.
 
-Validation, `describe()`, `repr` and the command line all read that table.  A specification holds no arrays and no state;
-compiled objects are built from it for each fit, one set a chain.
+Validation, `describe()`, `repr` and the command line all read that table.  A specification holds no
+arrays and no state; compiled objects are built from it for each fit, one set a chain.
 """
+
 import math
 import numbers
 from dataclasses import dataclass
@@ -12,7 +13,9 @@ from sgmc.errors import ArgumentError
 
 @dataclass(frozen=True)
 class Parameter:
-    """One row of a parameter table: a number in an open interval, a whole one in a closed interval, or one of some choices."""
+    """One row of a parameter table: a number in an open interval, a whole one in a closed interval,
+    or one of some choices.
+    """
 
     name: str
     default: object
@@ -35,14 +38,31 @@ class Parameter:
         """`value` if it is allowed; else ArgumentError with the range."""
         if self.choices:
             if value not in self.choices:
-                raise ArgumentError(f"{owner}: {self.name}={value!r} is not one of {', '.join(map(repr, self.choices))}")
+                raise ArgumentError(
+                    f"{owner}: {self.name}={value!r} is not one of "
+                    f"{', '.join(map(repr, self.choices))}"
+                )
             return value
         if self.whole:
-            if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not self.low <= value <= self.high:
-                raise ArgumentError(f"{owner}: {self.name}={value!r} must be a whole number from {self.low} to {self.high}")
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, numbers.Integral)
+                or not self.low <= value <= self.high
+            ):
+                raise ArgumentError(
+                    f"{owner}: {self.name}={value!r} must be a whole number from {self.low} to "
+                    f"{self.high}"
+                )
             return int(value)
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not self.low < value < self.high:
-            raise ArgumentError(f"{owner}: {self.name}={value!r} must be a number between {self.low:g} and {self.high:g}")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, numbers.Real)
+            or not self.low < value < self.high
+        ):
+            raise ArgumentError(
+                f"{owner}: {self.name}={value!r} must be a number between {self.low:g} and "
+                f"{self.high:g}"
+            )
         return float(value)
 
 
@@ -55,16 +75,27 @@ class Spec:
         known = {p.name: p for p in self.parameters}
         for name in values:
             if name not in known:
-                raise ArgumentError(f"{type(self).__name__} has no parameter {name!r}; it has: {', '.join(known) or 'none'}")
+                raise ArgumentError(
+                    f"{type(self).__name__} has no parameter {name!r}; it has: "
+                    f"{', '.join(known) or 'none'}"
+                )
         for name, p in known.items():
-            setattr(self, name, p.check(values[name], type(self).__name__) if name in values else p.default)
+            setattr(
+                self,
+                name,
+                p.check(values[name], type(self).__name__) if name in values else p.default,
+            )
 
     def values(self):
         """Parameters and their values, as a dict."""
         return {p.name: getattr(self, p.name) for p in self.parameters}
 
     def __repr__(self):
-        changed = (f"{p.name}={p.shown(getattr(self, p.name))}" for p in self.parameters if getattr(self, p.name) != p.default)
+        changed = (
+            f"{p.name}={p.shown(getattr(self, p.name))}"
+            for p in self.parameters
+            if getattr(self, p.name) != p.default
+        )
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __eq__(self, other):
@@ -85,7 +116,8 @@ class Spec:
 class SamplerSpec(Spec):
     """Base of sampler specifications.
 
-    Class attributes say what the sampler is; `fitting` derives defaults and warnings from them and never asks for a name.
+    Class attributes say what the sampler is; `fitting` derives defaults and warnings from them and
+    never asks for a name.
 
     Attributes
     ----------
@@ -100,7 +132,8 @@ class SamplerSpec(Spec):
     largest_step : float
         Largest default step, in whitened coordinates.
     distortion : str
-        Why the spread of the draws is not the posterior's by construction; empty where it is meant to be.
+        Why the spread of the draws is not the posterior's by construction; empty where it is meant
+        to be.
     needs_noise : bool
         Estimates the noise of single coordinates.
     by_name : bool
@@ -108,7 +141,8 @@ class SamplerSpec(Spec):
     own_units : bool
         Steps in units of a metric of its own, which are whitened ones in all coordinates.
     continuous : bool
-        Is piecewise deterministic: steps are events in continuous time, and what is recorded is the path between them.
+        Is piecewise deterministic: steps are events in continuous time, and what is recorded is the
+        path between them.
     needs_bounds : bool
         Thins events below `sgmc.core.bounds`, which not all models have.
     holds : bool
@@ -116,7 +150,8 @@ class SamplerSpec(Spec):
     sticky : bool
         Coordinates stay at zero for a while: its draws are those of a spike-and-slab prior.
     simplex : str
-        The coordinates of `core.simplices` that it wants where all parameters are probabilities; empty where any will do.
+        The coordinates of `core.simplices` that it wants where all parameters are probabilities;
+        empty where any will do.
     probabilities : bool
         Moves parameters on simplices alone.
     estimator : str
@@ -151,17 +186,27 @@ class SamplerSpec(Spec):
         return self.minibatches and not self.exact
 
     def refusal(self, map):
-        """Why it cannot move coordinates from which `map` (or None) leads to the model's; empty where it can."""
+        """Why it cannot move coordinates from which `map` (or None) leads to the model's;
+        empty where it can.
+        """
         return self.noise_refusal(map) if self.needs_noise else ""
 
     def noise_refusal(self, map):
         """Why the noise of single coordinates is not to be had behind `map`; empty where it is."""
-        return "" if map is None or map.diagonal else (
-            f"{self.name} needs the noise of single coordinates, which a dense preconditioner mixes where the table is not rotated "
-            "(sparse, memory-mapped or read-only ones; families with own parameters or several equations); use precondition='diag'")
+        return (
+            ""
+            if map is None or map.diagonal
+            else (
+                f"{self.name} needs the noise of single coordinates, which a dense preconditioner "
+                "mixes where the table is not rotated (sparse, memory-mapped or read-only ones; "
+                "families with own parameters or several equations); use precondition='diag'"
+            )
+        )
 
     def fitted_to(self, whitened):
-        """This specification, or what stands for it where coordinates are, or are not, whitened at the mode."""
+        """This specification, or what stands for it where coordinates are,
+        or are not, whitened at the mode.
+        """
         return self
 
     def build(self, dim, step):
@@ -169,7 +214,9 @@ class SamplerSpec(Spec):
         raise NotImplementedError
 
     def langevin_time(self, step):
-        """h of the Langevin step with increments of the same size: chains forget on the scale of 2/h steps."""
+        """h of the Langevin step with increments of the same size:
+        chains forget on the scale of 2/h steps.
+        """
         return step
 
     def from_langevin(self, h):
@@ -177,11 +224,15 @@ class SamplerSpec(Spec):
         return h
 
     def noise_ratio(self, h, noise):
-        """Variance that gradient noise adds to a step over that of the noise injected: alpha = hV/4 (Welling & Teh 2011, eq. 10)."""
+        """Variance that gradient noise adds to a step over that of the noise injected: alpha = hV/4
+        (Welling & Teh 2011, eq. 10).
+        """
         return h * noise / 4
 
     def breaking_point(self, step):
-        """The largest sd of a coordinate's gradient noise that the sampler can undo; infinite where there is no such limit."""
+        """The largest sd of a coordinate's gradient noise that the sampler can undo; infinite where
+        there is no such limit.
+        """
         return math.inf
 
     def rows_besides(self, n, dim):
@@ -189,18 +240,23 @@ class SamplerSpec(Spec):
         return 0
 
     def first_step(self, dim):
-        """Langevin time at which the search for a step begins, on a whitened Gaussian (exact samplers)."""
+        """Langevin time at which the search for a step begins, on a whitened Gaussian (exact
+        samplers).
+        """
         return self.largest_step
 
     def inflation(self, h, noise):
-        """Relative error of the variance of a standard normal target, for Langevin time h and gradient noise variance.
+        """Relative error of the variance of a standard normal target, for Langevin time h and
+        gradient noise variance.
 
-        Used to derive the default step and batch size, and to warn where a chosen one is too large.  NaN where nobody knows:
-        then the step must be given.
+        Used to derive the default step and batch size, and to warn where a chosen one is too large.
+        NaN where nobody knows: then the step must be given.
         """
         raise NotImplementedError
 
 
 def langevin_variance(noise, h):
-    """Stationary variance of x <- (1 - h/2) x + N(0, h `noise`), a Langevin step on a standard normal; infinite from h = 4."""
+    """Stationary variance of x <- (1 - h/2) x + N(0, h `noise`), a Langevin step on a standard
+    normal; infinite from h = 4.
+    """
     return noise / (1 - h / 4) if h < 4 else math.inf

@@ -1,4 +1,6 @@
-"""Base classes of what is sampled: defaults that hold for every leaf, and refusals for what a leaf must write."""
+"""Base classes of what is sampled: defaults that hold for every leaf,
+and refusals for what a leaf must write.
+"""
 import numpy as np
 
 from libc.string cimport memcpy
@@ -37,7 +39,8 @@ cdef void weigh(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil:
             r[i * width + k] *= c
 
 
-cdef void subtract(const Batch *tile, Py_ssize_t width, const double *table, double *r) noexcept nogil:
+cdef void subtract(const Batch *tile, Py_ssize_t width, const double *table,
+                   double *r) noexcept nogil:
     """r_i -= table_i, the table holding all rows"""
     cdef Py_ssize_t i, k
     cdef const double *stored
@@ -69,13 +72,18 @@ cdef void fetch_rows(const Batch *b, const void *table, Py_ssize_t bytes) noexce
 
 
 cdef void fetch_next(const Batch *tile, const void *table, Py_ssize_t bytes) noexcept nogil:
-    """Start to load the neighbours that follow a tile; a hint that may reach beyond the table's end."""
+    """Start to load the neighbours that follow a tile;
+    a hint that may reach beyond the table's end.
+    """
     if tile.rows == NULL:
         kernels.fetch(table, bytes, tile.start + tile.m, tile.m, NULL)
 
 
-cdef const double *told(Model model, const double *theta, const Batch *tile, Scratch *s) except NULL nogil:
-    """Scratch.eta after `scores` of a tile; for a model that does not tell, computed after the tile of scores in work."""
+cdef const double *told(Model model, const double *theta, const Batch *tile,
+                        Scratch *s) except NULL nogil:
+    """Scratch.eta after `scores` of a tile; for a model that does not tell, computed after the tile
+    of scores in work.
+    """
     cdef Scratch inner = s[0]
     if s.eta != NULL:
         return s.eta
@@ -90,7 +98,9 @@ cdef Py_ssize_t row_of(const Batch *b, Py_ssize_t i) noexcept nogil:
 
 
 cdef Py_ssize_t scratch_size(Model model) noexcept nogil:
-    """Doubles that serve any call on a model: its own work and a tile of scores and curvatures on top."""
+    """Doubles that serve any call on a model:
+    its own work and a tile of scores and curvatures on top.
+    """
     return model.work_size() + model.tile * (model.width + model.width * model.width) + 1
 
 
@@ -103,7 +113,8 @@ cdef class Design:
     cdef void fetch(self, const Batch *b) noexcept nogil:
         pass
 
-    cdef int dot(self, const Batch *b, const double *theta, double *eta, double *work) except -1 nogil:
+    cdef int dot(self, const Batch *b, const double *theta, double *eta,
+                 double *work) except -1 nogil:
         raise NotImplementedError("dot")
 
     cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil:
@@ -112,7 +123,8 @@ cdef class Design:
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
         raise NotImplementedError("tdot_sq")
 
-    cdef int gram(self, const Batch *b, const double *w, double *out, Py_ssize_t stride) except -1 nogil:
+    cdef int gram(self, const Batch *b, const double *w, double *out,
+                  Py_ssize_t stride) except -1 nogil:
         raise NotImplementedError("gram")
 
 
@@ -122,7 +134,8 @@ cdef class Model:
     Attributes
     ----------
     score_bound, curvature_bound : float
-        Largest |d log p / d eta| and |d^2 log p / d eta^2| of a row of weight one, infinite where there is no such number.
+        Largest |d log p / d eta| and |d^2 log p / d eta^2| of a row of weight one, infinite where
+        there is no such number.
     unbounded : str
         Why `curvature_bound` is infinite.
     """
@@ -131,7 +144,9 @@ cdef class Model:
     unbounded = "it declares no bound of its curvature"
 
     def units(self, theta):
-        """Distances in a row's predictors over which its curvatures change by a factor of up to e, an array (width,)."""
+        """Distances in a row's predictors over which its curvatures change by a factor of up to e,
+        an array (width,).
+        """
         return np.ones(self.width)
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
@@ -140,7 +155,8 @@ cdef class Model:
     cdef void fetch(self, const Batch *b) noexcept nogil:
         pass
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         """From the score path: scores of the tile, weighed and summed."""
         cdef Scratch inner = s[0]
         cdef double density = 0
@@ -157,46 +173,59 @@ cdef class Model:
             self.add_scores(b, &inner, s.work, grad)
         return OK
 
-    cdef int add_with_squares(self, const double *theta, const Batch *b, Scratch *s, double *grad, double *square) except -1 nogil:
+    cdef int add_with_squares(self, const double *theta, const Batch *b, Scratch *s, double *grad,
+                              double *square) except -1 nogil:
         raise NotImplementedError("add_with_squares")
 
-    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil:
+    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r,
+                    double *value) except -1 nogil:
         raise NotImplementedError("scores")
 
-    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r, double *grad) except -1 nogil:
+    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r,
+                        double *grad) except -1 nogil:
         raise NotImplementedError("add_scores")
 
-    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r, double *square) except -1 nogil:
+    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r,
+                         double *square) except -1 nogil:
         raise NotImplementedError("add_squares")
 
-    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s, double *eta) except -1 nogil:
+    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s,
+                        double *eta) except -1 nogil:
         raise NotImplementedError("predictors")
 
-    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
+    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s,
+                        double *w) except -1 nogil:
         raise NotImplementedError("curvatures")
 
-    cdef int informations(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
+    cdef int informations(self, const double *theta, const Batch *tile, Scratch *s,
+                          double *w) except -1 nogil:
         return self.curvatures(theta, tile, s, w)
 
-    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w, double *H) except -1 nogil:
+    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w,
+                            double *H) except -1 nogil:
         raise NotImplementedError("add_curvatures")
 
     cdef int refresh(self, double *theta, Scratch *s) except -1 nogil:
         return OK
 
     def metric(self, gradient, start, rows=None):
-        """The model's own `Metric`, for the chain that a Gradient belongs to and that begins at `start`.
+        """The model's own `Metric`, for the chain that a Gradient belongs to and that begins at
+        `start`.
 
-        It may look at `rows` rows at each place (0: as many as it thinks fit), or at all of them (None).
+        It may look at `rows` rows at each place (0: as many as it thinks fit), or at all of them
+        (None).
         """
-        raise NotSupported(f"{type(self).__name__} has no position-dependent metric; use another sampler, such as 'mala'")
+        raise NotSupported(f"{type(self).__name__} has no position-dependent metric; use another "
+                           "sampler, such as 'mala'")
 
     def row_bounds(self):
-        """Largest |score| and |curvature| of each row anywhere, two arrays (n,), for models with one score a row.
+        """Largest |score| and |curvature| of each row anywhere, two arrays (n,),
+        for models with one score a row.
 
         They are `score_bound` and `curvature_bound` times the rows' weights.
         """
-        raise NotSupported(f"{type(self).__name__} has no bounds for the rates of events: {self.unbounded}")
+        raise NotSupported(f"{type(self).__name__} has no bounds for the rates of events: "
+                           f"{self.unbounded}")
 
 
 cdef class Prior:
@@ -235,7 +264,8 @@ cdef class Map:
 
     def pulled(self, x, grad_theta):
         """J' grad_theta + d log|J| at a point x, as an array (dim,)."""
-        cdef double[::1] point = np.array(x, dtype=float), grad = np.array(grad_theta, dtype=float), out = np.zeros(self.dim)
+        cdef double[::1] point = np.array(x, dtype=float)
+        cdef double[::1] grad = np.array(grad_theta, dtype=float), out = np.zeros(self.dim)
         self.pull(&point[0], &grad[0], &out[0])
         return np.asarray(out)
 
@@ -263,7 +293,8 @@ cdef class Metric:
 
     cdef int root_divergence(self, double *out) except -1 nogil:
         with gil:
-            raise NotSupported(f"{type(self).__name__} has no derivative of its root, which momenta need; use sampler='sgrld'")
+            raise NotSupported(f"{type(self).__name__} has no derivative of its root, which "
+                               "momenta need; use sampler='sgrld'")
 
     cdef int fold(self, double *x) except -1 nogil:
         return OK
@@ -272,7 +303,9 @@ cdef class Metric:
         raise NotImplementedError("log_density")
 
     def state(self):
-        """What was settled where the chain began; nothing, for metrics that depend on the place alone."""
+        """What was settled where the chain began; nothing,
+        for metrics that depend on the place alone.
+        """
         return {}
 
     def set_state(self, state):
@@ -280,17 +313,19 @@ cdef class Metric:
 
 
 cdef class Subsampler:
-    """Which rows enter an estimate; see target.pxd.  Built with (n, m), or with (n, m, shared) where it has needs.
+    """Which rows enter an estimate; see target.pxd.
+
+    Built with (n, m), or with (n, m, shared) where it has needs.
 
     Attributes
     ----------
     needs : tuple of str
-        What it must know of the rows: "sizes" (root mean square size of each row's term), "strata" (a label a row), "spread"
-        (sd of the row terms in each stratum).
+        What it must know of the rows: "sizes" (root mean square size of each row's term), "strata"
+        (a label a row), "spread" (sd of the row terms in each stratum).
     share : callable or None
-        Makes of these, as keyword arguments, what the chains share: an immutable object with `weight` (1/(N p_i), or None),
-        `groups` (rows of each stratum, or None), `fewest` (rows of a batch) and `factors(m)` (noise of m rows over that of
-        one, for each stratum).
+        Makes of these, as keyword arguments, what the chains share: an immutable object with
+        `weight` (1/(N p_i), or None), `groups` (rows of each stratum, or None), `fewest` (rows of a
+        batch) and `factors(m)` (noise of m rows over that of one, for each stratum).
     replaces : bool
         Whether rows may come twice, so that the noise has no finite-population factor.
     """
@@ -307,11 +342,15 @@ cdef class Subsampler:
         raise NotImplementedError("draw")
 
     def set_design_effect(self, effect):
-        """Multiply variances by `effect` (one number a coordinate), the scheme's departure from simple sampling."""
+        """Multiply variances by `effect` (one number a coordinate),
+        the scheme's departure from simple sampling.
+        """
         self.design_effect = None if effect is None else np.array(effect, dtype=float)
 
     def state(self):
-        """What a later draw depends on besides the random stream: nothing, for memoryless schemes."""
+        """What a later draw depends on besides the random stream: nothing,
+        for memoryless schemes.
+        """
         return {}
 
     def set_state(self, state):
@@ -355,11 +394,14 @@ cdef class Anchor:
                     continue
                 model.scores(&self.centre[0], &tile, &s, &self.scores[tile.start * w], NULL)
                 if curvature:
-                    memcpy(&self.predictors[tile.start * w], told(model, &self.centre[0], &tile, &s), tile.m * w * sizeof(double))
+                    memcpy(&self.predictors[tile.start * w],
+                           told(model, &self.centre[0], &tile, &s), tile.m * w * sizeof(double))
                 model.add_scores(&tile, &s, &self.scores[tile.start * w], &self.full[0])
                 if curvature:
-                    model.curvatures(&self.centre[0], &tile, &s, &self.curvature[tile.start * w * w])
-                    model.add_curvatures(&tile, &s, &self.curvature[tile.start * w * w], &self.hessian[0, 0])
+                    model.curvatures(&self.centre[0], &tile, &s,
+                                     &self.curvature[tile.start * w * w])
+                    model.add_curvatures(&tile, &s, &self.curvature[tile.start * w * w],
+                                         &self.hessian[0, 0])
         if curvature:
             full = np.asarray(self.hessian)
             full += np.triu(full, 1).T
@@ -369,8 +411,10 @@ cdef class Anchor:
     def with_exact(self, rows):
         """This anchor with such rows to be always computed; it shares the arrays."""
         cdef Anchor other = Anchor.__new__(Anchor)
-        other.n, other.centre, other.full, other.hessian = self.n, self.centre, self.full, self.hessian
-        other.scores, other.predictors, other.curvature = self.scores, self.predictors, self.curvature
+        other.n, other.centre = self.n, self.centre
+        other.full, other.hessian = self.full, self.hessian
+        other.scores, other.predictors = self.scores, self.predictors
+        other.curvature = self.curvature
         mark(other, rows)
         return other
 

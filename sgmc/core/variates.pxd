@@ -1,6 +1,7 @@
 # Random numbers from a chain's stream, for laws that `rng` has none of.
 from numpy.random cimport bitgen_t
 
-cdef double normal_variate(bitgen_t *bits) noexcept nogil                      # one at a time; `rng.normal_fill` for many
+# one at a time; `rng.normal_fill` for many
+cdef double normal_variate(bitgen_t *bits) noexcept nogil
 cdef double gamma_variate(bitgen_t *bits, double shape) noexcept nogil         # scale one
 cdef double poisson_variate(bitgen_t *bits, double mean) noexcept nogil

@@ -1,4 +1,6 @@
-"""Normal, gamma and Poisson variates from a chain's stream, for samplers and for models that draw parts of theta from conditional laws."""
+"""Normal, gamma and Poisson variates from a chain's stream, for samplers and for models that draw
+parts of theta from conditional laws.
+"""
 import numpy as np
 
 from libc.math cimport M_PI, cos, exp, fabs, floor, lgamma, log, pow, sqrt
@@ -20,7 +22,8 @@ cdef double normal_variate(bitgen_t *bits) noexcept nogil:
 
 
 cdef double gamma_variate(bitgen_t *bits, double shape) noexcept nogil:
-    """Squeezed rejection from a cubed normal (Marsaglia & Tsang 2000); below one Gamma(a) = Gamma(a + 1) U^(1/a) (their section 6).
+    """Squeezed rejection from a cubed normal (Marsaglia & Tsang 2000); below one Gamma(a) =
+    Gamma(a + 1) U^(1/a) (their section 6).
 
     Small shapes may give zero: the law has most of its mass below the smallest number.
     """
@@ -41,7 +44,9 @@ cdef double gamma_variate(bitgen_t *bits, double shape) noexcept nogil:
 
 
 cdef double poisson_variate(bitgen_t *bits, double mean) noexcept nogil:
-    """Sequential search for small means, else transformed rejection with squeeze (Hoermann 1993, algorithm PTRS)."""
+    """Sequential search for small means, else transformed rejection with squeeze (Hoermann 1993,
+    algorithm PTRS).
+    """
     cdef double k = 0, p, u, v, a, b, rest
     if mean < SEARCHED:
         p, u = exp(-mean), uniform(bits)
@@ -62,7 +67,8 @@ cdef double poisson_variate(bitgen_t *bits, double mean) noexcept nogil:
             return k
         if k < 0 or rest < 0.013 and v > rest:
             continue
-        if log(v * (1.1239 + 1.1328 / (b - 3.4)) / (a / (rest * rest) + b)) <= k * log(mean) - mean - lgamma(k + 1):
+        if log(v * (1.1239 + 1.1328 / (b - 3.4)) / (a / (rest * rest)
+                                                    + b)) <= k * log(mean) - mean - lgamma(k + 1):
             return k
 
 

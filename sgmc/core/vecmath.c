@@ -30,11 +30,12 @@ CLONES void vm_exchange(ptrdiff_t n, double *restrict old, double *restrict new)
     }
 }
 
-/* exp by reduction to |r| <= log(2)/2 and a degree-12 Taylor polynomial (Estrin order: short dependency chains);
-   relative error below 3e-16 on [-708, 708], clamped outside. */
+/* exp by reduction to |r| <= log(2)/2 and a degree-12 Taylor polynomial (Estrin order: short
+   dependency chains); relative error below 3e-16 on [-708, 708], clamped outside. */
 INLINE double exp_(double x) {
     x = x < -708. ? -708. : x > 708. ? 708. : x;
-    double t = x * 1.4426950408889634 + 0x1.8p52; /* round to nearest: the integer sits in the low bits */
+    /* round to nearest: the integer sits in the low bits */
+    double t = x * 1.4426950408889634 + 0x1.8p52;
     uint64_t k;
     memcpy(&k, &t, 8);
     t -= 0x1.8p52;
@@ -55,8 +56,10 @@ INLINE double exp_(double x) {
 INLINE double log1p_unit(double u) {
     double f = u / (2 + u), s = f * f;
     double p = 1. / 29;
-    p = p * s + 1. / 27; p = p * s + 1. / 25; p = p * s + 1. / 23; p = p * s + 1. / 21; p = p * s + 1. / 19;
-    p = p * s + 1. / 17; p = p * s + 1. / 15; p = p * s + 1. / 13; p = p * s + 1. / 11; p = p * s + 1. / 9;
+    p = p * s + 1. / 27; p = p * s + 1. / 25; p = p * s + 1. / 23; p = p * s + 1. / 21;
+    p = p * s + 1. / 19;
+    p = p * s + 1. / 17; p = p * s + 1. / 15; p = p * s + 1. / 13;
+    p = p * s + 1. / 11; p = p * s + 1. / 9;
     p = p * s + 1. / 7;  p = p * s + 1. / 5;  p = p * s + 1. / 3;
     return 2 * f * (1 + s * p);
 }
@@ -69,7 +72,8 @@ CLONES void vm_expit(ptrdiff_t m, const double *restrict eta, double *restrict p
     for (ptrdiff_t i = 0; i < m; i++) p[i] = 1 / (1 + exp_(-eta[i]));
 }
 
-CLONES void vm_logit_score(ptrdiff_t m, const double *restrict eta, const double *restrict y, double *restrict r) {
+CLONES void vm_logit_score(ptrdiff_t m, const double *restrict eta, const double *restrict y,
+                           double *restrict r) {
     for (ptrdiff_t i = 0; i < m; i++) r[i] = y[i] - 1 / (1 + exp_(-eta[i]));
 }
 
@@ -80,7 +84,8 @@ CLONES void vm_logit_curvature(ptrdiff_t m, const double *restrict eta, double *
     }
 }
 
-CLONES void vm_logit_density(ptrdiff_t m, const double *restrict eta, const double *restrict y, double *restrict value) {
+CLONES void vm_logit_density(ptrdiff_t m, const double *restrict eta, const double *restrict y,
+                             double *restrict value) {
     for (ptrdiff_t i = 0; i < m; i++) {
         double positive = eta[i] > 0 ? eta[i] : 0;
         value[i] = y[i] * eta[i] - positive - log1p_unit(exp_(-fabs(eta[i])));
@@ -100,7 +105,8 @@ CLONES void vm_logit_density(ptrdiff_t m, const double *restrict eta, const doub
 #define LANES 16
 #include "dense.inc"
 
-/* Sums of single rows: double accumulates in place, float in a scratch row that is added once a call. */
+/* Sums of single rows: double accumulates in place, float in a scratch row that is added once a
+   call. */
 CLONES void vm_tdot_f64(ptrdiff_t m, ptrdiff_t d, const double *restrict X, const ptrdiff_t *rows,
                         const double *restrict r, double *restrict out) {
     if (tdot_small_f64(1, m, d, X, rows, r, out)) return;

@@ -78,7 +78,9 @@ def mnist(name, sha256):
     """Images and labels of a part of MNIST."""
     images, labels = f"{name}-images-idx3-ubyte", f"{name}-labels-idx1-ubyte"
     files = {images: readers.images, labels: readers.labels}
-    parts = [Dataset(f"mnist/{file}", "", read, f"{MNIST}/{file}.gz") for file, read in files.items()]
+    parts = [
+        Dataset(f"mnist/{file}", "", read, f"{MNIST}/{file}.gz") for file, read in files.items()
+    ]
     return Joined(tuple(parts), readers.side_by_side, sha256)
 
 
@@ -124,7 +126,9 @@ CATALOGUE = {
     "arrhythmia": Dataset(
         file="arrhythmia/arrhythmia.data",
         sha256="12486b11089436af035c7cd9ecb43d7a49eb7cc4bdcde607fcf2a8879bdc2ea7",
-        read=partial(readers.table, names=[*(f"x{j}" for j in range(1, 280)), "diagnosis"], na_values="?"),
+        read=partial(
+            readers.table, names=[*(f"x{j}" for j in range(1, 280)), "diagnosis"], na_values="?"
+        ),
         url=f"{UCI}/ml/machine-learning-databases/arrhythmia/arrhythmia.data",
     ),
     "default": Dataset(
@@ -155,7 +159,10 @@ CATALOGUE = {
         sha256="b6644f354bdd8065b1020a16b295064d0a7180fb211772ca9f97d8547e60e146",
         read=readers.transposed,
         url="http://research.ics.aalto.fi/ica/eegmeg/MEG_data.html",
-        by_hand="write 10 of its 122 channels, one a line under a line of column names, to MEG_data_reduced.csv as Mauri & Zanella (2024)",
+        by_hand=(
+            "write 10 of its 122 channels, one a line under a line of column names, to "
+            "MEG_data_reduced.csv as Mauri & Zanella (2024)"
+        ),
     ),
     "mnist": mnist("train", "7d72f5e2fdd7a7e5a0659f6b335312bf7b066674355a1838b5b548a7018aa3c7"),
     "mnist-test": mnist("t10k", "561d9f05d74fc1bbdf11cc1ebcf97b08abcfd158bd2b2eae8a839cd284ef2a37"),

@@ -9,9 +9,9 @@ import pandas as pd
 def of_content(frame):
     """SHA-256 of the shape, the column names and the values in their order.
 
-    Copies that differ in compression, line ends or the type of a column have the same checksum.  Numbers
-    count to 32 bits, because versions of pandas differ in the last bit of what they read; all else counts as
-    text; all missing values are the same.
+    Copies that differ in compression, line ends or the type of a column have the same checksum.
+    Numbers count to 32 bits, because versions of pandas differ in the last bit of what they read;
+    all else counts as text; all missing values are the same.
 
     Parameters
     ----------
@@ -27,7 +27,10 @@ def of_content(frame):
         missing = column.isna().to_numpy()
         if pd.api.types.is_numeric_dtype(column):
             mantissa, exponent = np.frexp(column.fillna(0).to_numpy(np.float64))
-            content = np.rint(np.ldexp(mantissa, 32)).astype("<i8").tobytes() + exponent.astype("<i4").tobytes()
+            content = (
+                np.rint(np.ldexp(mantissa, 32)).astype("<i8").tobytes()
+                + exponent.astype("<i4").tobytes()
+            )
         else:
             content = "\x1f".join(column.astype(object).where(~missing, "")).encode()
         for part in (name.encode(), np.packbits(missing).tobytes(), content):

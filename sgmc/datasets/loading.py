@@ -37,7 +37,8 @@ def load(name, download=True):
     ArgumentError
         No data set has this name.
     DataError
-        The data are not on this machine and cannot or may not be downloaded, or are not those that were published.
+        The data are not on this machine and cannot or may not be downloaded, or are not those that
+        were published.
 
     Examples
     --------
@@ -62,19 +63,24 @@ def load(name, download=True):
         frame = read(name, entry, origin)
     if checksum.of_content(frame) != entry.sha256:
         raise DataError(
-            f"{origin} does not hold the data set {name!r} as published: the checksum of its content differs. "
-            "Remove or replace it."
+            f"{origin} does not hold the data set {name!r} as published: the checksum of its "
+            "content differs. Remove or replace it."
         )
     return frame
 
 
 def find(name, entry, download):
-    """Path of a data set's file: in the folder that SGMC_DATA names, else in pooch's cache, downloaded where it may be."""
+    """Path of a data set's file: in the folder that SGMC_DATA names, else in pooch's cache,
+    downloaded where it may be.
+    """
     if folder := os.environ.get("SGMC_DATA"):
         for path in (Path(folder, entry.file + ".gz"), Path(folder, entry.file)):
             if path.is_file():
                 return path
-    place = f"put it as {entry.file} (or .gz) into a folder and name the folder in the environment variable SGMC_DATA"
+    place = (
+        f"put it as {entry.file} (or .gz) into a folder and name the folder in the environment "
+        "variable SGMC_DATA"
+    )
     if entry.by_hand:
         steps = f"get {entry.url}, {entry.by_hand}, and {place}"
         raise DataError(f"The data set {name!r} is not on this machine: {steps}.")
@@ -82,13 +88,16 @@ def find(name, entry, download):
 
     cache = pooch.os_cache("sgmc")
     if not download and not (cache / name).is_file():
-        raise DataError(f"The data set {name!r} is not on this machine: let it be downloaded, or get it from {entry.url} and {place}.")
+        raise DataError(
+            f"The data set {name!r} is not on this machine: let it be downloaded, or get it from "
+            f"{entry.url} and {place}."
+        )
     try:
         return Path(pooch.retrieve(entry.url, known_hash=None, fname=name, path=cache))
     except OSError as error:
         raise DataError(
-            f"The data set {name!r} is not on this machine and could not be downloaded ({type(error).__name__}): "
-            f"get it from {entry.url} and {place}."
+            f"The data set {name!r} is not on this machine and could not be downloaded "
+            f"({type(error).__name__}): get it from {entry.url} and {place}."
         ) from error
 
 
@@ -97,4 +106,6 @@ def read(name, entry, path):
     try:
         return entry.read(readers.unpack(path.read_bytes(), entry.members))
     except (OSError, EOFError, ValueError, LookupError, zlib.error, zipfile.BadZipFile) as error:
-        raise DataError(f"{path} cannot be read as the data set {name!r}: {error}. Remove or replace it.") from error
+        raise DataError(
+            f"{path} cannot be read as the data set {name!r}: {error}. Remove or replace it."
+        ) from error

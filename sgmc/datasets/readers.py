@@ -38,12 +38,15 @@ def table(content, **options):
 
 
 def rdatasets(content):
-    """Read a file of the Rdatasets collection: the first column holds the row names of R and is left out."""
+    """Read a file of the Rdatasets collection:
+    the first column holds the row names of R and is left out.
+    """
     return table(content).iloc[:, 1:]
 
 
 def lda_c(content):
-    """Read documents in the format of lda-c, a line each: ``words id:count id:count ...``, ids from 0.
+    """Read documents in the format of lda-c, a line each:
+    ``words id:count id:count ...``, ids from 0.
 
     Parameters
     ----------
@@ -56,8 +59,13 @@ def lda_c(content):
     """
     lines = [line.split()[1:] for line in content.decode("ascii").splitlines()]
     pairs = [entry.split(":") for line in lines for entry in line]
-    return pd.DataFrame({"document": np.repeat(np.arange(len(lines)), [len(line) for line in lines]),
-                         "word": [int(word) for word, _ in pairs], "count": [int(count) for _, count in pairs]})
+    return pd.DataFrame(
+        {
+            "document": np.repeat(np.arange(len(lines)), [len(line) for line in lines]),
+            "word": [int(word) for word, _ in pairs],
+            "count": [int(count) for _, count in pairs],
+        }
+    )
 
 
 def words(content):
@@ -96,7 +104,9 @@ def transposed(content):
 
 
 def idx(content):
-    """Read the IDX format: two zero bytes, a type (8: bytes), the number of dimensions, these as big-endian integers, the values."""
+    """Read the IDX format: two zero bytes, a type (8: bytes), the number of dimensions, these as
+    big-endian integers, the values.
+    """
     dimensions = content[3]
     if content[:3] != b"\x00\x00\x08":
         raise ValueError("it does not begin as an IDX file of bytes")
@@ -105,9 +115,13 @@ def idx(content):
 
 
 def images(content):
-    """Read images in the IDX format: pixels by line as columns ``p0``, ``p1``, ..., of type uint8."""
+    """Read images in the IDX format: pixels by line as columns ``p0``, ``p1``, ...,
+    of type uint8.
+    """
     pixels = idx(content)
-    return pd.DataFrame(pixels.reshape(len(pixels), -1), columns=[f"p{j}" for j in range(pixels[0].size)])
+    return pd.DataFrame(
+        pixels.reshape(len(pixels), -1), columns=[f"p{j}" for j in range(pixels[0].size)]
+    )
 
 
 def labels(content):

@@ -1,17 +1,29 @@
-"""Diagnostics of plain arrays: how far draws are from their target, how far chains are from each other, how good answers are.
+"""Diagnostics of plain arrays: how far draws are from their target, how far chains are from each
+other, how good answers are.
 
-`ksd linear_ksd fssd ksd_test stein_thinning control_variates implied_moments` take draws and scores (n, d), scores being
-gradients of the log density; `ess rhat mcse autocorr` take draws (chain, draw, parameter).  `ece mce log_loss rmse` judge
-predictions, `relative_sd_error standardised_mean_error` a posterior beside a reference, `amari_distance instability` components of an ICA;
-`breaking_point` says what noise Barker dynamics bears.  Names are imported on first use, because arviz-stats alone takes
-half a second.
+`ksd linear_ksd fssd ksd_test stein_thinning control_variates implied_moments` take draws and scores
+(n, d), scores being gradients of the log density; `ess rhat mcse autocorr` take draws (chain, draw,
+parameter).  `ece mce log_loss rmse` judge predictions, `relative_sd_error standardised_mean_error`
+a posterior beside a reference, `amari_distance instability` components of an ICA; `breaking_point`
+says what noise Barker dynamics bears.  Names are imported on first use, because arviz-stats alone
+takes half a second.
 """
+
 from importlib import import_module
 
-_ROOMS = {"stein": "ksd linear_ksd", "finite_set": "fssd", "goodness": "ksd_test", "thinning": "stein_thinning",
-          "zero_variance": "control_variates", "implied": "implied_moments", "convergence": "ess rhat mcse autocorr",
-          "calibration": "ece mce log_loss rmse", "agreement": "relative_sd_error standardised_mean_error",
-          "ica": "amari_distance instability", "breaking": "breaking_point"}
+_ROOMS = {
+    "stein": "ksd linear_ksd",
+    "finite_set": "fssd",
+    "goodness": "ksd_test",
+    "thinning": "stein_thinning",
+    "zero_variance": "control_variates",
+    "implied": "implied_moments",
+    "convergence": "ess rhat mcse autocorr",
+    "calibration": "ece mce log_loss rmse",
+    "agreement": "relative_sd_error standardised_mean_error",
+    "ica": "amari_distance instability",
+    "breaking": "breaking_point",
+}
 _MODULES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted(_MODULES)
 

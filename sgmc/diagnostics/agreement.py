@@ -1,4 +1,5 @@
 """How far one posterior's moments are from a reference's."""
+
 import numpy as np
 
 from sgmc.arguments.draws import as_points
@@ -6,9 +7,11 @@ from sgmc.errors import ArgumentError
 
 
 def relative_sd_error(result, reference):
-    r"""Error of posterior standard deviations, :math:`\lVert \hat\sigma - \sigma \rVert_2 / \lVert \sigma \rVert_2`.
+    r"""Error of posterior standard deviations,
+    :math:`\lVert \hat\sigma - \sigma \rVert_2 / \lVert \sigma \rVert_2`.
 
-    Coullon, South and Nemeth (2023, section 4.1).  The largest sds decide it: give parameters of like units.
+    Coullon, South and Nemeth (2023, section 4.1).  The largest sds decide it: give parameters of
+    like units.
 
     Parameters
     ----------
@@ -42,11 +45,16 @@ def standardised_mean_error(result, reference):
 
 def _matched(result, reference):
     """Means and sds of both, (d,) each."""
-    (mean, sd, names), (true, spread, known) = _moments("result", result), _moments("reference", reference)
+    (mean, sd, names), (true, spread, known) = (
+        _moments("result", result),
+        _moments("reference", reference),
+    )
     if names is not None and known is not None:
         if sorted(names) != sorted(known):
             odd = sorted(set(names) ^ set(known))
-            raise ArgumentError(f"result and reference have not the same coefficients: {', '.join(odd[:5])}")
+            raise ArgumentError(
+                f"result and reference have not the same coefficients: {', '.join(odd[:5])}"
+            )
         order = [known.index(name) for name in names]
         true, spread = true[order], spread[order]
     if mean.shape != true.shape:
@@ -61,8 +69,12 @@ def _moments(what, given):
     if hasattr(given, "params") and hasattr(given, "bse"):
         return given.params.to_numpy(), given.bse.to_numpy(), list(given.params.index)
     if not (isinstance(given, tuple | list) and len(given) == 2):
-        raise ArgumentError(f"{what} must be results or a pair (mean, sd), not {type(given).__name__}")
-    mean, sd = (as_points(f"{part} of {what}", values)[:, 0] for part, values in zip(("mean", "sd"), given))
+        raise ArgumentError(
+            f"{what} must be results or a pair (mean, sd), not {type(given).__name__}"
+        )
+    mean, sd = (
+        as_points(f"{part} of {what}", values)[:, 0] for part, values in zip(("mean", "sd"), given)
+    )
     if mean.shape != sd.shape:
         raise ArgumentError(f"{what}: {len(mean)} means and {len(sd)} sds")
     return mean, sd, None

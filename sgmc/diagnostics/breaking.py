@@ -1,13 +1,16 @@
 """How much gradient noise Barker dynamics can undo."""
+
 import numpy as np
 
 
 def breaking_point(increment, gradient=None):
-    r"""tau*, the largest sd of normal gradient noise that stochastic gradient Barker dynamics can correct for.
+    r"""tau*, the largest sd of normal gradient noise that stochastic gradient Barker dynamics can
+    correct for.
 
     It solves :math:`\Phi(|g| / \tau^*) = 1 / (1 + \exp(-|z g|))` (Mauri and Zanella, eq. 12):
-    :math:`\tau^* = |g| / \Phi^{-1}(\mathrm{logistic}(|z g|))`, between :math:`4 / (\sqrt{2 \pi} |z|) = 1.596 / |z|` for small
-    gradients and :math:`(|g| / 2 |z|)^{1/2}` for large ones.
+    :math:`\tau^* = |g| / \Phi^{-1}(\mathrm{logistic}(|z g|))`, between
+    :math:`4 / (\sqrt{2 \pi} |z|) = 1.596 / |z|` for small gradients and :math:`(|g| / 2 |z|)^{1/2}`
+    for large ones.
 
     Parameters
     ----------
@@ -29,7 +32,9 @@ def breaking_point(increment, gradient=None):
 
 
 def _solved(z, g):
-    """|g| / Phi^-1(logistic(|z g|)), from the logarithm of logistic(-|z g|), which keeps its digits in the tail."""
+    """|g| / Phi^-1(logistic(|z g|)), from the logarithm of logistic(-|z g|),
+    which keeps its digits in the tail.
+    """
     from scipy.special import ndtri_exp
 
     t = z * g

@@ -1,4 +1,5 @@
 """How well predictions fit outcomes: calibration errors, log-loss, root mean square error."""
+
 import numpy as np
 
 from sgmc.arguments.draws import as_points
@@ -6,16 +7,19 @@ from sgmc.errors import ArgumentError, DataError
 
 
 def ece(probabilities, outcomes, *, bins=10):
-    r"""Expected calibration error: how far predicted probabilities are from frequencies, on average.
+    r"""Expected calibration error: how far predicted probabilities are from frequencies, on
+    average.
 
-    :math:`\sum_b (n_b / n) |\mathrm{freq}_b - \mathrm{conf}_b|` over bins of equal width of the confidence (Naeini, Cooper
-    and Hauskrecht 2015; Guo et al. 2017, eq. 3), freq the share of successes and conf the mean confidence in the bin.
+    :math:`\sum_b (n_b / n) |\mathrm{freq}_b - \mathrm{conf}_b|` over bins of equal width of the
+    confidence (Naeini, Cooper and Hauskrecht 2015; Guo et al. 2017, eq. 3), freq the share of
+    successes and conf the mean confidence in the bin.
 
     Parameters
     ----------
     probabilities : array_like, (n,) or (n, k)
-        (n,): of a success; a success is outcome 1, the confidence the probability itself.  (n, k): of k classes; the confidence
-        is that of the most probable class, a success that it is the outcome.
+        (n,): of a success; a success is outcome 1, the confidence the probability itself.  (n, k):
+        of k classes; the confidence is that of the most probable class, a success that it is the
+        outcome.
     outcomes : array_like, (n,)
         0 and 1, or classes 0 to k - 1.
     bins : int
@@ -29,7 +33,8 @@ def ece(probabilities, outcomes, *, bins=10):
 
 
 def mce(probabilities, outcomes, *, bins=10):
-    r"""Maximum calibration error: :math:`\max_b |\mathrm{freq}_b - \mathrm{conf}_b|` over the bins that hold rows.
+    r"""Maximum calibration error: :math:`\max_b |\mathrm{freq}_b - \mathrm{conf}_b|` over the bins
+    that hold rows.
 
     Guo et al. (2017, eq. 5); a bin of few rows decides it as well as one of many.
 
@@ -47,7 +52,8 @@ def mce(probabilities, outcomes, *, bins=10):
 
 
 def log_loss(probabilities, outcomes):
-    r"""Mean of :math:`-\log p_i`, the predicted probability of what was observed (Nemeth and Fearnhead 2021, section 6.1).
+    r"""Mean of :math:`-\log p_i`, the predicted probability of what was observed (Nemeth and
+    Fearnhead 2021, section 6.1).
 
     Parameters
     ----------
@@ -77,7 +83,10 @@ def rmse(predictions, outcomes):
     """
     predictions, outcomes = as_points("predictions", predictions), as_points("outcomes", outcomes)
     if predictions.shape != outcomes.shape:
-        raise ArgumentError(f"outcomes must have the shape of predictions, {predictions.shape}, not {outcomes.shape}")
+        raise ArgumentError(
+            f"outcomes must have the shape of predictions, {predictions.shape}, not "
+            f"{outcomes.shape}"
+        )
     return float(np.sqrt(np.mean((predictions - outcomes) ** 2)))
 
 
@@ -96,7 +105,9 @@ def _predictions(probabilities, outcomes):
 
 
 def _gaps(probabilities, outcomes, bins):
-    """Share of the rows in each bin, and |frequency - confidence| there (0 where there are none)."""
+    """Share of the rows in each bin, and |frequency - confidence| there (0 where there are
+    none).
+    """
     if not (isinstance(bins, int | np.integer) and bins > 0):
         raise ArgumentError(f"bins must be a positive integer, not {bins!r}")
     p, y = _predictions(probabilities, outcomes)

@@ -1,9 +1,11 @@
-"""Effective sample size, R-hat, Monte Carlo error and autocorrelation of draws (chain, draw, parameter).
+"""Effective sample size, R-hat, Monte Carlo error and autocorrelation of draws (chain, draw,
+parameter).
 
-The numbers are arviz-stats' own, in the definitions of Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021,
-Bayesian Analysis 16:667), as in R's posterior package.  They are NaN for parameters that are constant or hold a
-value that is not finite, and for fewer than four draws.
+The numbers are arviz-stats' own, in the definitions of Vehtari, Gelman, Simpson, Carpenter and
+Bürkner (2021, Bayesian Analysis 16:667), as in R's posterior package.  They are NaN for parameters
+that are constant or hold a value that is not finite, and for fewer than four draws.
 """
+
 import operator
 
 import numpy as np
@@ -19,14 +21,16 @@ def ess(draws, *, method="bulk", weights=None):
     r"""Effective sample size of each parameter, over all chains.
 
     With step-size weights w the variance of a weighted mean is about
-    :math:`\sigma^2 \tau \sum_t w_t^2 / (\sum_t w_t)^2` for an autocorrelation time :math:`\tau` over which w hardly
-    changes, so that the unweighted size is multiplied by Kish's factor :math:`(\sum_t w_t)^2 / (n \sum_t w_t^2)`.
+    :math:`\sigma^2 \tau \sum_t w_t^2 / (\sum_t w_t)^2` for an autocorrelation time :math:`\tau`
+    over which w hardly changes, so that the unweighted size is multiplied by Kish's factor
+    :math:`(\sum_t w_t)^2 / (n \sum_t w_t^2)`.
 
     Parameters
     ----------
     draws : array_like, (chain, draw, parameter)
     method : {"bulk", "tail", "mean", "sd"}
-        Rank-normalised (default); the smaller of the 5 % and 95 % quantiles'; of the mean; of the squared deviations.
+        Rank-normalised (default); the smaller of the 5 % and 95 % quantiles'; of the mean; of the
+        squared deviations.
     weights : array_like, (draw,), optional
         Step-size weights, shared by the chains.
 
@@ -44,7 +48,8 @@ def ess(draws, *, method="bulk", weights=None):
 
 
 def rhat(draws):
-    """Rank-normalised split R-hat of each parameter, the larger of the bulk's and the folded draws'.
+    """Rank-normalised split R-hat of each parameter,
+    the larger of the bulk's and the folded draws'.
 
     Parameters
     ----------
@@ -62,8 +67,8 @@ def mcse(draws, method="mean", *, weights=None):
     r"""Monte Carlo standard error of each parameter's mean or standard deviation.
 
     :math:`s / \sqrt{\mathrm{ESS}_{mean}}`, and by the delta method
-    :math:`\mathrm{sd}[(x - m)^2] / (2 s \sqrt{\mathrm{ESS}_{sd}})`, as arviz-stats >= 1 and R's posterior have it
-    (arviz-stats 0.x divides by the effective size of the mean instead).
+    :math:`\mathrm{sd}[(x - m)^2] / (2 s \sqrt{\mathrm{ESS}_{sd}})`, as arviz-stats >= 1 and R's
+    posterior have it (arviz-stats 0.x divides by the effective size of the mean instead).
 
     Parameters
     ----------
@@ -89,8 +94,8 @@ def mcse(draws, method="mean", *, weights=None):
 def autocorr(draws, max_lag, *, weights=None):
     r"""Autocorrelation of each chain and parameter at lags 0 to `max_lag`.
 
-    :math:`\rho_k = \sum_t \sqrt{w_t w_{t+k}} (x_t - m)(x_{t+k} - m) / \sum_t w_t (x_t - m)^2` with the weighted mean m of the
-    chain; without weights this is arviz-stats' own.
+    :math:`\rho_k = \sum_t \sqrt{w_t w_{t+k}} (x_t - m)(x_{t+k} - m) / \sum_t w_t (x_t - m)^2` with
+    the weighted mean m of the chain; without weights this is arviz-stats' own.
 
     Parameters
     ----------
@@ -112,11 +117,13 @@ def autocorr(draws, max_lag, *, weights=None):
     except TypeError:
         raise ArgumentError(f"max_lag must be an integer, not {max_lag!r}") from None
     if not 0 <= max_lag < draws.shape[1]:
-        raise ArgumentError(f"max_lag must be from 0 to {draws.shape[1] - 1}, the draws less one, not {max_lag}")
+        raise ArgumentError(
+            f"max_lag must be from 0 to {draws.shape[1] - 1}, the draws less one, not {max_lag}"
+        )
     with np.errstate(invalid="ignore"):
         spread = np.ptp(draws, axis=1, keepdims=True)
         if weights is None:
-            correlation = array_stats.autocorr(draws, axis=1)[:, :max_lag + 1]
+            correlation = array_stats.autocorr(draws, axis=1)[:, : max_lag + 1]
         else:
             correlation = _weighted_autocorr(draws, max_lag, as_weights(weights, draws.shape[1]))
     return np.where(np.isfinite(spread) & (spread > 0), correlation, np.nan)
@@ -127,15 +134,16 @@ def _weighted_autocorr(draws, max_lag, weights):
     mean = np.einsum("ctp,t->cp", draws, weights)[:, None]
     part = np.sqrt(weights)[None, :, None] * (draws - mean)
     spectrum = np.fft.rfft(part, 2 * draws.shape[1], axis=1)
-    products = np.fft.irfft(np.abs(spectrum) ** 2, axis=1)[:, :max_lag + 1]
+    products = np.fft.irfft(np.abs(spectrum) ** 2, axis=1)[:, : max_lag + 1]
     return products / products[:, :1]
 
 
 def _by_parameter(statistic, draws, **options):
     """A statistic of arviz-stats for the parameters that vary and are finite; NaN for the others.
 
-    The draws are multiplied by a power of two, which changes no digit: arviz-stats takes any parameter with a
-    range below 1e-15 for a constant, such as a squared coefficient of a predictor in the hundred millions.
+    The draws are multiplied by a power of two, which changes no digit: arviz-stats takes any
+    parameter with a range below 1e-15 for a constant, such as a squared coefficient of a predictor
+    in the hundred millions.
     """
     from arviz_stats.base import array_stats
 
@@ -144,5 +152,7 @@ def _by_parameter(statistic, draws, **options):
         varies = np.isfinite(spread) & (spread > 0)
         draws = np.ldexp(draws[:, :, varies], -np.frexp(spread[varies])[1])
         values = np.full(spread.shape, np.nan)
-        values[varies] = getattr(array_stats, statistic)(draws, chain_axis=0, draw_axis=1, **options)
+        values[varies] = getattr(array_stats, statistic)(
+            draws, chain_axis=0, draw_axis=1, **options
+        )
     return values

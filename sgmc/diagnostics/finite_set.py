@@ -1,22 +1,44 @@
-"""Finite set Stein discrepancy: the size of the Stein witness function at a few locations, in linear time."""
+"""Finite set Stein discrepancy: the size of the Stein witness function at a few locations,
+in linear time.
+"""
+
 import numpy as np
 
-from sgmc.arguments.draws import as_choice, as_kernel, as_points, as_sample, as_scale, covariance, rescale
+from sgmc.arguments.draws import (
+    as_choice,
+    as_kernel,
+    as_points,
+    as_sample,
+    as_scale,
+    covariance,
+    rescale,
+)
 from sgmc.diagnostics.stein import off_diagonal, signed_root
 from sgmc.diagnostics.witness import along, ascent, witness
 from sgmc.errors import ArgumentError
 
-TRAINING = 5              # every fifth draw chooses locations (Jitkrittum et al. 2017: 20 %)
+TRAINING = 5  # every fifth draw chooses locations (Jitkrittum et al. 2017: 20 %)
 ITERATIONS = 100
-FLOOR = 0.01              # of the criterion's sd, in that at the start
+FLOOR = 0.01  # of the criterion's sd, in that at the start
 
 
-def fssd(draws, scores, *, locations="random", number=10, weights=None, kernel="gaussian", statistic="v", c="median",
-         scale=None, seed=0):
+def fssd(
+    draws,
+    scores,
+    *,
+    locations="random",
+    number=10,
+    weights=None,
+    kernel="gaussian",
+    statistic="v",
+    c="median",
+    scale=None,
+    seed=0,
+):
     r"""Finite set Stein discrepancy between draws and the target whose scores are given.
 
-    With the Stein witness :math:`g(v) = \sum_a w_a [s(x_a) k(x_a, v) + \nabla_x k(x_a, v)]`, zero everywhere in
-    expectation over the target alone, and :math:`\tau_a` its term of draw a,
+    With the Stein witness :math:`g(v) = \sum_a w_a [s(x_a) k(x_a, v) + \nabla_x k(x_a, v)]`, zero
+    everywhere in expectation over the target alone, and :math:`\tau_a` its term of draw a,
 
     .. math:: \mathrm{FSSD} = \Big( \frac{1}{d J} \sum_{j=1}^J |g(v_j)|^2 \Big)^{1/2}
 
@@ -27,18 +49,21 @@ def fssd(draws, scores, *, locations="random", number=10, weights=None, kernel="
     draws, scores : array_like, (n, d)
         As in `ksd`; scores are gradients of the log density.
     locations : {"random", "optimised"} or array_like, (J, d)
-        "random": from the Gaussian with the draws' mean and covariance.  "optimised": these moved uphill to where every
-        fifth draw tells most, by :math:`|g|^2 / \mathrm{sd}(\tau_a \cdot g)`, on which the power of a test rests (Jitkrittum
-        et al. 2017; quasi-Newton, at most 100 iterations); the value is that of the other draws alone, so that
-        with independent draws it is not large by choice.  Else the locations themselves, in the draws' coordinates.
+        "random": from the Gaussian with the draws' mean and covariance.  "optimised": these moved
+        uphill to where every fifth draw tells most, by :math:`|g|^2 / \mathrm{sd}(\tau_a \cdot g)`,
+        on which the power of a test rests (Jitkrittum et al. 2017; quasi-Newton, at most 100
+        iterations); the value is that of the other draws alone, so that with independent draws it
+        is not large by choice.  Else the locations themselves, in the draws' coordinates.
     number : int
         J, where locations are not given.
     weights : array_like, (n,), optional
         Non-negative, of any sum.
     kernel : {"gaussian", "imq"}
-        :math:`\exp(-r^2 / 2 c^2)` or :math:`(c^2 + r^2)^{-1/2}`, both analytic, as the theory wants.
+        :math:`\exp(-r^2 / 2 c^2)` or :math:`(c^2 + r^2)^{-1/2}`, both analytic, as the theory
+        wants.
     statistic : {"v", "u"}
-        "u" leaves out pairs of a draw with itself, as `ksd` does: mean zero for exact independent draws before the root.
+        "u" leaves out pairs of a draw with itself, as `ksd` does: mean zero for exact independent
+        draws before the root.
     c : float or "median"
         Width of the kernel, or the median distance between draws in the coordinates of `scale`.
     scale : array_like, (d,) or (d, d), or "covariance", optional
@@ -75,7 +100,8 @@ def from_gaussian(x, w, number, seed):
     if not (isinstance(number, int | np.integer) and number > 0):
         raise ArgumentError(f"number must be a positive integer, not {number!r}")
     values, vectors = np.linalg.eigh(covariance(x, w))
-    root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T              # unlike a basis alone, no matter of rounding
+    # unlike a basis alone, no matter of rounding
+    root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
     return w @ x + np.random.default_rng(seed).normal(size=(number, x.shape[1])) @ root
 
 
@@ -93,27 +119,36 @@ def optimised(x, s, w, v, width):
 
     chosen = np.arange(len(x)) % TRAINING == 0
     if chosen.all() or not (w[chosen].any() and w[~chosen].any()):
-        raise ArgumentError(f"optimised locations need more than {TRAINING} draws of positive weight")
+        raise ArgumentError(
+            f"optimised locations need more than {TRAINING} draws of positive weight"
+        )
     train, test = ((x[part], s[part], w[part] / w[part].sum()) for part in (chosen, ~chosen))
-    floor = FLOOR * spread(*train, v, witness(*train, v, *width)[0], width)[0] or 1.0   # 1: draws that are all the same
+    # 1: draws that are all the same
+    floor = FLOOR * spread(*train, v, witness(*train, v, *width)[0], width)[0] or 1.0
 
     def downhill(flat):
         value, slope = power(*train, flat.reshape(v.shape), width, floor)
         return -value, -slope.ravel()
 
-    best = minimize(downhill, v.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS})
+    best = minimize(
+        downhill, v.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS}
+    )
     return best.x.reshape(v.shape), test
 
 
 def power(x, s, w, v, width, floor):
-    """|g|^2 / (sd + floor) and its gradient by the locations, with g = sum_a w_a tau_a and sd that of tau_a . g."""
+    """|g|^2 / (sd + floor) and its gradient by the locations,
+    with g = sum_a w_a tau_a and sd that of tau_a . g.
+    """
     g, _ = witness(x, s, w, v, *width)
     sd, q = spread(x, s, w, v, g, width)
     size, value = np.square(g).sum(), np.square(g).sum() / (sd + floor)
     # sd^2 = sum_a w_a q_a^2 - |g|^4 with q_a = tau_a . g, where tau_a and g both move with v
     moved = witness(x, s, w * q, v, *width)[0] - 2 * size * g
     variance_slope = 2 * (ascent(x, s, w * q, v, g, *width) + ascent(x, s, w, v, moved, *width))
-    return value, (2 * ascent(x, s, w, v, g, *width) - value * variance_slope / (2 * max(sd, 1e-300))) / (sd + floor)
+    return value, (
+        2 * ascent(x, s, w, v, g, *width) - value * variance_slope / (2 * max(sd, 1e-300))
+    ) / (sd + floor)
 
 
 def spread(x, s, w, v, g, width):

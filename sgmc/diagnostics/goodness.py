@@ -1,4 +1,5 @@
 """A test of whether draws are from the target whose scores they carry, by the wild bootstrap."""
+
 from typing import NamedTuple
 
 import numpy as np
@@ -8,8 +9,8 @@ from sgmc.arguments.draws import as_kernel, as_sample
 from sgmc.diagnostics.stein_sums import stein_matrix
 from sgmc.errors import ArgumentError
 
-BLOCK = 128               # rows of the Stein kernel at a time
-PATIENCE = 7              # autocorrelation times between changes of sign
+BLOCK = 128  # rows of the Stein kernel at a time
+PATIENCE = 7  # autocorrelation times between changes of sign
 
 
 class KSDTest(NamedTuple):
@@ -29,22 +30,38 @@ class KSDTest(NamedTuple):
     change: float
 
 
-def ksd_test(draws, scores, *, change=None, replicates=999, weights=None, kernel="imq", c=1.0, beta=-0.5, scale=None, seed=0):
-    r"""Goodness of fit of draws to their target: p-value of the kernel Stein discrepancy by the wild bootstrap.
+def ksd_test(
+    draws,
+    scores,
+    *,
+    change=None,
+    replicates=999,
+    weights=None,
+    kernel="imq",
+    c=1.0,
+    beta=-0.5,
+    scale=None,
+    seed=0,
+):
+    r"""Goodness of fit of draws to their target:
+    p-value of the kernel Stein discrepancy by the wild bootstrap.
 
-    :math:`T = \sum_{a,b} w_a w_b k^0(x_a, x_b)` is compared with :math:`\sum_{a,b} w_a w_b W_a W_b k^0(x_a, x_b)` for
-    random signs W that change from one draw to the next with probability a: 1/2 for independent draws (Liu, Lee and Jordan
-    2016), less for draws of a Markov chain (Chwialkowski, Strathmann and Gretton 2016), so that W varies more
-    slowly than the chain.  Without that, dependent draws of the target would be rejected.  The p-value is
-    :math:`(1 + \#\{B \ge T\}) / (1 + \mathrm{replicates})`; terms a = b are in T and B alike.
+    :math:`T = \sum_{a,b} w_a w_b k^0(x_a, x_b)` is compared with
+    :math:`\sum_{a,b} w_a w_b W_a W_b k^0(x_a, x_b)` for random signs W that change from one draw to
+    the next with probability a: 1/2 for independent draws (Liu, Lee and Jordan 2016), less for
+    draws of a Markov chain (Chwialkowski, Strathmann and Gretton 2016), so that W varies more
+    slowly than the chain.  Without that, dependent draws of the target would be rejected.  The
+    p-value is :math:`(1 + \#\{B \ge T\}) / (1 + \mathrm{replicates})`; terms a = b are in T and B
+    alike.
 
     Parameters
     ----------
     draws, scores : array_like, (n, d)
         In the order of the chain; chains one after the other.
     change : float, optional
-        a, up to 0.5.  Default: :math:`1 / (2 + 7 (\tau - 1))`, with tau the largest autocorrelation time (n over the effective
-        size of the mean) of any draw's or score's coordinate; the test needs n a of some tens.
+        a, up to 0.5.  Default: :math:`1 / (2 + 7 (\tau - 1))`, with tau the largest autocorrelation
+        time (n over the effective size of the mean) of any draw's or score's coordinate; the test
+        needs n a of some tens.
     replicates : int
     weights, kernel, c, beta, scale
         As in `ksd`.
@@ -69,9 +86,14 @@ def ksd_test(draws, scores, *, change=None, replicates=999, weights=None, kernel
     totals = np.zeros(replicates + 1)
     for a in range(0, len(x), BLOCK):
         rows = slice(a, a + BLOCK)
-        totals += np.einsum("ab,ab->b", signed[rows], stein_matrix(x[rows], s[rows], x, s, *width) @ signed)
-    beyond = np.count_nonzero(totals[1:] >= (1 - 1e-12) * totals[0])           # signs that never changed give T, to rounding
-    return KSDTest(float(np.sqrt(max(totals[0], 0.0))), float((1 + beyond) / (1 + replicates)), float(change))
+        totals += np.einsum(
+            "ab,ab->b", signed[rows], stein_matrix(x[rows], s[rows], x, s, *width) @ signed
+        )
+    # signs that never changed give T, to rounding
+    beyond = np.count_nonzero(totals[1:] >= (1 - 1e-12) * totals[0])
+    return KSDTest(
+        float(np.sqrt(max(totals[0], 0.0))), float((1 + beyond) / (1 + replicates)), float(change)
+    )
 
 
 def signs(n, count, change, rng):

@@ -1,16 +1,18 @@
 """Independent component analysis: distance between mixings, and how stable each component is."""
+
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
 
 
 def amari_distance(unmixing, mixing):
-    r"""Amari distance of an unmixing matrix from the inverse of a mixing matrix, up to order, sign and scale of components.
+    r"""Amari distance of an unmixing matrix from the inverse of a mixing matrix, up to order, sign
+    and scale of components.
 
     With :math:`P = W A`,
-    :math:`\sum_i (\sum_j |p_{ij}| / \max_k |p_{ik}| - 1) + \sum_j (\sum_i |p_{ij}| / \max_k |p_{kj}| - 1)`
-    (Amari, Cichocki and Yang 1996; used by Welling and Teh 2011): 0 if and only if P is a scaled permutation, and
-    at most :math:`2 d (d - 1)`.
+    :math:`\sum_i (\sum_j |p_{ij}| / \max_k |p_{ik}| - 1) + \sum_j (\sum_i |p_{ij}| /
+    \max_k |p_{kj}| - 1)` (Amari, Cichocki and Yang 1996; used by Welling and Teh 2011): 0 if and
+    only if P is a scaled permutation, and at most :math:`2 d (d - 1)`.
 
     Parameters
     ----------
@@ -35,10 +37,11 @@ def amari_distance(unmixing, mixing):
 
 
 def instability(unmixing, data):
-    r"""Instability index of each component, :math:`I_i = \sum_j \mathrm{var}(W_{ij}) \, \mathrm{var}(x_j)`.
+    r"""Instability index of each component,
+    :math:`I_i = \sum_j \mathrm{var}(W_{ij}) \, \mathrm{var}(x_j)`.
 
-    Variances over posterior draws of W and over the rows of the data (Welling and Teh 2011, section 5.3).  Draws must belong to
-    one order and sign of the components.
+    Variances over posterior draws of W and over the rows of the data (Welling and Teh 2011, section
+    5.3).  Draws must belong to one order and sign of the components.
 
     Parameters
     ----------
@@ -53,7 +56,9 @@ def instability(unmixing, data):
     """
     W, data = _matrices("unmixing", unmixing), np.asarray(data, dtype=float)
     if W.ndim != 3 or data.ndim != 2 or data.shape[1] != W.shape[2]:
-        raise ArgumentError(f"unmixing must be (n, d, d) and data (N, d), not {W.shape} and {data.shape}")
+        raise ArgumentError(
+            f"unmixing must be (n, d, d) and data (N, d), not {W.shape} and {data.shape}"
+        )
     return W.var(axis=0) @ data.var(axis=0)
 
 

@@ -1,4 +1,5 @@
 """Moments of a target that scores at draws imply, wherever the draws lie."""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,7 @@ from sgmc.arguments.draws import as_points, as_sample
 from sgmc.diagnostics.convergence import mcse
 from sgmc.errors import ArgumentError
 
-FEWEST = 5                # draws a dimension
+FEWEST = 5  # draws a dimension
 
 
 @dataclass(frozen=True)
@@ -17,12 +18,14 @@ class ImpliedMoments:
     Attributes
     ----------
     mean, sd : ndarray, (p,)
-        NaN where scores do not fall along every direction: then the target is no Gaussian at all there.
+        NaN where scores do not fall along every direction: then the target is no Gaussian at all
+        there.
     mcse_mean, mcse_sd : ndarray, (p,)
         Their Monte Carlo errors.
     departure : ndarray, (p,)
-        How far the target, and noise of the scores, are from a Gaussian with exact ones: sd of what is not linear in the
-        scores, in sds of the target.  Below 0.3 the moments hold whatever the draws; far above, of draws near the target only.
+        How far the target, and noise of the scores, are from a Gaussian with exact ones: sd of what
+        is not linear in the scores, in sds of the target.  Below 0.3 the moments hold whatever the
+        draws; far above, of draws near the target only.
     """
 
     mean: np.ndarray
@@ -33,13 +36,15 @@ class ImpliedMoments:
 
 
 def implied_moments(draws, scores, *, directions=None, weights=None, scale=None):
-    r"""Means and sds of the target that scores imply: those of the Gaussian whose scores are the draws' regression of s on x.
+    r"""Means and sds of the target that scores imply: those of the Gaussian whose scores are the
+    draws' regression of s on x.
 
-    With :math:`s = \bar s + B (x - \bar x) + r` by least squares, :math:`\Sigma = -B^{-1}` (its symmetric part) and
-    :math:`\mu = \bar x + \Sigma \bar s`.  On a Gaussian target both are exact for any draws that span the space, too few, biased or
-    too wide as they may be; on any other, draws of the target itself have no bias: :math:`E[s] = 0` and
-    :math:`E[(x - \mu) s'] = -I` there (Stein's identity).  So the difference between the draws' own moments and these is the error of
-    the draws, bias and Monte Carlo error together.
+    With :math:`s = \bar s + B (x - \bar x) + r` by least squares, :math:`\Sigma = -B^{-1}` (its
+    symmetric part) and :math:`\mu = \bar x + \Sigma \bar s`.  On a Gaussian target both are exact
+    for any draws that span the space, too few, biased or too wide as they may be; on any other,
+    draws of the target itself have no bias: :math:`E[s] = 0` and
+    :math:`E[(x - \mu) s'] = -I` there (Stein's identity).  So the difference between the draws' own
+    moments and these is the error of the draws, bias and Monte Carlo error together.
 
     Parameters
     ----------
@@ -77,7 +82,15 @@ def implied_moments(draws, scores, *, directions=None, weights=None, scale=None)
     shadow = covariance @ along.T
     variance = np.einsum("pj,jp->p", along, shadow)
     sd = np.sqrt(np.where(variance > 0, variance, np.nan))
-    rest = (s - x @ slope.T) @ shadow                          # a draw's part in the error of mu, and with its place that of Sigma
+    # a draw's part in the error of mu, and with its place that of Sigma
+    rest = (s - x @ slope.T) @ shadow
     place = x @ np.linalg.solve(own, shadow)
-    errors = [np.nan_to_num(mcse(part[None], weights=w)) for part in (rest, rest * place)]      # of nothing at all: none
-    return ImpliedMoments(along @ (centre + covariance @ level), sd, errors[0], errors[1] / (2 * sd), np.sqrt(w @ rest ** 2) / sd)
+    # of nothing at all: none
+    errors = [np.nan_to_num(mcse(part[None], weights=w)) for part in (rest, rest * place)]
+    return ImpliedMoments(
+        along @ (centre + covariance @ level),
+        sd,
+        errors[0],
+        errors[1] / (2 * sd),
+        np.sqrt(w @ rest**2) / sd,
+    )

@@ -1,8 +1,10 @@
 """Weighted mean, standard deviation and quantiles of draws (chain, draw, parameter).
 
-Samplers with a decreasing step size weight draw t by its step size :math:`w_t` (Welling and Teh 2011; Teh, Thiery
-and Vollmer 2016).  The weights (draw,) are shared by the chains.  Without weights each function is numpy's.
+Samplers with a decreasing step size weight draw t by its step size :math:`w_t` (Welling and Teh
+2011; Teh, Thiery and Vollmer 2016).  The weights (draw,) are shared by the chains.  Without weights
+each function is numpy's.
 """
+
 import numpy as np
 
 from sgmc.arguments.draws import as_chains, as_weights
@@ -31,8 +33,9 @@ def mean(draws, weights=None):
 def sd(draws, weights=None, ddof=1):
     r"""Standard deviation of each parameter.
 
-    With :math:`w` summing to one over all draws, :math:`s^2 = \sum_t w_t (x_t - m)^2 / (1 - a \sum_t w_t^2)`
-    where a = `ddof`: unbiased for independent draws when a = 1, and numpy's n - a when the weights are equal.
+    With :math:`w` summing to one over all draws,
+    :math:`s^2 = \sum_t w_t (x_t - m)^2 / (1 - a \sum_t w_t^2)` where a = `ddof`: unbiased for
+    independent draws when a = 1, and numpy's n - a when the weights are equal.
 
     Parameters
     ----------
@@ -56,10 +59,10 @@ def sd(draws, weights=None, ddof=1):
 def quantile(draws, q, weights=None):
     r"""Quantiles of each parameter.
 
-    The weighted empirical distribution function is joined by lines through the middles of its jumps,
-    :math:`p_k = \sum_{i \le k} w_{(i)} - w_{(k)} / 2`, and q runs from the first middle to the last:
-    the quantile is the line's value at :math:`p_1 + q (p_n - p_1)`.  Equal weights give numpy's default
-    (type 7 of Hyndman and Fan 1996); draws of weight zero do not count.
+    The weighted empirical distribution function is joined by lines through the middles of its
+    jumps, :math:`p_k = \sum_{i \le k} w_{(i)} - w_{(k)} / 2`, and q runs from the first middle to
+    the last: the quantile is the line's value at :math:`p_1 + q (p_n - p_1)`.  Equal weights give
+    numpy's default (type 7 of Hyndman and Fan 1996); draws of weight zero do not count.
 
     Parameters
     ----------
@@ -81,7 +84,10 @@ def quantile(draws, q, weights=None):
     weights = as_weights(weights, draws.shape[1])
     counted = weights > 0
     values = draws[:, counted].reshape(-1, draws.shape[2])
-    return np.stack([_quantile(column, q, np.tile(weights[counted], len(draws))) for column in values.T], axis=-1)
+    return np.stack(
+        [_quantile(column, q, np.tile(weights[counted], len(draws))) for column in values.T],
+        axis=-1,
+    )
 
 
 def _quantile(values, q, weights):
@@ -95,10 +101,11 @@ def _quantile(values, q, weights):
 
 
 def systematic(weights, count):
-    r"""Numbers of `count` draws in proportion to their weights, in their order: a sample whose draws count alike.
+    r"""Numbers of `count` draws in proportion to their weights, in their order:
+    a sample whose draws count alike.
 
-    Draw k is taken as often as :math:`(i + 1/2) / n`, i = 0 .. n - 1, fall into its share of the total weight, that is
-    :math:`n w_k` times rounded up or down.
+    Draw k is taken as often as :math:`(i + 1/2) / n`, i = 0 .. n - 1, fall into its share of the
+    total weight, that is :math:`n w_k` times rounded up or down.
 
     Parameters
     ----------
@@ -139,9 +146,9 @@ def _hdi(values, prob, weights):
         return np.full(2, np.nan)
     order = np.argsort(values, kind="stable")
     values, share = values[order], np.cumsum(weights[order])
-    last = np.searchsorted(share, share + prob - 1e-12)        # sums of equal weights are off by rounding
+    last = np.searchsorted(share, share + prob - 1e-12)  # sums of equal weights are off by rounding
     last = last[last < len(values)]
     if not len(last):
         return values[[0, -1]]
-    k = np.argmin(values[last] - values[:len(last)])
+    k = np.argmin(values[last] - values[: len(last)])
     return values[[k, last[k]]]

@@ -1,4 +1,7 @@
-"""Kernel Stein discrepancy: one number for how far draws are from the target whose scores they carry."""
+"""Kernel Stein discrepancy: one number for how far draws are from the target whose scores they
+carry.
+"""
+
 import numpy as np
 
 from sgmc.arguments.draws import as_choice, as_kernel, as_sample
@@ -6,7 +9,18 @@ from sgmc.diagnostics.stein_sums import stein_pairs, stein_sums
 from sgmc.errors import ArgumentError
 
 
-def ksd(draws, scores, *, weights=None, form="joint", kernel="imq", statistic="v", c=1.0, beta=-0.5, scale=None):
+def ksd(
+    draws,
+    scores,
+    *,
+    weights=None,
+    form="joint",
+    kernel="imq",
+    statistic="v",
+    c=1.0,
+    beta=-0.5,
+    scale=None,
+):
     r"""Kernel Stein discrepancy between draws and the target whose scores are given.
 
     With :math:`s = \nabla \log \pi` and a kernel k, coordinate j of the Stein kernel is
@@ -15,8 +29,8 @@ def ksd(draws, scores, *, weights=None, form="joint", kernel="imq", statistic="v
               + \partial_{x_j} \partial_{y_j} k,
 
     with mean zero over the target.  Over weights w that sum to one, the V statistic is
-    :math:`T_j = \sum_{a,b} w_a w_b k_j^0(x_a, x_b)`; the U statistic leaves out a = b and divides by
-    :math:`1 - \sum_a w_a^2`.
+    :math:`T_j = \sum_{a,b} w_a w_b k_j^0(x_a, x_b)`; the U statistic leaves out a = b and divides
+    by :math:`1 - \sum_a w_a^2`.
 
     Parameters
     ----------
@@ -27,21 +41,24 @@ def ksd(draws, scores, *, weights=None, form="joint", kernel="imq", statistic="v
     weights : array_like, (n,), optional
         Non-negative, of any sum: step sizes or counts.  Equal by default.
     form : {"joint", "coordinate"}
-        :math:`\sqrt{\sum_j T_j}` (Coullon, South and Nemeth 2023, eq. 3) or :math:`\sum_j \sqrt{T_j}`
-        (Nemeth and Fearnhead 2021, eq. 13, whose middle terms belong to s and not to the printed gradient of U).
+        :math:`\sqrt{\sum_j T_j}` (Coullon, South and Nemeth 2023, eq. 3) or
+        :math:`\sum_j \sqrt{T_j}` (Nemeth and Fearnhead 2021, eq. 13, whose middle terms belong to s
+        and not to the printed gradient of U).
     kernel : {"imq", "gaussian"}
-        :math:`(c^2 + r^2)^\beta` or :math:`\exp(-r^2 / 2 c^2)`.  Only the first is sure to see draws that do not
-        converge when d >= 3 (Gorham and Mackey 2017).
+        :math:`(c^2 + r^2)^\beta` or :math:`\exp(-r^2 / 2 c^2)`.  Only the first is sure to see
+        draws that do not converge when d >= 3 (Gorham and Mackey 2017).
     statistic : {"v", "u"}
-        "v" is never negative, and of order :math:`n^{-1/2}` for exact draws.  "u" has mean zero for exact
-        independent draws before the root; where T < 0 the root is :math:`-\sqrt{-T}`.
+        "v" is never negative, and of order :math:`n^{-1/2}` for exact draws.  "u" has mean zero for
+        exact independent draws before the root; where T < 0 the root is :math:`-\sqrt{-T}`.
     c : float or "median"
-        Width of the kernel, positive, or the median distance between draws in the coordinates of `scale`.
+        Width of the kernel, positive, or the median distance between draws in the coordinates of
+        `scale`.
     beta : float
         Exponent of the "imq" kernel, between -1 and 0; "gaussian" has none.
     scale : array_like, (d,) or (d, d), or "covariance", optional
-        S, such as posterior standard deviations or a Cholesky factor of the covariance ("covariance": of these draws'):
-        draws become :math:`S^{-1} x` and scores :math:`S' s`, so that the result does not depend on units.
+        S, such as posterior standard deviations or a Cholesky factor of the
+        covariance ("covariance": of these draws'): draws become :math:`S^{-1} x` and scores
+        :math:`S' s`, so that the result does not depend on units.
 
     Returns
     -------
@@ -57,17 +74,21 @@ def ksd(draws, scores, *, weights=None, form="joint", kernel="imq", statistic="v
     draws, scores, weights = as_sample(draws, scores, weights, scale)
     as_choice("form", form, ("joint", "coordinate"))
     as_choice("statistic", statistic, ("v", "u"))
-    pairs, diagonal = stein_sums(draws, scores, weights, *as_kernel(kernel, c, beta, draws), form == "joint")
+    pairs, diagonal = stein_sums(
+        draws, scores, weights, *as_kernel(kernel, c, beta, draws), form == "joint"
+    )
     if statistic == "v":
-        return float(np.sum(np.sqrt(np.maximum(2 * pairs + diagonal, 0.0))))  # below 0 only by rounding
+        # below 0 only by rounding
+        return float(np.sum(np.sqrt(np.maximum(2 * pairs + diagonal, 0.0))))
     return float(np.sum(signed_root(2 * pairs / off_diagonal(weights))))
 
 
 def linear_ksd(draws, scores, *, kernel="imq", c=1.0, beta=-0.5, scale=None):
     r"""Kernel Stein discrepancy in O(n) time, from n/2 pairs of draws (Liu, Lee and Jordan 2016).
 
-    :math:`T = \frac{2}{n} \sum_{t \le n/2} k^0(x_t, x_{t + n/2})` estimates the joint `ksd` squared without bias, as its "u"
-    does, with a larger error.  Draws half a run apart are paired, not neighbours, which in a chain are alike.
+    :math:`T = \frac{2}{n} \sum_{t \le n/2} k^0(x_t, x_{t + n/2})` estimates the joint `ksd` squared
+    without bias, as its "u" does, with a larger error.  Draws half a run apart are paired, not
+    neighbours, which in a chain are alike.
 
     Parameters
     ----------
@@ -84,7 +105,13 @@ def linear_ksd(draws, scores, *, kernel="imq", c=1.0, beta=-0.5, scale=None):
     if half < 1:
         raise ArgumentError("linear_ksd needs two draws")
     first, second = slice(0, half), slice(half, 2 * half)
-    values = stein_pairs(draws[first], scores[first], draws[second], scores[second], *as_kernel(kernel, c, beta, draws))
+    values = stein_pairs(
+        draws[first],
+        scores[first],
+        draws[second],
+        scores[second],
+        *as_kernel(kernel, c, beta, draws),
+    )
     return float(signed_root(values.mean()))
 
 

@@ -1,4 +1,6 @@
-"""The Stein kernel: double sums over pairs of draws in O(n) memory, and values pair by pair, without the GIL."""
+"""The Stein kernel: double sums over pairs of draws in O(n) memory,
+and values pair by pair, without the GIL.
+"""
 from cpython.exc cimport PyErr_CheckSignals
 
 import numpy as np
@@ -6,8 +8,8 @@ import numpy as np
 from sgmc.diagnostics.radial cimport TILE, Radial, evaluate
 
 
-def stein_sums(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, bint gaussian, double c,
-               double beta, bint joint):
+def stein_sums(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, bint gaussian,
+               double c, double beta, bint joint):
     """Sums of w_a w_b k0_j(x_a, x_b) over the pairs a < b and over the diagonal a = b.
 
     Parameters
@@ -33,8 +35,8 @@ def stein_sums(const double[:, ::1] x, const double[:, ::1] s, const double[::1]
     return _pairs(x, s, w, radial, joint), np.sum(diagonal, keepdims=True) if joint else diagonal
 
 
-def stein_matrix(const double[:, ::1] x, const double[:, ::1] s, const double[:, ::1] y, const double[:, ::1] t,
-                 bint gaussian, double c, double beta):
+def stein_matrix(const double[:, ::1] x, const double[:, ::1] s, const double[:, ::1] y,
+                 const double[:, ::1] t, bint gaussian, double c, double beta):
     """The joint Stein kernel of each x with each y, (m, n).
 
     Parameters
@@ -48,7 +50,8 @@ def stein_matrix(const double[:, ::1] x, const double[:, ::1] s, const double[:,
     """
     cdef Py_ssize_t m = x.shape[0], n = y.shape[0], d = x.shape[1], start, size, a
     cdef Radial radial = Radial(gaussian, c * c, beta)
-    cdef double[:, ::1] yt = np.zeros((d, TILE)), tt = np.zeros((d, TILE)), row = np.zeros((1, TILE))
+    cdef double[:, ::1] yt = np.zeros((d, TILE)), tt = np.zeros((d, TILE))
+    cdef double[:, ::1] row = np.zeros((1, TILE))
     values = np.empty((m, n))
     cdef double[:, ::1] out = values
     for start in range(0, n, TILE):
@@ -57,14 +60,15 @@ def stein_matrix(const double[:, ::1] x, const double[:, ::1] s, const double[:,
             transpose(y, t, start, size, yt, tt)
             for a in range(m):
                 row[:, :] = 0
-                add_joint(&radial, d, 0, size, 1, &x[a, 0], &s[a, 0], &yt[0, 0], &tt[0, 0], &row[0, 0])
+                add_joint(&radial, d, 0, size, 1, &x[a, 0], &s[a, 0], &yt[0, 0], &tt[0, 0],
+                          &row[0, 0])
                 out[a, start:start + size] = row[0, :size]
         PyErr_CheckSignals()
     return values
 
 
-def stein_pairs(const double[:, ::1] x, const double[:, ::1] s, const double[:, ::1] y, const double[:, ::1] t,
-                bint gaussian, double c, double beta):
+def stein_pairs(const double[:, ::1] x, const double[:, ::1] s, const double[:, ::1] y,
+                const double[:, ::1] t, bint gaussian, double c, double beta):
     """The joint Stein kernel of each x with the y of the same row, (n,); see `stein_matrix`."""
     cdef Py_ssize_t n = x.shape[0], d = x.shape[1], start, size, b
     cdef Radial radial = Radial(gaussian, c * c, beta)
@@ -76,20 +80,23 @@ def stein_pairs(const double[:, ::1] x, const double[:, ::1] s, const double[:, 
         with nogil:
             transpose(y, t, start, size, yt, tt)
             for b in range(size):
-                add_joint(&radial, d, b, b + 1, 1, &x[start + b, 0], &s[start + b, 0], &yt[0, 0], &tt[0, 0], &out[start])
+                add_joint(&radial, d, b, b + 1, 1, &x[start + b, 0], &s[start + b, 0], &yt[0, 0],
+                          &tt[0, 0], &out[start])
     return values
 
 
 def stein_diagonal(const double[:, ::1] s, bint gaussian, double c, double beta):
-    """The joint Stein kernel of each draw with itself, (n,), from the scores (n, d): |s|^2 f(0) + d g(0)."""
+    """The joint Stein kernel of each draw with itself, (n,), from the scores (n, d): |s|^2 f(0) + d
+    g(0).
+    """
     cdef Radial radial = Radial(gaussian, c * c, beta)
     cdef double zero = 0, f, g, h
     evaluate(&radial, 0, 1, &zero, &f, &g, &h)
     return np.square(s).sum(axis=1) * f + s.shape[1] * g
 
 
-cdef inline void transpose(const double[:, ::1] x, const double[:, ::1] s, Py_ssize_t start, Py_ssize_t size,
-                           double[:, ::1] xt, double[:, ::1] st) noexcept nogil:
+cdef inline void transpose(const double[:, ::1] x, const double[:, ::1] s, Py_ssize_t start,
+                           Py_ssize_t size, double[:, ::1] xt, double[:, ::1] st) noexcept nogil:
     """Coordinates of a tile's draws and scores side by side."""
     cdef Py_ssize_t b, j
     for b in range(size):
@@ -98,10 +105,15 @@ cdef inline void transpose(const double[:, ::1] x, const double[:, ::1] s, Py_ss
             st[j, b] = s[start + b, j]
 
 
-def _pairs(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, Radial radial, bint joint):
-    """The sums over a < b; b runs in tiles, whose coordinates are copied so that they lie side by side."""
-    cdef Py_ssize_t n = x.shape[0], d = x.shape[1], outputs = 1 if joint else d, start, size, a, b, j
-    cdef double[:, ::1] xt = np.zeros((d, TILE)), st = np.zeros((d, TILE)), row = np.zeros((outputs, TILE))
+def _pairs(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, Radial radial,
+           bint joint):
+    """The sums over a < b; b runs in tiles, whose coordinates are copied so that they lie side by
+    side.
+    """
+    cdef Py_ssize_t n = x.shape[0], d = x.shape[1]
+    cdef Py_ssize_t outputs = 1 if joint else d, start, size, a, b, j
+    cdef double[:, ::1] xt = np.zeros((d, TILE)), st = np.zeros((d, TILE))
+    cdef double[:, ::1] row = np.zeros((outputs, TILE))
     total = np.zeros(outputs)
     cdef double[::1] sums = total
     for start in range(0, n, TILE):
@@ -112,9 +124,11 @@ def _pairs(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, 
             for a in range(start + size):
                 b = max(a + 1 - start, 0)
                 if joint:
-                    add_joint(&radial, d, b, size, w[a], &x[a, 0], &s[a, 0], &xt[0, 0], &st[0, 0], &row[0, 0])
+                    add_joint(&radial, d, b, size, w[a], &x[a, 0], &s[a, 0], &xt[0, 0], &st[0, 0],
+                              &row[0, 0])
                 else:
-                    add_coordinates(&radial, d, b, size, w[a], &x[a, 0], &s[a, 0], &xt[0, 0], &st[0, 0], &row[0, 0])
+                    add_coordinates(&radial, d, b, size, w[a], &x[a, 0], &s[a, 0], &xt[0, 0],
+                                    &st[0, 0], &row[0, 0])
             for j in range(outputs):
                 for b in range(size):
                     sums[j] += w[start + b] * row[j, b]
@@ -122,8 +136,9 @@ def _pairs(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, 
     return total
 
 
-cdef void add_joint(const Radial *radial, Py_ssize_t d, Py_ssize_t begin, Py_ssize_t end, double w, const double *x,
-                    const double *s, const double *y, const double *t, double *row) noexcept nogil:
+cdef void add_joint(const Radial *radial, Py_ssize_t d, Py_ssize_t begin, Py_ssize_t end, double w,
+                    const double *x, const double *s, const double *y, const double *t,
+                    double *row) noexcept nogil:
     """row[b] += w k0(x, y_b), where k0 = f s.t + g (d + (s - t).(x - y)) + h r^2."""
     cdef double[TILE] r2, st, cross, f, g, h
     cdef double e
@@ -142,10 +157,12 @@ cdef void add_joint(const Radial *radial, Py_ssize_t d, Py_ssize_t begin, Py_ssi
         row[b] += w * (f[b] * st[b] + g[b] * cross[b] + h[b] * r2[b])
 
 
-cdef void add_coordinates(const Radial *radial, Py_ssize_t d, Py_ssize_t begin, Py_ssize_t end, double w,
-                          const double *x, const double *s, const double *y, const double *t,
-                          double *row) noexcept nogil:
-    """row[j, b] += w k0_j(x, y_b), where k0_j = f s_j t_j + g (1 + (s_j - t_j)(x_j - y_j)) + h (x_j - y_j)^2."""
+cdef void add_coordinates(const Radial *radial, Py_ssize_t d, Py_ssize_t begin, Py_ssize_t end,
+                          double w, const double *x, const double *s, const double *y,
+                          const double *t, double *row) noexcept nogil:
+    """row[j, b] += w k0_j(x, y_b), where k0_j = f s_j t_j + g (1 + (s_j - t_j)(x_j - y_j)) + h
+    (x_j - y_j)^2.
+    """
     cdef double[TILE] r2, f, g, h
     cdef double e, tb
     cdef Py_ssize_t b, j
@@ -159,4 +176,5 @@ cdef void add_coordinates(const Radial *radial, Py_ssize_t d, Py_ssize_t begin, 
     for j in range(d):
         for b in range(begin, end):
             e, tb = x[j] - y[j * TILE + b], t[j * TILE + b]
-            row[j * TILE + b] += w * (f[b] * s[j] * tb + g[b] * (1 + (s[j] - tb) * e) + h[b] * e * e)
+            row[j * TILE + b] += w * (f[b] * s[j] * tb + g[b] * (1 + (s[j] - tb) * e)
+                                      + h[b] * e * e)

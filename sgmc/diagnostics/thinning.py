@@ -1,4 +1,5 @@
 """Stein thinning: the few draws that together are closest to the target."""
+
 import numpy as np
 
 from sgmc.arguments.draws import as_kernel, as_sample
@@ -7,12 +8,13 @@ from sgmc.errors import ArgumentError
 
 
 def stein_thinning(draws, scores, m, *, kernel="imq", c=1.0, beta=-0.5, scale="covariance"):
-    r"""Numbers of m draws chosen one by one so that the kernel Stein discrepancy of those chosen is least.
+    r"""Numbers of m draws chosen one by one so that the kernel Stein discrepancy of those chosen is
+    least.
 
     .. math:: \pi(j) = \arg\min_i \tfrac{1}{2} k^0(x_i, x_i) + \sum_{j' < j} k^0(x_{\pi(j')}, x_i)
 
-    (Riabiz et al. 2022, Algorithm 1), in O(n m) time.  It takes out draws of the warmup and makes up for a biased spread;
-    a draw may be chosen more than once.
+    (Riabiz et al. 2022, Algorithm 1), in O(n m) time.  It takes out draws of the warmup and makes
+    up for a biased spread; a draw may be chosen more than once.
 
     Parameters
     ----------
@@ -37,5 +39,5 @@ def stein_thinning(draws, scores, m, *, kernel="imq", c=1.0, beta=-0.5, scale="c
     worth, chosen = 0.5 * stein_diagonal(s, *width), np.empty(m, dtype=np.intp)
     for j in range(m):
         best = chosen[j] = np.argmin(worth)
-        worth += stein_matrix(x[best:best + 1], s[best:best + 1], x, s, *width)[0]
+        worth += stein_matrix(x[best : best + 1], s[best : best + 1], x, s, *width)[0]
     return chosen

@@ -1,4 +1,6 @@
-"""The Stein witness function at test locations, and the gradient of its size, in O(n) time and memory without the GIL."""
+"""The Stein witness function at test locations, and the gradient of its size, in O(n) time and
+memory without the GIL.
+"""
 from cpython.exc cimport PyErr_CheckSignals
 
 import numpy as np
@@ -6,9 +8,10 @@ import numpy as np
 from sgmc.diagnostics.radial cimport TILE, Radial, evaluate
 
 
-def witness(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, const double[:, ::1] v, bint gaussian,
-            double c, double beta):
-    """The witness g(v_j) = sum_a w_a tau(x_a, v_j), tau(x, v) = s k + grad_x k, and sum_a w_a^2 sum_j |tau(x_a, v_j)|^2.
+def witness(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w,
+            const double[:, ::1] v, bint gaussian, double c, double beta):
+    """The witness g(v_j) = sum_a w_a tau(x_a, v_j), tau(x, v) = s k + grad_x k, and sum_a w_a^2
+    sum_j |tau(x_a, v_j)|^2.
 
     Parameters
     ----------
@@ -51,8 +54,8 @@ def witness(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w,
     return lanes.sum(axis=2), float(np.sum(<double[:TILE]> squares))
 
 
-def along(const double[:, ::1] x, const double[:, ::1] s, const double[:, ::1] v, const double[:, ::1] at, bint gaussian,
-          double c, double beta):
+def along(const double[:, ::1] x, const double[:, ::1] s, const double[:, ::1] v,
+          const double[:, ::1] at, bint gaussian, double c, double beta):
     """sum_j tau(x_a, v_j) . at_j of each draw, (n,); see `witness`."""
     cdef Py_ssize_t n = x.shape[0], d = x.shape[1], m = v.shape[0], start, size, i, j, b
     cdef Radial radial = Radial(gaussian, c * c, beta)
@@ -73,11 +76,12 @@ def along(const double[:, ::1] x, const double[:, ::1] s, const double[:, ::1] v
     return values
 
 
-def ascent(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, const double[:, ::1] v,
-           const double[:, ::1] at, bint gaussian, double c, double beta):
+def ascent(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w,
+           const double[:, ::1] v, const double[:, ::1] at, bint gaussian, double c, double beta):
     """Gradient of sum_j g(v_j) . at_j by the locations, (m, d), `at` held fixed; see `witness`.
 
-    sum_a w_a [(g (s_a . at_j) + h (e_a . at_j)) e_a + g at_j] with e = x - v and the g and h of `evaluate`.
+    sum_a w_a [(g (s_a . at_j) + h (e_a . at_j)) e_a + g at_j] with e = x - v and the g and h of
+    `evaluate`.
     """
     cdef Py_ssize_t n = x.shape[0], d = x.shape[1], m = v.shape[0], start, size, i, j, b
     cdef Radial radial = Radial(gaussian, c * c, beta)
@@ -103,8 +107,9 @@ def ascent(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, 
     return lanes.sum(axis=2)
 
 
-cdef inline void apart(const double[:, ::1] x, const double[:, ::1] s, const double[:, ::1] v, Py_ssize_t start,
-                       Py_ssize_t size, Py_ssize_t j, double[:, ::1] e, double[:, ::1] st, double *r2) noexcept nogil:
+cdef inline void apart(const double[:, ::1] x, const double[:, ::1] s, const double[:, ::1] v,
+                       Py_ssize_t start, Py_ssize_t size, Py_ssize_t j, double[:, ::1] e,
+                       double[:, ::1] st, double *r2) noexcept nogil:
     """x - v_j and scores of a tile, coordinates side by side, and the squared distances."""
     cdef Py_ssize_t b, i
     for b in range(size):

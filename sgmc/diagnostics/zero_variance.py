@@ -1,4 +1,5 @@
 """Zero-variance control variates: what scores know of the error of a mean."""
+
 import numpy as np
 
 from sgmc.arguments.draws import as_points, as_sample
@@ -8,11 +9,12 @@ from sgmc.errors import ArgumentError
 def control_variates(draws, scores, values=None, *, order=1, folds=1, weights=None):
     r"""Values of functions at draws, corrected so that their means have less Monte Carlo error.
 
-    For a polynomial P without constant, :math:`\Delta P + \nabla P \cdot s` has mean zero over the target
-    (:math:`s = \nabla \log \pi`): the controls are :math:`s_j` for order 1, also :math:`2 + 2 x_j s_j` and
-    :math:`x_j s_k + x_k s_j` for order 2.  They are fitted to the values by least squares and taken off (Mira, Solgi and
-    Imparato 2013).  On a Gaussian target order 1 leaves no error in means, order 2 none in second moments,
-    whatever the draws: biased ones, too, are put right as far as the target is Gaussian.
+    For a polynomial P without constant, :math:`\Delta P + \nabla P \cdot s` has mean zero over the
+    target (:math:`s = \nabla \log \pi`): the controls are :math:`s_j` for order 1, also
+    :math:`2 + 2 x_j s_j` and :math:`x_j s_k + x_k s_j` for order 2.  They are fitted to the values
+    by least squares and taken off (Mira, Solgi and Imparato 2013).  On a Gaussian target order 1
+    leaves no error in means, order 2 none in second moments, whatever the draws: biased ones, too,
+    are put right as far as the target is Gaussian.
 
     Parameters
     ----------
@@ -21,17 +23,20 @@ def control_variates(draws, scores, values=None, *, order=1, folds=1, weights=No
     values : array_like, (n,) or (n, k), optional
         Of the functions whose means are wanted.  Default: the draws.
     order : {1, 2}
-        Degree of P: d or d (d + 3) / 2 controls; the draws must be more, and should be ten times as many.
+        Degree of P: d or d (d + 3) / 2 controls; the draws must be more, and should be ten times as
+        many.
     folds : int
-        1: coefficients from all draws, with a bias of order 1/n.  More: the draws in so many stretches, each corrected by
-        the coefficients of the others, which leaves means of exact draws without bias.
+        1: coefficients from all draws, with a bias of order 1/n.  More: the draws in so many
+        stretches, each corrected by the coefficients of the others, which leaves means of exact
+        draws without bias.
     weights : array_like, (n,), optional
         Of the draws.
 
     Returns
     -------
     ndarray, shape of `values`
-        Their (weighted) mean is the estimate, and `mcse` of them, chain by chain, its Monte Carlo error.
+        Their (weighted) mean is the estimate, and `mcse` of them, chain by chain, its Monte Carlo
+        error.
     """
     x, s, w = as_sample(draws, scores, weights)
     y = as_points("values", draws if values is None else values)
@@ -39,7 +44,9 @@ def control_variates(draws, scores, values=None, *, order=1, folds=1, weights=No
         raise ArgumentError(f"values must have a row a draw, {len(x)}, not {len(y)}")
     Z = controls(x, s, w, order)
     if not (isinstance(folds, int | np.integer) and 1 <= folds <= len(x) // 2):
-        raise ArgumentError(f"folds must be an integer from 1 to {max(1, len(x) // 2)}, not {folds!r}")
+        raise ArgumentError(
+            f"folds must be an integer from 1 to {max(1, len(x) // 2)}, not {folds!r}"
+        )
     corrected = np.empty_like(y)
     for stretch in np.array_split(np.arange(len(x)), folds):
         fitted = np.ones(len(x), dtype=bool)
@@ -49,7 +56,9 @@ def control_variates(draws, scores, values=None, *, order=1, folds=1, weights=No
 
 
 def controls(x, s, w, order):
-    """Functions with mean zero over the target, (n, q); of draws in sds, for the condition of the least squares."""
+    """Functions with mean zero over the target, (n, q); of draws in sds,
+    for the condition of the least squares.
+    """
     if order not in (1, 2):
         raise ArgumentError(f"order must be 1 or 2, not {order!r}")
     sd = np.sqrt(w @ np.square(x - w @ x))
@@ -58,13 +67,17 @@ def controls(x, s, w, order):
     if order == 1:
         return s
     one, other = np.triu_indices(x.shape[1])
-    return np.concatenate([s, z[:, one] * s[:, other] + z[:, other] * s[:, one] + 2.0 * (one == other)], axis=1)
+    return np.concatenate(
+        [s, z[:, one] * s[:, other] + z[:, other] * s[:, one] + 2.0 * (one == other)], axis=1
+    )
 
 
 def coefficients(Z, y, w):
     """Weighted least squares of y on Z and a constant, without that of the constant."""
     if len(Z) <= Z.shape[1] + 1:
-        raise ArgumentError(f"{Z.shape[1]} controls need more than {Z.shape[1] + 1} draws to fit them, not {len(Z)}")
+        raise ArgumentError(
+            f"{Z.shape[1]} controls need more than {Z.shape[1] + 1} draws to fit them, not {len(Z)}"
+        )
     w = w / w.sum()
     root = np.sqrt(w)[:, None]
     return np.linalg.lstsq(root * (Z - w @ Z), root * (y - w @ y), rcond=None)[0]

@@ -1,4 +1,5 @@
 """The noise of a fit's gradient estimates: what the plan needs to know, and what is reported."""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,8 @@ from sgmc.fit.pilot import draws_of_laplace
 from sgmc.fit.plan import Noise
 from sgmc.fit.rows import scheme, shared_rows
 
-BLOCK_SHARE = 0.005       # of the rows: longer blocks have their design effect computed, shorter ones are close to 1
+# of the rows: longer blocks have their design effect computed, shorter ones are close to 1
+BLOCK_SHARE = 0.005
 
 
 @dataclass(frozen=True)
@@ -48,21 +50,28 @@ class GradientNoise:
 
 
 def noise_of(problem, gradient, settings, seen):
-    """Noise and cost of an estimator of that name, of whose kind the pilot was, under the subsampling scheme of the fit."""
+    """Noise and cost of an estimator of that name, of whose kind the pilot was, under the
+    subsampling scheme of the fit.
+    """
     cls, rows = registry.lookup("gradients", gradient, "gradient"), scheme(settings)
     common = cls.block_noise if rows.name == "block" else 0.0
     each = cls.row_cost + (cls.recomputes and not problem.model.width)
-    each *= getattr(problem.model, "row_cost", 1.0)                            # more where rows share work when all are taken
-    if seen is None or not seen.noise.any():                                   # an exact sampler's pilot looks for none
+    each *= getattr(problem.model, "row_cost", 1.0)  # more where rows share work when all are taken
+    if seen is None or not seen.noise.any():  # an exact sampler's pilot looks for none
         return Noise(0.0, problem.always_computed(gradient), each, common)
     shared = shared_rows(problem, settings, gradient)
 
     def law(m):
         return seen.worst_noise(1 / m if shared is None else shared.factors(m))
 
-    return Noise(seen.worst_noise(), problem.always_computed(gradient), each, common,
-                 law if rows.replaces or shared is not None else None,
-                 seen.widest_noise() / problem.coordinates.stiffness / seen.worst_noise())
+    return Noise(
+        seen.worst_noise(),
+        problem.always_computed(gradient),
+        each,
+        common,
+        law if rows.replaces or shared is not None else None,
+        seen.widest_noise() / problem.coordinates.stiffness / seen.worst_noise(),
+    )
 
 
 def noise_of_plan(problem, plan, settings, seen, chains):
@@ -78,13 +87,24 @@ def noise_of_plan(problem, plan, settings, seen, chains):
         return GradientNoise(0.0, 0.0, np.zeros(d))
     effect = share_design_effect(problem, plan, settings, chains)
     mean = float(effect.mean())
-    return GradientNoise(worst * mean, worst * mean * known.anisotropy, seen.tau() * np.sqrt(worst / known.one_row * effect))
+    return GradientNoise(
+        worst * mean,
+        worst * mean * known.anisotropy,
+        seen.tau() * np.sqrt(worst / known.one_row * effect),
+    )
 
 
 def share_design_effect(problem, plan, settings, chains):
-    """Give long blocks their design effect a coordinate, computed once at a draw of the Laplace approximation; returns it."""
+    """Give long blocks their design effect a coordinate, computed once at a draw of the Laplace
+    approximation; returns it.
+    """
     n, d = problem.model.n, problem.dim
-    if not problem.model.width or settings.subsample != "block" or plan.batch <= BLOCK_SHARE * n or plan.batch == n:
+    if (
+        not problem.model.width
+        or settings.subsample != "block"
+        or plan.batch <= BLOCK_SHARE * n
+        or plan.batch == n
+    ):
         return np.ones(d)
     z = draws_of_laplace(settings.seed, d)[0]
     natural = problem.coordinates.natural(problem.coordinates.from_white(z))

@@ -1,8 +1,10 @@
-"""A look at the posterior before sampling: gradient noise and shape, at draws of the Laplace approximation.
+"""A look at the posterior before sampling: gradient noise and shape,
+at draws of the Laplace approximation.
 
-The draws come in pairs z, -z.  At each the exact gradient and the covariance of the estimator's row terms are computed,
-which is all that step size, batch size and warnings need.
+The draws come in pairs z, -z.  At each the exact gradient and the covariance of the estimator's row
+terms are computed, which is all that step size, batch size and warnings need.
 """
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +12,10 @@ import numpy as np
 from sgmc.core.expansion import row_noise
 from sgmc.core.rng import Rng, seed_sequence
 
-PAIRS = 8                 # of draws
-SHAPE_PAIRS = 64          # where the shape is what the answer rests on: its error is then about a sixth
-ROWS = 200_000            # looked at where control values leave little to each; rows are in random order
-SINGLE_ROWS = 500         # of models without scores, whose rows are gone through one by one
+PAIRS = 8  # of draws
+SHAPE_PAIRS = 64  # where the shape is what the answer rests on: its error is then about a sixth
+ROWS = 200_000  # looked at where control values leave little to each; rows are in random order
+SINGLE_ROWS = 500  # of models without scores, whose rows are gone through one by one
 
 
 @dataclass(frozen=True)
@@ -23,14 +25,15 @@ class Pilot:
     Attributes
     ----------
     noise : array (strata, d)
-        V1 a parameter: variance of the gradient estimate from one row, relative to the posterior precision, in
-        stationarity: what is seen with control values at the mode, times the estimator's `staleness`.  One row, but for
-        stratified sampling.
+        V1 a parameter: variance of the gradient estimate from one row, relative to the posterior
+        precision, in stationarity: what is seen with control values at the mode, times the
+        estimator's `staleness`.  One row, but for stratified sampling.
     covariance : array (strata, d, d)
         Of that estimate's noise, in the sampler's coordinates.
     mean_shift, sd_ratio : array (d,)
-        The posterior's mean minus the mode in sds, and its sd over the Laplace sd, to first order in the departure from a
-        Gaussian: what skewness does to the sd is of second order, and shows in the shift long before.
+        The posterior's mean minus the mode in sds, and its sd over the Laplace sd, to first order
+        in the departure from a Gaussian: what skewness does to the sd is of second order, and shows
+        in the shift long before.
     """
 
     noise: np.ndarray
@@ -43,7 +46,9 @@ class Pilot:
         return float((np.reshape(factors, (-1, 1)) * self.noise).sum(axis=0).max())
 
     def widest_noise(self, factors=1.0):
-        """The same over all directions of the sampler's coordinates: the largest eigenvalue of the noise's covariance."""
+        """The same over all directions of the sampler's coordinates:
+        the largest eigenvalue of the noise's covariance.
+        """
         return float(np.linalg.eigvalsh(self.total(factors))[-1])
 
     def tau(self, factors=1.0):
@@ -56,7 +61,9 @@ class Pilot:
 
     @property
     def departure(self):
-        """How far the posterior is from the Laplace approximation: the largest shift or relative change of sd."""
+        """How far the posterior is from the Laplace approximation:
+        the largest shift or relative change of sd.
+        """
         return float(max(np.abs(self.mean_shift).max(), np.abs(self.sd_ratio - 1).max()))
 
 
@@ -68,7 +75,8 @@ def draws_of_laplace(entropy, d, pairs=PAIRS):
 def looked_at(n, entropy, given, grouped, most=ROWS):
     """Rows that tell the noise where control values leave little to each, for `row_noise`.
 
-    The first `most` of a table in random order; of one in the order that the user gave, random ones, or with strata all.
+    The first `most` of a table in random order; of one in the order that the user gave, random
+    ones, or with strata all.
     """
     if not given or n <= most:
         return min(most, n)
@@ -79,8 +87,8 @@ def looked_at(n, entropy, given, grouped, most=ROWS):
 def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=ROWS):
     """Measure noise and shape with a gradient estimator of the wanted kind.
 
-    Under log pi(x) = -|x|^2/2 + e(x) with small e, Stein's identity gives E_pi x = E e'(x) and Var_pi x_jk - I =
-    E x_j d_k e(x), both under N(0, I), with e' the exact gradient plus x.
+    Under log pi(x) = -|x|^2/2 + e(x) with small e, Stein's identity gives E_pi x = E e'(x) and
+    Var_pi x_jk - I = E x_j d_k e(x), both under N(0, I), with e' the exact gradient plus x.
 
     Parameters
     ----------
@@ -90,15 +98,17 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=ROWS):
     noisy : bool
         Whether noise is wanted, besides shape.
     shared : object, optional
-        What the subsamplers share: noise is then that of rows with its probabilities, or within its strata.
+        What the subsamplers share: noise is then that of rows with its probabilities, or within its
+        strata.
     rows : int or array of int
         Looked at where control values are at hand; see `looked_at`.
     """
     white = coordinates.white
-    variance = (white ** 2).sum(axis=1)
+    variance = (white**2).sum(axis=1)
     d, both = z.shape[1], np.concatenate([z, -z])
     weight, groups = (None, None) if shared is None or not noisy else (shared.weight, shared.groups)
-    noise, shift, spread = np.zeros((1 if groups is None else len(groups), d, d)), np.zeros(d), np.zeros((d, d))
+    noise = np.zeros((1 if groups is None else len(groups), d, d))
+    shift, spread = np.zeros(d), np.zeros((d, d))
     rows = 0 if gradient.anchor is None and gradient.model.width else rows
     for one in both:
         x = coordinates.from_white(one)
@@ -109,8 +119,13 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=ROWS):
         shift += e / len(both)
         spread += np.outer(one, e) / len(both)
     ratio = 1 + diagonal(white, spread) / variance
-    relative = diagonal(white if coordinates.whitened else white @ coordinates.spread(x).T, noise) / variance
-    return Pilot(relative, noise, white @ shift / np.sqrt(variance), np.sqrt(np.maximum(ratio, 0.05)))
+    relative = (
+        diagonal(white if coordinates.whitened else white @ coordinates.spread(x).T, noise)
+        / variance
+    )
+    return Pilot(
+        relative, noise, white @ shift / np.sqrt(variance), np.sqrt(np.maximum(ratio, 0.05))
+    )
 
 
 def diagonal(A, M):
@@ -119,7 +134,8 @@ def diagonal(A, M):
 
 
 def noise_in_x(coordinates, x, covariance):
-    """Covariance of the gradient's noise in the sampler's coordinates from that in natural ones, (..., d, d).
+    """Covariance of the gradient's noise in the sampler's coordinates from that in natural ones,
+    (..., d, d).
 
     A Langevin step in whitened coordinates moves theta by white times it.
     """

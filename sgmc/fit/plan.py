@@ -1,9 +1,10 @@
 """Step size, batch size, thinning and warmup: derived where not given, and the reasons.
 
-With gradient noise V in whitened coordinates, V1/n (1 - n/N) for simple samples of rows, a sampler says by how much it
-widens the variance of a Gaussian (`SamplerSpec.inflation`).  The default keeps that below TOLERANCE at the least rows a unit
-of Langevin time.
+With gradient noise V in whitened coordinates, V1/n (1 - n/N) for simple samples of rows, a sampler
+says by how much it widens the variance of a Gaussian (`SamplerSpec.inflation`).  The default keeps
+that below TOLERANCE at the least rows a unit of Langevin time.
 """
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,19 +17,23 @@ from sgmc.core.schedules import Constant
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError
 
-TOLERANCE = 0.01          # of the variance: half a per cent of the sd
-GRADIENT = "taylor"       # the estimator with the least noise, where the model has a score path
-AUTO = ("lmsgld", "mala") # what "auto" chooses from
-FAR = 0.6                 # departure from a Gaussian beyond which "auto" wants an exact sampler
-SKEWED = 0.5              # sd of the log of an own parameter beyond which its skewness matters, and the same holds
-OVERHEAD = 60             # what a step costs besides its rows, in rows
+TOLERANCE = 0.01  # of the variance: half a per cent of the sd
+GRADIENT = "taylor"  # the estimator with the least noise, where the model has a score path
+AUTO = ("lmsgld", "mala")  # what "auto" chooses from
+FAR = 0.6  # departure from a Gaussian beyond which "auto" wants an exact sampler
+# sd of the log of an own parameter beyond which its skewness matters, and the same holds
+SKEWED = 0.5
+OVERHEAD = 60  # what a step costs besides its rows, in rows
 SMALLEST_BATCH = 32
-KEPT_TIME = 4             # Langevin time between kept draws: their correlation is exp(-2) and less
-MOST_STEPS = 10**7        # of warmup, or between kept draws
-SLOWEST = 100.0           # condition number up to which badly scaled coordinates are waited for
-WARMUP_TIME = 20          # Langevin time units of warmup: ten relaxation times of a whitened Gaussian
-THRESHOLD = 0.1           # alpha up to which noise is tolerated, and draws are kept by warmup="threshold" (Welling & Teh 2011, 5.3.1)
-METROPOLIS_WARMUP = 500   # steps in which an exact sampler adapts; twice as many where it learns a metric
+KEPT_TIME = 4  # Langevin time between kept draws: their correlation is exp(-2) and less
+MOST_STEPS = 10**7  # of warmup, or between kept draws
+SLOWEST = 100.0  # condition number up to which badly scaled coordinates are waited for
+WARMUP_TIME = 20  # Langevin time units of warmup: ten relaxation times of a whitened Gaussian
+# alpha up to which noise is tolerated, and draws are kept by warmup="threshold" (Welling & Teh
+# 2011, 5.3.1)
+THRESHOLD = 0.1
+# steps in which an exact sampler adapts; twice as many where it learns a metric
+METROPOLIS_WARMUP = 500
 
 
 class Noise(NamedTuple):
@@ -84,7 +89,8 @@ class Plan:
     step_origin, reason : str
         How the step came, and why this sampler.
     spacing : float
-        Time between draws of samplers in continuous time, where warmup does not tell; `thin` is then a guess of its events.
+        Time between draws of samplers in continuous time, where warmup does not tell; `thin` is
+        then a guess of its events.
     """
 
     spec: SamplerSpec
@@ -114,17 +120,25 @@ class Plan:
 
 
 def largest_h(spec, noise, batch, n):
-    """Largest h with inflation <= TOLERANCE for batches of `batch` rows; where there is none, the one with the least.
+    """Largest h with inflation <= TOLERANCE for batches of `batch` rows; where there is none,
+    the one with the least.
 
-    Without the noise it is at most three times that: what a sampler takes off for noise is not to be what its step adds.  And
-    noise is at most the share THRESHOLD of a step's own: those who correct for it know it coordinate by coordinate, and
-    where it is correlated, as in blocks, no more than that should rest on them.
+    Without the noise it is at most three times that: what a sampler takes off for noise is not to
+    be what its step adds.  And noise is at most the share THRESHOLD of a step's own: those who
+    correct for it know it coordinate by coordinate, and where it is correlated, as in blocks, no
+    more than that should rest on them.
     """
     variance = noise.of(batch, n)
 
     def excess(h):
-        return max(abs(spec.inflation(h, variance)), abs(spec.inflation(h, 0.0)) / 3,
-                   spec.noise_ratio(h, variance) * TOLERANCE / THRESHOLD) - TOLERANCE
+        return (
+            max(
+                abs(spec.inflation(h, variance)),
+                abs(spec.inflation(h, 0.0)) / 3,
+                spec.noise_ratio(h, variance) * TOLERANCE / THRESHOLD,
+            )
+            - TOLERANCE
+        )
 
     steps = spec.largest_step * 0.5 ** np.arange(40)
     low = next((h for h in steps if excess(h) <= 0), None)
@@ -139,7 +153,11 @@ def largest_h(spec, noise, batch, n):
 
 def derive(spec, noise, n, batch=None):
     """(h, batch) with least cost (rows a step + OVERHEAD) / h within the tolerance."""
-    sizes = [batch] if batch else np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n))
+    sizes = (
+        [batch]
+        if batch
+        else np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n))
+    )
     options = [(largest_h(spec, noise, int(m), n), int(m)) for m in sizes]
     return min(options, key=lambda o: (noise.rows(o[1]) + OVERHEAD) / max(o[0], 1e-300))
 
@@ -147,15 +165,22 @@ def derive(spec, noise, n, batch=None):
 def automatic(stochastic, exact, gradient, noise, departure, n, batch=None):
     """Sampler, gradient and reason for ``sampler="auto"``, by counted row touches and by shape.
 
-    A unit of Langevin time costs (rows a step)/h with minibatches; an exact sampler, whose steps are as long but partly
-    rejected, makes up for about N/2 (measured on logistic posteriors).  Far from a Gaussian, steps without accept-reject
-    are biased whatever the minibatch.
+    A unit of Langevin time costs (rows a step)/h with minibatches; an exact sampler, whose steps
+    are as long but partly rejected, makes up for about N/2 (measured on logistic posteriors).  Far
+    from a Gaussian, steps without accept-reject are biased whatever the minibatch.
     """
     if departure > FAR:
-        return exact, gradient, f"for exactness: the posterior is {departure:.2g} sd from a Gaussian"
+        return (
+            exact,
+            gradient,
+            f"for exactness: the posterior is {departure:.2g} sd from a Gaussian",
+        )
     h, m = derive(stochastic, noise, n, batch)
     cost = noise.rows(m) / h
-    counted = f"minibatches ({gradient}) touch {cost:,.0f} rows a unit of time, exact steps about {n / 2:,.0f}"
+    counted = (
+        f"minibatches ({gradient}) touch {cost:,.0f} rows a unit of time, exact steps about "
+        f"{n / 2:,.0f}"
+    )
     return (exact if cost > n / 2 else stochastic), gradient, f"by rows touched: {counted}"
 
 
@@ -187,7 +212,9 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
     if not coordinates.scaled:
         return unscaled_plan(spec, gradient, reason, settings, n)
     noise = noise._replace(always=noise.always + spec.rows_besides(n, d))
-    stiffness, softness = (1.0, 1.0) if spec.own_units else (coordinates.stiffness, coordinates.softness)
+    stiffness, softness = (
+        (1.0, 1.0) if spec.own_units else (coordinates.stiffness, coordinates.softness)
+    )
     if settings.step_size is None:
         h, batch = derive(spec, noise, n, n if spec.all_rows else settings.batch_size)
         schedule, origin = Constant(spec.from_langevin(h / stiffness)), "derived"
@@ -196,7 +223,9 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
         h = spec.langevin_time(schedule(0)) * stiffness
         batch = n if spec.all_rows else settings.batch_size or batch_for_step(spec, noise, h, n)
     begun = Plan(spec, gradient, schedule, h, batch, 1, 0, origin, reason)
-    return paced(begun, settings, min(stiffness / softness, SLOWEST), noise.of(batch, n) * noise.anisotropy)
+    return paced(
+        begun, settings, min(stiffness / softness, SLOWEST), noise.of(batch, n) * noise.anisotropy
+    )
 
 
 def refuse(spec, settings, n):
@@ -207,7 +236,11 @@ def refuse(spec, settings, n):
         given = "batch_size='adaptive'" if settings.adaptive else "batch_size"
         raise ArgumentError(f"{given} does not apply to {spec.name}: it uses all rows at each step")
     if settings.warmup == "threshold" and not spec.noisy:
-        why = "no noise of its gradients shows in its draws" if spec.minibatches else "its gradients have no noise"
+        why = (
+            "no noise of its gradients shows in its draws"
+            if spec.minibatches
+            else "its gradients have no noise"
+        )
         raise ArgumentError(f"warmup='threshold' does not apply to {spec.name}: {why}")
     if math.isnan(spec.inflation(spec.largest_step, 0.0)):
         unknown = "as its error on a Gaussian is not known; give a number"
@@ -218,7 +251,8 @@ def refuse(spec, settings, n):
 
 
 def paced(plan, settings, slowness, widest):
-    """A plan with its warmup and thinning, which take `slowness` times as long as in whitened coordinates.
+    """A plan with its warmup and thinning, which take `slowness` times as long as in whitened
+    coordinates.
 
     Parameters
     ----------
@@ -235,7 +269,9 @@ def paced(plan, settings, slowness, widest):
         warmup = max(warmup, threshold_step(plan, widest))
         h = plan.time(warmup)
     if settings.adaptive and warmup == 0:
-        raise ArgumentError("batch_size='adaptive' learns the size in warmup; warmup=0 leaves no time for it")
+        raise ArgumentError(
+            "batch_size='adaptive' learns the size in warmup; warmup=0 leaves no time for it"
+        )
     return replace(plan, warmup=warmup, thin=settings.thin or steps_for(KEPT_TIME * slowness, h))
 
 
@@ -247,6 +283,7 @@ def threshold_step(plan, widest):
     ArgumentError
         Where that is at none of MOST_STEPS steps.
     """
+
     def ratio(t):
         return plan.spec.noise_ratio(plan.time(t), widest)
 
@@ -254,8 +291,11 @@ def threshold_step(plan, widest):
     while ratio(high) > THRESHOLD:
         low, high = high, 2 * high + 1
         if high > MOST_STEPS:
-            raise ArgumentError(f"warmup='threshold': alpha, the gradient's noise over the noise injected, is {ratio(low):.2g} even at "
-                                f"step {low}, over {THRESHOLD}; take a smaller or decreasing step_size, or a larger batch_size")
+            raise ArgumentError(
+                "warmup='threshold': alpha, the gradient's noise over the noise injected, is "
+                f"{ratio(low):.2g} even at step {low}, over {THRESHOLD}; take a smaller or "
+                "decreasing step_size, or a larger batch_size"
+            )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if ratio(middle) > THRESHOLD else (low, middle)
@@ -268,31 +308,56 @@ def steps_for(time, h):
 
 
 def unbiased_plan(spec, reason, settings, n, d, coordinates):
-    """The plan of a sampler whose step has no bias: it is searched for in warmup.  ``auto`` thins to a time unit of 4."""
+    """The plan of a sampler whose step has no bias: it is searched for in warmup.
+
+    ``auto`` thins to a time unit of 4.
+    """
     guess = spec.first_step(d)
-    schedule, origin = Constant(spec.from_langevin(guess / coordinates.stiffness)), "adapted" if spec.exact else "none"
+    schedule = Constant(spec.from_langevin(guess / coordinates.stiffness))
+    origin = "adapted" if spec.exact else "none"
     if settings.step_size is not None:
         schedule, origin = as_schedule(settings.step_size), "given"
     warmup = settings.warmup
     if warmup is None:
-        warmup = (METROPOLIS_WARMUP if coordinates.whitened else 2 * METROPOLIS_WARMUP) if spec.exact else 0
+        warmup = (
+            (METROPOLIS_WARMUP if coordinates.whitened else 2 * METROPOLIS_WARMUP)
+            if spec.exact
+            else 0
+        )
     thin = steps_for(KEPT_TIME, guess) if spec.exact and settings.sampler is None else 1
     return Plan(spec, "simple", schedule, guess, n, settings.thin or thin, warmup, origin, reason)
 
 
 def unscaled_plan(spec, gradient, reason, settings, n):
-    """The plan where no scale of the posterior is known: the step is given, a hundredth of the rows make a batch, every step is kept,
-    and warmup is as long as what is kept."""
+    """The plan where no scale of the posterior is known: the step is given, a hundredth of the rows
+    make a batch, every step is kept, and warmup is as long as what is kept.
+    """
     if settings.step_size is None:
-        raise ArgumentError(f"step_size: {spec.name} has no default here, where no Gaussian approximation of the posterior tells its "
-                            "scale; give a number, in the coordinates of the parameters, or use an exact sampler such as 'mala'")
+        raise ArgumentError(
+            f"step_size: {spec.name} has no default here, where no Gaussian approximation of the "
+            "posterior tells its scale; give a number, in the coordinates of the parameters, or "
+            "use an exact sampler such as 'mala'"
+        )
     if settings.adaptive or settings.warmup == "threshold":
         name = "batch_size='adaptive'" if settings.adaptive else "warmup='threshold'"
-        raise ArgumentError(f"{name} needs a Gaussian approximation of the posterior, of which there is none here; give a number")
+        raise ArgumentError(
+            f"{name} needs a Gaussian approximation of the posterior, of which there is none here; "
+            "give a number"
+        )
     schedule, thin = as_schedule(settings.step_size), settings.thin or 1
     batch = n if spec.all_rows else settings.batch_size or batch_by_share(n)
     warmup = thin * settings.draws if settings.warmup is None else settings.warmup
-    return Plan(spec, gradient, schedule, spec.langevin_time(schedule(0)), batch, thin, warmup, "given", reason)
+    return Plan(
+        spec,
+        gradient,
+        schedule,
+        spec.langevin_time(schedule(0)),
+        batch,
+        thin,
+        warmup,
+        "given",
+        reason,
+    )
 
 
 def as_schedule(step):
@@ -301,12 +366,19 @@ def as_schedule(step):
 
 
 def tolerable(spec, h, variance, base):
-    """Whether noise of that variance leaves the variance within the tolerance around `base`, and not by a correction alone."""
-    return abs(spec.inflation(h, variance) - base) <= TOLERANCE and spec.noise_ratio(h, variance) <= THRESHOLD
+    """Whether noise of that variance leaves the variance within the tolerance around `base`, and
+    not by a correction alone.
+    """
+    return (
+        abs(spec.inflation(h, variance) - base) <= TOLERANCE
+        and spec.noise_ratio(h, variance) <= THRESHOLD
+    )
 
 
 def tolerable_noise(spec, h):
-    """The largest V with which the variance is within the tolerance at h, or where the step alone is not, as much off again."""
+    """The largest V with which the variance is within the tolerance at h, or where the step alone
+    is not, as much off again.
+    """
     own = spec.inflation(h, 0.0)
     base = own if abs(own) >= TOLERANCE else 0.0
     low, high = 1e-9, 1e9
@@ -317,7 +389,9 @@ def tolerable_noise(spec, h):
 
 
 def batch_for_step(spec, noise, h, n):
-    """Least batch whose noise adds no more than the tolerance at h; if none does, a hundredth of the rows."""
+    """Least batch whose noise adds no more than the tolerance at h;
+    if none does, a hundredth of the rows.
+    """
     h = min(h, 3.9)
     for m in np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n)):
         if tolerable(spec, h, noise.of(m, n), spec.inflation(h, 0.0)):

@@ -1,4 +1,5 @@
 """What subsampling schemes must know of the rows, and what the chains of a fit share of it."""
+
 import numpy as np
 
 from sgmc import registry
@@ -11,7 +12,7 @@ from sgmc.fit.plan import SMALLEST_BATCH
 from sgmc.fit.pilot import ROWS, draws_of_laplace
 from sgmc.subsampling.uniform import Everything
 
-LEVELS = 8                # most strata of an outcome, and strata of what has more levels
+LEVELS = 8  # most strata of an outcome, and strata of what has more levels
 
 
 def scheme(settings):
@@ -26,10 +27,11 @@ def subsampler(problem, settings, gradient, batch):
 
 
 def shared_rows(problem, settings, gradient):
-    """What the subsamplers of a fit share, made at first use, for an estimator of that name; None for schemes without needs.
+    """What the subsamplers of a fit share, made at first use, for an estimator of that name; None
+    for schemes without needs.
 
-    It depends on the data, the estimator and the seed alone.  For samplers that thin events below bounds the rows' sizes are those of
-    their bounds.
+    It depends on the data, the estimator and the seed alone.  For samplers that thin events below
+    bounds the rows' sizes are those of their bounds.
 
     Raises
     ------
@@ -44,32 +46,49 @@ def shared_rows(problem, settings, gradient):
         with one_blas_thread():
             known = known_rows(problem, gradient, settings.seed, cls.needs)
             if "sizes" in known and settings.sampler is not None and settings.sampler.needs_bounds:
-                known["sizes"] = reach(problem.model, problem.coordinates.map, problem.model.dim, gradient == "cv")
+                known["sizes"] = reach(
+                    problem.model, problem.coordinates.map, problem.model.dim, gradient == "cv"
+                )
             problem.shared[key] = cls.share(**known)
     made = problem.shared[key]
     if settings.batch_size is not None and settings.batch_size < made.fewest:
-        raise ArgumentError(f"batch_size={settings.batch_size} is less than the {made.fewest} strata of subsample={cls.name!r}; "
-                            "a batch has a row of each")
+        raise ArgumentError(
+            f"batch_size={settings.batch_size} is less than the {made.fewest} strata of "
+            f"subsample={cls.name!r}; a batch has a row of each"
+        )
     return made
 
 
 def known_rows(problem, name, entropy, needs):
-    """What a scheme needs, by name: at the pilot's draws of the Laplace approximation, with an estimator of that name."""
+    """What a scheme needs, by name: at the pilot's draws of the Laplace approximation, with an
+    estimator of that name.
+    """
     where, z = problem.coordinates, draws_of_laplace(entropy, problem.dim)
-    gradient = problem.gradient(name, Everything(problem.model.n), Rng(seed_sequence(entropy, "pilot", 1)))
+    gradient = problem.gradient(
+        name, Everything(problem.model.n), Rng(seed_sequence(entropy, "pilot", 1))
+    )
     points = [where.natural(where.from_white(one)) for one in np.concatenate([z, -z])]
     found = {}
     if "sizes" in needs:
         found["sizes"] = row_sizes(gradient, where.inner, points)
     if "strata" in needs or "spread" in needs:
         table = problem.table
-        strata = groups_of(table.y) if table.strata is None else groups_of(table.strata, SMALLEST_BATCH)
-        found |= {"strata": strata, "spread": spread_within(gradient, where.inner, points, strata, 0 if table.given else ROWS)}
+        strata = (
+            groups_of(table.y) if table.strata is None else groups_of(table.strata, SMALLEST_BATCH)
+        )
+        found |= {
+            "strata": strata,
+            "spread": spread_within(
+                gradient, where.inner, points, strata, 0 if table.given else ROWS
+            ),
+        }
     return {need: found[need] for need in needs}
 
 
 def groups_of(y, most=LEVELS):
-    """Strata by numbers, one a row: their levels; where there are more than `most`, LEVELS groups by quantiles."""
+    """Strata by numbers, one a row: their levels;
+    where there are more than `most`, LEVELS groups by quantiles.
+    """
     levels, place = np.unique(y, return_inverse=True)
     if len(levels) <= most:
         return place
@@ -77,7 +96,8 @@ def groups_of(y, most=LEVELS):
 
 
 def spread_within(gradient, white, points, strata, rows):
-    """S_h: root mean square, over the points, of the sd within each stratum of the row terms in whitened coordinates.
+    """S_h: root mean square, over the points, of the sd within each stratum of the row terms in
+    whitened coordinates.
 
     The first `rows` of each stratum are looked at; 0: all.
     """

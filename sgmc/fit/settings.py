@@ -1,4 +1,5 @@
 """The arguments of a fit, checked once."""
+
 import difflib
 import inspect
 import numbers
@@ -18,7 +19,7 @@ from sgmc.fit.run.checkpoint import read
 from sgmc.fit.run.progress import reporter
 
 PRECONDITIONERS = ("mode", "dense", "diag")
-MOST = 10**12             # of anything that is counted: products of two stay within 64 bits
+MOST = 10**12  # of anything that is counted: products of two stay within 64 bits
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Settings:
     dtype: np.dtype
     checkpoint: str | None
     cov_type: str = "nonrobust"
-    tuned: bool = False       # step and batch come from a race
+    tuned: bool = False  # step and batch come from a race
     keep: tuple | None = None
 
     @property
@@ -78,7 +79,11 @@ def positive(name, value):
     """A positive finite number, or None."""
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value < float("inf"):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, numbers.Real)
+        or not 0 < value < float("inf")
+    ):
         raise ArgumentError(f"{name}={value!r} must be a positive number")
     return float(value)
 
@@ -97,7 +102,9 @@ def start(init):
     try:
         array = np.atleast_1d(numeric("init", init)).astype(float)
     except DataError as error:
-        raise ArgumentError(f"init={init!r} must be an array of numbers, one a parameter") from error
+        raise ArgumentError(
+            f"init={init!r} must be an array of numbers, one a parameter"
+        ) from error
     if not np.isfinite(array).all():
         raise ArgumentError("init has missing or infinite values")
     return array
@@ -111,14 +118,18 @@ def writable(path):
         raise ArgumentError(f"checkpoint={path!r} must be a path")
     full = os.path.abspath(path)
     if os.path.isdir(full) or not os.path.isdir(os.path.dirname(full)):
-        raise ArgumentError(f"checkpoint={os.fspath(path)!r} must name a file in a folder that exists")
+        raise ArgumentError(
+            f"checkpoint={os.fspath(path)!r} must name a file in a folder that exists"
+        )
     return full
 
 
 def kept(keep):
     """Names of parameters as a tuple, or None."""
     names = [keep] if isinstance(keep, str) else keep
-    if names is not None and not (np.iterable(names) and all(isinstance(name, str) for name in names)):
+    if names is not None and not (
+        np.iterable(names) and all(isinstance(name, str) for name in names)
+    ):
         raise ArgumentError(f"keep={keep!r} must be names of parameters")
     return None if names is None else tuple(names)
 
@@ -126,20 +137,32 @@ def kept(keep):
 def check_covariance(cov_type):
     """Refuse what is neither the model's posterior nor its sandwich."""
     if not isinstance(cov_type, str) or cov_type not in ("nonrobust", "robust"):
-        raise NotSupported(f"cov_type={cov_type!r} must be 'nonrobust' (the model's posterior) or 'robust' (the sandwich, HC0)")
+        raise NotSupported(
+            f"cov_type={cov_type!r} must be 'nonrobust' (the model's posterior) or 'robust' (the "
+            "sandwich, HC0)"
+        )
 
 
 def entropy(seed):
-    """The number that a SeedSequence starts from: a seed given, or a fresh one, which results report."""
+    """The number that a SeedSequence starts from: a seed given, or a fresh one,
+    which results report.
+    """
     if isinstance(seed, np.random.SeedSequence):
         plain = isinstance(seed.entropy, numbers.Integral) and not seed.spawn_key
-        return int(seed.entropy) if plain else int.from_bytes(seed.generate_state(2, np.uint64).tobytes(), "little")
+        return (
+            int(seed.entropy)
+            if plain
+            else int.from_bytes(seed.generate_state(2, np.uint64).tobytes(), "little")
+        )
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(2**63))
     if seed is None:
         return np.random.SeedSequence().entropy
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
-        raise ArgumentError(f"seed={seed!r} must be a whole number, at least 0, or a numpy SeedSequence or Generator")
+        raise ArgumentError(
+            f"seed={seed!r} must be a whole number, at least 0, or a numpy SeedSequence or "
+            "Generator"
+        )
     return int(seed)
 
 
@@ -148,7 +171,10 @@ def unknown_argument(name):
     known = [p for p in inspect.signature(settings).parameters if p != "unknown"]
     known += ["prior", "tune", "weights", "offset", "strata", "subset", "missing"]
     near = difflib.get_close_matches(name, known, n=1)
-    return TypeError(f"fit() got an unexpected keyword argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+    return TypeError(
+        f"fit() got an unexpected keyword argument {name!r}"
+        + (f"; did you mean {near[0]!r}?" if near else "")
+    )
 
 
 def seed_of_run(seed, checkpoint):
@@ -157,9 +183,29 @@ def seed_of_run(seed, checkpoint):
     return entropy(seed) if found is None else found.mark["seed"]
 
 
-def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, step_size=None, precondition="mode",
-             init=None, draws=1000, thin=None, warmup=None, chains=4, threads=None, seed=None, cov_type="nonrobust",
-             time_limit=None, max_data_passes=None, progress=None, dtype="float64", checkpoint=None, keep=None, **unknown):
+def settings(
+    sampler="auto",
+    gradient=None,
+    subsample="block",
+    batch_size=None,
+    step_size=None,
+    precondition="mode",
+    init=None,
+    draws=1000,
+    thin=None,
+    warmup=None,
+    chains=4,
+    threads=None,
+    seed=None,
+    cov_type="nonrobust",
+    time_limit=None,
+    max_data_passes=None,
+    progress=None,
+    dtype="float64",
+    checkpoint=None,
+    keep=None,
+    **unknown,
+):
     """Check every argument of a fit; see `sgmc.logit` for their meaning.
 
     Raises
@@ -175,18 +221,38 @@ def settings(sampler="auto", gradient=None, subsample="block", batch_size=None, 
         raise unknown_argument(next(iter(unknown)))
     check_covariance(cov_type)
     spec, gradient = registry.sampler_and_gradient(sampler, gradient)
-    if precondition is not None and not (isinstance(precondition, str) and precondition in PRECONDITIONERS):
-        raise ArgumentError(f"precondition={precondition!r} is not one of 'mode', 'dense', 'diag', None")
+    if precondition is not None and not (
+        isinstance(precondition, str) and precondition in PRECONDITIONERS
+    ):
+        raise ArgumentError(
+            f"precondition={precondition!r} is not one of 'mode', 'dense', 'diag', None"
+        )
     if str(dtype) not in ("float64", "float32"):
         raise ArgumentError(f"dtype={dtype!r} must be 'float64' or 'float32'")
     if cov_type == "robust":
         sandwich.refuse(spec, precondition)
     adaptive = isinstance(batch_size, str) and batch_size == "adaptive"
     draws, chains = whole("draws", draws, 1, False), whole("chains", chains, 1, False)
-    return Settings(spec, gradient, registry.lookup("subsampling", subsample, "subsample").name,
-                    None if adaptive else whole("batch_size", batch_size, 1), adaptive, step(step_size), precondition,
-                    start(init), draws,
-                    whole("thin", thin, 1), warmup_steps(warmup), chains,
-                    whole("threads", threads, 1) or min(chains, os.cpu_count() or 1), seed_of_run(seed, writable(checkpoint)),
-                    positive("time_limit", time_limit), positive("max_data_passes", max_data_passes), reporter(progress),
-                    np.dtype(str(dtype)), writable(checkpoint), cov_type, keep=kept(keep))
+    return Settings(
+        spec,
+        gradient,
+        registry.lookup("subsampling", subsample, "subsample").name,
+        None if adaptive else whole("batch_size", batch_size, 1),
+        adaptive,
+        step(step_size),
+        precondition,
+        start(init),
+        draws,
+        whole("thin", thin, 1),
+        warmup_steps(warmup),
+        chains,
+        whole("threads", threads, 1) or min(chains, os.cpu_count() or 1),
+        seed_of_run(seed, writable(checkpoint)),
+        positive("time_limit", time_limit),
+        positive("max_data_passes", max_data_passes),
+        reporter(progress),
+        np.dtype(str(dtype)),
+        writable(checkpoint),
+        cov_type,
+        keep=kept(keep),
+    )

@@ -1,4 +1,5 @@
 """Spike-and-slab priors of sticky samplers: which slopes stick, and how fast they leave zero."""
+
 import math
 
 import numpy as np
@@ -20,7 +21,8 @@ def sticky_places(priors):
 
 
 def release_rates(spec, priors, where):
-    """w / (1 - w) f_j(0) in the sampler's coordinates, in which speeds are one; 0 for what does not stick.
+    """w / (1 - w) f_j(0) in the sampler's coordinates, in which speeds are one;
+    0 for what does not stick.
 
     Parameters
     ----------
@@ -41,10 +43,14 @@ def release_rates(spec, priors, where):
     for j in sticky_places(priors):
         slab = priors.used[j]
         if slab.family not in SLABS:
-            raise NotSupported(f"{spec.name} with prior {slab} of {priors.names[j]!r}: the slab needs a density at zero that is finite and "
-                               "proper; use e.g. prior=sgmc.normal(0, 2.5)")
+            raise NotSupported(
+                f"{spec.name} with prior {slab} of {priors.names[j]!r}: the slab needs a density "
+                "at zero that is finite and proper; use e.g. prior=sgmc.normal(0, 2.5)"
+            )
         rates[j] = SLABS[slab.family](slab) * scale[j]
     odds = spec.inclusion / (1 - spec.inclusion)
     if not math.isfinite(odds * rates.sum()):
-        raise NotSupported(f"{spec.name}: inclusion={spec.inclusion} leaves no probability for zero")
+        raise NotSupported(
+            f"{spec.name}: inclusion={spec.inclusion} leaves no probability for zero"
+        )
     return odds * rates

@@ -1,4 +1,7 @@
-"""The plan of piecewise-deterministic samplers without bounds: batches, steps that rates are held for, warmup."""
+"""The plan of piecewise-deterministic samplers without bounds:
+batches, steps that rates are held for, warmup.
+"""
+
 import math
 from typing import NamedTuple
 
@@ -43,8 +46,10 @@ def plan(spec, gradient, settings, noise, problem):
     planning.refuse(spec, settings, n)
     paths.refuse(spec, gradient, settings)
     if settings.warmup == "threshold":
-        raise ArgumentError(f"warmup='threshold' does not apply to {spec.name}: it injects no noise that its gradients' could be "
-                            "told against")
+        raise ArgumentError(
+            f"warmup='threshold' does not apply to {spec.name}: it injects no noise that its "
+            "gradients' could be told against"
+        )
     unit = 1 / math.sqrt(where.stiffness)
     slow = unit * math.sqrt(min(where.stiffness / where.softness, planning.SLOWEST))
     step, batch, origin = sizes(spec, settings, noise, n, d, unit)
@@ -65,17 +70,23 @@ def sizes(spec, settings, noise, n, d, unit):
     if settings.step_size is None:
         return *planning.derive(spec, noise, n, settings.batch_size), "derived"
     if not isinstance(settings.step_size, float):
-        raise ArgumentError(f"step_size={settings.step_size!r} must be a number: {spec.name} goes in equal steps")
+        raise ArgumentError(
+            f"step_size={settings.step_size!r} must be a number: {spec.name} goes in equal steps"
+        )
     step = settings.step_size / unit
     return step, settings.batch_size or planning.batch_for_step(spec, noise, step, n), "given"
 
 
 def cheapest(spec, noise, n, d):
-    """The batch with the least rows (and overhead, in rows) an independent draw: events in a memory, as the sampler expects them."""
+    """The batch with the least rows (and overhead, in rows) an independent draw: events in a
+    memory, as the sampler expects them.
+    """
     sizes = np.unique(np.clip(np.geomspace(planning.SMALLEST_BATCH, n, 200).astype(int), 1, n))
 
     def cost(m):
         terms = Terms(d, noise.of(m, n))
-        return (noise.rows(m) + planning.OVERHEAD) * spec.events(terms, 1.0) * spec.memory(terms, 1.0)
+        return (
+            (noise.rows(m) + planning.OVERHEAD) * spec.events(terms, 1.0) * spec.memory(terms, 1.0)
+        )
 
     return int(min(sizes, key=cost))

@@ -1,8 +1,10 @@
 """The formula front end: an R-style formula and a table to outcomes, weights and a design.
 
-`reader` decides what is used, `dot` speaks the formula's text, `columns` knows kinds of columns, `design` holds the recipe
-of the design and fills it, `transforms` are the functions a formula may call besides the user's.
+`reader` decides what is used, `dot` speaks the formula's text, `columns` knows kinds of columns,
+`design` holds the recipe of the design and fills it, `transforms` are the functions a formula may
+call besides the user's.
 """
+
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.reader import Table, caller_scope, left_out_warning, read
 

@@ -1,4 +1,7 @@
-"""Columns of data frames: what they hold, what is missing, and their values in dtypes free of surprises."""
+"""Columns of data frames: what they hold, what is missing,
+and their values in dtypes free of surprises.
+"""
+
 import difflib
 from datetime import date, time
 
@@ -7,11 +10,15 @@ import pandas as pd
 
 from sgmc.errors import DataError, FormulaError
 
-_OBJECT_KINDS = {"string": "text", "boolean": "bool", "complex": "complex"} | dict.fromkeys(
-    ["integer", "floating", "mixed-integer-float", "decimal"], "number"
-) | dict.fromkeys(["date", "datetime", "datetime64", "timedelta", "timedelta64", "time", "period"], "date")
+_OBJECT_KINDS = (
+    {"string": "text", "boolean": "bool", "complex": "complex"}
+    | dict.fromkeys(["integer", "floating", "mixed-integer-float", "decimal"], "number")
+    | dict.fromkeys(
+        ["date", "datetime", "datetime64", "timedelta", "timedelta64", "time", "period"], "date"
+    )
+)
 
-MOST_LEVELS = 32          # of text as strata: no more than rows of the smallest batch
+MOST_LEVELS = 32  # of text as strata: no more than rows of the smallest batch
 
 
 def nearest(name, known):
@@ -21,12 +28,16 @@ def nearest(name, known):
 
 
 def types_of(column):
-    """The types that a column of objects holds, missing values aside, as text: ``"Decimal and float"``."""
+    """The types that a column of objects holds, missing values aside, as text:
+    ``"Decimal and float"``.
+    """
     return " and ".join(sorted({type(value).__name__ for value in column.dropna()}))
 
 
 def kind(column):
-    """What a column holds: ``"number"``, ``"bool"``, ``"text"``, ``"category"``, ``"date"``, ``"complex"`` or ``"other"``."""
+    """What a column holds: ``"number"``, ``"bool"``, ``"text"``, ``"category"``, ``"date"``,
+    ``"complex"`` or ``"other"``.
+    """
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return "category"
@@ -36,7 +47,11 @@ def kind(column):
         return "complex"
     if pd.api.types.is_numeric_dtype(dtype):
         return "number"
-    if isinstance(dtype, pd.PeriodDtype) or dtype.kind in "mM" or issubclass(dtype.type, (date, time)):
+    if (
+        isinstance(dtype, pd.PeriodDtype)
+        or dtype.kind in "mM"
+        or issubclass(dtype.type, (date, time))
+    ):
         return "date"
     if dtype == object:
         return _OBJECT_KINDS.get(pd.api.types.infer_dtype(column, skipna=True), "other")
@@ -51,10 +66,12 @@ def is_missing(column):
 
 
 def plain(column, rows):
-    """Rows of a column, none missing, in a dtype free of surprises: float64, int64, bool, or text and categories as they are.
+    """Rows of a column, none missing, in a dtype free of surprises: float64, int64, bool, or text
+    and categories as they are.
 
-    Small integers would overflow in ``x ** 2``, unsigned ones wrap in ``x - 1``; nullable ones are unknown to patsy.  Numbers
-    are read-only: a function in a formula must not change what others see.
+    Small integers would overflow in ``x ** 2``, unsigned ones wrap in ``x - 1``; nullable ones are
+    unknown to patsy.  Numbers are read-only: a function in a formula must not change what others
+    see.
     """
     values = column.to_numpy()[rows] if isinstance(column.dtype, np.dtype) else column.iloc[rows]
     values = pd.Series(values, copy=False)
@@ -63,7 +80,9 @@ def plain(column, rows):
         try:
             numbers = values.to_numpy(dtype=dtype)[:]
         except (OverflowError, ValueError, TypeError) as error:
-            raise DataError(f"column {column.name!r} holds what is no {dtype.__name__} number: {error}") from error
+            raise DataError(
+                f"column {column.name!r} holds what is no {dtype.__name__} number: {error}"
+            ) from error
         numbers.setflags(write=False)
         values = pd.Series(numbers, copy=False)
     return values.reset_index(drop=True).rename(column.name)
@@ -79,7 +98,9 @@ def _plain_dtype(values):
 
 
 def levels_of(values):
-    """The distinct values, missing ones aside: used categories in their order, anything else sorted."""
+    """The distinct values, missing ones aside:
+    used categories in their order, anything else sorted.
+    """
     if isinstance(values.dtype, pd.CategoricalDtype):
         used = np.unique(values.cat.codes)
         return tuple(values.cat.categories[used[used >= 0]].tolist())
@@ -96,7 +117,8 @@ def levels_of(values):
 
 
 def labels_of(argument, values):
-    """Labels of rows as numbers, NaN where missing: numbers as they are, anything else by its place among the levels.
+    """Labels of rows as numbers, NaN where missing:
+    numbers as they are, anything else by its place among the levels.
 
     Raises
     ------
@@ -107,7 +129,9 @@ def labels_of(argument, values):
         return values.to_numpy(dtype=np.float64, na_value=np.nan)
     levels = levels_of(values)
     if len(levels) > MOST_LEVELS:
-        raise DataError(f"{argument} has {len(levels)} levels; at most {MOST_LEVELS}: join some of them")
+        raise DataError(
+            f"{argument} has {len(levels)} levels; at most {MOST_LEVELS}: join some of them"
+        )
     codes = codes_of(values, levels, argument).astype(np.float64)
     return np.where(codes < 0, np.nan, codes)
 
@@ -130,7 +154,9 @@ def codes_of(values, levels, label):
     unseen = (codes < 0) & values.notna().to_numpy()
     if unseen.any():
         shown = ", ".join(map(repr, levels[:10])) + (", ..." if len(levels) > 10 else "")
-        raise FormulaError(f"column {label!r} has the level {values[unseen].iloc[0]!r}; known are {shown}")
+        raise FormulaError(
+            f"column {label!r} has the level {values[unseen].iloc[0]!r}; known are {shown}"
+        )
     return codes
 
 

@@ -1,4 +1,7 @@
-"""The fitted design: factors and blocks that are built in chunks, straight into their place, and can be pickled."""
+"""The fitted design: factors and blocks that are built in chunks, straight into their place,
+and can be pickled.
+"""
+
 import itertools
 import types
 from dataclasses import dataclass
@@ -20,7 +23,8 @@ CHUNK_NUMBERS = 2**21  # 16 MB: a chunk of a wide design has fewer rows
 
 
 class DesignSpec:
-    """How the columns of a design are made from those of the data; can be pickled and holds no data.
+    """How the columns of a design are made from those of the data;
+    can be pickled and holds no data.
 
     Parameters
     ----------
@@ -49,9 +53,15 @@ class DesignSpec:
         self._factors = list(factors.values())
         self._blocks = list(_blocks(info, factors))
         self._name(clean=True)
-        if len(set(self.exog_names)) < len(self.exog_names) or len(self.term_slices) < len(info.term_codings):
+        if len(set(self.exog_names)) < len(self.exog_names) or len(self.term_slices) < len(
+            info.term_codings
+        ):
             self._name(clean=False)  # a column called "a:b" beside the interaction a:b
-        terms = [":".join(factors[f].quoted for f in term.factors) for term in info.term_codings if term.factors]
+        terms = [
+            ":".join(factors[f].quoted for f in term.factors)
+            for term in info.term_codings
+            if term.factors
+        ]
         predictors = ["1" if self.has_intercept else "0", *terms]
         self.expanded = f"{parsed.names.quoted(parsed.response)} ~ {' + '.join(predictors)}"
 
@@ -60,7 +70,9 @@ class DesignSpec:
         self.term_slices = {}
         for block in self._blocks:
             name = block.term_name(clean)
-            start = self.term_slices[name].start if name in self.term_slices else block.columns.start
+            start = (
+                self.term_slices[name].start if name in self.term_slices else block.columns.start
+            )
             self.term_slices[name] = slice(start, block.columns.stop)
 
     @property
@@ -71,7 +83,9 @@ class DesignSpec:
     @property
     def columns(self):
         """Names of the columns of the data that the design needs."""
-        return list(dict.fromkeys(name for factor in self._factors for name in factor.inputs.values()))
+        return list(
+            dict.fromkeys(name for factor in self._factors for name in factor.inputs.values())
+        )
 
     def matrix(self, data):
         """The design of new data.
@@ -93,7 +107,10 @@ class DesignSpec:
         frame = as_frame(data)
         for name in self.columns:
             if name not in frame:
-                raise FormulaError(f"the data have no column {name!r}, which the design needs{nearest(name, frame.columns)}")
+                raise FormulaError(
+                    f"the data have no column {name!r}, which the design "
+                    f"needs{nearest(name, frame.columns)}"
+                )
         out = np.full((len(frame), len(self.exog_names)), np.nan)
         gaps = Gaps(len(frame))
         for name in self.columns:
@@ -105,7 +122,9 @@ class DesignSpec:
         return out
 
     def find_gaps(self, frame, gaps):
-        """Add the rows where an expression such as ``np.log(x)`` is missing although its columns are not."""
+        """Add the rows where an expression such as ``np.log(x)`` is missing although its columns
+        are not.
+        """
         expressions = [factor for factor in self._factors if not factor.is_column]
         rows = gaps.complete()
         for start in range(0, len(rows) if expressions else 0, CHUNK):
@@ -115,7 +134,9 @@ class DesignSpec:
                 gaps.add(factor.label, chunk, factor.missing(columns))
 
     def blocks(self, frame, rows, chunk=CHUNK, dtype=np.float64):
-        """Pairs of a slice of `rows` and their part of the design; the latter is overwritten by the next."""
+        """Pairs of a slice of `rows` and their part of the design;
+        the latter is overwritten by the next.
+        """
         width = len(self.exog_names)
         chunk = max(1, min(chunk, CHUNK_NUMBERS // width))
         buffer = np.empty((min(chunk, len(rows)), width), dtype)
@@ -177,7 +198,8 @@ class Factor:
         return gaps.any(axis=1) if gaps.ndim > 1 else gaps
 
     def __getstate__(self):
-        # modules and patsy's transforms refuse to be pickled: their name, their attributes stand for them
+        # modules and patsy's transforms refuse to be pickled: their name, their attributes stand
+        # for them
         functions = {
             name: _Module(value.__name__) if isinstance(value, types.ModuleType) else value
             for name, value in self.functions.items()
@@ -188,7 +210,8 @@ class Factor:
     def __setstate__(self, state):
         vars(self).update(state)
         self.functions = {
-            name: import_module(value.name) if isinstance(value, _Module) else value for name, value in self.functions.items()
+            name: import_module(value.name) if isinstance(value, _Module) else value
+            for name, value in self.functions.items()
         }
         self.transforms = {name: _restored(*pieces) for name, pieces in state["transforms"].items()}
 
@@ -205,7 +228,9 @@ def _restored(cls, attributes):
 
 
 class Contrast(NamedTuple):
-    """Coding of a categorical factor: a row of `matrix` for each level, a suffix of the label for each column."""
+    """Coding of a categorical factor: a row of `matrix` for each level, a suffix of the label for
+    each column.
+    """
 
     matrix: np.ndarray
     suffixes: list
@@ -231,11 +256,17 @@ class Block:
     term: tuple
 
     def product(self, values):
-        """Columns of the block, of shape (m, width); 1 for the intercept. The leftmost factor varies fastest, as in R."""
+        """Columns of the block, of shape (m, width); 1 for the intercept. The leftmost factor
+        varies fastest, as in R.
+        """
         result = None
         for factor, contrast in zip(self.factors, self.contrasts):
             part = values[factor] if contrast is None else contrast.matrix[values[factor]]
-            result = part if result is None else (part[:, :, None] * result[:, None, :]).reshape(len(part), -1)
+            result = (
+                part
+                if result is None
+                else (part[:, :, None] * result[:, None, :]).reshape(len(part), -1)
+            )
         return 1.0 if result is None else result
 
     def labels(self, clean):
@@ -249,11 +280,15 @@ class Block:
                 pieces.append([f"{label}[{i}]" for i in range(factor.width)])
             else:
                 pieces.append([label])
-        return [":".join(reversed(names)) or INTERCEPT for names in itertools.product(*reversed(pieces))]
+        return [
+            ":".join(reversed(names)) or INTERCEPT for names in itertools.product(*reversed(pieces))
+        ]
 
     def term_name(self, clean):
         """Name of the term, ``"a:b"``."""
-        return ":".join(factor.label if clean else factor.quoted for factor in self.term) or INTERCEPT
+        return (
+            ":".join(factor.label if clean else factor.quoted for factor in self.term) or INTERCEPT
+        )
 
 
 def _blocks(info, factors):
@@ -261,17 +296,29 @@ def _blocks(info, factors):
     for term, subterms in info.term_codings.items():
         for subterm in subterms:
             if subterm.num_columns == 0:
-                raise DataError(f"{factors[subterm.factors[0]].label!r} has a single level among the rows used; leave it out")
+                raise DataError(
+                    f"{factors[subterm.factors[0]].label!r} has a single level among the rows "
+                    "used; leave it out"
+                )
             start, stop = stop, stop + subterm.num_columns
             members = tuple(factors[factor] for factor in subterm.factors)
             codings = [subterm.contrast_matrices.get(factor) for factor in subterm.factors]
-            contrasts = tuple(coding and _contrast(coding, member.levels) for coding, member in zip(codings, members))
-            yield Block(members, contrasts, slice(start, stop), tuple(factors[factor] for factor in term.factors))
+            contrasts = tuple(
+                coding and _contrast(coding, member.levels)
+                for coding, member in zip(codings, members)
+            )
+            yield Block(
+                members,
+                contrasts,
+                slice(start, stop),
+                tuple(factors[factor] for factor in term.factors),
+            )
 
 
 def _contrast(coding, levels):
     suffixes = list(coding.column_suffixes)
-    for level in levels:  # patsy shows the repr: of an interval, str is what one knows from R's cut()
+    # patsy shows the repr: of an interval, str is what one knows from R's cut()
+    for level in levels:
         suffixes = [suffix.replace(repr(level), str(level)) for suffix in suffixes]
     return Contrast(coding.matrix, suffixes)
 
@@ -283,7 +330,8 @@ class Chunk(dict):
         super().__init__()
         self.frame = frame
         self.n_rows = len(rows)
-        whole = self.n_rows and rows[-1] - rows[0] == self.n_rows - 1  # rows ascend: a slice makes no copy
+        # rows ascend: a slice makes no copy
+        whole = self.n_rows and rows[-1] - rows[0] == self.n_rows - 1
         self.rows = slice(rows[0], rows[-1] + 1) if whole else rows
 
     def __missing__(self, name):
@@ -324,10 +372,14 @@ class Gaps:
 
 
 def evaluate(code, functions, names, label):
-    """The value of an expression of the formula; FormulaError, naming it by its label, where it has none."""
-    names = {place: values.copy(deep=False) for place, values in names.items()}  # ``x -= 1`` would change it for others
+    """The value of an expression of the formula; FormulaError, naming it by its label,
+    where it has none.
+    """
+    # ``x -= 1`` would change it for others
+    names = {place: values.copy(deep=False) for place, values in names.items()}
     try:
-        with np.errstate(all="ignore"):  # the log of a negative number is missing; of zero, infinite and reported
+        # the log of a negative number is missing; of zero, infinite and reported
+        with np.errstate(all="ignore"):
             return eval(code, dict(functions), names)
     except FormulaError:
         raise
@@ -336,7 +388,9 @@ def evaluate(code, functions, names, label):
 
 
 class PatsyChunk(dict):
-    """What patsy's factors look up in a chunk: placeholders, and factors that are columns, with their levels known."""
+    """What patsy's factors look up in a chunk: placeholders, and factors that are columns,
+    with their levels known.
+    """
 
     def __init__(self, chunk, inputs, levels):
         super().__init__()

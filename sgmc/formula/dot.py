@@ -1,8 +1,10 @@
 """Formulas as text: R's dot and backticks over patsy's grammar, and the columns the dot stands for.
 
-Every column that a formula names becomes a placeholder identifier before patsy sees it, so that any column name works
-(``my var``, ``class``, ``C``) and a column is never confused with a function of the same name.  Labels put the names back.
+Every column that a formula names becomes a placeholder identifier before patsy sees it, so that any
+column name works (``my var``, ``class``, ``C``) and a column is never confused with a function of
+the same name.  Labels put the names back.
 """
+
 import builtins
 import io
 import keyword
@@ -27,7 +29,11 @@ _QUOTES = re.compile(rf"\bQ\s*\(\s*(?P<call>{_STRING})\s*\)|{_STRING}|`(?P<tick>
 _SPACING = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 _REFUSED_TYPES = {tokenize.ERRORTOKEN, tokenize.COMMENT}
 _REFUSED = {"$", "?", "!", "`"}  # operators to the tokenizer of Python 3.12
-_NOT_FOR_THE_DOT = {"date": "dates", "complex": "complex numbers", "other": "neither numbers nor text"}
+_NOT_FOR_THE_DOT = {
+    "date": "dates",
+    "complex": "complex numbers",
+    "other": "neither numbers nor text",
+}
 
 
 class Names:
@@ -49,7 +55,9 @@ class Names:
         return {match[0]: self.columns[int(match[1])] for match in _PLACEHOLDER.finditer(code)}
 
     def quoted(self, code):
-        """`code` with the names put back, awkward ones in backticks, so that it can be read again."""
+        """`code` with the names put back, awkward ones in backticks,
+        so that it can be read again.
+        """
         return _PLACEHOLDER.sub(lambda match: _quote(self.columns[int(match[1])]), code)
 
     def label(self, code):
@@ -66,7 +74,8 @@ def _quote(name):
 
 @dataclass(frozen=True)
 class Parsed:
-    """A formula with its names resolved: two pieces of code over placeholders, and the functions they use.
+    """A formula with its names resolved: two pieces of code over placeholders,
+    and the functions they use.
 
     Parameters
     ----------
@@ -94,7 +103,11 @@ class Parsed:
     def summands(self):
         """The two columns of a response such as ``successes + failures``; empty for any other."""
         inputs, parts = self.names.inputs(self.response), self.response.split(" + ")
-        return tuple(map(inputs.get, parts)) if len(parts) == 2 and all(part in inputs for part in parts) else ()
+        return (
+            tuple(map(inputs.get, parts))
+            if len(parts) == 2 and all(part in inputs for part in parts)
+            else ()
+        )
 
     def terms(self, dot):
         """Patsy's terms of the right side, the dot standing for the columns `dot`.
@@ -118,12 +131,16 @@ class Parsed:
         return terms
 
     def error(self, message):
-        """A FormulaError in one line: the message, its placeholders replaced by names, and the formula."""
+        """A FormulaError in one line: the message, its placeholders replaced by names,
+        and the formula.
+        """
         return _error(self.formula, self.names.quoted(" ".join(message.split())))
 
 
 def _sum(codes):
-    """The codes added in a balanced tree: patsy recurses once a level, and Python stops at a thousand."""
+    """The codes added in a balanced tree: patsy recurses once a level,
+    and Python stops at a thousand.
+    """
     if len(codes) < 2:
         return "".join(codes)
     half = len(codes) // 2
@@ -154,7 +171,8 @@ def parse(formula, columns, scope=None):
     Raises
     ------
     FormulaError
-        If there is no response, a name is neither a column nor a function, or the text is not a formula.
+        If there is no response, a name is neither a column nor a function, or the text is not a
+        formula.
     """
     if not isinstance(formula, str):
         raise FormulaError(f"the formula must be text, not {type(formula).__name__}")
@@ -203,12 +221,19 @@ class _Resolver:
         """The formula's tokens, with quoted names already replaced by placeholders."""
         text = _QUOTES.sub(self._unquote, self.formula).replace("\n", " ").strip()
         try:
-            found = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type not in _SPACING]
+            found = [
+                token
+                for token in tokenize.generate_tokens(io.StringIO(text).readline)
+                if token.type not in _SPACING
+            ]
         except (tokenize.TokenError, SyntaxError) as error:
             raise _error(self.formula, f"cannot read the formula: {error.args[0]}") from error
         for token in found:
             if token.type in _REFUSED_TYPES or token.string in _REFUSED:
-                raise _error(self.formula, f"cannot read {token.string!r}; put awkward column names in backticks")
+                raise _error(
+                    self.formula,
+                    f"cannot read {token.string!r}; put awkward column names in backticks",
+                )
         return [token.string for token in found]
 
     def _unquote(self, match):
@@ -219,7 +244,9 @@ class _Resolver:
         else:
             return match[0]
         if name not in self.names:
-            raise _error(self.formula, f"there is no column {name!r}{nearest(name, self.names.columns)}")
+            raise _error(
+                self.formula, f"there is no column {name!r}{nearest(name, self.names.columns)}"
+            )
         return self.names.placeholder(name)
 
     def resolve(self, tokens):
@@ -256,7 +283,8 @@ class _Resolver:
             return self.names.placeholder(name)
         if keyword.iskeyword(name):
             return name
-        usable = after in ("(", ".") or (in_call and not ismodule(value))  # f(x), module.f, or an argument as in C(g, Sum)
+        # f(x), module.f, or an argument as in C(g, Sum)
+        usable = after in ("(", ".") or (in_call and not ismodule(value))
         if value is None or not usable:
             raise _error(self.formula, self._unknown(name, after))
         self.functions[name] = value
@@ -270,12 +298,21 @@ class _Resolver:
 
     def _unknown(self, name, after):
         if name in self.scope and not ismodule(self.scope[name]):
-            return f"{name!r} is a variable, not a column: formulas take values from the data only, so add it as a column"
+            return (
+                f"{name!r} is a variable, not a column: formulas take values from the data only, "
+                "so add it as a column"
+            )
         if after == "(":
-            known = {"offset": ": use the argument offset=", "cbind": ": write 'successes + failures ~ ...'"}
+            known = {
+                "offset": ": use the argument offset=",
+                "cbind": ": write 'successes + failures ~ ...'",
+            }
             hint = known.get(name) or nearest(name, [*FUNCTIONS, *self.scope])
             return f"there is no function {name!r}{hint}"
-        return f"{name!r} is neither a column nor a call of a function{nearest(name, self.names.columns)}"
+        return (
+            f"{name!r} is neither a column nor a call of a "
+            f"function{nearest(name, self.names.columns)}"
+        )
 
 
 def columns_for_dot(frame, candidates, rows):
@@ -292,7 +329,8 @@ def columns_for_dot(frame, candidates, rows):
     -------
     kept : list of str
     left_out : dict
-        Column -> reason: dates, constants, more than 50 levels, all missing, of no use as a predictor.
+        Column -> reason: dates, constants, more than 50 levels, all missing, of no use as a
+        predictor.
     """
     reasons = {name: _reason_to_leave_out(frame[name].iloc[rows]) for name in candidates}
     kept = [name for name, reason in reasons.items() if reason is None]

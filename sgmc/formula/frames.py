@@ -1,4 +1,7 @@
-"""Tables of any library as pandas': their columns without a copy where there is a choice, and the same kinds and levels."""
+"""Tables of any library as pandas': their columns without a copy where there is a choice, and the
+same kinds and levels.
+"""
+
 from collections.abc import Mapping
 
 import numpy as np
@@ -28,14 +31,23 @@ def as_frame(data):
         frame = from_other_library(data)
         if frame is None:
             hint = ": call its .collect() first" if hasattr(data, "collect") else ""
-            raise DataError(f"data must be a DataFrame or a dict of arrays, not {type(data).__name__}{hint}")
+            raise DataError(
+                f"data must be a DataFrame or a dict of arrays, not {type(data).__name__}{hint}"
+            )
         data = frame
     for name in data.columns:
         if not isinstance(name, str):
-            joined = "['_'.join(map(str, c)) for c in data.columns]" if isinstance(name, tuple) else "data.columns.astype(str)"
+            joined = (
+                "['_'.join(map(str, c)) for c in data.columns]"
+                if isinstance(name, tuple)
+                else "data.columns.astype(str)"
+            )
             raise DataError(f"column names must be text, not {name!r}: try data.columns = {joined}")
     if not data.columns.is_unique:
-        raise DataError(f"there is more than one column {data.columns[data.columns.duplicated()][0]!r}; rename or drop one")
+        raise DataError(
+            f"there is more than one column {data.columns[data.columns.duplicated()][0]!r}; rename "
+            "or drop one"
+        )
     return data
 
 
@@ -46,14 +58,17 @@ def pandas_or_same(data):
 
 
 def column_of(values, name):
-    """One value a row as a Series, levels in the order of its library's type; `name` for what has none."""
+    """One value a row as a Series, levels in the order of its library's type;
+    `name` for what has none.
+    """
     home = type(values).__module__.split(".")[0]
     if home == "polars":
         return _from_polars(values).rename(values.name or name)
     if home == "pyarrow":
         return values.to_pandas().rename(name)
     series = values if isinstance(values, pd.Series) else pd.Series(one_column(values), name=name)
-    swapped = isinstance(series.dtype, np.dtype) and not series.dtype.isnative      # pandas' hash tables refuse these
+    # pandas' hash tables refuse these
+    swapped = isinstance(series.dtype, np.dtype) and not series.dtype.isnative
     return series.astype(series.dtype.newbyteorder("=")) if swapped else series
 
 
@@ -66,8 +81,8 @@ def one_column(values):
 
 def from_other_library(data):
     """A table of another library as a DataFrame; None for what is no table in memory."""
-    if not hasattr(type(data), "columns"):                     # of the class: a lazy table would have to find its own
-        return None                                            # narwhals need not be loaded to see that
+    if not hasattr(type(data), "columns"):  # of the class: a lazy table would have to find its own
+        return None  # narwhals need not be loaded to see that
     import narwhals
 
     try:
@@ -76,10 +91,12 @@ def from_other_library(data):
         return None
     native = frame.to_native()
     if frame.implementation.is_polars():
-        return pd.DataFrame({name: _from_polars(native[name]) for name in native.columns}, copy=False)
+        return pd.DataFrame(
+            {name: _from_polars(native[name]) for name in native.columns}, copy=False
+        )
     if frame.implementation.is_pyarrow():
         if len(set(native.column_names)) < native.num_columns:
-            return native.to_pandas()                          # for the caller to report
+            return native.to_pandas()  # for the caller to report
         return native.to_pandas(split_blocks=True, date_as_object=False)
     return frame.to_pandas()
 
@@ -87,18 +104,22 @@ def from_other_library(data):
 def _from_polars(series):
     """A column of a polars table, without pyarrow.
 
-    An Enum keeps the order of its levels.  A Categorical has none of its own (its codes depend on what else the process has
-    read): it is read as text, whose levels are sorted.
+    An Enum keeps the order of its levels.  A Categorical has none of its own (its codes depend on
+    what else the process has read): it is read as text, whose levels are sorted.
     """
     import polars
 
     dtype = series.dtype
     if dtype == polars.Enum:
-        codes = series.to_physical().cast(polars.Int64).fill_null(-1)       # physical codes may be unsigned and of one byte
-        return pd.Series(pd.Categorical.from_codes(codes.to_numpy(), categories=dtype.categories.to_list()))
+        # physical codes may be unsigned and of one byte
+        codes = series.to_physical().cast(polars.Int64).fill_null(-1)
+        return pd.Series(
+            pd.Categorical.from_codes(codes.to_numpy(), categories=dtype.categories.to_list())
+        )
     if dtype == polars.Categorical:
         series = series.cast(polars.String)
-    if dtype.is_nested() or str(dtype) in ("Null", "Object", "Int128", "UInt128"):     # by name: older polars lacks some of them
+    # by name: older polars lacks some of them
+    if dtype.is_nested() or str(dtype) in ("Null", "Object", "Int128", "UInt128"):
         values = np.empty(len(series), dtype=object)
         values[:] = series.to_list()
         return pd.Series(values)

@@ -1,4 +1,7 @@
-"""Responses as numbers: the outcomes, the trials of counts of successes, and the labels of two levels."""
+"""Responses as numbers: the outcomes, the trials of counts of successes,
+and the labels of two levels.
+"""
+
 import numpy as np
 
 from sgmc.formula.columns import codes_of, kind, levels_of
@@ -22,17 +25,31 @@ def binary(values, label):
         y = numeric(values, label)[0]
         if not np.isin(y, (0, 1)).all():
             share = ((y >= 0) & (y <= 1)).all()
-            advice = "of shares give the counts, 'successes + failures ~ ...'" if share else f"compare, as in '{label} > 0 ~ ...'"
-            raise DataError(f"the response {label!r} must be 0 or 1, it holds {_shown(values)}: {advice}")
+            advice = (
+                "of shares give the counts, 'successes + failures ~ ...'"
+                if share
+                else f"compare, as in '{label} > 0 ~ ...'"
+            )
+            raise DataError(
+                f"the response {label!r} must be 0 or 1, it holds {_shown(values)}: {advice}"
+            )
     elif found in ("bool", "text", "category"):
         levels = levels_of(values)
         if len(levels) > 2:
-            raise DataError(f"the response {label!r} has {len(levels)} levels, {_shown(values)}: compare with one of them")
+            raise DataError(
+                f"the response {label!r} has {len(levels)} levels, {_shown(values)}: compare with "
+                "one of them"
+            )
         y = codes_of(values, levels, label).astype(np.float64)
     else:
-        raise DataError(f"the response {label!r} must be 0/1, true/false or text with two levels, it holds {_shown(values)}")
+        raise DataError(
+            f"the response {label!r} must be 0/1, true/false or text with two levels, it holds "
+            f"{_shown(values)}"
+        )
     if y.min() == y.max():
-        raise DataError(f"the response {label!r} is {_shown(values)} in every row used: both classes are needed")
+        raise DataError(
+            f"the response {label!r} is {_shown(values)} in every row used: both classes are needed"
+        )
     return y, None, levels
 
 
@@ -42,9 +59,14 @@ def counts(frame, label):
         raise DataError(f"the response {label!r} has the same column as successes and failures")
     for name, column in frame.items():
         if kind(column) != "number":
-            raise DataError(f"column {name!r} of the response {label!r} must hold counts, it holds {_shown(column)}; for arithmetic "
-                            f"write I({label})")
-    successes, failures = (check_counts(column.to_numpy(np.float64), f"column {name!r}") for name, column in frame.items())
+            raise DataError(
+                f"column {name!r} of the response {label!r} must hold counts, it holds "
+                f"{_shown(column)}; for arithmetic write I({label})"
+            )
+    successes, failures = (
+        check_counts(column.to_numpy(np.float64), f"column {name!r}")
+        for name, column in frame.items()
+    )
     return successes, successes + failures, None
 
 

@@ -1,8 +1,9 @@
 """The formula front end: ``"y ~ ."`` and a data frame to a response, weights and a design matrix.
 
-Patsy does the algebra of terms and finds contrasts and stateful transforms; the matrix is built here, in chunks and straight
-into its place, from pieces that can be pickled.
+Patsy does the algebra of terms and finds contrasts and stateful transforms; the matrix is built
+here, in chunks and straight into its place, from pieces that can be pickled.
 """
+
 import sys
 import warnings
 from dataclasses import dataclass
@@ -13,16 +14,29 @@ import patsy
 
 from sgmc.formula import dot
 from sgmc.formula.columns import is_missing, kind, labels_of, levels_of, nearest, types_of
-from sgmc.formula.design import CHUNK, CHUNK_NUMBERS, COLUMN, Chunk, DesignSpec, Gaps, PatsyChunk, evaluate
+from sgmc.formula.design import (
+    CHUNK,
+    CHUNK_NUMBERS,
+    COLUMN,
+    Chunk,
+    DesignSpec,
+    Gaps,
+    PatsyChunk,
+    evaluate,
+)
 from sgmc.formula.frames import as_frame
 from sgmc.formula.outcomes import OUTCOMES, counts
 from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError
 
 
 def caller_scope():
-    """The names of the nearest caller outside sgmc, for `read`: ``read(formula, data, scope=caller_scope())``."""
+    """The names of the nearest caller outside sgmc, for `read`:
+    ``read(formula, data, scope=caller_scope())``.
+    """
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sgmc":
+    while (
+        frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sgmc"
+    ):
         frame = frame.f_back
     return {**frame.f_globals, **frame.f_locals}
 
@@ -30,7 +44,10 @@ def caller_scope():
 def left_out_warning(left_out):
     """The warning about columns (name -> reason) that the dot does not stand for."""
     listed = ", ".join(f"{name!r} ({reason})" for name, reason in left_out.items())
-    return ColumnsLeftOutWarning(f"the dot leaves out {listed}.", "Name a column in the formula to use it, or to take it out.")
+    return ColumnsLeftOutWarning(
+        f"the dot leaves out {listed}.",
+        "Name a column in the formula to use it, or to take it out.",
+    )
 
 
 def read(
@@ -46,13 +63,15 @@ def read(
     outcome="binary",
     scope=None,
 ):
-    """Read a formula against data: the response, the rows to use and the specification of the design.
+    """Read a formula against data: the response,
+    the rows to use and the specification of the design.
 
     Parameters
     ----------
     formula : str
-        ``"response ~ predictors"`` in patsy's grammar with R's dot, ``^`` and backticks; the response is one expression.  Where
-        it is coded 0/1, a sum of two columns, ``"successes + failures ~ x"``, is counts of each; ``I(a + b)`` is arithmetic.
+        ``"response ~ predictors"`` in patsy's grammar with R's dot, ``^`` and backticks; the
+        response is one expression.  Where it is coded 0/1, a sum of two columns,
+        ``"successes + failures ~ x"``, is counts of each; ``I(a + b)`` is arithmetic.
     data : pandas.DataFrame, dict of arrays, or a polars or pyarrow table
         Never changed.
     weights, offset, exposure : str or array_like of length n, optional
@@ -60,7 +79,8 @@ def read(
     strata : str or array_like of length n, optional
         A column, or one label a row; a column stays a predictor.
     subset : str, array_like of bool or callable, optional
-        A bool column, an expression for `DataFrame.eval`, a mask, or a function of the data that returns a mask.
+        A bool column, an expression for `DataFrame.eval`, a mask, or a function of the data that
+        returns a mask.
     missing : {"drop", "raise"}
         What to do with rows that lack anything needed.
     outcome : {"binary", "numeric", "category"}
@@ -77,7 +97,8 @@ def read(
     FormulaError
         If the formula cannot be read or names what is not there.
     DataError
-        If the data are empty, of a wrong type or length, infinite, or (with ``missing="raise"``) incomplete.
+        If the data are empty, of a wrong type or length, infinite, or (with ``missing="raise"``)
+        incomplete.
     ArgumentError
         If `missing` or `outcome` is unknown.
     """
@@ -90,8 +111,14 @@ def read(
         raise DataError(f"the data are empty: {len(frame)} rows, {frame.shape[1]} columns")
     parsed = dot.parse(formula, frame.columns, scope)
     given = {"weights": weights, "offset": offset, "exposure": exposure, "strata": strata}
-    vectors = {argument: _vector(argument, value, frame) for argument, value in given.items() if value is not None}
-    used_elsewhere = [value for name, value in given.items() if isinstance(value, str) and name != "strata"]
+    vectors = {
+        argument: _vector(argument, value, frame)
+        for argument, value in given.items()
+        if value is not None
+    }
+    used_elsewhere = [
+        value for name, value in given.items() if isinstance(value, str) and name != "strata"
+    ]
     used_elsewhere += _subset_columns(subset, frame)
     reader = _Reader(parsed, frame, vectors, _subset_rows(subset, frame), outcome)
     return reader.table(used_elsewhere, missing)
@@ -133,7 +160,9 @@ class Table:
     @property
     def index(self):
         """Index labels of the rows kept."""
-        return self.frame.index if len(self.rows) == len(self.frame) else self.frame.index[self.rows]
+        return (
+            self.frame.index if len(self.rows) == len(self.frame) else self.frame.index[self.rows]
+        )
 
     def fill(self, out, position=None, chunk=CHUNK):
         """Write the design, row i into ``out[position[i]]``.
@@ -165,7 +194,9 @@ class Table:
         row, column = np.argwhere(~np.isfinite(block))[0]
         where = self.frame.index[self.rows[span][row]]
         name = self.spec.exog_names[column]
-        return DataError(f"predictor {name!r} is not finite at row {where!r}; drop or change such rows")
+        return DataError(
+            f"predictor {name!r} is not finite at row {where!r}; drop or change such rows"
+        )
 
 
 class _Reader:
@@ -194,22 +225,40 @@ class _Reader:
         rows = gaps.complete()
         if len(rows) < before:  # levels and transforms follow from the rows that are left
             spec = self._fit(terms, gaps)
-        y, trials, spec.levels = self.outcome(response[~gaps.missing[response.index]], spec.endog_name)
+        y, trials, spec.levels = self.outcome(
+            response[~gaps.missing[response.index]], spec.endog_name
+        )
         vectors = {argument: None for argument in _VALID} | {
             argument: _checked(argument, vector[rows]) for argument, vector in self.vectors.items()
         }
-        return Table(spec, y, trials, **vectors, rows=rows, dropped=int(gaps.missing.sum()), left_out=left_out, frame=self.frame)
+        return Table(
+            spec,
+            y,
+            trials,
+            **vectors,
+            rows=rows,
+            dropped=int(gaps.missing.sum()),
+            left_out=left_out,
+            frame=self.frame,
+        )
 
     def _choose_columns(self, used_elsewhere):
-        """Terms, rows that are complete in the columns of these terms, and what the dot leaves out."""
+        """Terms, rows that are complete in the columns of these terms,
+        and what the dot leaves out.
+        """
         taken = {*self.response_columns, *used_elsewhere}
-        candidates = [name for name in self.frame.columns if name not in taken] if self.parsed.has_dot else []
+        candidates = (
+            [name for name in self.frame.columns if name not in taken]
+            if self.parsed.has_dot
+            else []
+        )
         others, left_out = dot.columns_for_dot(self.frame, candidates, self.rows)
         terms = self._terms(others)
         gaps = self._gaps(terms)
         if others and gaps.counts and len(gaps.complete()):
             others, constant = dot.columns_for_dot(self.frame, others, gaps.complete())
-            if constant:  # among the complete rows only; without these columns more rows are complete
+            # among the complete rows only; without these columns more rows are complete
+            if constant:
                 left_out |= constant
                 terms = self._terms(others)
                 gaps = self._gaps(terms)
@@ -228,7 +277,10 @@ class _Reader:
                 raise self.parsed.error(f"the response {written.code} is a predictor too")
             return patsy.LookupFactor(COLUMN + written.code, origin=written.origin)
 
-        return [patsy.Term([factor(written) for written in term.factors]) for term in self.parsed.terms(others)]
+        return [
+            patsy.Term([factor(written) for written in term.factors])
+            for term in self.parsed.terms(others)
+        ]
 
     def _gaps(self, terms):
         gaps = Gaps(len(self.frame), self.rows)
@@ -240,16 +292,24 @@ class _Reader:
         return gaps
 
     def _response(self, gaps):
-        """The response in the rows complete so far, indexed by their positions; its own gaps are added.  Counts are a frame."""
+        """The response in the rows complete so far, indexed by their positions; its own gaps are
+        added.  Counts are a frame.
+        """
         rows = gaps.complete()
         label = self.parsed.names.label(self.parsed.response)
         columns = Chunk(self.frame, rows)
         if self.counted:
             return pd.DataFrame({name: columns[name] for name in self.counted}).set_axis(rows)
-        names = {place: columns[name] for place, name in self.parsed.names.inputs(self.parsed.response).items()}
+        names = {
+            place: columns[name]
+            for place, name in self.parsed.names.inputs(self.parsed.response).items()
+        }
         value = evaluate(self.parsed.response, self.parsed.functions, names, label)
         if np.shape(value) != (len(rows),):
-            raise DataError(f"the response {label!r} must be one column of {len(rows)} values, its shape is {np.shape(value)}")
+            raise DataError(
+                f"the response {label!r} must be one column of {len(rows)} values, its shape is "
+                f"{np.shape(value)}"
+            )
         response = pd.Series(value).set_axis(rows)
         gaps.add(label, rows, is_missing(response))
         gaps.check("drop")
@@ -285,11 +345,15 @@ class _Reader:
         column = self.frame[name].iloc[rows]
         column_kind = kind(column)
         if column_kind == "date":
-            raise self.parsed.error(f"column {name!r} holds dates: use a number of it, e.g. `{name}`.dt.year")
+            raise self.parsed.error(
+                f"column {name!r} holds dates: use a number of it, e.g. `{name}`.dt.year"
+            )
         if column_kind in ("complex", "other"):
             held = types_of(column) if column.dtype == object else column.dtype
-            raise self.parsed.error(f"column {name!r} is no predictor: it holds {held}, neither real numbers nor text; "
-                                    "convert it")
+            raise self.parsed.error(
+                f"column {name!r} is no predictor: it holds {held}, neither real numbers nor text; "
+                "convert it"
+            )
         return None if column_kind == "number" else levels_of(column)
 
 
@@ -301,13 +365,24 @@ def _aligned(argument, value, frame):
     """An array argument as a Series of as many rows as the data."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise DataError(f"{argument} has masked values; fill them first")
-    series = value if isinstance(value, pd.Series) else pd.Series(np.asarray(value)) if np.ndim(value) == 1 else None
+    series = (
+        value
+        if isinstance(value, pd.Series)
+        else pd.Series(np.asarray(value))
+        if np.ndim(value) == 1
+        else None
+    )
     if series is None:
-        raise DataError(f"{argument} must be a column name or one value a row, its shape is {np.shape(value)}")
+        raise DataError(
+            f"{argument} must be a column name or one value a row, its shape is {np.shape(value)}"
+        )
     if len(series) != len(frame):
         raise DataError(f"{argument} has length {len(series)}, the data have {len(frame)} rows")
     if isinstance(value, pd.Series) and not value.index.equals(frame.index):
-        raise DataError(f"{argument} has another index than the data: pass {argument}.to_numpy(), or use .reset_index on both")
+        raise DataError(
+            f"{argument} has another index than the data: pass {argument}.to_numpy(), or use "
+            ".reset_index on both"
+        )
     return series
 
 
@@ -315,7 +390,9 @@ def _vector(argument, value, frame):
     """Weights, offset, exposure or numbered strata as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:
-            raise DataError(f"{argument}={value!r} is not a column of the data{nearest(value, frame.columns)}")
+            raise DataError(
+                f"{argument}={value!r} is not a column of the data{nearest(value, frame.columns)}"
+            )
         value = frame[value]
     series = _aligned(argument, value, frame)
     if argument == "strata":
@@ -336,7 +413,10 @@ _VALID = {
 def _checked(argument, vector):
     valid, meaning = _VALID[argument]
     if not (np.isfinite(vector).all() and valid(vector)):
-        raise DataError(f"{argument} must be finite numbers{meaning}: they range from {vector.min():g} to {vector.max():g}")
+        raise DataError(
+            f"{argument} must be finite numbers{meaning}: they range from {vector.min():g} to "
+            f"{vector.max():g}"
+        )
     return vector
 
 
@@ -368,4 +448,6 @@ def _eval_subset(subset, frame):
     try:
         return frame.eval(subset, engine="python")
     except Exception as error:
-        raise DataError(f"cannot evaluate subset={subset!r}: {type(error).__name__}: {error}") from error
+        raise DataError(
+            f"cannot evaluate subset={subset!r}: {type(error).__name__}: {error}"
+        ) from error

@@ -1,4 +1,7 @@
-"""The functions that formulas may use: patsy's, some of them without its loops over rows in Python."""
+"""The functions that formulas may use: patsy's, some of them without its loops over rows in
+Python.
+"""
+
 import numpy as np
 import pandas as pd
 import patsy
@@ -8,7 +11,9 @@ from sgmc.formula.columns import codes_of, levels_of
 
 
 class Standardize:
-    """Subtract the mean, divide by the standard deviation; patsy's `standardize` without its loop over rows in Python."""
+    """Subtract the mean, divide by the standard deviation; patsy's `standardize` without its loop
+    over rows in Python.
+    """
 
     def __init__(self):
         self.count, self.mean, self.squares = 0, 0.0, 0.0
@@ -20,7 +25,11 @@ class Standardize:
         if len(x):
             delta = x.mean(axis=0) - self.mean
             total = self.count + len(x)
-            self.squares = self.squares + ((x - x.mean(axis=0)) ** 2).sum(axis=0) + delta**2 * self.count * len(x) / total
+            self.squares = (
+                self.squares
+                + ((x - x.mean(axis=0)) ** 2).sum(axis=0)
+                + delta**2 * self.count * len(x) / total
+            )
             self.mean = self.mean + delta * len(x) / total
             self.count = total
 
@@ -47,7 +56,9 @@ class Center(Standardize):
 
 
 class Categories:
-    """Patsy's `C`: values as categories, with levels found once and without a loop over rows in Python."""
+    """Patsy's `C`: values as categories, with levels found once and without a loop over rows in
+    Python.
+    """
 
     def __init__(self):
         self.levels = None
@@ -67,7 +78,9 @@ class Categories:
     def transform(self, data, contrast=None, levels=None):
         """The values as a pandas Categorical that carries the contrast where patsy looks for it."""
         values = pd.Series(data)
-        coded = pd.Categorical.from_codes(codes_of(values, self.levels, values.name), categories=self.levels)
+        coded = pd.Categorical.from_codes(
+            codes_of(values, self.levels, values.name), categories=self.levels
+        )
         coded.contrast = contrast
         return coded
 

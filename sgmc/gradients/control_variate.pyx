@@ -5,7 +5,8 @@ from sgmc.core.contract cimport OK, Batch, Gradient, fetch_rows, subtract
 cdef class ControlVariate(Gradient):
     """Control values are the row gradients at the anchor (Nemeth & Fearnhead 2021, section 3.1):
 
-    g = dlog prior + sum_i dlog p_i(centre) + sum_batch scale w_i (dlog p_i(theta) - dlog p_i(centre)).
+    g = dlog prior + sum_i dlog p_i(centre) + sum_batch scale w_i (dlog p_i(theta) - dlog
+    p_i(centre)).
     """
 
     name = "cv"

@@ -5,27 +5,32 @@ from libc.string cimport memcpy
 
 from sgmc.core cimport kernels
 from sgmc.core.contract cimport (
-    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_rows, next_tile, row_of, subtract,
+    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_rows,
+    next_tile, row_of, subtract,
 )
 from sgmc.errors import NotSupported
 
-TABLE_LIMIT = 1 << 30     # bytes of a chain's table: n x width scores, or n x dim gradients of models without scores
+# bytes of a chain's table: n x width scores, or n x dim gradients of models without scores
+TABLE_LIMIT = 1 << 30
 
 
 cdef class Saga(Gradient):
-    """The control value of a row is its score t_i when it was last drawn (Dubey et al. 2016, SAGA-LD):
+    """The control value of a row is its score t_i when it was last drawn (Dubey et al.
+    2016, SAGA-LD):
 
-    g = dlog prior + sum_i J_i' t_i + sum_batch scale w_i J_i' (r_i(theta) - t_i),  afterwards t_i = r_i(theta) for rows drawn.
+    g = dlog prior + sum_i J_i' t_i + sum_batch scale w_i J_i' (r_i(theta) - t_i),  afterwards t_i =
+    r_i(theta) for rows drawn.
 
-    The table starts at the anchor and belongs to one chain.  It takes the batch over only before the next estimate, so that
-    both visits of a row that is drawn twice are corrected by its old value, and the second changes nothing more.  Models
-    without scores have a table of row gradients (J_i = I).  On a Gaussian target, whitened, the noise of one row is about
-    2 V1 + 1 for V1 with control values at the mode.
+    The table starts at the anchor and belongs to one chain.  It takes the batch over only before
+    the next estimate, so that both visits of a row that is drawn twice are corrected by its old
+    value, and the second changes nothing more.  Models without scores have a table of row gradients
+    (J_i = I).  On a Gaussian target, whitened, the noise of one row is about 2 V1 + 1 for V1 with
+    control values at the mode.
 
-    Rows that are drawn in blocks have their last visits in common: at a distance of u n rows (u < 1) with probability
-    (1 - u)/(1 + u).  The mean place of a block's visits then has the variance 2 int_0^1 (1 - u)^2/(1 + u) du = 8 log 2 - 5
-    posterior ones, for blocks of any length; it is noise of the gradient that only a smaller step, or subsample="uniform",
-    makes harmless.
+    Rows that are drawn in blocks have their last visits in common: at a distance of u n rows
+    (u < 1) with probability (1 - u)/(1 + u).  The mean place of a block's visits then has the
+    variance 2 int_0^1 (1 - u)^2/(1 + u) du = 8 log 2 - 5 posterior ones, for blocks of any length;
+    it is noise of the gradient that only a smaller step, or subsample="uniform", makes harmless.
 
     Raises
     ------
@@ -36,19 +41,22 @@ cdef class Saga(Gradient):
     name = "saga"
     needs = ("anchor",)
     block_noise = 8 * 0.6931471805599453 - 5
-    staleness = 2.0           # theta and the place of a row's last visit are about independent: twice the variance of one
-    cdef Py_ssize_t size, waiting, first                      # numbers a row; rows drawn last, and the first of them
+    # theta and the place of a row's last visit are about independent: twice the variance of one
+    staleness = 2.0
+    cdef Py_ssize_t size, waiting, first  # numbers a row; rows drawn last, and the first of them
     cdef bint listed                                          # those are `drawn`, not neighbours
     cdef double[::1] table, total, fresh
     cdef Py_ssize_t[::1] drawn
 
-    def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None, Anchor anchor not None):
+    def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None,
+                 Anchor anchor not None):
         Gradient.__init__(self, model, prior, rows, rng, map=map, anchor=anchor)
         self.by_row = True
         self.size = model.width if model.width else model.dim
         if 8 * model.n * self.size > TABLE_LIMIT:
-            raise NotSupported(f"gradient='saga' keeps {self.size} numbers for each of {model.n} rows a chain, more than "
-                               f"{TABLE_LIMIT / 2**30:.3g} GB; use gradient='cv' or 'simple'")
+            raise NotSupported(f"gradient='saga' keeps {self.size} numbers for each of {model.n} "
+                               f"rows a chain, more than {TABLE_LIMIT / 2**30:.3g} GB; use "
+                               "gradient='cv' or 'simple'")
         self.table = np.array(anchor.scores) if model.width else self.row_gradients()
         self.total = np.array(anchor.full)
         self.fresh, self.drawn = np.empty(rows.m * self.size), np.empty(rows.m, dtype=np.intp)
@@ -65,7 +73,8 @@ cdef class Saga(Gradient):
         cdef Batch everything = all_rows(self.model.n), row
         cdef Py_ssize_t at = 0
         while next_tile(&everything, 1, &at, &row):
-            self.model.add(&self.anchor.centre[0], &row, &self.scratch, NULL, &table[row.start * self.size])
+            self.model.add(&self.anchor.centre[0], &row, &self.scratch, NULL,
+                           &table[row.start * self.size])
         return table
 
     cdef void fetch(self, const Batch *b) noexcept nogil:
@@ -77,7 +86,9 @@ cdef class Saga(Gradient):
         return self.settle()
 
     cdef int settle(self) except -1 nogil:
-        """t_i = r_i for the rows drawn last; the total takes the differences, which for a second visit are zero."""
+        """t_i = r_i for the rows drawn last; the total takes the differences,
+        which for a second visit are zero.
+        """
         cdef Py_ssize_t i, k, at = 0, size = self.size
         cdef double *new
         cdef Batch rows = all_rows(self.waiting), tile
@@ -137,12 +148,14 @@ cdef class Saga(Gradient):
     def state(self):
         """The table and its total, the last batch taken over."""
         self.settle()
-        return {**Gradient.state(self), "table": np.array(self.table), "total": np.array(self.total)}
+        return {**Gradient.state(self), "table": np.array(self.table),
+                "total": np.array(self.total)}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Gradient.set_state(self, state)
-        np.asarray(self.table)[:], np.asarray(self.total)[:], self.waiting = state["table"], state["total"], 0
+        np.asarray(self.table)[:] = state["table"]
+        np.asarray(self.total)[:], self.waiting = state["total"], 0
 
 
 cdef bint consecutive(const Batch *b) noexcept nogil:

@@ -3,7 +3,9 @@ from sgmc.core.contract cimport Gradient
 
 
 cdef class Simple(Gradient):
-    """g = dlog prior + sum_batch scale w_i dlog p_i (Welling & Teh 2011, eq. 4): no control values."""
+    """g = dlog prior + sum_batch scale w_i dlog p_i (Welling & Teh 2011, eq. 4):
+    no control values.
+    """
 
     name = "simple"
     needs = ()

@@ -5,37 +5,43 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from sgmc.core.contract cimport (
-    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_rows, next_tile, subtract,
+    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_rows,
+    next_tile, subtract,
 )
 
 
 cdef class Svrg(Gradient):
-    """Control values are the row gradients at a centre, which every `epoch` estimates becomes theta (Dubey et al. 2016, SVRG-LD):
+    """Control values are the row gradients at a centre, which every `epoch` estimates becomes theta
+    (Dubey et al. 2016, SVRG-LD):
 
-    g = dlog prior + sum_i dlog p_i(centre) + sum_batch scale w_i (dlog p_i(theta) - dlog p_i(centre)).
+    g = dlog prior + sum_i dlog p_i(centre) + sum_batch scale w_i (dlog p_i(theta) - dlog
+    p_i(centre)).
 
     The first centre is the anchor's.  A new one costs the gradients of all N rows.
 
     Parameters
     ----------
     epoch : int, optional
-        Estimates from one centre; default ceil(N / n), in which as many rows are drawn as a new centre computes.
+        Estimates from one centre; default ceil(N / n), in which as many rows are drawn as a new
+        centre computes.
     """
 
     name = "svrg"
     needs = ("anchor",)
     recomputes = True
-    staleness = 2.0           # theta and an old centre are about independent: twice the variance of one
+    staleness = 2.0  # theta and an old centre are about independent: twice the variance of one
     row_cost = 2.0            # of two rows computed one is drawn, the other is for the next centre
     cdef readonly int64_t epoch, left
     cdef double[::1] centre, total, table
 
-    def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None, Anchor anchor not None, epoch=None):
+    def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None,
+                 Anchor anchor not None, epoch=None):
         Gradient.__init__(self, model, prior, rows, rng, map=map, anchor=anchor)
         if epoch is not None and epoch < 1:
             raise ValueError(f"epoch={epoch} must be at least 1")
         self.epoch = self.left = (rows.n + rows.m - 1) // rows.m if epoch is None else epoch
-        self.centre, self.total, self.table = np.array(anchor.centre), np.array(anchor.full), np.array(anchor.scores)
+        self.centre = np.array(anchor.centre)
+        self.total, self.table = np.array(anchor.full), np.array(anchor.scores)
 
     cdef void fetch(self, const Batch *b) noexcept nogil:
         self.model.fetch(b)
@@ -52,7 +58,9 @@ cdef class Svrg(Gradient):
         return OK
 
     cdef int expand(self) except -1 nogil:
-        """Scores of all rows at the centre, and their sum; of models without scores the sum alone."""
+        """Scores of all rows at the centre, and their sum;
+        of models without scores the sum alone.
+        """
         cdef Batch everything = all_rows(self.model.n), tile
         cdef Py_ssize_t at = 0, w = self.model.width
         memset(&self.total[0], 0, self.model.dim * sizeof(double))
@@ -60,7 +68,8 @@ cdef class Svrg(Gradient):
             if w == 0:
                 self.model.add(&self.centre[0], &tile, &self.scratch, NULL, &self.total[0])
                 continue
-            self.model.scores(&self.centre[0], &tile, &self.scratch, &self.table[tile.start * w], NULL)
+            self.model.scores(&self.centre[0], &tile, &self.scratch, &self.table[tile.start * w],
+                              NULL)
             self.model.add_scores(&tile, &self.scratch, &self.table[tile.start * w], &self.total[0])
         return OK
 
@@ -84,7 +93,9 @@ cdef class Svrg(Gradient):
         return {**Gradient.state(self), "centre": np.array(self.centre), "left": self.left}
 
     def set_state(self, state):
-        """Continue from a `state()`: what belongs to the centre is computed again, in the same order."""
+        """Continue from a `state()`: what belongs to the centre is computed again,
+        in the same order.
+        """
         Gradient.set_state(self, state)
         np.asarray(self.centre)[:], self.left = state["centre"], state["left"]
         self.expand()

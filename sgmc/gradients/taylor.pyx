@@ -1,16 +1,20 @@
 """Second-order control variates around a fixed centre."""
 from sgmc.core cimport kernels
-from sgmc.core.contract cimport OK, Batch, Gradient, all_rows, fetch_next, fetch_rows, next_tile, row_of, told
+from sgmc.core.contract cimport (
+    OK, Batch, Gradient, all_rows, fetch_next, fetch_rows, next_tile, row_of, told,
+)
 
 
 cdef class Taylor(Gradient):
     """Control values are the row gradients' first-order expansions at the anchor:
 
-    c_i = J_i' (r_i(centre) - w_i J_i (theta - centre)),  sum_i c_i = sum_i dlog p_i(centre) - H (theta - centre),
+    c_i = J_i' (r_i(centre) - w_i J_i (theta - centre)),  sum_i c_i = sum_i dlog p_i(centre) - H
+    (theta - centre),
 
-    with w_i = -dr_i/d eta_i.  What is left to the minibatch is of second order in theta - centre.  (Taylor proxies:
-    Bardenet, Doucet & Holmes 2017, section 7.3; here as a gradient estimator.)  A few rows of high leverage, for which
-    no expansion serves, are always computed (`Anchor.exact`); the minibatch then has nothing to add for them.
+    with w_i = -dr_i/d eta_i.  What is left to the minibatch is of second order in theta - centre.
+    (Taylor proxies: Bardenet, Doucet & Holmes 2017, section 7.3; here as a gradient estimator.)  A
+    few rows of high leverage, for which no expansion serves, are always computed (`Anchor.exact`);
+    the minibatch then has nothing to add for them.
     """
 
     name = "taylor"
@@ -30,7 +34,8 @@ cdef class Taylor(Gradient):
         cdef Batch rows, tile
         for j in range(self.model.dim):
             self.single[j] = theta[j] - self.anchor.centre[j]
-        kernels.dot_f64(self.model.dim, self.model.dim, &self.anchor.hessian[0, 0], NULL, &self.single[0], &self.part[0])
+        kernels.dot_f64(self.model.dim, self.model.dim, &self.anchor.hessian[0, 0], NULL,
+                        &self.single[0], &self.part[0])
         for j in range(self.model.dim):
             g[j] += self.anchor.full[j] - self.part[j]
             self.part[j] = 0
@@ -50,7 +55,8 @@ cdef class Taylor(Gradient):
         self.subtract(theta, tile, r)
         if self.anchor.exact.shape[0]:
             for i in range(tile.m):
-                if self.anchor.is_exact[tile.start + i if tile.rows == NULL else tile.rows[i]]:      # a call a row is slow
+                # a call a row is slow
+                if self.anchor.is_exact[tile.start + i if tile.rows == NULL else tile.rows[i]]:
                     for k in range(w):
                         r[i * w + k] = 0
         return OK
@@ -63,7 +69,7 @@ cdef class Taylor(Gradient):
         cdef const double *score = &self.anchor.scores[0]
         cdef const double *bend = &self.anchor.curvature[0]
         cdef double control
-        if w == 1 and tile.rows == NULL:                      # the form of most models and steps, in one SIMD loop
+        if w == 1 and tile.rows == NULL:  # the form of most models and steps, in one SIMD loop
             fetch_next(tile, origin, sizeof(double))
             fetch_next(tile, score, sizeof(double))
             fetch_next(tile, bend, sizeof(double))

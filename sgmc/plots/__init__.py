@@ -1,1 +1,4 @@
-"""Figures of posteriors by Matplotlib, which is imported when the first one is drawn.  Every function returns its axes."""
+"""Figures of posteriors by Matplotlib, which is imported when the first one is drawn.
+
+Every function returns its axes.
+"""

@@ -1,15 +1,18 @@
 """Axes to draw on: those given, or new ones."""
+
 import numpy as np
 
 from sgmc.errors import ArgumentError, MissingExtra
 
 COLUMNS = 3
 BLUE, VERMILLION, BLACK = "#0072B2", "#D55E00", "#000000"
-PALETTE = (BLUE, VERMILLION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK)      # Okabe & Ito (2008), less yellow: faint on white
+# Okabe & Ito (2008), less yellow: faint on white
+PALETTE = (BLUE, VERMILLION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK)
 
 
 def axes_for(count, ax, size=(4.0, 2.6)):
-    """`count` axes, one dimension; where `ax` is None new ones, in a figure of at most three columns, with PALETTE's colours.
+    """`count` axes, one dimension; where `ax` is None new ones, in a figure of at most three
+    columns, with PALETTE's colours.
 
     Parameters
     ----------
@@ -21,16 +24,24 @@ def axes_for(count, ax, size=(4.0, 2.6)):
     if ax is not None:
         given = np.ravel(np.asarray(ax, dtype=object))
         if len(given) != count or not all(hasattr(one, "plot") for one in given):
-            raise ArgumentError(f"ax must be {count} Matplotlib axes, one a panel, not {len(given)} {type(given[0]).__name__}"
-                                if len(given) else f"ax must be {count} Matplotlib axes, it is empty")
+            raise ArgumentError(
+                f"ax must be {count} Matplotlib axes, one a panel, not {len(given)} "
+                f"{type(given[0]).__name__}"
+                if len(given)
+                else f"ax must be {count} Matplotlib axes, it is empty"
+            )
         return given
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise MissingExtra("plots need Matplotlib, which is not installed: pip install 'sgmc[plots]'") from error
+        raise MissingExtra(
+            "plots need Matplotlib, which is not installed: pip install 'sgmc[plots]'"
+        ) from error
     wide = min(count, COLUMNS)
     high = -(-count // wide)
-    _, grid = pyplot.subplots(high, wide, figsize=(size[0] * wide, size[1] * high), squeeze=False, layout="constrained")
+    _, grid = pyplot.subplots(
+        high, wide, figsize=(size[0] * wide, size[1] * high), squeeze=False, layout="constrained"
+    )
     for unused in grid.ravel()[count:]:
         unused.remove()
     for new in grid.ravel()[:count]:

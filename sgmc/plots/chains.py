@@ -1,4 +1,5 @@
 """What chains did: their draws in order, and how these depend on those before."""
+
 import numpy as np
 
 from sgmc.diagnostics import convergence
@@ -6,7 +7,9 @@ from sgmc.plots.axes import axes_for
 
 
 def trace(draws, weights, names, ax=None):
-    """Draws (chain, draw, parameter) in their order; along the sum of the weights, the time passed, where there are some."""
+    """Draws (chain, draw, parameter) in their order; along the sum of the weights, the time passed,
+    where there are some.
+    """
     time = np.arange(draws.shape[1]) if weights is None else np.cumsum(weights)
     axes = axes_for(len(names), ax)
     for j, (one, name) in enumerate(zip(axes, names)):

@@ -1,15 +1,17 @@
 """Marginal posteriors."""
+
 import numpy as np
 
 from sgmc.diagnostics import moments
 from sgmc.plots.axes import BLUE, VERMILLION, axes_for
 
 BINS = 40
-FAR = 4                   # sds of a normal reference that are drawn on each side
+FAR = 4  # sds of a normal reference that are drawn on each side
 
 
 def posterior(draws, weights, names, ax=None, alpha=0.05, reference=None):
-    """Weighted histograms of draws (chain, draw, parameter), with mean (line) and equal-tailed interval (bar).
+    """Weighted histograms of draws (chain, draw, parameter), with mean (line)
+    and equal-tailed interval (bar).
 
     Parameters
     ----------
@@ -17,13 +19,23 @@ def posterior(draws, weights, names, ax=None, alpha=0.05, reference=None):
     ax : Axes, list of Axes or None
     alpha : float
     reference : (array, array or None) or None
-        Draws (chain, draw, parameter) and their weights, or means and sds (parameter,) of normal densities, to lay over them.
+        Draws (chain, draw, parameter) and their weights, or means and sds (parameter,) of normal
+        densities, to lay over them.
     """
-    mean, limits = moments.mean(draws, weights), moments.quantile(draws, [alpha / 2, 1 - alpha / 2], weights)
+    mean = moments.mean(draws, weights)
+    limits = moments.quantile(draws, [alpha / 2, 1 - alpha / 2], weights)
     flat = None if weights is None else np.tile(weights, len(draws))
     axes = axes_for(len(names), ax)
     for j, (one, name) in enumerate(zip(axes, names)):
-        one.hist(draws[:, :, j].ravel(), BINS, weights=flat, density=True, color=BLUE, alpha=0.5, label="posterior")
+        one.hist(
+            draws[:, :, j].ravel(),
+            BINS,
+            weights=flat,
+            density=True,
+            color=BLUE,
+            alpha=0.5,
+            label="posterior",
+        )
         one.axvline(mean[j], color=BLUE)
         one.plot(limits[:, j], [0, 0], color="black", linewidth=4, solid_capstyle="butt")
         one.set_title(name)
@@ -36,13 +48,29 @@ def posterior(draws, weights, names, ax=None, alpha=0.05, reference=None):
 
 
 def overlay(one, first, second, j):
-    """The j-th density of a reference: draws and weights as a histogram's outline, mean and sd as a normal curve."""
+    """The j-th density of a reference: draws and weights as a histogram's outline, mean and sd as a
+    normal curve.
+    """
     if np.ndim(first) == 3:
-        flat, mean = None if second is None else np.tile(second, len(first)), moments.mean(first, second)[j]
-        one.hist(first[:, :, j].ravel(), BINS, weights=flat, density=True, histtype="step", color=VERMILLION, linewidth=1.5,
-                 label="reference")
+        flat = None if second is None else np.tile(second, len(first))
+        mean = moments.mean(first, second)[j]
+        one.hist(
+            first[:, :, j].ravel(),
+            BINS,
+            weights=flat,
+            density=True,
+            histtype="step",
+            color=VERMILLION,
+            linewidth=1.5,
+            label="reference",
+        )
     else:
         z, mean = np.linspace(-FAR, FAR, 200), first[j]
-        one.plot(mean + second[j] * z, np.exp(-z * z / 2) / (second[j] * np.sqrt(2 * np.pi)), color=VERMILLION, label="reference")
+        one.plot(
+            mean + second[j] * z,
+            np.exp(-z * z / 2) / (second[j] * np.sqrt(2 * np.pi)),
+            color=VERMILLION,
+            label="reference",
+        )
     one.axvline(mean, color=VERMILLION, linestyle="--")
     one.legend(fontsize="small")

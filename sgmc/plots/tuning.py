@@ -1,4 +1,5 @@
 """Races of tuning: what became of the arms by their values, and rung by rung."""
+
 import numpy as np
 import pandas as pd
 
@@ -6,42 +7,72 @@ from sgmc.errors import ArgumentError
 from sgmc.plots.axes import BLACK, BLUE, PALETTE, VERMILLION, axes_for
 
 SIZE = (8.0, 4.2)
-DASHES = ("-", "--", ":", "-.")       # of lines that are more than the colours
-LABELLED = 12                         # lines that a legend names
-TOP = 0.97                            # where arms without a value to show are marked, as a part of the axes' height
-WORST = 1000                          # times the winner's metric: values beyond are marked so too
+DASHES = ("-", "--", ":", "-.")  # of lines that are more than the colours
+LABELLED = 12  # lines that a legend names
+TOP = 0.97  # where arms without a value to show are marked, as a part of the axes' height
+WORST = 1000  # times the winner's metric: values beyond are marked so too
 
 
 def against(history, arms, winner, metric, x, ax=None):
-    """The metric of each arm at its last rung against column `x` of `arms`: a line for each choice of the other columns.
+    """The metric of each arm at its last rung against column `x` of `arms`: a line for each choice
+    of the other columns.
 
-    Arms of the last rung are filled, those that left before are hollow; schedules of steps stand at their first step, apart from
-    the lines.  Arms that diverged, have no value or one beyond WORST times the winner's are marked at the top.
+    Arms of the last rung are filled, those that left before are hollow; schedules of steps stand at
+    their first step, apart from the lines.  Arms that diverged, have no value or one beyond WORST
+    times the winner's are marked at the top.
     """
     if x not in arms.columns:
         raise ArgumentError(f"x={x!r} is not one of {', '.join(arms.columns)}")
     (one,) = axes_for(1, ax, SIZE)
-    last, final, marks = history.groupby("arm").tail(1).set_index("arm"), history["rung"].max(), marks_of(history, arms, winner)
-    varying = arms[x].map(callable)                            # schedules are
+    last = history.groupby("arm").tail(1).set_index("arm")
+    final, marks = history["rung"].max(), marks_of(history, arms, winner)
+    varying = arms[x].map(callable)  # schedules are
     place = arms[x].map(lambda value: value(0) if callable(value) else value)
     place = place if place.map(np.isreal).all() else place.map(str)
-    others = [name for name in arms.columns if name not in (x, "diverged") and arms[name].map(str).nunique() > 1]
+    others = [
+        name
+        for name in arms.columns
+        if name not in (x, "diverged") and arms[name].map(str).nunique() > 1
+    ]
     groups = list(arms.groupby(others, sort=False)) if others else [((), arms)]
     for k, (values, members) in enumerate(groups):
-        colour, label = PALETTE[k % len(PALETTE)], ", ".join(map(plain, values)) if k < LABELLED else ""
-        ranked = last.loc[members.index].assign(place=place, varying=varying, mark=marks).sort_values("place")
+        colour = PALETTE[k % len(PALETTE)]
+        label = ", ".join(map(plain, values)) if k < LABELLED else ""
+        ranked = (
+            last.loc[members.index]
+            .assign(place=place, varying=varying, mark=marks)
+            .sort_values("place")
+        )
         valued = ranked[ranked["mark"] == ""]
         line = valued[~valued["varying"]]
-        one.plot(line["place"], line["metric"], DASHES[k // len(PALETTE) % len(DASHES)], color=colour, linewidth=1, label=label or None)
+        one.plot(
+            line["place"],
+            line["metric"],
+            DASHES[k // len(PALETTE) % len(DASHES)],
+            color=colour,
+            linewidth=1,
+            label=label or None,
+        )
         for (schedule, ended), some in valued.groupby(["varying", valued["rung"] == final]):
-            one.plot(some["place"], some["metric"], "s" if schedule else "o", markersize=5, color=colour,
-                     markerfacecolor=colour if ended else "white")
+            one.plot(
+                some["place"],
+                some["metric"],
+                "s" if schedule else "o",
+                markersize=5,
+                color=colour,
+                markerfacecolor=colour if ended else "white",
+            )
         at_the_top(one, ranked["place"], ranked["mark"], colour)
     one.plot(place[winner], last.loc[winner, "metric"], "*", color=BLACK, markersize=14, zorder=5)
     logarithmic(one, place, last["metric"])
     fates = fates_of(last, marks)
     fates |= {"schedule": dict(marker="s", linestyle="")} if varying.any() else {}
-    legend(one, {"best": dict(marker="*", markersize=12, linestyle=""), **fates}, ", ".join(others), outside=ax is None)
+    legend(
+        one,
+        {"best": dict(marker="*", markersize=12, linestyle=""), **fates},
+        ", ".join(others),
+        outside=ax is None,
+    )
     one.set_xlabel(x + " (of schedules: at their first step)" * bool(varying.any()))
     one.set_ylabel(metric)
     one.set_title(f"{metric} of {len(arms)} arms, each at its last rung")
@@ -49,16 +80,32 @@ def against(history, arms, winner, metric, x, ax=None):
 
 
 def race(history, arms, winner, metric, ax=None):
-    """The metric of each arm by the steps that it had made, from rung to rung; those that leave end there, the winner stands out."""
+    """The metric of each arm by the steps that it had made, from rung to rung; those that leave end
+    there, the winner stands out.
+    """
     (one,) = axes_for(1, ax, SIZE)
     final, marks = history["rung"].max(), marks_of(history, arms, winner)
     limit = limit_of(history, winner)
     for arm, part in history.groupby("arm"):
         stays = (part["rung"] == final).any()
-        how = (dict(color=VERMILLION, linewidth=2.5, markersize=6, zorder=4) if arm == winner else
-               dict(color=BLUE if stays else "0.6", linewidth=1.2 if stays else 0.8, markersize=4, zorder=3 if stays else 2))
+        how = (
+            dict(color=VERMILLION, linewidth=2.5, markersize=6, zorder=4)
+            if arm == winner
+            else dict(
+                color=BLUE if stays else "0.6",
+                linewidth=1.2 if stays else 0.8,
+                markersize=4,
+                zorder=3 if stays else 2,
+            )
+        )
         valued = part[part["metric"] <= limit]
-        one.plot(valued["steps"], valued["metric"], "-o", markerfacecolor=how["color"] if stays else "white", **how)
+        one.plot(
+            valued["steps"],
+            valued["metric"],
+            "-o",
+            markerfacecolor=how["color"] if stays else "white",
+            **how,
+        )
         at_the_top(one, part["steps"].tail(1), [marks[arm]], "0.3")
     logarithmic(one, history["steps"], history["metric"])
     one.set_xlabel("steps of the arm, from its start")
@@ -66,7 +113,11 @@ def race(history, arms, winner, metric, ax=None):
     one.set_title(f"race of {len(arms)} arms over {final + 1} rung{'s' * bool(final)}")
     chosen = [f"{name}={plain(value)}" for name, value in arms.loc[winner].drop("diverged").items()]
     fates = fates_of(history.groupby("arm").tail(1).set_index("arm"), marks, BLUE, "0.6")
-    legend(one, {"\n".join(["best:", *chosen]): dict(marker="o", color=VERMILLION, linewidth=2.5), **fates}, outside=ax is None)
+    legend(
+        one,
+        {"\n".join(["best:", *chosen]): dict(marker="o", color=VERMILLION, linewidth=2.5), **fates},
+        outside=ax is None,
+    )
     return one
 
 
@@ -77,19 +128,32 @@ def limit_of(history, winner):
 
 
 def marks_of(history, arms, winner):
-    """For each arm what stands for it at the top of the axes, or nothing where its last metric is shown."""
+    """For each arm what stands for it at the top of the axes,
+    or nothing where its last metric is shown.
+    """
     last = history.groupby("arm").tail(1).set_index("arm")["metric"]
-    marks = np.select([last <= limit_of(history, winner), arms["diverged"].reindex(last.index), np.isfinite(last)], ["", "x", "^"], "+")
+    marks = np.select(
+        [
+            last <= limit_of(history, winner),
+            arms["diverged"].reindex(last.index),
+            np.isfinite(last),
+        ],
+        ["", "x", "^"],
+        "+",
+    )
     return pd.Series(marks, last.index)
 
 
 def fates_of(last, marks, stayed=BLACK, left=BLACK):
     """Marks of what became of arms, by name: of those fates alone that some arm had."""
     shown, final = marks == "", last["rung"] == last["rung"].max()
-    fates = {"in the last rung": (shown & final, dict(marker="o", color=stayed)),
-             "left earlier": (shown & ~final, dict(marker="o", color=left, markerfacecolor="white")),
-             "diverged": (marks == "x", dict(marker="x", color="0.3")), "no value": (marks == "+", dict(marker="+", color="0.3")),
-             f"over {WORST:,} x best": (marks == "^", dict(marker="^", color="0.3"))}
+    fates = {
+        "in the last rung": (shown & final, dict(marker="o", color=stayed)),
+        "left earlier": (shown & ~final, dict(marker="o", color=left, markerfacecolor="white")),
+        "diverged": (marks == "x", dict(marker="x", color="0.3")),
+        "no value": (marks == "+", dict(marker="+", color="0.3")),
+        f"over {WORST:,} x best": (marks == "^", dict(marker="^", color="0.3")),
+    }
     return {name: dict(linestyle="", **how) for name, (some, how) in fates.items() if some.any()}
 
 
@@ -101,7 +165,9 @@ def at_the_top(one, places, marks, colour):
 
 
 def logarithmic(one, x, y):
-    """Logarithmic axes for numbers that are all positive; with ticks at 1, 2 and 5 where there are few powers of ten."""
+    """Logarithmic axes for numbers that are all positive;
+    with ticks at 1, 2 and 5 where there are few powers of ten.
+    """
     from matplotlib.ticker import LogLocator, NullFormatter
 
     for name, values in (("x", x), ("y", y)):
@@ -120,8 +186,16 @@ def legend(one, marks, title="", outside=False):
 
     lines, _ = one.get_legend_handles_labels()
     where = dict(loc="upper left", bbox_to_anchor=(1.01, 1)) if outside else {}
-    one.legend(handles=[*lines, *(Line2D([], [], label=name, **{"color": BLACK, **how}) for name, how in marks.items())],
-               title=title or None, fontsize="small", title_fontsize="small", **where)
+    one.legend(
+        handles=[
+            *lines,
+            *(Line2D([], [], label=name, **{"color": BLACK, **how}) for name, how in marks.items()),
+        ],
+        title=title or None,
+        fontsize="small",
+        title_fontsize="small",
+        **where,
+    )
 
 
 def plain(value):

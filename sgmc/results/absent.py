@@ -1,4 +1,6 @@
-"""Names of statsmodels' results that have no meaning for a posterior, or another name here, and what to use instead."""
+"""Names of statsmodels' results that have no meaning for a posterior, or another name here, and
+what to use instead.
+"""
 
 TESTS = "use prob_positive, or hypothesis('x1 > 0')"
 JOINT = "use hypothesis(), which takes linear inequalities, or contrast()"
@@ -12,21 +14,90 @@ PLOTS = "use plot_pp_check(), or resid_pearson against what you like"
 INSTEAD = {
     **dict.fromkeys(("pvalues", "f_pvalue", "llr_pvalue", "fvalue"), TESTS),
     **dict.fromkeys(("tvalues", "zvalues"), "use prob_positive, or params / bse if you must"),
-    **dict.fromkeys(("f_test", "wald_test", "wald_test_terms", "t_test_pairwise", "score_test", "el_test", "conf_int_el",
-                     "compare_f_test", "compare_lm_test", "compare_lr_test", "llr", "im_ratio"), JOINT),
-    **dict.fromkeys(("aic", "bic", "aicc", "bic_llf", "bic_deviance", "info_criteria", "waic"), ACCURACY),
+    **dict.fromkeys(
+        (
+            "f_test",
+            "wald_test",
+            "wald_test_terms",
+            "t_test_pairwise",
+            "score_test",
+            "el_test",
+            "conf_int_el",
+            "compare_f_test",
+            "compare_lm_test",
+            "compare_lr_test",
+            "llr",
+            "im_ratio",
+        ),
+        JOINT,
+    ),
+    **dict.fromkeys(
+        ("aic", "bic", "aicc", "bic_llf", "bic_deviance", "info_criteria", "waic"), ACCURACY
+    ),
     **dict.fromkeys(("prsquared", "pseudo_rsquared", "rsquared", "rsquared_adj"), SHARE),
-    **dict.fromkeys(("normalized_cov_params", "cov_type", "cov_kwds", "get_robustcov_results", "use_t", "HC0_se", "HC1_se",
-                     "HC2_se", "HC3_se", "cov_HC0", "cov_HC1", "cov_HC2", "cov_HC3"), CLASSICAL),
-    **dict.fromkeys(("converged", "fit_history", "method", "mle_retvals", "mle_settings", "initialize", "set_null_options"),
-                    SAMPLING),
+    **dict.fromkeys(
+        (
+            "normalized_cov_params",
+            "cov_type",
+            "cov_kwds",
+            "get_robustcov_results",
+            "use_t",
+            "HC0_se",
+            "HC1_se",
+            "HC2_se",
+            "HC3_se",
+            "cov_HC0",
+            "cov_HC1",
+            "cov_HC2",
+            "cov_HC3",
+        ),
+        CLASSICAL,
+    ),
+    **dict.fromkeys(
+        (
+            "converged",
+            "fit_history",
+            "method",
+            "mle_retvals",
+            "mle_settings",
+            "initialize",
+            "set_null_options",
+        ),
+        SAMPLING,
+    ),
     **dict.fromkeys(("get_influence", "get_hat_matrix_diag", "outlier_test"), LEVERAGE),
-    **dict.fromkeys(("plot_added_variable", "plot_ceres_residuals", "plot_partial_residuals"), PLOTS),
-    **dict.fromkeys(("resid_anscombe", "resid_anscombe_scaled", "resid_anscombe_unscaled", "resid_working", "resid_generalized",
-                     "wresid"), "use resid_response, resid_pearson or resid_deviance"),
-    **dict.fromkeys(("mse_model", "mse_resid", "mse_total", "ssr", "centered_tss", "uncentered_tss", "pearson_chi2", "scale",
-                     "llf_scaled"), "use deviance, or sums of resid_response and resid_pearson"),
-    **dict.fromkeys(("eigenvals", "condition_number"), "a ConditionWarning says which directions the data do not inform"),
+    **dict.fromkeys(
+        ("plot_added_variable", "plot_ceres_residuals", "plot_partial_residuals"), PLOTS
+    ),
+    **dict.fromkeys(
+        (
+            "resid_anscombe",
+            "resid_anscombe_scaled",
+            "resid_anscombe_unscaled",
+            "resid_working",
+            "resid_generalized",
+            "wresid",
+        ),
+        "use resid_response, resid_pearson or resid_deviance",
+    ),
+    **dict.fromkeys(
+        (
+            "mse_model",
+            "mse_resid",
+            "mse_total",
+            "ssr",
+            "centered_tss",
+            "uncentered_tss",
+            "pearson_chi2",
+            "scale",
+            "llf_scaled",
+        ),
+        "use deviance, or sums of resid_response and resid_pearson",
+    ),
+    **dict.fromkeys(
+        ("eigenvals", "condition_number"),
+        "a ConditionWarning says which directions the data do not inform",
+    ),
     "resid_dev": "it is resid_deviance here",
     "resid": "it is resid_response here",
     "mu": "it is fittedvalues here",
@@ -42,5 +113,9 @@ def refusal(name):
     """The message for a name of statsmodels that is not here, or None where it is no such name."""
     if name not in INSTEAD:
         return None
-    said = "is named otherwise" if INSTEAD[name].startswith("it is") else "has no meaning for a posterior"
+    said = (
+        "is named otherwise"
+        if INSTEAD[name].startswith("it is")
+        else "has no meaning for a posterior"
+    )
     return f"{name} {said}; {INSTEAD[name]}"

@@ -1,11 +1,12 @@
 """Results that go on: from chains in memory, or from saved states and the data given again."""
+
 import pickle
 import time
 from dataclasses import dataclass, replace
 
 from sgmc.errors import ArgumentError
 
-HARMLESS = ("time_limit", "threads", "progress", "checkpoint")        # arguments that change no draw
+HARMLESS = ("time_limit", "threads", "progress", "checkpoint")  # arguments that change no draw
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,11 @@ class Continuation:
         arguments = {k: v for k, v in self.arguments.items() if k not in HARMLESS}
         try:
             pickle.dumps(arguments)
-        except Exception as error:                             # a local function as step_size, say: whatever pickle raises
+        except Exception as error:  # a local function as step_size, say: whatever pickle raises
             return Continuation({}, None, f"an argument of the fit cannot be saved ({error})")
-        return Continuation(arguments, Saved(mark(fit.problem, fit.plan, fit.settings), fit.states, fit.seconds))
+        return Continuation(
+            arguments, Saved(mark(fit.problem, fit.plan, fit.settings), fit.states, fit.seconds)
+        )
 
 
 def resume(results, draws, data, how):
@@ -46,19 +49,30 @@ def resume(results, draws, data, how):
 
     unknown = sorted(set(how) - set(HARMLESS))
     if unknown:
-        raise ArgumentError(f"resume has no argument {unknown[0]!r}: a run goes on as it began; it has: draws, data, "
-                            f"{', '.join(HARMLESS)}")
+        raise ArgumentError(
+            f"resume has no argument {unknown[0]!r}: a run goes on as it began; it has: draws, "
+            f"data, {', '.join(HARMLESS)}"
+        )
     origin, fit, begun = results._continuation, results._fit, time.perf_counter()
-    arguments = {k: v for k, v in origin.arguments.items() if k not in HARMLESS and k != "max_data_passes"}
+    arguments = {
+        k: v for k, v in origin.arguments.items() if k not in HARMLESS and k != "max_data_passes"
+    }
     arguments |= {"draws": total(results, draws), "seed": results.seed, **how}
     if fit is not None and data is None:
-        checked = replace(settings(**{k: v for k, v in arguments.items() if k != "prior"}), tuned=fit.settings.tuned)
-        done = sample(fit.problem, fit.plan, fit.pilot, checked, begun, Saved({}, fit.states, fit.seconds))
+        checked = replace(
+            settings(**{k: v for k, v in arguments.items() if k != "prior"}),
+            tuned=fit.settings.tuned,
+        )
+        done = sample(
+            fit.problem, fit.plan, fit.pilot, checked, begun, Saved({}, fit.states, fit.seconds)
+        )
         return type(results).of_fit(results.model, done, arguments)
     saved = origin.saved if fit is None else origin.without_data(fit).saved
     if saved is None:
         raise ArgumentError(f"these results cannot be resumed from a file: {origin.refusal}")
-    return model_again(results.model, data).continue_from(saved, arguments, tuned=results.tuning is not None)
+    return model_again(results.model, data).continue_from(
+        saved, arguments, tuned=results.tuning is not None
+    )
 
 
 def total(results, draws):
@@ -76,15 +90,27 @@ def model_again(model, data):
     if hasattr(data, "continue_from"):
         return data
     if not hasattr(model, "family"):
-        raise ArgumentError(f"these results were loaded from a file, without the data: call resume(data=<the {model.title} model of the "
-                            "fit>)")
+        raise ArgumentError(
+            "these results were loaded from a file, without the data: call resume(data=<the "
+            f"{model.title} model of the fit>)"
+        )
     again = f"resume(data=sgmc.{model.kind.__name__}"
     if data is None:
-        wanted = "data=<the table of the fit>)" if model.formula else f"data=sgmc.{model.kind.__name__}(y, X))"
-        raise ArgumentError(f"these results were loaded from a file, without the data: call resume({wanted}")
+        wanted = (
+            "data=<the table of the fit>)"
+            if model.formula
+            else f"data=sgmc.{model.kind.__name__}(y, X))"
+        )
+        raise ArgumentError(
+            f"these results were loaded from a file, without the data: call resume({wanted}"
+        )
     if model.formula is None:
-        raise ArgumentError(f"these results are of arrays: call {again}(y, X, ...)) with what the fit had")
+        raise ArgumentError(
+            f"these results are of arrays: call {again}(y, X, ...)) with what the fit had"
+        )
     if not all(value is None or isinstance(value, str) for value in model.inputs.values()):
-        raise ArgumentError(f"the fit had weights, an offset, strata or a subset that were no column names: call {again}.from_formula("
-                            "formula, data, ...)) with what the fit had")
+        raise ArgumentError(
+            "the fit had weights, an offset, strata or a subset that were no column names: call "
+            f"{again}.from_formula(formula, data, ...)) with what the fit had"
+        )
     return model.kind.from_formula(model.formula, data, **model.inputs, **model.options)

@@ -1,4 +1,5 @@
 """Results as ArviZ has them."""
+
 import numpy as np
 
 from sgmc.diagnostics import moments
@@ -12,9 +13,13 @@ def to_arviz(results, log_likelihood):
     try:
         from arviz_base import from_dict
     except ImportError as error:
-        raise MissingExtra("to_arviz needs arviz-base, which is not installed: pip install 'sgmc[arviz]'") from error
+        raise MissingExtra(
+            "to_arviz needs arviz-base, which is not installed: pip install 'sgmc[arviz]'"
+        ) from error
     chains, draws, _ = results.draws.shape
-    kept = np.arange(draws) if results.weights is None else moments.systematic(results.weights, draws)
+    kept = (
+        np.arange(draws) if results.weights is None else moments.systematic(results.weights, draws)
+    )
     groups = {"posterior": {"params": results.draws[:, kept]}}
     dims, coords = {"params": ["parameter"]}, {"parameter": list(results.names)}
     if results.weights is not None:
@@ -36,6 +41,12 @@ def to_arviz(results, log_likelihood):
 
 def facts(results):
     """What made the draws, as attributes."""
-    return {"inference_library": "sgmc", "sampler": results.sampler.name, "model": results.model.title,
-            "formula": results.model.formula or "", "weighted_draws": "resampled in proportion to step-size weights"
-            if results.weights is not None else "no"}
+    return {
+        "inference_library": "sgmc",
+        "sampler": results.sampler.name,
+        "model": results.model.title,
+        "formula": results.model.formula or "",
+        "weighted_draws": "resampled in proportion to step-size weights"
+        if results.weights is not None
+        else "no",
+    }

@@ -1,4 +1,5 @@
 """Results in a file, without their data."""
+
 import os
 import pickle
 
@@ -7,7 +8,7 @@ import numpy as np
 from sgmc.core.files import Damaged, read_sealed, write_sealed
 from sgmc.errors import ArgumentError
 
-KIND, FORMAT = b"sgmc results", 8     # first line of a file; number of what is pickled in it
+KIND, FORMAT = b"sgmc results", 8  # first line of a file; number of what is pickled in it
 
 
 def save(results, path):
@@ -15,8 +16,10 @@ def save(results, path):
     try:
         content = pickle.dumps(results)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ArgumentError(f"these results cannot be saved: {error}; functions in formulas must be importable, no lambda and none "
-                            "defined inside another function") from error
+        raise ArgumentError(
+            f"these results cannot be saved: {error}; functions in formulas must be importable, no "
+            "lambda and none defined inside another function"
+        ) from error
     write_sealed(path, KIND, {"format": FORMAT, "pickle": np.frombuffer(content, dtype=np.uint8)})
 
 
@@ -39,5 +42,5 @@ def load(path):
         raise ArgumentError(f"{path} has format {tree['format']}, this release reads {FORMAT}")
     try:
         return pickle.loads(tree["pickle"].data)
-    except Exception as error:                                 # whole, but of a release whose classes are gone
+    except Exception as error:  # whole, but of a release whose classes are gone
         raise ArgumentError(f"{refused} ({type(error).__name__}: {error})") from error

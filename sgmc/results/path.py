@@ -1,4 +1,7 @@
-"""The path of a sampler in continuous time: expectations along it, its turning points, its effective size."""
+"""The path of a sampler in continuous time: expectations along it, its turning points, its
+effective size.
+"""
+
 from typing import NamedTuple
 
 import numpy as np
@@ -7,12 +10,13 @@ import pandas as pd
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.spikes import sticky_places
 
-BATCHES = 30              # of equally many lines each, a chain
-PIECE = 1 << 14           # points that a function is evaluated at, at a time
+BATCHES = 30  # of equally many lines each, a chain
+PIECE = 1 << 14  # points that a function is evaluated at, at a time
 
 
 class Skeleton(NamedTuple):
-    """Turning points of a chain's path: between two of them it is the straight line positions[k] + (t - times[k]) velocities[k].
+    """Turning points of a chain's path: between two of them it is the straight line positions[k] +
+    (t - times[k]) velocities[k].
 
     Attributes
     ----------
@@ -27,35 +31,41 @@ class Skeleton(NamedTuple):
 
 
 class Paths:
-    """Methods of `Results` for samplers in continuous time, which know all of a path and not its draws alone."""
+    """Methods of `Results` for samplers in continuous time,
+    which know all of a path and not its draws alone.
+    """
 
     _paths = None
 
     def _travelled(self, method):
         """The chains' paths; NotSupported where there are none."""
         if self._paths is None:
-            raise NotSupported(f"{method}: {self.sampler.name} has no path in continuous time; use means over draws, or a sampler such as "
-                               "'zigzag'")
+            raise NotSupported(
+                f"{method}: {self.sampler.name} has no path in continuous time; use means over "
+                "draws, or a sampler such as 'zigzag'"
+            )
         return self._paths
 
     def expect(self, f, points=4):
         """Posterior expectation of a function, as its mean over time along the paths of the chains.
 
-        Each straight line is integrated by Gauss-Legendre quadrature, which is exact for polynomials up to degree 2 points - 1: for
-        moments there is no error but Monte Carlo's.  Lines are those of `skeleton`.
+        Each straight line is integrated by Gauss-Legendre quadrature, which is exact for
+        polynomials up to degree 2 points - 1: for moments there is no error but Monte Carlo's.
+        Lines are those of `skeleton`.
 
         Parameters
         ----------
         f : callable
-            ``f(theta)`` of coefficients as they are reported, (n, parameter): one number each, (n,), or several, (n, k).
+            ``f(theta)`` of coefficients as they are reported, (n, parameter): one number each,
+            (n,), or several, (n, k).
         points : int
             Of the quadrature, a line; more for functions that vary along one.
 
         Returns
         -------
         DataFrame
-            ``mean``, ``sd``, Monte Carlo error ``mcse`` of the mean from batches of lines, and ``ess``, (sd / mcse)^2; a row for each
-            number of f.
+            ``mean``, ``sd``, Monte Carlo error ``mcse`` of the mean from batches of lines, and
+            ``ess``, (sd / mcse)^2; a row for each number of f.
 
         Raises
         ------
@@ -66,18 +76,22 @@ class Paths:
         if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= 100:
             raise ArgumentError(f"points={points!r} must be a whole number from 1 to 100")
         if not all(len(one.turns) > 1 for one in paths):
-            raise ArgumentError("expect: a chain has no line from turn to turn yet; take more draws")
+            raise ArgumentError(
+                "expect: a chain has no line from turn to turn yet; take more draws"
+            )
         return expectation(paths, f, points)
 
     def inclusion(self):
-        """Posterior probabilities that slopes are not zero, under the spike-and-slab prior of a sticky sampler.
+        """Posterior probabilities that slopes are not zero, under the spike-and-slab prior of a
+        sticky sampler.
 
         Shares of the time that the chains' paths spend away from zero.
 
         Returns
         -------
         DataFrame
-            ``inclusion``, and its Monte Carlo error ``mcse`` from batches of lines; a row for each slope.
+            ``inclusion``, and its Monte Carlo error ``mcse`` from batches of lines; a row for each
+            slope.
 
         Raises
         ------
@@ -85,26 +99,33 @@ class Paths:
             For other samplers.
         """
         if not self.sampler.sticky:
-            raise NotSupported(f"inclusion: under {self.sampler.name} no coefficient is ever zero; use sampler='stickysgpdmp' or "
-                               "'stickyzigzag'")
+            raise NotSupported(
+                f"inclusion: under {self.sampler.name} no coefficient is ever zero; use "
+                "sampler='stickysgpdmp' or 'stickyzigzag'"
+            )
         slopes = sticky_places(self.priors)
         found = self.expect(lambda theta: theta[:, slopes] != 0, points=1)
-        return pd.DataFrame({"inclusion": found["mean"].to_numpy(), "mcse": found["mcse"].to_numpy()},
-                            index=[self.names[j] for j in slopes])
+        return pd.DataFrame(
+            {"inclusion": found["mean"].to_numpy(), "mcse": found["mcse"].to_numpy()},
+            index=[self.names[j] for j in slopes],
+        )
 
     def path_summary(self):
-        """Moments of the parameters over the whole of the paths, a DataFrame with a row a parameter.
+        """Moments of the parameters over the whole of the paths, a DataFrame with a row a
+        parameter.
 
         Returns
         -------
         DataFrame
-            ``mean`` in closed form over every line, ``sd`` over those of `skeleton`, ``mcse`` of the mean by batch means over time, and
-            ``ess``, (sd / mcse)^2: the effective size of the path, which exceeds that of its draws.
+            ``mean`` in closed form over every line, ``sd`` over those of `skeleton`, ``mcse`` of
+            the mean by batch means over time, and ``ess``, (sd / mcse)^2: the effective size of the
+            path, which exceeds that of its draws.
         """
         return moments(self._travelled("path_summary"), self.names)
 
     def skeleton(self, chain=0):
-        """Turning points of a chain's path after warmup, as far as they were kept (128 MB of all chains).
+        """Turning points of a chain's path after warmup,
+        as far as they were kept (128 MB of all chains).
 
         Parameters
         ----------
@@ -117,14 +138,22 @@ class Paths:
         """
         paths = self._travelled("skeleton")
         if isinstance(chain, bool) or not isinstance(chain, int) or not 0 <= chain < len(paths):
-            raise ArgumentError(f"chain={chain!r} must be a whole number from 0 to {len(paths) - 1}")
+            raise ArgumentError(
+                f"chain={chain!r} must be a whole number from 0 to {len(paths) - 1}"
+            )
         one = paths[chain]
-        return Skeleton(one.turns, pd.DataFrame(one.positions, columns=self.names), pd.DataFrame(one.velocities, columns=self.names))
+        return Skeleton(
+            one.turns,
+            pd.DataFrame(one.positions, columns=self.names),
+            pd.DataFrame(one.velocities, columns=self.names),
+        )
 
 
 def expectation(paths, f, points):
     """See `Paths.expect`."""
-    times, first, second = (np.concatenate(part) for part in zip(*(integrals(f, one, points) for one in paths)))
+    times, first, second = (
+        np.concatenate(part) for part in zip(*(integrals(f, one, points) for one in paths))
+    )
     total = times.sum()
     return frame(times, first, second.sum(axis=0) / total - (first.sum(axis=0) / total) ** 2, None)
 
@@ -134,12 +163,16 @@ def moments(paths, names):
     if not all(len(one.turns) > 1 for one in paths):
         return pd.DataFrame(np.nan, index=names, columns=["mean", "sd", "mcse", "ess"])
     sd = expectation(paths, lambda theta: theta, 2)["sd"].to_numpy()
-    times, first = (np.concatenate([getattr(one, name) for one in paths]) for name in ("times", "integrals"))
-    return frame(times, first, sd ** 2, names)
+    times, first = (
+        np.concatenate([getattr(one, name) for one in paths]) for name in ("times", "integrals")
+    )
+    return frame(times, first, sd**2, names)
 
 
 def integrals(f, path, points):
-    """Times (batch,), integrals of f and of its square (batch, k) over batches of equally many lines of one path."""
+    """Times (batch,), integrals of f and of its square (batch, k)
+    over batches of equally many lines of one path.
+    """
     nodes, weights = np.polynomial.legendre.leggauss(points)
     spans = np.diff(path.turns)
     edges = np.unique(np.linspace(0, len(spans), BATCHES + 1).astype(int))
@@ -151,28 +184,40 @@ def integrals(f, path, points):
         values = called(f, at.reshape(-1, at.shape[2])).reshape(*along.shape[:2], -1)
         half = 0.5 * spans[part, None]
         first.append(half * np.einsum("q,sqk->sk", weights, values))
-        second.append(half * np.einsum("q,sqk->sk", weights, values ** 2))
-    return tuple(np.add.reduceat(a, edges[:-1]) for a in (spans, np.concatenate(first), np.concatenate(second)))
+        second.append(half * np.einsum("q,sqk->sk", weights, values**2))
+    return tuple(
+        np.add.reduceat(a, edges[:-1])
+        for a in (spans, np.concatenate(first), np.concatenate(second))
+    )
 
 
 def called(f, theta):
     """f at points, (n, k) numbers."""
     values = np.asarray(f(theta), dtype=float)
     if values.ndim not in (1, 2) or len(values) != len(theta):
-        raise ArgumentError(f"f gave an array of shape {values.shape} for coefficients {theta.shape}; it must be ({len(theta)},) or "
-                            f"({len(theta)}, k)")
+        raise ArgumentError(
+            f"f gave an array of shape {values.shape} for coefficients {theta.shape}; it must be "
+            f"({len(theta)},) or ({len(theta)}, k)"
+        )
     return values.reshape(len(theta), -1)
 
 
 def frame(times, first, variance, names):
     """Mean, sd, Monte Carlo error and effective size from integrals over batches and the variance.
 
-    The error is that of a ratio: K / (K - 1) sum_k r_k^2 / T^2 with r_k a batch's integral less its time by the mean.
+    The error is that of a ratio: K / (K - 1) sum_k r_k^2 / T^2 with r_k a batch's integral less its
+    time by the mean.
     """
     total, k = times.sum(), len(times)
     mean = first.sum(axis=0) / total
     rest = first - times[:, None] * mean
-    error = np.sqrt(k / (k - 1) * (rest ** 2).sum(axis=0)) / total if k > 1 else np.full(len(mean), np.nan)
+    error = (
+        np.sqrt(k / (k - 1) * (rest**2).sum(axis=0)) / total
+        if k > 1
+        else np.full(len(mean), np.nan)
+    )
     sd = np.sqrt(np.maximum(variance, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return pd.DataFrame({"mean": mean, "sd": sd, "mcse": error, "ess": (sd / error) ** 2}, index=names)
+        return pd.DataFrame(
+            {"mean": mean, "sd": sd, "mcse": error, "ess": (sd / error) ** 2}, index=names
+        )

@@ -1,4 +1,5 @@
 """The results of a fit."""
+
 import warnings
 
 import numpy as np
@@ -21,11 +22,13 @@ from sgmc.results.report.verdict import verdict
 from sgmc.results.views import Views
 
 
-LOOKED_AT = 1000          # parameters, evenly, whose effective sizes and R-hats are computed: they cost a millisecond each
+# parameters, evenly, whose effective sizes and R-hats are computed: they cost a millisecond each
+LOOKED_AT = 1000
 
 
 class Results(Estimates, Trust, Discrepancies, Paths, Views):
-    """A posterior: draws, their summaries and diagnostics; those of regressions also predict (`RegressionResults`).
+    """A posterior: draws, their summaries and diagnostics; those of regressions also predict
+    (`RegressionResults`).
 
     Attributes
     ----------
@@ -67,19 +70,23 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         """
         try:
             state = summarised(model, fit)
-        except KeyboardInterrupt:                              # the draws are there: a first Ctrl-C does not lose them
+        except KeyboardInterrupt:  # the draws are there: a first Ctrl-C does not lose them
             state = summarised(model, fit)
-        for concern in state["warnings"][len(model.notes):]:   # the formula has issued its own
+        for concern in state["warnings"][len(model.notes) :]:  # the formula has issued its own
             warnings.warn(concern, stacklevel=5)
         return cls({**state, **cls.besides(fit), "_continuation": Continuation(arguments)}, fit)
 
     @classmethod
     def besides(cls, fit):
-        """What a kind of results keeps of a fit besides draws and summaries, a dict of attributes."""
+        """What a kind of results keeps of a fit besides draws and summaries, a dict of
+        attributes.
+        """
         return {}
 
     def __getattr__(self, name):
-        raise AttributeError(refusal(name) or f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise AttributeError(
+            refusal(name) or f"{type(self).__name__!r} object has no attribute {name!r}"
+        )
 
     def __repr__(self):
         chains, draws, d = self.draws.shape
@@ -89,15 +96,17 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         return self.summary().as_html()
 
     def resume(self, draws=None, data=None, **how):
-        """Go on from the last step, as if the run had never stopped: the draws are those of one long run, bit by bit.
+        """Go on from the last step, as if the run had never stopped: the draws are those of one
+        long run, bit by bit.
 
         Parameters
         ----------
         draws : int, optional
-            Kept draws a chain to add.  Default: those that an interrupted run still lacks, else as many as were asked for.
+            Kept draws a chain to add.  Default: those that an interrupted run still lacks, else as
+            many as were asked for.
         data : DataFrame or model, optional
-            The data of the fit, for results that were loaded from a file: the table if the fit was from a formula, else a
-            model such as ``sgmc.Logit(y, X)``.
+            The data of the fit, for results that were loaded from a file: the table if the fit was
+            from a formula, else a model such as ``sgmc.Logit(y, X)``.
         **how
             ``time_limit``, ``threads``, ``progress`` and ``checkpoint``, as in the fit.
 
@@ -116,7 +125,8 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         return longer
 
     def save(self, path):
-        """Write draws, summaries and the design's recipe to a file, without the data; read it with `sgmc.load`.
+        """Write draws, summaries and the design's recipe to a file, without the data;
+        read it with `sgmc.load`.
 
         Raises
         ------
@@ -128,12 +138,18 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
     load = staticmethod(files.load)
 
     def remove_data(self):
-        """Leave the data of the fit behind: what needs them is refused from now on, `resume` needs them again."""
+        """Leave the data of the fit behind: what needs them is refused from now on, `resume` needs
+        them again.
+        """
         self._continuation, self._fit = self.__getstate__()["_continuation"], None
 
     def __getstate__(self):
         state = {k: v for k, v in self.__dict__.items() if k != "_fit"}
-        return state if self._fit is None else {**state, "_continuation": self._continuation.without_data(self._fit)}
+        return (
+            state
+            if self._fit is None
+            else {**state, "_continuation": self._continuation.without_data(self._fit)}
+        )
 
     def __setstate__(self, state):
         self.__init__(state)
@@ -144,20 +160,45 @@ def summarised(model, fit):
     (theta, names), w = fit.problem.kept(fit.x), fit.weights
     some_of = evenly(theta.shape[2], LOOKED_AT)
     looked = theta[..., some_of]
-    with np.errstate(over="ignore", invalid="ignore"):         # of chains that diverged, which is warned of by name
-        ess, ess_sd = convergence.ess(looked, weights=w), convergence.ess(looked, method="sd", weights=w)
+    # of chains that diverged, which is warned of by name
+    with np.errstate(over="ignore", invalid="ignore"):
+        ess = convergence.ess(looked, weights=w)
+        ess_sd = convergence.ess(looked, method="sd", weights=w)
         rhat = convergence.rhat(looked)
         some = checked(fit, fit.settings.seed)
         ksd, errors = stein_discrepancy(some), accuracy(fit, fit.problem.free_names, some)
-        concerns = [*model.notes, *fit.problem.concerns, *after_sampling(fit, looked, ess, ess_sd, rhat)]
+        concerns = [
+            *model.notes,
+            *fit.problem.concerns,
+            *after_sampling(fit, looked, ess, ess_sd, rhat),
+        ]
         judged = verdict(fit, errors, concerns, (ess.min(), ess_sd.min()))
-    return dict(draws=theta, weights=w, names=names, warnings=concerns, seed=fit.settings.seed,
-                header=facts(model, fit, Judged(ess, rhat, ksd, some and some.kind, errors, judged)), nobs=observations(fit.problem),
-                interrupted=fit.run.interrupted, model=model, priors=fit.problem.priors,
-                verdict=judged, _accuracy=errors, _ksd=ksd, _ess=spread_out(ess, some_of, names), _rhat=spread_out(rhat, some_of, names),
-                _asked=fit.settings.draws, sampler=fit.plan.spec, step_size=fit.step_size, _chains=fit.chains, _threshold=fit.threshold,
-                _noise=noise.noise_table(fit, fit.problem.free_names), cov_type=fit.settings.cov_type, _paths=fit.paths,
-                _curvature_covariance=fit.problem.curvature_covariance if fit.settings.robust else None)
+    return dict(
+        draws=theta,
+        weights=w,
+        names=names,
+        warnings=concerns,
+        seed=fit.settings.seed,
+        header=facts(model, fit, Judged(ess, rhat, ksd, some and some.kind, errors, judged)),
+        nobs=observations(fit.problem),
+        interrupted=fit.run.interrupted,
+        model=model,
+        priors=fit.problem.priors,
+        verdict=judged,
+        _accuracy=errors,
+        _ksd=ksd,
+        _ess=spread_out(ess, some_of, names),
+        _rhat=spread_out(rhat, some_of, names),
+        _asked=fit.settings.draws,
+        sampler=fit.plan.spec,
+        step_size=fit.step_size,
+        _chains=fit.chains,
+        _threshold=fit.threshold,
+        _noise=noise.noise_table(fit, fit.problem.free_names),
+        cov_type=fit.settings.cov_type,
+        _paths=fit.paths,
+        _curvature_covariance=fit.problem.curvature_covariance if fit.settings.robust else None,
+    )
 
 
 def spread_out(values, places, names):

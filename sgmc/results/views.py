@@ -1,4 +1,5 @@
 """Results in other hands: ArviZ and Matplotlib."""
+
 import numpy as np
 
 from sgmc.errors import ArgumentError
@@ -12,10 +13,12 @@ class Views:
     """Methods of `Results` that draw it or hand it on."""
 
     def to_arviz(self, log_likelihood=False):
-        """An ArviZ `DataTree` (arviz-base 0.8 or later) with posterior, observed_data and, if asked for, log_likelihood.
+        """An ArviZ `DataTree` (arviz-base 0.8 or later) with posterior, observed_data and, if asked
+        for, log_likelihood.
 
-        The parameters are the variable ``params`` along ``parameter``.  ArviZ knows no weights of draws: weighted ones are
-        resampled in proportion to their weights, in their order; ``sample_stats`` says which was taken.
+        The parameters are the variable ``params`` along ``parameter``.  ArviZ knows no weights
+        of draws: weighted ones are resampled in proportion to their weights, in their order;
+        ``sample_stats`` says which was taken.
 
         Parameters
         ----------
@@ -50,7 +53,8 @@ class Views:
         return trace(*self._plotted(cols), ax)
 
     def plot_posterior(self, cols=None, ax=None, *, alpha=0.05, reference=None):
-        """Histogram of each parameter's draws, weighted where they are, with mean and interval; see `plot_trace`.
+        """Histogram of each parameter's draws, weighted where they are, with mean and interval;
+        see `plot_trace`.
 
         Parameters
         ----------
@@ -59,8 +63,9 @@ class Views:
         alpha : float
             Of the interval.
         reference : Results or (mean, sd), optional
-            What to compare with, laid over it: another fit with parameters of these names, or means and sds of normal densities,
-            such as statsmodels' ``(fit.params, fit.bse)``: by name, or a number for each parameter plotted, in their order.
+            What to compare with, laid over it: another fit with parameters of these names, or means
+            and sds of normal densities, such as statsmodels' ``(fit.params, fit.bse)``: by name, or
+            a number for each parameter plotted, in their order.
         """
         from sgmc.plots.posterior import posterior
 
@@ -78,20 +83,32 @@ class Views:
         """Draws (chain, draw, parameter) to plot, their weights and names."""
         names = list(self.names) if cols is None else known(cols, self.names)
         if len(names) > MOST_PLOTS:
-            raise ArgumentError(f"{len(names)} parameters are too many to plot: choose some, e.g. cols={names[:3]!r}")
+            raise ArgumentError(
+                f"{len(names)} parameters are too many to plot: choose some, e.g. "
+                f"cols={names[:3]!r}"
+            )
         return self.draws[:, :, [self.names.index(name) for name in names]], self.weights, names
 
 
 def compared(reference, names):
-    """Draws (chain, draw, parameter) of these names and their weights, or their means and sds; see `Views.plot_posterior`."""
+    """Draws (chain, draw, parameter) of these names and their weights, or their means and sds; see
+    `Views.plot_posterior`.
+    """
     if isinstance(reference, Views):
         refuse_without(reference.names, names)
-        return reference.draws[:, :, [reference.names.index(name) for name in names]], reference.weights
+        return reference.draws[
+            :, :, [reference.names.index(name) for name in names]
+        ], reference.weights
     if not isinstance(reference, (tuple, list)) or len(reference) != 2:
-        raise ArgumentError(f"reference must be the results of a fit or a pair (mean, sd), not {type(reference).__name__}")
+        raise ArgumentError(
+            "reference must be the results of a fit or a pair (mean, sd), not "
+            f"{type(reference).__name__}"
+        )
     mean, sd = (numbers_for(one, names) for one in reference)
     if not (sd > 0).all():
-        raise ArgumentError(f"reference: the sd of {names[int(np.argmin(sd > 0))]!r} must be positive")
+        raise ArgumentError(
+            f"reference: the sd of {names[int(np.argmin(sd > 0))]!r} must be positive"
+        )
     return mean, sd
 
 
@@ -102,7 +119,9 @@ def numbers_for(values, names):
         values = [values[name] for name in names]
     numbers = np.atleast_1d(numeric("reference", values)).astype(float)
     if numbers.shape != (len(names),) or not np.isfinite(numbers).all():
-        raise ArgumentError(f"reference: means and sds must be {len(names)} finite numbers, one a parameter plotted")
+        raise ArgumentError(
+            f"reference: means and sds must be {len(names)} finite numbers, one a parameter plotted"
+        )
     return numbers
 
 
@@ -110,4 +129,7 @@ def refuse_without(known_names, names):
     """ArgumentError, naming the first of `names` that a reference has not."""
     for name in names:
         if name not in known_names:
-            raise ArgumentError(f"reference has no parameter {name!r}; it has {', '.join(map(str, known_names[:8]))}: choose cols=")
+            raise ArgumentError(
+                f"reference has no parameter {name!r}; it has "
+                f"{', '.join(map(str, known_names[:8]))}: choose cols="
+            )

@@ -15,16 +15,20 @@ cdef inline double softplus(double t) noexcept nogil:
 
 
 cdef class BarkerKernel(Metropolis):
-    """In units of the metric: u_j = b_j z_j, b_j = +1 with probability 1 / (1 + exp(-z_j w_j)), else -1."""
+    """In units of the metric: u_j = b_j z_j, b_j = +1 with probability 1 / (1 + exp(-z_j w_j)),
+    else -1.
+    """
 
     cdef bint bimodal
     cdef double[::1] z
 
-    def __init__(self, Py_ssize_t dim, double step_size, double target, metric, double unit_step, bint bimodal):
+    def __init__(self, Py_ssize_t dim, double step_size, double target, metric, double unit_step,
+                 bint bimodal):
         Metropolis.__init__(self, dim, step_size, target, metric, unit_step)
         self.bimodal, self.z = bimodal, np.zeros(dim)
 
-    cdef int propose(self, const State *s, Gradient g, Rng rng, double h, double *log_ratio) except -1 nogil:
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
+                     double *log_ratio) except -1 nogil:
         cdef Py_ssize_t j
         cdef double z
         normal_fill(rng, s.dim, &self.z[0])
@@ -40,24 +44,30 @@ cdef class BarkerKernel(Metropolis):
 
 
 class Barker(MetropolisSpec):
-    """Metropolis-Hastings with the Barker proposal (Livingstone & Zanella 2022): exact, robust to scales and skewness.
+    """Metropolis-Hastings with the Barker proposal (Livingstone & Zanella 2022): exact, robust to
+    scales and skewness.
 
-    theta_j* = theta_j + b_j z_j, z_j ~ N(sigma, (0.1 sigma)^2) (or N(0, sigma^2)), b_j = +1 with probability
-    1 / (1 + exp(-z_j g_j)), else -1; accepted with probability min(1, pi(theta*) / pi(theta) prod_j
-    (1 + exp(-(theta_j* - theta_j) g_j(theta))) / (1 + exp((theta_j* - theta_j) g_j(theta*)))), their section 4.
+    theta_j* = theta_j + b_j z_j, z_j ~ N(sigma, (0.1 sigma)^2) (or N(0, sigma^2)), b_j = +1 with
+    probability 1 / (1 + exp(-z_j g_j)), else -1; accepted with probability min(1, pi(theta*) /
+    pi(theta) prod_j (1 + exp(-(theta_j* - theta_j) g_j(theta))) / (1 + exp((theta_j* - theta_j)
+    g_j(theta*)))), their section 4.
     """
 
     name = "barker"
     parameters = (
-        Parameter("target_accept", 0.65, "acceptance rate that warmup aims at; 0.574 is best in many dimensions (Vogrinc, "
-                  "Livingstone & Zanella 2023), but loses most of the spread's effective size in two", 0.0, 1.0),
-        Parameter("increment", "bimodal", "law of z: N(sigma, (0.1 sigma)^2) or N(0, sigma^2)", choices=("bimodal", "normal")),
+        Parameter("target_accept", 0.65, "acceptance rate that warmup aims at; 0.574 is best in "
+                                         "many dimensions (Vogrinc, Livingstone & Zanella 2023), "
+                                         "but loses most of the spread's effective size in two",
+                  0.0, 1.0),
+        Parameter("increment", "bimodal", "law of z: N(sigma, (0.1 sigma)^2) or N(0, sigma^2)",
+                  choices=("bimodal", "normal")),
         MetropolisSpec.metric_parameter,
     )
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return BarkerKernel(dim, step, self.target_accept, self.metric_of(dim), self.from_langevin(self.first_step(dim)),
+        return BarkerKernel(dim, step, self.target_accept, self.metric_of(dim),
+                            self.from_langevin(self.first_step(dim)),
                             self.increment == "bimodal")
 
     def langevin_time(self, step):

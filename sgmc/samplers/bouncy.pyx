@@ -1,4 +1,6 @@
-"""Bouncy particle samplers: at an event the velocity is reflected in the gradient, or drawn anew."""
+"""Bouncy particle samplers: at an event the velocity is reflected in the gradient,
+or drawn anew.
+"""
 import numpy as np
 
 from libc.math cimport sqrt
@@ -12,7 +14,9 @@ from sgmc.core.spec import Parameter
 
 
 cdef class Bouncing(Guided):
-    """Velocities on the sphere of radius sqrt(d), drawn anew at rate refresh sqrt(d) / unit: `refresh` times in a path of length unit."""
+    """Velocities on the sphere of radius sqrt(d), drawn anew at rate refresh sqrt(d) / unit:
+    `refresh` times in a path of length unit.
+    """
 
     cdef double refresh
 
@@ -78,7 +82,8 @@ cdef class LipschitzKernel(Bouncing):
         if patience < wait:
             return self.draw(s, rng)
         g.estimate(s.x, rng, &self.g[0], NULL)
-        verdict = self.verdict(rng, -inner(s.dim, s.v, &self.g[0]), speed * (self.flat + self.steep * (far + speed * wait)),
+        verdict = self.verdict(rng, -inner(s.dim, s.v, &self.g[0]),
+                               speed * (self.flat + self.steep * (far + speed * wait)),
                                speed * self.flat)
         if verdict == BOUND:
             return BOUND
@@ -86,19 +91,22 @@ cdef class LipschitzKernel(Bouncing):
 
 
 class BPS(EventSpec):
-    """Bouncy particle sampler with all rows (Bouchard-Cote, Vollmer & Doucet 2018; Pakman et al. 2017, algorithm 1): exact.
+    """Bouncy particle sampler with all rows (Bouchard-Cote, Vollmer & Doucet 2018; Pakman et al.
+    2017, algorithm 1): exact.
 
-    x moves with velocity v, |v| = sqrt(d), which at rate max(0, v . U'(x)) becomes v - 2 (v . U') U' / |U'|^2, U = -log posterior, and
-    is drawn anew from the sphere at rate `refresh` sqrt(d).  Bounces are proposed at rate max(0, v . U'(x0) + v'Hv t) on the line
-    x0 + v t, where H bounds the curvature of U everywhere: an event costs a pass through the data.  The paper's velocities
+    x moves with velocity v, |v| = sqrt(d), which at rate max(0, v . U'(x)) becomes v - 2 (v . U')
+    U' / |U'|^2, U = -log posterior, and is drawn anew from the sphere at rate `refresh` sqrt(d).
+    Bounces are proposed at rate max(0, v . U'(x0) + v'Hv t) on the line x0 + v t, where H bounds
+    the curvature of U everywhere: an event costs a pass through the data.  The paper's velocities
     have length 1, which is another unit of time.
     """
 
     name = "bps"
     all_rows = True
     parameters = (
-        Parameter("refresh", 0.5, "times that the velocity is drawn anew in a path as long as a posterior sd; less is better for means, "
-                  "more for the distance to the mode", 0.0, 1e6),
+        Parameter("refresh", 0.5, "times that the velocity is drawn anew in a path as long as a "
+                                  "posterior sd; less is better for means, more for the distance "
+                                  "to the mode", 0.0, 1e6),
     )
 
     def build(self, dim, step):
@@ -107,7 +115,8 @@ class BPS(EventSpec):
 
     def events(self, bounds, unit):
         """The wait for v'Hv t, and refreshment."""
-        return float(np.sqrt(2 / np.pi * np.trace(bounds.hessian)) + self.refresh * np.sqrt(bounds.dim) / unit)
+        return float(np.sqrt(2 / np.pi * np.trace(bounds.hessian))
+                     + self.refresh * np.sqrt(bounds.dim) / unit)
 
     def memory(self, bounds, unit):
         """On a Gaussian in 1 to 100 dimensions, measured."""
@@ -115,18 +124,22 @@ class BPS(EventSpec):
 
 
 class LipSBPS(EventSpec):
-    """Bouncy particle sampler with subsampling and a Lipschitz bound (Pakman et al. 2017, sections 6 and 7.1): exact.
+    """Bouncy particle sampler with subsampling and a Lipschitz bound (Pakman et al. 2017, sections
+    6 and 7.1): exact.
 
-    Bounces are those of `bps` for g, an unbiased estimate of U' from one random row, in its place, both in the rate max(0, v . g)
-    and in the reflection (their theorem 1).  Proposed at rate |v| N max_j |z_j| S_j + the prior's part, S_j the largest
-    |score| of row j, z_j its predictors in the sampler's coordinates: what the likelihood of any one row changes by along any
-    line, times N.  Where scores have no bound (probit) S_j is |s_j*| + K_j |z_j| |x - x*|, K_j that of the curvature.
+    Bounces are those of `bps` for g, an unbiased estimate of U' from one random row, in its place,
+    both in the rate max(0, v . g) and in the reflection (their theorem 1).  Proposed at rate |v| N
+    max_j |z_j| S_j + the prior's part, S_j the largest |score| of row j, z_j its predictors in the
+    sampler's coordinates: what the likelihood of any one row changes by along any line, times N.
+    Where scores have no bound (probit) S_j is |s_j*| + K_j |z_j| |x - x*|, K_j that of the
+    curvature.
     """
 
     name = "lipsbps"
     estimator = "simple"
     parameters = (
-        Parameter("refresh", 0.5, "times that the velocity is drawn anew in a path as long as a posterior sd, besides noisy bounces",
+        Parameter("refresh", 0.5, "times that the velocity is drawn anew in a path as long as a "
+                                  "posterior sd, besides noisy bounces",
                   0.0, 1e6),
     )
 
@@ -142,4 +155,5 @@ class LipSBPS(EventSpec):
 
     def memory(self, bounds, unit):
         """As of the zig-zag process with such rows, and of `bps` with such refreshment."""
-        return 2 * unit * (1 + float(np.max(bounds.noise)) * unit + REFRESHED * self.refresh * np.sqrt(bounds.dim))
+        return 2 * unit * (1 + float(np.max(bounds.noise)) * unit
+                           + REFRESHED * self.refresh * np.sqrt(bounds.dim))

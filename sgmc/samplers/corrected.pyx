@@ -1,4 +1,6 @@
-"""Langevin dynamics that inject less noise where the gradient brings its own: csgld and msgld; sgd injects none."""
+"""Langevin dynamics that inject less noise where the gradient brings its own: csgld and msgld;
+sgd injects none.
+"""
 import numpy as np
 
 from libc.math cimport fmax, sqrt
@@ -10,7 +12,9 @@ from sgmc.core.spec import SamplerSpec, langevin_variance
 
 
 cdef class CorrectedKernel(Sampler):
-    """theta <- theta + h/2 g + s xi, with s^2 = h - h^2 tau^2 / 4, or s = sqrt(h) (1 - h tau^2 / 2) as printed for msgld."""
+    """theta <- theta + h/2 g + s xi, with s^2 = h - h^2 tau^2 / 4, or s = sqrt(h) (1 - h tau^2 / 2)
+    as printed for msgld.
+    """
 
     cdef bint printed
     cdef NoiseTracker noise
@@ -18,7 +22,8 @@ cdef class CorrectedKernel(Sampler):
 
     def __init__(self, Py_ssize_t dim, double step_size, double beta, bint printed):
         Sampler.__init__(self, dim, step_size)
-        self.noise, self.printed, self.g, self.xi = NoiseTracker(dim, beta), printed, np.zeros(dim), np.zeros(dim)
+        self.noise, self.printed = NoiseTracker(dim, beta), printed
+        self.g, self.xi = np.zeros(dim), np.zeros(dim)
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t j
@@ -62,9 +67,9 @@ cdef class DescentKernel(Sampler):
 class CSGLD(SamplerSpec):
     """Corrected stochastic gradient Langevin dynamics (Mauri & Zanella, Algorithm 7).
 
-    theta <- theta + h/2 g + N(0, h - h^2 tau^2 / 4), tau_j the running sd of the gradient estimate: injected and gradient
-    noise are together h, as long as h tau^2 < 4; beyond, nothing is injected.  (Their step, written as a standard deviation,
-    stands for the square root of h here.)
+    theta <- theta + h/2 g + N(0, h - h^2 tau^2 / 4), tau_j the running sd of the gradient estimate:
+    injected and gradient noise are together h, as long as h tau^2 < 4; beyond, nothing is injected.
+    (Their step, written as a standard deviation, stands for the square root of h here.)
     """
 
     name = "csgld"
@@ -76,16 +81,19 @@ class CSGLD(SamplerSpec):
         return CorrectedKernel(dim, step, self.beta, False)
 
     def inflation(self, h, noise):
-        """max(1, hV/4) / (1 - h/4) - 1, for tau^2 = V: the gradient noise is undone, the step's own error stays."""
+        """max(1, hV/4) / (1 - h/4) - 1, for tau^2 = V: the gradient noise is undone,
+        the step's own error stays.
+        """
         return langevin_variance(max(1.0, h * noise / 4), h) - 1
 
 
 class MSGLD(SamplerSpec):
-    """Modified stochastic gradient Langevin dynamics (Vollmer et al. 2016; Mauri & Zanella, Algorithm 6, as printed).
+    """Modified stochastic gradient Langevin dynamics (Vollmer et al. 2016; Mauri & Zanella,
+    Algorithm 6, as printed).
 
-    theta <- theta + h/2 g + sqrt(h) (1 - h tau^2 / 2) xi, with the variances of single coordinates for the covariance.  The noise
-    taken off has variance h^2 tau^2 to first order, four times what the gradient adds: draws are too narrow by 3/4 h tau^2 of
-    the variance, where `csgld` is right.
+    theta <- theta + h/2 g + sqrt(h) (1 - h tau^2 / 2) xi, with the variances of single coordinates
+    for the covariance.  The noise taken off has variance h^2 tau^2 to first order, four times what
+    the gradient adds: draws are too narrow by 3/4 h tau^2 of the variance, where `csgld` is right.
     """
 
     name = "msgld"
@@ -102,16 +110,19 @@ class MSGLD(SamplerSpec):
 
 
 class SGD(SamplerSpec):
-    """Stochastic gradient descent (Robbins & Monro 1951), the extreme of the corrections: no noise but the gradient's.
+    """Stochastic gradient descent (Robbins & Monro 1951), the extreme of the corrections:
+    no noise but the gradient's.
 
     theta <- theta + h/2 g.
 
-    With ``cov_type="robust"``, ``gradient="simple"``, ``subsample="uniform"`` and h = 4 n/N that noise alone gives draws the
-    covariance of the sandwich (as Mandt, Hoffman & Blei 2017, section 3, for the posterior; see `sgmc.coordinates.sandwich`).
+    With ``cov_type="robust"``, ``gradient="simple"``, ``subsample="uniform"`` and h = 4 n/N that
+    noise alone gives draws the covariance of the sandwich (as Mandt, Hoffman & Blei 2017, section
+    3, for the posterior; see `sgmc.coordinates.sandwich`).
     """
 
     name = "sgd"
-    distortion = "sgd only climbs: its draws scatter around the mode by the gradient's noise, their spread is not the posterior's"
+    distortion = ("sgd only climbs: its draws scatter around the mode by the gradient's noise, "
+                  "their spread is not the posterior's")
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""

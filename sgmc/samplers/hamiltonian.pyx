@@ -12,16 +12,20 @@ from sgmc.core.spec import Parameter
 
 
 cdef class FrictionKernel(Momentum):
-    """Half a drift, L kicks with friction and whole drifts between them, half a drift; at first, where wanted, p ~ N(0, I)."""
+    """Half a drift, L kicks with friction and whole drifts between them, half a drift; at first,
+    where wanted, p ~ N(0, I).
+    """
 
     cdef Py_ssize_t leapfrog
     cdef double friction
     cdef bint resample, corrected
     cdef double[::1] sd
 
-    def __init__(self, Py_ssize_t dim, double step_size, Py_ssize_t leapfrog, double friction, bint resample, bint corrected):
+    def __init__(self, Py_ssize_t dim, double step_size, Py_ssize_t leapfrog, double friction,
+                 bint resample, bint corrected):
         Momentum.__init__(self, dim, step_size)
-        self.leapfrog, self.friction, self.resample, self.corrected = leapfrog, friction, resample, corrected
+        self.leapfrog, self.friction = leapfrog, friction
+        self.resample, self.corrected = resample, corrected
         self.sd = np.zeros(dim)
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
@@ -33,7 +37,7 @@ cdef class FrictionKernel(Momentum):
         for j in range(s.dim):
             s.x[j] += 0.5 * e * self.p[j]
         for k in range(self.leapfrog):
-            g.refresh(s.x)                                    # what is drawn between steps is not to drift within one
+            g.refresh(s.x)  # what is drawn between steps is not to drift within one
             g.estimate(s.x, rng, &self.g[0], &self.sd[0] if self.corrected else NULL)
             normal_fill(rng, s.dim, &self.xi[0])
             for j in range(s.dim):
@@ -45,7 +49,9 @@ cdef class FrictionKernel(Momentum):
 
 
 cdef class BAOABKernel(Momentum):
-    """Kick, half a drift, Ornstein-Uhlenbeck on the momentum, half a drift; two half kicks by one gradient are one."""
+    """Kick, half a drift, Ornstein-Uhlenbeck on the momentum, half a drift;
+    two half kicks by one gradient are one.
+    """
 
     cdef double friction
 
@@ -55,7 +61,8 @@ cdef class BAOABKernel(Momentum):
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t j
-        cdef double e = self.step_size, keep = exp(-self.step_size * self.friction), noise = sqrt(1 - keep * keep), p
+        cdef double e = self.step_size, keep = exp(-self.step_size * self.friction)
+        cdef double noise = sqrt(1 - keep * keep), p
         g.estimate(s.x, rng, &self.g[0], NULL)
         normal_fill(rng, s.dim, &self.xi[0])
         for j in range(s.dim):
@@ -65,25 +72,30 @@ cdef class BAOABKernel(Momentum):
         return OK
 
 
-FRICTION = Parameter("friction", 2.0, "C, per unit of time; 2 forgets fastest where the curvature is 1", 0.0, 1e6)
+FRICTION = Parameter("friction", 2.0, "C, per unit of time; 2 forgets fastest where the curvature "
+                                      "is 1", 0.0, 1e6)
 
 
 class SGHMC(Underdamped):
-    """Stochastic gradient Hamiltonian Monte Carlo (Chen, Fox & Guestrin 2014, eq. 13; review, table 1).
+    """Stochastic gradient Hamiltonian Monte Carlo (Chen, Fox & Guestrin 2014, eq. 13; review, table
+    1).
 
-    `leapfrog` times: p <- p + e g - e C p + N(0, 2 e C), theta <- theta + e p, with draws read in the middle of a drift: there
-    position and momentum are uncorrelated, and the step has no bias of its own on a Gaussian (e^2/4 where it ends).  With
-    ``resample=True`` each step begins with p ~ N(0, I) (their Algorithm 2; at the end of a drift this would cost 1/L of the
-    variance, whatever e); with ``corrected=True`` the injected variance is 2 e C - e^2 tau_j^2 for the sd tau_j of each gradient
-    estimate (their B-hat).  The gradients of a step are `leapfrog` many.
+    `leapfrog` times: p <- p + e g - e C p + N(0, 2 e C), theta <- theta + e p, with draws read in
+    the middle of a drift: there position and momentum are uncorrelated, and the step has no bias of
+    its own on a Gaussian (e^2/4 where it ends).  With ``resample=True`` each step begins with p ~
+    N(0, I) (their Algorithm 2; at the end of a drift this would cost 1/L of the variance, whatever
+    e); with ``corrected=True`` the injected variance is 2 e C - e^2 tau_j^2 for the sd tau_j of
+    each gradient estimate (their B-hat).  The gradients of a step are `leapfrog` many.
     """
 
     name = "sghmc"
     parameters = (
         Parameter("leapfrog", 5, "L, leapfrog steps of a step", 1, 1000, whole=True),
         FRICTION,
-        Parameter("resample", False, "begin each step with a fresh momentum", choices=(False, True)),
-        Parameter("corrected", False, "inject less noise where the gradient brings its own", choices=(False, True)),
+        Parameter("resample", False, "begin each step with a fresh momentum",
+                  choices=(False, True)),
+        Parameter("corrected", False, "inject less noise where the gradient brings its own",
+                  choices=(False, True)),
     )
 
     @property
@@ -98,42 +110,50 @@ class SGHMC(Underdamped):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return FrictionKernel(dim, step, self.leapfrog, self.friction, self.resample, self.corrected)
+        return FrictionKernel(dim, step, self.leapfrog, self.friction, self.resample,
+                              self.corrected)
 
     def inflation(self, h, noise):
-        """eV/(2C), exact on a Gaussian where e^2 + 2eC < 4: theta is an AR(2) process, read as the mean of two neighbours.
+        """eV/(2C), exact on a Gaussian where e^2 + 2eC < 4: theta is an AR(2) process, read as the
+        mean of two neighbours.
 
-        With ``corrected`` there is none while e V < 2C.  With ``resample`` theta is an AR(1) process: see `resampled_variance`.
+        With ``corrected`` there is none while e V < 2C.  With ``resample`` theta is
+        an AR(1) process: see `resampled_variance`.
         """
         e, C = self.from_langevin(h), self.friction
         if e * e + 2 * e * C >= 4:
             return math.inf
         added = max(e * noise / (2 * C) - 1, 0.0) if self.corrected else e * noise / (2 * C)
-        return resampled_variance(e, C, self.leapfrog, 2 * e * C * (1 + added)) - 1 if self.resample else added
+        return (resampled_variance(e, C, self.leapfrog, 2 * e * C * (1 + added)) - 1
+                if self.resample else added)
 
 
 def resampled_variance(e, C, leapfrog, q):
-    """Variance of x under N(0, 1) for steps of `SGHMC` that begin with p ~ N(0, 1), kicks having noise of variance q.
+    """Variance of x under N(0, 1) for steps of `SGHMC` that begin with p ~ N(0, 1), kicks having
+    noise of variance q.
 
     After a step x' = a x + b p + noise; the variance is (b^2 + that of the noise) / (1 - a^2).
     """
-    a, b, c, d = 1.0, 0.0, 0.0, 1.0                           # x' = a x + b p, p' = c x + d p so far
+    a, b, c, d = 1.0, 0.0, 0.0, 1.0  # x' = a x + b p, p' = c x + d p so far
     xx = xp = pp = 0.0                                        # covariance of the noise in them
     for k in range(leapfrog + 1):
         f = e if 0 < k < leapfrog else e / 2
-        if k:                                                 # a kick before each drift but the first
+        if k:  # a kick before each drift but the first
             c, d = (1 - e * C) * c - e * a, (1 - e * C) * d - e * b
-            xp, pp = (1 - e * C) * xp - e * xx, (1 - e * C) ** 2 * pp - 2 * e * (1 - e * C) * xp + e * e * xx + q
+            xp, pp = ((1 - e * C) * xp - e * xx, (1 - e * C) ** 2 * pp - 2 * e * (1 - e * C) * xp
+                      + e * e * xx + q)
         a, b = a + f * c, b + f * d
         xx, xp = xx + 2 * f * xp + f * f * pp, xp + f * pp
     return (b * b + xx) / (1 - a * a) if a * a < 1 else math.inf
 
 
 class BAOAB(Underdamped):
-    """Underdamped Langevin dynamics by the BAOAB splitting, with stochastic gradients (Leimkuhler & Matthews 2013).
+    """Underdamped Langevin dynamics by the BAOAB splitting,
+    with stochastic gradients (Leimkuhler & Matthews 2013).
 
-    p <- p + e g, theta <- theta + e/2 p, p <- exp(-C e) p + sqrt(1 - exp(-2 C e)) xi, theta <- theta + e/2 p.  On a Gaussian the
-    step has no bias of its own, for any e < 2; only the gradient noise widens the draws.
+    p <- p + e g, theta <- theta + e/2 p, p <- exp(-C e) p + sqrt(1 - exp(-2 C e)) xi, theta <-
+    theta + e/2 p.  On a Gaussian the step has no bias of its own, for any e < 2; only the gradient
+    noise widens the draws.
     """
 
     name = "baoab"
@@ -149,7 +169,9 @@ class BAOAB(Underdamped):
         return BAOABKernel(dim, step, self.friction)
 
     def inflation(self, h, noise):
-        """e^2 V (1 + a) / ((1 - a)(4 - e^2)), a = exp(-C e), exact on a Gaussian: theta is an AR(2) process."""
+        """e^2 V (1 + a) / ((1 - a)(4 - e^2)), a = exp(-C e), exact on a Gaussian:
+        theta is an AR(2) process.
+        """
         e = self.from_langevin(h)
         if e >= 2:
             return math.inf

@@ -16,20 +16,28 @@ cdef double LOST = 1000           # rise of the energy at which a path is given 
 
 
 cdef class HamiltonianKernel(Metropolis):
-    """Leapfrog steps of size h in units of the metric; the path's length is uniform on (1/2, 3/2) times the given one."""
+    """Leapfrog steps of size h in units of the metric; the path's length is uniform on (1/2, 3/2)
+    times the given one.
+    """
 
     cdef double length
     cdef double[::1] p, q
-    cdef double last, mean, scatter, jumps            # energies after warmup: the newest, their mean, sums of squares
+    # energies after warmup: the newest, their mean, sums of squares
+    cdef double last, mean, scatter, jumps
     cdef int64_t energies
 
-    def __init__(self, Py_ssize_t dim, double step_size, double target, metric, double unit_step, double length):
+    def __init__(self, Py_ssize_t dim, double step_size, double target, metric, double unit_step,
+                 double length):
         Metropolis.__init__(self, dim, step_size, target, metric, unit_step)
         self.length, self.p, self.q = length, np.zeros(dim), np.zeros(dim)
 
-    cdef int propose(self, const State *s, Gradient g, Rng rng, double h, double *log_ratio) except -1 nogil:
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
+                     double *log_ratio) except -1 nogil:
         cdef double before, most = MOST_WARMING if self.warming else MOST
-        cdef Py_ssize_t j, k, steps = <Py_ssize_t> min(self.length * (0.5 + next_uniform(rng)) / h + 0.5, most)
+        cdef Py_ssize_t j
+        cdef Py_ssize_t k
+        cdef Py_ssize_t steps = <Py_ssize_t> min(self.length * (0.5 + next_uniform(rng)) / h + 0.5,
+                                                 most)
         normal_fill(rng, s.dim, &self.p[0])
         before = self.kinetic() - self.value
         if not self.warming:
@@ -73,12 +81,15 @@ cdef class HamiltonianKernel(Metropolis):
 
     @property
     def e_bfmi(self):
-        """Estimated Bayesian fraction of missing information (Betancourt 2016): below 0.3, momenta explore energies too slowly."""
+        """Estimated Bayesian fraction of missing information (Betancourt 2016): below 0.3, momenta
+        explore energies too slowly.
+        """
         return self.jumps / self.scatter if self.scatter > 0 else float("nan")
 
     def state(self):
         """Also the sums over energies."""
-        return {**Metropolis.state(self), "energies": [self.last, self.mean, self.scatter, self.jumps, self.energies]}
+        return {**Metropolis.state(self), "energies": [self.last, self.mean, self.scatter,
+                                                       self.jumps, self.energies]}
 
     def set_state(self, state):
         """Continue from a `state()`."""
@@ -89,21 +100,24 @@ cdef class HamiltonianKernel(Metropolis):
 class HMC(MetropolisSpec):
     """Hamiltonian Monte Carlo (Duane et al. 1987; Neal 2011) with jittered path lengths: exact.
 
-    From theta and p ~ N(0, I): leapfrog steps p += h/2 g, theta += h p, p += h/2 g over a path of length T, T uniform on
-    (1/2, 3/2) `length`; the end is accepted with probability min(1, exp(H(theta, p) - H(theta*, p*))), H = -log pi + |p|^2/2.
-    While warming, h is adapted to the target acceptance.  A path of pi/2 makes independent draws of a standard normal law.
+    From theta and p ~ N(0, I): leapfrog steps p += h/2 g, theta += h p, p += h/2 g over a path of
+    length T, T uniform on (1/2, 3/2) `length`; the end is accepted with probability min(1,
+    exp(H(theta, p) - H(theta*, p*))), H = -log pi + |p|^2/2.  While warming, h is adapted to the
+    target acceptance.  A path of pi/2 makes independent draws of a standard normal law.
     """
 
     name = "hmc"
     parameters = (
         Parameter("target_accept", 0.8, "acceptance rate that warmup aims at", 0.0, 1.0),
-        Parameter("length", 1.5707963267948966, "mean path length, in units of the metric", 0.0, 1000.0),
+        Parameter("length", 1.5707963267948966, "mean path length, in units of the metric", 0.0,
+                  1000.0),
         MetropolisSpec.metric_parameter,
     )
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return HamiltonianKernel(dim, step, self.target_accept, self.metric_of(dim), self.from_langevin(self.first_step(dim)),
+        return HamiltonianKernel(dim, step, self.target_accept, self.metric_of(dim),
+                                 self.from_langevin(self.first_step(dim)),
                                  self.length)
 
     def langevin_time(self, step):

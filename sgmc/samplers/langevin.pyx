@@ -1,6 +1,7 @@
 """Overdamped Langevin dynamics: sgld and lmsgld.
 
-On N(0, s^2) with gradient noise of variance V both have a closed-form stationary variance (see `inflation`).
+On N(0, s^2) with gradient noise of variance V both have a closed-form stationary variance (see
+`inflation`).
 """
 import numpy as np
 
@@ -68,7 +69,8 @@ cdef class LeimkuhlerMatthewsKernel(Sampler):
 class SGLD(SamplerSpec):
     """Stochastic gradient Langevin dynamics (Welling & Teh 2011, eq. 4).
 
-    theta <- theta + h/2 g + sqrt(h) xi,  xi ~ N(0, I), g an unbiased estimate of the gradient of the log posterior.
+    theta <- theta + h/2 g + sqrt(h) xi,  xi ~ N(0, I), g an unbiased estimate of the gradient of
+    the log posterior.
 
     Examples
     --------
@@ -83,15 +85,18 @@ class SGLD(SamplerSpec):
         return EulerKernel(dim, step)
 
     def inflation(self, h, noise):
-        """(1 + hV/4) / (1 - h/4) - 1, exact on a Gaussian (solve the variance of the linear recursion)."""
+        """(1 + hV/4) / (1 - h/4) - 1, exact on a Gaussian (solve the variance of the linear
+        recursion).
+        """
         return langevin_variance(1 + h * noise / 4, h) - 1
 
 
 class ULA(SGLD):
-    """Unadjusted Langevin algorithm (Roberts & Tweedie 1996): the step of `sgld` with the gradient of all rows.
+    """Unadjusted Langevin algorithm (Roberts & Tweedie 1996):
+    the step of `sgld` with the gradient of all rows.
 
-    theta <- theta + h/2 g + sqrt(h) xi,  g the exact gradient; no accept-reject step, so that the draws are too wide by h/4
-    of the variance to first order.
+    theta <- theta + h/2 g + sqrt(h) xi,  g the exact gradient; no accept-reject step, so that the
+    draws are too wide by h/4 of the variance to first order.
     """
 
     name = "ula"
@@ -101,8 +106,9 @@ class ULA(SGLD):
 class LMSGLD(SamplerSpec):
     """Leimkuhler-Matthews Langevin dynamics with stochastic gradients.
 
-    theta <- theta + h/2 g + sqrt(h)/2 (xi_k + xi_{k+1}).  On a Gaussian target the step has no bias of its own, for any
-    h < 4; only the gradient noise widens the draws.  (Leimkuhler & Matthews 2013, eq. 5, with a minibatch gradient.)
+    theta <- theta + h/2 g + sqrt(h)/2 (xi_k + xi_{k+1}).  On a Gaussian target the step has no bias
+    of its own, for any h < 4; only the gradient noise widens the draws.  (Leimkuhler & Matthews
+    2013, eq. 5, with a minibatch gradient.)
     """
 
     name = "lmsgld"

@@ -14,7 +14,8 @@ cdef class GaussianKernel(Sampler):
 class Laplace(SamplerSpec):
     """Independent draws from the Gaussian with the posterior's mode and curvature there.
 
-    theta = m + L z, z ~ N(0, I), L L' the inverse of minus the Hessian of the log posterior at its mode m.
+    theta = m + L z, z ~ N(0, I), L L' the inverse of minus the Hessian of the log posterior at its
+    mode m.
     """
 
     name = "laplace"
@@ -25,5 +26,7 @@ class Laplace(SamplerSpec):
         return GaussianKernel(dim, step)
 
     def inflation(self, h, noise):
-        """Zero on a Gaussian posterior; how far this one is from Gaussian is measured for each fit."""
+        """Zero on a Gaussian posterior; how far this one is from Gaussian is measured for each
+        fit.
+        """
         return 0.0

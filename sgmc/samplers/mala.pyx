@@ -8,8 +8,10 @@ from sgmc.samplers.bases.metropolis cimport Metropolis
 from sgmc.samplers.bases.metropolis import MetropolisSpec
 from sgmc.core.spec import Parameter
 
-cdef double LONGEST = 2.0         # h of the exponential integrator at which proposals no longer depend on the position
-cdef double LARGEST = 1.0         # of a coordinate's gradient beyond the Gaussian's: more would only be rejected
+# h of the exponential integrator at which proposals no longer depend on the position
+cdef double LONGEST = 2.0
+# of a coordinate's gradient beyond the Gaussian's: more would only be rejected
+cdef double LARGEST = 1.0
 
 
 cdef class MALAKernel(Metropolis):
@@ -18,22 +20,26 @@ cdef class MALAKernel(Metropolis):
     cdef bint exponential
     cdef double[::1] drift, xi
 
-    def __init__(self, Py_ssize_t dim, double step_size, double target, metric, double unit_step, bint exponential):
+    def __init__(self, Py_ssize_t dim, double step_size, double target, metric, double unit_step,
+                 bint exponential):
         Metropolis.__init__(self, dim, step_size, target, metric, unit_step)
         self.exponential, self.drift, self.xi = exponential, np.zeros(dim), np.zeros(dim)
         if exponential:
             self.longest = LONGEST
 
     cdef void tame(self, const double *x, const double *w) noexcept nogil:
-        """Gradient to drift: with the exponential integrator, what exceeds the Gaussian's -x is cut at LARGEST, but for what
-        takes no more than the pull to the centre away (heavy tails)."""
+        """Gradient to drift: with the exponential integrator, what exceeds the Gaussian's -x is cut
+        at LARGEST, but for what takes no more than the pull to the centre away (heavy tails).
+        """
         cdef Py_ssize_t j
         for j in range(self.dim):
             self.drift[j] = w[j]
             if self.exponential:
-                self.drift[j] = fmin(fmax(w[j] + x[j], fmin(-LARGEST, x[j])), fmax(LARGEST, x[j])) - x[j]
+                self.drift[j] = fmin(fmax(w[j] + x[j], fmin(-LARGEST, x[j])),
+                                     fmax(LARGEST, x[j])) - x[j]
 
-    cdef int propose(self, const State *s, Gradient g, Rng rng, double h, double *log_ratio) except -1 nogil:
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
+                     double *log_ratio) except -1 nogil:
         cdef Py_ssize_t j
         cdef double back, root = sqrt(h * (1 - 0.25 * h)) if self.exponential else sqrt(h)
         normal_fill(rng, s.dim, &self.xi[0])
@@ -51,22 +57,27 @@ cdef class MALAKernel(Metropolis):
 
 
 class MALA(MetropolisSpec):
-    """Metropolis-adjusted Langevin algorithm (Roberts & Tweedie 1996): exact, all rows at each step.
+    """Metropolis-adjusted Langevin algorithm (Roberts & Tweedie 1996):
+    exact, all rows at each step.
 
-    theta* = theta + h/2 g + sqrt(h) xi is accepted with probability min(1, pi(theta*) q(theta*, theta) / (pi(theta)
-    q(theta, theta*))); while warming, h is adapted to the target acceptance by dual averaging.
+    theta* = theta + h/2 g + sqrt(h) xi is accepted with probability min(1, pi(theta*) q(theta*,
+    theta) / (pi(theta) q(theta, theta*))); while warming, h is adapted to the target acceptance by
+    dual averaging.
 
-    In coordinates whitened at the mode the noise is sqrt(h - h^2/4) xi (``integrator="exponential"``): the
-    Ornstein-Uhlenbeck part of the dynamics is solved exactly, so that on a standard normal target every proposal is
-    accepted, up to h = 2 where it is independent of the position (Cotter et al. 2013, section 4.3); what the gradient
-    adds to that part is cut at 1 a coordinate (Roberts & Tweedie 1996, section 1.4.3), except that it may undo the pull to
-    the centre, where tails are heavy.  Other coordinates have the Euler step, and a metric learned in warmup.
+    In coordinates whitened at the mode the noise is sqrt(h - h^2/4)
+    xi (``integrator="exponential"``): the Ornstein-Uhlenbeck part of the dynamics is solved
+    exactly, so that on a standard normal target every proposal is accepted, up to h = 2 where it is
+    independent of the position (Cotter et al. 2013, section 4.3); what the gradient adds to that
+    part is cut at 1 a coordinate (Roberts & Tweedie 1996, section 1.4.3), except that it may undo
+    the pull to the centre, where tails are heavy.  Other coordinates have the Euler step, and a
+    metric learned in warmup.
     """
 
     name = "mala"
     parameters = (
         Parameter("target_accept", 0.574, "acceptance rate that warmup aims at", 0.0, 1.0),
-        Parameter("integrator", "exponential", "noise sqrt(h - h^2/4), or sqrt(h)", choices=("exponential", "euler")),
+        Parameter("integrator", "exponential", "noise sqrt(h - h^2/4), or sqrt(h)",
+                  choices=("exponential", "euler")),
         MetropolisSpec.metric_parameter,
     )
 
@@ -79,8 +90,11 @@ class MALA(MetropolisSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return MALAKernel(dim, step, self.target_accept, self.metric_of(dim), self.first_step(dim), self.integrator == "exponential")
+        return MALAKernel(dim, step, self.target_accept, self.metric_of(dim), self.first_step(dim),
+                          self.integrator == "exponential")
 
     def first_step(self, dim):
-        """The optimal step on a Gaussian of many dimensions (Roberts & Rosenthal 1998), at most 2."""
+        """The optimal step on a Gaussian of many dimensions (Roberts & Rosenthal 1998),
+        at most 2.
+        """
         return min(1.65 ** 2 * dim ** (-1.0 / 3.0), 2.0)

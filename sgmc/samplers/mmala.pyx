@@ -13,7 +13,9 @@ from sgmc.core.spec import Parameter
 
 
 cdef class ManifoldLangevinKernel(Metropolis):
-    """The model says what its metric is; each chain has one at its place and one at the proposal."""
+    """The model says what its metric is; each chain has one at its place and one at the
+    proposal.
+    """
 
     cdef Metric here, there
     cdef Settled settled
@@ -41,7 +43,7 @@ cdef class ManifoldLangevinKernel(Metropolis):
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef int64_t touched
-        if self.here is None:                                 # restored: what it was is computed again, and counted once
+        if self.here is None:  # restored: what it was is computed again, and counted once
             touched = g.touched
             with gil:
                 self.furnish(g, np.asarray(<double[:s.dim]> s.x))
@@ -49,7 +51,8 @@ cdef class ManifoldLangevinKernel(Metropolis):
             g.touched = touched
         return Metropolis.step(self, s, g, rng)
 
-    cdef int propose(self, const State *s, Gradient g, Rng rng, double h, double *log_ratio) except -1 nogil:
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
+                     double *log_ratio) except -1 nogil:
         cdef Py_ssize_t j
         cdef double root = sqrt(h), forth = 0, back = 0
         normal_fill(rng, s.dim, &self.xi[0])
@@ -85,11 +88,13 @@ cdef class ManifoldLangevinKernel(Metropolis):
 
 
 class MMALA(NaturalCoordinates, MetropolisSpec):
-    """Metropolis-adjusted Langevin algorithm with a position-dependent metric (Girolami & Calderhead 2011): exact.
+    """Metropolis-adjusted Langevin algorithm with a position-dependent metric (Girolami &
+    Calderhead 2011): exact.
 
-    theta* = theta + h/2 M(theta) g + sqrt(h) M(theta)^(1/2) xi is accepted with the Metropolis-Hastings probability for
-    q(theta, theta*) = N(theta*; theta + h/2 M(theta) g, h M(theta)) (Welling & Teh 2011, eq. 16-19).  The divergence of M,
-    which the diffusion has in its drift, is left out as there: the correction is exact without it.  M is the model's: for
+    theta* = theta + h/2 M(theta) g + sqrt(h) M(theta)^(1/2) xi is accepted with the
+    Metropolis-Hastings probability for q(theta, theta*) = N(theta*; theta + h/2 M(theta) g, h
+    M(theta)) (Welling & Teh 2011, eq. 16-19).  The divergence of M, which the diffusion has in its
+    drift, is left out as there: the correction is exact without it.  M is the model's: for
     regressions the inverse of the information at theta, prior included.
     """
 
@@ -105,5 +110,7 @@ class MMALA(NaturalCoordinates, MetropolisSpec):
         return ManifoldLangevinKernel(dim, step, self.target_accept)
 
     def first_step(self, dim):
-        """The optimal step on a Gaussian of many dimensions (Roberts & Rosenthal 1998), at most 2."""
+        """The optimal step on a Gaussian of many dimensions (Roberts & Rosenthal 1998),
+        at most 2.
+        """
         return min(1.65 ** 2 * dim ** (-1.0 / 3.0), 2.0)

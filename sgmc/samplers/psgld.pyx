@@ -9,7 +9,9 @@ from sgmc.errors import ArgumentError
 
 
 cdef class RMSPropKernel(Sampler):
-    """theta <- theta + h/2 (G g + Gamma) + sqrt(h G) xi, G = 1 / (eps + sqrt(v)), v <- a v + (1 - a) g^2."""
+    """theta <- theta + h/2 (G g + Gamma) + sqrt(h G)
+    xi, G = 1 / (eps + sqrt(v)), v <- a v + (1 - a) g^2.
+    """
 
     cdef double memory, floor
     cdef bint gamma, begun
@@ -32,13 +34,15 @@ cdef class RMSPropKernel(Sampler):
             root = sqrt(self.v[j])
             G = 1 / (self.floor + root)
             drift = G * self.g[j]
-            if self.gamma and root > 0:                       # dG/dtheta with dg/dtheta = -1, the curvature at the mode
+            if self.gamma and root > 0:  # dG/dtheta with dg/dtheta = -1, the curvature at the mode
                 drift += newest * self.g[j] * G * G / root
             s.x[j] += 0.5 * h * drift + sqrt(h * G) * self.xi[j]
         return OK
 
     cdef void begin(self) noexcept nogil:
-        """v is at first no smaller than 1 and the mean over coordinates: small gradients must not throw the chain."""
+        """v is at first no smaller than 1 and the mean over coordinates:
+        small gradients must not throw the chain.
+        """
         cdef Py_ssize_t j
         cdef double mean = 0
         for j in range(self.dim):
@@ -60,17 +64,20 @@ cdef class RMSPropKernel(Sampler):
 class PSGLD(SamplerSpec):
     """Preconditioned stochastic gradient Langevin dynamics (Li et al. 2016): RMSprop with noise.
 
-    theta <- theta + h/2 (G g + Gamma) + sqrt(h G) xi, G_j = 1 / (eps + sqrt(v_j)), v <- a v + (1 - a) g^2.
-    Gamma_j = dG_j/dtheta_j = -(1 - a) g_j (dg_j/dtheta_j) G_j^2 / sqrt(v_j) is left out unless ``gamma=True``, which takes
-    dg_j/dtheta_j = -1: the curvature in coordinates whitened at the mode.  Either way v must remember much longer than the
-    chain: with the paper's a = 0.99 small steps let v follow theta, and draws are too wide by about (1 - a)/h of the variance.
+    theta <- theta + h/2 (G g + Gamma) + sqrt(h G) xi, G_j = 1 / (eps + sqrt(v_j)), v <- a v + (1 -
+    a) g^2.  Gamma_j = dG_j/dtheta_j = -(1 - a) g_j (dg_j/dtheta_j) G_j^2 / sqrt(v_j) is left out
+    unless ``gamma=True``, which takes dg_j/dtheta_j = -1: the curvature in coordinates whitened at
+    the mode.  Either way v must remember much longer than the chain: with the paper's a = 0.99
+    small steps let v follow theta, and draws are too wide by about (1 - a)/h of the variance.
     """
 
     name = "psgld"
     parameters = (
-        Parameter("memory", 0.99998, "a, weight of the past in the mean of squared gradients", 0.0, 1.0),
+        Parameter("memory", 0.99998, "a, weight of the past in the mean of squared gradients", 0.0,
+                  1.0),
         Parameter("floor", 1e-5, "eps, added to the root of that mean", 0.0, 1e10),
-        Parameter("gamma", False, "add the Gamma term, in whitened coordinates", choices=(False, True)),
+        Parameter("gamma", False, "add the Gamma term, in whitened coordinates",
+                  choices=(False, True)),
     )
 
     def build(self, dim, step):
@@ -80,10 +87,14 @@ class PSGLD(SamplerSpec):
     def fitted_to(self, whitened):
         """The Gamma term knows the curvature of whitened coordinates alone."""
         if self.gamma and not whitened:
-            raise ArgumentError("PSGLD: gamma=True applies to coordinates whitened at the mode; leave precondition='mode', or gamma=False")
+            raise ArgumentError("PSGLD: gamma=True applies to coordinates whitened at the mode; "
+                                "leave precondition='mode', or gamma=False")
         return self
 
     def inflation(self, h, noise):
-        """That of `sgld` at the step h G, G = 1 / (eps + sqrt(1 + V)), and (1 - a) / (h G (1 + V)), measured, for a v that follows."""
+        """That of `sgld` at the step h G, G = 1 / (eps + sqrt(1 + V)), and (1 - a) / (h G (1 + V)),
+        measured, for a v that follows.
+        """
         G = 1 / (self.floor + (1 + noise) ** 0.5)
-        return langevin_variance(1 + h * G * noise / 4, h * G) - 1 + (1 - self.memory) / (h * G * (1 + noise))
+        return langevin_variance(1 + h * G * noise / 4,
+                                 h * G) - 1 + (1 - self.memory) / (h * G * (1 + noise))

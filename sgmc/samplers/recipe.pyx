@@ -1,4 +1,6 @@
-"""The recipe of Ma, Chen & Fox (2015): any diffusion that leaves the posterior invariant, by its matrices."""
+"""The recipe of Ma, Chen & Fox (2015): any diffusion that leaves the posterior invariant,
+by its matrices.
+"""
 import math
 from dataclasses import dataclass
 
@@ -11,12 +13,14 @@ from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
 from sgmc.core.spec import Parameter, SamplerSpec
 from sgmc.errors import ArgumentError
 
-NEARBY = 6e-6             # cube root of the rounding error: half a central difference, relative where |z_j| > 1
-EXACT = 1e-8              # relative departure up to which matrices count as symmetric, skew and semidefinite
+# cube root of the rounding error: half a central difference, relative where |z_j| > 1
+NEARBY = 6e-6
+EXACT = 1e-8  # relative departure up to which matrices count as symmetric, skew and semidefinite
 
 
 class Ingredients:
-    """What a recipe says at a place z = (theta, extra), as arrays; ArgumentError where they are of another form.
+    """What a recipe says at a place z = (theta, extra), as arrays;
+    ArgumentError where they are of another form.
 
     Parameters
     ----------
@@ -33,18 +37,22 @@ class Ingredients:
         """D or Q at z."""
         value = getattr(self.spec, name)
         if value is None:
-            return np.diag(np.arange(self.size) < self.dim).astype(float) if name == "D" else np.zeros((self.size, self.size))
-        return self.array(name, value(z.copy()) if callable(value) else value, (self.size, self.size))
+            return (np.diag(np.arange(self.size) < self.dim).astype(float) if name == "D"
+                    else np.zeros((self.size, self.size)))
+        return self.array(name, value(z.copy()) if callable(value) else value,
+                          (self.size, self.size))
 
     def array(self, name, value, shape):
         """`value` as an array of that shape."""
         try:
             found = np.asarray(value, dtype=float)
         except (TypeError, ValueError) as error:
-            raise ArgumentError(f"Recipe: {name} must be numbers, not {type(value).__name__}") from error
+            raise ArgumentError(
+                f"Recipe: {name} must be numbers, not {type(value).__name__}") from error
         if found.shape != shape:
-            raise ArgumentError(f"Recipe: {name} has shape {found.shape}; for {self.dim} parameters and {self.size - self.dim} "
-                                f"extra variables it must be {shape}")
+            raise ArgumentError(f"Recipe: {name} has shape {found.shape}; for {self.dim} "
+                                f"parameters and {self.size - self.dim} extra variables it must be "
+                                f"{shape}")
         return found
 
     def divergence(self, z):
@@ -55,18 +63,21 @@ class Ingredients:
         for j in range(self.size if callable(self.spec.D) or callable(self.spec.Q) else 0):
             step = np.zeros(self.size)
             step[j] = NEARBY * max(1.0, abs(z[j]))
-            rise = [self.matrix(name, z + step)[:, j] - self.matrix(name, z - step)[:, j] for name in ("D", "Q")]
+            rise = [self.matrix(name, z + step)[:, j] - self.matrix(name, z - step)[:, j]
+                    for name in ("D", "Q")]
             total += sum(rise) / (2 * step[j])
         return total
 
     def slope(self, extra):
         """Gradient of the energy of the extra variables."""
-        return extra if self.spec.slope is None else self.array("slope", self.spec.slope(extra.copy()), extra.shape)
+        return (extra if self.spec.slope is None
+                else self.array("slope", self.spec.slope(extra.copy()), extra.shape))
 
     def check(self, z, blocks):
         """Refuse what is no recipe where the chain begins."""
         D, Q = self.matrix("D", z), self.matrix("Q", z)
-        for name, value in (("D", D), ("Q", Q), ("gamma", self.divergence(z)), ("slope", self.slope(z[self.dim:]))):
+        for name, value in (("D", D), ("Q", Q), ("gamma", self.divergence(z)),
+                            ("slope", self.slope(z[self.dim:]))):
             if not np.isfinite(value).all():
                 raise ArgumentError(f"Recipe: {name} is not finite where the chain begins")
         size = EXACT * max(abs(D).max(), abs(Q).max())
@@ -78,7 +89,8 @@ class Ingredients:
             raise ArgumentError("Recipe: Q is not skew-symmetric (Q' = -Q) where the chain begins")
         for block in blocks:
             if abs(np.delete(D[block], block, axis=1)).max(initial=0.0) > size:
-                raise ArgumentError("Recipe: D has an entry between two blocks, whose noise is drawn apart")
+                raise ArgumentError("Recipe: D has an entry between two blocks, whose noise is "
+                                    "drawn apart")
 
 
 cdef class RecipeKernel(Sampler):
@@ -98,7 +110,8 @@ cdef class RecipeKernel(Sampler):
         self.fixed = self.ingredients.fixed
         self.order = np.concatenate(blocks).astype(np.intp)
         self.ends = np.cumsum([len(block) for block in blocks])
-        self.z, self.g, self.sd = np.concatenate([np.zeros(dim), extra]), np.zeros(dim), np.zeros(dim)
+        self.z = np.concatenate([np.zeros(dim), extra])
+        self.g, self.sd = np.zeros(dim), np.zeros(dim)
         self.grad, self.drift, self.xi, self.divergence = (np.zeros(self.size) for _ in range(4))
         self.D, self.mix, self.root = (np.zeros((self.size, self.size)) for _ in range(3))
 
@@ -131,7 +144,8 @@ cdef class RecipeKernel(Sampler):
         with gil:
             z, d = np.array(self.z), self.dim
             D = self.ingredients.matrix("D", z)
-            np.asarray(self.D)[...], np.asarray(self.mix)[...] = D, D + self.ingredients.matrix("Q", z)
+            np.asarray(self.D)[...], np.asarray(self.mix)[...] = D, D + self.ingredients.matrix("Q",
+                                                                                                z)
             np.asarray(self.divergence)[:] = self.ingredients.divergence(z)
             np.asarray(self.grad)[d:] = self.ingredients.slope(z[d:])
             self.looked = True
@@ -157,7 +171,9 @@ cdef class RecipeKernel(Sampler):
         return OK
 
     cdef double variance(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-        """D_ij, less h times that of the gradient's noise where it is to be taken out: (D + Q) V (D + Q)' / 4."""
+        """D_ij, less h times that of the gradient's noise where it is to be taken out: (D + Q)
+        V (D + Q)' / 4.
+        """
         cdef Py_ssize_t k
         cdef double own = 0
         for k in range(self.dim if self.corrected else 0):
@@ -166,7 +182,8 @@ cdef class RecipeKernel(Sampler):
 
     def state(self):
         """The extra variables, where there are some."""
-        return {**Sampler.state(self), **({"extra": np.array(self.z[self.dim:])} if self.size > self.dim else {})}
+        return {**Sampler.state(self),
+                **({"extra": np.array(self.z[self.dim:])} if self.size > self.dim else {})}
 
     def set_state(self, state):
         """Continue from a `state()`."""
@@ -175,7 +192,9 @@ cdef class RecipeKernel(Sampler):
 
 
 cdef void semidefinite_root(double[:, ::1] a, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-    """Lower triangle of a diagonal block to its Cholesky factor, in place; where a pivot is not positive, a column of zeros."""
+    """Lower triangle of a diagonal block to its Cholesky factor, in place; where a pivot is not
+    positive, a column of zeros.
+    """
     cdef Py_ssize_t j, k, l
     cdef double largest = 0, total
     for j in range(first, last):
@@ -215,22 +234,28 @@ class Ingredient(Parameter):
 
     def shown(self, value):
         """A function by its name: it may have an address in its text."""
-        return f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__") else repr(value)
+        return (f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__")
+                else repr(value))
 
 
 class Recipe(SamplerSpec):
-    """A sampler from its matrices: every diffusion that leaves the posterior invariant (Ma, Chen & Fox 2015; review, eq. 9-11).
+    """A sampler from its matrices: every diffusion that leaves the posterior invariant (Ma, Chen &
+    Fox 2015; review, eq. 9-11).
 
-    z <- z + h/2 [-(D(z) + Q(z)) grad H(z) + Gamma(z)] + sqrt(h) N(0, D(z)),  Gamma_i = sum_j d(D_ij + Q_ij)/dz_j, for z = (theta,
-    extra) and H = U(theta) + K(extra), U = -log posterior: exp(-H) is invariant as h -> 0 for every positive semidefinite D and
-    skew-symmetric Q.  (Eq. 11 prints Gamma with the sign of grad H; eq. 10 has it as here, which is right.)  grad U is estimated
-    from a minibatch, once a step.  theta are the sampler's coordinates, whitened at the mode unless ``precondition=None``.
+    z <- z + h/2 [-(D(z) + Q(z)) grad H(z) + Gamma(z)] + sqrt(h) N(0, D(z)),  Gamma_i = sum_j
+    d(D_ij + Q_ij)/dz_j, for z = (theta, extra) and H = U(theta) + K(extra), U = -log posterior:
+    exp(-H) is invariant as h -> 0 for every positive semidefinite D and skew-symmetric Q.  (Eq. 11
+    prints Gamma with the sign of grad H; eq. 10 has it as here, which is right.)  grad U is
+    estimated from a minibatch, once a step.  theta are the sampler's coordinates, whitened at the
+    mode unless ``precondition=None``.
 
-    Functions get z as one array, first the d numbers of theta, and are called at each step with the interpreter lock: some 50
-    microseconds a step, and with Gamma by differences 2 len(z) times as many calls; matrices cost next to nothing.  Nothing is
-    known of the errors of a recipe, so that `step_size` must be given; the default batch is a hundredth of the rows.  Eq. 11
-    updates everything from the same z; with `blocks` they follow one another, each with what those before have become, but grad U
-    stays that of the step's beginning, so that theta belongs behind what it moves.
+    Functions get z as one array, first the d numbers of theta, and are called at each step with the
+    interpreter lock: some 50 microseconds a step, and with Gamma by differences 2 len(z) times as
+    many calls; matrices cost next to nothing.  Nothing is known of the errors of a recipe, so that
+    `step_size` must be given; the default batch is a hundredth of the rows.  Eq. 11 updates
+    everything from the same z; with `blocks` they follow one another, each with what those before
+    have become, but grad U stays that of the step's beginning, so that theta belongs behind what it
+    moves.
 
     Parameters
     ----------
@@ -245,12 +270,13 @@ class Recipe(SamplerSpec):
     blocks : function of d, optional
         Lists of indices of z to be updated one after another.
     corrected : bool
-        N(0, D - h B) with B = (D + Q) V (D + Q)' / 4, V the variance of each gradient estimate (diagonal); where that is not
-        positive semidefinite, what is too much is left out.
+        N(0, D - h B) with B = (D + Q) V (D + Q)' / 4, V the variance of each gradient estimate
+        (diagonal); where that is not positive semidefinite, what is too much is left out.
 
     Examples
     --------
-    Stochastic gradient Hamiltonian Monte Carlo with friction 2; a step of h is a leapfrog step of h/2.
+    Stochastic gradient Hamiltonian Monte Carlo with friction 2; a step of h is a leapfrog step
+    of h/2.
 
     >>> def D(z):
     ...     return np.diag(np.repeat([0.0, 2.0], len(z) // 2))
@@ -265,13 +291,17 @@ class Recipe(SamplerSpec):
     name = "recipe"
     by_name = False
     parameters = (
-        Ingredient("D", None, "diffusion, symmetric and positive semidefinite; None: the identity on theta", matrix=True),
+        Ingredient("D", None, "diffusion, symmetric and positive semidefinite; None: the identity "
+                              "on theta", matrix=True),
         Ingredient("Q", None, "curl, skew-symmetric; None: zero", matrix=True),
         Ingredient("extra", None, "of d: where extra variables begin; None: there are none"),
-        Ingredient("slope", None, "of the extra variables: gradient of their energy; None: they are standard normal"),
+        Ingredient("slope", None, "of the extra variables: gradient of their energy; None: they "
+                                  "are standard normal"),
         Ingredient("gamma", None, "of z: sum_j d(D_ij + Q_ij)/dz_j; None: by central differences"),
-        Ingredient("blocks", None, "of d: indices to be updated one block after another; None: all together"),
-        Parameter("corrected", False, "inject less noise where the gradient brings its own", choices=(False, True)),
+        Ingredient("blocks", None, "of d: indices to be updated one block after another; None: all "
+                                   "together"),
+        Parameter("corrected", False, "inject less noise where the gradient brings its own",
+                  choices=(False, True)),
     )
 
     def __init__(self, D=None, Q=None, **values):
@@ -286,9 +316,11 @@ class Recipe(SamplerSpec):
         """See `SamplerSpec.build`."""
         extra = np.zeros(0) if self.extra is None else np.asarray(self.extra(dim), dtype=float)
         if extra.ndim != 1 or not np.isfinite(extra).all():
-            raise ArgumentError(f"Recipe: extra({dim}) must be finite numbers in one dimension, not {extra!r}")
+            raise ArgumentError(f"Recipe: extra({dim}) must be finite numbers in one dimension, "
+                                f"not {extra!r}")
         size = dim + len(extra)
-        blocks = [list(block) for block in ([range(size)] if self.blocks is None else self.blocks(dim))]
+        blocks = [list(block) for block in ([range(size)] if self.blocks is None
+                                            else self.blocks(dim))]
         if sorted(sum(blocks, [])) != list(range(size)):
             raise ArgumentError(f"Recipe: blocks({dim}) must have each of 0 .. {size - 1} once")
         return RecipeKernel(dim, step, self, extra, blocks)

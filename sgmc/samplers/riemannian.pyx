@@ -1,4 +1,6 @@
-"""Langevin and Hamiltonian dynamics that follow the curvature of the posterior: sgrld and sgrhmc."""
+"""Langevin and Hamiltonian dynamics that follow the curvature of the posterior:
+sgrld and sgrhmc.
+"""
 import math
 
 import numpy as np
@@ -15,7 +17,9 @@ from sgmc.core.spec import Parameter, SamplerSpec, langevin_variance
 
 
 cdef class RiemannianLangevinKernel(Sampler):
-    """theta <- theta + h/2 (M g + Gamma) + sqrt(h) R xi, all at theta; then back inside, where the metric has an edge."""
+    """theta <- theta + h/2 (M g + Gamma) + sqrt(h) R xi, all at theta; then back inside,
+    where the metric has an edge.
+    """
 
     cdef Metric metric
     cdef Settled settled
@@ -31,7 +35,7 @@ cdef class RiemannianLangevinKernel(Sampler):
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t j
         cdef double half = 0.5 * self.step_size, root = sqrt(self.step_size)
-        if self.metric is None:                               # the first step, or the first since the chain was restored
+        if self.metric is None:  # the first step, or the first since the chain was restored
             with gil:
                 self.metric = self.settled.made(g, np.asarray(<double[:s.dim]> s.x))
         g.estimate(s.x, rng, &self.g[0], NULL)
@@ -57,7 +61,9 @@ cdef class RiemannianLangevinKernel(Sampler):
 
 
 cdef class RiemannianFrictionKernel(Momentum):
-    """A kick by the metric here; half a drift, Ornstein-Uhlenbeck on the momentum, half a drift by the metric in the middle."""
+    """A kick by the metric here; half a drift, Ornstein-Uhlenbeck on the momentum, half a drift by
+    the metric in the middle.
+    """
 
     cdef Metric metric
     cdef Settled settled
@@ -65,15 +71,17 @@ cdef class RiemannianFrictionKernel(Momentum):
     cdef bint divergence
     cdef double[::1] middle, velocity, gamma
 
-    def __init__(self, Py_ssize_t dim, double step_size, double friction, Py_ssize_t rows, bint divergence):
+    def __init__(self, Py_ssize_t dim, double step_size, double friction, Py_ssize_t rows,
+                 bint divergence):
         Momentum.__init__(self, dim, step_size)
         self.friction, self.settled, self.divergence = friction, Settled(rows), divergence
         self.middle, self.velocity, self.gamma = np.zeros(dim), np.zeros(dim), np.zeros(dim)
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t j
-        cdef double e = self.step_size, keep = exp(-self.step_size * self.friction), noise = sqrt(1 - keep * keep), p
-        if self.metric is None:                               # the first step, or the first since the chain was restored
+        cdef double e = self.step_size, keep = exp(-self.step_size * self.friction)
+        cdef double noise = sqrt(1 - keep * keep), p
+        if self.metric is None:  # the first step, or the first since the chain was restored
             with gil:
                 self.metric = self.settled.made(g, np.asarray(<double[:s.dim]> s.x))
         g.estimate(s.x, rng, &self.g[0], NULL)
@@ -112,32 +120,41 @@ class Riemannian(NaturalCoordinates, SamplerSpec):
 
     own_units = True
     parameters = (
-        Parameter("metric_rows", 0, "rows looked at for the metric at each place; 0: max(50 d, 1000); all, if there are fewer",
+        Parameter("metric_rows", 0, "rows looked at for the metric at each place; 0: max(50 d, "
+                                    "1000); all, if there are fewer",
                   0, 10**9, whole=True),
-        Parameter("divergence", True, "with the metric's divergence in the drift; without it the draws have another law",
+        Parameter("divergence", True, "with the metric's divergence in the drift; without it the "
+                                      "draws have another law",
                   choices=(True, False)),
     )
 
     def __init__(self, **values):
         super().__init__(**values)
         if not self.divergence:
-            self.distortion = f"{self.name} without the divergence of its metric has another law than the posterior"
+            self.distortion = (f"{self.name} without the divergence of its metric has another law "
+                               "than the posterior")
 
     def rows_besides(self, n, dim):
-        """Those that the metric looks at, and again for the derivatives of their curvature in each direction."""
+        """Those that the metric looks at, and again for the derivatives of their curvature in each
+        direction.
+        """
         return min(self.metric_rows or enough_rows(dim), n) * (1 + 2 * dim * self.divergence)
 
 
 class SGRLD(Riemannian):
     """Stochastic gradient Riemannian Langevin dynamics (Patterson & Teh 2013; review, table 1).
 
-    theta <- theta + h/2 (M g + Gamma) + sqrt(h) R xi with M = R R' = G(theta)^-1, the model's metric, and
-    Gamma_i = sum_j dM_ij / dtheta_j.  For regressions G is the information, prior included: one half of it that of `metric_rows`
-    rows at theta, which bends the steps; the other half that of all rows where the chain began, which bounds them.  A step
-    costs `metric_rows` d^2 for G and about ten times as much for Gamma, which the default batch takes into account.  Where a
-    model's parameters are positive or probabilities, its metric also mirrors at the edges those that a step has put outside.
-    Where all parameters are on simplices, `simplex` names their coordinates, each with its own metric.
-    With ``divergence=False`` Gamma is left out, and in one dimension the draws have the density posterior / M.
+    theta <- theta + h/2 (M g + Gamma) + sqrt(h) R xi with M = R R' = G(theta)^-1, the model's
+    metric, and
+    Gamma_i = sum_j dM_ij / dtheta_j.  For regressions G is the information, prior included: one
+    half of it that of `metric_rows` rows at theta, which bends the steps; the other half that of
+    all rows where the chain began, which bounds them.  A step costs `metric_rows` d^2 for G and
+    about ten times as much for Gamma, which the default batch takes into account.  Where a model's
+    parameters are positive or probabilities, its metric also mirrors at the edges those that a step
+    has put outside.  Where all parameters are on simplices, `simplex` names their coordinates, each
+    with its own metric.
+    With ``divergence=False`` Gamma is left out, and in one dimension the draws have the density
+    posterior / M.
 
     Examples
     --------
@@ -147,7 +164,8 @@ class SGRLD(Riemannian):
 
     name = "sgrld"
     parameters = (*Riemannian.parameters, Parameter(
-        "simplex", "expanded-mean", "coordinates of probabilities, where all parameters are such (Patterson & Teh 2013, table 1)",
+        "simplex", "expanded-mean", "coordinates of probabilities, where all parameters are such "
+                                    "(Patterson & Teh 2013, table 1)",
         choices=("expanded-mean", "expanded-natural", "reduced-mean", "reduced-natural")))
 
     def refusal(self, map):
@@ -159,23 +177,28 @@ class SGRLD(Riemannian):
         return RiemannianLangevinKernel(dim, step, self.metric_rows, self.divergence)
 
     def inflation(self, h, noise):
-        """(1 + hV/4) / (1 - h/4) - 1 in units of the metric, exact on a Gaussian whose metric is its covariance (as `sgld`)."""
+        """(1 + hV/4) / (1 - h/4) - 1 in units of the metric, exact on a Gaussian whose metric is
+        its covariance (as `sgld`).
+        """
         return langevin_variance(1 + h * noise / 4, h) - 1
 
 
 class SGRHMC(Riemannian, Underdamped):
-    """Stochastic gradient Riemannian Hamiltonian Monte Carlo (Ma, Chen & Fox 2015, section 3.2; review, table 1).
+    """Stochastic gradient Riemannian Hamiltonian Monte Carlo (Ma, Chen & Fox 2015, section 3.2;
+    review, table 1).
 
-    p <- p + e (R' g + Gamma);  theta <- theta + e/2 R p;  p <- exp(-C e) p + sqrt(1 - exp(-2 C e)) xi;  theta <- theta + e/2 R p,
-    with M = R R' = G^-1 as in `sgrld` and Gamma_i = sum_j dR_ji / dtheta_j; the kick has R at theta, the drifts at the middle of
-    their way, so that errors are of second order in e.  This is the splitting of `baoab`.  In the terms of `sgmc.Recipe`, Q is
-    [[0, -R], [R', 0]] and D is C on the momentum; the table has D = G^-1 there, a friction of the size 1/N that hardly forgets
-    and that the noise of minibatches outdoes.
+    p <- p + e (R' g + Gamma);  theta <- theta + e/2 R p;  p <- exp(-C e) p + sqrt(1 - exp(-2 C e))
+    xi;  theta <- theta + e/2 R p, with M = R R' = G^-1 as in `sgrld` and Gamma_i = sum_j dR_ji /
+    dtheta_j; the kick has R at theta, the drifts at the middle of their way, so that errors are of
+    second order in e.  This is the splitting of `baoab`.  In the terms of `sgmc.Recipe`, Q is [[0,
+    -R], [R', 0]] and D is C on the momentum; the table has D = G^-1 there, a friction of the size
+    1/N that hardly forgets and that the noise of minibatches outdoes.
     """
 
     name = "sgrhmc"
     parameters = (
-        Parameter("friction", 2.0, "C, per unit of time; 2 forgets fastest where the metric is the covariance", 0.0, 1e6),
+        Parameter("friction", 2.0, "C, per unit of time; 2 forgets fastest where the metric is the "
+                                   "covariance", 0.0, 1e6),
         *Riemannian.parameters,
     )
 
@@ -189,6 +212,8 @@ class SGRHMC(Riemannian, Underdamped):
         return RiemannianFrictionKernel(dim, step, self.friction, self.metric_rows, self.divergence)
 
     def inflation(self, h, noise):
-        """e^2 V (1 + a) / ((1 - a)(4 - e^2)), a = exp(-C e), in units of the metric: exact where that is constant, as `baoab`."""
+        """e^2 V (1 + a) / ((1 - a)(4 - e^2)), a = exp(-C e), in units of the metric: exact where
+        that is constant, as `baoab`.
+        """
         e, a = self.from_langevin(h), math.exp(-self.friction * self.from_langevin(h))
         return e * e * noise * (1 + a) / ((1 - a) * (4 - e * e)) if e < 2 else math.inf

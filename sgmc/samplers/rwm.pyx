@@ -12,7 +12,8 @@ cdef class RandomWalkKernel(Metropolis):
         Metropolis.__init__(self, dim, step_size, target, metric, unit_step)
         self.first_order = False
 
-    cdef int propose(self, const State *s, Gradient g, Rng rng, double h, double *log_ratio) except -1 nogil:
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
+                     double *log_ratio) except -1 nogil:
         cdef Py_ssize_t j
         normal_fill(rng, s.dim, &self.u[0])
         for j in range(s.dim):
@@ -24,10 +25,12 @@ cdef class RandomWalkKernel(Metropolis):
 
 
 class RWM(MetropolisSpec):
-    """Random-walk Metropolis (Metropolis et al. 1953): exact, all rows at each step; the slowest to forget.
+    """Random-walk Metropolis (Metropolis et al. 1953): exact, all rows at each step;
+    the slowest to forget.
 
-    theta* = theta + sigma xi, xi ~ N(0, I), is accepted with probability min(1, pi(theta*) / pi(theta)); while warming, sigma
-    is adapted to the acceptance rate that is best in many dimensions (Roberts, Gelman & Gilks 1997).
+    theta* = theta + sigma xi, xi ~ N(0, I), is accepted with probability min(1, pi(theta*) /
+    pi(theta)); while warming, sigma is adapted to the acceptance rate that is best in many
+    dimensions (Roberts, Gelman & Gilks 1997).
     """
 
     name = "rwm"
@@ -38,7 +41,8 @@ class RWM(MetropolisSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return RandomWalkKernel(dim, step, self.target_accept, self.metric_of(dim), self.from_langevin(self.first_step(dim)))
+        return RandomWalkKernel(dim, step, self.target_accept, self.metric_of(dim),
+                                self.from_langevin(self.first_step(dim)))
 
     def langevin_time(self, step):
         """E (sigma xi)^2."""

@@ -1,4 +1,6 @@
-"""Stochastic bouncy particle samplers: bounces by minibatches, proposed below a regression of their noisy rate on time."""
+"""Stochastic bouncy particle samplers: bounces by minibatches, proposed below a regression of their
+noisy rate on time.
+"""
 import math
 
 import numpy as np
@@ -16,23 +18,27 @@ from sgmc.core.spec import Parameter
 
 
 cdef class RegressionKernel(Events):
-    """A step is a proposed bounce, a refreshment, or a look at the rate where the band proposes nothing for long.
+    """A step is a proposed bounce, a refreshment,
+    or a look at the rate where the band proposes nothing for long.
 
-    The path has velocity A u; A is the identity unless preconditioned: then it is learned while warming, from the gradients of
-    bounces and looks, and renewed where the velocity changes.
+    The path has velocity A u; A is the identity unless preconditioned: then it is learned while
+    warming, from the gradients of bounces and looks, and renewed where the velocity changes.
     """
 
-    cdef readonly int64_t violated            # proposals whose rate exceeded the bound, after warmup
-    cdef readonly double excess, due          # sums over proposals of max(0, rate / bound - 1) and min(1, rate / bound)
+    cdef readonly int64_t violated  # proposals whose rate exceeded the bound, after warmup
+    # sums over proposals of max(0, rate / bound - 1) and min(1, rate / bound)
+    cdef readonly double excess, due
     cdef double refresh, past, floor, age   # age: time since the velocity changed
     cdef bint known, learns
     cdef double[::1] g, u, scale, v           # v: running mean of squared gradients
     cdef Band band
 
-    def __init__(self, Py_ssize_t dim, double unit, double refresh, double confidence, double past=0, double floor=0):
+    def __init__(self, Py_ssize_t dim, double unit, double refresh, double confidence,
+                 double past=0, double floor=0):
         Events.__init__(self, dim, unit)
         self.refresh, self.past, self.floor, self.learns = refresh, past, floor, past > 0
-        self.g, self.u, self.scale, self.v = np.zeros(dim), np.zeros(dim), np.ones(dim), np.zeros(dim)
+        self.g, self.u = np.zeros(dim), np.zeros(dim)
+        self.scale, self.v = np.ones(dim), np.zeros(dim)
         self.band = Band(confidence, unit, np.sqrt(dim) / unit)
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
@@ -41,7 +47,8 @@ cdef class RegressionKernel(Events):
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef double noise = 0, rate, t = 0, wait
-        cdef double patience = next_exponential(rng) * self.step_size / (self.refresh * sqrt(<double> s.dim))
+        cdef double patience = next_exponential(rng) * self.step_size / (self.refresh
+                                                                         * sqrt(<double> s.dim))
         cdef bint proposed
         if not self.known:
             self.begin(self.look(s, g, rng, &noise), noise)
@@ -81,7 +88,9 @@ cdef class RegressionKernel(Events):
         self.band.add(0, rate, noise)
 
     cdef bint happens(self, Rng rng, double rate) noexcept nogil:
-        """Whether a proposed bounce happens; rates above the bound are counted, with what they exceed it by."""
+        """Whether a proposed bounce happens; rates above the bound are counted,
+        with what they exceed it by.
+        """
         cdef double share = fmax(rate, 0.) / self.band.bound
         if not self.warming:
             self.proposed += 1
@@ -118,13 +127,17 @@ cdef class RegressionKernel(Events):
 
     @property
     def missed(self):
-        """Share of the bounces that should have happened which the bound lost, after warmup; NaN before there were any."""
+        """Share of the bounces that should have happened which the bound lost, after warmup; NaN
+        before there were any.
+        """
         return self.excess / (self.due + self.excess) if self.due > 0 else math.nan
 
     def state(self):
         """Also the band, the preconditioner and what was violated."""
-        return {**Events.state(self), "band": self.band.state(), "age": self.age, "known": self.known,
-                "scale": np.array(self.scale), "v": np.array(self.v), "violations": [self.violated, self.excess, self.due]}
+        return {**Events.state(self), "band": self.band.state(), "age": self.age,
+                "known": self.known,
+                "scale": np.array(self.scale), "v": np.array(self.v),
+                "violations": [self.violated, self.excess, self.due]}
 
     def set_state(self, state):
         """Continue from a `state()`."""
@@ -138,19 +151,23 @@ cdef class RegressionKernel(Events):
 class SBPS(EventSpec):
     """Stochastic bouncy particle sampler (Pakman, Gilboa, Carlson & Paninski 2017, section 4).
 
-    Bounces v - 2 (v . g) g / |g|^2 at rate max(0, v . g), g an estimate of U' from a fresh minibatch at each look, U = -log posterior:
-    with rates below their bound the posterior is invariant whatever the noise (their theorem 1).  The bound is the upper edge of
-    a confidence band: rates seen since the last bounce are regressed on time, with noise c^2 = N^2/n (1 - n/N) Var_i[v . grad log p_i]
-    (eq. 10-13); `confidence` is their k.  Where a rate exceeds its bound, too few bounces happen and draws are too wide.
+    Bounces v - 2 (v . g) g / |g|^2 at rate max(0, v . g), g an estimate of U' from a fresh
+    minibatch at each look, U = -log posterior: with rates below their bound the posterior is
+    invariant whatever the noise (their theorem 1).  The bound is the upper edge of a
+    confidence band: rates seen since the last bounce are regressed on time, with noise c^2 = N^2/n
+    (1 - n/N) Var_i[v . grad log p_i] (eq. 10-13); `confidence` is their k.  Where a rate exceeds
+    its bound, too few bounces happen and draws are too wide.
     """
 
     name = "sbps"
     exact = False
     needs_bounds = False
     parameters = (
-        Parameter("confidence", 3.0, "k, sds by which the bound lies above the rate predicted; 3 to 5", 0.0, 100.0),
-        Parameter("refresh", 0.2, "times that the velocity is drawn anew in a path as long as a posterior sd; where bounces are noisy, "
-                  "less is better", 0.0, 1e6),
+        Parameter("confidence", 3.0, "k, sds by which the bound lies above the rate predicted; 3 "
+                                     "to 5", 0.0, 100.0),
+        Parameter("refresh", 0.2, "times that the velocity is drawn anew in a path as long as a "
+                                  "posterior sd; where bounces are noisy, less is better", 0.0,
+                  1e6),
     )
 
     def build(self, dim, step):
@@ -158,14 +175,17 @@ class SBPS(EventSpec):
         return RegressionKernel(dim, step, self.refresh, self.confidence)
 
     def inflation(self, h, noise):
-        """Rates G + c Z with c far above G lose 2 P(Z > k) of their difference between v and -v, which is what holds x back."""
+        """Rates G + c Z with c far above G lose 2 P(Z > k) of their difference between v and -v,
+        which is what holds x back.
+        """
         return math.erfc(self.confidence / math.sqrt(2)) if noise else 0.0
 
     def widening(self, missed):
         """Relative error of the variance where that share of all bounces is lost.
 
-        Bounces at (1 - loss) times the right rates leave that power of the posterior invariant.  The loss is `missed` where rates have no
-        noise, and 2 P(Z > k) sqrt(1 / (2 pi)) / E max(0, Z - k) times that where they are mostly noise: see `inflation`.
+        Bounces at (1 - loss) times the right rates leave that power of the posterior invariant.
+        The loss is `missed` where rates have no noise, and 2 P(Z > k) sqrt(1 / (2 pi)) / E max(0,
+        Z - k) times that where they are mostly noise: see `inflation`.
         """
         k = self.confidence
         tail, peak = 0.5 * math.erfc(k / math.sqrt(2)), 1 / math.sqrt(2 * math.pi)
@@ -183,19 +203,23 @@ class SBPS(EventSpec):
         return root / unit * (0.8 + self.confidence * min(c, 1 + c / 2) + self.refresh)
 
     def memory(self, bounds, unit):
-        """As of `bps`; a bounce of noise turns v by as much as 3/d refreshments, at rate 0.4 c sqrt(d) / unit."""
+        """As of `bps`; a bounce of noise turns v by as much as 3/d refreshments,
+        at rate 0.4 c sqrt(d) / unit.
+        """
         turns = self.refresh * math.sqrt(bounds.dim) + 1.2 * math.sqrt(bounds.noise / bounds.dim)
         return 2 * unit * (1 + REFRESHED * turns)
 
 
 class PSBPS(SBPS):
-    """Preconditioned stochastic bouncy particle sampler (Pakman, Gilboa, Carlson & Paninski 2017, section 5).
+    """Preconditioned stochastic bouncy particle sampler (Pakman, Gilboa, Carlson & Paninski 2017,
+    section 5).
 
-    `sbps` for z, x = A z: the path is x + A u t, it bounces at rate max(0, u . A g), u - 2 (u . A g) A g / |A g|^2.  A_j is proportional
-    to 1 / (eps + sqrt(v_j)), v_j <- a v_j + (1 - a) g_j^2 over gradients of looks (eq. 17-18), and scaled so that the smallest is
-    one: the factor is a unit of time alone.  A is learned in warmup and constant from then on.  Then it is a linear map, which
-    changes nothing that is invariant (eq. 14-16); an A that kept following the chain would depend on x, and what the paper
-    leaves out then is a bias of its own.
+    `sbps` for z, x = A z: the path is x + A u t, it bounces at rate max(0, u . A g), u - 2 (u . A
+    g) A g / |A g|^2.  A_j is proportional to 1 / (eps + sqrt(v_j)), v_j <- a v_j + (1 - a) g_j^2
+    over gradients of looks (eq. 17-18), and scaled so that the smallest is one: the factor is a
+    unit of time alone.  A is learned in warmup and constant from then on.  Then it is a linear map,
+    which changes nothing that is invariant (eq. 14-16); an A that kept following the chain would
+    depend on x, and what the paper leaves out then is a bias of its own.
     """
 
     name = "psbps"

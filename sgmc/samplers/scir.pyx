@@ -10,14 +10,16 @@ from sgmc.core.spec import SamplerSpec
 from sgmc.coordinates.simplices import ExpandedMean
 from sgmc.core.variates cimport gamma_variate, poisson_variate
 
-cdef double SMALLEST = 1e-290     # of a gamma variable: those of tiny shapes may be zero in floating point
+# of a gamma variable: those of tiny shapes may be zero in floating point
+cdef double SMALLEST = 1e-290
 
 
 cdef class CIRKernel(Sampler):
-    """x_k <- a transition of dx = (a_k - x) / 2 dt + sqrt(x) dW over time h, a_k = 1 + theta_k dlog p / dtheta_k by a minibatch.
+    """x_k <- a transition of dx = (a_k - x) / 2 dt + sqrt(x) dW over time h, a_k = 1 + theta_k dlog
+    p / dtheta_k by a minibatch.
 
-    x is what `ExpandedMean` makes probabilities of; the gradient behind that map is what the estimate left in `ahead`, and theta
-    what it left in `natural`.
+    x is what `ExpandedMean` makes probabilities of; the gradient behind that map is what the
+    estimate left in `ahead`, and theta what it left in `natural`.
     """
 
     cdef double[::1] g
@@ -47,29 +49,35 @@ cdef class CIRKernel(Sampler):
             if not a > 0:                     # there is no such gamma variable
                 s.culprit = j
                 return DIVERGED
-            if a > 0.5:                       # a noncentral chi-square number: one normal square, and the rest is central
+            # a noncentral chi-square number: one normal square, and the rest is central
+            if a > 0.5:
                 normal_fill(rng, 1, &z)
                 z += sqrt(2 * s.x[j] * keep / share)
                 s.x[j] = share * (gamma_variate(rng.bits, a - 0.5) + 0.5 * z * z)
             else:
-                s.x[j] = share * gamma_variate(rng.bits, a + poisson_variate(rng.bits, s.x[j] * keep / share))
+                s.x[j] = share * gamma_variate(rng.bits,
+                                               a + poisson_variate(rng.bits, s.x[j] * keep / share))
             s.x[j] = max(s.x[j], SMALLEST)
         return OK
 
 
 class SCIR(SamplerSpec):
-    """Stochastic Cox-Ingersoll-Ross process, for probabilities (Baker, Fearnhead, Fox & Nemeth 2018, section 3).
+    """Stochastic Cox-Ingersoll-Ross process, for probabilities (Baker, Fearnhead, Fox & Nemeth
+    2018, section 3).
 
-    theta = x / sum x, row by row, where x_k follows dx = (a_k - x) / 2 dt + sqrt(x) dW, whose law is Gamma(a_k, 1), by its exact
-    transitions: with r = exp(-h/2), x_k <- (1 - r) Gamma(a_k + J, 1), J ~ Poisson(x_k r / (1 - r)).  Steps do not leave the simplex, and
-    have no error at its edges, of any size h (in the paper h/2).  The shapes a_k = 1 + theta_k dlog p / dtheta_k are estimated by
-    the minibatch: of a Dirichlet prior and counts c they are alpha_k + N/n sum_batch c_ik, and with all rows the posterior of such a
-    model is exactly invariant.  Minibatches leave means of x right, and add tanh(h/4) Var(a_k) to its variances (section 4 there; solve
-    the variance of the linear recursion).  Where counts are expected ones that depend on theta, as those of words in topics, the sum
-    of a row's shapes varies with theta, and the posterior is invariant but for an error that grows with that variation.
+    theta = x / sum x, row by row, where x_k follows dx = (a_k - x) / 2 dt + sqrt(x) dW, whose law
+    is Gamma(a_k, 1), by its exact transitions: with r = exp(-h/2), x_k <- (1 - r) Gamma(a_k + J,
+    1), J ~ Poisson(x_k r / (1 - r)).  Steps do not leave the simplex, and have no error at its
+    edges, of any size h (in the paper h/2).  The shapes a_k = 1 + theta_k dlog p / dtheta_k are
+    estimated by the minibatch: of a Dirichlet prior and counts c they are alpha_k + N/n sum_batch
+    c_ik, and with all rows the posterior of such a model is exactly invariant.  Minibatches leave
+    means of x right, and add tanh(h/4) Var(a_k) to its variances (section 4 there; solve the
+    variance of the linear recursion).  Where counts are expected ones that depend on theta, as
+    those of words in topics, the sum of a row's shapes varies with theta, and the posterior is
+    invariant but for an error that grows with that variation.
 
-    All parameters must be probabilities, with gradients that leave a_k positive, as those of counts of kinds (`sgmc.LDA`); where one
-    is not, the chain has diverged.
+    All parameters must be probabilities, with gradients that leave a_k positive, as those of counts
+    of kinds (`sgmc.LDA`); where one is not, the chain has diverged.
 
     Examples
     --------
@@ -84,8 +92,10 @@ class SCIR(SamplerSpec):
 
     def refusal(self, map):
         """See `SamplerSpec.refusal`."""
-        return "" if isinstance(map, ExpandedMean) else (f"{self.name} moves probabilities alone: all parameters of the model must be on "
-                                                         "simplices; use another sampler, such as 'sgld'")
+        return "" if isinstance(map, ExpandedMean) else (f"{self.name} moves probabilities alone: "
+                                                         "all parameters of the model must be on "
+                                                         "simplices; use another sampler, such as "
+                                                         "'sgld'")
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""

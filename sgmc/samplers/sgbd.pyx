@@ -1,7 +1,8 @@
 """Stochastic gradient Barker dynamics: vsgbd, csgbd and esgbd.
 
-A symmetric increment z is drawn for each coordinate; the gradient only decides its sign, so that no gradient, however
-large, can throw the chain.  The three differ in the probability of keeping the sign.
+A symmetric increment z is drawn for each coordinate; the gradient only decides its sign, so that no
+gradient, however large, can throw the chain.  The three differ in the probability of keeping the
+sign.
 """
 import numpy as np
 
@@ -9,7 +10,9 @@ from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
 
 from sgmc.core cimport kernels
-from sgmc.core.contract cimport DIVERGED, OK, Gradient, Rng, Sampler, State, normal_fill, uniform_fill
+from sgmc.core.contract cimport (
+    DIVERGED, OK, Gradient, Rng, Sampler, State, normal_fill, uniform_fill,
+)
 from sgmc.samplers.bases.noise cimport NoiseTracker
 from sgmc.samplers.bases.noise import NOISE_WEIGHT
 from sgmc.core.spec import Parameter, SamplerSpec
@@ -20,7 +23,7 @@ cdef enum:
     EXTREME = 2
 
 BREAKING = 1.702                  # logistic(x) is within 0.0095 of the normal cdf at x / 1.702
-FARTHEST = 1.233                  # 99 % of bimodal increments are below 1.233 sigma (1 + 0.1 * 2.33)
+FARTHEST = 1.233  # 99 % of bimodal increments are below 1.233 sigma (1 + 0.1 * 2.33)
 FARTHEST_NORMAL = 2.576           # and of normal ones
 cdef double C_BREAKING = BREAKING, C_FARTHEST = FARTHEST
 
@@ -31,12 +34,14 @@ cdef class BarkerKernel(Sampler):
     cdef int rule
     cdef bint bimodal, adaptive
     cdef NoiseTracker noise
-    cdef readonly int64_t beyond, corrected                   # increments past the breaking point, of so many
+    cdef readonly int64_t beyond, corrected  # increments past the breaking point, of so many
     cdef double[::1] g, z, u, p
 
-    def __init__(self, Py_ssize_t dim, double step_size, int rule, bint bimodal, bint adaptive, double beta):
+    def __init__(self, Py_ssize_t dim, double step_size, int rule, bint bimodal, bint adaptive,
+                 double beta):
         Sampler.__init__(self, dim, step_size)
-        self.rule, self.bimodal, self.adaptive, self.noise = rule, bimodal, adaptive, NoiseTracker(dim, beta)
+        self.rule, self.bimodal = rule, bimodal
+        self.adaptive, self.noise = adaptive, NoiseTracker(dim, beta)
         self.g, self.z, self.u, self.p = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim)
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
@@ -64,17 +69,22 @@ cdef class BarkerKernel(Sampler):
         return OK
 
     cdef void increments(self, Rng rng) noexcept nogil:
-        """z_j ~ N(sigma, (0.1 sigma)^2), or N(0, sigma^2); with `adaptive`, sigma_j = 1.702 / (1.233 tau_j) where smaller."""
+        """z_j ~ N(sigma, (0.1 sigma)^2), or N(0, sigma^2); with `adaptive`, sigma_j = 1.702 /
+        (1.233 tau_j) where smaller.
+        """
         cdef Py_ssize_t j
         cdef double sigma = self.step_size
         normal_fill(rng, self.dim, &self.z[0])
         for j in range(self.dim):
             if self.adaptive:
-                sigma = min(self.step_size, C_BREAKING / (C_FARTHEST * max(self.noise.sd[j], 1e-300)))
+                sigma = min(self.step_size,
+                            C_BREAKING / (C_FARTHEST * max(self.noise.sd[j], 1e-300)))
             self.z[j] = sigma * (1 + 0.1 * self.z[j]) if self.bimodal else sigma * self.z[j]
 
     cdef void correct(self) noexcept nogil:
-        """z g times alpha = 1.702 / sqrt(1.702^2 - tau^2 z^2); beyond the breaking point the extreme rule."""
+        """z g times alpha = 1.702 / sqrt(1.702^2 - tau^2 z^2);
+        beyond the breaking point the extreme rule.
+        """
         cdef Py_ssize_t j
         cdef double t
         for j in range(self.dim):
@@ -102,8 +112,10 @@ class BarkerDynamics(SamplerSpec):
     """Base of the three rules; the step is sigma, the scale of the increments."""
 
     parameters = (
-        Parameter("increment", "bimodal", "law of z: N(sigma, (0.1 sigma)^2) or N(0, sigma^2)", choices=("bimodal", "normal")),
-        Parameter("adaptive", False, "sigma_j = min(step, 1.702 / (1.233 tau_j)), tau_j the gradient's sd", choices=(False, True)),
+        Parameter("increment", "bimodal", "law of z: N(sigma, (0.1 sigma)^2) or N(0, sigma^2)",
+                  choices=("bimodal", "normal")),
+        Parameter("adaptive", False, "sigma_j = min(step, 1.702 / (1.233 tau_j)), tau_j the "
+                                     "gradient's sd", choices=(False, True)),
         NOISE_WEIGHT,
     )
     rule = VANILLA
@@ -115,7 +127,8 @@ class BarkerDynamics(SamplerSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return BarkerKernel(dim, step, self.rule, self.increment == "bimodal", self.adaptive, self.beta)
+        return BarkerKernel(dim, step, self.rule, self.increment == "bimodal", self.adaptive,
+                            self.beta)
 
     def langevin_time(self, step):
         """E z^2: 1.01 sigma^2 for bimodal increments."""
@@ -126,8 +139,12 @@ class BarkerDynamics(SamplerSpec):
         return (h / (1.01 if self.increment == "bimodal" else 1.0)) ** 0.5
 
     def breaking_point(self, step):
-        """tau* = 1.702 / |z| (Mauri & Zanella, eq. 42) for an increment longer than 99 % of them; none where they follow tau."""
-        return np.inf if self.adaptive else BREAKING / ((FARTHEST if self.increment == "bimodal" else FARTHEST_NORMAL) * step)
+        """tau* = 1.702 / |z| (Mauri & Zanella, eq. 42) for an increment longer than 99 % of them;
+        none where they follow tau.
+        """
+        return (np.inf if self.adaptive
+                else BREAKING / ((FARTHEST if self.increment == "bimodal" else FARTHEST_NORMAL)
+                                 * step))
 
     @property
     def kurtosis(self):
@@ -144,34 +161,41 @@ class VSGBD(BarkerDynamics):
     name = "vsgbd"
 
     def inflation(self, h, noise):
-        """k (h/4)(1 + V) to first order, k = E z^4 / h^2: z tanh(zg/2) = z^2 g/2 - z^4 g^3/24, E g^3 = -theta^3 - 3 V theta."""
+        """k (h/4)(1 + V) to first order, k = E z^4 / h^2: z tanh(zg/2) = z^2 g/2 - z^4 g^3/24, E
+        g^3 = -theta^3 - 3 V theta.
+        """
         return self.kurtosis * h / 4 * (1 + noise)
 
 
 class CSGBD(BarkerDynamics):
     """Corrected stochastic gradient Barker dynamics (Mauri & Zanella, Algorithm 3).
 
-    As `vsgbd` with z g replaced by alpha z g, alpha = 1.702 / sqrt(1.702^2 - tau^2 z^2) where tau |z| < 1.702, and by
-    its sign beyond; tau_j is the running sd of the scaled gradient estimate.
+    As `vsgbd` with z g replaced by alpha z g, alpha = 1.702 / sqrt(1.702^2 - tau^2 z^2) where
+    tau |z| < 1.702, and by its sign beyond; tau_j is the running sd of the scaled gradient
+    estimate.
     """
 
     name = "csgbd"
     rule = CORRECTED
 
     def inflation(self, h, noise):
-        """k (h/4)(1 + V (1 - 2/1.702^2)) to first order: alpha = 1 + tau^2 z^2 / (2 1.702^2) undoes most of the noise."""
+        """k (h/4)(1 + V (1 - 2/1.702^2)) to first order: alpha = 1 + tau^2 z^2 / (2 1.702^2)
+        undoes most of the noise.
+        """
         return self.kurtosis * h / 4 * (1 + noise * (1 - 2 / BREAKING ** 2))
 
 
 class ESGBD(BarkerDynamics):
     """Extreme stochastic gradient Barker dynamics (Mauri & Zanella, Algorithm 4).
 
-    b_j = sign(z_j g_j): each coordinate moves up the estimated gradient, a stochastic optimiser with random steps.
+    b_j = sign(z_j g_j): each coordinate moves up the estimated gradient, a stochastic optimiser
+    with random steps.
     """
 
     name = "esgbd"
     rule = EXTREME
-    distortion = "esgbd always moves uphill: its draws scatter around the mode, their spread is not the posterior's"
+    distortion = ("esgbd always moves uphill: its draws scatter around the mode, their spread is "
+                  "not the posterior's")
 
     def inflation(self, h, noise):
         """The rule of `vsgbd`, for the choice of a default step only."""

@@ -1,4 +1,6 @@
-"""The stochastic gradient lattice random walk: steps of one length, the gradient decides the side."""
+"""The stochastic gradient lattice random walk: steps of one length,
+the gradient decides the side.
+"""
 import math
 
 import numpy as np
@@ -24,16 +26,18 @@ cdef class LatticeKernel(Sampler):
         g.estimate(s.x, rng, &self.g[0], NULL)
         uniform_fill(rng, s.dim, &self.u[0])
         for j in range(s.dim):
-            s.x[j] += root if 2 * self.u[j] < 1 + fmin(fmax(0.5 * root * self.g[j], -1.), 1.) else -root
+            s.x[j] += (root if 2 * self.u[j] < 1 + fmin(fmax(0.5 * root * self.g[j], -1.), 1.)
+                       else -root)
         return OK
 
 
 class SGLRW(SamplerSpec):
     """Stochastic gradient lattice random walk (arXiv 2602.15925).
 
-    theta_j <- theta_j + sqrt(h) with probability (1 + clip(g_j sqrt(h) / 2, -1, 1)) / 2, else theta_j - sqrt(h).  A move has
-    the square h whatever the gradient, so that on a Gaussian neither the step nor gradient noise widens the draws until the
-    probability is clipped.  Draws lie on a lattice of that width.
+    theta_j <- theta_j + sqrt(h) with probability (1 + clip(g_j sqrt(h) / 2, -1, 1)) / 2, else
+    theta_j - sqrt(h).  A move has the square h whatever the gradient, so that on a Gaussian neither
+    the step nor gradient noise widens the draws until the probability is clipped.  Draws lie on a
+    lattice of that width.
     """
 
     name = "sglrw"
@@ -44,7 +48,9 @@ class SGLRW(SamplerSpec):
         return LatticeKernel(dim, step)
 
     def inflation(self, h, noise):
-        """s^2 - 1 with s^2 P(|g| < 2 / sqrt(h)) = 1, g ~ N(0, s^2 + V): what clipping takes from the drift (Stein's lemma)."""
+        """s^2 - 1 with s^2 P(|g| < 2 / sqrt(h)) = 1, g ~ N(0, s^2 + V): what clipping takes from
+        the drift (Stein's lemma).
+        """
         variance = 1.0
         for _ in range(50):
             inside = math.erf(2 / math.sqrt(2 * h * (variance + noise)))

@@ -1,4 +1,7 @@
-"""Stochastic gradient piecewise-deterministic samplers: rates are held for a step of time.  And their sticky forms."""
+"""Stochastic gradient piecewise-deterministic samplers: rates are held for a step of time.
+
+And their sticky forms.
+"""
 import math
 
 import numpy as np
@@ -63,7 +66,9 @@ cdef class HeldZigZag(Sticky):
 
 
 cdef class HeldBouncy(Guided):
-    """A bounce in g at rate max(0, -v . g) for a path of length h, |v| = sqrt(d), g one minibatch's; then the next one."""
+    """A bounce in g at rate max(0, -v . g) for a path of length h, |v| = sqrt(d), g one
+    minibatch's; then the next one.
+    """
 
     cdef public double unit                   # of time, that refreshments are counted in
     cdef double refresh, left
@@ -77,7 +82,10 @@ cdef class HeldBouncy(Guided):
         return OK
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
-        cdef double rate, wait, patience = next_exponential(rng) * self.unit / (self.refresh * sqrt(<double> s.dim))
+        cdef double rate
+        cdef double wait
+        cdef double patience = next_exponential(rng) * self.unit / (self.refresh
+                                                                    * sqrt(<double> s.dim))
         if not self.known:
             self.left = self.step_size / sqrt(<double> s.dim)
         self.guide(s, g, rng)
@@ -103,12 +111,15 @@ cdef class HeldBouncy(Guided):
 
 
 class SGPDMP(EventSpec):
-    """Stochastic gradient piecewise-deterministic sampler (Fearnhead, Grazzi, Nemeth & Roberts 2024): rates held over a step.
+    """Stochastic gradient piecewise-deterministic sampler (Fearnhead, Grazzi, Nemeth &
+    Roberts 2024): rates held over a step.
 
-    At the beginning of a step g, an estimate of the gradient of log posterior, comes from a minibatch and is held.  ``"zigzag"``: for a
-    time h each v_i is reversed at rate max(0, -v_i g_i).  ``"bouncy"``: for a path of length h, |v| = sqrt(d), v becomes
-    v - 2 (v . g) g / |g|^2 at rate max(0, -v . g), and is drawn anew at rate `refresh` sqrt(d) / sd.  A step costs a minibatch, needs no
-    bounds and has none to exceed; rates lag behind by half a step, which makes draws too wide, to first order in h.
+    At the beginning of a step g, an estimate of the gradient of log posterior, comes from a
+    minibatch and is held.  ``"zigzag"``: for a time h each v_i is reversed at rate max(0, -v_i
+    g_i).  ``"bouncy"``: for a path of length h, |v| = sqrt(d), v becomes
+    v - 2 (v . g) g / |g|^2 at rate max(0, -v . g), and is drawn anew at rate `refresh` sqrt(d) /
+    sd.  A step costs a minibatch, needs no bounds and has none to exceed; rates lag behind by half
+    a step, which makes draws too wide, to first order in h.
     """
 
     name = "sgpdmp"
@@ -117,27 +128,33 @@ class SGPDMP(EventSpec):
     holds = True
     parameters = (
         Parameter("dynamics", "zigzag", "what moves", choices=("zigzag", "bouncy")),
-        Parameter("refresh", 0.5, "bouncy: times that the velocity is drawn anew in a path as long as a posterior sd", 0.0, 1e6),
+        Parameter("refresh", 0.5, "bouncy: times that the velocity is drawn anew in a path as long "
+                                  "as a posterior sd", 0.0, 1e6),
     )
 
     def __init__(self, **values):
         super().__init__(**values)
         changed = [p.name for p in self.parameters if getattr(self, p.name) != p.default]
         if self.dynamics == "zigzag" and "refresh" in changed:
-            raise ArgumentError(f"{type(self).__name__}: refresh={self.refresh:g} does not apply to dynamics='zigzag', whose velocities "
-                                "are never drawn anew; leave it out, or use dynamics='bouncy'")
+            raise ArgumentError(f"{type(self).__name__}: refresh={self.refresh:g} does not apply "
+                                "to dynamics='zigzag', whose velocities are never drawn anew; "
+                                "leave it out, or use dynamics='bouncy'")
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return HeldZigZag(dim, step) if self.dynamics == "zigzag" else HeldBouncy(dim, step, self.refresh)
+        return (HeldZigZag(dim, step) if self.dynamics == "zigzag"
+                else HeldBouncy(dim, step, self.refresh))
 
     def inflation(self, h, noise):
-        """h sqrt((1 + V) / (2 pi)) in zig-zag form; in bouncy form 2 + 4 / (1 + V)^2 times that, measured; less in few dimensions.
+        """h sqrt((1 + V) / (2 pi)) in zig-zag form; in bouncy form 2 + 4 / (1 + V)^2 times that,
+        measured; less in few dimensions.
 
-        At a time t into a step rates know the place t ago, and by then velocities whose noise was against them have gone: on N(0, 1) the
-        difference of the rates of v and -v at x is x - t (1 + V) (2 Phi(x / sqrt V) - 1).  With t = h/2 on average this changes
-        -log density by -(1 + V) h/2 int_0^|x| (2 Phi(u / sqrt V) - 1) du, whose covariance with x^2 is the error (Stein's identity).
-        A bounce off the g of a while ago also turns v by less than it should: the same again; and without noise |x| forgets slowly.
+        At a time t into a step rates know the place t ago, and by then velocities whose noise was
+        against them have gone: on N(0, 1) the difference of the rates of v and -v at x is x - t
+        (1 + V) (2 Phi(x / sqrt V) - 1).  With t = h/2 on average this changes -log density by -(1 +
+        V) h/2 int_0^|x| (2 Phi(u / sqrt V) - 1) du, whose covariance with x^2 is the error (Stein's
+        identity).  A bounce off the g of a while ago also turns v by less than it should: the same
+        again; and without noise |x| forgets slowly.
         """
         own = h * math.sqrt((1 + noise) / (2 * math.pi))
         return own if self.dynamics == "zigzag" else own * (2 + 4 / (1 + noise) ** 2)
@@ -163,12 +180,15 @@ class SGPDMP(EventSpec):
 
 
 class StickySGPDMP(SGPDMP):
-    """`sgpdmp` in zig-zag form for spike-and-slab priors: which slopes are zero, and how large the others are.
+    """`sgpdmp` in zig-zag form for spike-and-slab priors: which slopes are zero,
+    and how large the others are.
 
-    Each slope is zero with probability 1 - `inclusion` a priori, else it has the prior of the fit, its slab f.  A slope that comes to zero
-    stays there for an exponential time with rate w / (1 - w) f(0) |v|, w = `inclusion` (Bierkens, Grazzi, van der Meulen & Schauer
-    2023, section 2.3; Fearnhead, Grazzi, Nemeth & Roberts 2024, section 5); `Results.inclusion` has the posterior probabilities.
-    It moves natural coordinates, at most scaled one by one: in mixtures of them zero is no place.
+    Each slope is zero with probability 1 - `inclusion` a priori, else it has the prior of the fit,
+    its slab f.  A slope that comes to zero stays there for an exponential time with rate w / (1 -
+    w) f(0) |v|, w = `inclusion` (Bierkens, Grazzi, van der Meulen & Schauer 2023, section 2.3;
+    Fearnhead, Grazzi, Nemeth & Roberts 2024, section 5); `Results.inclusion` has the posterior
+    probabilities.  It moves natural coordinates, at most scaled one by one: in mixtures of them
+    zero is no place.
     """
 
     name = "stickysgpdmp"

@@ -12,7 +12,9 @@ from sgmc.core.spec import Parameter
 
 
 cdef class ThermostatKernel(Momentum):
-    """p <- p + e g - e z p + N(0, 2 e A), theta <- theta + e p, z <- z + e (p^2 - 1), z one a coordinate or their mean."""
+    """p <- p + e g - e z p + N(0, 2 e A), theta <- theta + e p, z <- z + e (p^2 - 1), z one a
+    coordinate or their mean.
+    """
 
     cdef double diffusion
     cdef bint shared
@@ -54,7 +56,9 @@ cdef class ThermostatKernel(Momentum):
 
 
 cdef class BADODABKernel(ThermostatKernel):
-    """Kick, half a drift, half of z, Ornstein-Uhlenbeck with friction z, half of z, half a drift."""
+    """Kick, half a drift, half of z, Ornstein-Uhlenbeck with friction z, half of z, half a
+    drift.
+    """
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t j
@@ -65,7 +69,7 @@ cdef class BADODABKernel(ThermostatKernel):
             self.p[j] += e * self.g[j]
             s.x[j] += 0.5 * e * self.p[j]
         self.heat(0.5 * e)
-        for j in range(s.dim):                                # dp = -z p dt + sqrt(2 A) dW, solved over e
+        for j in range(s.dim):  # dp = -z p dt + sqrt(2 A) dW, solved over e
             z = self.z[j]
             keep = exp(-z * e)
             variance = -expm1(-2 * z * e) / z if fabs(z * e) > 1e-12 else 2 * e
@@ -79,11 +83,14 @@ cdef class BADODABKernel(ThermostatKernel):
 class Thermostat(Underdamped):
     """Base of the thermostats; the step is that of the leapfrog, e."""
 
-    parameters = (Parameter("diffusion", 1.0, "A, noise injected per unit of time: N(0, 2 e A)", 0.0, 1e6),)
+    parameters = (Parameter("diffusion", 1.0, "A, noise injected per unit of time: N(0, 2 e A)",
+                            0.0, 1e6),)
     largest_step = 0.5
 
     def friction(self, e, noise):
-        """Mean of z, at which the momenta have variance one on a Gaussian: 2 e C^2 - (4 - e^2) C + 2 (2A + eV) = 0."""
+        """Mean of z, at which the momenta have variance one on a Gaussian: 2 e C^2 - (4 - e^2)
+        C + 2 (2A + eV) = 0.
+        """
         root = (4 - e * e) ** 2 - 16 * e * (2 * self.diffusion + e * noise)
         return (4 - e * e - math.sqrt(root)) / (4 * e) if root > 0 else math.inf
 
@@ -94,10 +101,11 @@ class Thermostat(Underdamped):
 
 
 class MSGNHT(Thermostat):
-    """Multivariate stochastic gradient Nose-Hoover thermostat (Ding et al. 2014; Li et al. 2016): one friction a coordinate.
+    """Multivariate stochastic gradient Nose-Hoover thermostat (Ding et al. 2014; Li et al. 2016):
+    one friction a coordinate.
 
-    p <- p + e g - e z p + N(0, 2 e A), theta <- theta + e p, z_j <- z_j + e (p_j^2 - 1): z settles at A + e V_j / 2, which takes
-    the gradient noise out without knowing it.
+    p <- p + e g - e z p + N(0, 2 e A), theta <- theta + e p, z_j <- z_j + e (p_j^2 - 1): z settles
+    at A + e V_j / 2, which takes the gradient noise out without knowing it.
     """
 
     name = "msgnht"
@@ -114,10 +122,11 @@ class MSGNHT(Thermostat):
 
 
 class SGNHT(MSGNHT):
-    """Stochastic gradient Nose-Hoover thermostat (Ding et al. 2014, Algorithm 2; review, table 1): one friction for all coordinates.
+    """Stochastic gradient Nose-Hoover thermostat (Ding et al. 2014, Algorithm 2; review, table 1):
+    one friction for all coordinates.
 
-    p <- p + e g - e z p + N(0, 2 e A), theta <- theta + e p, z <- z + e (|p|^2 / d - 1): right where the gradient noise is alike in
-    all coordinates.
+    p <- p + e g - e z p + N(0, 2 e A), theta <- theta + e p, z <- z + e (|p|^2 / d - 1): right
+    where the gradient noise is alike in all coordinates.
     """
 
     name = "sgnht"
@@ -130,8 +139,9 @@ class SGNHT(MSGNHT):
 class BADODAB(Thermostat):
     """The thermostat of `msgnht` by the symmetric BADODAB splitting (Leimkuhler & Shang 2016).
 
-    p <- p + e g; theta <- theta + e/2 p; z_j <- z_j + e/2 (p_j^2 - 1); p <- exp(-z e) p + N(0, A (1 - exp(-2 z e)) / z);
-    z_j <- z_j + e/2 (p_j^2 - 1); theta <- theta + e/2 p.  Errors are of second order in e.
+    p <- p + e g; theta <- theta + e/2 p; z_j <- z_j + e/2 (p_j^2 - 1); p <- exp(-z e) p + N(0, A
+    (1 - exp(-2 z e)) / z); z_j <- z_j + e/2 (p_j^2 - 1); theta <- theta + e/2 p.  Errors are of
+    second order in e.
     """
 
     name = "badodab"
@@ -141,6 +151,8 @@ class BADODAB(Thermostat):
         return BADODABKernel(dim, step, self.diffusion, False)
 
     def inflation(self, h, noise):
-        """About -e^2 (1 + V) / 15, measured on a Gaussian: in the mean the splitting is exact to e^3 V, but z fluctuates."""
+        """About -e^2 (1 + V) / 15, measured on a Gaussian: in the mean the splitting is exact to
+        e^3 V, but z fluctuates.
+        """
         e = self.from_langevin(h)
         return -e * e * (1 + noise) / 15

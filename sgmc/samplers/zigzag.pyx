@@ -11,9 +11,11 @@ from sgmc.samplers.bases.sticky import INCLUSION
 
 
 cdef class ZigZagKernel(Sticky):
-    """All rows: the gradient is known where the line begins, and U' changes along it by at most sqrt(H_ii v'Hv) a unit of time.
+    """All rows: the gradient is known where the line begins, and U' changes along it by at most
+    sqrt(H_ii v'Hv) a unit of time.
 
-    Coordinates that stick to zero, where any may, have no velocity, and bounds of the others are lower meanwhile.
+    Coordinates that stick to zero, where any may, have no velocity, and bounds of the others are
+    lower meanwhile.
     """
 
     cdef double[::1] root
@@ -35,7 +37,8 @@ cdef class ZigZagKernel(Sticky):
             swing += s.v[i] * inner(s.dim, &g.bounds.hessian[i, 0], s.v)
         swing = sqrt(fmax(swing, 0.))
         for i in range(s.dim):
-            wait = arrival(rng, g.bounds.jump[i] - s.v[i] * self.g[i], self.root[i] * swing) if s.v[i] != 0 else INFINITY
+            wait = (arrival(rng, g.bounds.jump[i] - s.v[i] * self.g[i], self.root[i] * swing)
+                    if s.v[i] != 0 else INFINITY)
             if wait < first:
                 first, flip = wait, i
         bound = g.bounds.jump[flip] - s.v[flip] * self.g[flip] + self.root[flip] * swing * first
@@ -59,7 +62,9 @@ cdef class ZigZagKernel(Sticky):
 
 
 cdef class SubsampledKernel(Events):
-    """Minibatches: the rate of coordinate i is at most a_i + b_i |x - x*|, so that one exponential serves all coordinates."""
+    """Minibatches: the rate of coordinate i is at most a_i + b_i |x - x*|, so that one exponential
+    serves all coordinates.
+    """
 
     cdef bint control, bounded
     cdef double[::1] flat, steep, flats, steeps, along       # a, b, their cumulative sums; v_i e_i
@@ -85,7 +90,8 @@ cdef class SubsampledKernel(Events):
         self.move(s, arrival(rng, a + b * far, b * speed))
         far += speed * s.dt
         u = next_uniform(rng) * (a + b * far)
-        i = place(&self.flats[0], s.dim, u) if u < a else place(&self.steeps[0], s.dim, (u - a) / far)
+        i = (place(&self.flats[0], s.dim, u) if u < a else place(&self.steeps[0], s.dim,
+                                                                 (u - a) / far))
         self.along[i] = s.v[i]
         g.slope(s.x, &self.along[0], rng, &mean, &variance, NULL)
         self.along[i] = 0
@@ -112,9 +118,10 @@ cdef Py_ssize_t place(const double *sums, Py_ssize_t n, double u) noexcept nogil
 class ZigZag(EventSpec):
     """Zig-zag process with all rows (Bierkens, Fearnhead & Roberts 2019, section 2): exact.
 
-    x moves with velocity v, v_i = -1 or 1; v_i is reversed at rate max(0, v_i dU/dx_i (x)), U = -log posterior.  Proposed at rate
-    max(0, v_i dU/dx_i (x0) + sqrt(H_ii v'Hv) t) on the line x0 + v t, where H bounds the curvature of U everywhere (their section
-    3, with a bound of v'Hv in the place of one of all velocities'): a proposal costs a pass through the data.
+    x moves with velocity v, v_i = -1 or 1; v_i is reversed at rate max(0, v_i dU/dx_i (x)), U =
+    -log posterior.  Proposed at rate max(0, v_i dU/dx_i (x0) + sqrt(H_ii v'Hv) t) on the line x0 +
+    v t, where H bounds the curvature of U everywhere (their section 3, with a bound of v'Hv in the
+    place of one of all velocities'): a proposal costs a pass through the data.
     """
 
     name = "zigzag"
@@ -131,9 +138,11 @@ class ZigZag(EventSpec):
 
 
 class StickyZigZag(ZigZag):
-    """Sticky zig-zag process with all rows (Bierkens, Grazzi, van der Meulen & Schauer 2023, section 2.3): exact, for spike and slab.
+    """Sticky zig-zag process with all rows (Bierkens, Grazzi, van der Meulen & Schauer 2023,
+    section 2.3): exact, for spike and slab.
 
-    `zigzag` whose slopes stay at zero as those of `stickysgpdmp` do; while one does, bounds of the others' rates are lower.
+    `zigzag` whose slopes stay at zero as those of `stickysgpdmp` do; while one does, bounds of the
+    others' rates are lower.
     """
 
     name = "stickyzigzag"
@@ -142,12 +151,15 @@ class StickyZigZag(ZigZag):
 
 
 class ZZSS(EventSpec):
-    """Zig-zag with subsampling: exact, one row an event (Bierkens, Fearnhead & Roberts 2019, section 4.1).
+    """Zig-zag with subsampling: exact, one row an event (Bierkens, Fearnhead & Roberts 2019,
+    section 4.1).
 
-    A flip of v_i is proposed at rate a_i >= N max_j |z_ji| S_j + the prior's part, S_j the largest |score| of row j and z_j its
-    predictors in the sampler's coordinates, and happens with probability max(0, v_i g_i) / a_i, g an unbiased estimate of
-    U' from one random row.  Where scores have no bound (probit) S_j is |s_j*| + K_j |z_j| |x - x*|, K_j that of the curvature.
-    Rates grow with sqrt(N) in units of the posterior: the data touched for an independent draw grow too.
+    A flip of v_i is proposed at rate a_i >= N max_j |z_ji| S_j + the prior's part, S_j the
+    largest |score| of row j and z_j its predictors in the sampler's coordinates, and happens with
+    probability max(0, v_i g_i) / a_i, g an unbiased estimate of U' from one random row.  Where
+    scores have no bound (probit) S_j is |s_j*| + K_j |z_j| |x - x*|, K_j that of the curvature.
+    Rates grow with sqrt(N) in units of the posterior: the data touched for an independent draw grow
+    too.
     """
 
     name = "zzss"
@@ -163,19 +175,25 @@ class ZZSS(EventSpec):
         return float(flat.sum() + steep.sum() * unit * np.sqrt(bounds.dim))
 
     def memory(self, bounds, unit):
-        """Flips at rate c besides make a diffusion with constant 1/(2 c) of the path; c is half of the rows' sum_j |z_ji s_j*|."""
+        """Flips at rate c besides make a diffusion with constant 1/(2 c) of the path; c is half of
+        the rows' sum_j |z_ji s_j*|.
+        """
         return 2 * unit * (1 + float(np.max(bounds.noise)) * unit)
 
 
 class ZZCV(ZZSS):
-    """Zig-zag with control variates: exact, one row an event (Bierkens, Fearnhead & Roberts 2019, sections 4.2 and 5).
+    """Zig-zag with control variates: exact, one row an event (Bierkens, Fearnhead & Roberts 2019,
+    sections 4.2 and 5).
 
-    g_i = dP/dx_i (x) + sum_j dphi_j/dx_i (x*) + N (dphi_J/dx_i (x) - dphi_J/dx_i (x*)) for a random row J, x* the mode.  A flip of
-    v_i is proposed at rate |dU/dx_i (x*)| + C_i (|x - x*| + sqrt(d) t), C_i = N max_j K_j |z_ji| |z_j| + the prior's part and K_j the
-    largest |curvature| of row j (their eq. 19, with p = 2), and happens with probability max(0, v_i g_i) over that.  As
-    |x - x*| is of order 1/sqrt(N) and a draw takes a time of that order, the rows touched for an independent draw do not
-    depend on N.  With ``subsample="preferential"`` row J is drawn with a probability proportional to K_j |z_j|^2, and
-    N max_j K_j |z_ji| |z_j| becomes about sum_j K_j |z_j|^2: fewer events where predictors have long tails.
+    g_i = dP/dx_i (x) + sum_j dphi_j/dx_i (x*) + N (dphi_J/dx_i (x) - dphi_J/dx_i (x*)) for a random
+    row J, x* the mode.  A flip of v_i is proposed at rate |dU/dx_i (x*)| + C_i (|x - x*| + sqrt(d)
+    t), C_i = N max_j K_j |z_ji| |z_j| + the prior's part and K_j the largest |curvature| of row j
+    (their eq. 19, with p = 2), and happens with probability max(0, v_i g_i) over that.  As |x - x*|
+    is of order 1/sqrt(N) and a draw takes a time of that order, the rows touched for an independent
+    draw do not depend on N.  With ``subsample="preferential"`` row J is drawn with a probability
+    proportional to K_j |z_j|^2, and
+    N max_j K_j |z_ji| |z_j| becomes about sum_j K_j |z_j|^2: fewer events where predictors have
+    long tails.
     """
 
     name = "zzcv"

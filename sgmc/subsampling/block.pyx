@@ -4,10 +4,11 @@ from sgmc.core.contract cimport Batch, Rng, Subsampler, next_below
 
 
 cdef class Block(Subsampler):
-    """n consecutive rows of the circle of N rows, start uniform on 0..N-1; a block over the end is two runs.
+    """n consecutive rows of the circle of N rows, start uniform on 0..N-1;
+    a block over the end is two runs.
 
-    Every row is in exactly n of the N blocks, so that the sum, scaled by N/n, is unbiased; a start on 0..N-n would not
-    be.  The rows must be in random order.
+    Every row is in exactly n of the N blocks, so that the sum, scaled by N/n, is unbiased; a start
+    on 0..N-n would not be.  The rows must be in random order.
 
     Parameters
     ----------

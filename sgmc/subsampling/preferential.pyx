@@ -3,14 +3,16 @@ import numpy as np
 
 from sgmc.core.contract cimport Batch, Rng, Subsampler, next_below, uniform_fill
 
-FLOOR = 0.1               # share of draws that are uniform: no row counts more than 1 / FLOOR times as in a simple sample
+# share of draws that are uniform: no row counts more than 1 / FLOOR times as in a simple sample
+FLOOR = 0.1
 
 
 class Alias:
-    """Probabilities and their alias table, immutable and shared by chains: a draw costs two numbers, whatever N.
+    """Probabilities and their alias table, immutable and shared by chains: a draw costs two
+    numbers, whatever N.
 
-    p_i = (1 - floor) s_i / sum s + floor / N.  Column k of the table is drawn uniformly; it gives row k with probability
-    keep_k, else row other_k (Walker 1977; built by Vose 1991).
+    p_i = (1 - floor) s_i / sum s + floor / N.  Column k of the table is drawn uniformly; it gives
+    row k with probability keep_k, else row other_k (Walker 1977; built by Vose 1991).
 
     Parameters
     ----------
@@ -51,10 +53,13 @@ class Alias:
 
 
 def vose(const double[::1] p):
-    """keep (n,) and other (n,) of an alias table: n p_i = keep_i + sum over k with other_k = i of 1 - keep_k."""
+    """keep (n,) and other (n,) of an alias table:
+    n p_i = keep_i + sum over k with other_k = i of 1 - keep_k.
+    """
     cdef Py_ssize_t n = p.shape[0], i, small = 0, large = n, low, high
     cdef double[::1] keep = np.ones(n), left = np.array(p) * n
-    cdef Py_ssize_t[::1] other = np.arange(n), todo = np.empty(n, dtype=np.intp)      # small ones from the left, large: right
+    # small ones from the left, large: right
+    cdef Py_ssize_t[::1] other = np.arange(n), todo = np.empty(n, dtype=np.intp)
     for i in range(n):
         if left[i] < 1:
             todo[small] = i
@@ -75,11 +80,13 @@ def vose(const double[::1] p):
 
 
 cdef class Preferential(Subsampler):
-    """n independent rows, row i with probability p_i and weight 1 / p_i:  sum over the batch of z_i / (n p_i).
+    """n independent rows, row i with probability p_i and weight 1 / p_i:
+    sum over the batch of z_i / (n p_i).
 
-    Unbiased for sum_i z_i, with variance (sum_i z_i^2 / p_i - (sum_i z_i)^2) / n, least for p_i proportional to |z_i| (Hansen
-    & Hurwitz 1943; Nemeth & Fearnhead 2021, section 2.3).  Fits take for |z_i| the root mean square size of a row's term,
-    control value taken off, at draws of the Laplace approximation, in whitened coordinates.
+    Unbiased for sum_i z_i, with variance (sum_i z_i^2 / p_i - (sum_i z_i)^2) / n, least for p_i
+    proportional to |z_i| (Hansen & Hurwitz 1943; Nemeth & Fearnhead 2021, section 2.3).  Fits take
+    for |z_i| the root mean square size of a row's term, control value taken off, at draws of the
+    Laplace approximation, in whitened coordinates.
 
     Parameters
     ----------
@@ -107,11 +114,12 @@ cdef class Preferential(Subsampler):
         self.keep, self.other, self.weight = shared.keep, shared.other, shared.weight
         self.rows, self.weights = np.zeros(m, dtype=np.intp), np.zeros(m)
         self.run.m, self.run.start, self.run.stratum, self.run.fpc = m, 0, 0, 1
-        self.run.rows, self.run.weight, self.run.scale = &self.rows[0], &self.weights[0], <double> n / m
+        self.run.rows, self.run.weight = &self.rows[0], &self.weights[0]
+        self.run.scale = <double> n / m
 
     cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil:
         cdef Py_ssize_t i, k, other
-        for i in range(self.m):                               # one table after the other, so that look-ups run side by side
+        for i in range(self.m):  # one table after the other, so that look-ups run side by side
             self.rows[i] = next_below(rng, self.n)
         uniform_fill(rng, self.m, &self.weights[0])
         for i in range(self.m):

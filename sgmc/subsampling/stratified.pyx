@@ -9,9 +9,10 @@ FLOOR = 0.1               # share of a batch that is allocated in proportion to 
 class Strata:
     """Groups of rows and how a batch is divided among them, immutable and shared by chains.
 
-    n_h is proportional to (1 - floor) N_h S_h / sum N_h S_h + floor N_h / N, which for a floor near 0 is the allocation with the
-    least variance (Neyman 1934), S_h being the sd of the row terms within stratum h.  A stratum gives no more rows than it
-    has; at least two, where the batch suffices for that, because one says nothing of the spread; else at least one.
+    n_h is proportional to (1 - floor) N_h S_h / sum N_h S_h + floor N_h / N, which for a floor near
+    0 is the allocation with the least variance (Neyman 1934), S_h being the sd of the row terms
+    within stratum h.  A stratum gives no more rows than it has; at least two, where the batch
+    suffices for that, because one says nothing of the spread; else at least one.
 
     Parameters
     ----------
@@ -45,7 +46,8 @@ class Strata:
         if not 0 < floor <= 1:
             raise ValueError(f"a floor of {floor}: it must be positive, at most 1")
         if s.shape != labels.shape or not np.isfinite(s).all() or (s < 0).any():
-            raise ValueError(f"spread must be {len(labels)} finite numbers, zero or more, one a stratum")
+            raise ValueError(f"spread must be {len(labels)} finite numbers, zero or more, one a "
+                             "stratum")
         best = self.sizes * (s if s.any() else np.ones(len(s)))
         self.shares = (1 - floor) * best / best.sum() + floor * self.sizes / self.n
 
@@ -56,9 +58,10 @@ class Strata:
         low = np.minimum(self.sizes, 2)
         low = low if low.sum() <= m else np.ones_like(low)
         a, b = 0.0, m / self.shares.min()
-        for _ in range(60):                                    # the multiplier of the shares with which the bounds leave m
+        for _ in range(60):  # the multiplier of the shares with which the bounds leave m
             middle = 0.5 * (a + b)
-            a, b = (middle, b) if np.clip(middle * self.shares, low, self.sizes).sum() < m else (a, middle)
+            a, b = ((middle, b) if np.clip(middle * self.shares, low, self.sizes).sum() < m
+                    else (a, middle))
         exact = np.clip(b * self.shares, low, self.sizes)
         found = np.floor(exact + 1e-9).astype(np.intp)
         room = np.where(found < self.sizes, exact - found, -1.0)
@@ -71,11 +74,13 @@ class Strata:
 
 
 cdef class Stratified(Subsampler):
-    """n_h different rows of each stratum, all sets equally likely:  sum_h N_h/n_h sum over its rows of z_i.
+    """n_h different rows of each stratum, all sets equally likely:
+    sum_h N_h/n_h sum over its rows of z_i.
 
-    Unbiased for sum_i z_i, with variance sum_h N_h^2 S_h^2 (1/n_h - 1/N_h) (Cochran 1977, chapter 5; Sen et al. 2020).  Each
-    stratum is a run with a scale, a number and a finite-population factor (N_h - n_h)/N_h of its own; its order is kept
-    between draws, as in `uniform`.  Fits stratify by the outcome: its levels, or groups by its quantiles where it has many.
+    Unbiased for sum_i z_i, with variance sum_h N_h^2 S_h^2 (1/n_h - 1/N_h) (Cochran 1977, chapter
+    5; Sen et al. 2020).  Each stratum is a run with a scale, a number and a finite-population
+    factor (N_h - n_h)/N_h of its own; its order is kept between draws, as in `uniform`.  Fits
+    stratify by the outcome: its levels, or groups by its quantiles where it has many.
 
     Parameters
     ----------
@@ -126,7 +131,8 @@ cdef class Stratified(Subsampler):
 cdef Batch stratum_run(Py_ssize_t h, Py_ssize_t size, Py_ssize_t m, const Py_ssize_t *rows):
     """The run of m of the `size` rows of stratum h.
 
-    The square of a single one stands for the spread around zero: without a factor it errs on the safe side.
+    The square of a single one stands for the spread around zero: without a factor it errs on the
+    safe side.
     """
     cdef Batch run
     run.m, run.start, run.stratum = m, 0, h

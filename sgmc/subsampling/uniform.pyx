@@ -20,9 +20,11 @@ cdef class Listed(Subsampler):
 
 
 cdef class Uniform(Listed):
-    """n different rows, all sets equally likely: the first n places of a partial Fisher-Yates shuffle.
+    """n different rows, all sets equally likely:
+    the first n places of a partial Fisher-Yates shuffle.
 
-    The order is kept between draws, which leaves every set equally likely and makes a draw cost n, not N.
+    The order is kept between draws, which leaves every set equally likely and makes a draw cost n,
+    not N.
 
     Parameters
     ----------
@@ -77,7 +79,10 @@ cdef class Replacement(Listed):
 
 
 cdef class Everything(Subsampler):
-    """All rows, scale 1: estimates are exact.  Their `sd` is then N times the sd over rows: sqrt(V1) of the pilot."""
+    """All rows, scale 1: estimates are exact.
+
+    Their `sd` is then N times the sd over rows: sqrt(V1) of the pilot.
+    """
 
     cdef Batch run
 

@@ -1,1 +1,3 @@
-"""Tuning by races: arms (sampler, step, minibatch, any declared parameter), what scores them, and who goes on."""
+"""Tuning by races: arms (sampler, step, minibatch, any declared parameter), what scores them,
+and who goes on.
+"""

@@ -1,4 +1,7 @@
-"""Arms of a race: a grid over step, minibatch and declared parameters, each with the plan that its chain is built from."""
+"""Arms of a race: a grid over step, minibatch and declared parameters, each with the plan that its
+chain is built from.
+"""
+
 import itertools
 from dataclasses import dataclass, replace
 
@@ -10,10 +13,12 @@ from sgmc.errors import ArgumentError
 from sgmc.fit.sampling import planned
 from sgmc.fit.settings import positive, whole
 
-STEPS = 10.0 ** np.arange(-2.0, 2.1, 0.5)          # of the Langevin time of the derived step: nine half decades
-BATCHES = (1 / 3, 1, 3)                            # of the derived minibatch
+# of the Langevin time of the derived step: nine half decades
+STEPS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
+BATCHES = (1 / 3, 1, 3)  # of the derived minibatch
 MOST_ARMS = 1000
-OWN = ("step_size", "batch_size")                  # axes that are arguments of a fit, no parameters of a specification
+# axes that are arguments of a fit, no parameters of a specification
+OWN = ("step_size", "batch_size")
 
 
 @dataclass(frozen=True)
@@ -58,8 +63,9 @@ class Arm:
 def arms_of(grid, spec, settings, planned):
     """All arms of a grid, the last axis changing fastest.
 
-    Axes that the grid has not, and that are not given as arguments, are the default ones: STEPS times the Langevin time of the
-    derived step, and BATCHES times the derived minibatch, within 1 and N.
+    Axes that the grid has not, and that are not given as arguments, are the default ones: STEPS
+    times the Langevin time of the derived step, and BATCHES times the derived minibatch, within 1
+    and N.
 
     Parameters
     ----------
@@ -75,32 +81,48 @@ def arms_of(grid, spec, settings, planned):
     count = int(np.prod([len(values) for values in axes.values()]))
     if count > MOST_ARMS:
         raise ArgumentError(f"grid has {count} arms; at most {MOST_ARMS}")
-    return [made(k, dict(zip(axes, values)), spec, settings, planned) for k, values in enumerate(itertools.product(*axes.values()))]
+    return [
+        made(k, dict(zip(axes, values)), spec, settings, planned)
+        for k, values in enumerate(itertools.product(*axes.values()))
+    ]
 
 
 def checked(grid, spec, settings):
     """The axes that are given, each a list of checked values."""
     if grid is not None and (not isinstance(grid, dict) or not grid):
-        raise ArgumentError(f"grid={grid!r} must be a dict of lists, such as {{'step_size': [0.1, 1.0]}}")
+        raise ArgumentError(
+            f"grid={grid!r} must be a dict of lists, such as {{'step_size': [0.1, 1.0]}}"
+        )
     known, axes = {p.name: p for p in spec.parameters}, {}
     for name, values in (grid or {}).items():
         if name not in known and name not in OWN:
-            raise ArgumentError(f"grid[{name!r}]: {spec.name} has no such parameter; axes are: {', '.join([*OWN, *known])}")
+            raise ArgumentError(
+                f"grid[{name!r}]: {spec.name} has no such parameter; axes are: "
+                f"{', '.join([*OWN, *known])}"
+            )
         if isinstance(values, str) or not np.iterable(values) or not len(list(values)):
             raise ArgumentError(f"grid[{name!r}]={values!r} must be a list of values")
         if name in OWN and getattr(settings, name) is not None:
             raise ArgumentError(f"{name} is given, and an axis of the grid: leave one of them out")
         label = f"grid[{name!r}]"
-        check = {"step_size": lambda v: step(label, v), "batch_size": lambda v: whole(label, v, 1, False)}.get(
-            name, lambda v: known[name].check(v, label))
-        axes[name] = [check(value.item() if isinstance(value, np.generic) else value) for value in values]
+        check = {
+            "step_size": lambda v: step(label, v),
+            "batch_size": lambda v: whole(label, v, 1, False),
+        }.get(name, lambda v: known[name].check(v, label))
+        axes[name] = [
+            check(value.item() if isinstance(value, np.generic) else value) for value in values
+        ]
     if "batch_size" in axes and not spec.minibatches:
-        raise ArgumentError(f"grid['batch_size'] does not apply to {spec.name}: it uses all rows at each step")
+        raise ArgumentError(
+            f"grid['batch_size'] does not apply to {spec.name}: it uses all rows at each step"
+        )
     return axes
 
 
 def step(label, value):
-    """A positive number, a schedule or a callable made into one; of a constant schedule its number."""
+    """A positive number, a schedule or a callable made into one;
+    of a constant schedule its number.
+    """
     if isinstance(value, Constant):
         return value.h
     if isinstance(value, Schedule):
@@ -114,10 +136,13 @@ def with_defaults(axes, spec, settings, planned):
     batch = "batch_size" not in axes and settings.batch_size is None and spec.minibatches
     if not step and not batch:
         return axes
-    unknown = "step_size" in axes and np.isnan(spec.inflation(spec.largest_step, 0.0))     # then there is no derived step
+    # then there is no derived step
+    unknown = "step_size" in axes and np.isnan(spec.inflation(spec.largest_step, 0.0))
     plan = planned(spec, replace(settings, step_size=axes["step_size"][0]) if unknown else settings)
     own = spec.langevin_time(plan.schedule(0))
-    default = {"step_size": [float(spec.from_langevin(own * factor)) for factor in STEPS]} if step else {}
+    default = (
+        {"step_size": [float(spec.from_langevin(own * factor)) for factor in STEPS]} if step else {}
+    )
     if batch:
         sizes = np.clip(np.round(plan.batch * np.array(BATCHES)), 1, planned.rows).astype(int)
         default["batch_size"] = [int(m) for m in np.unique(sizes)]
@@ -128,7 +153,12 @@ def made(number, values, spec, settings, planned):
     """One arm."""
     named = {name: value for name, value in values.items() if name not in OWN}
     spec = type(spec)(**{**spec.values(), **named})
-    plan = planned(spec, replace(settings, sampler=spec, **{name: value for name, value in values.items() if name in OWN}))
+    plan = planned(
+        spec,
+        replace(
+            settings, sampler=spec, **{name: value for name, value in values.items() if name in OWN}
+        ),
+    )
     own = {"step_size": plan.schedule if plan.weighted else plan.schedule(0)}
     values = own | ({"batch_size": plan.batch} if spec.minibatches else {}) | values
     return Arm(number, spec, values, plan)
@@ -137,4 +167,7 @@ def made(number, values, spec, settings, planned):
 def refuse(settings):
     """ArgumentError for what no race can have."""
     if settings.adaptive:
-        raise ArgumentError("batch_size='adaptive' learns the size in warmup, of which arms that race have none; give a number")
+        raise ArgumentError(
+            "batch_size='adaptive' learns the size in warmup, of which arms that race have none; "
+            "give a number"
+        )

@@ -1,4 +1,7 @@
-"""Successive halving: arms are chains that go on from rung to rung; the clock may decide only where a time limit is the budget."""
+"""Successive halving: arms are chains that go on from rung to rung; the clock may decide only where
+a time limit is the budget.
+"""
+
 import threading
 import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -11,8 +14,8 @@ from sgmc.errors import ArgumentError
 from sgmc.fit.run.chains import CHUNK_SECONDS, POLL_SECONDS
 from sgmc.fit.plan import OVERHEAD
 
-MOST = 8000               # kept draws of an arm: then every second goes, and the thinning doubles
-MEMORY = 1 << 28          # bytes of kept draws of all arms
+MOST = 8000  # kept draws of an arm: then every second goes, and the thinning doubles
+MEMORY = 1 << 28  # bytes of kept draws of all arms
 
 
 class Runner:
@@ -49,13 +52,17 @@ class Runner:
     def draws(self):
         """Kept draws (n, d) of all its steps."""
         recorder = self.chain.recorder
-        return np.array(recorder.draws[:recorder.kept])
+        return np.array(recorder.draws[: recorder.kept])
 
     @property
     def weights(self):
         """Langevin time of the kept draws' steps, where these vary; else None."""
         plan, recorder = self.arm.plan, self.chain.recorder
-        return plan.spec.langevin_time(np.array(recorder.weights[:recorder.kept])) if plan.weighted else None
+        return (
+            plan.spec.langevin_time(np.array(recorder.weights[: recorder.kept]))
+            if plan.weighted
+            else None
+        )
 
     @property
     def diverged(self):
@@ -74,17 +81,26 @@ class Runner:
                 self.halve()
             spent = time.perf_counter() - begun
             self.seconds += spent
-            self.length = max(1, min(4 * self.length, int((self.chain.steps - before) * CHUNK_SECONDS / max(spent, 1e-9))))
+            self.length = max(
+                1,
+                min(
+                    4 * self.length,
+                    int((self.chain.steps - before) * CHUNK_SECONDS / max(spent, 1e-9)),
+                ),
+            )
 
     def halve(self):
         """Keep every second draw, and from now on half as many."""
         old, self.thin = self.chain.recorder.state(), 2 * self.thin
         self.chain.recorder = Keep(self.room, len(self.chain.x), self.thin)
-        self.chain.recorder.set_state({"draws": old["draws"][1::2], "weights": old["weights"][1::2], "since": 0})
+        self.chain.recorder.set_state(
+            {"draws": old["draws"][1::2], "weights": old["weights"][1::2], "since": 0}
+        )
 
 
 class StepBudget:
-    """Counted work: so many steps of an arm whose steps cost what the median arm's do; dearer arms make fewer.
+    """Counted work: so many steps of an arm whose steps cost what the median arm's do;
+    dearer arms make fewer.
 
     Nothing that is drawn or decided depends on the clock.
     """
@@ -101,12 +117,16 @@ class StepBudget:
 
     def goal(self, rung):
         """Work of an arm until the end of a rung."""
-        return self.unit * self.steps * sum(self.shares[:rung + 1])
+        return self.unit * self.steps * sum(self.shares[: rung + 1])
 
     def done(self, rung, runners, arms):
-        """Steps of the median arm that the race has come to, of how many; a rung has as many of them as another."""
+        """Steps of the median arm that the race has come to, of how many;
+        a rung has as many of them as another.
+        """
         low, high = self.goal(rung - 1) if rung else 0.0, self.goal(rung)
-        parts = [1.0 if r.diverged else np.clip((r.work - low) / (high - low), 0.0, 1.0) for r in runners]
+        parts = [
+            1.0 if r.diverged else np.clip((r.work - low) / (high - low), 0.0, 1.0) for r in runners
+        ]
         each = arms * self.steps * self.shares[0]
         return int(each * (rung + np.mean(parts))), int(each * self.rungs)
 
@@ -115,13 +135,18 @@ class StepBudget:
 
 
 class TimeBudget:
-    """Seconds of all: each rung gets an equal part of what is left, an arm its part of the threads in it, its score included."""
+    """Seconds of all: each rung gets an equal part of what is left, an arm its part of the threads
+    in it, its score included.
+    """
 
     def __init__(self, seconds, shares):
-        self.end, self.seconds, self.rungs, self.score = time.perf_counter() + seconds, seconds, len(shares), 0.0
+        self.end, self.seconds = time.perf_counter() + seconds, seconds
+        self.rungs, self.score = len(shares), 0.0
 
     def quota(self, rung, runners, threads):
-        """Runner -> a function of the steps that it has left in this rung: without end until its time is up."""
+        """Runner -> a function of the steps that it has left in this rung:
+        without end until its time is up.
+        """
         left = max(self.end - time.perf_counter(), 0.0) / (self.rungs - rung)
         slot = left / -(-len(runners) // threads)
 
@@ -133,7 +158,9 @@ class TimeBudget:
 
     def done(self, rung, runners, arms):
         """Seconds passed, of how many."""
-        return min(max(self.seconds - self.end + time.perf_counter(), 0.0), self.seconds), self.seconds
+        return min(
+            max(self.seconds - self.end + time.perf_counter(), 0.0), self.seconds
+        ), self.seconds
 
     def note(self, seconds):
         """Learn what the dearest score takes."""
@@ -141,7 +168,9 @@ class TimeBudget:
 
 
 def rungs_of(arms, eta):
-    """Rungs of a race of so many arms, floor(log_eta M) and at least one (Coullon, South & Nemeth 2023, Algorithm 1)."""
+    """Rungs of a race of so many arms, floor(log_eta M)
+    and at least one (Coullon, South & Nemeth 2023, Algorithm 1).
+    """
     count = 1
     while arms >= eta ** (count + 1):
         count += 1
@@ -155,27 +184,37 @@ def shares_of(rungs, eta):
 
 
 def race(runners, metric, eta, budget, threads, progress=None):
-    """Run, score, keep the best floor(n / eta) and go on, for the budget's rungs; the best of the last one wins.
+    """Run, score, keep the best floor(n / eta) and go on, for the budget's rungs;
+    the best of the last one wins.
 
-    Returns the winner, and records (arm, rung, steps, seconds, draws, metric) of every arm in every rung that it ran.  Equal
-    scores: the arm that comes first in the grid is the better one.  Arms that diverged score infinity; the race ends early where
-    all have.  ``progress(done, total)``: what the budget counts, called from the waiting thread.
+    Returns the winner, and records (arm, rung, steps, seconds, draws, metric) of every arm in every
+    rung that it ran.  Equal scores: the arm that comes first in the grid is the better one.  Arms
+    that diverged score infinity; the race ends early where all have.  ``progress(done, total)``:
+    what the budget counts, called from the waiting thread.
     """
     records, arms = [], len(runners)
     for runner in runners:
-        runner.chain.run(1)                                    # so that its cost is known
+        runner.chain.run(1)  # so that its cost is known
     for rung in range(budget.rungs):
-        tell = (lambda now=runners, rung=rung: progress(*budget.done(rung, now, arms))) if progress else None
+        tell = (
+            (lambda now=runners, rung=rung: progress(*budget.done(rung, now, arms)))
+            if progress
+            else None
+        )
         judge = metric.in_rung(rung, budget.rungs)
         together(runners, budget.quota(rung, runners, threads), judge, budget, threads, tell)
         for r in runners:
-            r.metric = np.inf if r.diverged else judge(r.draws, r.weights) if metric.serial else r.metric
-            records.append((r.arm.number, rung, r.chain.steps, r.seconds, r.chain.recorder.kept, r.metric))
+            r.metric = (
+                np.inf if r.diverged else judge(r.draws, r.weights) if metric.serial else r.metric
+            )
+            records.append(
+                (r.arm.number, rung, r.chain.steps, r.seconds, r.chain.recorder.kept, r.metric)
+            )
         ranked = sorted(runners, key=lambda r: (r.metric, r.arm.number))
         if not np.isfinite(ranked[0].metric):
             raise ArgumentError(nobody(runners, metric))
         alive = [r for r in ranked if np.isfinite(r.metric)]
-        runners = sorted(alive[:max(1, len(runners) // eta)], key=lambda r: r.arm.number)
+        runners = sorted(alive[: max(1, len(runners) // eta)], key=lambda r: r.arm.number)
     if progress:
         _, total = budget.done(rung, runners, arms)
         progress(total, total)
@@ -186,14 +225,21 @@ def nobody(runners, metric):
     """Why a race has no winner."""
     if all(r.diverged for r in runners):
         steps = ", ".join(f"{h:.3g}" for h in sorted({r.arm.plan.schedule(0) for r in runners})[:5])
-        return f"every arm diverged (step_size {steps}, ...): give smaller ones, grid={{'step_size': [...]}}"
+        return (
+            f"every arm diverged (step_size {steps}, ...): give smaller ones, grid={{'step_size': "
+            "[...]}"
+        )
     fewest = min(r.chain.recorder.kept for r in runners)
-    return (f"no arm has a finite {metric.name}: it has no value, or there are too few draws (an arm has {fewest}); raise budget_steps "
-            "or time_limit")
+    return (
+        f"no arm has a finite {metric.name}: it has no value, or there are too few draws (an arm "
+        f"has {fewest}); raise budget_steps or time_limit"
+    )
 
 
 def together(runners, quota, metric, budget, threads, tell=None):
-    """Run and score the arms of a rung in threads, each until its quota is used up; ``tell()`` now and then."""
+    """Run and score the arms of a rung in threads, each until its quota is used up;
+    ``tell()`` now and then.
+    """
     stop = threading.Event()
 
     def one(runner):

@@ -1,4 +1,5 @@
 """What a race leaves behind."""
+
 from dataclasses import dataclass, field
 
 from sgmc.errors import ArgumentError
@@ -6,15 +7,17 @@ from sgmc.errors import ArgumentError
 
 @dataclass(frozen=True)
 class TuneResult:
-    """The outcome of `sgmc.tune`; ``model.fit(tune=result)`` or ``model.fit(**result.best)`` uses it.
+    """The outcome of `sgmc.tune`; ``model.fit(tune=result)`` or ``model.fit(**result.best)`` uses
+    it.
 
     Attributes
     ----------
     best : dict
-        Arguments of a fit: sampler (a specification), gradient, subsample, batch_size, step_size, precondition.
+        Arguments of a fit: sampler (a specification), gradient, subsample, batch_size, step_size,
+        precondition.
     history : DataFrame
-        A row for each arm in each rung that it ran: arm, rung, and of its whole run so far steps, seconds, draws and metric
-        (infinite: diverged, or without value).
+        A row for each arm in each rung that it ran: arm, rung, and of its whole run so far steps,
+        seconds, draws and metric (infinite: diverged, or without value).
     arms : DataFrame
         The value of every axis, and whether the chain diverged; the index is the arm's number.
     winner : int
@@ -23,7 +26,8 @@ class TuneResult:
     budget : str
         What ended the race, as it was asked for.
     reproducible : bool
-        True for a budget of steps: the seed then fixes all but the seconds.  False for one of seconds.
+        True for a budget of steps: the seed then fixes all but the seconds.  False for one of
+        seconds.
     seed : int
     seconds : float
         In all.
@@ -41,16 +45,23 @@ class TuneResult:
     seconds: float
 
     def __str__(self):
-        took = f"{self.method} chose arm {self.winner} of {len(self.arms)} by {self.metric} ({self.budget}): "
+        took = (
+            f"{self.method} chose arm {self.winner} of {len(self.arms)} by {self.metric} "
+            f"({self.budget}): "
+        )
         values = {"sampler": self.best["sampler"], **self.arms.loc[self.winner].drop("diverged")}
-        return took + ", ".join(f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}" for name, value in values.items())
+        return took + ", ".join(
+            f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in values.items()
+        )
 
     def plot(self, x=None, ax=None, *, kind="metric"):
         """The metric against an axis of the grid, or the race rung by rung; the winner is marked.
 
-        ``kind="metric"``: each arm at its last rung, a line for each choice of the other axes, such as KSD against step size with
-        a line a minibatch.  ``kind="race"``: each arm's metric by its steps, from rung to rung; where it leaves, its line ends.
-        Arms that diverged, or have no value, are crosses at the top.
+        ``kind="metric"``: each arm at its last rung, a line for each choice of the other axes, such
+        as KSD against step size with a line a minibatch.  ``kind="race"``: each arm's metric by its
+        steps, from rung to rung; where it leaves, its line ends.  Arms that diverged, or have no
+        value, are crosses at the top.
 
         Parameters
         ----------
@@ -69,7 +80,14 @@ class TuneResult:
         if kind not in ("metric", "race"):
             raise ArgumentError(f"kind={kind!r} is not one of 'metric', 'race'")
         if kind == "metric":
-            return against(self.history, self.arms, self.winner, self.metric, "step_size" if x is None else x, ax)
+            return against(
+                self.history,
+                self.arms,
+                self.winner,
+                self.metric,
+                "step_size" if x is None else x,
+                ax,
+            )
         if x is not None:
             raise ArgumentError("x does not apply to kind='race': it shows steps of the arms")
         return race(self.history, self.arms, self.winner, self.metric, ax)

@@ -1,4 +1,5 @@
 """What arms are judged by: a number of all their draws, the smaller the better."""
+
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -12,10 +13,12 @@ from sgmc.errors import ArgumentError, DataError
 from sgmc.results.outcomes.rows import evenly, fitted_rows
 from sgmc.results.checks.stein import scored
 
-FEWEST = 10               # draws: fewer say nothing
-EXACT = 2000              # rows up to which scores use all of them; else minibatches by Taylor control values, unbiased too
-MOST, LEAST = 4000, 250   # draws that a Stein discrepancy looks at, in the last rung and in any: time grows with their square
-LOSS_ROWS = 5000          # rows of the fit that the log-loss looks at, evenly
+FEWEST = 10  # draws: fewer say nothing
+# rows up to which scores use all of them; else minibatches by Taylor control values, unbiased too
+EXACT = 2000
+# draws that a Stein discrepancy looks at, in the last rung and in any: time grows with their square
+MOST, LEAST = 4000, 250
+LOSS_ROWS = 5000  # rows of the fit that the log-loss looks at, evenly
 LOSS_DRAWS = 100
 
 
@@ -28,10 +31,11 @@ class Metric:
     name : str
     function : callable
     serial : bool
-        Is called in the caller's thread alone, arm after arm: functions of users need not bear threads.
+        Is called in the caller's thread alone, arm after arm: functions of users need not bear
+        threads.
     weighted : bool
-        The function takes weights of the draws too, and how many draws it is to look at.  Others get weighted draws resampled, so
-        that all count alike.
+        The function takes weights of the draws too, and how many draws it is to look at.  Others
+        get weighted draws resampled, so that all count alike.
     most : int
         How many that is.
     """
@@ -43,11 +47,15 @@ class Metric:
     most: int = MOST
 
     def in_rung(self, rung, rungs):
-        """The same for a rung: MOST draws in the last one, half as many in the one before, where there are more arms, and so on."""
+        """The same for a rung: MOST draws in the last one, half as many in the one before, where
+        there are more arms, and so on.
+        """
         return replace(self, most=max(MOST >> (rungs - 1 - rung), LEAST))
 
     def __call__(self, x, weights=None):
-        """The score; infinite for draws that are too few or not finite, and where it is not a number."""
+        """The score; infinite for draws that are too few or not finite,
+        and where it is not a number.
+        """
         if len(x) < FEWEST or not np.isfinite(x).all():
             return np.inf
         alike = x if weights is None or self.weighted else x[moments.systematic(weights, len(x))]
@@ -59,48 +67,82 @@ class Metric:
 def metric_of(metric, problem, family, entropy):
     """A Metric from ``metric=``, a name or a function of the reported coefficients (n, d)."""
     if callable(metric):
-        return Metric(getattr(metric, "__name__", type(metric).__name__), user(metric, problem), True)
-    choices = {"ksd": lambda: stein(ksd, problem, entropy), "fssd": lambda: stein(fssd, problem, entropy),
-               "fssd-opt": lambda: stein(fssd, problem, entropy, locations="optimised"),
-               "log_loss": lambda: log_loss(problem, family)}
+        return Metric(
+            getattr(metric, "__name__", type(metric).__name__), user(metric, problem), True
+        )
+    choices = {
+        "ksd": lambda: stein(ksd, problem, entropy),
+        "fssd": lambda: stein(fssd, problem, entropy),
+        "fssd-opt": lambda: stein(fssd, problem, entropy, locations="optimised"),
+        "log_loss": lambda: log_loss(problem, family),
+    }
     if not isinstance(metric, str) or metric not in choices:
-        raise ArgumentError(f"metric={metric!r} is not one of {', '.join(map(repr, choices))}, nor a function of draws (n, d)")
+        raise ArgumentError(
+            f"metric={metric!r} is not one of {', '.join(map(repr, choices))}, nor a function of "
+            "draws (n, d)"
+        )
     if metric == "log_loss" and family is None:
-        raise ArgumentError("metric='log_loss' belongs to regressions; use 'ksd', 'fssd' or a function of draws")
+        raise ArgumentError(
+            "metric='log_loss' belongs to regressions; use 'ksd', 'fssd' or a function of draws"
+        )
     return Metric(metric, choices[metric](), weighted=metric != "log_loss")
 
 
 def stein(discrepancy, problem, entropy, **options):
-    """A Stein discrepancy in whitened coordinates, of so many draws spread evenly over the run (`results.stein.scored`).
+    """A Stein discrepancy in whitened coordinates, of so many draws spread evenly over the run
+    (`results.stein.scored`).
 
-    Where nobody knows the scale of the coordinates they are taken as they are, as in the MAMBA paper.
+    Where nobody knows the scale of the coordinates they are taken as they are, as in the MAMBA
+    paper.
 
-    Arms of many draws so have the same number in the sum: its part of order n^(-1/2), which exact draws have too, is then no
-    matter of who thinned when.  With 1000 a chain of 1500 effective draws looks no better than one of 5000.
+    Arms of many draws so have the same number in the sum: its part of order n^(-1/2), which exact
+    draws have too, is then no matter of who thinned when.  With 1000 a chain of 1500 effective
+    draws looks no better than one of 5000.
     """
     kind = "exact" if problem.model.n <= EXACT else problem.least_noise
 
     def score(x, weights, most):
-        some = scored(SimpleNamespace(problem=problem, x=x[None], weights=weights), entropy, kind, most, alone=False)
+        some = scored(
+            SimpleNamespace(problem=problem, x=x[None], weights=weights),
+            entropy,
+            kind,
+            most,
+            alone=False,
+        )
         if not np.isfinite(some.scores).all():
             return np.inf
         try:
-            return discrepancy(some.draws, some.scores, weights=some.weights, scale=some.scale, **options)
+            return discrepancy(
+                some.draws, some.scores, weights=some.weights, scale=some.scale, **options
+            )
         except (np.linalg.LinAlgError, ArgumentError, DataError):
-            return np.inf                                      # no covariance or median distance: draws all alike, or hardly finite
+            return np.inf  # no covariance or median distance: draws all alike, or hardly finite
 
     return score
 
 
 def log_loss(problem, family):
-    """Mean of -log p(y_i) under predictions averaged over draws (Nemeth & Fearnhead 2021, section 6.1), at rows of the fit."""
+    """Mean of -log p(y_i) under predictions averaged over draws (Nemeth & Fearnhead 2021, section
+    6.1), at rows of the fit.
+    """
+
     def score(x):
         kept = x[evenly(len(x), LOSS_DRAWS)] if len(x) > LOSS_DRAWS else x
         reported = problem.coordinates.reported(kept)
-        rows = fitted_rows(SimpleNamespace(_fit=SimpleNamespace(problem=problem, x=kept[None]), flat=reported, flat_weights=None,
-                                           model=SimpleNamespace(family=family)), "log_loss")
+        rows = fitted_rows(
+            SimpleNamespace(
+                _fit=SimpleNamespace(problem=problem, x=kept[None]),
+                flat=reported,
+                flat_weights=None,
+                model=SimpleNamespace(family=family),
+            ),
+            "log_loss",
+        )
         rows = rows.among(evenly(rows.n, LOSS_ROWS)) if rows.n > LOSS_ROWS else rows
-        loss = [np.logaddexp.reduce(rows.log_density(at, eta), axis=1) - np.log(rows.m) for at, eta in rows.blocks()]
+        loss = [
+            np.logaddexp.reduce(rows.log_density(at, eta), axis=1) - np.log(rows.m)
+            for at, eta in rows.blocks()
+        ]
         return -np.mean(np.concatenate(loss))
 
     return score
@@ -108,6 +150,7 @@ def log_loss(problem, family):
 
 def user(function, problem):
     """A function of users, given the coefficients as they are reported."""
+
     def score(x):
         value = function(problem.coordinates.reported(x))
         if np.ndim(value) != 0 or not isinstance(value, (int, float, np.number)):

@@ -1,4 +1,5 @@
 """The verb `tune`, and ``tune=`` of a fit."""
+
 import difflib
 import os
 import time
@@ -16,22 +17,47 @@ from sgmc.tuning.result import TuneResult
 from sgmc.tuning.scores import metric_of
 
 METHODS = ("mamba", "grid", "default", "heuristic")
-BUDGET = 5000             # steps of the winner, where no budget is given
-SHARE = 10                # the heuristic's minibatch: a tenth of the rows
-PASSED = ("gradient", "subsample", "batch_size", "step_size", "precondition", "init", "threads", "seed", "progress", "dtype")
+BUDGET = 5000  # steps of the winner, where no budget is given
+SHARE = 10  # the heuristic's minibatch: a tenth of the rows
+PASSED = (
+    "gradient",
+    "subsample",
+    "batch_size",
+    "step_size",
+    "precondition",
+    "init",
+    "threads",
+    "seed",
+    "progress",
+    "dtype",
+)
 
 
-def tune(model, sampler="sgld", method="mamba", metric="ksd", *, grid=None, eta=3, budget_steps=None, time_limit=None, prior=None,
-         **arguments):
+def tune(
+    model,
+    sampler="sgld",
+    method="mamba",
+    metric="ksd",
+    *,
+    grid=None,
+    eta=3,
+    budget_steps=None,
+    time_limit=None,
+    prior=None,
+    **arguments,
+):
     r"""Choose step, minibatch and any declared parameter of a sampler by the quality of its draws.
 
-    ``"mamba"``: M arms begin; each runs for r_0, all are scored by all their draws, the best 1/eta go on from where they are for
-    r_1 = eta r_0, and so on for floor(log_eta M) rungs (Coullon, South and Nemeth 2023, Algorithm 1).  ``"grid"``: every arm makes
-    the whole run, and is scored once.  ``"default"``: the derived step and minibatch, as an arm without rivals.
-    ``"heuristic"``: h = 1/N and a tenth of the rows in raw coordinates (Brosse, Durmus and Moulines 2018).
+    ``"mamba"``: M arms begin; each runs for r_0, all are scored by all their draws, the best 1/eta
+    go on from where they are for r_1 = eta r_0, and so on for floor(log_eta M) rungs (Coullon,
+    South and Nemeth 2023, Algorithm 1).  ``"grid"``: every arm makes the whole run, and is scored
+    once.  ``"default"``: the derived step and minibatch, as an arm without
+    rivals.  ``"heuristic"``: h = 1/N and a tenth of the rows in raw coordinates (Brosse, Durmus and
+    Moulines 2018).
 
-    Arms start at draws of the Laplace approximation, each with a stream of its own.  Where two score the same, the one that comes
-    first in the grid is the better.  An arm that diverges has the score infinity.
+    Arms start at draws of the Laplace approximation, each with a stream of its own.  Where two
+    score the same, the one that comes first in the grid is the better.  An arm that diverges has
+    the score infinity.
 
     Parameters
     ----------
@@ -39,26 +65,31 @@ def tune(model, sampler="sgld", method="mamba", metric="ksd", *, grid=None, eta=
     sampler : str or specification
     method : {"mamba", "grid", "default", "heuristic"}
     metric : {"ksd", "fssd", "fssd-opt", "log_loss"} or callable
-        The smaller the better.  Stein discrepancies are taken in whitened coordinates; ``"log_loss"`` is that of the rows of the
-        fit; a callable maps coefficients as they are reported, (n, d), to a number, such as an `ece` of held-out rows.
+        The smaller the better.  Stein discrepancies are taken in whitened coordinates;
+        ``"log_loss"`` is that of the rows of the fit; a callable maps coefficients as they are
+        reported, (n, d), to a number, such as an `ece` of held-out rows.
     grid : dict, optional
-        Values by axis: ``"step_size"``, ``"batch_size"`` or a declared parameter, such as ``{"leapfrog": [5, 10]}``.  Steps are
-        numbers, schedules or callables, as in a fit; varying ones are judged over the steps of the race, from the first, and
-        their draws weigh the Langevin time of theirs (a callable as metric gets them resampled in that proportion).  Step and
-        minibatch that are neither here nor given as arguments are those of the default grid: nine steps, by half decades of
-        Langevin time around the derived one, and a third, once and three times the derived minibatch.
+        Values by axis: ``"step_size"``, ``"batch_size"`` or a declared parameter, such as
+        ``{"leapfrog": [5, 10]}``.  Steps are numbers, schedules or callables, as in a fit; varying
+        ones are judged over the steps of the race, from the first, and their draws weigh the
+        Langevin time of theirs (a callable as metric gets them resampled in that proportion).  Step
+        and minibatch that are neither here nor given as arguments are those of the default grid:
+        nine steps, by half decades of Langevin time around the derived one, and a third, once and
+        three times the derived minibatch.
     eta : int
         At least 2.
     budget_steps : int, optional
-        Steps of the winner, or of each arm of a grid, where a step costs what the median arm's does (rows, and what a step costs
-        besides); arms with dearer steps make fewer.  The result is the same for any number of threads.  Default 5000 steps.
+        Steps of the winner, or of each arm of a grid, where a step costs what the median arm's does
+        (rows, and what a step costs besides); arms with dearer steps make fewer.  The result is the
+        same for any number of threads.  Default 5000 steps.
     time_limit : float, optional
         Seconds of the whole race instead, scores included; then other runs may choose other arms.
     prior
         As in `sgmc.logit`.
     **arguments
-        ``gradient subsample batch_size step_size precondition init threads seed progress dtype``, as in a fit.  Of `progress`,
-        ``(done, total)`` are steps of an arm of median cost, in all arms and rungs, or seconds where there is a `time_limit`.
+        ``gradient subsample batch_size step_size precondition init threads seed progress
+        dtype``, as in a fit.  Of `progress`, ``(done, total)`` are steps of an arm of median cost,
+        in all arms and rungs, or seconds where there is a `time_limit`.
 
     Returns
     -------
@@ -71,7 +102,10 @@ def tune(model, sampler="sgld", method="mamba", metric="ksd", *, grid=None, eta=
     """
     begun = time.perf_counter()
     if not hasattr(model, "problem"):
-        raise ArgumentError(f"tune needs a model such as sgmc.Logit.from_formula(formula, data), not {type(model).__name__}")
+        raise ArgumentError(
+            "tune needs a model such as sgmc.Logit.from_formula(formula, data), not "
+            f"{type(model).__name__}"
+        )
     check_method(method)
     eta, clocked = whole("eta", eta, 2, False), positive("time_limit", time_limit)
     steps = whole("budget_steps", budget_steps, 1)
@@ -88,14 +122,28 @@ def tune(model, sampler="sgld", method="mamba", metric="ksd", *, grid=None, eta=
         arms = competitors(method, grid, spec, checked, Planner(problem, gradient, reason, seen))
         rungs = rungs_of(len(arms), eta) if method == "mamba" else 1
         runners = runners_of(arms, problem, checked)
-        threads = whole("threads", arguments.get("threads"), 1) or min(len(arms), os.cpu_count() or 1)
+        threads = whole("threads", arguments.get("threads"), 1) or min(
+            len(arms), os.cpu_count() or 1
+        )
         shares = shares_of(rungs, eta)
-        budget = (StepBudget(steps or BUDGET, shares) if clocked is None else
-                  TimeBudget(clocked - (time.perf_counter() - begun), shares))
+        budget = (
+            StepBudget(steps or BUDGET, shares)
+            if clocked is None
+            else TimeBudget(clocked - (time.perf_counter() - begun), shares)
+        )
         winner, records = race(runners, judge, eta, budget, threads, checked.progress)
     asked = f"budget_steps={steps or BUDGET}" if clocked is None else f"time_limit={clocked:g}"
-    return TuneResult(best_of(winner.arm, checked), *tables(records, runners), winner.arm.number, method, judge.name, asked,
-                      clocked is None, checked.seed, time.perf_counter() - begun)
+    return TuneResult(
+        best_of(winner.arm, checked),
+        *tables(records, runners),
+        winner.arm.number,
+        method,
+        judge.name,
+        asked,
+        clocked is None,
+        checked.seed,
+        time.perf_counter() - begun,
+    )
 
 
 def check_method(method, name="method"):
@@ -103,20 +151,32 @@ def check_method(method, name="method"):
     if not isinstance(method, str) or method not in METHODS:
         near = difflib.get_close_matches(str(method), METHODS, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ArgumentError(f"{name}={method!r} is not one of {', '.join(map(repr, METHODS))}{hint}")
+        raise ArgumentError(
+            f"{name}={method!r} is not one of {', '.join(map(repr, METHODS))}{hint}"
+        )
 
 
 def checked_settings(sampler, method, model, arguments):
     """Settings of all arms."""
     for name in arguments:
         if name not in PASSED:
-            raise TypeError(f"tune() got an unexpected keyword argument {name!r}; it has, besides its own: {', '.join(PASSED)}")
+            raise TypeError(
+                f"tune() got an unexpected keyword argument {name!r}; it has, besides its own: "
+                f"{', '.join(PASSED)}"
+            )
     usual = model.usual() if hasattr(model, "usual") else {}
-    given = {name: value for name, value in {**usual, **arguments}.items() if name in PASSED and name != "threads"}
+    given = {
+        name: value
+        for name, value in {**usual, **arguments}.items()
+        if name in PASSED and name != "threads"
+    }
     if method == "heuristic":
         for name in ("step_size", "batch_size", "precondition"):
             if given.get(name) is not None:
-                raise ArgumentError(f"{name} does not apply to method='heuristic': it is 1/N and a tenth of the rows, in raw coordinates")
+                raise ArgumentError(
+                    f"{name} does not apply to method='heuristic': it is 1/N and a tenth of the "
+                    "rows, in raw coordinates"
+                )
         given["precondition"] = None
     checked = settings(sampler=sampler, chains=1, warmup=0, **given)
     refuse(checked)
@@ -134,7 +194,9 @@ def competitors(method, grid, spec, checked, planner):
         own |= {"batch_size": [max(1, planner.rows // SHARE)]} if spec.minibatches else {}
     else:
         plan = planner(spec, checked)
-        own = {"step_size": [plan.schedule]} | ({"batch_size": [plan.batch]} if spec.minibatches else {})
+        own = {"step_size": [plan.schedule]} | (
+            {"batch_size": [plan.batch]} if spec.minibatches else {}
+        )
     return arms_of(own, spec, replace(checked, step_size=None, batch_size=None), planner)
 
 
@@ -155,9 +217,17 @@ def runners_of(arms, problem, checked):
 
 def best_of(arm, checked):
     """The arguments of a fit that an arm stands for."""
-    best = {"sampler": arm.spec, "step_size": arm.values["step_size"], "precondition": checked.precondition}
+    best = {
+        "sampler": arm.spec,
+        "step_size": arm.values["step_size"],
+        "precondition": checked.precondition,
+    }
     if arm.spec.minibatches:
-        best |= {"gradient": arm.plan.gradient, "subsample": checked.subsample, "batch_size": arm.values["batch_size"]}
+        best |= {
+            "gradient": arm.plan.gradient,
+            "subsample": checked.subsample,
+            "batch_size": arm.values["batch_size"],
+        }
     return best
 
 
@@ -166,15 +236,17 @@ def tables(records, runners):
     import pandas as pd
 
     history = pd.DataFrame(records, columns=["arm", "rung", "steps", "seconds", "draws", "metric"])
-    arms = pd.DataFrame([{**r.arm.values, "diverged": r.diverged} for r in runners]).rename_axis("arm")
+    arms = pd.DataFrame([{**r.arm.values, "diverged": r.diverged} for r in runners]).rename_axis(
+        "arm"
+    )
     return history, arms
 
 
 def chosen(model, prior, arguments):
     """Arguments of a fit, ``tune=`` replaced by what it chooses, and the `TuneResult`.
 
-    ``tune="mamba"`` and the other methods race with the sampler, seed and other arguments of the fit; steps and minibatches that
-    these give stay as they are.
+    ``tune="mamba"`` and the other methods race with the sampler, seed and other arguments of the
+    fit; steps and minibatches that these give stay as they are.
     """
     rest = {name: value for name, value in arguments.items() if name != "tune"}
     result = arguments["tune"]
@@ -184,11 +256,18 @@ def chosen(model, prior, arguments):
                 raise ArgumentError(f"{name} is given, and chosen by tune=: leave one of them out")
         return {**rest, **result.best}, result
     if not isinstance(result, str):
-        raise ArgumentError(f"tune={result!r} must be one of {', '.join(map(repr, METHODS))}, or what sgmc.tune returned")
+        raise ArgumentError(
+            f"tune={result!r} must be one of {', '.join(map(repr, METHODS))}, or what sgmc.tune "
+            "returned"
+        )
     check_method(result, "tune")
     if rest.get("cov_type", "nonrobust") != "nonrobust":
-        raise NotSupported(f"tune={result!r} with cov_type={rest['cov_type']!r}: a sandwich is no density that draws are scored by")
-    settings(**{**rest, "progress": False})                    # bad arguments before the race, not after it; no bar yet
+        raise NotSupported(
+            f"tune={result!r} with cov_type={rest['cov_type']!r}: a sandwich is no density that "
+            "draws are scored by"
+        )
+    # bad arguments before the race, not after it; no bar yet
+    settings(**{**rest, "progress": False})
     given = {name: value for name, value in rest.items() if name in PASSED and name != "init"}
     result = tune(model, rest.get("sampler", "auto"), result, prior=prior, **given)
     return {**rest, **result.best}, result

@@ -1,4 +1,7 @@
-"""What the contract tests run over: rooms of the registry, tables in every storage, problems with known posteriors."""
+"""What the contract tests run over: rooms of the registry, tables in every storage, problems with
+known posteriors.
+"""
+
 import importlib
 import importlib
 import itertools
@@ -26,13 +29,16 @@ SAMPLERS, GRADIENTS = room("samplers"), room("gradients")
 
 
 def known_rows(n, m):
-    """What a scheme may want to know of n rows: sizes of 1, 2 and 3; two strata, where a batch of m reaches both."""
+    """What a scheme may want to know of n rows: sizes of 1, 2 and 3; two strata,
+    where a batch of m reaches both.
+    """
     strata = np.arange(n) % min(2, m)
     return {"sizes": np.arange(n) % 3 + 1.0, "strata": strata, "spread": np.unique(strata) + 1.0}
 
 
 def made_with(cls):
     """A subsampling scheme as a function of (n, m), whatever it needs."""
+
     def make(n, m):
         if not cls.needs:
             return cls(n, m)
@@ -42,27 +48,60 @@ def made_with(cls):
 
 
 SCHEMES = {name: made_with(cls) for name, cls in room("subsampling").items()}
-STORAGE = {"dense64": np.ascontiguousarray, "dense32": lambda X: X.astype(np.float32), "csr": sparse.csr_array}
+STORAGE = {
+    "dense64": np.ascontiguousarray,
+    "dense32": lambda X: X.astype(np.float32),
+    "csr": sparse.csr_array,
+}
 
 
 def variants(cls, fixed=()):
-    """Every combination of a specification's choices, by a readable name; those in `fixed` stay at their defaults."""
-    choices = [[(p.name, c) for c in p.choices] for p in cls.parameters if p.choices and p.name not in fixed]
-    return {"-".join([cls.name, *(f"{k}={v}" for k, v in some)]): cls(**dict(some)) for some in itertools.product(*choices)}
+    """Every combination of a specification's choices, by a readable name;
+    those in `fixed` stay at their defaults.
+    """
+    choices = [
+        [(p.name, c) for c in p.choices]
+        for p in cls.parameters
+        if p.choices and p.name not in fixed
+    ]
+    return {
+        "-".join([cls.name, *(f"{k}={v}" for k, v in some)]): cls(**dict(some))
+        for some in itertools.product(*choices)
+    }
 
 
-# a metric is learned in warmup alone: kernels without warmup are the same for all of its choices; and without a metric's
-# divergence the law is another one, for which see test_riemannian
-STEPPING = {name: cls for name, cls in SAMPLERS.items() if not cls.continuous and not cls.probabilities}    # for which see test_scir
-SPECS = {name: spec for cls in STEPPING.values() for name, spec in variants(cls, ["metric", "divergence", "simplex"]).items()}
-LEARNING = {name: spec for cls in STEPPING.values() for name, spec in variants(cls, ["simplex"]).items()}
+# a metric is learned in warmup alone: kernels without warmup are the same for all of its choices;
+# and without a metric's divergence the law is another one, for which see test_riemannian
+# for which see test_scir
+STEPPING = {
+    name: cls for name, cls in SAMPLERS.items() if not cls.continuous and not cls.probabilities
+}
+SPECS = {
+    name: spec
+    for cls in STEPPING.values()
+    for name, spec in variants(cls, ["metric", "divergence", "simplex"]).items()
+}
+LEARNING = {
+    name: spec for cls in STEPPING.values() for name, spec in variants(cls, ["simplex"]).items()
+}
 EXACT = {name: spec for name, spec in SPECS.items() if spec.exact and spec.uses_gradient}
 # their steps are events, and their draws lie on a path between them: see test_paths, test_events
-CONTINUOUS = {name: spec for cls in SAMPLERS.values() if cls.continuous and cls.exact for name, spec in variants(cls).items()}
+CONTINUOUS = {
+    name: spec
+    for cls in SAMPLERS.values()
+    if cls.continuous and cls.exact
+    for name, spec in variants(cls).items()
+}
 # and these have predicted bounds, or rates that are held: see test_predicted_rates, test_held_rates
-PREDICTED = {name: spec for cls in SAMPLERS.values() if cls.continuous and not cls.exact and not cls.holds
-             for name, spec in variants(cls).items()}
-HELD = {name: spec for cls in SAMPLERS.values() if cls.holds for name, spec in variants(cls).items()}
+PREDICTED = {
+    name: spec
+    for cls in SAMPLERS.values()
+    if cls.continuous and not cls.exact and not cls.holds
+    for name, spec in variants(cls).items()
+}
+HELD = {
+    name: spec for cls in SAMPLERS.values() if cls.holds for name, spec in variants(cls).items()
+}
 
 
 def families():
@@ -115,31 +154,62 @@ def make_map(kind, dim, seed=3):
     """None, a Scaling, an Affine with a full matrix, or theta = exp x."""
     rng = np.random.default_rng(seed)
     centre, scale = rng.normal(size=dim) / 3, 0.5 + rng.random(dim)
-    return {"none": lambda: None, "scaling": lambda: Scaling(centre, scale), "positive": lambda: _toys.Positive(dim),
-            "affine": lambda: Affine(centre, np.diag(scale) + rng.normal(size=(dim, dim)) / 4)}[kind]()
+    return {
+        "none": lambda: None,
+        "scaling": lambda: Scaling(centre, scale),
+        "positive": lambda: _toys.Positive(dim),
+        "affine": lambda: Affine(centre, np.diag(scale) + rng.normal(size=(dim, dim)) / 4),
+    }[kind]()
 
 
 def estimator(cls, model, rows, rng, *, prior=None, map=None, centre=None, exact=(), **options):
-    """A gradient estimator with what it needs; the anchor, where it needs one, is at `centre` (default: zero)."""
+    """A gradient estimator with what it needs; the anchor, where it needs one, is at
+    `centre` (default: zero).
+    """
     anchor = None
     if "anchor" in cls.needs:
-        anchor = Anchor(model, np.zeros(model.dim) if centre is None else centre, "curvature" in cls.needs, exact)
-    return cls(model, Prior(model.dim) if prior is None else prior, rows, rng, map=map, anchor=anchor, **options)
+        anchor = Anchor(
+            model,
+            np.zeros(model.dim) if centre is None else centre,
+            "curvature" in cls.needs,
+            exact,
+        )
+    return cls(
+        model,
+        Prior(model.dim) if prior is None else prior,
+        rows,
+        rng,
+        map=map,
+        anchor=anchor,
+        **options,
+    )
 
 
-def event_gradient(spec, model, prior, rng, *, map=None, centre=None, rows=None, bounds=None, batch=1):
-    """A gradient for a sampler in continuous time, with the bounds that it needs at `centre` (default: zero)."""
+def event_gradient(
+    spec, model, prior, rng, *, map=None, centre=None, rows=None, bounds=None, batch=1
+):
+    """A gradient for a sampler in continuous time, with the bounds that it needs at
+    `centre` (default: zero).
+    """
     centre = np.zeros(model.dim) if centre is None else centre
     rows = rows or SCHEMES["block"](model.n, model.n if spec.all_rows else batch)
-    made = estimator(GRADIENTS[spec.estimator or "simple"], model, rows, rng, prior=prior, map=map,
-                     centre=centre if map is None else map(centre))
+    made = estimator(
+        GRADIENTS[spec.estimator or "simple"],
+        model,
+        rows,
+        rng,
+        prior=prior,
+        map=map,
+        centre=centre if map is None else map(centre),
+    )
     if spec.needs_bounds:
         made.bounds = bounds or Bounds(model, prior, map, centre, True)
     return made
 
 
 def from_here(gradient, draws, ask):
-    """ask() for each of the draws that the gradient's script holds, in turn, all from the state that the gradient is in now.
+    """ask() for each of the draws that the gradient's script holds, in turn, all from the state
+    that the gradient is in now.
 
     Estimators with a memory change it with every draw.
     """
@@ -165,10 +235,12 @@ def slopes(gradient, draws, at, v):
 
 @cache
 def law(scheme, n, m, draws=20_000):
-    """The different draws of a scheme, by drawing until none is new, and their probabilities: (draws, p, how often each came).
+    """The different draws of a scheme, by drawing until none is new, and their probabilities:
+    (draws, p, how often each came).
 
-    Draws are compared in order, so that those of `uniform`, `replacement` and `stratified` are equally likely ones.  Where a
-    row's weight is 1/(N p_i), the draw of some of them has the product of their p_i.
+    Draws are compared in order, so that those of `uniform`, `replacement` and `stratified` are
+    equally likely ones.  Where a row's weight is 1/(N p_i), the draw of some of them has the
+    product of their p_i.
     """
     rows, rng, seen = scheme(n, m), stream(11), {}
     for _ in range(draws):
@@ -177,5 +249,7 @@ def law(scheme, n, m, draws=20_000):
     p = np.full(len(seen), 1 / len(seen))
     if all(run.weight for runs in seen for run in runs):
         p = np.array([np.prod([1 / (n * c) for run in runs for c in run.weight]) for runs in seen])
-        assert p.sum() == pytest.approx(1, abs=1e-12), "not all draws have come, or weights are not 1/(N p)"
+        assert p.sum() == pytest.approx(1, abs=1e-12), (
+            "not all draws have come, or weights are not 1/(N p)"
+        )
     return list(seen), p, np.array(list(seen.values()))

@@ -1,4 +1,5 @@
 """Chains continue, are cut into chunks and run in threads without a bit of difference."""
+
 import itertools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +19,12 @@ N, D, M, STEPS = 50, 3, 7, 150
 MODEL, PRIOR = regression("logit", table(N, D)), normal_prior(D)
 MAP = Scaling(np.full(D, 0.1), np.full(D, 0.8))
 ANCHORS = {curvature: Anchor(MODEL, np.full(D, 0.1), curvature) for curvature in (False, True)}
-COMBINATIONS = [c for c in itertools.product(LEARNING, GRADIENTS, SCHEMES)          # estimators matter to minibatches alone
-                if LEARNING[c[0]].minibatches or c[1:] == ("simple", "block")]
+# estimators matter to minibatches alone
+COMBINATIONS = [
+    c
+    for c in itertools.product(LEARNING, GRADIENTS, SCHEMES)
+    if LEARNING[c[0]].minibatches or c[1:] == ("simple", "block")
+]
 
 
 def chain(spec, name, scheme, index=0, schedule=Constant, recorder=Keep):
@@ -27,8 +32,13 @@ def chain(spec, name, scheme, index=0, schedule=Constant, recorder=Keep):
     rng, cls, step = stream(6, index=index), GRADIENTS[name], LEARNING[spec].from_langevin(0.1)
     anchor = ANCHORS["curvature" in cls.needs] if "anchor" in cls.needs else None
     gradient = cls(MODEL, PRIOR, SCHEMES[scheme](N, M), rng, map=MAP, anchor=anchor)
-    made = Chain(np.full(D, 0.5), LEARNING[spec].build(D, step), gradient, rng,
-                 Constant(step) if schedule is Constant else Polynomial(step, 1, 0.6))
+    made = Chain(
+        np.full(D, 0.5),
+        LEARNING[spec].build(D, step),
+        gradient,
+        rng,
+        Constant(step) if schedule is Constant else Polynomial(step, 1, 0.6),
+    )
     made.sampler.plan_warmup(STEPS // 3)
     made.recorder = Keep(STEPS, D, 2) if recorder is Keep else Moments(D)
     return made
@@ -57,11 +67,11 @@ def test_chunks_do_not_matter(combination):
     assert outcome(run(chain(*combination), [1, 7, 64, 3])) == WHOLE[combination]
 
 
-@pytest.mark.parametrize("until", [STEPS // 6, STEPS // 2])          # while warming, and while recording
+@pytest.mark.parametrize("until", [STEPS // 6, STEPS // 2])  # while warming, and while recording
 @pytest.mark.parametrize("combination", COMBINATIONS, ids="-".join)
 def test_a_restored_chain_continues_bit_by_bit(combination, until):
     first = interrupted(combination, until)
-    second = chain(*combination, index=1)                            # another stream, to be replaced
+    second = chain(*combination, index=1)  # another stream, to be replaced
     second.set_state(pickle.loads(outcome(first)))
     assert second.steps == until
     assert outcome(run(second, [STEPS])) == WHOLE[combination]
@@ -85,20 +95,29 @@ def interrupted(combination, until):
 def test_a_part_of_the_state_that_is_lost_is_noticed(part):
     for combination in COMBINATIONS:
         if part == "x" and not LEARNING[combination[0]].uses_gradient:
-            continue                                                 # independent draws: nothing depends on the last one
+            continue  # independent draws: nothing depends on the last one
         first, second = interrupted(combination, STEPS // 2), chain(*combination, index=1)
         second.set_state({**first.state(), part: second.state()[part]})
         assert outcome(run(second, [STEPS])) != WHOLE[combination]
 
 
 SET_BY_THE_ENGINE = {"step_size", "warming"}
-KEPT = sorted({(cls.name, key) for cls in STEPPING.values() for key in cls().build(D, 1.0).state()
-               if key not in SET_BY_THE_ENGINE})
+KEPT = sorted(
+    {
+        (cls.name, key)
+        for cls in STEPPING.values()
+        for key in cls().build(D, 1.0).state()
+        if key not in SET_BY_THE_ENGINE
+    }
+)
 
 
 @pytest.mark.parametrize("name, key", KEPT)
 def test_whatever_a_sampler_keeps_is_needed(name, key):
-    """State that no variant misses, while warming or recording, is dead weight, or a restore that does nothing."""
+    """State that no variant misses, while warming or recording, is dead weight,
+    or a restore that does nothing.
+    """
+
     def misses(combination, until):
         first, second = interrupted(combination, until), chain(*combination, index=1)
         state = first.state()
@@ -125,6 +144,7 @@ def test_other_recorders_and_schedules_continue_too(recorder, schedule):
 @pytest.mark.parametrize("combination", COMBINATIONS, ids="-".join)
 def test_chains_in_threads_are_chains_in_turn(combination):
     """Eight chains on two threads, sharing model, prior, map and anchor."""
+
     def all_of_it(index):
         return outcome(run(chain(*combination, index=index), [50]))
 

@@ -1,9 +1,12 @@
-"""Every stochastic sampler with every estimator and every subsampling scheme: mean and variance on a Gaussian and on a logit.
+"""Every stochastic sampler with every estimator and every subsampling scheme: mean and variance on
+a Gaussian and on a logit.
 
-Both posteriors are whitened.  The gradient noise V of an estimator over a scheme is measured apart from any sampler, from estimates
-at fixed places; the sampler's documented inflation then says what the variance of its draws is.  Small batches make V of order one, so
-that a scale N/n that is wrong, a control value that is not where it is said to be, or noise that is injected twice shows.
+Both posteriors are whitened.  The gradient noise V of an estimator over a scheme is measured apart
+from any sampler, from estimates at fixed places; the sampler's documented inflation then says what
+the variance of its draws is.  Small batches make V of order one, so that a scale N/n that is wrong,
+a control value that is not where it is said to be, or noise that is injected twice shows.
 """
+
 import itertools
 from functools import cache
 
@@ -32,7 +35,9 @@ rng = np.random.default_rng(4)
 
 
 class Gaussian:
-    """Location of N rows in 64 coordinates, half of the precision the prior's: N(0, I) in x; simple samples have V = 1."""
+    """Location of N rows in 64 coordinates, half of the precision the prior's: N(0, I) in x;
+    simple samples have V = 1.
+    """
 
     dim, steps, batch = 64, 10_000, 8
     y = rng.normal(size=(N, dim))
@@ -43,7 +48,10 @@ class Gaussian:
 
 
 class LogitOfTwo:
-    """An intercept and a slope: mean and variance in x by quadrature.  Simple samples have V of about 2."""
+    """An intercept and a slope: mean and variance in x by quadrature.
+
+    Simple samples have V of about 2.
+    """
 
     dim, steps, batch = 2, 60_000, 64
     X = np.column_stack([np.ones(N), rng.normal(size=N)])
@@ -54,11 +62,13 @@ class LogitOfTwo:
     def log_posterior(cls, theta):
         """At points (..., 2)."""
         eta = theta @ cls.X.T
-        return eta @ cls.y - np.logaddexp(0, eta).sum(axis=-1) - (theta ** 2).sum(axis=-1) / 8
+        return eta @ cls.y - np.logaddexp(0, eta).sum(axis=-1) - (theta**2).sum(axis=-1) / 8
 
     @classmethod
     def laplace(cls):
-        """Mode and sds; coordinates are whitened by the latter, for a design that is about uncorrelated."""
+        """Mode and sds; coordinates are whitened by the latter,
+        for a design that is about uncorrelated.
+        """
         theta = np.zeros(2)
         for _ in range(20):
             p = expit(cls.X @ theta)
@@ -91,16 +101,22 @@ def rows_of(posterior, scheme):
 def gradient_of(posterior, name, rows, anchor=Anchor, *stale):
     """An estimator over a subsampler, its anchor at the posterior's centre."""
     cls, on = GRADIENTS[name], POSTERIORS[posterior]
-    made = anchor(on.model, on.centre, *stale, "curvature" in cls.needs) if "anchor" in cls.needs else None
+    made = (
+        anchor(on.model, on.centre, *stale, "curvature" in cls.needs)
+        if "anchor" in cls.needs
+        else None
+    )
     return cls(on.model, on.prior, rows, stream(1), map=on.map, anchor=made)
 
 
 @cache
 def noise(posterior, name, scheme):
-    """V: variance of estimates that a walk in small steps meets, which keeps memories as they are in stationarity; its coordinates'
-    mean."""
+    """V: variance of estimates that a walk in small steps meets, which keeps memories as they are
+    in stationarity; its coordinates' mean.
+    """
     on = POSTERIORS[posterior]
-    gradient, exact = gradient_of(posterior, name, rows_of(posterior, scheme)), gradient_of(posterior, "simple", Everything(N))
+    gradient = gradient_of(posterior, name, rows_of(posterior, scheme))
+    exact = gradient_of(posterior, "simple", Everything(N))
     own, walk = stream(5), np.random.default_rng(6)
     x, errors = np.zeros(on.dim), []
     for t in range(4000):
@@ -123,15 +139,16 @@ def standardised(spec, gradient, on):
 def departure(spec, gradient, posterior, V):
     """Of mean and mean square from the documented ones, in Monte Carlo errors.
 
-    Slack: a fifth of the inflation, which formulas of first order may be off at H; half of the noise's part where noise is correlated
-    from step to step (saga, svrg); on the logit 0.03 sd and 5 % for what is not Gaussian.
+    Slack: a fifth of the inflation, which formulas of first order may be off at H; half of the
+    noise's part where noise is correlated from step to step (saga, svrg); on the logit 0.03 sd and
+    5 % for what is not Gaussian.
     """
     on, inflation = POSTERIORS[posterior], spec.inflation(H, V)
     z = standardised(spec, gradient, on)
     if posterior == "gaussian":
-        z = np.column_stack([z.mean(axis=1), (z ** 2).mean(axis=1)])
+        z = np.column_stack([z.mean(axis=1), (z**2).mean(axis=1)])
     else:
-        z = np.column_stack([z, z ** 2])
+        z = np.column_stack([z, z**2])
     first = z.shape[1] // 2
     memory = 0.5 * abs(inflation - spec.inflation(H, 0.0)) if gradient.staleness > 1 else 0.0
     bend, shift = (0.05, 0.03) if posterior == "logit" else (0.0, 0.0)
@@ -143,7 +160,9 @@ def departure(spec, gradient, posterior, V):
 @pytest.mark.parametrize("sampler", STOCHASTIC)
 @pytest.mark.parametrize("posterior", POSTERIORS)
 def test_mean_and_variance_are_the_documented_ones(posterior, sampler, name, scheme):
-    """Of optimisers, whose spread is their own, the mean alone: within half a sd, which the mode is here."""
+    """Of optimisers, whose spread is their own, the mean alone: within half a sd,
+    which the mode is here.
+    """
     spec, gradient = STOCHASTIC[sampler], gradient_of(posterior, name, rows_of(posterior, scheme))
     if spec.distortion:
         assert np.abs(standardised(spec, gradient, POSTERIORS[posterior]).mean(axis=0)).max() < 0.5
@@ -161,11 +180,19 @@ def test_a_wrong_scale_is_caught_with_every_scheme(name, scheme, factor):
 
 
 @pytest.mark.mistake("combination: stale anchor of {estimate}")
-@pytest.mark.parametrize("estimate, scheme", [pair for pair in PAIRS if pair[0] in ("cv", "taylor")])
+@pytest.mark.parametrize(
+    "estimate, scheme", [pair for pair in PAIRS if pair[0] in ("cv", "taylor")]
+)
 @pytest.mark.parametrize("name", ["lmsgld"])
 def test_a_stale_anchor_is_caught_with_every_scheme(name, estimate, scheme):
     """Half a sd away; saga and svrg, which leave their anchor, are in test_tables."""
-    wrong = gradient_of("logit", estimate, rows_of("logit", scheme), StaleAnchor, LogitOfTwo.centre + LogitOfTwo.laplace()[1] / 2)
+    wrong = gradient_of(
+        "logit",
+        estimate,
+        rows_of("logit", scheme),
+        StaleAnchor,
+        LogitOfTwo.centre + LogitOfTwo.laplace()[1] / 2,
+    )
     assert departure(STOCHASTIC[name], wrong, "logit", noise("logit", estimate, scheme)) > LIMIT
 
 
@@ -174,6 +201,10 @@ def test_a_stale_anchor_is_caught_with_every_scheme(name, estimate, scheme):
 @pytest.mark.parametrize("name", ["lmsgld"])
 def test_a_dropped_prior_is_caught_with_every_estimator_and_scheme(name, estimate, scheme):
     on, cls, rows = Gaussian, GRADIENTS[estimate], rows_of("gaussian", scheme)
-    anchor = Anchor(on.model, on.centre, "curvature" in cls.needs) if "anchor" in cls.needs else None
+    anchor = (
+        Anchor(on.model, on.centre, "curvature" in cls.needs) if "anchor" in cls.needs else None
+    )
     wrong = cls(on.model, Prior(on.dim), rows, stream(1), map=on.map, anchor=anchor)
-    assert departure(STOCHASTIC[name], wrong, "gaussian", noise("gaussian", estimate, scheme)) > LIMIT
+    assert (
+        departure(STOCHASTIC[name], wrong, "gaussian", noise("gaussian", estimate, scheme)) > LIMIT
+    )

@@ -1,9 +1,12 @@
-"""Piecewise-deterministic samplers have the posterior along their paths, and leave it invariant; planted mistakes do not.
+"""Piecewise-deterministic samplers have the posterior along their paths, and leave it invariant;
+planted mistakes do not.
 
-Posteriors of two parameters, their moments by quadrature on a grid of sampler coordinates.  A run of one long path compares its
-integrals with these moments, in Monte Carlo errors of 50 pieces; independent draws of the posterior must be draws of it after a
-while on the path.  LIMIT is that of all such tests; seeds are fixed.
+Posteriors of two parameters, their moments by quadrature on a grid of sampler coordinates.  A run
+of one long path compares its integrals with these moments, in Monte Carlo errors of 50 pieces;
+independent draws of the posterior must be draws of it after a while on the path.  LIMIT is that of
+all such tests; seeds are fixed.
 """
+
 from functools import cache
 
 import numpy as np
@@ -27,7 +30,16 @@ from sgmc.models.regression.families.logit import BernoulliLogit
 from sgmc.registry import room
 from sgmc.subsampling.uniform import Everything
 
-from .cases import CONTINUOUS, GRADIENTS, REGRESSIONS, SCHEMES, event_gradient, normal_prior, stream, table
+from .cases import (
+    CONTINUOUS,
+    GRADIENTS,
+    REGRESSIONS,
+    SCHEMES,
+    event_gradient,
+    normal_prior,
+    stream,
+    table,
+)
 from .montecarlo import BATCHES, LIMIT, standard_errors
 
 ROWS, DIM = 30, 2
@@ -39,7 +51,9 @@ WIDE = np.linspace(-9, 9, 181)
 def independent(family, scale=0.7, df=2.0):
     """A prior of one family, for both coefficients."""
     ones = np.ones(DIM)
-    return Separable([FAMILIES[family]] * DIM, 0.2 * ones, scale * ones, df * ones, [1], np.array([0.4, 0.0]))
+    return Separable(
+        [FAMILIES[family]] * DIM, 0.2 * ones, scale * ones, df * ones, [1], np.array([0.4, 0.0])
+    )
 
 
 def regression(name, **more):
@@ -49,20 +63,39 @@ def regression(name, **more):
     return REGRESSIONS[name](design(more.get("X", TABLE)), y, None, np.arange(ROWS) % 3 * 0.5)
 
 
-POSTERIORS = {                                    # model, prior, map, half width of the grid over 9
+POSTERIORS = {  # model, prior, map, half width of the grid over 9
     "normal": (regression("known sigma"), normal_prior(DIM), None, 0.25),
     "normal, affine": (regression("known sigma"), independent("normal"), TURN, 0.6),
     "logit": (regression("logit"), normal_prior(DIM, 2.0), TURN, 1.7),
-    "logit, diagonal": (regression("logit"), Quadratic([0.5, 2.0], [0.3, -0.1]), Scaling([0.1, 0.2], [0.6, 0.7]), 1.0),
+    "logit, diagonal": (
+        regression("logit"),
+        Quadratic([0.5, 2.0], [0.3, -0.1]),
+        Scaling([0.1, 0.2], [0.6, 0.7]),
+        1.0,
+    ),
     "logit, laplace": (regression("logit"), independent("laplace"), TURN, 1.5),
     "logit, student": (regression("logit"), Pulled(independent("student_t"), TURN), None, 1.5),
-    "logit, sparse": (REGRESSIONS["logit"](design(sparse.csr_array(TABLE)), np.arange(ROWS) % 4 // 3 * 1.0,
-                                           np.full(ROWS, 0.2)), normal_prior(DIM), TURN, 1.3),
+    "logit, sparse": (
+        REGRESSIONS["logit"](
+            design(sparse.csr_array(TABLE)), np.arange(ROWS) % 4 // 3 * 1.0, np.full(ROWS, 0.2)
+        ),
+        normal_prior(DIM),
+        TURN,
+        1.3,
+    ),
     "probit": (regression("probit"), normal_prior(DIM), TURN, 1.2),
     "cauchit": (regression("cauchit"), normal_prior(DIM), TURN, 1.7),
 }
 BY_ROWS = [name for name, spec in CONTINUOUS.items() if spec.minibatches]
-EVENTS = {"zigzag": 3000, "stickyzigzag": 3000, "bps": 3000, "zzcv": 60_000, "zzss": 200_000, "lipsbps": 200_000}  # in each of 50 pieces
+# in each of 50 pieces
+EVENTS = {
+    "zigzag": 3000,
+    "stickyzigzag": 3000,
+    "bps": 3000,
+    "zzcv": 60_000,
+    "zzss": 200_000,
+    "lipsbps": 200_000,
+}
 
 
 @cache
@@ -74,7 +107,8 @@ def grid(name):
     value = np.array([full(gradient, point)[0] for point in x])
     p = np.exp(value - value.max())
     edge = p.reshape(len(WIDE), -1)
-    assert max(edge[0].max(), edge[-1].max(), edge[:, 0].max(), edge[:, -1].max()) < 1e-8      # nothing is cut off
+    # nothing is cut off
+    assert max(edge[0].max(), edge[-1].max(), edge[:, 0].max(), edge[:, -1].max()) < 1e-8
     return x, p / p.sum()
 
 
@@ -84,13 +118,26 @@ def particle(spec, name, *, rows=None, prior=None, bounds=None, kernel=None, sta
     x, p = grid(name)
     rng = stream(8) if rng is None else rng
     bounds = bounds or Bounds(model, right, map, p @ x, True)
-    gradient = event_gradient(spec, model, prior or right, rng, map=map, centre=np.asarray(bounds.centre), rows=rows, bounds=bounds)
+    gradient = event_gradient(
+        spec,
+        model,
+        prior or right,
+        rng,
+        map=map,
+        centre=np.asarray(bounds.centre),
+        rows=rows,
+        bounds=bounds,
+    )
     made = spec.build(DIM, 1.0) if kernel is None else kernel(spec.build(DIM, 1.0))
-    return Chain(p @ x if start is None else start, made, gradient, rng, Constant(1.0), velocity=True)
+    return Chain(
+        p @ x if start is None else start, made, gradient, rng, Constant(1.0), velocity=True
+    )
 
 
 def departure(chain, name, events):
-    """Departure of path integrals from time x moments, in Monte Carlo errors of 50 pieces of the path; `caught` by a status, too."""
+    """Departure of path integrals from time x moments, in Monte Carlo errors of 50 pieces of the
+    path; `caught` by a status, too.
+    """
     x, p = grid(name)
     mean, second = p @ x, np.einsum("i,ij,ik->jk", p, x, x)
     chain.recorder = PathMoments(DIM)
@@ -101,7 +148,9 @@ def departure(chain, name, events):
         path = chain.recorder
         ends[k + 1] = path.time, *path.first, *np.ravel(path.second)
     time, first, square = np.split(np.diff(ends, axis=0), [1, 1 + DIM], axis=1)
-    return standard_errors(np.hstack([first - time * mean, square - time * second.ravel()]), 0).max()
+    return standard_errors(
+        np.hstack([first - time * mean, square - time * second.ravel()]), 0
+    ).max()
 
 
 def caught(found):
@@ -124,12 +173,20 @@ def test_a_while_on_the_path_leaves_draws_of_the_posterior(name, posterior):
     after, step = np.empty((2000, DIM)), x[1, 0] - x[0, 0]
     for k, at in enumerate(own.choice(len(x), len(after), p=p)):
         start = x[at] + step * (own.random(DIM) - 0.5)
-        chain = Chain(start, CONTINUOUS[name].build(DIM, 1.0), first.gradient, rng, Constant(1.0), velocity=True)
+        chain = Chain(
+            start,
+            CONTINUOUS[name].build(DIM, 1.0),
+            first.gradient,
+            rng,
+            Constant(1.0),
+            velocity=True,
+        )
         chain.recorder = Path(1, DIM, 1.3)
         assert STATUS[chain.run(10**6)] == "full"
         after[k] = chain.recorder.draws
+
     def powers(e):
-        return np.column_stack([e, e ** 2, e ** 3, e.prod(axis=1)])
+        return np.column_stack([e, e**2, e**3, e.prod(axis=1)])
 
     centre = p @ x
     assert standard_errors(powers(after - centre), p @ powers(x - centre)).max() < LIMIT
@@ -144,9 +201,12 @@ def test_batches_of_any_equally_likely_rows(name, batch, scheme):
 
 
 def preferential(name, weighted=True):
-    """A chain that meets rows with probabilities of their own, with bounds that know of it or not."""
+    """A chain that meets rows with probabilities of their own,
+    with bounds that know of it or not.
+    """
     cls = room("subsampling")["preferential"]
-    shared = cls.share(sizes=2.2 - np.arange(ROWS) % 3)                # the least likely rows have the largest weights
+    # the least likely rows have the largest weights
+    shared = cls.share(sizes=2.2 - np.arange(ROWS) % 3)
     (x, p), (model, prior, map, _) = grid("logit"), POSTERIORS["logit"]
     bounds = Bounds(model, prior, map, p @ x, True, shared.weight if weighted else None)
     return particle(CONTINUOUS[name], "logit", rows=cls(ROWS, 1, shared), bounds=bounds)
@@ -169,19 +229,25 @@ def test_bounds_that_do_not_know_of_probabilities_are_caught(name):
 def test_a_wrong_scale_is_caught(name, factor):
     spec = CONTINUOUS[name]
     rows = Misscaled(SCHEMES["block"](ROWS, ROWS if spec.all_rows else 1), factor)
-    assert caught(departure(particle(spec, "normal, affine", rows=rows), "normal, affine", EVENTS[name]))
+    assert caught(
+        departure(particle(spec, "normal, affine", rows=rows), "normal, affine", EVENTS[name])
+    )
 
 
 @pytest.mark.mistake("events: prior dropped")
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_a_dropped_prior_is_caught(name):
-    assert caught(departure(particle(CONTINUOUS[name], "logit", prior=Prior(DIM)), "logit", EVENTS[name]))
+    assert caught(
+        departure(particle(CONTINUOUS[name], "logit", prior=Prior(DIM)), "logit", EVENTS[name])
+    )
 
 
 @pytest.mark.mistake("events: sign of the reflection")
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_a_wrong_sign_of_the_reflection_is_caught(name):
-    assert caught(departure(particle(CONTINUOUS[name], "logit", kernel=Astray), "logit", EVENTS[name]))
+    assert caught(
+        departure(particle(CONTINUOUS[name], "logit", kernel=Astray), "logit", EVENTS[name])
+    )
 
 
 @pytest.mark.mistake("events: bound too low")
@@ -191,26 +257,48 @@ def test_a_bound_that_is_too_low_is_a_status(name):
     low = type("Low", (BernoulliLogit,), {"score_bound": 0.1, "curvature_bound": 0.025})
     X, (_, _, map, _) = TABLE, POSTERIORS["logit"]
     y = (np.random.default_rng(3).random(ROWS) < 0.3).astype(float)
-    bounds = Bounds(low(design(X), y, None, np.arange(ROWS) % 3 * 0.5), Prior(DIM), map, grid("logit")[1] @ grid("logit")[0], True)
-    assert departure(particle(CONTINUOUS[name], "logit", bounds=bounds), "logit", EVENTS[name]) == "bound exceeded"
+    bounds = Bounds(
+        low(design(X), y, None, np.arange(ROWS) % 3 * 0.5),
+        Prior(DIM),
+        map,
+        grid("logit")[1] @ grid("logit")[0],
+        True,
+    )
+    assert (
+        departure(particle(CONTINUOUS[name], "logit", bounds=bounds), "logit", EVENTS[name])
+        == "bound exceeded"
+    )
 
 
 @pytest.mark.mistake("events: no refreshment")
 @pytest.mark.parametrize("name", ["bps"])
 def test_a_missing_refreshment_is_caught(name):
-    """On an isotropic Gaussian reflections keep x v' - v x': a path that begins far out on a tangent never comes near."""
+    """On an isotropic Gaussian reflections keep x v' - v x': a path that begins far out on a
+    tangent never comes near.
+    """
     spec = CONTINUOUS[name]
     isotropic = KnownSigma(design(np.zeros((4, DIM))), np.zeros(4))
 
     def share(refresh):
-        """Of time spent within 0.2 of the mean, by draws, less the expected one in Monte Carlo errors."""
+        """Of time spent within 0.2 of the mean,
+        by draws, less the expected one in Monte Carlo errors.
+        """
         rng = stream(4)
         gradient = event_gradient(spec, isotropic, normal_prior(DIM), rng)
-        chain = Chain([2.0, 0.0], type(spec)(refresh=refresh).build(DIM, 1.0), gradient, rng, Constant(1.0), velocity=True)
+        chain = Chain(
+            [2.0, 0.0],
+            type(spec)(refresh=refresh).build(DIM, 1.0),
+            gradient,
+            rng,
+            Constant(1.0),
+            velocity=True,
+        )
         chain.recorder = Path(50_000, DIM, 1.0)
         chain.run(10**7)
         near = (np.asarray(chain.recorder.draws) ** 2).sum(axis=1) < 0.04
-        return 100.0 if not near.any() else standard_errors(near[:, None] * 1.0, 1 - np.exp(-0.02))[0]
+        return (
+            100.0 if not near.any() else standard_errors(near[:, None] * 1.0, 1 - np.exp(-0.02))[0]
+        )
 
     assert share(0.5) < LIMIT < share(1e-9)
 
@@ -226,19 +314,38 @@ def test_events_are_not_draws(name):
     assert np.abs(np.diag(chain.recorder.covariance()) / np.diag(right) - 1).max() > 0.1
 
 
-# ---- bounds ---------------------------------------------------------------------------------------------------------------
+# ---- bounds --------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("name", [name for name, kernel in REGRESSIONS.items() if np.isfinite(getattr(kernel, "curvature_bound", np.inf))])
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, kernel in REGRESSIONS.items()
+        if np.isfinite(getattr(kernel, "curvature_bound", np.inf))
+    ],
+)
 def test_declared_bounds_hold_and_are_not_loose(name):
-    """On predictors from -60 to 60, of both outcomes; the largest curvature, and score if it is bounded, within a tenth per cent."""
+    """On predictors from -60 to 60, of both outcomes; the largest curvature, and score if it is
+    bounded, within a tenth per cent.
+    """
     eta = np.concatenate([np.linspace(-60, 60, 4001), np.linspace(-3, 3, 6001)])
     for y in (0.0, 1.0):
         probe = Probe(REGRESSIONS[name](design(eta[:, None].copy()), np.full(len(eta), y)))
-        score, bend = probe.scores([1.0], block(0, len(eta)))[0], probe.curvatures([1.0], block(0, len(eta)))
+        score = probe.scores([1.0], block(0, len(eta)))[0]
+        bend = probe.curvatures([1.0], block(0, len(eta)))
         bounds = REGRESSIONS[name]
-        assert 0.999 * bounds.curvature_bound <= np.abs(bend).max() <= bounds.curvature_bound * (1 + 1e-12)
+        assert (
+            0.999 * bounds.curvature_bound
+            <= np.abs(bend).max()
+            <= bounds.curvature_bound * (1 + 1e-12)
+        )
         if np.isfinite(bounds.score_bound):
-            assert 0.999 * bounds.score_bound <= np.abs(score).max() <= bounds.score_bound * (1 + 1e-12)
+            assert (
+                0.999 * bounds.score_bound
+                <= np.abs(score).max()
+                <= bounds.score_bound * (1 + 1e-12)
+            )
 
 
 @pytest.mark.parametrize("posterior", POSTERIORS)

@@ -1,13 +1,16 @@
 """The numbers of a seed, pinned: raw streams for good, draws of samplers within a minor version.
 
-Everything hashed here comes from C without fused operations, from numpy's SeedSequence and SFC64 (whose streams numpy promises
-to keep) and from IEEE arithmetic, so that the bits are those of every x86-64.  Left out is what is not: fits by the verbs, whose
-coordinates come from LAPACK (other bits, even other signs, with another BLAS) and whose order of rows is numpy's permutation;
-and the adaptation of mala, which goes through the C library's exp and pow.
+Everything hashed here comes from C without fused operations, from numpy's SeedSequence and SFC64
+(whose streams numpy promises to keep) and from IEEE arithmetic, so that the bits are those of
+every x86-64.  Left out is what is not: fits by the verbs, whose coordinates come from LAPACK (other
+bits, even other signs, with another BLAS) and whose order of rows is numpy's permutation; and the
+adaptation of mala, which goes through the C library's exp and pow.
 
-To renew the samplers' hashes after a change that CHANGELOG.md notes: ``python -m tests.contracts.test_golden --write`` in the
-source tree.  Those of the raw streams are never renewed.
+To renew the samplers' hashes after a change that CHANGELOG.md notes:
+``python -m tests.contracts.test_golden --write`` in the source tree.  Those of the raw streams are
+never renewed.
 """
+
 import ctypes
 import hashlib
 import itertools
@@ -31,10 +34,24 @@ from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 from sgmc.fit.plan import GRADIENT
 
-from .cases import CONTINUOUS, GRADIENTS, HELD, REGRESSIONS, SCHEMES, SPECS, STORAGE, event_gradient, normal_prior, stream
+from .cases import (
+    CONTINUOUS,
+    GRADIENTS,
+    HELD,
+    REGRESSIONS,
+    SCHEMES,
+    SPECS,
+    STORAGE,
+    event_gradient,
+    normal_prior,
+    stream,
+)
 
 GOLDEN = Path(__file__).with_name("golden.json")
-MUST = "the stream of a released version must not change; draws of samplers only with a note in CHANGELOG.md"
+MUST = (
+    "the stream of a released version must not change; draws of samplers only with a note in "
+    "CHANGELOG.md"
+)
 N, BATCH, DRAWS = 60, 7, 100
 
 
@@ -48,12 +65,18 @@ def posterior(d, storage):
     """A logit model of exact binary fractions, and its anchors by need of curvature."""
     i, j = np.ogrid[:N, :d]
     X = ((37 * i * (j + 1) + 11 * j) % 17 - 8) / 16 * ((i + j) % 3 > 0)
-    model = REGRESSIONS["logit"](design(STORAGE[storage](X)), (np.arange(N) * 7 % 5 > 2).astype(float), None, None)
-    return model, {curvature: Anchor(model, np.full(d, 0.125), curvature) for curvature in (False, True)}
+    model = REGRESSIONS["logit"](
+        design(STORAGE[storage](X)), (np.arange(N) * 7 % 5 > 2).astype(float), None, None
+    )
+    return model, {
+        curvature: Anchor(model, np.full(d, 0.125), curvature) for curvature in (False, True)
+    }
 
 
 def draws(spec, d=3, storage="dense64", estimate=GRADIENT, scheme="block"):
-    """100 draws of one chain in steps of one size: a half, or a quarter where that would diverge on a Gaussian."""
+    """100 draws of one chain in steps of one size: a half,
+    or a quarter where that would diverge on a Gaussian.
+    """
     model, anchors = posterior(d, storage)
     rng, cls, made = stream(0), GRADIENTS[estimate], SPECS[spec]
     step = 0.5 if np.isfinite(made.inflation(made.langevin_time(0.5), 0.0)) else 0.25
@@ -69,20 +92,34 @@ def draws(spec, d=3, storage="dense64", estimate=GRADIENT, scheme="block"):
 def path(spec, d=3):
     """100 draws on a grid of times, of one chain in continuous time."""
     rng, made = stream(0), MOVING[spec]
-    gradient = event_gradient(made, posterior(d, "dense64")[0], normal_prior(d), rng, map=Scaling(np.full(d, 0.125), np.full(d, 0.75)))
+    gradient = event_gradient(
+        made,
+        posterior(d, "dense64")[0],
+        normal_prior(d),
+        rng,
+        map=Scaling(np.full(d, 0.125), np.full(d, 0.75)),
+    )
     chain = Chain(np.full(d, 0.5), made.build(d, 1.0), gradient, rng, Constant(1.0), velocity=True)
     chain.recorder = Travelled(DRAWS, d, 0.25)
     chain.run(10**6)
     return np.asarray(chain.recorder.draws)
 
 
-MOVING = CONTINUOUS | HELD         # predicted bounds go through the C library's exp and log
-RAW = {f"{purpose} {k} {kind}": (purpose, k, kind) for purpose, k in (("chain", 0), ("chain", 1), ("start", 0), ("pilot", 1))
-       for kind in ("normals", "uniforms")}
+MOVING = CONTINUOUS | HELD  # predicted bounds go through the C library's exp and log
+RAW = {
+    f"{purpose} {k} {kind}": (purpose, k, kind)
+    for purpose, k in (("chain", 0), ("chain", 1), ("start", 0), ("pilot", 1))
+    for kind in ("normals", "uniforms")
+}
 RUNS = {name: dict(spec=name) for name in [*SPECS, *MOVING]} | {
-    f"lmsgld {' '.join(map(str, other))}": dict(spec="lmsgld", d=other[0], storage=other[1], estimate=other[2], scheme=other[3])
-    for other in [*itertools.product([3], ["dense64"], GRADIENTS, SCHEMES),
-                  *itertools.product([10, 40], STORAGE, GRADIENTS, ["block"])]}
+    f"lmsgld {' '.join(map(str, other))}": dict(
+        spec="lmsgld", d=other[0], storage=other[1], estimate=other[2], scheme=other[3]
+    )
+    for other in [
+        *itertools.product([3], ["dense64"], GRADIENTS, SCHEMES),
+        *itertools.product([10, 40], STORAGE, GRADIENTS, ["block"]),
+    ]
+}
 
 
 def computed(kind, name):
@@ -120,11 +157,17 @@ def test_another_last_bit_is_another_hash():
     assert digest(x) != computed("draws", "lmsgld")
 
 
-# ---- the same C for other instruction sets ------------------------------------------------------------------------------
+# ---- the same C for other instruction sets -------------------------------------------------------
 
 CORE = Path(__file__).parents[2] / "sgmc" / "core"
-CC, FLAGS = shutil.which("cc"), ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
-TARGETS = {"default": [], "avx2": ["-mavx2"], "fma": ["-mavx2", "-mfma"], "avx512f": ["-mavx512f", "-mfma"]}
+CC = shutil.which("cc")
+FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+TARGETS = {
+    "default": [],
+    "avx2": ["-mavx2"],
+    "fma": ["-mavx2", "-mfma"],
+    "avx512f": ["-mavx512f", "-mfma"],
+}
 
 
 def supported(target):
@@ -133,15 +176,30 @@ def supported(target):
     return target == "default" or target in flags
 
 
-needs_compiler = pytest.mark.skipif(CC is None or not (CORE / "normals.c").exists(),
-                                    reason="needs a C compiler and the source tree")
+needs_compiler = pytest.mark.skipif(
+    CC is None or not (CORE / "normals.c").exists(), reason="needs a C compiler and the source tree"
+)
 
 
 def compiled(folder, *flags):
     """normals.c and vecmath.c for one instruction set."""
     built = folder / "one.so"
-    subprocess.run([CC, "-shared", "-fPIC", "-DSGMC_ONE_TARGET", *FLAGS, *flags, "-o", built,
-                    CORE / "normals.c", CORE / "vecmath.c", "-lm"], check=True)
+    subprocess.run(
+        [
+            CC,
+            "-shared",
+            "-fPIC",
+            "-DSGMC_ONE_TARGET",
+            *FLAGS,
+            *flags,
+            "-o",
+            built,
+            CORE / "normals.c",
+            CORE / "vecmath.c",
+            "-lm",
+        ],
+        check=True,
+    )
     return ctypes.CDLL(built)
 
 
@@ -162,8 +220,8 @@ def test_bits_do_not_depend_on_the_instruction_set(target, tmp_path):
     lanes, z = rng.state(), rng.normals(10_000)
     assert np.array_equal(filled(lib.vm_normals, lanes["normal"]), z)
     assert np.array_equal(filled(lib.vm_uniforms, lanes["uniform"]), rng.uniforms(10_000))
-    for d in (3, 10, 40):                                            # each has kernels of its own
-        X, y, theta = z[:64 * d].reshape(64, d), (z[-64:] > 0) * 1.0, z[:d]
+    for d in (3, 10, 40):  # each has kernels of its own
+        X, y, theta = z[: 64 * d].reshape(64, d), (z[-64:] > 0) * 1.0, z[:d]
         assert np.array_equal(score(lib, X, y, theta), score_of_the_package(X, y, theta))
 
 
@@ -172,13 +230,17 @@ def test_bits_do_not_depend_on_the_instruction_set(target, tmp_path):
 def test_fused_operations_are_caught(tmp_path):
     """Planted: what -ffp-contract=off forbids."""
     lib = compiled(tmp_path, *TARGETS["fma"], "-ffp-contract=fast")
-    assert not np.array_equal(filled(lib.vm_normals, stream(0).state()["normal"]), stream(0).normals(10_000))
+    assert not np.array_equal(
+        filled(lib.vm_normals, stream(0).state()["normal"]), stream(0).normals(10_000)
+    )
 
 
 def score(lib, X, y, theta):
     """X'(y - p) of a logit model by the library's kernels."""
     eta, r, out = np.zeros(len(y)), np.zeros(len(y)), np.zeros(len(theta))
-    X, y, theta, at, r_at, out_at = (ctypes.c_void_p(a.ctypes.data) for a in (X, y, theta, eta, r, out))
+    X, y, theta, at, r_at, out_at = (
+        ctypes.c_void_p(a.ctypes.data) for a in (X, y, theta, eta, r, out)
+    )
     m, d, all_rows = ctypes.c_ssize_t(len(eta)), ctypes.c_ssize_t(len(out)), ctypes.c_void_p(None)
     lib.vm_dot_f64(m, d, X, all_rows, theta, at)
     lib.vm_logit_score(m, at, y, r_at)
@@ -194,4 +256,7 @@ def score_of_the_package(X, y, theta):
 
 if __name__ == "__main__" and sys.argv[1:] == ["--write"]:
     old = recorded() if GOLDEN.exists() else {"raw": {name: computed("raw", name) for name in RAW}}
-    GOLDEN.write_text(json.dumps({**old, "draws": {name: computed("draws", name) for name in RUNS}}, indent=1) + "\n")
+    GOLDEN.write_text(
+        json.dumps({**old, "draws": {name: computed("draws", name) for name in RUNS}}, indent=1)
+        + "\n"
+    )

@@ -1,7 +1,9 @@
 """Exact samplers leave a skewed law as it is; wrong rules of acceptance do not.
 
-exp theta_j ~ Gamma(SHAPE_j, COUNT_j).  Chains start from that law, and after a few steps are still distributed so.
+exp theta_j ~ Gamma(SHAPE_j, COUNT_j).  Chains start from that law, and after a few steps are still
+distributed so.
 """
+
 import numpy as np
 import pytest
 from scipy.special import digamma, polygamma
@@ -17,7 +19,7 @@ from sgmc.models.regression.families.poisson import PoissonLog
 from .cases import EXACT, GRADIENTS, SCHEMES, stream
 from .montecarlo import LIMIT, standard_errors
 
-SHAPE, COUNT = np.array([4.0, 9.0]), np.array([4, 3])      # sums of outcomes, and rows, of two groups
+SHAPE, COUNT = np.array([4.0, 9.0]), np.array([4, 3])  # sums of outcomes, and rows, of two groups
 GROUP, OUTCOME = np.repeat(np.eye(2), COUNT, axis=0), np.array([1.0, 0, 2, 1, 5, 1, 3])
 AFTER, CHAINS, H = 5, 20_000, 1.0
 
@@ -37,24 +39,33 @@ def starts(dim):
 
 
 def central_moments(dim):
-    """Mean, and central moments of order 2, 3 and 4, of log-gamma variables in those coordinates."""
+    """Mean, and central moments of order 2, 3 and 4,
+    of log-gamma variables in those coordinates.
+    """
     root = np.sqrt(SHAPE[:dim])
     variance, third, cumulant = (polygamma(k, SHAPE[:dim]) * root ** (k + 1) for k in (1, 2, 3))
-    return (digamma(SHAPE[:dim]) - np.log(SHAPE[:dim])) * root, variance, third, cumulant + 3 * variance ** 2
+    return (
+        (digamma(SHAPE[:dim]) - np.log(SHAPE[:dim])) * root,
+        variance,
+        third,
+        cumulant + 3 * variance**2,
+    )
 
 
 def departure(build, gradient, rng):
-    """Departure of four moments and the coordinates' covariance from the law's, in Monte Carlo errors."""
+    """Departure of four moments and the coordinates' covariance from the law's,
+    in Monte Carlo errors.
+    """
     before = starts(gradient.dim)
     after = np.empty_like(before)
     for k in range(CHAINS):
         chain = Chain(before[k], build(gradient.dim, H), gradient, rng, Constant(H))
         chain.run(AFTER, False)
         after[k] = chain.x
-    assert np.corrcoef(before[:, 0], after[:, 0])[0, 1] < 0.9      # it does move
+    assert np.corrcoef(before[:, 0], after[:, 0])[0, 1] < 0.9  # it does move
     mean, *rest = central_moments(gradient.dim)
     e = after - mean
-    samples, expected = np.hstack([e, e ** 2, e ** 3, e ** 4]), np.concatenate([0 * mean, *rest])
+    samples, expected = np.hstack([e, e**2, e**3, e**4]), np.concatenate([0 * mean, *rest])
     if gradient.dim == 2:
         samples, expected = np.column_stack([samples, e.prod(axis=1)]), np.append(expected, 0.0)
     return standard_errors(samples, expected).max()
@@ -71,7 +82,9 @@ def test_exact_samplers_leave_a_skewed_law_invariant(name, dim):
 @pytest.mark.parametrize("factor", [0.5, 2.0, -1.0])
 @pytest.mark.parametrize("name", EXACT)
 def test_wrong_acceptance_is_caught(name, factor):
-    """The log density ratio of acceptance halved, doubled and inverted, while the gradient stays right."""
+    """The log density ratio of acceptance halved, doubled and inverted, while the gradient stays
+    right.
+    """
     rng = stream(7)
     gradient = posterior(Tempered, 1, rng)
     gradient.factor = factor

@@ -1,4 +1,7 @@
-"""Models against their definitions: gradients, score path, curvature, weights, storage, every form of the kernels."""
+"""Models against their definitions: gradients, score path, curvature, weights, storage, every form
+of the kernels.
+"""
+
 import numpy as np
 import pytest
 
@@ -10,11 +13,15 @@ from sgmc.core.design import design
 from .cases import REGRESSIONS, STORAGE, families, outcomes, regression, table
 from .montecarlo import LIMIT
 
-N = 61                                                   # odd: kernels take rows by twos and fours
-WIDTHS = [1, 3, 7, 8, 9, 16, 31, 32, 33, 40, 100]        # kernels differ for d < 8, 8..32 and beyond
-BATCHES = {"one row": block(5, 1), "block": block(7, 33), "all": block(0, N),
-           "listed": listed([3, 60, 3, 0, 17, 8, 8, 41, 59])}
-ROUNDING = 1e-12                                         # of sums of some dozens of terms of order one
+N = 61  # odd: kernels take rows by twos and fours
+WIDTHS = [1, 3, 7, 8, 9, 16, 31, 32, 33, 40, 100]  # kernels differ for d < 8, 8..32 and beyond
+BATCHES = {
+    "one row": block(5, 1),
+    "block": block(7, 33),
+    "all": block(0, N),
+    "listed": listed([3, 60, 3, 0, 17, 8, 8, 41, 59]),
+}
+ROUNDING = 1e-12  # of sums of some dozens of terms of order one
 
 
 def close(a, b, tolerance):
@@ -26,10 +33,16 @@ def close(a, b, tolerance):
 def models():
     """Small models with a score path, of one and of several scores a row."""
     X, rng = table(N, 3), np.random.default_rng(2)
-    return {"location": GaussianLocation(rng.normal(size=(N, 3)), 0.7),
-            **{k: regression(k, X) for k in REGRESSIONS},
-            **{f"{k} weighted, offset": regression(k, X, offset=rng.normal(size=N) / 3, weight=rng.random(N) + 0.5)
-               for k in REGRESSIONS}}
+    return {
+        "location": GaussianLocation(rng.normal(size=(N, 3)), 0.7),
+        **{k: regression(k, X) for k in REGRESSIONS},
+        **{
+            f"{k} weighted, offset": regression(
+                k, X, offset=rng.normal(size=N) / 3, weight=rng.random(N) + 0.5
+            )
+            for k in REGRESSIONS
+        },
+    }
 
 
 SMALL = models()
@@ -52,7 +65,11 @@ def differences(f, at, step=1e-5):
 @pytest.mark.parametrize("name", SMALL)
 def test_gradient_is_the_derivative_of_the_value(name, batch):
     probe, at = Probe(SMALL[name]), theta(SMALL[name])
-    assert close(probe.gradient(at, BATCHES[batch]), differences(lambda t: probe.value(t, BATCHES[batch]), at), 1e-6)
+    assert close(
+        probe.gradient(at, BATCHES[batch]),
+        differences(lambda t: probe.value(t, BATCHES[batch]), at),
+        1e-6,
+    )
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -76,21 +93,33 @@ def test_slopes_and_squares_are_those_of_row_gradients(name):
     rows = np.array([probe.gradient(at, block(i, 1)) for i in run.rows])
     scores, v = probe.scores(at, run)[0], theta(SMALL[name], 5)
     assert close((scores * probe.predictors(v, run)).sum(axis=1), rows @ v, ROUNDING)
-    assert close(probe.add_scores(run, scores, squares=True), (rows ** 2).sum(axis=0), ROUNDING)
+    assert close(probe.add_scores(run, scores, squares=True), (rows**2).sum(axis=0), ROUNDING)
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_an_anchor_keeps_predictors_that_move_with_its_centre(name):
     a, b = theta(SMALL[name], 4), theta(SMALL[name], 5)
     kept = [np.asarray(Anchor(SMALL[name], at, True).predictors) for at in (a, b)]
-    assert close(kept[1] - kept[0], Probe(SMALL[name]).predictors(b - a, block(0, N)).ravel(), ROUNDING)
+    assert close(
+        kept[1] - kept[0], Probe(SMALL[name]).predictors(b - a, block(0, N)).ravel(), ROUNDING
+    )
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_an_anchor_with_exact_rows_is_the_one_made_with_them(name):
     at, rows = theta(SMALL[name]), [8, 3]
-    late, early = Anchor(SMALL[name], at, True).with_exact(rows), Anchor(SMALL[name], at, True, rows)
-    for what in ("centre", "full", "scores", "predictors", "curvature", "hessian", "exact", "is_exact"):
+    late = Anchor(SMALL[name], at, True).with_exact(rows)
+    early = Anchor(SMALL[name], at, True, rows)
+    for what in (
+        "centre",
+        "full",
+        "scores",
+        "predictors",
+        "curvature",
+        "hessian",
+        "exact",
+        "is_exact",
+    ):
         np.testing.assert_array_equal(getattr(late, what), getattr(early, what))
 
 
@@ -109,8 +138,14 @@ def test_a_batch_is_the_scaled_sum_of_its_rows(name):
 def test_a_batch_weight_of_k_is_a_row_met_k_times(name):
     probe, at, weight = Probe(SMALL[name]), theta(SMALL[name]), (2, 1, 3, 1, 1)
     repeated = listed(np.repeat(np.arange(20, 25), weight))
-    assert close(probe.gradient(at, block(20, 5, weight=weight)), probe.gradient(at, repeated), ROUNDING)
-    assert close(probe.gradient(at, listed(range(20, 25), weight=weight)), probe.gradient(at, repeated), ROUNDING)
+    assert close(
+        probe.gradient(at, block(20, 5, weight=weight)), probe.gradient(at, repeated), ROUNDING
+    )
+    assert close(
+        probe.gradient(at, listed(range(20, 25), weight=weight)),
+        probe.gradient(at, repeated),
+        ROUNDING,
+    )
 
 
 @pytest.mark.parametrize("name", REGRESSIONS)
@@ -121,10 +156,14 @@ def test_a_row_weight_of_k_is_a_row_written_k_times(name):
     model = build(design(X), y, None, count)
     weighted, repeated, at = Probe(model), Probe(build(design(X[again]), y[again])), theta(model)
     for what in ("value", "gradient", "hessian"):
-        assert close(getattr(weighted, what)(at, block(0, 9)), getattr(repeated, what)(at, block(0, len(again))), ROUNDING)
+        assert close(
+            getattr(weighted, what)(at, block(0, 9)),
+            getattr(repeated, what)(at, block(0, len(again))),
+            ROUNDING,
+        )
 
 
-@pytest.mark.parametrize("name", [k for k in REGRESSIONS if k != "mnlogit"])          # which has no offset
+@pytest.mark.parametrize("name", [k for k in REGRESSIONS if k != "mnlogit"])  # which has no offset
 def test_an_offset_is_a_column_with_coefficient_one(name):
     X, at, y = table(N, 3), np.array([0.3, -0.2, 1.0]), outcomes(name, N)
     model = REGRESSIONS[name](design(X), y)
@@ -193,13 +232,18 @@ def test_expected_curvatures_of_another_place_are_caught(name):
 
 
 def by_numpy(X, scores, run, delta):
-    """Predictors, sum and sum of squares of scored rows, and the Gram matrix of a batch, by numpy in float64."""
+    """Predictors, sum and sum of squares of scored rows, and the Gram matrix of a batch,
+    by numpy in float64.
+    """
     rows = X[list(run.rows) if run.rows else slice(run.start, run.start + run.m)]
-    return rows @ delta, rows.T @ scores, (rows.T ** 2) @ scores ** 2, rows.T @ rows
+    return rows @ delta, rows.T @ scores, (rows.T**2) @ scores**2, rows.T @ rows
 
 
-@pytest.mark.parametrize("rows, d", [(N, d) for d in WIDTHS] + [(1100, 3), (1100, 20)])       # 1100: more than one tile
-@pytest.mark.parametrize("storage, tolerance", [("dense64", 1e-12), ("csr", 1e-12), ("dense32", 1e-5)])
+# 1100: more than one tile
+@pytest.mark.parametrize("rows, d", [(N, d) for d in WIDTHS] + [(1100, 3), (1100, 20)])
+@pytest.mark.parametrize(
+    "storage, tolerance", [("dense64", 1e-12), ("csr", 1e-12), ("dense32", 1e-5)]
+)
 def test_storages_agree_with_numpy_at_every_width(storage, tolerance, rows, d):
     X, rng = table(rows, d), np.random.default_rng(d)
     probe = Probe(KnownSigma(design(STORAGE[storage](X)), np.zeros(rows)))

@@ -1,9 +1,11 @@
-"""What the papers show of their samplers on small problems, as numbers; benchmarks/README.md has the whole tables.
+"""What the papers show of their samplers on small problems, as numbers;
+benchmarks/README.md has the whole tables.
 
-Skewness: Mauri & Zanella, section 5.0.1.  Thermostats: Ding et al. 2014; review, section 3.  Scales: Mauri & Zanella, section
-5.1.1.
+Skewness: Mauri & Zanella, section 5.0.1.  Thermostats: Ding et al. 2014; review,
+section 3.  Scales: Mauri & Zanella, section 5.1.1.
 Monte Carlo errors are said where they matter; the figures in comments are those of the long runs.
 """
+
 import os
 import warnings
 from functools import cache
@@ -30,7 +32,9 @@ DIM = 64
 
 
 def draws(model, sampler, step, steps, thin, tau=None):
-    """Kept positions (n, DIM) of a chain from zero, with noise of sd tau on the gradient, after 2,000 steps."""
+    """Kept positions (n, DIM) of a chain from zero,
+    with noise of sd tau on the gradient, after 2,000 steps.
+    """
     rng = stream(1)
     rest = (model, Prior(DIM), Everything(1), rng)
     gradient = GRADIENTS["simple"](*rest) if tau is None else Noisy(tau, *rest)
@@ -48,16 +52,19 @@ def test_noise_added_to_gradients_is_what_it_is_said_to_be():
     found = np.array([evaluate(gradient, [1.0, 2.0, 3.0], rng, True) for _ in range(4000)])
     assert (found[:, 1] == tau).all() and (found[:, 0, 0] == -1).all()
     noise = (found[:, 0, 1:] - [-2.0, -3.0]) / tau[1:]
-    assert standard_errors(np.hstack([noise, noise ** 2]), [0, 0, 1, 1]).max() < LIMIT
+    assert standard_errors(np.hstack([noise, noise**2]), [0, 0, 1, 1]).max() < LIMIT
     assert standard_errors((noise[:-1:2] * noise[1::2]), 0).max() < LIMIT
 
 
-# ---- skewness -------------------------------------------------------------------------------------------------------------
+# ---- skewness ------------------------------------------------------------------------------------
+
 
 def relative_bias(name, slant, size=0.5, noise=0.0):
-    """Of the mean of a skew normal, for increments and gradient noise in units of its sd: its own error is about 0.02."""
-    mean = slant / np.sqrt(1 + slant ** 2) * np.sqrt(2 / np.pi)
-    sd = np.sqrt(1 - mean ** 2)
+    """Of the mean of a skew normal, for increments and gradient noise in units of its sd: its own
+    error is about 0.02.
+    """
+    mean = slant / np.sqrt(1 + slant**2) * np.sqrt(2 / np.pi)
+    sd = np.sqrt(1 - mean**2)
     step = (size * sd) ** 2 if name == "sgld" else size * sd
     sampler, tau = SAMPLERS[name]().build(DIM, step), np.full(DIM, noise * sd) if noise else None
     return draws(SkewNormal(DIM, slant), sampler, step, 8000, 4, tau).mean() / mean - 1
@@ -65,28 +72,35 @@ def relative_bias(name, slant, size=0.5, noise=0.0):
 
 @pytest.mark.parametrize("noise", [0, 1])
 def test_skewness_throws_langevin_and_not_barker(noise):
-    """sigma half of the sd: the bias of sgld's mean is 1 % at slant 1, as large as the mean at 20, nearly twenty times it at 100;
-    that of vsgbd stays within 15 % (9 %, and the error).  Noise as large as the target's sd changes nothing in that.
+    """sigma half of the sd: the bias of sgld's mean is 1 % at slant 1, as large as the mean at 20,
+    nearly twenty times it at 100; that of vsgbd stays within 15 % (9 %, and the error).  Noise as
+    large as the target's sd changes nothing in that.
     """
     slants = (1, 20, 100)
-    langevin, barker = ([relative_bias(name, slant, noise=noise) for slant in slants] for name in ("sgld", "vsgbd"))
+    langevin, barker = (
+        [relative_bias(name, slant, noise=noise) for slant in slants] for name in ("sgld", "vsgbd")
+    )
     assert abs(langevin[0]) < 0.1 and langevin[1] > 0.8 and langevin[2] > 10
     assert np.abs(barker).max() < 0.15
 
 
 def test_short_steps_help_langevin_up_to_a_slant():
-    """sigma a tenth of the sd: at slant 5 both are right within 10 %, at 100 sgld is off by 29 %, its error being 2 %."""
+    """sigma a tenth of the sd: at slant 5 both are right within 10 %, at 100 sgld is off by 29 %,
+    its error being 2 %.
+    """
     assert abs(relative_bias("sgld", 5, 0.1)) < 0.1 and abs(relative_bias("vsgbd", 5, 0.1)) < 0.1
     assert relative_bias("sgld", 100, 0.1) > 0.15 > 0.1 > abs(relative_bias("vsgbd", 100, 0.1))
 
 
 def test_the_correction_takes_the_noise_out_of_barker():
-    """Noise of ten sds, sigma half of the sd, slant 20: 19 % with vsgbd, 3 % with csgbd (figure 9b)."""
+    """Noise of ten sds, sigma half of the sd, slant 20:
+    19 % with vsgbd, 3 % with csgbd (figure 9b).
+    """
     vanilla, corrected = (relative_bias(name, 20, noise=10) for name in ("vsgbd", "csgbd"))
     assert vanilla > 0.12 and abs(corrected) < 0.08
 
 
-# ---- thermostats ------------------------------------------------------------------------------------------------------------
+# ---- thermostats ---------------------------------------------------------------------------------
 
 STEP, LOUD = 0.02, 10.0
 SAME, HALF = np.full(DIM, LOUD), np.repeat([0.0, LOUD], DIM // 2)
@@ -95,14 +109,16 @@ SAME, HALF = np.full(DIM, LOUD), np.repeat([0.0, LOUD], DIM // 2)
 def spread(name, tau, **options):
     """Squares of the draws of N(0, I), averaged over each half of the coordinates."""
     spec = SAMPLERS[name](**options)
-    x = draws(GaussianLocation(np.zeros((1, DIM)), 1.0), spec.build(DIM, STEP), STEP, 200_000, 10, tau)
-    return (x ** 2).reshape(len(x), 2, -1).mean(axis=2)
+    x = draws(
+        GaussianLocation(np.zeros((1, DIM)), 1.0), spec.build(DIM, STEP), STEP, 200_000, 10, tau
+    )
+    return (x**2).reshape(len(x), 2, -1).mean(axis=2)
 
 
 def inflation(name, tau):
     """What the specification documents."""
     spec = SAMPLERS[name]()
-    return spec.inflation(spec.langevin_time(STEP), tau ** 2)
+    return spec.inflation(spec.langevin_time(STEP), tau**2)
 
 
 @pytest.mark.parametrize("name", ["sgnht", "msgnht", "badodab"])
@@ -123,7 +139,9 @@ def test_sghmc_keeps_noise_of_which_it_is_not_told():
 
 
 def test_one_friction_for_all_cannot_serve_two_kinds_of_noise():
-    """z settles at A + e mean(V)/2 = 1.5: variances 1/1.5 and 2/1.5, to 5 % at this step; one friction a coordinate: 1 and 1."""
+    """z settles at A + e mean(V)/2 = 1.5: variances 1/1.5 and 2/1.5, to 5 % at this step; one
+    friction a coordinate: 1 and 1.
+    """
     assert standard_errors(spread("sgnht", HALF), np.array([1 / 1.5, 2 / 1.5]), 0.05).max() < LIMIT
     for name in ("msgnht", "badodab"):
         assert standard_errors(spread(name, HALF), 1, 0.03).max() < LIMIT
@@ -135,24 +153,33 @@ def test_a_thermostat_does_not_take_out_noise_of_positions():
     spec = SAMPLERS["msgnht"]()
     sampler = Shaken(spec.build(DIM, STEP), spec.langevin_time(STEP))
     x = draws(GaussianLocation(np.zeros((1, DIM)), 1.0), sampler, STEP, 50_000, 10)
-    assert standard_errors((x ** 2).mean(axis=1)[:, None], 1, 0.03).max() > LIMIT
+    assert standard_errors((x**2).mean(axis=1)[:, None], 1, 0.03).max() > LIMIT
 
 
-# ---- unlike scales -----------------------------------------------------------------------------------------------------------
+# ---- unlike scales -------------------------------------------------------------------------------
 
 NAMES = ["age", "sex", "episode", "const"]
-needs_sepsis = pytest.mark.skipif(not (Path(os.environ.get("SGMC_DATA", "/nowhere")) / "sepsis").is_dir(),
-                                  reason="the sepsis data are not here: SGMC_DATA names no folder that has them")
+needs_sepsis = pytest.mark.skipif(
+    not (Path(os.environ.get("SGMC_DATA", "/nowhere")) / "sepsis").is_dir(),
+    reason="the sepsis data are not here: SGMC_DATA names no folder that has them",
+)
 
 
 @cache
 def sepsis():
-    """Design as it comes, outcomes, and the mean and sds of the posterior under N(0, I) by the normal approximation at the mode.
+    """Design as it comes, outcomes, and the mean and sds of the posterior under N(0, I) by the
+    normal approximation at the mode.
 
-    With 110,204 rows sds agree with importance sampling to 2 %, which is little beside the factors below.
+    With 110,204 rows sds agree with importance sampling to 2 %, which is little beside the factors
+    below.
     """
     data = sgmc.datasets.load("sepsis")
-    X = np.column_stack([data[["age_years", "sex_0male_1female", "episode_number"]].to_numpy(float), np.ones(len(data))])
+    X = np.column_stack(
+        [
+            data[["age_years", "sex_0male_1female", "episode_number"]].to_numpy(float),
+            np.ones(len(data)),
+        ]
+    )
     y = data["hospital_outcome_1alive_0dead"].to_numpy(float)
     theta = np.zeros(4)
     for _ in range(20):
@@ -164,22 +191,37 @@ def sepsis():
 
 @cache
 def raw(sampler, size):
-    """Errors of the means in sds, and ratios of the sds, without preconditioning; sigma = `size` sds of age."""
+    """Errors of the means in sds, and ratios of the sds, without preconditioning;
+    sigma = `size` sds of age.
+    """
     X, y, mean, sd = sepsis()
     sigma = size * sd[0]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sgmc.SGMCWarning)     # of few effective draws and of noise, which are what is shown
+        # of few effective draws and of noise, which are what is shown
+        warnings.simplefilter("ignore", sgmc.SGMCWarning)
         results = sgmc.Logit(y, X, names=NAMES).fit(
-            sampler=sampler, gradient="simple", subsample="uniform", batch_size=len(y) // 100, precondition=None,
-            prior=dict.fromkeys(NAMES, sgmc.normal(0, 1)), step_size=sigma ** 2 if sampler == "sgld" else sigma, init=mean,
-            chains=1, draws=2000, thin=20, warmup=400, seed=1)
+            sampler=sampler,
+            gradient="simple",
+            subsample="uniform",
+            batch_size=len(y) // 100,
+            precondition=None,
+            prior=dict.fromkeys(NAMES, sgmc.normal(0, 1)),
+            step_size=sigma**2 if sampler == "sgld" else sigma,
+            init=mean,
+            chains=1,
+            draws=2000,
+            thin=20,
+            warmup=400,
+            seed=1,
+        )
     return (results.params.to_numpy() - mean) / sd, results.bse.to_numpy() / sd
 
 
 @needs_sepsis
 def test_one_step_for_unlike_scales_fails_langevin_and_not_barker():
-    """sigma three sds of age, less than a sixth of the other sds: sgld is hundreds of sds away in every coordinate.  vsgbd has the
-    means within 1.5 sds (a few dozen effective draws), age too wide by less than 4, the others right within a factor 2.
+    """sigma three sds of age, less than a sixth of the other sds: sgld is hundreds of sds away in
+    every coordinate.  vsgbd has the means within 1.5 sds (a few dozen effective draws), age too
+    wide by less than 4, the others right within a factor 2.
     """
     (shift, ratio), (barker_shift, barker_ratio) = raw("sgld", 3.0), raw("vsgbd", 3.0)
     assert np.abs(shift).min() > 100 and ratio.min() > 50
@@ -189,8 +231,8 @@ def test_one_step_for_unlike_scales_fails_langevin_and_not_barker():
 
 @needs_sepsis
 def test_a_longer_step_costs_barker_little():
-    """From sigma of one sd of age to twenty: the sd of age grows less than the step, that of the others at most fourfold; means
-    stay within 2 sds.  sgld is lost at one sd already.
+    """From sigma of one sd of age to twenty: the sd of age grows less than the step, that of the
+    others at most fourfold; means stay within 2 sds.  sgld is lost at one sd already.
     """
     (_, short), (shift, long) = raw("vsgbd", 1.0), raw("vsgbd", 20.0)
     assert 3 < long[0] / short[0] < 12 and (long / short)[1:].max() < 4 and np.abs(shift).max() < 2
@@ -200,8 +242,8 @@ def test_a_longer_step_costs_barker_little():
 @needs_sepsis
 @pytest.mark.parametrize("sampler", ["sgld", "vsgbd", "csgbd", "esgbd"])
 def test_a_step_that_suits_age_does_not_move_the_others(sampler):
-    """A tenth of the sd of age is less than a 150th of the others': 40,000 steps go nowhere, and age, correlated with the
-    constant, has to wait for it: sds are too small by half.
+    """A tenth of the sd of age is less than a 150th of the others': 40,000 steps go nowhere, and
+    age, correlated with the constant, has to wait for it: sds are too small by half.
     """
     assert np.median(raw(sampler, 0.1)[1]) < 0.6
 

@@ -1,4 +1,7 @@
-"""Chains in continuous time: cut, restored and threaded without a bit of difference; what their recorder makes of a path."""
+"""Chains in continuous time: cut, restored and threaded without a bit of difference; what their
+recorder makes of a path.
+"""
+
 import itertools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -11,12 +14,22 @@ from sgmc.coordinates.maps import Affine
 from sgmc.samplers.bases.paths import Integrals, Path
 from sgmc.core.schedules import Constant
 
-from .cases import CONTINUOUS, HELD, PREDICTED, event_gradient, normal_prior, regression, stream, table
+from .cases import (
+    CONTINUOUS,
+    HELD,
+    PREDICTED,
+    event_gradient,
+    normal_prior,
+    regression,
+    stream,
+    table,
+)
 
 N, D = 40, 3
 MODEL, PRIOR = regression("logit", table(N, D)), normal_prior(D)
 MAP = Affine(np.full(D, 0.1), 0.4 * np.eye(D) + 0.1)
-WARMUP, EVENTS = {"zigzag": 600, "bps": 600}, {"zigzag": 2000, "bps": 2000}       # of the others ten times as many
+# of the others ten times as many
+WARMUP, EVENTS = {"zigzag": 600, "bps": 600}, {"zigzag": 2000, "bps": 2000}
 MANY = 10
 MOVING = CONTINUOUS | PREDICTED | HELD
 
@@ -63,11 +76,11 @@ def test_chunks_do_not_matter(name, whole):
     assert outcome(run(chain(name), name, [1, 7, 64, 300])) == whole[name]
 
 
-@pytest.mark.parametrize("share", [0.5, 0.97, 1.0, 1.01, 2.5])                   # of warmup
+@pytest.mark.parametrize("share", [0.5, 0.97, 1.0, 1.01, 2.5])  # of warmup
 @pytest.mark.parametrize("name", MOVING)
 def test_a_restored_chain_continues_bit_by_bit(name, share, whole):
     first = run(chain(name), name, [10**6], int(share * warmup(name)))
-    second = chain(name, index=1)                                                # another stream, to be replaced
+    second = chain(name, index=1)  # another stream, to be replaced
     second.set_state(pickle.loads(outcome(first)))
     assert outcome(run(second, name, [10**6])) == whole[name]
 
@@ -82,8 +95,13 @@ def test_a_part_of_the_state_that_is_lost_is_noticed(name, part, whole):
 
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_whatever_a_sampler_keeps_and_changes_is_needed(name, whole):
-    state, fresh = run(chain(name), name, [10**6], int(1.5 * warmup(name))).state(), chain(name, index=1).sampler.state()
-    changed = [key for key, value in state["sampler"].items() if repr(value) != repr(fresh[key]) and key != "warming"]
+    state = run(chain(name), name, [10**6], int(1.5 * warmup(name))).state()
+    fresh = chain(name, index=1).sampler.state()
+    changed = [
+        key
+        for key, value in state["sampler"].items()
+        if repr(value) != repr(fresh[key]) and key != "warming"
+    ]
     assert changed
     for key in changed:
         second = chain(name, index=1)
@@ -94,6 +112,7 @@ def test_whatever_a_sampler_keeps_and_changes_is_needed(name, whole):
 @pytest.mark.parametrize("name", MOVING)
 def test_chains_in_threads_are_chains_in_turn(name, whole):
     """Eight chains on two threads, sharing model, prior and map."""
+
     def all_of_it(index):
         return outcome(run(chain(name, index), name, [500]))
 
@@ -103,9 +122,10 @@ def test_chains_in_threads_are_chains_in_turn(name, whole):
     assert threaded[0] == whole[name] and len(set(threaded)) == 8
 
 
-# ---- the recorder -----------------------------------------------------------------------------------------------------------
+# ---- the recorder --------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("spacing", [0.01, 3.0])                                 # many draws a line, many lines a draw
+
+@pytest.mark.parametrize("spacing", [0.01, 3.0])  # many draws a line, many lines a draw
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_more_room_gives_the_draws_of_one_long_run(name, spacing):
     """Where a recorder is full in the middle of a line, the rest of the line waits."""
@@ -127,7 +147,8 @@ def test_more_room_gives_the_draws_of_one_long_run(name, spacing):
 def test_integrals_are_those_of_the_lines_however_often_batches_merge():
     made = run(chain("zigzag"), "zigzag", [10**6])
     points, integrals = made.recorder.skeleton.state(), made.recorder.integrals
-    spans, a, b = np.diff(points["times"]), points["positions"][:-1] - integrals.origin, points["positions"][1:] - integrals.origin
+    spans, a = np.diff(points["times"]), points["positions"][:-1] - integrals.origin
+    b = points["positions"][1:] - integrals.origin
     times, first, second = integrals.batches()
     assert len(spans) > 500 and integrals.every >= 8 and 32 <= len(times) <= 64
     edges = integrals.every * np.arange(len(times))
@@ -143,11 +164,12 @@ def test_the_spacing_is_the_longest_autocorrelation_time_of_the_second_half_of_w
         one.recorder = Path(10, D, 0.05, known, 0)
         one.sampler.warming = True
     seen.run(warmup("zigzag") // 2)
-    seen.recorder = Path(10**6, D, 1e9, 0, 0)                                    # from there on, by itself
+    seen.recorder = Path(10**6, D, 1e9, 0, 0)  # from there on, by itself
     seen.run(warmup("zigzag") // 2)
     learned.run(warmup("zigzag"))
     longest = seen.recorder.integrals.correlation_time(32).max()
-    assert learned.recorder.spacing == pytest.approx(longest, rel=0.05) and longest > 0.05       # but for the last line
+    # but for the last line
+    assert learned.recorder.spacing == pytest.approx(longest, rel=0.05) and longest > 0.05
 
 
 @pytest.mark.parametrize("events, spacing", [(30, 0.01), (600, 1e3)])
@@ -159,13 +181,21 @@ def test_a_warmup_that_is_too_short_leaves_the_spacing(events, spacing):
 
 
 def test_the_correlation_time_is_that_of_a_telegraph():
-    """0 and 1 in turns for exponential times of mean 1: variance 1/4, autocorrelation exp(-2 t), time 1.
+    """0 and 1 in turns for exponential times of mean 1:
+    variance 1/4, autocorrelation exp(-2 t), time 1.
 
     From 64 batches it is known to 18 %, from 8 to 53 %: three times that is allowed.
     """
     waits, integrals = np.random.default_rng(1).exponential(size=(64, 600)), Integrals(1)
     high = waits[:, ::2].sum(axis=1)
-    integrals.set_state({"first": high[:, None], "second": high[:, None], "times": waits.sum(axis=1), "origin": np.zeros(1),
-                         "place": [600, 600, 63]})
+    integrals.set_state(
+        {
+            "first": high[:, None],
+            "second": high[:, None],
+            "times": waits.sum(axis=1),
+            "origin": np.zeros(1),
+            "place": [600, 600, 63],
+        }
+    )
     assert integrals.correlation_time()[0] == pytest.approx(1.0, abs=0.54)
     assert 0.2 < integrals.correlation_time(8)[0] < 2.6

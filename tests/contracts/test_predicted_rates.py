@@ -1,8 +1,11 @@
-"""Stochastic bouncy particle samplers: the regression and its band, the noise, the law of the path, planted mistakes.
+"""Stochastic bouncy particle samplers: the regression and its band, the noise,
+the law of the path, planted mistakes.
 
-Without noise, and with bounds that are never exceeded, they are exact: all rows at once give the posteriors of test_events.  With noise
-the variance on a standard normal is right but for what the lost bounces explain.
+Without noise, and with bounds that are never exceeded, they are exact: all rows at once give the
+posteriors of test_events.  With noise the variance on a standard normal is right but for what the
+lost bounces explain.
 """
+
 import math
 
 import numpy as np
@@ -14,17 +17,32 @@ from sgmc.samplers.bases.band import straight
 from sgmc.core.design import design
 from sgmc.core.engine import evaluate
 
-from .cases import (GRADIENTS, PREDICTED, REGRESSIONS, SAMPLERS, SCHEMES, estimator, make_map, normal_prior, regression, stream,
-                    table)
+from .cases import (
+    GRADIENTS,
+    PREDICTED,
+    REGRESSIONS,
+    SAMPLERS,
+    SCHEMES,
+    estimator,
+    make_map,
+    normal_prior,
+    regression,
+    stream,
+    table,
+)
 from .montecarlo import LIMIT
 from .noisy_normal import BATCH, N, inflation, travelled
 from .test_events import POSTERIORS, ROWS, caught, departure, particle
 
-SLACK = 0.01              # of a variance: what bounces lost at k = 3 do is 0.006 at V = 1 and 0.013 at V = 10 by `widening`
-QUIET = 0.02              # of bounces: what is lost without noise, on posteriors that are no Gaussians; 0.014 where the prior has a kink
+# of a variance: what bounces lost at k = 3 do is 0.006 at V = 1 and 0.013 at V = 10 by `widening`
+SLACK = 0.01
+# of bounces: what is lost without noise, on posteriors that are no Gaussians;
+# 0.014 where the prior has a kink
+QUIET = 0.02
 
 
-# ---- the parts ------------------------------------------------------------------------------------------------------------
+# ---- the parts -----------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("at", [0.0, 0.4, 3.0])
 def test_the_band_is_that_of_bayesian_regression(at):
@@ -32,10 +50,12 @@ def test_the_band_is_that_of_bayesian_regression(at):
     rng = np.random.default_rng(2)
     t, rate, noise = np.sort(rng.random(5)), rng.normal(size=5), 0.1 + rng.random(5)
     X = np.column_stack([np.ones(5), t])
-    precision = X.T @ (X / noise[:, None]) + np.diag([1e-12, 1 / 0.7 ** 2])
-    beta = np.linalg.solve(precision, X.T @ (rate / noise) + [0, 1.3 / 0.7 ** 2])
+    precision = X.T @ (X / noise[:, None]) + np.diag([1e-12, 1 / 0.7**2])
+    beta = np.linalg.solve(precision, X.T @ (rate / noise) + [0, 1.3 / 0.7**2])
     x = np.array([1.0, at])
-    expected = x @ beta + 2.5 * math.sqrt(x @ np.linalg.solve(precision, x) + noise[-1] + (0.4 * (at - t[-1])) ** 2)
+    expected = x @ beta + 2.5 * math.sqrt(
+        x @ np.linalg.solve(precision, x) + noise[-1] + (0.4 * (at - t[-1])) ** 2
+    )
     assert straight(t, rate, noise, 2.5, 1.3, 0.7, 0.4, at) == pytest.approx(expected, rel=1e-7)
 
 
@@ -43,12 +63,21 @@ def test_the_band_is_that_of_bayesian_regression(at):
 @pytest.mark.parametrize("gradient", GRADIENTS)
 @pytest.mark.parametrize("model", ["logit", "ols"])
 def test_estimates_along_a_line(model, gradient, map):
-    """Of each possible batch: the gradient is that of `estimate`, and the variance is that of `slope`."""
+    """Of each possible batch: the gradient is that of `estimate`,
+    and the variance is that of `slope`.
+    """
     X = table(12, 3)
     made = regression(model, X)
     rng = stream(1)
     where = make_map(map, made.dim)
-    found = estimator(GRADIENTS[gradient], made, SCHEMES["uniform"](12, 4), rng, prior=normal_prior(made.dim), map=where)
+    found = estimator(
+        GRADIENTS[gradient],
+        made,
+        SCHEMES["uniform"](12, 4),
+        rng,
+        prior=normal_prior(made.dim),
+        map=where,
+    )
     x, v = np.linspace(-0.4, 0.5, made.dim), np.linspace(1, -1, made.dim)
 
     def again(ask):
@@ -59,8 +88,11 @@ def test_estimates_along_a_line(model, gradient, map):
         rng.set_state(bits)
         return out
 
-    for (g, var), (right, _), (mean, right_var) in zip(again(lambda: along(found, x, v, rng)), again(lambda: evaluate(found, x, rng)),
-                                                       again(lambda: slope(found, x, v, rng))):
+    for (g, var), (right, _), (mean, right_var) in zip(
+        again(lambda: along(found, x, v, rng)),
+        again(lambda: evaluate(found, x, rng)),
+        again(lambda: slope(found, x, v, rng)),
+    ):
         assert np.allclose(g, right, rtol=1e-12) and var == pytest.approx(right_var, rel=1e-10)
         assert v @ g == pytest.approx(mean, rel=1e-10)
 
@@ -72,21 +104,29 @@ def test_the_noise_is_that_of_the_formula():
     gradient = estimator(GRADIENTS["simple"], model, SCHEMES["uniform"](60, 10), rng)
     found = np.array([along(gradient, x, v, rng)[1] for _ in range(20_000)])
     slopes = (logit_rows(X)[1] - 1 / (1 + np.exp(-X @ x))) * (X @ v)
-    expected = 60 ** 2 / 10 * (1 - 10 / 60) * slopes.var(ddof=1)
+    expected = 60**2 / 10 * (1 - 10 / 60) * slopes.var(ddof=1)
     assert abs(found.mean() - expected) < 5 * found.std() / math.sqrt(len(found))
 
 
 def logit_rows(X):
     """Design and outcomes."""
-    return design(np.ascontiguousarray(X)), (np.arange(len(X)) * 7 % 5 > 2).astype(float), None, None
+    return (
+        design(np.ascontiguousarray(X)),
+        (np.arange(len(X)) * 7 % 5 > 2).astype(float),
+        None,
+        None,
+    )
 
 
-# ---- the law --------------------------------------------------------------------------------------------------------------
+# ---- the law -------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("posterior", POSTERIORS)
 @pytest.mark.parametrize("name", PREDICTED)
 def test_all_rows_have_the_posterior(name, posterior):
-    """Without noise: as exact samplers, with what little is lost where a line is no good prediction."""
+    """Without noise: as exact samplers, with what little is lost where a line is no good
+    prediction.
+    """
     chain = particle(PREDICTED[name], posterior, rows=SCHEMES["block"](ROWS, ROWS))
     chain.sampler.warming = True
     chain.run(2000, False)
@@ -96,8 +136,13 @@ def test_all_rows_have_the_posterior(name, posterior):
 
 
 def right(found, error, chain):
-    """Whether the variance is, and no more bounds are exceeded than three times what the regression expects, 0.0013 of them."""
-    return abs(found) < SLACK + LIMIT * error and chain.sampler.violated < 0.004 * chain.sampler.proposed
+    """Whether the variance is, and no more bounds are exceeded than three times what the regression
+    expects, 0.0013 of them.
+    """
+    return (
+        abs(found) < SLACK + LIMIT * error
+        and chain.sampler.violated < 0.004 * chain.sampler.proposed
+    )
 
 
 @pytest.mark.parametrize("noise", [1.0, 10.0])
@@ -117,7 +162,9 @@ def test_noise_takes_the_place_of_refreshment(name):
 
 
 def test_lost_bounces_tell_how_much_too_wide_draws_are():
-    """Where little is lost, k = 2, the error is below what `widening` says and above a fifth of it."""
+    """Where little is lost, k = 2, the error is below what `widening` says and above a fifth of
+    it.
+    """
     spec = SAMPLERS["sbps"](confidence=2.0)
     for dim, noise in ((5, 1.0), (5, 10.0), (20, 10.0)):
         found, error, chain = inflation(spec, dim, noise, events=400_000)
@@ -125,7 +172,8 @@ def test_lost_bounces_tell_how_much_too_wide_draws_are():
         assert said / 5 - LIMIT * error < found < said + LIMIT * error
 
 
-# ---- planted mistakes -----------------------------------------------------------------------------------------------------
+# ---- planted mistakes ----------------------------------------------------------------------------
+
 
 def wrong(name, dim=5, noise=10.0, spec=None, **how):
     """Whether the test above would not have it."""
@@ -135,7 +183,7 @@ def wrong(name, dim=5, noise=10.0, spec=None, **how):
 @pytest.mark.mistake("predicted: c^2 without N^2")
 @pytest.mark.parametrize("name", PREDICTED)
 def test_noise_without_the_square_of_the_rows_is_caught(name):
-    assert wrong(name, rows=Misscaled(SCHEMES["uniform"](N, BATCH), variance=1 / N ** 2))
+    assert wrong(name, rows=Misscaled(SCHEMES["uniform"](N, BATCH), variance=1 / N**2))
 
 
 @pytest.mark.mistake("predicted: no band")
@@ -154,10 +202,15 @@ def test_a_wrong_sign_of_the_reflection_is_caught(name):
 @pytest.mark.mistake("predicted: no refreshment")
 @pytest.mark.parametrize("name", PREDICTED)
 def test_a_missing_refreshment_is_caught_without_noise(name):
-    """Without noise an isotropic normal is not explored: from far out on a tangent the path never comes near the mean."""
+    """Without noise an isotropic normal is not explored: from far out on a tangent the path never
+    comes near the mean.
+    """
+
     def least(refresh):
         spec = type(PREDICTED[name])(refresh=refresh)
-        chain, times, _, square = travelled(spec, 2, 0.0, events=20_000, warmup=0, start=np.array([3.0, 0.0]))
+        chain, times, _, square = travelled(
+            spec, 2, 0.0, events=20_000, warmup=0, start=np.array([3.0, 0.0])
+        )
         return (square.sum(axis=1) / times).min()
 
     assert least(0.5) < 2 < least(1e-9)
@@ -167,13 +220,17 @@ def test_a_missing_refreshment_is_caught_without_noise(name):
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 @pytest.mark.parametrize("name", PREDICTED)
 def test_a_wrong_scale_is_caught(name, factor):
-    found, error, _ = inflation(PREDICTED[name], 5, 10.0, rows=Misscaled(SCHEMES["uniform"](N, BATCH), factor))
+    found, error, _ = inflation(
+        PREDICTED[name], 5, 10.0, rows=Misscaled(SCHEMES["uniform"](N, BATCH), factor)
+    )
     assert abs(found) > SLACK + LIMIT * error
 
 
 @pytest.mark.parametrize("name", ["psbps"])
 def test_the_preconditioner_is_learned_in_warmup_alone(name):
-    """The scale that warmup leaves is kept, bit for bit: then it is a linear map; while warming it moves."""
+    """The scale that warmup leaves is kept, bit for bit: then it is a linear map;
+    while warming it moves.
+    """
     chain, *_ = travelled(PREDICTED[name], 3, 1.0, events=1000, warmup=500)
     frozen = chain.sampler.state()["scale"]
     chain.run(1000)

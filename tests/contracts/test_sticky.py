@@ -1,8 +1,11 @@
-"""Sticky samplers: inclusion probabilities against enumeration of all models, what they refuse, planted mistakes.
+"""Sticky samplers: inclusion probabilities against enumeration of all models,
+what they refuse, planted mistakes.
 
-A logit of 300 rows and 10 slopes, four of which are not zero.  Evidences of its 1,024 models come from importance sampling; with other
-random numbers inclusion probabilities change by less than 0.001, which is left out.
+A logit of 300 rows and 10 slopes, four of which are not zero.  Evidences of its 1,024 models come
+from importance sampling; with other random numbers inclusion probabilities change by less than
+0.001, which is left out.
 """
+
 import warnings
 from functools import cache
 
@@ -20,7 +23,8 @@ from .enumeration import inclusions, simulated
 STICKY = sorted(name for name, cls in SAMPLERS.items() if cls.sticky)
 N, D, SLAB, INTERCEPT, W = 300, 10, 1.0, 2.5, 0.4
 PRIOR = {"*": sgmc.normal(0, SLAB), "Intercept": sgmc.normal(0, INTERCEPT)}
-BIAS = {"stickyzigzag": 0.0, "stickysgpdmp": 0.02}       # of a probability: derived steps widen the slab's variance by a per cent
+# of a probability: derived steps widen the slab's variance by a per cent
+BIAS = {"stickyzigzag": 0.0, "stickysgpdmp": 0.02}
 
 
 @cache
@@ -40,11 +44,15 @@ def fit(name, draws=4000, **how):
     spec = how.pop("spec", None) or SAMPLERS[name](inclusion=W)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)
-        return sgmc.logit("y ~ .", frame(), **{"sampler": spec, "prior": PRIOR, "draws": draws, "seed": 4, **how})
+        return sgmc.logit(
+            "y ~ .", frame(), **{"sampler": spec, "prior": PRIOR, "draws": draws, "seed": 4, **how}
+        )
 
 
 def departure(name, results):
-    """Largest departure of an inclusion probability beyond the allowed bias, in Monte Carlo errors."""
+    """Largest departure of an inclusion probability beyond the allowed bias,
+    in Monte Carlo errors.
+    """
     found = results.inclusion()
     error = np.maximum(found.mcse, 1e-3)
     return ((np.abs(found.inclusion - truth()) - BIAS[name]) / error).max()
@@ -59,7 +67,7 @@ def test_the_evidences_are_known():
 @pytest.mark.parametrize("name", STICKY)
 def test_inclusion_probabilities_are_those_of_enumeration(name, precondition):
     results = fit(name, precondition=precondition)
-    assert departure(name, results) < 4.5                    # the largest of ten, of some 30 batches a chain
+    assert departure(name, results) < 4.5  # the largest of ten, of some 30 batches a chain
     assert results.inclusion().mcse.max() < 0.02
 
 
@@ -76,7 +84,11 @@ def test_a_wrong_rate_of_leaving_zero_is_caught(name, monkeypatch):
 def test_a_slab_in_units_of_the_model_is_caught(name, monkeypatch):
     """The density at zero is one of x, not of theta."""
     right = paths.release_rates
-    monkeypatch.setattr(paths, "release_rates", lambda spec, priors, where: right(spec, priors, where) / np.diag(where.map.jacobian(None)))
+    monkeypatch.setattr(
+        paths,
+        "release_rates",
+        lambda spec, priors, where: right(spec, priors, where) / np.diag(where.map.jacobian(None)),
+    )
     assert departure(name, fit(name)) > 4.5
 
 
@@ -92,14 +104,22 @@ def test_slopes_are_zero_and_the_rest_is_not(name):
         results.fssd()
 
 
-@pytest.mark.parametrize("prior", [sgmc.laplace(0, 1), sgmc.student_t(4, 0, 1), sgmc.normal(0.5, 1)])
+@pytest.mark.parametrize(
+    "prior", [sgmc.laplace(0, 1), sgmc.student_t(4, 0, 1), sgmc.normal(0.5, 1)]
+)
 def test_slabs_of_other_families(prior):
     """The two samplers agree: their slabs are the same."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)
-        a, b = (sgmc.logit("y ~ x2 + x3 + x7", frame(), sampler=name, prior={"*": prior}, seed=2, draws=4000).inclusion()
-                for name in STICKY)
-    assert (np.abs(a.inclusion - b.inclusion) < BIAS["stickysgpdmp"] + 4.5 * np.hypot(a.mcse, b.mcse)).all()
+        a, b = (
+            sgmc.logit(
+                "y ~ x2 + x3 + x7", frame(), sampler=name, prior={"*": prior}, seed=2, draws=4000
+            ).inclusion()
+            for name in STICKY
+        )
+    assert (
+        np.abs(a.inclusion - b.inclusion) < BIAS["stickysgpdmp"] + 4.5 * np.hypot(a.mcse, b.mcse)
+    ).all()
 
 
 @pytest.mark.parametrize("name", STICKY)
@@ -107,7 +127,10 @@ def test_what_they_refuse(name):
     with pytest.raises(NotSupported, match=f"precondition='dense' with {name}"):
         fit(name, precondition="dense")
     for prior in ("flat", sgmc.horseshoe()):
-        with pytest.raises(NotSupported, match="horseshoe" if name == "stickyzigzag" and prior != "flat" else "density at zero"):
+        with pytest.raises(
+            NotSupported,
+            match="horseshoe" if name == "stickyzigzag" and prior != "flat" else "density at zero",
+        ):
             fit(name, prior=prior)
     with pytest.raises(ArgumentError, match="inclusion"):
         SAMPLERS[name](inclusion=1.5)

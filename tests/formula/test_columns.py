@@ -1,4 +1,5 @@
 """Types of columns, missing rows, and subsets."""
+
 import pickle
 
 import numpy as np
@@ -30,15 +31,22 @@ def test_nullable_dtypes_with_missing_values(rng, dtype):
     table = formula.read("y ~ .", data)
     assert table.spec.exog_names == ["Intercept", label]
     assert table.dropped == 5 and table.rows.tolist() == [i for i in range(20) if i % 4 != 2]
-    expected = [float(v == "v") if isinstance(v, str) else float(v) for v in values if v is not None]
+    expected = [
+        float(v == "v") if isinstance(v, str) else float(v) for v in values if v is not None
+    ]
     np.testing.assert_array_equal(design(table)[:, 1], expected)
     fresh = table.spec.matrix(data)
     assert np.isnan(fresh[2]).all() and not np.isnan(fresh[3]).any()
 
 
 def test_nan_inside_a_nullable_column_is_missing():
-    column = pd.arrays.FloatingArray(np.array([1.0, np.nan, 3.0, 4.0]), np.array([False, False, True, False]))
-    assert formula.read("y ~ x", pd.DataFrame({"y": [0, 1, 0, 1], "x": column})).rows.tolist() == [0, 3]
+    column = pd.arrays.FloatingArray(
+        np.array([1.0, np.nan, 3.0, 4.0]), np.array([False, False, True, False])
+    )
+    assert formula.read("y ~ x", pd.DataFrame({"y": [0, 1, 0, 1], "x": column})).rows.tolist() == [
+        0,
+        3,
+    ]
 
 
 def test_large_unsigned_integers():
@@ -48,16 +56,24 @@ def test_large_unsigned_integers():
 
 @pytest.mark.parametrize("dtype", ["boolean", "Int64", "string", "category", "object"])
 def test_nullable_outcomes(rng, dtype):
-    values = ["no", "yes", None, "yes"] if dtype in ("string", "category", "object") else [False, True, None, True]
+    values = (
+        ["no", "yes", None, "yes"]
+        if dtype in ("string", "category", "object")
+        else [False, True, None, True]
+    )
     data = pd.DataFrame({"y": pd.Series(values * 5, dtype=dtype), "x": rng.normal(size=20)})
     table = formula.read("y ~ x", data)
     assert table.y.tolist() == [0, 1, 1] * 5 and table.dropped == 5
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "uint64", "float16", "float32", ">f8", ">i4", "int32", "bool"])
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "uint64", "float16", "float32", ">f8", ">i4", "int32", "bool"]
+)
 @pytest.mark.parametrize("rows", ["all", "some"])
 def test_numpy_dtypes(dtype, rows):
-    values = np.array([0, 1, 1, 0, 1, 0] * 3).astype(dtype) * np.array(1 if dtype == "bool" else 100, dtype)
+    values = np.array([0, 1, 1, 0, 1, 0] * 3).astype(dtype) * np.array(
+        1 if dtype == "bool" else 100, dtype
+    )
     data = pd.DataFrame({"y": [0, 1, 1] * 6, "x": values}, copy=False)
     if rows == "some":
         data["z"] = [np.nan, *range(17)]
@@ -76,12 +92,18 @@ def test_strided_and_read_only_columns(rng):
     block = rng.normal(size=(N, 6))
     block.flags.writeable = False
     data = {"y": np.arange(N) % 2, "x": block[:, 1], "z": block[::-1, 3]}
-    np.testing.assert_array_equal(design(formula.read("y ~ .", data))[:, 1:], np.column_stack([block[:, 1], block[::-1, 3]]))
+    np.testing.assert_array_equal(
+        design(formula.read("y ~ .", data))[:, 1:], np.column_stack([block[:, 1], block[::-1, 3]])
+    )
 
 
 def test_unused_categories_and_their_order(rng):
-    column = pd.Categorical(["lo", "hi"] * 10, categories=["never", "lo", "mid", "hi"], ordered=True)
-    data = pd.DataFrame({"y": [0, 1] * 10, "x": column, "n": pd.Categorical([3, 1] * 10, categories=[3, 2, 1])})
+    column = pd.Categorical(
+        ["lo", "hi"] * 10, categories=["never", "lo", "mid", "hi"], ordered=True
+    )
+    data = pd.DataFrame(
+        {"y": [0, 1] * 10, "x": column, "n": pd.Categorical([3, 1] * 10, categories=[3, 2, 1])}
+    )
     table = formula.read("y ~ x + n", data)
     assert table.spec.exog_names == ["Intercept", "x[T.hi]", "n[T.1]"]
     assert formula.read("x ~ n", data).spec.levels == ("lo", "hi")
@@ -90,7 +112,9 @@ def test_unused_categories_and_their_order(rng):
 def test_intervals_are_labelled_as_by_cut(frame):
     spec = formula.read("y ~ cut", frame.assign(cut=pd.cut(frame.x2, [1, 1.25, 1.75, 2]))).spec
     assert spec.exog_names == ["Intercept", "cut[T.(1.25, 1.75]]", "cut[T.(1.75, 2.0]]"]
-    assert pickle.loads(pickle.dumps(spec)).matrix({"cut": pd.cut([1.5], [1.0, 1.25, 1.75, 2])}).tolist() == [[1, 1, 0]]
+    assert pickle.loads(pickle.dumps(spec)).matrix(
+        {"cut": pd.cut([1.5], [1.0, 1.25, 1.75, 2])}
+    ).tolist() == [[1, 1, 0]]
 
 
 def test_levels_come_from_the_rows_kept(frame):
@@ -98,7 +122,11 @@ def test_levels_come_from_the_rows_kept(frame):
     assert formula.read("y ~ g + x1", frame).spec.exog_names == ["Intercept", "g[T.c]", "x1"]
     frame["x2"] = np.where(frame.g == "b", -1.0, 2.0)  # missing only after the log
     frame["x1"] = 1.0
-    assert formula.read("y ~ g + np.log(x2)", frame).spec.exog_names == ["Intercept", "g[T.c]", "np.log(x2)"]
+    assert formula.read("y ~ g + np.log(x2)", frame).spec.exog_names == [
+        "Intercept",
+        "g[T.c]",
+        "np.log(x2)",
+    ]
 
 
 def test_missing_rows_are_dropped_jointly(frame):
@@ -109,13 +137,32 @@ def test_missing_rows_are_dropped_jointly(frame):
     frame["expo"] = np.where(np.arange(N) == 5, np.nan, 1.5)
     frame.loc[6, "x2"] = -1
     frame.loc[0, "x1"] = np.nan  # a row that lacks two things is dropped once
-    table = formula.read("y ~ x1 + g + np.log(x2)", frame, weights=weights, offset=offset, exposure="expo")
-    assert table.rows.tolist() == list(range(7, N)) and table.dropped == 7 and table.rows.dtype == np.int64
+    table = formula.read(
+        "y ~ x1 + g + np.log(x2)", frame, weights=weights, offset=offset, exposure="expo"
+    )
+    assert table.rows.tolist() == list(range(7, N))
+    assert table.dropped == 7
+    assert table.rows.dtype == np.int64
     assert len(table.y) == len(table.weights) == len(table.offset) == len(table.exposure) == N - 7
     assert table.index.tolist() == list(range(7, N))
     with pytest.raises(DataError, match="^7 rows") as error:
-        formula.read("y ~ x1 + g + np.log(x2)", frame, weights=weights, offset=offset, exposure="expo", missing="raise")
-    for part in ("'y' (1)", "'x1' (2)", "'g' (1)", "'weights' (1)", "'offset' (1)", "'exposure' (1)", "'np.log(x2)' (1)"):
+        formula.read(
+            "y ~ x1 + g + np.log(x2)",
+            frame,
+            weights=weights,
+            offset=offset,
+            exposure="expo",
+            missing="raise",
+        )
+    for part in (
+        "'y' (1)",
+        "'x1' (2)",
+        "'g' (1)",
+        "'weights' (1)",
+        "'offset' (1)",
+        "'exposure' (1)",
+        "'np.log(x2)' (1)",
+    ):
         assert part in str(error.value)
 
 

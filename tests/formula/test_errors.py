@@ -1,4 +1,5 @@
 """Functions in scope, and errors that name the column or argument."""
+
 import math
 import pickle
 
@@ -19,7 +20,9 @@ def double(x):
 def test_scope(frame):
     scope = {"double": double, "np": None, "math": math, "k": 3.0, "x1": double, "mod": np}
     table = formula.read("y ~ double(x1) + x1 + mod.exp(x1) + np.log(x2)", frame, scope=scope)
-    np.testing.assert_allclose(design(table)[:, 1:4], np.column_stack([2 * frame.x1, frame.x1, np.exp(frame.x1)]))
+    np.testing.assert_allclose(
+        design(table)[:, 1:4], np.column_stack([2 * frame.x1, frame.x1, np.exp(frame.x1)])
+    )
     assert np.array_equal(pickle.loads(pickle.dumps(table.spec)).matrix(frame), design(table))
     with pytest.raises(FormulaError, match="'k' is a variable, not a column"):
         formula.read("y ~ x1 + k", frame, scope=scope)
@@ -34,7 +37,10 @@ def test_caller_scope(frame):
         return 3 * x
 
     assert formula.caller_scope()["triple"] is triple and formula.caller_scope()["double"] is double
-    assert formula.read("y ~ triple(x1)", frame, scope=formula.caller_scope()).spec.exog_names[1] == "triple(x1)"
+    assert (
+        formula.read("y ~ triple(x1)", frame, scope=formula.caller_scope()).spec.exog_names[1]
+        == "triple(x1)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,7 +124,8 @@ def test_vector_arguments(frame, argument):
     frame = frame.assign(v=np.arange(N) + 1.0)
     for value in ("v", frame.v, frame.v.to_numpy(), frame.v.tolist(), frame.v.astype("Int64")):
         table = formula.read("y ~ x1", frame, **{argument: value})
-        assert getattr(table, argument).tolist() == frame.v.tolist() and getattr(table, argument).dtype == np.float64
+        assert getattr(table, argument).tolist() == frame.v.tolist()
+        assert getattr(table, argument).dtype == np.float64
     for value, words in [
         (np.ones(3), [argument, "3", "60"]),
         (2.0, [argument, "shape"]),
@@ -132,7 +139,9 @@ def test_vector_arguments(frame, argument):
         assert all(word in str(error.value) for word in words), error.value
 
 
-@pytest.mark.parametrize("argument, value", [("weights", -1.0), ("weights", 0.0), ("exposure", 0.0), ("exposure", -1.0)])
+@pytest.mark.parametrize(
+    "argument, value", [("weights", -1.0), ("weights", 0.0), ("exposure", 0.0), ("exposure", -1.0)]
+)
 def test_vector_ranges(frame, argument, value):
     with pytest.raises(DataError, match=argument):
         formula.read("y ~ x1", frame, **{argument: np.full(N, value)})
@@ -173,7 +182,11 @@ def test_odd_indexes_do_not_matter(frame):
 def test_other_frames(frame, library):
     module = pytest.importorskip(library)
     pytest.importorskip("narwhals")
-    other = module.DataFrame(frame.to_dict("list")) if library == "polars" else module.table(frame.to_dict("list"))
+    other = (
+        module.DataFrame(frame.to_dict("list"))
+        if library == "polars"
+        else module.table(frame.to_dict("list"))
+    )
     table = formula.read("y ~ .", other)
     np.testing.assert_array_equal(design(table), design(formula.read("y ~ .", frame)))
     np.testing.assert_array_equal(table.spec.matrix(other), design(table))
@@ -191,7 +204,9 @@ def test_arrow_dtypes(rng):
         "n": pa.array([[1]] * 20),
         "k": pa.array(["p", "q", "p", "q"] * 5).dictionary_encode(),
     }
-    data = pd.DataFrame({name: pd.Series(pd.arrays.ArrowExtensionArray(value)) for name, value in arrow.items()})
+    data = pd.DataFrame(
+        {name: pd.Series(pd.arrays.ArrowExtensionArray(value)) for name, value in arrow.items()}
+    )
     with pytest.warns(ColumnsLeftOutWarning):
         table = formula.read("y ~ .", data)
     assert table.left_out == {"d": "dates", "t": "dates", "n": "neither numbers nor text"}

@@ -1,4 +1,5 @@
 """Chunks, pickles and new data: what a formula has memorized."""
+
 import pickle
 
 import numpy as np
@@ -11,7 +12,9 @@ from sgmc.errors import ArgumentError, FormulaError
 from .designs import N, design
 
 
-@pytest.mark.parametrize("text", ["y ~ .", "y ~ (.)^2 + bs(x1, df=4) + C(g, Sum)", "y ~ 1", "y ~ 0 + g"])
+@pytest.mark.parametrize(
+    "text", ["y ~ .", "y ~ (.)^2 + bs(x1, df=4) + C(g, Sum)", "y ~ 1", "y ~ 0 + g"]
+)
 @pytest.mark.parametrize("chunk", [1, 7, N, 1000])
 def test_fill_by_chunks_and_positions(frame, rng, text, chunk):
     frame.loc[[0, 11, 12, 59], "x1"] = np.nan
@@ -47,7 +50,9 @@ def test_data_are_not_changed(frame):
     assert list(data) == ["y", "x"] and type(data["x"]) is np.ndarray
 
 
-STATEFUL = "y ~ standardize(x1) + center(x2) + bs(x1, df=5) + cr(x2, df=3) + C(g, Sum):flag + np.log(x2)"
+STATEFUL = (
+    "y ~ standardize(x1) + center(x2) + bs(x1, df=5) + cr(x2, df=3) + C(g, Sum):flag + np.log(x2)"
+)
 STATEFUL += " + te(cr(x1, df=3), cr(x2, df=3))"
 
 
@@ -61,13 +66,24 @@ def test_stateful_transforms_remember_through_a_pickle(frame):
     expected = whole[frame.iloc[10:30].sample(frac=1, random_state=1).index]
     np.testing.assert_allclose(table.spec.matrix(new), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(again.matrix(new), table.spec.matrix(new))
-    for name in ("formula", "expanded", "endog_name", "exog_names", "term_slices", "levels", "has_intercept", "columns"):
+    for name in (
+        "formula",
+        "expanded",
+        "endog_name",
+        "exog_names",
+        "term_slices",
+        "levels",
+        "has_intercept",
+        "columns",
+    ):
         assert getattr(again, name) == getattr(table.spec, name)
 
 
 def test_pickle_holds_no_data(rng):
     n = 20_000
-    data = pd.DataFrame({"y": np.arange(n) % 2, "x1": rng.normal(size=n), "x2": rng.uniform(1, 2, n)})
+    data = pd.DataFrame(
+        {"y": np.arange(n) % 2, "x1": rng.normal(size=n), "x2": rng.uniform(1, 2, n)}
+    )
     data["g"] = rng.choice(list("abcd"), n)
     assert len(pickle.dumps(formula.read(STATEFUL, data.assign(flag=data.x1 > 0)).spec)) < 20_000
     assert len(pickle.dumps(formula.read("y ~ .", data).spec)) < 3_000
@@ -75,7 +91,14 @@ def test_pickle_holds_no_data(rng):
 
 def test_new_data(frame):
     table = formula.read("y ~ x1 + g + C(y) + np.log(x2)", frame)
-    new = pd.DataFrame({"x1": [1, np.nan, 2, 3], "g": ["c", "a", None, "b"], "y": [1, 0, 1, 0], "x2": [1.0, 1, 1, -1]})
+    new = pd.DataFrame(
+        {
+            "x1": [1, np.nan, 2, 3],
+            "g": ["c", "a", None, "b"],
+            "y": [1, 0, 1, 0],
+            "x2": [1.0, 1, 1, -1],
+        }
+    )
     built = table.spec.matrix(new)
     np.testing.assert_array_equal(built[0], [1, 0, 1, 1, 1, 0])
     assert np.isnan(built[1:]).all()

@@ -1,4 +1,5 @@
 """Outcomes of two classes and numeric ones; values that are not finite."""
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -65,7 +66,9 @@ def test_response_missing_in_every_row_after_a_transformation(frame):
 
 
 @pytest.mark.parametrize("bad", [np.inf, -np.inf])
-@pytest.mark.parametrize("text, name", [("y ~ .", "x1"), ("y ~ center(x1)", "center(x1)"), ("y ~ x2:x1", "x2:x1")])
+@pytest.mark.parametrize(
+    "text, name", [("y ~ .", "x1"), ("y ~ center(x1)", "center(x1)"), ("y ~ x2:x1", "x2:x1")]
+)
 def test_infinite_predictors(frame, bad, text, name):
     frame.loc[7, "x1"] = bad
     table = formula.read(text, frame)

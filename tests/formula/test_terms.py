@@ -1,4 +1,7 @@
-"""R's dot and names: the design is patsy's for the formula written out, and what a dot leaves out is said once."""
+"""R's dot and names: the design is patsy's for the formula written out,
+and what a dot leaves out is said once.
+"""
+
 import warnings
 
 import numpy as np
@@ -60,11 +63,17 @@ ALL = "x1 + x2 + g + flag + my_var"
         ("y ~ np.log(`my var`**2)", "np.log(my_var**2)"),
         ("y ~ center(x1) + standardize(x2)", "center(x1) + standardize(x2)"),
         ("y ~ scale(x1, ddof=1) + center(x1):g", "scale(x1, ddof=1) + center(x1):g"),
-        ("y ~ standardize(np.log(x2)) + bs(center(x1), df=4)", "standardize(np.log(x2)) + bs(center(x1), df=4)"),
+        (
+            "y ~ standardize(np.log(x2)) + bs(center(x1), df=4)",
+            "standardize(np.log(x2)) + bs(center(x1), df=4)",
+        ),
         ("y ~ bs(x1, df=5):g + cr(x2, df=3)", "bs(x1, df=5):g + cr(x2, df=3)"),
         ("y ~ te(cr(x1, df=3), cr(x2, df=3))", "te(cr(x1, df=3), cr(x2, df=3))"),
         ("y ~ (x1 > 0) + abs(x1)", "(x1 > 0) + abs(x1)"),
-        ("y ~ I(x1 > 0) + np.where(g == 'a', 'one', 'two')", "I(x1 > 0) + np.where(g == 'a', 'one', 'two')"),
+        (
+            "y ~ I(x1 > 0) + np.where(g == 'a', 'one', 'two')",
+            "I(x1 > 0) + np.where(g == 'a', 'one', 'two')",
+        ),
         ("y ~ 1", "1"),
         ("y ~\n x1 +\n x2", "x1 + x2"),
     ],
@@ -75,7 +84,13 @@ def test_design_equals_patsy_on_the_formula_written_out(frame, text, expanded):
 
 def test_dot_equals_get_dummies(frame):
     table = formula.read("y ~ .", frame)
-    expected = pd.get_dummies(frame.drop(columns="y"), columns=["g", "flag"], drop_first=True, prefix_sep="[T.", dtype=float)
+    expected = pd.get_dummies(
+        frame.drop(columns="y"),
+        columns=["g", "flag"],
+        drop_first=True,
+        prefix_sep="[T.",
+        dtype=float,
+    )
     expected.columns = [name + "]" if "[" in name else name for name in expected]
     built = pd.DataFrame(design(table), columns=table.spec.exog_names)
     pd.testing.assert_frame_equal(built[expected.columns], expected)
@@ -84,9 +99,22 @@ def test_dot_equals_get_dummies(frame):
 
 def test_dot_excludes_what_is_used_elsewhere(frame):
     frame = frame.assign(w=1.0, off=0.5, expo=2.0, keep=True, z=frame.x1**2 + 1)
-    table = formula.read("np.log(z) > 0.1 ~ .", frame, weights="w", offset="off", exposure="expo", subset="keep")
-    assert table.spec.exog_names == ["Intercept", "g[T.b]", "g[T.c]", "flag[T.True]", "y", "x1", "x2", "my var"]
-    table = formula.read("y ~ .", frame[["y", "x1", "x2", "my var"]], subset="x1 < 1 and `my var` < 1.5")
+    table = formula.read(
+        "np.log(z) > 0.1 ~ .", frame, weights="w", offset="off", exposure="expo", subset="keep"
+    )
+    assert table.spec.exog_names == [
+        "Intercept",
+        "g[T.b]",
+        "g[T.c]",
+        "flag[T.True]",
+        "y",
+        "x1",
+        "x2",
+        "my var",
+    ]
+    table = formula.read(
+        "y ~ .", frame[["y", "x1", "x2", "my var"]], subset="x1 < 1 and `my var` < 1.5"
+    )
     assert table.spec.exog_names == ["Intercept", "x2"]
 
 
@@ -112,7 +140,14 @@ def test_awkward_names(rng, name):
 
 
 def test_labels_stay_distinct(rng):
-    data = pd.DataFrame({"y": [0, 1] * 10, "a": rng.normal(size=20), "b": rng.normal(size=20), "a:b": rng.normal(size=20)})
+    data = pd.DataFrame(
+        {
+            "y": [0, 1] * 10,
+            "a": rng.normal(size=20),
+            "b": rng.normal(size=20),
+            "a:b": rng.normal(size=20),
+        }
+    )
     spec = formula.read("y ~ a:b + `a:b`", data).spec
     assert sorted(spec.exog_names) == ["Intercept", "`a:b`", "a:b"]
     assert len(spec.term_slices) == 3
@@ -167,10 +202,21 @@ def test_dot_leaves_out_with_one_warning(frame):
         "many": "51 levels",
     }
     assert table.left_out == expected
-    assert len(caught) == 1 and all(f"{name!r} ({reason})" in str(caught[0].message) for name, reason in expected.items())
+    assert len(caught) == 1
+    assert all(
+        f"{name!r} ({reason})" in str(caught[0].message) for name, reason in expected.items()
+    )
     assert caught[0].filename == __file__
     assert table.dropped == 0
-    assert table.spec.exog_names == ["Intercept", "g[T.b]", "g[T.c]", "flag[T.True]", "x1", "x2", "my var"]
+    assert table.spec.exog_names == [
+        "Intercept",
+        "g[T.b]",
+        "g[T.c]",
+        "flag[T.True]",
+        "x1",
+        "x2",
+        "my var",
+    ]
 
 
 def test_fifty_levels_stay_in_the_dot(frame):

@@ -1,4 +1,7 @@
-"""Small instances of every model of the package that is no regression, and short runs of them: the contract tests go over these."""
+"""Small instances of every model of the package that is no regression, and short runs of them: the
+contract tests go over these.
+"""
+
 import numpy as np
 import pandas as pd
 
@@ -18,7 +21,9 @@ def ratings():
     """Sixty ratings of six items by twelve users, in a table, and some held out."""
     rng = np.random.default_rng(3)
     pairs = rng.permutation(12 * 6)
-    table = pd.DataFrame({"user": [f"u{p // 6}" for p in pairs], "item": pairs % 6, "rating": rng.integers(1, 6, 72)})
+    table = pd.DataFrame(
+        {"user": [f"u{p // 6}" for p in pairs], "item": pairs % 6, "rating": rng.integers(1, 6, 72)}
+    )
     return table.iloc[:60], table.iloc[60:]
 
 
@@ -35,13 +40,17 @@ def ppmf():
 
 
 def hmm():
-    """Sixty numbers in windows with buffers that reach the ends: halves of the rows then add up to all of them."""
+    """Sixty numbers in windows with buffers that reach the ends:
+    halves of the rows then add up to all of them.
+    """
     return sgmc.HMM(np.random.default_rng(0).normal(size=60), 2, window=6, buffer=60)
 
 
 def linear_gaussian():
     """The same as a hidden autoregression."""
-    return sgmc.LinearGaussian(np.random.default_rng(0).normal(size=60).cumsum(), window=6, buffer=60)
+    return sgmc.LinearGaussian(
+        np.random.default_rng(0).normal(size=60).cumsum(), window=6, buffer=60
+    )
 
 
 def network():
@@ -58,23 +67,44 @@ def components():
 def gaussian_mixture():
     """Sixty rows of two numbers, in two groups."""
     X = np.random.default_rng(0).normal(size=(60, 2))
-    return sgmc.GaussianMixture(X + 4 * (np.arange(60) % 2)[:, None], 2, covariance="full", ordered=True)
+    return sgmc.GaussianMixture(
+        X + 4 * (np.arange(60) % 2)[:, None], 2, covariance="full", ordered=True
+    )
 
 
 def lda():
     """Twelve documents of six words, of five."""
-    return sgmc.LDA(np.random.default_rng(0).multinomial(6, [0.4, 0.3, 0.1, 0.1, 0.1], 12), 2, alpha=0.5, beta=0.5, sweeps="exact")
+    return sgmc.LDA(
+        np.random.default_rng(0).multinomial(6, [0.4, 0.3, 0.1, 0.1, 0.1], 12),
+        2,
+        alpha=0.5,
+        beta=0.5,
+        sweeps="exact",
+    )
 
 
 # name -> (model, arguments of a short run with minibatches)
-MODELS = {"Line": (Line, dict(sampler="sgld", step_size=0.1, batch_size=50)),
-          "BPMF": (bpmf, dict(keep=["U", "V", "a", "b", *(f"{kind}_{of}" for kind in ("mu", "lambda") for of in "UVab")])),
-          "PPMF": (ppmf, dict(keep=["U", "V", "e", "f"])),
-          "TiedMeans": (tied_means, dict(sampler="sgld", step_size=0.01, batch_size=10)),
-          "HMM": (hmm, dict(sampler="sgld", step_size=0.05, batch_size=4)),
-          "LinearGaussian": (linear_gaussian, dict(sampler="sgld", step_size=0.05, batch_size=4)),
-          "BNN": (network, dict(sampler="sghmc", step_size=0.05, batch_size=20)),
-          "ICA": (components, dict(sampler="sgrld", step_size=0.05, batch_size=20)),
-          "GaussianMixture": (gaussian_mixture, dict(sampler="sgld", step_size=0.1, batch_size=20)),
-          "LDA": (lda, dict(sampler="sgrld", step_size=0.01, batch_size=5))}
-BASES = {"Model", "JaxModel", "CompiledModel"}                 # public, but no models themselves
+MODELS = {
+    "Line": (Line, dict(sampler="sgld", step_size=0.1, batch_size=50)),
+    "BPMF": (
+        bpmf,
+        dict(
+            keep=[
+                "U",
+                "V",
+                "a",
+                "b",
+                *(f"{kind}_{of}" for kind in ("mu", "lambda") for of in "UVab"),
+            ]
+        ),
+    ),
+    "PPMF": (ppmf, dict(keep=["U", "V", "e", "f"])),
+    "TiedMeans": (tied_means, dict(sampler="sgld", step_size=0.01, batch_size=10)),
+    "HMM": (hmm, dict(sampler="sgld", step_size=0.05, batch_size=4)),
+    "LinearGaussian": (linear_gaussian, dict(sampler="sgld", step_size=0.05, batch_size=4)),
+    "BNN": (network, dict(sampler="sghmc", step_size=0.05, batch_size=20)),
+    "ICA": (components, dict(sampler="sgrld", step_size=0.05, batch_size=20)),
+    "GaussianMixture": (gaussian_mixture, dict(sampler="sgld", step_size=0.1, batch_size=20)),
+    "LDA": (lda, dict(sampler="sgrld", step_size=0.01, batch_size=5)),
+}
+BASES = {"Model", "JaxModel", "CompiledModel"}  # public, but no models themselves

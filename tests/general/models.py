@@ -1,4 +1,7 @@
-"""Models for tests: one that is right, in numpy, ways to break it, and constrained ones of known posteriors."""
+"""Models for tests: one that is right, in numpy, ways to break it,
+and constrained ones of known posteriors.
+"""
+
 import numpy as np
 from scipy import stats
 
@@ -56,7 +59,7 @@ class Mean(Line):
 
     def log_lik(self, theta, rows):
         e = (self.y[rows] - self.X[rows] @ theta["b"]) / theta["sigma"]
-        return -0.5 * np.mean(e ** 2) - np.log(theta["sigma"])
+        return -0.5 * np.mean(e**2) - np.log(theta["sigma"])
 
     def grad(self, theta, rows):
         g = Line.grad(self, theta, rows)
@@ -124,7 +127,9 @@ class Crashing(Line):
 
 
 class Poissons(sgmc.Model):
-    """Counts with rates that have gamma priors: independent gamma posteriors, by a compiled model."""
+    """Counts with rates that have gamma priors: independent gamma posteriors,
+    by a compiled model.
+    """
 
     parameters = {"rate": 3}
     constraints = {"rate": "positive"}
@@ -182,7 +187,7 @@ class Coin(sgmc.Model):
 
     def exact(self):
         p = np.linspace(0.2, 1.0, 100_001)
-        weight = p ** 3 * (1 - p) ** 7
+        weight = p**3 * (1 - p) ** 7
         mean = np.average(p, weights=weight)
         return np.array([mean]), np.sqrt([np.average((p - mean) ** 2, weights=weight)])
 
@@ -215,7 +220,9 @@ class Ascending(Pair):
         return np.zeros(4)
 
     def exact(self):
-        return np.array([-1, 0, 1, 0]) / np.sqrt(np.pi), np.sqrt([1 - 1 / np.pi, 1, 1 - 1 / np.pi, 1])
+        return np.array([-1, 0, 1, 0]) / np.sqrt(np.pi), np.sqrt(
+            [1 - 1 / np.pi, 1, 1 - 1 / np.pi, 1]
+        )
 
 
 class Mirrored(Kinds):
@@ -231,4 +238,6 @@ def departures(model, **arguments):
     """Errors of means, in posterior sds, and of sds, relative."""
     results = model.fit(seed=1, **arguments)
     mean, sd = model.exact()
-    return np.abs(results.params.to_numpy() - mean).max() / sd.min(), np.abs(results.bse.to_numpy() / sd - 1).max()
+    return np.abs(results.params.to_numpy() - mean).max() / sd.min(), np.abs(
+        results.bse.to_numpy() / sd - 1
+    ).max()

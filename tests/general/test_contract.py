@@ -1,4 +1,5 @@
 """What every model promises, whatever it is: see `cases`, where a new one adds a line."""
+
 import inspect
 import pickle
 
@@ -10,7 +11,10 @@ from sgmc.core.expansion import of_rows
 
 from .cases import BASES, MODELS, SHORT
 
-pytestmark = [pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning"), pytest.mark.parametrize("name", MODELS)]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning"),
+    pytest.mark.parametrize("name", MODELS),
+]
 
 
 def run(name, **more):
@@ -20,7 +24,11 @@ def run(name, **more):
 
 
 def test_every_public_model_has_a_case(name):
-    public = {n for n in sgmc.__all__ if inspect.isclass(getattr(sgmc, n)) and issubclass(getattr(sgmc, n), sgmc.Model)}
+    public = {
+        n
+        for n in sgmc.__all__
+        if inspect.isclass(getattr(sgmc, n)) and issubclass(getattr(sgmc, n), sgmc.Model)
+    }
     assert public - BASES <= set(MODELS)
 
 
@@ -48,7 +56,9 @@ def test_going_on_is_as_if_it_had_never_stopped(name, tmp_path):
     part = run(name)
     assert (part.resume(draws=20).draws == whole.draws).all()
     part.save(tmp_path / "file")
-    assert (sgmc.load(tmp_path / "file").resume(draws=20, data=MODELS[name][0]()).draws == whole.draws).all()
+    assert (
+        sgmc.load(tmp_path / "file").resume(draws=20, data=MODELS[name][0]()).draws == whole.draws
+    ).all()
 
 
 def test_a_checkpoint_is_gone_on_from(name, tmp_path):

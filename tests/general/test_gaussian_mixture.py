@@ -1,4 +1,7 @@
-"""Gaussian mixtures: densities and gradients, posteriors against quadrature and exact samplers, labels, predictions, refusals."""
+"""Gaussian mixtures: densities and gradients, posteriors against quadrature and exact samplers,
+labels, predictions, refusals.
+"""
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,7 +10,8 @@ import sgmc
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, DataError
 
-MEAN, SD = 0.09, 0.05     # four standard errors of 2,000 effective draws, in posterior sds and, of a normal's sd, relative
+# four standard errors of 2,000 effective draws, in posterior sds and, of a normal's sd, relative
+MEAN, SD = 0.09, 0.05
 FORMS = {"one number": (1, "diagonal"), "diagonal": (3, "diagonal"), "full": (3, "full")}
 
 
@@ -23,7 +27,8 @@ def density(model, theta, X):
     parts = model.layout().unpack(theta)
     D, total = X.shape[1], 0
     for k in range(model.components):
-        mean, sd, B = np.atleast_1d(parts["means"][k]), np.atleast_1d(parts["sds"][k]), np.zeros((D, D))
+        mean = np.atleast_1d(parts["means"][k])
+        sd, B = np.atleast_1d(parts["sds"][k]), np.zeros((D, D))
         B[np.tril_indices(D, -1)] = parts["slopes"][k] if "slopes" in parts else 0
         root = np.linalg.inv(np.eye(D) - B) * sd
         total += parts["weights"][k] * stats.multivariate_normal(mean, root @ root.T).pdf(X)
@@ -41,8 +46,11 @@ def test_value_and_gradient(form):
         theta[-3:] += 0.3 * rng.random(3)
         value, g = of_rows(kernel, theta, rows)
         assert value == pytest.approx(np.log(density(model, theta, X[rows])).sum(), rel=1e-10)
-        steps = 1e-6 * np.eye(kernel.dim)                      # differences: their rounding error is 1e-9 of the value
-        slopes = [(of_rows(kernel, theta + h, rows)[0] - of_rows(kernel, theta - h, rows)[0]) / 2e-6 for h in steps]
+        steps = 1e-6 * np.eye(kernel.dim)  # differences: their rounding error is 1e-9 of the value
+        slopes = [
+            (of_rows(kernel, theta + h, rows)[0] - of_rows(kernel, theta - h, rows)[0]) / 2e-6
+            for h in steps
+        ]
         assert g == pytest.approx(slopes, rel=1e-6, abs=1e-6)
 
 
@@ -53,11 +61,13 @@ def test_rows_far_out_are_finite():
 
 
 def normal_model(y, prior=True):
-    """Posterior means and sds of mean and sd, by the trapezium rule: the density is smooth and vanishes at the edges."""
+    """Posterior means and sds of mean and sd, by the trapezium rule: the density is smooth and
+    vanishes at the edges.
+    """
     a, s = np.meshgrid(np.linspace(-4, 4, 801), np.linspace(0.2, 8, 1201), indexing="ij")
-    log_p = -len(y) * np.log(s) - sum((one - a) ** 2 for one in y) / (2 * s ** 2)
+    log_p = -len(y) * np.log(s) - sum((one - a) ** 2 for one in y) / (2 * s**2)
     if prior:
-        log_p += -(a - y.mean()) ** 2 / (8 * y.var()) - 3 * np.log(s) - y.std() / s
+        log_p += -((a - y.mean()) ** 2) / (8 * y.var()) - 3 * np.log(s) - y.std() / s
     p = np.exp(log_p - log_p.max())
     means = np.array([np.average(one, weights=p) for one in (a, s)])
     return means, np.sqrt([np.average((one - m) ** 2, weights=p) for one, m in zip((a, s), means)])
@@ -75,47 +85,71 @@ def test_one_component_is_a_normal_model(sampler):
     results = sgmc.GaussianMixture(y, 1).fit(seed=1, sampler=sampler, draws=4000)
     mean, sd = departures(results, normal_model(y))
     assert mean < MEAN and sd < SD
-    assert departures(results, normal_model(y, prior=False))[1] > 2 * SD                 # planted: the prior dropped
+    # planted: the prior dropped
+    assert departures(results, normal_model(y, prior=False))[1] > 2 * SD
 
 
-@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")    # of the planted noise
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of the planted noise
 def test_minibatches_against_an_exact_sampler():
     model = sgmc.GaussianMixture(two_groups(3000, 4.0), 2)
     exact = model.fit(seed=1, sampler="hmc", draws=1500)
-    mean, sd = departures(model.fit(seed=2, draws=1500, sampler="lmsgld"), (exact.params, exact.bse))
-    assert mean < MEAN and sd < SD + 0.01                                                # 0.01: what the default step adds
-    wrong = model.fit(seed=2, draws=1500, sampler="sgld", gradient="simple", step_size=0.5, batch_size=50)
-    assert departures(wrong, (exact.params, exact.bse))[1] > 3 * SD                      # planted: noise that is far too large
+    mean, sd = departures(
+        model.fit(seed=2, draws=1500, sampler="lmsgld"), (exact.params, exact.bse)
+    )
+    assert mean < MEAN and sd < SD + 0.01  # 0.01: what the default step adds
+    wrong = model.fit(
+        seed=2, draws=1500, sampler="sgld", gradient="simple", step_size=0.5, batch_size=50
+    )
+    # planted: noise that is far too large
+    assert departures(wrong, (exact.params, exact.bse))[1] > 3 * SD
 
 
-@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")    # of labels that switch seldom
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of labels that switch seldom
 @pytest.mark.parametrize("D", [None, 2])
 def test_ordered_components_are_those_of_sorted_draws(D):
-    """The posterior is the same for all labellings, so that its restriction to one is the law of sorted draws; the groups overlap."""
+    """The posterior is the same for all labellings, so that its restriction to one is the law of
+    sorted draws; the groups overlap.
+    """
     X = two_groups(40, 1.5, D=D)
     free = sgmc.GaussianMixture(X, 2).fit(seed=1, sampler="hmc", draws=3000)
     held = sgmc.GaussianMixture(X, 2, ordered=True).fit(seed=2, sampler="hmc", draws=3000)
     means, sds = (free.draws_of(name).reshape(12_000, 2, D or 1) for name in ("means", "sds"))
     order = np.argsort(means[:, :, 0], axis=1)[..., None]
-    assert (order[:, 0] == 1).mean() > 0.02                                              # labels do switch
+    assert (order[:, 0] == 1).mean() > 0.02  # labels do switch
     assert (np.diff(held.draws_of("means").reshape(12_000, 2, D or 1)[:, :, 0]) >= 0).all()
     for name, draws in (("means", means), ("sds", sds)):
         expected = np.take_along_axis(draws, order, axis=1)
-        gap = np.abs(held.mean_of(name).reshape(2, -1) - expected.mean(axis=0)) / expected.std(axis=0)
-        assert gap.max() < 2 * MEAN                                                      # of some 800 effective draws each
-    assert np.abs(held.mean_of("means").reshape(2, -1) - means.mean(axis=0)).max() > 0.1 * means.std()  # planted: labels as they come
+        gap = np.abs(held.mean_of(name).reshape(2, -1) - expected.mean(axis=0)) / expected.std(
+            axis=0
+        )
+        assert gap.max() < 2 * MEAN  # of some 800 effective draws each
+    # planted: labels as they come
+    assert (
+        np.abs(held.mean_of("means").reshape(2, -1) - means.mean(axis=0)).max() > 0.1 * means.std()
+    )
 
 
 def test_predictions():
-    X = np.vstack([two_groups(300, 0.0, 1, D=2) @ [[1.0, 0.8], [0.0, 0.6]], two_groups(200, 0.0, 2, D=2) + [6.0, 0.0]])
+    X = np.vstack(
+        [
+            two_groups(300, 0.0, 1, D=2) @ [[1.0, 0.8], [0.0, 0.6]],
+            two_groups(200, 0.0, 2, D=2) + [6.0, 0.0],
+        ]
+    )
     results = sgmc.GaussianMixture(X, 2, covariance="full").fit(seed=1)
     found = results.predict(X)
     assert (found[:300] == 0).mean() > 0.99 and (found[300:] == 1).mean() > 0.99
     p = results.responsibilities(X)
-    assert p.shape == (500, 2) and p.sum(axis=1) == pytest.approx(1) and (p.argmax(axis=1) == found).all()
-    for k, some in ((0, X[:300]), (1, X[300:])):                                         # four standard errors of a covariance
-        assert results.covariances()[k] == pytest.approx(np.cov(some.T), abs=4 * 1.5 / np.sqrt(len(some)))
-    grid = np.stack(np.meshgrid(np.linspace(-8, 14, 56), np.linspace(-8, 8, 41)), axis=-1).reshape(-1, 2)
+    assert p.shape == (500, 2)
+    assert p.sum(axis=1) == pytest.approx(1)
+    assert (p.argmax(axis=1) == found).all()
+    for k, some in ((0, X[:300]), (1, X[300:])):  # four standard errors of a covariance
+        assert results.covariances()[k] == pytest.approx(
+            np.cov(some.T), abs=4 * 1.5 / np.sqrt(len(some))
+        )
+    grid = np.stack(np.meshgrid(np.linspace(-8, 14, 56), np.linspace(-8, 8, 41)), axis=-1).reshape(
+        -1, 2
+    )
     assert results.density(grid).sum() * 0.4 * 0.4 == pytest.approx(1, abs=1e-3)
     assert np.exp(results.log_density(X)) == pytest.approx(results.density(X))
 
@@ -139,4 +173,6 @@ def test_what_it_refuses():
     with pytest.raises(DataError, match="row 3, column 0"):
         sgmc.GaussianMixture(np.where(np.arange(20) == 3, np.nan, y), 2)
     with pytest.raises(ArgumentError, match="X has 2 columns; the mixture is of 1"):
-        sgmc.GaussianMixture(two_groups(400, 5.0), 2).fit(seed=1, draws=300).density(np.ones((3, 2)))
+        sgmc.GaussianMixture(two_groups(400, 5.0), 2).fit(seed=1, draws=300).density(
+            np.ones((3, 2))
+        )

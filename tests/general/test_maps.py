@@ -1,17 +1,32 @@
-"""Constrained parameters: each map there and back, its Jacobian and gradients against finite differences."""
+"""Constrained parameters: each map there and back, its Jacobian and gradients against finite
+differences.
+"""
+
 import numpy as np
 import pytest
 
 from sgmc.coordinates.constraints import Composed, Constrained
 from sgmc.coordinates.maps import Affine, Scaling
 
-BLOCKS = {"positive": [("positive", 3, 0, 0)], "interval": [("interval", 3, -1.0, 4.0)], "ordered": [("ordered", 4, 0, 0)],
-          "simplex": [("simplex", 4, 0, 0)], "two": [("simplex", 2, 0, 0)], "mirrored": [("mirrored", 4, 0, 0)],
-          "ascending": [("ordered", 6, 2, 0)],
-          "mixed": [("free", 2, 0, 0), ("simplex", 3, 0, 0), ("positive", 1, 0, 0), ("ordered", 2, 0, 0), ("interval", 1, 0.0, 1.0),
-                    ("mirrored", 3, 0, 0)]}
+BLOCKS = {
+    "positive": [("positive", 3, 0, 0)],
+    "interval": [("interval", 3, -1.0, 4.0)],
+    "ordered": [("ordered", 4, 0, 0)],
+    "simplex": [("simplex", 4, 0, 0)],
+    "two": [("simplex", 2, 0, 0)],
+    "mirrored": [("mirrored", 4, 0, 0)],
+    "ascending": [("ordered", 6, 2, 0)],
+    "mixed": [
+        ("free", 2, 0, 0),
+        ("simplex", 3, 0, 0),
+        ("positive", 1, 0, 0),
+        ("ordered", 2, 0, 0),
+        ("interval", 1, 0.0, 1.0),
+        ("mirrored", 3, 0, 0),
+    ],
+}
 NEARBY = 1e-6
-ERROR = 1e-7              # of central differences: NEARBY^2 times a third derivative, and rounding over NEARBY
+ERROR = 1e-7  # of central differences: NEARBY^2 times a third derivative, and rounding over NEARBY
 
 
 def made(name, behind=None):
@@ -21,15 +36,26 @@ def made(name, behind=None):
     if behind == "scaling":
         return Composed(outer, Scaling(rng.normal(size=outer.dim), 0.5 + rng.random(outer.dim)))
     if behind == "affine":
-        return Composed(outer, Affine(rng.normal(size=outer.dim) / 3, np.eye(outer.dim) + rng.normal(size=(outer.dim, outer.dim)) / 4))
+        return Composed(
+            outer,
+            Affine(
+                rng.normal(size=outer.dim) / 3,
+                np.eye(outer.dim) + rng.normal(size=(outer.dim, outer.dim)) / 4,
+            ),
+        )
     return outer
 
 
 def inside(kind, theta, low, high):
     """Whether one block of parameters is where it belongs."""
-    return {"free": True, "positive": (theta > 0).all(), "interval": ((low < theta) & (theta < high)).all(),
-            "ordered": (np.diff(theta[::max(int(low), 1)]) > 0).all(), "simplex": (theta > 0).all() and abs(theta.sum() - 1) < 1e-14,
-            "mirrored": (theta > 0).all() and abs(theta.sum() - 1) < 1e-14}[kind]
+    return {
+        "free": True,
+        "positive": (theta > 0).all(),
+        "interval": ((low < theta) & (theta < high)).all(),
+        "ordered": (np.diff(theta[:: max(int(low), 1)]) > 0).all(),
+        "simplex": (theta > 0).all() and abs(theta.sum() - 1) < 1e-14,
+        "mirrored": (theta > 0).all() and abs(theta.sum() - 1) < 1e-14,
+    }[kind]
 
 
 def differences(function, x):
@@ -46,14 +72,15 @@ class TestMaps:
         for x in np.random.default_rng(1).normal(size=(20, where.dim)):
             assert where.inverse(where(x)) == pytest.approx(x, abs=1e-12)
         points = np.random.default_rng(2).normal(size=(2, 5, where.dim))
-        assert where(points).shape == (2, 5, where.size) and where(points)[1, 3] == pytest.approx(where(points[1, 3]), rel=1e-14)
+        assert where(points).shape == (2, 5, where.size)
+        assert where(points)[1, 3] == pytest.approx(where(points[1, 3]), rel=1e-14)
 
     def test_the_image_is_inside(self, name, behind):
         where = made(name, behind)
         for x in 5 * np.random.default_rng(1).normal(size=(20, where.dim)):
             theta, at = where(x), 0
             for kind, length, low, high in BLOCKS[name]:
-                assert inside(kind, theta[at:at + length], low, high)
+                assert inside(kind, theta[at : at + length], low, high)
                 at += length
 
     def test_jacobian_is_that_of_differences(self, name, behind):
@@ -66,24 +93,27 @@ class TestMaps:
     def test_gradients_are_pulled_with_the_log_jacobian(self, name, behind):
         where = made(name, behind)
         outer = where if behind is None else where.outer
-        x, c = np.random.default_rng(5).normal(size=where.dim), np.random.default_rng(6).normal(size=where.size)
+        x = np.random.default_rng(5).normal(size=where.dim)
+        c = np.random.default_rng(6).normal(size=where.size)
         inner = (lambda z: z) if behind is None else where.inner
 
         def density(z):
             return c @ where(z) + outer.log_jacobian(inner(z))
 
         assert where.pulled(x, c) == pytest.approx(differences(density, x), abs=10 * ERROR)
-        without = where.jacobian(x).T @ c                      # a planted mistake: the Jacobian forgotten
+        without = where.jacobian(x).T @ c  # a planted mistake: the Jacobian forgotten
         assert np.abs(without - differences(density, x)).max() > 1000 * ERROR
 
     def test_log_jacobian_is_that_of_the_determinant(self, name, behind):
         outer = made(name)
         x = np.random.default_rng(7).normal(size=outer.dim)
         rows, at = [], 0
-        for kind, length, *_ in BLOCKS[name]:                  # of a simplex all but the last probability
+        for kind, length, *_ in BLOCKS[name]:  # of a simplex all but the last probability
             rows += range(at, at + length - (kind in ("simplex", "mirrored")))
             at += length
-        assert outer.log_jacobian(x) == pytest.approx(np.linalg.slogdet(differences(outer, x)[rows])[1], abs=10 * ERROR)
+        assert outer.log_jacobian(x) == pytest.approx(
+            np.linalg.slogdet(differences(outer, x)[rows])[1], abs=10 * ERROR
+        )
 
 
 def test_far_out_nothing_overflows():
@@ -91,12 +121,21 @@ def test_far_out_nothing_overflows():
     for x in (-800.0, 800.0):
         at = np.full(where.dim, x)
         at[:2] = 1.0
-        at[4:7] = 1.0                                          # a positive parameter of exp(800) is infinite, as it should be
-        assert np.isfinite(where(at)).all() and np.isfinite(where.pulled(at, np.ones(where.size))).all()
+        at[4:7] = 1.0  # a positive parameter of exp(800) is infinite, as it should be
+        assert np.isfinite(where(at)).all()
+        assert np.isfinite(where.pulled(at, np.ones(where.size))).all()
 
 
-@pytest.mark.parametrize("kind, theta", [("positive", [1.0, -1.0, 2.0]), ("interval", [0.0, 1.0, 5.0]), ("ordered", [1.0, 2.0, 2.0, 3.0]),
-                                         ("simplex", [0.5, 0.5, 0.5, 0.5]), ("mirrored", [0.5, 0.5, 0.5, 0.5])])
+@pytest.mark.parametrize(
+    "kind, theta",
+    [
+        ("positive", [1.0, -1.0, 2.0]),
+        ("interval", [0.0, 1.0, 5.0]),
+        ("ordered", [1.0, 2.0, 2.0, 3.0]),
+        ("simplex", [0.5, 0.5, 0.5, 0.5]),
+        ("mirrored", [0.5, 0.5, 0.5, 0.5]),
+    ],
+)
 def test_points_outside_are_refused(kind, theta):
     with pytest.raises(ValueError, match=f"is not {kind}"):
         made(kind).inverse(np.array(theta))

@@ -1,4 +1,7 @@
-"""Models that are no regressions, through the whole pipeline: names, priors, constraints, coordinates, results, resuming."""
+"""Models that are no regressions, through the whole pipeline: names, priors, constraints,
+coordinates, results, resuming.
+"""
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,8 @@ from sgmc.coordinates.layout import Layout
 
 from .models import Kinds, Line, Poissons, departures, table
 
-MEAN, SD = 0.07, 0.06     # five standard errors of 5,000 effective draws; in posterior sds, and relative
+# five standard errors of 5,000 effective draws; in posterior sds, and relative
+MEAN, SD = 0.07, 0.06
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +29,18 @@ def results(model):
 class TestALine:
     def test_against_a_regression_of_the_same_posterior(self, results):
         X, y = table()
-        other = sgmc.OLS(y, X, names=["b[0]", "b[1]"]).fit(seed=2, prior={"*": sgmc.normal(0, 2), "b[0]": sgmc.normal(0, 2),
-                                                                         "sigma": sgmc.exponential(1)})
+        other = sgmc.OLS(y, X, names=["b[0]", "b[1]"]).fit(
+            seed=2,
+            prior={"*": sgmc.normal(0, 2), "b[0]": sgmc.normal(0, 2), "sigma": sgmc.exponential(1)},
+        )
         assert list(results.params.index) == list(other.params.index) == ["b[0]", "b[1]", "sigma"]
-        assert np.abs((results.params - other.params) / other.bse).max() < 0.1         # five standard errors of both
+        # five standard errors of both
+        assert np.abs((results.params - other.params) / other.bse).max() < 0.1
         assert np.abs(results.bse / other.bse - 1).max() < 0.07
 
     def test_names_and_shapes(self, results):
-        assert results.draws_of("b").shape == (4, 1000, 2) and results.draws_of("sigma").shape == (4, 1000)
+        assert results.draws_of("b").shape == (4, 1000, 2)
+        assert results.draws_of("sigma").shape == (4, 1000)
         assert (results.draws_of("b")[..., 1] == results.draws[..., 1]).all()
         assert results.mean_of("b") == pytest.approx(results.params[["b[0]", "b[1]"]].to_numpy())
         assert results.sd_of("sigma") == pytest.approx(results.bse["sigma"])
@@ -49,16 +57,24 @@ class TestALine:
         assert results.accuracy()[["mean_error", "sd_error"]].abs().to_numpy().max() < 0.1
         assert results.ksd() < 0.2 and results.ess().min() > 1000 and results.rhat().max() < 1.02
         assert results.hypothesis("b[0] > b[1]")["prob"] == 1.0
-        assert results.contrast({"b[0]": 1, "b[1]": -1}).shape == (1, 5) and len(results.to_frame()) == 4000
+        assert results.contrast({"b[0]": 1, "b[1]": -1}).shape == (1, 5)
+        assert len(results.to_frame()) == 4000
         assert results.gradient_noise().tau.max() > 0 and results.zv_means().shape == (3, 3)
 
     @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
     def test_rows_whose_control_values_are_computed_again_count_twice(self, model):
-        short = dict(sampler="sgld", step_size=0.1, batch_size=50, draws=20, warmup=20, thin=1, seed=1)
-        simple, cv = (model.fit(gradient=name, **short).chain_diagnostics().data_passes for name in ("simple", "cv"))
+        short = dict(
+            sampler="sgld", step_size=0.1, batch_size=50, draws=20, warmup=20, thin=1, seed=1
+        )
+        simple, cv = (
+            model.fit(gradient=name, **short).chain_diagnostics().data_passes
+            for name in ("simple", "cv")
+        )
         assert (cv == 2 * simple).all()
 
-    @pytest.mark.parametrize("name", ["predict", "resid_response", "loo", "plot_pp_check", "df_resid", "pvalues"])
+    @pytest.mark.parametrize(
+        "name", ["predict", "resid_response", "loo", "plot_pp_check", "df_resid", "pvalues"]
+    )
     def test_what_does_not_apply_is_refused_by_name(self, results, name):
         with pytest.raises(AttributeError, match=f"{name} (does not apply to Line|has no meaning)"):
             getattr(results, name)
@@ -77,37 +93,64 @@ class TestALine:
     def test_an_arviz_tree_has_the_shapes(self, results):
         pytest.importorskip("arviz_base")
         tree = results.to_arviz()
-        assert tree["posterior"]["b"].shape == (4, 1000, 2) and tree["posterior"]["sigma"].shape == (4, 1000)
+        assert tree["posterior"]["b"].shape == (4, 1000, 2)
+        assert tree["posterior"]["sigma"].shape == (4, 1000)
 
-    @pytest.mark.parametrize("arguments, message", [
-        (dict(weights=[1.0]), "weights does not apply to Line"), (dict(cov_type="robust"), "cov_type does not apply"),
-        (dict(prior={"a": "flat"}), "prior: 'a' is not a parameter; they are: b, sigma"),
-        (dict(prior={"b": sgmc.gamma(2)}), "is for positive parameters, 'b.0.' is not one"),
-        (dict(prior=sgmc.horseshoe()), "belongs to slopes"), (dict(prior=sgmc.dirichlet(1)), "simplex"),
-        (dict(init={"b": [0.0, 0.0]}), "init: 'sigma' is missing"), (dict(init={"b": 1.0, "sigma": 1.0}), r"init\['b'\] has shape \(\)"),
-        (dict(init=[0.0, 0.0, -1.0]), "init: .* is not positive"), (dict(init=[0.0]), r"init has shape \(1,\)")])
+    @pytest.mark.parametrize(
+        "arguments, message",
+        [
+            (dict(weights=[1.0]), "weights does not apply to Line"),
+            (dict(cov_type="robust"), "cov_type does not apply"),
+            (dict(prior={"a": "flat"}), "prior: 'a' is not a parameter; they are: b, sigma"),
+            (dict(prior={"b": sgmc.gamma(2)}), "is for positive parameters, 'b.0.' is not one"),
+            (dict(prior=sgmc.horseshoe()), "belongs to slopes"),
+            (dict(prior=sgmc.dirichlet(1)), "simplex"),
+            (dict(init={"b": [0.0, 0.0]}), "init: 'sigma' is missing"),
+            (dict(init={"b": 1.0, "sigma": 1.0}), r"init\['b'\] has shape \(\)"),
+            (dict(init=[0.0, 0.0, -1.0]), "init: .* is not positive"),
+            (dict(init=[0.0]), r"init has shape \(1,\)"),
+        ],
+    )
     def test_arguments_that_do_not_suit(self, model, arguments, message):
         with pytest.raises(ArgumentError, match=message):
             model.fit(seed=1, draws=10, **arguments)
 
-    @pytest.mark.parametrize("arguments, message", [
-        (dict(subsample="block"), "shuffled = True"), (dict(subsample="stratified"), "needs the outcomes of a regression"),
-        (dict(subsample="preferential"), "has none; use subsample='uniform'"),
-        (dict(gradient="taylor"), "use gradient='cv'")])
+    @pytest.mark.parametrize(
+        "arguments, message",
+        [
+            (dict(subsample="block"), "shuffled = True"),
+            (dict(subsample="stratified"), "needs the outcomes of a regression"),
+            (dict(subsample="preferential"), "has none; use subsample='uniform'"),
+            (dict(gradient="taylor"), "use gradient='cv'"),
+        ],
+    )
     def test_combinations_that_are_refused(self, model, arguments, message):
         with pytest.raises(NotSupported, match=message):
             model.fit(seed=1, draws=10, **arguments)
 
     @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
     def test_priors_by_name_number_and_star(self, model):
-        done = model.fit(seed=1, sampler="laplace", draws=200, prior={"b[1]": sgmc.normal(0, 0.01), "b": sgmc.laplace(0, 1), "*": "flat"})
+        done = model.fit(
+            seed=1,
+            sampler="laplace",
+            draws=200,
+            prior={"b[1]": sgmc.normal(0, 0.01), "b": sgmc.laplace(0, 1), "*": "flat"},
+        )
         assert list(done.prior_summary().used) == ["laplace(0, 1)", "normal(0, 0.01)", "flat"]
         assert abs(done.params["b[1]"]) < 0.2
 
     @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
     def test_starts_by_name(self, model):
-        begun = model.fit(seed=1, sampler="sgld", step_size=1e-12, draws=2, thin=1, warmup=0, init={"b": [1.0, 2.0], "sigma": 3.0},
-                          chains=1)
+        begun = model.fit(
+            seed=1,
+            sampler="sgld",
+            step_size=1e-12,
+            draws=2,
+            thin=1,
+            warmup=0,
+            init={"b": [1.0, 2.0], "sigma": 3.0},
+            chains=1,
+        )
         assert begun.draws[0, 0] == pytest.approx([1, 2, 3], abs=1e-4)
         assert begun.resume(draws=2).draws.shape == (1, 4, 3)
 
@@ -137,7 +180,8 @@ class TestWithoutAnApproximation:
     def test_exact_samplers_adapt(self):
         results, other = Unscaled().fit(seed=1), Line().fit(seed=2)
         assert results.sampler.name == "mala" and "scale is not known" in str(results.summary())
-        assert np.abs((results.params - other.params) / other.bse).max() < 0.15 and np.abs(results.bse / other.bse - 1).max() < 0.1
+        assert np.abs((results.params - other.params) / other.bse).max() < 0.15
+        assert np.abs(results.bse / other.bse - 1).max() < 0.1
 
     def test_minibatches_want_a_step(self):
         with pytest.raises(ArgumentError, match="step_size: sgld has no default here"):
@@ -149,9 +193,13 @@ class TestWithoutAnApproximation:
             Unscaled().fit(seed=1, sampler=sampler)
 
     def test_a_given_step_is_judged_by_scores(self):
-        good = Unscaled().fit(seed=1, sampler="lmsgld", step_size=5e-4, gradient="cv", thin=20, batch_size=100)
+        good = Unscaled().fit(
+            seed=1, sampler="lmsgld", step_size=5e-4, gradient="cv", thin=20, batch_size=100
+        )
         assert good.verdict.trustworthy and "by the scores" in good.verdict.text
-        bad = Unscaled().fit(seed=1, sampler="sgld", step_size=5e-4, gradient="simple", thin=20, batch_size=100)
+        bad = Unscaled().fit(
+            seed=1, sampler="sgld", step_size=5e-4, gradient="simple", thin=20, batch_size=100
+        )
         assert not bad.verdict.trustworthy and "spread inflated" in bad.verdict.text
 
     def test_preconditioning_is_refused(self):
@@ -163,8 +211,26 @@ class TestLayout:
     LAYOUT = Layout({"W": (2, 3), "s": (), "v": 2}, {"W": "simplex", "s": ("interval", 0, 2)})
 
     def test_names_and_free_names(self):
-        assert self.LAYOUT.names == ["W[0,0]", "W[0,1]", "W[0,2]", "W[1,0]", "W[1,1]", "W[1,2]", "s", "v[0]", "v[1]"]
-        assert self.LAYOUT.free_names == ["W[0,0]", "W[0,1]", "W[1,0]", "W[1,1]", "s", "v[0]", "v[1]"]
+        assert self.LAYOUT.names == [
+            "W[0,0]",
+            "W[0,1]",
+            "W[0,2]",
+            "W[1,0]",
+            "W[1,1]",
+            "W[1,2]",
+            "s",
+            "v[0]",
+            "v[1]",
+        ]
+        assert self.LAYOUT.free_names == [
+            "W[0,0]",
+            "W[0,1]",
+            "W[1,0]",
+            "W[1,1]",
+            "s",
+            "v[0]",
+            "v[1]",
+        ]
         assert (self.LAYOUT.map.size, self.LAYOUT.map.dim) == (9, 7)
 
     def test_pack_and_unpack(self):
@@ -174,21 +240,33 @@ class TestLayout:
         assert (self.LAYOUT.pack(named) == theta).all()
         assert self.LAYOUT.pack({**self.LAYOUT.unpack(theta[0]), "s": theta[:, 6]}).shape == (4, 9)
 
-    @pytest.mark.parametrize("parameters, constraints, message", [
-        ({}, {}, "must be a dict of names"), ({"a": -1}, {}, "must be a shape"), ({"a": 2.5}, {}, "must be a shape"),
-        ({"a": ()}, {"b": "positive"}, "'b' is not a parameter"), ({"a": ()}, {"a": "negative"}, "must be 'positive'"),
-        ({"a": ()}, {"a": "simplex"}, "no two numbers"), ({"a": 2}, {"a": ("interval", 1, 0)}, "must be 'positive'")])
+    @pytest.mark.parametrize(
+        "parameters, constraints, message",
+        [
+            ({}, {}, "must be a dict of names"),
+            ({"a": -1}, {}, "must be a shape"),
+            ({"a": 2.5}, {}, "must be a shape"),
+            ({"a": ()}, {"b": "positive"}, "'b' is not a parameter"),
+            ({"a": ()}, {"a": "negative"}, "must be 'positive'"),
+            ({"a": ()}, {"a": "simplex"}, "no two numbers"),
+            ({"a": 2}, {"a": ("interval", 1, 0)}, "must be 'positive'"),
+        ],
+    )
     def test_refusals(self, parameters, constraints, message):
         with pytest.raises(ArgumentError, match=message):
             Layout(parameters, constraints)
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
-@pytest.mark.parametrize("sampler", [name for name, cls in sgmc.registry.room("samplers").items() if cls().needs_noise])
+@pytest.mark.parametrize(
+    "sampler", [name for name, cls in sgmc.registry.room("samplers").items() if cls().needs_noise]
+)
 def test_samplers_that_want_single_coordinates(sampler):
     with pytest.raises(NotSupported, match="ordered parameters and those on a simplex mix"):
         Kinds().fit(seed=1, sampler=sampler)
-    assert Poissons().fit(seed=1, sampler=sampler, draws=200, step_size=0.1, thin=2, chains=1).draws.shape == (1, 200, 3)
+    assert Poissons().fit(
+        seed=1, sampler=sampler, draws=200, step_size=0.1, thin=2, chains=1
+    ).draws.shape == (1, 200, 3)
 
 
 class Many(Poissons):
@@ -206,14 +284,19 @@ class TestMoments:
 
         whole, part = Two().fit(seed=1, draws=500), Two().fit(seed=1, draws=500, keep="b")
         assert part.names == ["b"] and (part.draws_of("b") == whole.draws_of("b")).all()
-        assert part.moments()["mean"].to_numpy() == pytest.approx(whole.params.to_numpy(), rel=1e-12)
-        assert part.moments()["sd"].to_numpy() == pytest.approx(whole.bse.to_numpy(), rel=2e-3)      # divisor n, not n - 1
-        assert part.mean_of("a").shape == (2,) and "moments() has all" in " ".join(str(part.summary()).split())
+        assert part.moments()["mean"].to_numpy() == pytest.approx(
+            whole.params.to_numpy(), rel=1e-12
+        )
+        # divisor n, not n - 1
+        assert part.moments()["sd"].to_numpy() == pytest.approx(whole.bse.to_numpy(), rel=2e-3)
+        assert part.mean_of("a").shape == (2,)
+        assert "moments() has all" in " ".join(str(part.summary()).split())
         with pytest.raises(ArgumentError, match="draws of 'a' were not kept: fit with keep="):
             part.draws_of("a")
         longer = Two().fit(seed=1, draws=600, keep="b")
         again = part.resume(draws=100)
-        assert (again.draws == longer.draws).all() and (again.moments() == longer.moments()).all(axis=None)
+        assert (again.draws == longer.draws).all()
+        assert (again.moments() == longer.moments()).all(axis=None)
 
     def test_too_many_draws_become_moments(self, monkeypatch):
         import sgmc.models.bases.problem as room
@@ -245,7 +328,8 @@ class OwnPrior(Line):
 class TestPriorsOfUsers:
     def test_the_same_draws(self, results):
         own = OwnPrior().fit(seed=1, sampler="lmsgld")
-        assert np.abs(own.draws - results.draws).max() < 1e-9 and "the model's own" in str(own.summary())
+        assert np.abs(own.draws - results.draws).max() < 1e-9
+        assert "the model's own" in str(own.summary())
 
     def test_by_differences(self, results):
         class Without(OwnPrior):
@@ -266,7 +350,9 @@ class Edged(Poissons):
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_a_metric_of_the_models_own_moves_parameters_as_they_are():
-    """Patterson & Teh's dynamics of positive numbers: at shapes from 4 on and steps of 0.02 their error is below Monte Carlo's."""
+    """Patterson & Teh's dynamics of positive numbers: at shapes from 4 on and steps of 0.02 their
+    error is below Monte Carlo's.
+    """
     model = Edged()
     mean, sd = departures(model, sampler="sgrld", step_size=0.02, batch_size=8, draws=4000, thin=20)
     assert mean < 2 * MEAN and sd < 2 * SD
@@ -278,11 +364,14 @@ def test_a_compiled_model_as_it_is():
     y = np.random.default_rng(0).normal([1.0, -2.0], 1.0, (50, 2))
     done = sgmc.sample(GaussianLocation(y, 1.0), seed=1, prior="flat")
     assert done.names == ["theta[0]", "theta[1]"] and done.draws_of("theta").shape == (4, 1000, 2)
-    assert np.abs((done.params - y.mean(axis=0)) * np.sqrt(50)).max() < MEAN and np.abs(done.bse * np.sqrt(50) - 1).max() < SD
+    assert np.abs((done.params - y.mean(axis=0)) * np.sqrt(50)).max() < MEAN
+    assert np.abs(done.bse * np.sqrt(50) - 1).max() < SD
 
 
 class Updated(sgmc.Model):
-    """A normal law whose precision is drawn from its conditional law, between the steps of a sampler that moves the mean."""
+    """A normal law whose precision is drawn from its conditional law, between the steps of a
+    sampler that moves the mean.
+    """
 
     parameters = {"mu": (), "precision": ()}
     prior = "flat"
@@ -297,12 +386,14 @@ class Updated(sgmc.Model):
         return NormalPrecision(self.y)
 
     def exact(self):
-        """With a gamma prior of the precision mu is Student's, 2 (1 + n/2) - 1 degrees of freedom, by its density on a grid."""
+        """With a gamma prior of the precision mu is Student's, 2 (1 + n/2) - 1 degrees of freedom,
+        by its density on a grid.
+        """
         mu = np.linspace(-1, 3, 20_001)
         shape, rate = 1 + self.n / 2, 1 + 0.5 * ((self.y[:, None] - mu) ** 2).sum(axis=0)
-        p = rate ** -shape
+        p = rate**-shape
         mean = np.average(mu, weights=p), np.average(shape / rate, weights=p)
-        square = np.average(mu ** 2, weights=p), np.average(shape * (shape + 1) / rate ** 2, weights=p)
+        square = np.average(mu**2, weights=p), np.average(shape * (shape + 1) / rate**2, weights=p)
         return np.array(mean), np.sqrt(np.array(square) - np.square(mean))
 
 
@@ -319,7 +410,9 @@ class TestConditionalUpdates:
         monkeypatch.setattr(Updated, "kernel", lambda self: NormalPrecision(2 * self.y))
         assert departures(Updated(), draws=4000)[1] > 3 * SD
 
-    @pytest.mark.parametrize("arguments", [dict(sampler="mala"), dict(sampler="auto"), dict(precondition="diag")])
+    @pytest.mark.parametrize(
+        "arguments", [dict(sampler="mala"), dict(sampler="auto"), dict(precondition="diag")]
+    )
     def test_what_does_not_go_with_them(self, arguments):
         with pytest.raises(NotSupported, match="own updates change|takes no other coordinates"):
             Updated().fit(seed=1, **arguments)

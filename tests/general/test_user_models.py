@@ -1,4 +1,7 @@
-"""Users' models in numpy, JAX, compiled code and Cython: the same draws; errors that surface; what `check_model` says."""
+"""Users' models in numpy, JAX, compiled code and Cython: the same draws; errors that surface;
+what `check_model` says.
+"""
+
 import ctypes
 import os
 import pickle
@@ -19,13 +22,25 @@ from . import models
 from .models import Line, WithoutGradient, table
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "cython_model"
-SAME = 1e-9               # of parameters of order one: other orders of summation, through some hundred contracting steps
-SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64, ctypes.POINTER(ctypes.c_double), ctypes.c_int64,
-                             ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_double), ctypes.c_void_p)
+# of parameters of order one: other orders of summation, through some hundred contracting steps
+SAME = 1e-9
+SIGNATURE = ctypes.CFUNCTYPE(
+    ctypes.c_double,
+    ctypes.c_int64,
+    ctypes.POINTER(ctypes.c_double),
+    ctypes.c_int64,
+    ctypes.POINTER(ctypes.c_int64),
+    ctypes.POINTER(ctypes.c_double),
+    ctypes.c_void_p,
+)
 COMMON = dict(parameters=Line.parameters, constraints=Line.constraints, prior=Line.prior)
-RUNS = {"mala": dict(sampler="mala", draws=200, warmup=100),
-        "lmsgld": dict(sampler="lmsgld", step_size=0.5, batch_size=50, draws=200, thin=2),
-        "sghmc, simple": dict(sampler="sghmc", gradient="simple", step_size=0.1, batch_size=50, draws=200, thin=2)}
+RUNS = {
+    "mala": dict(sampler="mala", draws=200, warmup=100),
+    "lmsgld": dict(sampler="lmsgld", step_size=0.5, batch_size=50, draws=200, thin=2),
+    "sghmc, simple": dict(
+        sampler="sghmc", gradient="simple", step_size=0.1, batch_size=50, draws=200, thin=2
+    ),
+}
 
 
 def draws(model, run="lmsgld", **more):
@@ -56,7 +71,8 @@ def expected():
 @pytest.mark.parametrize("run", RUNS)
 class TestTheSameDraws:
     def test_without_a_gradient(self, expected, run):
-        assert np.abs(draws(WithoutGradient(), run) - expected[run]).max() < 1e-5             # of finite differences
+        # of finite differences
+        assert np.abs(draws(WithoutGradient(), run) - expected[run]).max() < 1e-5
 
     def test_from_an_address(self, expected, run):
         function = compiled_line()
@@ -89,7 +105,7 @@ def jax_line():
     def log_lik(theta, batch):
         X, y = batch
         e = (y - X @ theta["b"]) / theta["sigma"]
-        return -0.5 * jnp.sum(e ** 2) - y.shape[0] * jnp.log(theta["sigma"])
+        return -0.5 * jnp.sum(e**2) - y.shape[0] * jnp.log(theta["sigma"])
 
     return sgmc.JaxModel(log_lik, table(), **COMMON)
 
@@ -100,10 +116,19 @@ def numba_line():
 
     data = np.column_stack(table())
 
-    @cfunc(types.double(types.int64, types.CPointer(types.double), types.int64, types.CPointer(types.int64),
-                        types.CPointer(types.double), types.CPointer(types.double)))
+    @cfunc(
+        types.double(
+            types.int64,
+            types.CPointer(types.double),
+            types.int64,
+            types.CPointer(types.int64),
+            types.CPointer(types.double),
+            types.CPointer(types.double),
+        )
+    )
     def density(d, theta, m, rows, grad, table):
-        at, slope, chosen, xy = carray(theta, d), carray(grad, d), carray(rows, m), carray(table, (models.N, 3))
+        at, slope = carray(theta, d), carray(grad, d)
+        chosen, xy = carray(rows, m), carray(table, (models.N, 3))
         total = 0.0
         for i in chosen:
             e = (xy[i, 2] - xy[i, 0] * at[0] - xy[i, 1] * at[1]) / at[2]
@@ -126,8 +151,14 @@ def built(tmp_path_factory):
     shutil.copytree(EXAMPLE, place)
     home = str(Path(sgmc.__file__).parents[1])
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([home, os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=place, env=env, text=True, capture_output=True,
-                          timeout=300)
+    done = subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
+        cwd=place,
+        env=env,
+        text=True,
+        capture_output=True,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr
     sys.path.insert(0, str(place))
     try:
@@ -140,8 +171,13 @@ def built(tmp_path_factory):
 def test_a_module_built_for_other_contracts_says_so(built):
     code = "import sgmc.core.contract as c\nc.abi = lambda: 999\nimport line_model"
     place = str(Path(built.__file__).parent)
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([place, str(Path(sgmc.__file__).parents[1])])}
-    done = subprocess.run([sys.executable, "-c", code], env=env, text=True, capture_output=True, timeout=60)
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([place, str(Path(sgmc.__file__).parents[1])]),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, text=True, capture_output=True, timeout=60
+    )
     assert done.returncode == 1 and "build it again" in done.stderr
 
 
@@ -149,15 +185,31 @@ def test_a_module_built_for_other_contracts_says_so(built):
 class TestErrors:
     def test_of_users_surface_as_they_are(self):
         with pytest.raises(ZeroDivisionError, match="of the user's own") as error:
-            models.Crashing().fit(seed=1, prior="flat", sampler="sgld", precondition=None, step_size=0.01, init=[1.0, -0.5, 0.8], draws=500)
+            models.Crashing().fit(
+                seed=1,
+                prior="flat",
+                sampler="sgld",
+                precondition=None,
+                step_size=0.01,
+                init=[1.0, -0.5, 0.8],
+                draws=500,
+            )
         frames = traceback.extract_tb(error.value.__traceback__)
-        assert any(frame.name == "grad" and frame.filename.endswith("models.py") for frame in frames)
+        assert any(
+            frame.name == "grad" and frame.filename.endswith("models.py") for frame in frames
+        )
 
     def test_many_parameters_need_a_gradient(self):
         class Wide(WithoutGradient):
             parameters = {"b": (5, 10), "sigma": ()}
 
-        with pytest.raises(NotSupported, match="no grad, and 51 parameters are too many for finite differences .at most 50.; write grad"):
+        with pytest.raises(
+            NotSupported,
+            match=(
+                "no grad, and 51 parameters are too many for finite differences .at most 50.; "
+                "write grad"
+            ),
+        ):
             Wide().fit(seed=1)
 
     def test_a_model_without_a_density(self):
@@ -175,7 +227,10 @@ class TestErrors:
             one.fit(seed=1)
 
     def test_a_start_outside(self):
-        with pytest.raises(ArgumentError, match="log posterior is nan at the start"), np.errstate(invalid="ignore"):
+        with (
+            pytest.raises(ArgumentError, match="log posterior is nan at the start"),
+            np.errstate(invalid="ignore"),
+        ):
             models.Infinite().fit(seed=1)
 
     def test_functions_without_an_address(self):
@@ -194,14 +249,20 @@ class TestErrors:
             sgmc.check_model(1.0)
 
 
-BROKEN = {"WrongGradient": r"grad is wrong for 1 of 3 numbers, most for 'sigma': it is -[\d.]+, differences of log_lik say [\d.]+",
-          "Mean": "log_lik does not add up over rows: the halves give .*return the sum, no mean",
-          "Deaf": "log_lik ignores rows: half of them give what all of them give",
-          "Noisy": "two calls with the same arguments differ, by .*random numbers",
-          "Infinite": r"log_lik is nan at the start \(b\[0\]=.*\)",
-          "Shapeless": r"grad returned an array of shape \(2,\); it must be \(3,\)",
-          "Rowwise": r"log_lik returned an array of shape \(400,\); it must return one number",
-          "Single": "log_lik returns float32", "Misnamed": "prior: 'beta' is not a parameter; they are: b, sigma"}
+BROKEN = {
+    "WrongGradient": (
+        r"grad is wrong for 1 of 3 numbers, most for 'sigma': it is -[\d.]+, differences of "
+        r"log_lik say [\d.]+"
+    ),
+    "Mean": "log_lik does not add up over rows: the halves give .*return the sum, no mean",
+    "Deaf": "log_lik ignores rows: half of them give what all of them give",
+    "Noisy": "two calls with the same arguments differ, by .*random numbers",
+    "Infinite": r"log_lik is nan at the start \(b\[0\]=.*\)",
+    "Shapeless": r"grad returned an array of shape \(2,\); it must be \(3,\)",
+    "Rowwise": r"log_lik returned an array of shape \(400,\); it must return one number",
+    "Single": "log_lik returns float32",
+    "Misnamed": "prior: 'beta' is not a parameter; they are: b, sigma",
+}
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -211,9 +272,14 @@ class TestCheckModel:
         import re
 
         report = sgmc.check_model(getattr(models, name)())
-        assert not report.ok and re.search(BROKEN[name], str(report)) and str(report).startswith(f"{name}: ")
+        assert not report.ok
+        assert re.search(BROKEN[name], str(report))
+        assert str(report).startswith(f"{name}: ")
 
-    @pytest.mark.parametrize("make", [Line, WithoutGradient, lambda: sgmc.TiedMeans(np.random.default_rng(0).normal(size=30))])
+    @pytest.mark.parametrize(
+        "make",
+        [Line, WithoutGradient, lambda: sgmc.TiedMeans(np.random.default_rng(0).normal(size=30))],
+    )
     def test_nothing_is_found_where_nothing_is_wrong(self, make):
         report = sgmc.check_model(make())
         assert report.ok and "nothing wrong was found" in str(report), report
@@ -232,7 +298,9 @@ class TestCheckModel:
             def grad_log_prior(self, theta):
                 return {"b": np.zeros(2), "sigma": 1.0}
 
-        assert "grad_log_prior is wrong for 1 of 3 numbers, most for 'sigma'" in str(sgmc.check_model(Wrong()))
+        assert "grad_log_prior is wrong for 1 of 3 numbers, most for 'sigma'" in str(
+            sgmc.check_model(Wrong())
+        )
 
     def test_compiled_models_too(self, built):
         assert sgmc.check_model(built.Line(*table())).ok
@@ -249,11 +317,17 @@ def test_matrix_products_of_users_have_one_blas_thread():
 
         def grad(self, theta, rows):
             if not seen:
-                seen.add(max(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"))
+                seen.add(
+                    max(
+                        pool["num_threads"]
+                        for pool in threadpool_info()
+                        if pool["user_api"] == "blas"
+                    )
+                )
             return Line.grad(self, theta, rows)
 
     model = Looking()
-    model.scaled = False                                       # the chains' gradients are the first
+    model.scaled = False  # the chains' gradients are the first
     model.fit(seed=1, sampler="sgld", step_size=1e-4, draws=10, chains=1)
     assert seen == {1}
 

@@ -1,4 +1,7 @@
-"""Regression models of each kind with data that suit them, and what a row of the bad-input table is."""
+"""Regression models of each kind with data that suit them,
+and what a row of the bad-input table is.
+"""
+
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,8 +26,12 @@ FOREIGN = Path(__file__)
 def outcomes():
     """Kinds of outcomes: name -> values; a numeric family gets the first that it accepts."""
     random = np.random.default_rng(1)
-    return {"numbers": np.round(ETA + random.normal(size=N), 3), "counts": random.poisson(np.exp(ETA / 2)).astype(float),
-            "positive": np.exp(ETA / 2) * random.gamma(2, size=N), "shares": 1 / (1 + np.exp(-ETA - random.normal(size=N)))}
+    return {
+        "numbers": np.round(ETA + random.normal(size=N), 3),
+        "counts": random.poisson(np.exp(ETA / 2)).astype(float),
+        "positive": np.exp(ETA / 2) * random.gamma(2, size=N),
+        "shares": 1 / (1 + np.exp(-ETA - random.normal(size=N))),
+    }
 
 
 def accepted(family, values):
@@ -52,10 +59,21 @@ class Case:
         self.model, self.verb, self.X = model, getattr(verbs, model.family.name), X
         self.own = [one.name for one in model.family.own]
         binary = model.family.outcome == "binary"
-        self.y = (np.random.default_rng(0).random(N) < 1 / (1 + np.exp(-ETA))).astype(float) if binary else next(
-            values for values in outcomes().values() if accepted(model.family, values))
+        self.y = (
+            (np.random.default_rng(0).random(N) < 1 / (1 + np.exp(-ETA))).astype(float)
+            if binary
+            else next(values for values in outcomes().values() if accepted(model.family, values))
+        )
         self.y.setflags(write=False)
-        self.frame = pd.DataFrame({"y": self.y, "x1": X[:, 1], "x2": X[:, 2], "g": np.where(X[:, 1] > 0, "a", "b"), "w": 1.0})
+        self.frame = pd.DataFrame(
+            {
+                "y": self.y,
+                "x1": X[:, 1],
+                "x2": X[:, 2],
+                "g": np.where(X[:, 1] > 0, "a", "b"),
+                "w": 1.0,
+            }
+        )
 
     def __repr__(self):
         return self.model.family.name
@@ -88,16 +106,19 @@ class Case:
         return self.model(self.y, pd.DataFrame(X, columns=["one", "a", "b"])).fit(seed=1)
 
 
-CASES = [Case(model) for model in (sgmc.Logit, sgmc.OLS, sgmc.Poisson)]       # what is checked depends on outcomes and on counts alone
+# what is checked depends on outcomes and on counts alone
+CASES = [Case(model) for model in (sgmc.Logit, sgmc.OLS, sgmc.Poisson)]
 BINARY = [case for case in CASES if case.model.family.outcome == "binary"]
 REAL = [case for case in CASES if case.model.family.identity]
-KINDS = list({case.model.family.outcome: case for case in reversed(CASES)}.values())     # what is read depends on no more than this
+# what is read depends on no more than this
+KINDS = list({case.model.family.outcome: case for case in reversed(CASES)}.values())
 of_every_kind = pytest.mark.parametrize("case", KINDS, ids=repr)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the table: a call on a Case, the class of the error or warning, and the telling part of its text.
+    """One row of the table: a call on a Case, the class of the error or warning,
+    and the telling part of its text.
 
     The text may be a function of the Case.
     """
@@ -114,7 +135,10 @@ class Entry:
 
 def shown(arguments):
     """Keyword arguments as text, short."""
-    short = {name: "a function" if callable(value) else " ".join(repr(value).split())[:50] for name, value in arguments.items()}
+    short = {
+        name: "a function" if callable(value) else " ".join(repr(value).split())[:50]
+        for name, value in arguments.items()
+    }
     return ", ".join(f"{name}={value}" for name, value in short.items())
 
 

@@ -1,4 +1,7 @@
-"""Whatever a test of this folder hands to a model, a fit or a prediction, it gets back as it was, also after an error."""
+"""Whatever a test of this folder hands to a model, a fit or a prediction, it gets back as it was,
+also after an error.
+"""
+
 import functools
 
 import numpy as np
@@ -9,14 +12,23 @@ import sgmc.formula
 from sgmc.models.regression.model import Regression
 from sgmc.models.regression.results import RegressionResults
 
-ENTRANCES = [(Regression, "__init__"), (sgmc.formula, "read"), (Regression, "fit"), (RegressionResults, "predict"),
-             (RegressionResults, "get_prediction")]
+ENTRANCES = [
+    (Regression, "__init__"),
+    (sgmc.formula, "read"),
+    (Regression, "fit"),
+    (RegressionResults, "predict"),
+    (RegressionResults, "get_prediction"),
+]
 
 
 def content(one):
     """All that an input is, as something to compare; None for what is no data."""
     if isinstance(one, pd.DataFrame):
-        return content(one.index), content(one.columns), [content(one.iloc[:, j]) for j in range(one.shape[1])]
+        return (
+            content(one.index),
+            content(one.columns),
+            [content(one.iloc[:, j]) for j in range(one.shape[1])],
+        )
     if isinstance(one, pd.Series):
         return one.name, content(one.index), content(one.array)
     if isinstance(one, (pd.Index, pd.api.extensions.ExtensionArray)):
@@ -26,13 +38,14 @@ def content(one):
         return one.dtype, one.shape, one.strides, one.flags.writeable, values
     if hasattr(one, "indptr"):
         return content(one.data), content(one.indices), content(one.indptr)
-    if isinstance(one, dict) and "__name__" not in one:       # a table, and no namespace
+    if isinstance(one, dict) and "__name__" not in one:  # a table, and no namespace
         return {name: content(value) for name, value in one.items()}
     return repr(one) if isinstance(one, (list, tuple)) else None
 
 
 def watching(function, seen):
     """The function, noting its arguments' content first."""
+
     @functools.wraps(function)
     def watched(*arguments, **keywords):
         seen.extend((one, content(one)) for one in [*arguments, *keywords.values()])

@@ -1,7 +1,9 @@
-"""The bad-input table: what is refused, or warned of, by which name and in which words, for regression models of each kind.
+"""The bad-input table: what is refused, or warned of, by which name and in which words, for
+regression models of each kind.
 
 ``python -m tests.input.table`` prints every message as the user sees it.
 """
+
 import warnings
 
 from sgmc.errors import SGMCError, SGMCWarning
@@ -13,8 +15,15 @@ from .bad_results import OF_DOUBT, OF_RESULTS
 from .cases import BINARY, CASES, REAL
 
 GENERAL = [*OF_FIT, *OF_OBJECTS, *OF_ARRAYS, *OF_KEYWORDS, *OF_FORMULAS, *OF_RESULTS, *OF_DOUBT]
-TABLE = [(case, entry) for case in CASES
-         for entry in [*GENERAL, *(OF_CLASSES if case in BINARY else []), *(OF_REALS if case in REAL else [])]]
+TABLE = [
+    (case, entry)
+    for case in CASES
+    for entry in [
+        *GENERAL,
+        *(OF_CLASSES if case in BINARY else []),
+        *(OF_REALS if case in REAL else []),
+    ]
+]
 
 
 def main():

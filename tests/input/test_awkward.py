@@ -1,4 +1,5 @@
 """Awkward but valid input gives the posterior of the plain one."""
+
 import mmap
 import re
 import sys
@@ -19,7 +20,7 @@ from sgmc.registry import room
 from .cases import BINARY, CASES, KINDS, N, X, of_every_kind
 from .comparisons import assert_in_other_units, assert_same
 
-NORESERVE = 0x4000            # of Linux; Python's mmap has no name for it before 3.13
+NORESERVE = 0x4000  # of Linux; Python's mmap has no name for it before 3.13
 of_classes = pytest.mark.parametrize("case", BINARY[:1], ids=repr)
 
 
@@ -29,7 +30,8 @@ def plain():
     return {case: case.model(case.y, X).fit(seed=1) for case in KINDS}
 
 
-# ---- arrays ---------------------------------------------------------------------------------------------------------------
+# ---- arrays --------------------------------------------------------------------------------------
+
 
 def strided(array):
     """The same numbers, every other row and column of a larger array."""
@@ -39,10 +41,16 @@ def strided(array):
 
 
 LAYOUTS = {
-    "Fortran": np.asfortranarray, "strided": strided, "reversed": lambda a: a[::-1].copy()[::-1],
+    "Fortran": np.asfortranarray,
+    "strided": strided,
+    "reversed": lambda a: a[::-1].copy()[::-1],
     "big-endian": lambda a: a.astype(">f8"),
-    "writeable": np.array, "list": lambda a: a.tolist(), "frame": pd.DataFrame, "objects": lambda a: a.astype(object),
-    "read-only": lambda a: a, "longdouble": lambda a: a.astype(np.longdouble),
+    "writeable": np.array,
+    "list": lambda a: a.tolist(),
+    "frame": pd.DataFrame,
+    "objects": lambda a: a.astype(object),
+    "read-only": lambda a: a,
+    "longdouble": lambda a: a.astype(np.longdouble),
     "Decimal": lambda a: [[Decimal(v) for v in r] for r in a.tolist()],
     "nullable": lambda a: pd.DataFrame(a).convert_dtypes(),
     "MultiIndex columns": lambda a: pd.DataFrame(a, columns=[list("aab"), list("xyx")]),
@@ -61,29 +69,52 @@ def test_layouts_of_the_design(case, layout, plain):
 @of_every_kind
 def test_a_memory_map(case, plain, tmp_path):
     np.save(tmp_path / "X.npy", X)
-    assert_same(case.model(case.y, np.load(tmp_path / "X.npy", mmap_mode="r")).fit(seed=1), plain[case])
+    assert_same(
+        case.model(case.y, np.load(tmp_path / "X.npy", mmap_mode="r")).fit(seed=1), plain[case]
+    )
 
 
 @of_every_kind
-@pytest.mark.parametrize("make", [pd.Series, list, strided, lambda v: v[:, None], lambda v: v.astype(object),
-                                  lambda v: v.astype(">f8"),
-                                  lambda v: pd.Series(v, dtype="Float64"), lambda v: pd.DataFrame({"y": v})], ids=range(8))
+@pytest.mark.parametrize(
+    "make",
+    [
+        pd.Series,
+        list,
+        strided,
+        lambda v: v[:, None],
+        lambda v: v.astype(object),
+        lambda v: v.astype(">f8"),
+        lambda v: pd.Series(v, dtype="Float64"),
+        lambda v: pd.DataFrame({"y": v}),
+    ],
+    ids=range(8),
+)
 def test_layouts_of_the_outcome(case, make, plain):
     assert_same(case.model(make(case.y), X).fit(seed=1), plain[case])
 
 
 @of_classes
-@pytest.mark.parametrize("dtype", [np.int8, bool, np.uint8, np.float32, ">f4", ">i2", "Int8", "boolean", "category"])
+@pytest.mark.parametrize(
+    "dtype", [np.int8, bool, np.uint8, np.float32, ">f4", ">i2", "Int8", "boolean", "category"]
+)
 def test_types_of_two_classes(case, dtype, plain):
-    outcome = case.y.astype(dtype) if dtype not in ("Int8", "boolean", "category") else pd.Series(case.y).astype(dtype)
+    outcome = (
+        case.y.astype(dtype)
+        if dtype not in ("Int8", "boolean", "category")
+        else pd.Series(case.y).astype(dtype)
+    )
     assert_same(case.model(outcome, X).fit(seed=1), plain[case])
 
 
 @of_every_kind
-@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, bool, np.float32, np.float16, ">i4"])
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.int64, np.uint8, bool, np.float32, np.float16, ">i4"]
+)
 def test_types_of_the_design(case, dtype):
     whole = np.abs(np.rint(X[:, :2])).astype(dtype)
-    assert_same(case.model(case.y, whole).fit(seed=1), case.model(case.y, whole.astype(float)).fit(seed=1))
+    assert_same(
+        case.model(case.y, whole).fit(seed=1), case.model(case.y, whole.astype(float)).fit(seed=1)
+    )
 
 
 def wide_indices(a):
@@ -96,21 +127,39 @@ def wide_indices(a):
 def entries_in_two(a):
     """A CSR array, each of whose values is the sum of two entries."""
     table = sparse.csr_array(a)
-    return sparse.csr_array((np.repeat(table.data / 2, 2), np.repeat(table.indices, 2), 2 * table.indptr), shape=a.shape)
+    return sparse.csr_array(
+        (np.repeat(table.data / 2, 2), np.repeat(table.indices, 2), 2 * table.indptr), shape=a.shape
+    )
 
 
 @of_every_kind
-@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.csr_matrix, wide_indices,
-                                  lambda a: sparse.csr_array(a.astype(int)), lambda a: sparse.csr_array(a.astype(np.float32))],
-                         ids=range(7))
+@pytest.mark.parametrize(
+    "make",
+    [
+        sparse.csr_array,
+        sparse.csc_array,
+        sparse.coo_array,
+        sparse.csr_matrix,
+        wide_indices,
+        lambda a: sparse.csr_array(a.astype(int)),
+        lambda a: sparse.csr_array(a.astype(np.float32)),
+    ],
+    ids=range(7),
+)
 def test_sparse_designs(case, make):
     rounded = np.rint(X)
-    assert_same(case.model(case.y, make(rounded)).fit(seed=1), case.model(case.y, sparse.csr_array(rounded)).fit(seed=1))
+    assert_same(
+        case.model(case.y, make(rounded)).fit(seed=1),
+        case.model(case.y, sparse.csr_array(rounded)).fit(seed=1),
+    )
 
 
 @of_every_kind
 def test_sparse_entries_in_pieces_are_summed(case):
-    one, other = (case.model(case.y, make(np.rint(X))).fit(seed=1, sampler="mala") for make in (entries_in_two, sparse.csr_array))
+    one, other = (
+        case.model(case.y, make(np.rint(X))).fit(seed=1, sampler="mala")
+        for make in (entries_in_two, sparse.csr_array)
+    )
     np.testing.assert_allclose(one.draws, other.draws, rtol=1e-6)
 
 
@@ -125,7 +174,7 @@ def test_a_column_of_ones_is_the_intercept(case, plain):
     assert plain[case].names == ["const", "x2", "x3", *case.own]
     assert plain[case].model.exog_names == ["const", "x2", "x3"]
     named = case.model(case.y, X, names=["x1", "my var", "größe"]).fit(seed=1)
-    assert named.names == ["x1", "my var", "größe", *case.own]           # a name given is kept
+    assert named.names == ["x1", "my var", "größe", *case.own]  # a name given is kept
     assert_same(named, plain[case])
     np.testing.assert_allclose(case.fit(seed=1).params, named.params, rtol=1e-9)
     assert "at centred predictors" in " ".join(plain[case].summary().as_text().split())
@@ -140,9 +189,16 @@ def test_names_of_frames_that_are_no_text(case):
 @of_every_kind
 def test_arguments_of_arrays_with_one_index(case):
     index = [f"row {i}" for i in range(N)]
-    inputs = [pd.Series(case.y, index), pd.DataFrame(X, index), pd.Series(1.0, index), pd.Series(0.1, index)]
-    one, other = (case.model(*some[:2], weights=some[2],
-                             offset=some[3]).fit(seed=1) for some in (inputs, [i.to_numpy() for i in inputs]))
+    inputs = [
+        pd.Series(case.y, index),
+        pd.DataFrame(X, index),
+        pd.Series(1.0, index),
+        pd.Series(0.1, index),
+    ]
+    one, other = (
+        case.model(*some[:2], weights=some[2], offset=some[3]).fit(seed=1)
+        for some in (inputs, [i.to_numpy() for i in inputs])
+    )
     assert_same(one, other)
 
 
@@ -152,21 +208,29 @@ def test_starts_by_name(case):
     assert_same(case.fit(seed=1, init=start), case.fit(seed=1, init=start.to_numpy()))
 
 
-# ---- frames ---------------------------------------------------------------------------------------------------------------
+# ---- frames --------------------------------------------------------------------------------------
 
 FRAMES = {
-    "lists": lambda df: df.to_dict("list"), "arrays": lambda df: {k: v.to_numpy() for k, v in df.items()},
-    "nullable": lambda df: df.convert_dtypes(), "another index": lambda df: df.set_index(pd.Index(np.arange(N) * 7)),
-    "a column as index": lambda df: df.set_index("w"), "columns reversed": lambda df: df[df.columns[::-1]],
+    "lists": lambda df: df.to_dict("list"),
+    "arrays": lambda df: {k: v.to_numpy() for k, v in df.items()},
+    "nullable": lambda df: df.convert_dtypes(),
+    "another index": lambda df: df.set_index(pd.Index(np.arange(N) * 7)),
+    "a column as index": lambda df: df.set_index("w"),
+    "columns reversed": lambda df: df[df.columns[::-1]],
     "dates unused": lambda df: df.assign(unused=pd.NaT),
     "MultiIndex rows": lambda df: df.set_index([np.arange(N) // 2, np.arange(N) % 2]),
     "rows of one label": lambda df: df.set_index(np.zeros(N)),
     "float64 as objects": lambda df: df.astype({"x1": object, "x2": object}),
-    "Decimal": lambda df: df.assign(x2=[Decimal(v) for v in df.x2]), "a list as one cell": lambda df: df.assign(unused=[[1]] * N),
-    "text as category": lambda df: df.astype({"g": "category"}), "text as objects": lambda df: df.astype({"g": object}),
+    "Decimal": lambda df: df.assign(x2=[Decimal(v) for v in df.x2]),
+    "a list as one cell": lambda df: df.assign(unused=[[1]] * N),
+    "text as category": lambda df: df.astype({"g": "category"}),
+    "text as objects": lambda df: df.astype({"g": object}),
     "levels unused": lambda df: df.assign(g=pd.Categorical(df.g, categories=list("zabc"))),
-    "big-endian": lambda df: df.assign(x1=df.x1.to_numpy().astype(">f8")), "Fortran order": lambda df: df.copy(),
-    "strided": lambda df: pd.DataFrame({name: np.repeat(df[name].to_numpy(), 2)[::2] for name in df}),
+    "big-endian": lambda df: df.assign(x1=df.x1.to_numpy().astype(">f8")),
+    "Fortran order": lambda df: df.copy(),
+    "strided": lambda df: pd.DataFrame(
+        {name: np.repeat(df[name].to_numpy(), 2)[::2] for name in df}
+    ),
 }
 
 
@@ -179,13 +243,31 @@ def test_kinds_of_frames(case, kind):
 
 
 @of_every_kind
-@pytest.mark.parametrize("name", ["a b", "größe", "x²", "变量", "1st", "class", "x.1", "C", "", "`tick`", "a:b", "Intercept", "\n"],
-                         ids=repr)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a b",
+        "größe",
+        "x²",
+        "变量",
+        "1st",
+        "class",
+        "x.1",
+        "C",
+        "",
+        "`tick`",
+        "a:b",
+        "Intercept",
+        "\n",
+    ],
+    ids=repr,
+)
 def test_awkward_column_names(case, name):
     frame = case.frame[["y", "x1", "x2"]].rename(columns={"x2": name})
     found = case.verb("y ~ .", frame, seed=1)
     assert_same(found, case.verb("y ~ x1 + x2", case.frame, seed=1))
-    assert len(set(found.names)) == case.d == len(found.names) and max(map(len, found.summary().as_text().split("\n"))) <= 78
+    assert len(set(found.names)) == case.d == len(found.names)
+    assert max(map(len, found.summary().as_text().split("\n"))) <= 78
     np.testing.assert_allclose(found.predict(frame), found.predict(), rtol=1e-9)
 
 
@@ -193,11 +275,17 @@ def test_awkward_column_names(case, name):
 def test_missing_values_of_every_kind_are_dropped_and_counted(case):
     gone = np.arange(N) % 10 == 3
     kept = case.verb("y ~ x1 + g", case.frame[~gone], seed=1)
-    for values in (case.frame.x1.mask(gone), case.frame.x1.astype("Float64").mask(gone), np.where(gone, None, case.frame.x1)):
+    for values in (
+        case.frame.x1.mask(gone),
+        case.frame.x1.astype("Float64").mask(gone),
+        np.where(gone, None, case.frame.x1),
+    ):
         found = case.verb("y ~ x1 + g", case.frame.assign(x1=values), seed=1)
         assert_same(found, kept)
         assert "20 rows with missing values were dropped." in found.summary().as_text()
-    levels = case.verb("y ~ x1 + g", case.frame.assign(g=pd.Categorical(case.frame.g.where(~gone))), seed=1)
+    levels = case.verb(
+        "y ~ x1 + g", case.frame.assign(g=pd.Categorical(case.frame.g.where(~gone))), seed=1
+    )
     assert_same(levels, kept)
 
 
@@ -209,8 +297,11 @@ def test_unused_levels_of_new_data(case):
 
 @of_every_kind
 def test_without_an_intercept(case):
-    slopes, levels = case.verb("y ~ 0 + x1", case.frame, seed=1), case.verb("y ~ g - 1", case.frame, seed=1)
-    assert slopes.names == ["x1", *case.own] and levels.names == ["g[a]", "g[b]", *case.own] and slopes.df_model == 1
+    slopes = case.verb("y ~ 0 + x1", case.frame, seed=1)
+    levels = case.verb("y ~ g - 1", case.frame, seed=1)
+    assert slopes.names == ["x1", *case.own]
+    assert levels.names == ["g[a]", "g[b]", *case.own]
+    assert slopes.df_model == 1
     assert_same(slopes, case.model(case.y, X[:, [1]]).fit(seed=1))
     assert case.verb("y ~ 1", case.frame, seed=1).names == ["Intercept", *case.own]
 
@@ -219,23 +310,34 @@ def test_without_an_intercept(case):
 def test_what_is_missing_in_new_data_is_missing_in_predictions(case):
     gaps = case.frame.assign(x1=case.frame.x1.where(np.arange(N) % 3 > 0), x2=None)
     assert case.results.predict(gaps).isna().all()
-    assert case.results.predict(gaps.assign(x2=0.5)).isna().tolist() == [i % 3 == 0 for i in range(N)]
+    assert case.results.predict(gaps.assign(x2=0.5)).isna().tolist() == [
+        i % 3 == 0 for i in range(N)
+    ]
     rows = np.where(np.arange(N)[:, None] % 3 > 0, X, np.nan)
     assert np.isnan(case.of_arrays.predict(rows)).tolist() == [i % 3 == 0 for i in range(N)]
     offset = np.where(np.arange(N) % 3 > 0, 0.5, np.nan)
-    assert np.isnan(case.of_arrays.predict(X, offset=offset)).tolist() == [i % 3 == 0 for i in range(N)]
+    assert np.isnan(case.of_arrays.predict(X, offset=offset)).tolist() == [
+        i % 3 == 0 for i in range(N)
+    ]
 
 
 @of_every_kind
 def test_kinds_of_new_data(case):
     expected = case.of_arrays.predict(X)
-    for new in (X.tolist(), X.astype(object), sparse.csr_array(X), pd.DataFrame(X, columns=["one", "a", "b"]), pd.DataFrame(X),
-                np.asfortranarray(X)):
+    for new in (
+        X.tolist(),
+        X.astype(object),
+        sparse.csr_array(X),
+        pd.DataFrame(X, columns=["one", "a", "b"]),
+        pd.DataFrame(X),
+        np.asfortranarray(X),
+    ):
         np.testing.assert_allclose(case.of_arrays.predict(new), expected, rtol=1e-12)
     assert len(case.results.predict(case.frame.iloc[:0])) == 0
 
 
-# ---- sizes and scales -----------------------------------------------------------------------------------------------------
+# ---- sizes and scales ----------------------------------------------------------------------------
+
 
 @of_every_kind
 @pytest.mark.parametrize("n", [2, 5, 31, 33])
@@ -250,8 +352,11 @@ def test_more_columns_than_rows(case):
     wide = np.random.default_rng(1).normal(size=(30, 40))
     with pytest.warns(SGMCWarning) as caught:
         results = case.model(case.y[:30], wide).fit(seed=1)
-    assert any("informed by the prior alone: there are only 30 rows" in str(w.message) for w in caught)
-    assert np.isfinite(results.draws).all() and max(map(len, str(results.summary()).split("\n"))) <= 78
+    assert any(
+        "informed by the prior alone: there are only 30 rows" in str(w.message) for w in caught
+    )
+    assert np.isfinite(results.draws).all()
+    assert max(map(len, str(results.summary()).split("\n"))) <= 78
 
 
 @of_every_kind
@@ -284,35 +389,67 @@ def test_more_steps_between_draws_than_draws(case):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @of_every_kind
 def test_tables_of_more_than_2_to_the_31_numbers(case, dtype):
-    n, d = 2**24 + 40, 128                                     # 17 GB of zeros, of which a few pages are ever touched
-    memory = mmap.mmap(-1, n * d * np.dtype(dtype).itemsize, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE)
+    n, d = 2**24 + 40, 128  # 17 GB of zeros, of which a few pages are ever touched
+    memory = mmap.mmap(
+        -1,
+        n * d * np.dtype(dtype).itemsize,
+        flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE,
+    )
     table, outcomes = np.frombuffer(memory, dtype).reshape(n, d), np.zeros(n)
     last = np.arange(n - 40, n)
     random = np.random.default_rng(0)
     table[last], outcomes[last] = random.normal(size=(40, d)), np.resize(case.y, 40)
-    models = [case.model.family.kernel(design(X), y, None, None) for X, y in (
-        (table, outcomes), (np.ascontiguousarray(table[last]), outcomes[last]))]
+    models = [
+        case.model.family.kernel(design(X), y, None, None)
+        for X, y in ((table, outcomes), (np.ascontiguousarray(table[last]), outcomes[last]))
+    ]
     (far, near), theta = map(Probe, models), random.normal(size=models[0].dim) / 10
-    for here, there in ((block(n - 40, 40), block(0, 40)), (listed(last[::-3]), listed(np.arange(40)[::-3]))):
-        assert far.value(theta, here) == pytest.approx(near.value(theta, there), rel=1e-10)       # ols knows its outcomes' sd
-        np.testing.assert_allclose(far.gradient(theta, here), near.gradient(theta, there), rtol=1e-10)
+    for here, there in (
+        (block(n - 40, 40), block(0, 40)),
+        (listed(last[::-3]), listed(np.arange(40)[::-3])),
+    ):
+        # ols knows its outcomes' sd
+        assert far.value(theta, here) == pytest.approx(near.value(theta, there), rel=1e-10)
+        np.testing.assert_allclose(
+            far.gradient(theta, here), near.gradient(theta, there), rtol=1e-10
+        )
 
 
-COMPILED = sorted(p for p in Path(sgmc.__file__).parent.rglob("*") if p.suffix in (".pyx", ".pxd", ".inc", ".c", ".h"))
+COMPILED = sorted(
+    p
+    for p in Path(sgmc.__file__).parent.rglob("*")
+    if p.suffix in (".pyx", ".pxd", ".inc", ".c", ".h")
+)
 
 
-@pytest.mark.parametrize("path", [p for p in COMPILED if not p.name.startswith("_")], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "path", [p for p in COMPILED if not p.name.startswith("_")], ids=lambda p: p.name
+)
 def test_no_index_of_32_bits(path):
-    text = "".join(line for line in path.read_text().splitlines(True) if "<int" not in line)         # of matrices of a tile, for BLAS
-    counters = re.findall(r"cdef (?:const )?(?:unsigned )?(?:int|int32_t|short) ([\w, ]+)(?=\n|=)",
-                          text) if path.suffix != ".c" else []
-    assert {name.strip() for names in counters for name in names.split(",")} <= {"status", "rule", "verdict", "activation", "outcome"}
+    # of matrices of a tile, for BLAS
+    text = "".join(line for line in path.read_text().splitlines(True) if "<int" not in line)
+    counters = (
+        re.findall(r"cdef (?:const )?(?:unsigned )?(?:int|int32_t|short) ([\w, ]+)(?=\n|=)", text)
+        if path.suffix != ".c"
+        else []
+    )
+    assert {name.strip() for names in counters for name in names.split(",")} <= {
+        "status",
+        "rule",
+        "verdict",
+        "activation",
+        "outcome",
+    }
     bounds = re.findall(r"for \((?:unsigned )?int \w+ = 0; \w+ < ([^;]+);", text)
-    assert {bound for bound in bounds if not re.fullmatch(r"\d+|[A-Z]+( - 1)?|half", bound)} == set()
+    assert {
+        bound for bound in bounds if not re.fullmatch(r"\d+|[A-Z]+( - 1)?|half", bound)
+    } == set()
 
 
 def test_every_kind_of_outcome_has_a_case_or_a_file():
     """Those of several kinds are in test_mnlogit.py."""
     kinds = {(model.family.outcome, model.family.counts) for model in room("families").values()}
-    assert {(case.model.family.outcome, case.model.family.counts) for case in CASES} == kinds - {("category", False)}
+    assert {(case.model.family.outcome, case.model.family.counts) for case in CASES} == kinds - {
+        ("category", False)
+    }
     assert all(model.__name__ in sgmc.__all__ for model in room("families").values())

@@ -1,4 +1,7 @@
-"""What users hand over as functions may raise, sleep, lie, change what they get, or call the package again."""
+"""What users hand over as functions may raise, sleep, lie, change what they get,
+or call the package again.
+"""
+
 import itertools
 import re
 import threading
@@ -15,7 +18,8 @@ from sgmc.fitting import chains
 from .cases import CASES, N, X
 
 CASE = CASES[0]
-LONG = dict(sampler="lmsgld", draws=1000, thin=10**7, seed=1, time_limit=120)    # hours, were it not stopped
+# hours, were it not stopped
+LONG = dict(sampler="lmsgld", draws=1000, thin=10**7, seed=1, time_limit=120)
 SHORT = dict(sampler="lmsgld", draws=2000, seed=1)
 
 
@@ -26,8 +30,11 @@ class Own(Exception):
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind():
     """No thread, no limit of BLAS, and the next fit is as ever."""
+
     def state():
-        return {t.ident for t in threading.enumerate()}, [t["num_threads"] for t in threadpool_info() if t["user_api"] == "blas"]
+        return {t.ident for t in threading.enumerate()}, [
+            t["num_threads"] for t in threadpool_info() if t["user_api"] == "blas"
+        ]
 
     expected, before = CASE.fit(**SHORT).draws, state()
     yield
@@ -37,7 +44,9 @@ def nothing_is_left_behind():
 
 @pytest.fixture(autouse=True)
 def runs(monkeypatch):
-    """How each run of the test ended; progress is called often, so that a short run has some of it."""
+    """How each run of the test ended; progress is called often,
+    so that a short run has some of it.
+    """
     made = []
     monkeypatch.setattr(chains, "Run", lambda run=chains.Run: made.append(run()) or made[-1])
     monkeypatch.setattr(chains, "POLL_SECONDS", 1e-3)
@@ -63,9 +72,12 @@ def raising(error, when=lambda *arguments: True, value=None):
     return function
 
 
-# ---- progress -------------------------------------------------------------------------------------------------------------
+# ---- progress ------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("when", [lambda done, total: True, lambda done, total: done > 10_000], ids=["at once", "later"])
+
+@pytest.mark.parametrize(
+    "when", [lambda done, total: True, lambda done, total: done > 10_000], ids=["at once", "later"]
+)
 @pytest.mark.parametrize("threads", [1, 4])
 def test_an_error_of_progress_surfaces(when, threads, runs):
     error = Own("mine")
@@ -80,10 +92,14 @@ def test_progress_of_a_wrong_signature():
 def test_progress_that_interrupts_is_ctrl_c():
     how = dict(sampler="lmsgld", draws=10**5, thin=100, seed=1, threads=4)
     with pytest.warns(InterruptedWarning, match="stopped by Ctrl-C"):
-        found = CASE.fit(progress=raising(KeyboardInterrupt(), lambda done, total: done > 4 * 2000 * 100), **how)
+        found = CASE.fit(
+            progress=raising(KeyboardInterrupt(), lambda done, total: done > 4 * 2000 * 100), **how
+        )
     kept = min(found.draws.shape[1], 500)
     assert found.interrupted == "Ctrl-C" and 0 < kept <= found.draws.shape[1] < 10**5
-    np.testing.assert_array_equal(found.draws[:, :kept], CASE.fit(**{**how, "draws": 500}).draws[:, :kept])
+    np.testing.assert_array_equal(
+        found.draws[:, :kept], CASE.fit(**{**how, "draws": 500}).draws[:, :kept]
+    )
 
 
 def test_slow_progress_does_not_change_the_draws():
@@ -116,12 +132,13 @@ def test_progress_that_changes_the_data(inputs_stay_as_they_were):
         model.data.source[:], model.data.y[:] = np.nan, np.nan
 
     found = model.fit(progress=progress, **how)
-    assert calls and np.isnan(model.data.y).all()              # the chains have a copy of their own
+    assert calls and np.isnan(model.data.y).all()  # the chains have a copy of their own
     np.testing.assert_array_equal(found.draws, CASE.model(CASE.y, X).fit(**how).draws)
     inputs_stay_as_they_were.clear()
 
 
-# ---- step sizes -----------------------------------------------------------------------------------------------------------
+# ---- step sizes ----------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("step", [0, 1, 700])
 def test_an_error_of_a_step_size_surfaces_and_stops_the_other_chains(step, runs):
@@ -129,24 +146,48 @@ def test_an_error_of_a_step_size_surfaces_and_stops_the_other_chains(step, runs)
     calls = []
     function = raising(error, lambda t: t == step, 0.5)
     assert surfaces(error, runs, step_size=lambda t: (calls.append(t), function(t))[1])
-    assert len(calls) < 10**6                                  # of 4e10
+    assert len(calls) < 10**6  # of 4e10
 
 
 @pytest.mark.parametrize("step", [0, 700])
-@pytest.mark.parametrize("value", [float("nan"), 0, -1, -1.0, float("inf"), "0.1", b"1", None, True, 1j, [0.1],
-                                   np.ones(2), 10**400], ids=lambda v: repr(v)[:20])
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        0,
+        -1,
+        -1.0,
+        float("inf"),
+        "0.1",
+        b"1",
+        None,
+        True,
+        1j,
+        [0.1],
+        np.ones(2),
+        10**400,
+    ],
+    ids=lambda v: repr(v)[:20],
+)
 def test_what_is_no_step_size_is_refused_by_step_and_value(step, value, runs):
-    text = f"step_size: the function returned, for step {step}, {value!r}; it must be a positive number"
+    text = (
+        f"step_size: the function returned, for step {step}, {value!r}; it must be a positive "
+        "number"
+    )
     with pytest.raises(ArgumentError, match=re.escape(text)):
         CASE.fit(step_size=lambda t: value if t == step else 0.5, **LONG)
     assert not any(run.interrupted for run in runs)
 
 
-@pytest.mark.parametrize("kind", [float, np.float32, np.float64, np.array, lambda v: 1 if v else 0], ids=range(5))
+@pytest.mark.parametrize(
+    "kind", [float, np.float32, np.float64, np.array, lambda v: 1 if v else 0], ids=range(5)
+)
 def test_numbers_of_every_kind_are_step_sizes(kind):
     value = kind(0.5)
-    np.testing.assert_array_equal(CASE.fit(step_size=lambda t: value, **SHORT).draws,
-                                  CASE.fit(step_size=lambda t: float(value), **SHORT).draws)
+    np.testing.assert_array_equal(
+        CASE.fit(step_size=lambda t: value, **SHORT).draws,
+        CASE.fit(step_size=lambda t: float(value), **SHORT).draws,
+    )
 
 
 def test_a_step_size_that_fits():
@@ -163,7 +204,8 @@ def test_a_step_size_that_fits():
     np.testing.assert_array_equal(inner[3], CASE.fit(**SHORT).draws)
 
 
-# ---- subsets and formulas -------------------------------------------------------------------------------------------------
+# ---- subsets and formulas ------------------------------------------------------------------------
+
 
 def test_an_error_of_a_subset_surfaces(runs):
     error = Own("mine")
@@ -183,7 +225,9 @@ def test_a_subset_that_changes_what_it_gets():
 
     found = CASE.verb("y ~ x1 + x2", frame, subset=subset, seed=1)
     assert frame.equals(CASE.frame)
-    np.testing.assert_array_equal(found.draws, CASE.verb("y ~ x1 + x2", frame.iloc[:150], seed=1).draws)
+    np.testing.assert_array_equal(
+        found.draws, CASE.verb("y ~ x1 + x2", frame.iloc[:150], seed=1).draws
+    )
 
 
 def square(x):
@@ -198,9 +242,15 @@ def absolute(x):
     return x
 
 
-@pytest.mark.parametrize("text, plain", [("square(x2) + x2", "I(x2**2) + x2"), ("x2 + square(x2)", "x2 + I(x2**2)"),
-                                         ("absolute(x1) + x1 + x2", "np.abs(x1) + x1 + x2"),
-                                         ("x1 + square(center(x1))", "x1 + I(center(x1)**2)")])
+@pytest.mark.parametrize(
+    "text, plain",
+    [
+        ("square(x2) + x2", "I(x2**2) + x2"),
+        ("x2 + square(x2)", "x2 + I(x2**2)"),
+        ("absolute(x1) + x1 + x2", "np.abs(x1) + x1 + x2"),
+        ("x1 + square(center(x1))", "x1 + I(center(x1)**2)"),
+    ],
+)
 @pytest.mark.parametrize("gaps", [False, True])
 def test_a_function_that_changes_what_it_gets_changes_no_other_column(text, plain, gaps):
     frame = CASE.frame.assign(x1=CASE.frame.x1.astype("int8"))
@@ -208,11 +258,13 @@ def test_a_function_that_changes_what_it_gets_changes_no_other_column(text, plai
     before = frame.copy(deep=True)
     try:
         found = CASE.verb(f"y ~ {text}", frame, seed=1)
-    except FormulaError as error:                              # pandas 2: what it gets is read-only
+    except FormulaError as error:  # pandas 2: what it gets is read-only
         assert "read-only" in str(error)
     else:
         np.testing.assert_array_equal(found.draws, CASE.verb(f"y ~ {plain}", frame, seed=1).draws)
-        np.testing.assert_array_equal(found.predict(frame), CASE.verb(f"y ~ {plain}", frame, seed=1).predict(frame))
+        np.testing.assert_array_equal(
+            found.predict(frame), CASE.verb(f"y ~ {plain}", frame, seed=1).predict(frame)
+        )
     assert frame.equals(before)
 
 

@@ -1,4 +1,5 @@
 """Polars and pyarrow tables give the draws of the same pandas table, bit for bit."""
+
 import datetime
 import subprocess
 import sys
@@ -18,7 +19,9 @@ RANDOM = np.random.default_rng(3)
 COLUMNS = {
     "y": (RANDOM.random(N) < 0.4).tolist(),
     "i": [None if k % 17 == 3 else int(v) for k, v in enumerate(RANDOM.integers(-5, 6, N))],
-    "f": [None if k % 23 == 5 else v for k, v in enumerate(RANDOM.normal(size=N).round(3).tolist())],
+    "f": [
+        None if k % 23 == 5 else v for k, v in enumerate(RANDOM.normal(size=N).round(3).tolist())
+    ],
     "b": [None if k % 29 == 7 else bool(v) for k, v in enumerate(RANDOM.random(N) < 0.5)],
     "s": [None if k % 31 == 2 else "zyx"[v] for k, v in enumerate(RANDOM.integers(0, 3, N))],
     "c": [LEVELS[v] for v in RANDOM.integers(0, 3, N)],
@@ -35,17 +38,25 @@ COLUMNS = {
     "time": [datetime.time(k % 24) for k in range(N)],
 }
 PANDAS = pd.DataFrame(COLUMNS).assign(
-    c=lambda df: df.c.astype("category"), e=lambda df: pd.Categorical(df.e, categories=LEVELS),
+    c=lambda df: df.c.astype("category"),
+    e=lambda df: pd.Categorical(df.e, categories=LEVELS),
     day=lambda df: pd.to_datetime(df.day),
-    at=lambda df: df["at"].dt.tz_convert("Asia/Tokyo"), small=lambda df: df.small.astype(np.uint8))
+    at=lambda df: df["at"].dt.tz_convert("Asia/Tokyo"),
+    small=lambda df: df.small.astype(np.uint8),
+)
 
 
 def in_polars(columns):
     """A polars table: c a Categorical, e an Enum, in two chunks."""
     pl = pytest.importorskip("polars", reason="polars is not installed")
-    pl.Series(["mid", "zzz", "low"], dtype=pl.Categorical)     # codes of Categoricals depend on what else was read
-    frame = pl.DataFrame(columns).with_columns(pl.col("c").cast(pl.Categorical), pl.col("e").cast(pl.Enum(LEVELS)),
-                                               pl.col("at").dt.convert_time_zone("Asia/Tokyo"), pl.col("small").cast(pl.UInt8))
+    # codes of Categoricals depend on what else was read
+    pl.Series(["mid", "zzz", "low"], dtype=pl.Categorical)
+    frame = pl.DataFrame(columns).with_columns(
+        pl.col("c").cast(pl.Categorical),
+        pl.col("e").cast(pl.Enum(LEVELS)),
+        pl.col("at").dt.convert_time_zone("Asia/Tokyo"),
+        pl.col("small").cast(pl.UInt8),
+    )
     return pl.concat([frame[:50], frame[50:]], rechunk=False)
 
 
@@ -63,9 +74,11 @@ def in_pyarrow(columns):
 
 LIBRARIES = pytest.mark.parametrize("other", [in_polars, in_pyarrow])
 FORMULAS = {
-    "numbers": "y ~ i + f + m + small", "text, truths and levels": "y ~ s + b + C(c) + e",
+    "numbers": "y ~ i + f + m + small",
+    "text, truths and levels": "y ~ s + b + C(c) + e",
     "dates": "y ~ day.dt.year + at.dt.hour",
-    "an interaction": "y ~ c:f + np.log(small + 1)", "levels as outcome": "c == 'mid' ~ f",
+    "an interaction": "y ~ c:f + np.log(small + 1)",
+    "levels as outcome": "c == 'mid' ~ f",
     "truths with gaps as outcome": "b ~ f",
 }
 
@@ -83,21 +96,37 @@ def test_draws_are_those_of_pandas(other, formula):
     expected = sgmc.logit(formula, PANDAS, seed=1)
     assert_same(found, expected)
     new = {name: values[:20] for name, values in COLUMNS.items()}
-    np.testing.assert_array_equal(found.predict(other(new)), expected.predict(PANDAS[:20]).to_numpy())
+    np.testing.assert_array_equal(
+        found.predict(other(new)), expected.predict(PANDAS[:20]).to_numpy()
+    )
     assert isinstance(found.predict(other(new)), np.ndarray)
 
 
 @LIBRARIES
-@pytest.mark.parametrize("verb, formula", [(sgmc.ols, "f ~ i + o"), (sgmc.ols, "m ~ f"), (sgmc.ols, "small ~ f + c"), (sgmc.ols, "b ~ f"),
-                                           (sgmc.ols, "np.log(small + 1) ~ f"), (sgmc.mnlogit, "e ~ f"), (sgmc.mnlogit, "c ~ f"),
-                                           (sgmc.mnlogit, "s ~ f + o"), (sgmc.mnlogit, "w ~ f"), (sgmc.mnlogit, "day.dt.year ~ f")],
-                         ids=lambda v: v if isinstance(v, str) else v.__name__)
+@pytest.mark.parametrize(
+    "verb, formula",
+    [
+        (sgmc.ols, "f ~ i + o"),
+        (sgmc.ols, "m ~ f"),
+        (sgmc.ols, "small ~ f + c"),
+        (sgmc.ols, "b ~ f"),
+        (sgmc.ols, "np.log(small + 1) ~ f"),
+        (sgmc.mnlogit, "e ~ f"),
+        (sgmc.mnlogit, "c ~ f"),
+        (sgmc.mnlogit, "s ~ f + o"),
+        (sgmc.mnlogit, "w ~ f"),
+        (sgmc.mnlogit, "day.dt.year ~ f"),
+    ],
+    ids=lambda v: v if isinstance(v, str) else v.__name__,
+)
 def test_outcomes_of_other_kinds(other, verb, formula):
     found, expected = (verb(formula, data, seed=1) for data in (other(COLUMNS), PANDAS))
     assert_same(found, expected)
     assert found.model.levels == expected.model.levels
     new = {name: values[:20] for name, values in COLUMNS.items()}
-    np.testing.assert_array_equal(found.predict(other(new)), expected.predict(PANDAS[:20]).to_numpy())
+    np.testing.assert_array_equal(
+        found.predict(other(new)), expected.predict(PANDAS[:20]).to_numpy()
+    )
 
 
 @LIBRARIES
@@ -119,7 +148,9 @@ def test_the_dot_and_what_it_leaves_out(other):
             reasons.append((sgmc.logit("y ~ .", data, seed=1), str(caught[0].message)))
     assert_same(reasons[0][0], reasons[1][0])
     assert reasons[0][1] == reasons[1][1]
-    assert all(f"'{name}'" in reasons[0][1] for name in ("day", "at", "none", "list", "record", "time"))
+    assert all(
+        f"'{name}'" in reasons[0][1] for name in ("day", "at", "none", "list", "record", "time")
+    )
 
 
 @LIBRARIES
@@ -130,10 +161,18 @@ def test_columns_and_arrays_as_arguments(other):
     expected = sgmc.logit("y ~ f", PANDAS, **named, **how)
     assert_same(sgmc.logit("y ~ f", data, **named, **how), expected)
     mask = other({**COLUMNS, "b": [v > 20 for v in COLUMNS["small"]]})["b"]
-    theirs = dict(weights=data["w"], offset=data["o"], strata=data["s"].fill_null("none"), subset=mask)
-    ours = dict(weights=PANDAS.w, offset=PANDAS.o, strata=PANDAS.s.fillna("none"), subset=PANDAS.small > 20)
-    assert_same(sgmc.logit("y ~ f", data, **theirs, **how), sgmc.logit("y ~ f", PANDAS, **ours, **how))
-    np.testing.assert_array_equal(expected.predict(data, offset=data["o"]), expected.predict(PANDAS, offset=PANDAS.o))
+    theirs = dict(
+        weights=data["w"], offset=data["o"], strata=data["s"].fill_null("none"), subset=mask
+    )
+    ours = dict(
+        weights=PANDAS.w, offset=PANDAS.o, strata=PANDAS.s.fillna("none"), subset=PANDAS.small > 20
+    )
+    assert_same(
+        sgmc.logit("y ~ f", data, **theirs, **how), sgmc.logit("y ~ f", PANDAS, **ours, **how)
+    )
+    np.testing.assert_array_equal(
+        expected.predict(data, offset=data["o"]), expected.predict(PANDAS, offset=PANDAS.o)
+    )
 
 
 @LIBRARIES
@@ -159,7 +198,9 @@ def test_what_is_wrong_is_named(other):
     with pytest.raises(FormulaError, match="has the level 'w'"):
         sgmc.logit("y ~ s", data, seed=1).predict(other({**COLUMNS, "s": ["w"] * N}))
     with pytest.raises(FormulaError, match="no column 's'"):
-        sgmc.logit("y ~ s", data, seed=1).predict(data.drop(["s"]) if other is in_polars else data.drop_columns("s"))
+        sgmc.logit("y ~ s", data, seed=1).predict(
+            data.drop(["s"]) if other is in_polars else data.drop_columns("s")
+        )
     with pytest.raises(DataError, match="exog: column 's' must hold numbers"):
         sgmc.Logit(PANDAS.y.to_numpy(), data.select(["small", "s"]))
 
@@ -171,16 +212,24 @@ def test_lazy_tables_are_to_be_collected():
 
 
 def test_numbers_are_not_copied():
-    frame = pytest.importorskip("polars", reason="polars is not installed").DataFrame({"x": np.arange(1000.0)})
+    frame = pytest.importorskip("polars", reason="polars is not installed").DataFrame(
+        {"x": np.arange(1000.0)}
+    )
     assert np.shares_memory(as_frame(frame)["x"].to_numpy(), frame["x"].to_numpy(allow_copy=False))
-    table = pytest.importorskip("pyarrow", reason="pyarrow is not installed").table({"x": np.arange(1000.0)})
-    assert np.shares_memory(as_frame(table)["x"].to_numpy(), table["x"].chunk(0).to_numpy(zero_copy_only=True))
+    table = pytest.importorskip("pyarrow", reason="pyarrow is not installed").table(
+        {"x": np.arange(1000.0)}
+    )
+    assert np.shares_memory(
+        as_frame(table)["x"].to_numpy(), table["x"].chunk(0).to_numpy(zero_copy_only=True)
+    )
 
 
 def test_the_index_of_a_table_made_from_pandas_is_no_predictor():
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     frame = PANDAS[["y", "f", "c"]].set_axis(np.arange(N) * 2.5)
-    assert_same(*(sgmc.logit("y ~ .", data, seed=1) for data in (frame, pa.Table.from_pandas(frame))))
+    assert_same(
+        *(sgmc.logit("y ~ .", data, seed=1) for data in (frame, pa.Table.from_pandas(frame)))
+    )
 
 
 @pytest.mark.parametrize("gaps", [False, True])
@@ -191,13 +240,17 @@ def test_an_enum_keeps_its_levels(count, gaps):
     levels = [f"level {k}" for k in range(count)][::-1]
     values = [levels[0], None if gaps else levels[1], levels[-1], levels[1]]
     found = as_frame(pl.DataFrame({"e": pl.Series(values, dtype=pl.Enum(levels))})).e
-    pd.testing.assert_series_equal(found, pd.Series(pd.Categorical(values, categories=levels), name="e"))
+    pd.testing.assert_series_equal(
+        found, pd.Series(pd.Categorical(values, categories=levels), name="e")
+    )
 
 
 def test_polars_does_without_pyarrow():
     pytest.importorskip("polars", reason="polars is not installed")
-    code = ("import sys; sys.modules['pyarrow'] = None; import polars as pl, sgmc; "
-            "df = pl.DataFrame({'y': [0, 1, 1, 0] * 9, 'g': ['a', 'b', None] * 12, 'b': [True, None, False, True] * 9}); "
-            "print(sgmc.logit('y ~ .', df, seed=1).names)")
+    code = (
+        "import sys; sys.modules['pyarrow'] = None; import polars as pl, sgmc; df = "
+        "pl.DataFrame({'y': [0, 1, 1, 0] * 9, 'g': ['a', 'b', None] * 12, 'b': [True, None, False, "
+        "True] * 9}); print(sgmc.logit('y ~ .', df, seed=1).names)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "['Intercept', 'g[T.b]', 'b[T.True]']", done.stderr

@@ -1,4 +1,7 @@
-"""Fits in forked and spawned children, after a threaded fit in the parent, are those of the parent bit for bit."""
+"""Fits in forked and spawned children, after a threaded fit in the parent,
+are those of the parent bit for bit.
+"""
+
 import multiprocessing
 import sys
 import threading
@@ -13,7 +16,7 @@ from sgmc.core.blas import one_blas_thread
 from .cases import CASES
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-PATIENCE = 60.0                                                # seconds; a child that takes longer hangs
+PATIENCE = 60.0  # seconds; a child that takes longer hangs
 METHODS = ("fork", "spawn", "forkserver") if sys.platform == "linux" else ("spawn",)
 forking = pytest.mark.skipif("fork" not in METHODS, reason="forks safely on Linux only")
 SAMPLERS = ("auto", "lmsgld", "mala")
@@ -51,7 +54,9 @@ SEND = "\nconnection.send(found)\n"
 
 
 def in_child(method, code, /, **names):
-    """What `found` is after `code` was run in a child that ended well; a child that hangs is ended, and fails the test."""
+    """What `found` is after `code` was run in a child that ended well;
+    a child that hangs is ended, and fails the test.
+    """
     context = multiprocessing.get_context(method)
     here, there = context.Pipe(duplex=False)
     child = context.Process(target=exec, args=(code + SEND, dict(names, connection=there)))
@@ -69,7 +74,8 @@ def in_child(method, code, /, **names):
             child.join()
 
 
-@pytest.fixture(scope="module", params=CASES[:1], ids=repr)       # what a child inherits is no matter of the family
+# what a child inherits is no matter of the family
+@pytest.fixture(scope="module", params=CASES[:1], ids=repr)
 def threaded(request):
     """What a child needs to know, and the parent's draws, made in threads."""
     names = dict(verb=repr(request.param), frame=request.param.frame, samplers=SAMPLERS)
@@ -94,7 +100,9 @@ def test_children(method, code, threaded):
 @forking
 def test_a_child_of_a_child_after_a_fit(threaded):
     names, expected = threaded
-    check_equal(in_child("fork", FITS + GRANDCHILD, code=POOLED + SEND, names=names, **names), expected)
+    check_equal(
+        in_child("fork", FITS + GRANDCHILD, code=POOLED + SEND, names=names, **names), expected
+    )
 
 
 @forking
@@ -136,7 +144,9 @@ def test_a_limit_of_blas_at_the_fork_is_undone_in_the_child():
 @pytest.mark.parametrize("method", METHODS)
 def test_an_error_in_a_child_is_its_exit_code(method):
     context = multiprocessing.get_context(method)
-    child = context.Process(target=exec, args=("import sgmc, sys; sys.stderr = None; sgmc.normal(0, -1)", {}))
+    child = context.Process(
+        target=exec, args=("import sgmc, sys; sys.stderr = None; sgmc.normal(0, -1)", {})
+    )
     child.start()
     child.join(PATIENCE)
     assert child.exitcode == 1

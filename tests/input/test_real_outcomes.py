@@ -1,4 +1,7 @@
-"""Real outcomes in any type and unit, and the parameters that their families have beside coefficients."""
+"""Real outcomes in any type and unit, and the parameters that their families have beside
+coefficients.
+"""
+
 from decimal import Decimal
 
 import numpy as np
@@ -20,10 +23,13 @@ def plain():
     return {case: case.model(case.y, X).fit(seed=1) for case in REAL[:1]}
 
 
-# ---- types and units ------------------------------------------------------------------------------------------------------
+# ---- types and units -----------------------------------------------------------------------------
+
 
 @of_reals
-@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float32, ">f4", ">i2", "Int8", "Float64", Decimal, bool])
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.int64, np.float32, ">f4", ">i2", "Int8", "Float64", Decimal, bool]
+)
 def test_types_of_real_outcomes(case, dtype):
     whole = np.clip(np.rint(case.y), 0, 1) if dtype is bool else np.rint(case.y)
     outcome = [Decimal(v) for v in whole] if dtype is Decimal else pd.Series(whole).astype(dtype)
@@ -56,10 +62,16 @@ def test_real_outcomes_far_from_zero(case, plain):
 def test_outcomes_without_noise_are_warned_of(case, prior):
     """The density of sigma has no bound at zero but for the outcomes' rounding errors."""
     with pytest.warns(ConditionWarning, match="the predictors fit the outcomes exactly"):
-        assert np.abs(case.model(X @ [1, 2, 3], X).fit(seed=1, prior=prior).params[:3] - [1, 2, 3]).max() < 1e-4
+        assert (
+            np.abs(
+                case.model(X @ [1, 2, 3], X).fit(seed=1, prior=prior).params[:3] - [1, 2, 3]
+            ).max()
+            < 1e-4
+        )
 
 
-# ---- own parameters -------------------------------------------------------------------------------------------------------
+# ---- own parameters ------------------------------------------------------------------------------
+
 
 @of_reals
 def test_columns_with_the_name_of_an_own_parameter(case):
@@ -71,19 +83,26 @@ def test_columns_with_the_name_of_an_own_parameter(case):
     one = case.verb(f"y ~ {own}", frame, seed=1)
     assert one.names == ["Intercept", own, f"{own}_"] and one.model.exog_names == ["Intercept", own]
     assert_same(one, case.verb("y ~ x1", case.frame, seed=1))
-    assert_same(one, case.model(case.y, frame.assign(Intercept=1.0)[["Intercept", own]]).fit(seed=1))
+    assert_same(
+        one, case.model(case.y, frame.assign(Intercept=1.0)[["Intercept", own]]).fit(seed=1)
+    )
     priors = {own: sgmc.normal(0, 0.1), f"{own}_": sgmc.exponential(3.0)}
     used = case.verb(f"y ~ {own}", frame, seed=1, prior=priors).prior_summary().used
     assert used[own] == "normal(0, 0.1)" and used[f"{own}_"] == "exponential(3)"
     assert one.hypothesis(f"{own}_ > {own}").prob == (one.flat[:, 2] > one.flat[:, 1]).mean()
     start = one.params
-    assert_same(case.verb(f"y ~ {own}", frame, seed=1, init=start), case.verb("y ~ x1", case.frame, seed=1, init=start.to_numpy()))
+    assert_same(
+        case.verb(f"y ~ {own}", frame, seed=1, init=start),
+        case.verb("y ~ x1", case.frame, seed=1, init=start.to_numpy()),
+    )
     assert one.conf_int(cols=f"{own}_").shape == (1, 2)
     np.testing.assert_allclose(one.predict(frame), one.predict(), rtol=1e-9)
 
 
 @of_reals
-@pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning", "ignore::sgmc.errors.ConvergenceWarning")
+@pytest.mark.filterwarnings(
+    "ignore::sgmc.errors.LowESSWarning", "ignore::sgmc.errors.ConvergenceWarning"
+)
 def test_starts_of_own_parameters_are_on_their_scale(case):
     """With tiny steps chains stay where they began."""
     start = [0.3, 0.5, -0.7, 2.0]

@@ -1,4 +1,5 @@
 """CSR tables: the posterior of the dense table, and never made dense."""
+
 import tracemalloc
 
 import numpy as np
@@ -23,6 +24,7 @@ def rare(n, d, seed, share=0.2):
 @pytest.fixture
 def never_dense(monkeypatch):
     """Making a sparse array dense is an error."""
+
     def refused(self, *arguments, **keywords):
         raise AssertionError(f"{type(self).__name__} of shape {self.shape} was made dense")
 
@@ -39,11 +41,20 @@ def test_the_guard_sees_a_table_made_dense(never_dense):
                 densify(cls(np.eye(3)))
 
 
-@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")            # of few draws
-@pytest.mark.parametrize("how", [dict(), dict(precondition="diag"), dict(precondition=None, sampler="mala"),
-                                 dict(subsample="uniform"), dict(sampler="sgld-saga"), dict(sampler="laplace"),
-                                 dict(dtype="float32")],
-                         ids=str)
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
+@pytest.mark.parametrize(
+    "how",
+    [
+        dict(),
+        dict(precondition="diag"),
+        dict(precondition=None, sampler="mala"),
+        dict(subsample="uniform"),
+        dict(sampler="sgld-saga"),
+        dict(sampler="laplace"),
+        dict(dtype="float32"),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_no_way_of_fitting_makes_it_dense(cls, how, never_dense):
     y, X = rare(1500, 12, 1)
@@ -54,11 +65,21 @@ def test_no_way_of_fitting_makes_it_dense(cls, how, never_dense):
     assert results.resume(draws=10).draws.shape[1] == 310
 
 
-@pytest.mark.parametrize("how", [dict(), dict(subsample="uniform"), dict(sampler="mala"), dict(precondition="diag")], ids=str)
+@pytest.mark.parametrize(
+    "how",
+    [dict(), dict(subsample="uniform"), dict(sampler="mala"), dict(precondition="diag")],
+    ids=str,
+)
 def test_the_posterior_is_that_of_the_dense_table(how):
-    """Means within 5 Monte Carlo errors; sds, whose error is about sd / sqrt(2 ESS), within 7 %.  A wrong prior is seen."""
+    """Means within 5 Monte Carlo errors; sds, whose error is about sd / sqrt(2 ESS), within 7 %.
+
+    A wrong prior is seen.
+    """
     y, X = rare(3000, 10, 2)
-    one, other = (sgmc.Logit(y, table).fit(seed=seed, draws=2000, **how) for seed, table in ((1, X), (2, X.toarray())))
+    one, other = (
+        sgmc.Logit(y, table).fit(seed=seed, draws=2000, **how)
+        for seed, table in ((1, X), (2, X.toarray()))
+    )
     assert_alike(one, other)
     narrow = sgmc.Logit(y, X).fit(seed=1, draws=2000, prior=sgmc.normal(0, 0.3), **how)
     with pytest.raises(AssertionError):
@@ -72,7 +93,9 @@ def assert_alike(one, other):
 
 
 def test_separated_columns():
-    """A column without contrary outcomes: half a normal, which Langevin steps meet only in the coordinates made for it."""
+    """A column without contrary outcomes: half a normal, which Langevin steps meet only in the
+    coordinates made for it.
+    """
     y, X = rare(2000, 6, 3)
     column = (np.arange(2000) % 100 == 0)[:, None] * 1.0
     y[column[:, 0] == 1] = 1.0
@@ -85,34 +108,48 @@ def test_separated_columns():
     assert_alike(found[0], found[2])
     theta = found[0].draws[0, :5]
     where = found[0]._fit.problem.coordinates
-    np.testing.assert_allclose(where.theta(where.from_theta(theta[0])), theta[0], atol=1e-4)      # of linear interpolation
+    # of linear interpolation
+    np.testing.assert_allclose(where.theta(where.from_theta(theta[0])), theta[0], atol=1e-4)
 
 
 @pytest.mark.parametrize("trials", [1, 40])
 def test_lopsided_columns_of_both_storages(trials):
     random = np.random.default_rng(4)
     X = random.integers(0, 2, (500, 9)) * random.choice([-2.0, 0.5, 3.0], 9)
-    X[:, 2] += 1.5                                             # two values, none of them zero
+    X[:, 2] += 1.5  # two values, none of them zero
     X[:, 3] = random.choice([0.0, 1.0, 2.0], 500)
     X[:, 4], X[:, 5] = 0.0, 7.0
     X[:, 6] = random.normal(size=500)
     X[:, 7] = random.choice([-1.0, 1.0], 500)
-    outcomes = np.stack([successes := random.binomial(trials, 0.3, 500), trials - successes]).astype(float)
+    outcomes = np.stack(
+        [successes := random.binomial(trials, 0.3, 500), trials - successes]
+    ).astype(float)
     stored = sparse.csr_array(X)
-    stored.data[stored.indices == 8] *= random.integers(0, 2, (stored.indices == 8).sum())        # explicit zeros
+    # explicit zeros
+    stored.data[stored.indices == 8] *= random.integers(0, 2, (stored.indices == 8).sum())
     columns, *dense = pairs(stored.toarray(), *outcomes)
     found, *sparse_ones = stored_pairs(stored, *outcomes)
     assert found.tolist() == columns.tolist() == [0, 1, 2, 7, 8]
     for one, other in zip(sparse_ones, dense):
         np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(dense[-1][0, :, 0], outcomes[:, X[:, 0] == X[:, 0].max()].sum(axis=1))
+    np.testing.assert_array_equal(
+        dense[-1][0, :, 0], outcomes[:, X[:, 0] == X[:, 0].max()].sum(axis=1)
+    )
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
 def test_memory_of_a_wide_table(never_dense):
-    """100,000 rows of 150 columns are 120 MB when dense; what a fit and predictions allocate stays under half of that."""
+    """100,000 rows of 150 columns are 120 MB when dense;
+    what a fit and predictions allocate stays under half of that.
+    """
     random = np.random.default_rng(5)
-    X = sparse.random_array((100_000, 150), density=0.02, rng=random, format="csr", data_sampler=lambda size: np.ones(size))
+    X = sparse.random_array(
+        (100_000, 150),
+        density=0.02,
+        rng=random,
+        format="csr",
+        data_sampler=lambda size: np.ones(size),
+    )
     y = (random.random(100_000) < 0.4).astype(float)
     tracemalloc.start()
     results = sgmc.Logit(y, X).fit(seed=1, draws=100, chains=1)

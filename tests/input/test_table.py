@@ -1,4 +1,5 @@
 """Every entry of the table, for every regression model; and no argument of a fit takes nonsense."""
+
 import inspect
 import re
 import warnings
@@ -16,21 +17,41 @@ from .conftest import content
 from .table import TABLE, main
 
 NATIVE = {"sampel", "n_draws", "family", "pvalues", "predict before", "save to", "load a file that"}
-NONSENSE = [object(), np.array([1.0, 2.0]), {"a": 1}, b"x", 1j, [], (), float("nan"), np.array(["a"]), pd.Series([1, 2]), -1, "",
-            pd.NA]
+NONSENSE = [
+    object(),
+    np.array([1.0, 2.0]),
+    {"a": 1},
+    b"x",
+    1j,
+    [],
+    (),
+    float("nan"),
+    np.array(["a"]),
+    pd.Series([1, 2]),
+    -1,
+    "",
+    pd.NA,
+]
 ARGUMENTS = [name for name in inspect.signature(settings).parameters if name != "unknown"]
-ARGUMENTS += [name for name, p in inspect.signature(Regression.from_formula).parameters.items()
-              if p.kind is p.KEYWORD_ONLY and name != "scope"] + ["prior"]
+ARGUMENTS += [
+    name
+    for name, p in inspect.signature(Regression.from_formula).parameters.items()
+    if p.kind is p.KEYWORD_ONLY and name != "scope"
+] + ["prior"]
 
 
-@pytest.mark.parametrize("case, entry", TABLE, ids=[f"{case!r}: {entry.label[:60]}" for case, entry in TABLE])
+@pytest.mark.parametrize(
+    "case, entry", TABLE, ids=[f"{case!r}: {entry.label[:60]}" for case, entry in TABLE]
+)
 def test_entries(case, entry):
     before = content(case.frame), content(case.X), content(case.y)
     if issubclass(entry.expected, Warning):
         with pytest.warns(SGMCWarning) as caught:
             entry.call(case)
         said = [w.message for w in caught]
-        assert any(type(one) is entry.expected and entry.telling(case) in str(one) for one in said), said
+        assert any(
+            type(one) is entry.expected and entry.telling(case) in str(one) for one in said
+        ), said
         assert all(isinstance(one, SGMCWarning) for one in said)
     else:
         with pytest.raises(entry.expected, match=re.escape(entry.telling(case))) as raised:
@@ -68,7 +89,9 @@ def test_the_check_of_inputs_sees_changes(inputs_stay_as_they_were):
         warnings.simplefilter("ignore", SGMCWarning)
         case.verb("y ~ x1", frame, draws=50)
         case.model(case.y, design)
-    seen = [(one, before) for one, before in inputs_stay_as_they_were if one is frame or one is design]
+    seen = [
+        (one, before) for one, before in inputs_stay_as_they_were if one is frame or one is design
+    ]
     assert len(seen) == 2 and all(content(one) == before for one, before in seen)
     frame.loc[3, "x1"] = design[3, 1] = 99.0
     assert all(content(one) != before for one, before in seen)

@@ -1,4 +1,5 @@
 """Seeds, copies and files; nothing else is touched."""
+
 import copy
 import pickle
 import warnings
@@ -16,7 +17,8 @@ from .cases import CASES, FOREIGN, N, X, of_every_kind
 from .comparisons import assert_same
 
 
-# ---- seeds ----------------------------------------------------------------------------------------------------------------
+# ---- seeds ---------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("seed", [3, np.int64(3), np.uint8(3), np.random.SeedSequence(3)], ids=repr)
 def test_kinds_of_one_seed(seed):
@@ -25,10 +27,17 @@ def test_kinds_of_one_seed(seed):
     assert_same(found, CASES[0].fit(seed=3))
 
 
-@pytest.mark.parametrize("make", [lambda: np.random.default_rng(3), lambda: np.random.SeedSequence(3).spawn(2)[1],
-                                  lambda: 2**200 + 1,
-                                  lambda: np.random.SeedSequence([1, 2]), lambda: np.random.SeedSequence(3, spawn_key=(1, 5))],
-                         ids=range(5))
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.random.default_rng(3),
+        lambda: np.random.SeedSequence(3).spawn(2)[1],
+        lambda: 2**200 + 1,
+        lambda: np.random.SeedSequence([1, 2]),
+        lambda: np.random.SeedSequence(3, spawn_key=(1, 5)),
+    ],
+    ids=range(5),
+)
 def test_seeds_that_results_report_as_numbers(make):
     found = CASES[0].fit(seed=make())
     assert type(found.seed) is int
@@ -38,18 +47,33 @@ def test_seeds_that_results_report_as_numbers(make):
 
 def test_spawned_seeds_differ():
     children = np.random.SeedSequence(3).spawn(3)
-    assert len({CASES[0].fit(seed=seed).draws.tobytes() for seed in [3, *children, children[0].spawn(1)[0]]}) == 5
+    assert (
+        len(
+            {
+                CASES[0].fit(seed=seed).draws.tobytes()
+                for seed in [3, *children, children[0].spawn(1)[0]]
+            }
+        )
+        == 5
+    )
     assert CASES[0].fit(seed=None).seed != CASES[0].fit(seed=None).seed
 
 
-# ---- copies ---------------------------------------------------------------------------------------------------------------
+# ---- copies --------------------------------------------------------------------------------------
+
 
 @of_every_kind
-@pytest.mark.parametrize("again", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy, copy.copy],
-                         ids=["pickle", "deepcopy", "copy"])
+@pytest.mark.parametrize(
+    "again",
+    [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy, copy.copy],
+    ids=["pickle", "deepcopy", "copy"],
+)
 def test_copies_of_models(case, again):
-    for model in (case.model.from_formula("y ~ x1 + center(x2) + g", case.frame), case.model(case.y, X),
-                  case.model(case.y, sparse.csr_array(X))):
+    for model in (
+        case.model.from_formula("y ~ x1 + center(x2) + g", case.frame),
+        case.model(case.y, X),
+        case.model(case.y, sparse.csr_array(X)),
+    ):
         before = again(model)
         expected = model.fit(seed=1)
         for one in (before, again(model), model):
@@ -66,19 +90,26 @@ def test_reprs(case):
     assert before == repr(model) == f"<{title} model: 'y ~ x1', 200 rows, 2 coefficients>"
     assert repr(case.model(case.y, X)) == f"<{title} model: 200 rows, 3 coefficients>"
     parameters = 2 + len(case.own)
-    assert repr(results) == repr(copy.deepcopy(results)) == f"<{title} posterior: {parameters} parameters, 4 chains x 1000 draws>"
-    with pytest.raises(AttributeError, match=f"'{type(model).__name__}' object has no attribute 'nothing'$"):
+    assert (
+        repr(results)
+        == repr(copy.deepcopy(results))
+        == f"<{title} posterior: {parameters} parameters, 4 chains x 1000 draws>"
+    )
+    with pytest.raises(
+        AttributeError, match=f"'{type(model).__name__}' object has no attribute 'nothing'$"
+    ):
         model.nothing
 
 
-# ---- files ----------------------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
+
 
 def test_a_bit_flipped_anywhere_in_a_file_is_seen(tmp_path):
     path = tmp_path / "fit.sgmc"
     CASES[0].results.save(path)
     whole = path.read_bytes()
     for at in [0, 5, 20, 50, 100, *np.linspace(200, len(whole) - 1, 20).astype(int)]:
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1:])
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
         with pytest.raises(sgmc.errors.ArgumentError, match="or it is damaged"):
             sgmc.load(path)
     path.write_bytes(whole)
@@ -92,22 +123,42 @@ def test_a_save_that_fails_leaves_the_file_that_was(tmp_path):
     path, frame = tmp_path / "fit.sgmc", CASES[0].frame
     CASES[0].results.save(path)
     before = path.read_bytes()
-    with pytest.raises(sgmc.errors.ArgumentError, match="cannot be saved: .*local.*functions in formulas must be importable"):
+    with pytest.raises(
+        sgmc.errors.ArgumentError,
+        match="cannot be saved: .*local.*functions in formulas must be importable",
+    ):
         CASES[0].verb("y ~ local(x1)", frame, seed=1).save(path)
     assert path.read_bytes() == before and FOREIGN.exists()
 
 
-# ---- nothing else is touched ----------------------------------------------------------------------------------------------
+# ---- nothing else is touched ---------------------------------------------------------------------
+
 
 @of_every_kind
-@pytest.mark.parametrize("how", [{}, dict(sampler="mala"), dict(precondition=None), dict(precondition="diag"),
-                                 dict(dtype="float32")], ids=str)
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        dict(sampler="mala"),
+        dict(precondition=None),
+        dict(precondition="diag"),
+        dict(dtype="float32"),
+    ],
+    ids=str,
+)
 def test_inputs_of_every_way_are_unchanged(case, how, inputs_stay_as_they_were):
-    outcome, table, offset, weights, start = case.y.copy(), X.copy(), np.full(N, 0.1), np.ones(N), np.zeros(case.d)
-    start[3:] = 1.0                                            # of the family's own parameters, which are positive
-    results = case.model(outcome, table, offset=offset, weights=weights).fit(seed=1, init=start, draws=2000, **how)
-    case.verb("y ~ .", case.frame[["y", "x1", "x2"]].copy(), seed=1, offset=offset, **how).predict(case.frame, offset=offset)
-    assert len(results.predict(table, offset=offset)) == N and results.summary() and results.ksd() > 0
+    outcome, table, offset = case.y.copy(), X.copy(), np.full(N, 0.1)
+    weights, start = np.ones(N), np.zeros(case.d)
+    start[3:] = 1.0  # of the family's own parameters, which are positive
+    results = case.model(outcome, table, offset=offset, weights=weights).fit(
+        seed=1, init=start, draws=2000, **how
+    )
+    case.verb("y ~ .", case.frame[["y", "x1", "x2"]].copy(), seed=1, offset=offset, **how).predict(
+        case.frame, offset=offset
+    )
+    assert len(results.predict(table, offset=offset)) == N
+    assert results.summary()
+    assert results.ksd() > 0
     watched = {id(one) for one, _ in inputs_stay_as_they_were}
     assert watched >= {id(one) for one in (outcome, table, offset, weights, start)}
 
@@ -115,11 +166,14 @@ def test_inputs_of_every_way_are_unchanged(case, how, inputs_stay_as_they_were):
 @of_every_kind
 def test_global_state_is_unchanged(case):
     np.random.seed(3)
-    state, threads, filters = np.random.get_state()[1].copy(), threadpool_info(), list(warnings.filters)
+    state = np.random.get_state()[1].copy()
+    threads, filters = threadpool_info(), list(warnings.filters)
     errors = np.geterr()
     case.fit(seed=1).summary()
     np.testing.assert_array_equal(np.random.get_state()[1], state)
-    assert [t["num_threads"] for t in threadpool_info()[:len(threads)]] == [t["num_threads"] for t in threads]
+    assert [t["num_threads"] for t in threadpool_info()[: len(threads)]] == [
+        t["num_threads"] for t in threads
+    ]
     assert list(warnings.filters) == filters and np.geterr() == errors
 
 
@@ -133,8 +187,16 @@ def test_a_model_may_be_fitted_again_and_again(case):
 
 @of_every_kind
 def test_eight_fits_at_once_are_those_one_by_one(case):
-    jobs = [partial(case.fit, seed=seed, sampler=sampler, precondition="diag" if sampler == "csgbd" else "mode")
-            for sampler in ("lmsgld", "mala", "csgbd", "auto") for seed in (1, 2)]
+    jobs = [
+        partial(
+            case.fit,
+            seed=seed,
+            sampler=sampler,
+            precondition="diag" if sampler == "csgbd" else "mode",
+        )
+        for sampler in ("lmsgld", "mala", "csgbd", "auto")
+        for seed in (1, 2)
+    ]
     alone = [job() for job in jobs]
     with ThreadPoolExecutor(8) as pool:
         together = [future.result() for future in [pool.submit(job) for job in jobs]]

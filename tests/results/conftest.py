@@ -1,4 +1,5 @@
 """Results of equal and of weighted draws."""
+
 import pytest
 
 import sgmc
@@ -19,7 +20,15 @@ def results(data):
 @pytest.fixture(scope="module")
 def weighted(data):
     """Draws weighted by decreasing steps."""
-    return sgmc.logit(FORMULA, data, seed=1, sampler="lmsgld", step_size=lambda t: 0.9 / (1 + t / 5000), thin=5, draws=2000)
+    return sgmc.logit(
+        FORMULA,
+        data,
+        seed=1,
+        sampler="lmsgld",
+        step_size=lambda t: 0.9 / (1 + t / 5000),
+        thin=5,
+        draws=2000,
+    )
 
 
 @pytest.fixture(params=["equal weights", "step-size weights"])

@@ -1,4 +1,7 @@
-"""Leave-one-out accuracy against ArviZ and against fits without a row, comparisons of models, posterior predictive checks."""
+"""Leave-one-out accuracy against ArviZ and against fits without a row, comparisons of models,
+posterior predictive checks.
+"""
+
 import re
 
 import numpy as np
@@ -26,10 +29,16 @@ def test_loo_is_that_of_arviz(equal, all_rows):
     elpd_i, k, p_i = array_stats.loo(density, chain_axis=0, draw_axis=1, r_eff=r_eff)
     np.testing.assert_allclose(all_rows.elpd_i, elpd_i, rtol=1e-9)
     np.testing.assert_allclose(all_rows.pareto_k, k, atol=1e-6)
-    se = np.sqrt(len(elpd_i) * np.var(elpd_i))                 # by formula: ArviZ 0.8 divides by n, ArviZ 1.3 by n - 1
-    assert (all_rows.elpd, all_rows.se, all_rows.p) == pytest.approx((elpd_i.sum(), se, p_i.sum()), rel=1e-7)
+    # by formula: ArviZ 0.8 divides by n, ArviZ 1.3 by n - 1
+    se = np.sqrt(len(elpd_i) * np.var(elpd_i))
+    assert (all_rows.elpd, all_rows.se, all_rows.p) == pytest.approx(
+        (elpd_i.sum(), se, p_i.sum()), rel=1e-7
+    )
     assert all_rows.subsampling_se == 0 and len(all_rows.rows) == all_rows.n == 400
-    assert re.fullmatch(r"elpd_loo -\d+\.\d\d \(se [\d.]+\), p_loo [\d.]+; Pareto k above 0\.70: 0 of 400 rows", str(all_rows))
+    assert re.fullmatch(
+        r"elpd_loo -\d+\.\d\d \(se [\d.]+\), p_loo [\d.]+; Pareto k above 0\.70: 0 of 400 rows",
+        str(all_rows),
+    )
 
 
 def test_loo_against_fits_without_a_row(votes, all_rows):
@@ -42,25 +51,36 @@ def test_loo_against_fits_without_a_row(votes, all_rows):
 
 def test_weights_of_draws_are_in_the_importance_weights(equal, decaying, all_rows):
     one = decaying.loo()
-    # another chain of the same posterior: the sum of 400 errors of importance sampling, each about 0.002
-    assert one.elpd == pytest.approx(all_rows.elpd, abs=0.3) and one.p == pytest.approx(all_rows.p, abs=0.3)
+    # another chain of the same posterior: the sum of 400 errors of importance sampling, each about
+    # 0.002
+    assert one.elpd == pytest.approx(all_rows.elpd, abs=0.3)
+    assert one.p == pytest.approx(all_rows.p, abs=0.3)
     rows = rows_of(equal)
     tilt = np.exp(0.5 * (equal.flat[:, 3] - equal.params.iloc[3]) / equal.bse.iloc[3])
     tilted = leave_one_out(type(rows)(**{**vars(rows), "weights": tilt}), 1.0)
-    density = rows.family.log_density(rows.y[:, None], np.concatenate([eta for _, eta in rows.blocks()]))
-    np.testing.assert_allclose(tilted[1], np.log(np.average(np.exp(density), axis=1, weights=tilt)), rtol=1e-9)
-    exact = -np.log(np.average(np.exp(-density), axis=1, weights=tilt))         # smoothing apart
+    density = rows.family.log_density(
+        rows.y[:, None], np.concatenate([eta for _, eta in rows.blocks()])
+    )
+    np.testing.assert_allclose(
+        tilted[1], np.log(np.average(np.exp(density), axis=1, weights=tilt)), rtol=1e-9
+    )
+    exact = -np.log(np.average(np.exp(-density), axis=1, weights=tilt))  # smoothing apart
     np.testing.assert_allclose(tilted[0], exact, atol=0.02)
     assert np.abs(leave_one_out(rows, 1.0)[0] - exact).max() > 0.03
 
 
 def test_a_weighted_row_is_so_many_rows(votes):
     def fit(**how):
-        return sgmc.logit("y ~ x1", how.pop("data", votes), seed=1, prior=sgmc.normal(0, 2.5), draws=1500, **how).loo()
+        return sgmc.logit(
+            "y ~ x1", how.pop("data", votes), seed=1, prior=sgmc.normal(0, 2.5), draws=1500, **how
+        ).loo()
 
-    weighted, repeated = fit(weights="count"), fit(data=votes.loc[votes.index.repeat(votes["count"])].reset_index(drop=True))
-    assert weighted.elpd == pytest.approx(repeated.elpd, abs=0.3) and weighted.se == pytest.approx(repeated.se, rel=0.01)
-    assert weighted.p == pytest.approx(repeated.p, abs=0.2) and repeated.n == votes["count"].sum() != weighted.n
+    weighted = fit(weights="count")
+    repeated = fit(data=votes.loc[votes.index.repeat(votes["count"])].reset_index(drop=True))
+    assert weighted.elpd == pytest.approx(repeated.elpd, abs=0.3)
+    assert weighted.se == pytest.approx(repeated.se, rel=0.01)
+    assert weighted.p == pytest.approx(repeated.p, abs=0.2)
+    assert repeated.n == votes["count"].sum() != weighted.n
 
 
 def test_a_sample_of_rows(equal, all_rows):
@@ -80,7 +100,9 @@ def test_the_difference_estimator_is_that_of_arviz(equal):
     arviz = pytest.importorskip("arviz_stats.loo", reason="arviz-stats[xarray] is not installed")
     pytest.importorskip("arviz_base", reason="arviz-base is not installed")
     chosen = np.sort(np.random.default_rng(2).choice(400, 30, replace=False))
-    theirs = arviz.loo_subsample(equal.to_arviz(log_likelihood=True), chosen, method="lpd", pointwise=True)
+    theirs = arviz.loo_subsample(
+        equal.to_arviz(log_likelihood=True), chosen, method="lpd", pointwise=True
+    )
     density = equal.log_lik()
     approximate = special.logsumexp(density, axis=0) - np.log(len(density))
     found = estimated(np.asarray(theirs.elpd_i)[chosen], approximate, np.ones(400), chosen)
@@ -112,13 +134,18 @@ def test_influential_rows_are_warned_of():
     rng = np.random.default_rng(0)
     x = np.append(rng.normal(size=60), 12.0)
     y = np.append(rng.random(60) < special.expit(2 * x[:60]), False)
-    fit = sgmc.Logit(y, np.column_stack([np.ones(61), x])).fit(seed=1, sampler="mala", draws=4000, prior=sgmc.normal(0, 10))
-    with pytest.warns(InfluenceWarning, match=r"1 of 61 rows have a Pareto k above 0\.70.*row 60 first"):
+    fit = sgmc.Logit(y, np.column_stack([np.ones(61), x])).fit(
+        seed=1, sampler="mala", draws=4000, prior=sgmc.normal(0, 10)
+    )
+    with pytest.warns(
+        InfluenceWarning, match=r"1 of 61 rows have a Pareto k above 0\.70.*row 60 first"
+    ):
         one = fit.loo()
     assert np.argmax(one.pareto_k) == 60
 
 
-# ---- comparisons ----------------------------------------------------------------------------------------------------------
+# ---- comparisons ---------------------------------------------------------------------------------
+
 
 @pytest.fixture(scope="module")
 def smaller(votes):
@@ -129,11 +156,20 @@ def smaller(votes):
 def test_comparisons(equal, smaller, all_rows):
     table = sgmc.compare(small=smaller, large=equal)
     assert table.index.tolist() == ["large", "small"]
-    assert table.columns.tolist() == ["elpd", "se", "p", "elpd_diff", "diff_se", "subsampling_se", "bad_k"]
+    assert table.columns.tolist() == [
+        "elpd",
+        "se",
+        "p",
+        "elpd_diff",
+        "diff_se",
+        "subsampling_se",
+        "bad_k",
+    ]
     difference = all_rows.elpd_i - smaller.loo().elpd_i
     assert table.loc["small", "elpd_diff"] == pytest.approx(difference.sum(), rel=1e-9)
     assert table.loc["small", "diff_se"] == pytest.approx(np.sqrt(400) * difference.std(), rel=1e-9)
-    assert table.loc["large", ["elpd_diff", "diff_se"]].tolist() == [0, 0] and table.loc["small", "elpd_diff"] > 20
+    assert table.loc["large", ["elpd_diff", "diff_se"]].tolist() == [0, 0]
+    assert table.loc["small", "elpd_diff"] > 20
     assert sgmc.compare(all_rows, smaller).index.tolist() == ["model0", "model1"]
 
 
@@ -151,15 +187,23 @@ def test_comparisons_refused(votes, equal, all_rows):
     other = sgmc.logit("y ~ x1", votes[:300], seed=1)
     swapped = sgmc.logit("y ~ x1", votes[::-1], seed=1)
     weighted = sgmc.logit("y ~ x1", votes, seed=1, weights="count")
-    for models, text in [((all_rows, other.loo(rows=20)), "not of the same outcomes in the same order"),
-                         ((all_rows, swapped.loo(rows=20)), "not of the same outcomes in the same order (400 and 400 rows)"),
-                         ((all_rows, weighted.loo(rows=20)), "different weights"), ((equal,), "at least two"),
-                         ((all_rows, equal.loo(rows=50)), "judged by different rows"), ((equal, votes), "model1 is DataFrame")]:
+    for models, text in [
+        ((all_rows, other.loo(rows=20)), "not of the same outcomes in the same order"),
+        (
+            (all_rows, swapped.loo(rows=20)),
+            "not of the same outcomes in the same order (400 and 400 rows)",
+        ),
+        ((all_rows, weighted.loo(rows=20)), "different weights"),
+        ((equal,), "at least two"),
+        ((all_rows, equal.loo(rows=50)), "judged by different rows"),
+        ((equal, votes), "model1 is DataFrame"),
+    ]:
         with pytest.raises(ArgumentError, match=re.escape(text)):
             sgmc.compare(*models)
 
 
-# ---- posterior predictive checks ------------------------------------------------------------------------------------------
+# ---- posterior predictive checks -----------------------------------------------------------------
+
 
 def test_checks_of_a_model_that_fits(posterior, votes):
     table = posterior.pp_check(groups=5, seed=3)
@@ -167,33 +211,57 @@ def test_checks_of_a_model_that_fits(posterior, votes):
     assert table.columns.tolist() == ["observed", "fitted", "replicated", "[0.025", "0.975]", "p"]
     fitted = posterior.fittedvalues
     order, y = np.argsort(fitted, kind="stable"), votes.y.to_numpy()
-    np.testing.assert_allclose(table["observed"], [y.mean(), y.std(), *y[order].reshape(5, 80).mean(axis=1)], rtol=1e-12)
-    np.testing.assert_allclose(table["fitted"][2:], fitted[order].reshape(5, 80).mean(axis=1), rtol=1e-12)
-    np.testing.assert_allclose(table["replicated"][2:], table["fitted"][2:], atol=5 * 0.06 / 500 ** 0.5)
-    assert ((table["observed"] >= table["[0.025"]) & (table["observed"] <= table["0.975]"])).sum() >= 6
+    np.testing.assert_allclose(
+        table["observed"], [y.mean(), y.std(), *y[order].reshape(5, 80).mean(axis=1)], rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        table["fitted"][2:], fitted[order].reshape(5, 80).mean(axis=1), rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        table["replicated"][2:], table["fitted"][2:], atol=5 * 0.06 / 500**0.5
+    )
+    assert (
+        (table["observed"] >= table["[0.025"]) & (table["observed"] <= table["0.975]"])
+    ).sum() >= 6
     assert table["p"].between(0.005, 0.995).all()
 
 
 def test_spread_of_replicated_statistics(equal, votes):
     table = equal.pp_check(groups=1, draws=4000)
     y = equal.posterior_predict(seed=9)
-    np.testing.assert_allclose(table.loc["mean", ["[0.025", "0.975]"]], np.quantile(y.mean(axis=1), [0.025, 0.975]), atol=0.004)
-    np.testing.assert_allclose(table.loc["sd", ["[0.025", "0.975]"]], np.quantile(y.std(axis=1), [0.025, 0.975]), atol=0.002)
+    np.testing.assert_allclose(
+        table.loc["mean", ["[0.025", "0.975]"]],
+        np.quantile(y.mean(axis=1), [0.025, 0.975]),
+        atol=0.004,
+    )
+    np.testing.assert_allclose(
+        table.loc["sd", ["[0.025", "0.975]"]],
+        np.quantile(y.std(axis=1), [0.025, 0.975]),
+        atol=0.002,
+    )
 
 
 def test_checks_find_a_curve_that_was_left_out():
     rng = np.random.default_rng(1)
     x = rng.uniform(-2, 2, 2000)
-    df = pd.DataFrame({"x": x, "y": (rng.random(2000) < special.expit(x + 1.5 * x ** 2 - 2)).astype(int)})
-    wrong, right = (sgmc.logit(f, df, seed=1).pp_check(groups=8) for f in ("y ~ x", "y ~ x + I(x**2)"))
-    assert (wrong["p"] < 0.001).any() and (wrong["p"] > 0.999).any() and right["p"].between(0.005, 0.995).all()
+    df = pd.DataFrame(
+        {"x": x, "y": (rng.random(2000) < special.expit(x + 1.5 * x**2 - 2)).astype(int)}
+    )
+    wrong, right = (
+        sgmc.logit(f, df, seed=1).pp_check(groups=8) for f in ("y ~ x", "y ~ x + I(x**2)")
+    )
+    assert (wrong["p"] < 0.001).any()
+    assert (wrong["p"] > 0.999).any()
+    assert right["p"].between(0.005, 0.995).all()
     assert (wrong["p"][wrong["observed"] > wrong["0.975]"]] < 0.05).all()
 
 
 def test_checks_count_weights(votes):
     fit = sgmc.logit("y ~ x1", votes, seed=1, weights="count")
     table = fit.pp_check(groups=3)
-    assert table.loc["mean", "observed"] == pytest.approx(np.average(votes.y, weights=votes["count"]), rel=1e-12)
+    assert table.loc["mean", "observed"] == pytest.approx(
+        np.average(votes.y, weights=votes["count"]), rel=1e-12
+    )
     assert table.loc["mean", "replicated"] == pytest.approx(table.loc["mean", "observed"], abs=0.02)
 
 
@@ -204,7 +272,9 @@ def test_groups_that_weigh_nothing(votes):
     assert table.loc["mean", "observed"] == pytest.approx(votes.y[votes.x1 > -1].mean(), rel=1e-12)
 
 
-@pytest.mark.parametrize("how", [dict(groups=0), dict(groups=401), dict(alpha=2), dict(groups=None)], ids=str)
+@pytest.mark.parametrize(
+    "how", [dict(groups=0), dict(groups=401), dict(alpha=2), dict(groups=None)], ids=str
+)
 def test_checks_refused(equal, how):
     with pytest.raises(ArgumentError, match=next(iter(how))):
         equal.pp_check(**how)

@@ -1,4 +1,5 @@
 """Predictions of new rows."""
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,7 +27,9 @@ def test_predict_averages_over_draws(either):
     table = either.get_prediction(new).summary_frame(alpha=0.2)
     assert table.columns.tolist() == ["mean", "mean_se", "mean_ci_lower", "mean_ci_upper"]
     np.testing.assert_allclose(table["mean"], p @ w, rtol=1e-10)
-    np.testing.assert_allclose(table.mean_se, np.sqrt(((p - (p @ w)[:, None]) ** 2) @ w / (1 - (w ** 2).sum())), rtol=1e-9)
+    np.testing.assert_allclose(
+        table.mean_se, np.sqrt(((p - (p @ w)[:, None]) ** 2) @ w / (1 - (w**2).sum())), rtol=1e-9
+    )
     for limit, share in (("mean_ci_lower", 0.1), ("mean_ci_upper", 0.9)):
         below = ((p < table[limit].to_numpy()[:, None]) * w).sum(axis=1)
         np.testing.assert_allclose(below, share, atol=0.002)
@@ -34,18 +37,38 @@ def test_predict_averages_over_draws(either):
 
 def test_predictions_carry_the_index(results):
     new = frame(4, seed=5).set_index(pd.Index(["p", "q", "r", "s"]))
-    assert results.predict(new).index.tolist() == results.get_prediction(new).summary_frame().index.tolist() == list("pqrs")
-    assert results.predict(new.iloc[:1]).iloc[0] == pytest.approx(results.predict(new).iloc[0], rel=1e-12)
+    assert (
+        results.predict(new).index.tolist()
+        == results.get_prediction(new).summary_frame().index.tolist()
+        == list("pqrs")
+    )
+    assert results.predict(new.iloc[:1]).iloc[0] == pytest.approx(
+        results.predict(new).iloc[0], rel=1e-12
+    )
 
 
-@pytest.mark.parametrize("how", [{}, dict(sampler="mala"), dict(precondition="diag"), dict(precondition=None), dict(dtype="float32")],
-                         ids=str)
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        dict(sampler="mala"),
+        dict(precondition="diag"),
+        dict(precondition=None),
+        dict(dtype="float32"),
+    ],
+    ids=str,
+)
 def test_predict_without_new_data_is_that_of_the_data(data, how):
     fit = sgmc.logit("y ~ x1 + g", data, seed=1, draws=1500, **how)
     tolerance = 1e-5 if "dtype" in how else 1e-9
     np.testing.assert_allclose(fit.predict(), fit.predict(data), rtol=tolerance)
-    np.testing.assert_allclose(fit.get_prediction().summary_frame(), fit.get_prediction(data).summary_frame(), rtol=20 * tolerance)
-    calibration = fit.predict().mean() - (data.y == "yes").mean()      # an intercept with a weak prior: nearly unbiased
+    np.testing.assert_allclose(
+        fit.get_prediction().summary_frame(),
+        fit.get_prediction(data).summary_frame(),
+        rtol=20 * tolerance,
+    )
+    # an intercept with a weak prior: nearly unbiased
+    calibration = fit.predict().mean() - (data.y == "yes").mean()
     assert abs(calibration) < 0.01
 
 
@@ -83,9 +106,19 @@ def test_an_offset_is_asked_for(data):
     with pytest.raises(ArgumentError, match="offset="):
         fit.predict(new)
     eta = np.column_stack([np.ones(6), new.x1]) @ fit.flat.T
-    np.testing.assert_allclose(fit.predict(new, offset=new.off), special.expit(eta + new.off.to_numpy()[:, None]).mean(axis=1), rtol=1e-10)
-    np.testing.assert_allclose(fit.predict(new, offset=0), special.expit(eta).mean(axis=1), rtol=1e-10)
-    np.testing.assert_allclose(fit.get_prediction(new, offset=1.0).summary_frame()["mean"], special.expit(eta + 1).mean(axis=1), rtol=1e-10)
+    np.testing.assert_allclose(
+        fit.predict(new, offset=new.off),
+        special.expit(eta + new.off.to_numpy()[:, None]).mean(axis=1),
+        rtol=1e-10,
+    )
+    np.testing.assert_allclose(
+        fit.predict(new, offset=0), special.expit(eta).mean(axis=1), rtol=1e-10
+    )
+    np.testing.assert_allclose(
+        fit.get_prediction(new, offset=1.0).summary_frame()["mean"],
+        special.expit(eta + 1).mean(axis=1),
+        rtol=1e-10,
+    )
     np.testing.assert_allclose(fit.predict(), fit.predict(data, offset=data.off), rtol=1e-9)
     with pytest.raises(DataError, match="offset has 3 values, the new data have 6 rows"):
         fit.predict(new, offset=[1, 2, 3])

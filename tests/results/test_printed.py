@@ -1,4 +1,5 @@
 """Printed forms: text, HTML, LaTeX, CSV."""
+
 import re
 import warnings
 
@@ -16,14 +17,21 @@ def numbered(names, seed=1, **how):
     rng = np.random.default_rng(seed)
     model = sgmc.Logit(rng.integers(0, 2, 1500), rng.normal(size=(1500, len(names))), names=names)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SGMCWarning)          # the Laplace approximation of 250 coefficients is a rough one
+        # the Laplace approximation of 250 coefficients is a rough one
+        warnings.simplefilter("ignore", SGMCWarning)
         return model.fit(seed=1, prior=sgmc.normal(0, 0.3), sampler="laplace", draws=300, **how)
 
 
 @pytest.fixture(scope="module", params=["short", "long", "250"])
 def printed(request):
-    names = {"short": ["a", "b_1"], "250": [f"x_{j}" for j in range(250)],
-             "long": [f"C(a_rather_long_name_of_a_factor, Treatment('reference'))[T.level & number {j}]" for j in range(5)]}
+    names = {
+        "short": ["a", "b_1"],
+        "250": [f"x_{j}" for j in range(250)],
+        "long": [
+            f"C(a_rather_long_name_of_a_factor, Treatment('reference'))[T.level & number {j}]"
+            for j in range(5)
+        ],
+    }
     return numbered(names[request.param])
 
 
@@ -32,7 +40,7 @@ def test_text_is_78_columns_at_most(printed):
     lines = text.split("\n")
     assert max(map(len, lines)) <= 78 and str(printed.summary()) == text
     assert "=" * 78 in lines and "Logit Posterior Summary" in lines[0]
-    assert len(lines) < 90                                    # 250 coefficients are shown by blocks
+    assert len(lines) < 90  # 250 coefficients are shown by blocks
 
 
 def test_rows_of_the_text(printed):
@@ -40,20 +48,24 @@ def test_rows_of_the_text(printed):
     if len(printed.names) == 250:
         assert re.search(r"^x_0 \.\. \(5\)", text, re.M) and "min mean" in text and "max sd" in text
         return
-    rows = [line for line in text.split("\n") if re.search(r"( +-?[\d.]+(e-?\d+)?){5} +\d+ +\d\.\d{3}$", line)]
+    rows = [
+        line
+        for line in text.split("\n")
+        if re.search(r"( +-?[\d.]+(e-?\d+)?){5} +\d+ +\d\.\d{3}$", line)
+    ]
     assert len(rows) == len(printed.names)
     for row, (_, values) in zip(rows, printed.summary_frame().iterrows()):
         numbers = [float(v) for v in row.split()[-7:]]
         np.testing.assert_allclose(numbers, values, rtol=1e-3, atol=6e-4)
-    stubs = [row[:78 - 62].strip() for row in rows]
-    assert len(set(stubs)) == len(rows)                       # cut names still differ
+    stubs = [row[: 78 - 62].strip() for row in rows]
+    assert len(set(stubs)) == len(rows)  # cut names still differ
 
 
 def test_html(printed):
     html = printed.summary().as_html()
     assert html.count("<table") == html.count("</table>") == 2 and printed._repr_html_() == html
     assert "<td>" in html and html.count("<th>") > len(printed.names) % 250
-    assert not re.search(r"&(?!\w+;|#\d+;|#x\w+;)", html)      # ampersands of names escaped
+    assert not re.search(r"&(?!\w+;|#\d+;|#x\w+;)", html)  # ampersands of names escaped
 
 
 def test_forms_escape_awkward_names():
@@ -67,7 +79,8 @@ def test_latex(printed):
     latex = printed.summary().as_latex()
     for kind in ("center", "tabular"):
         assert latex.count(rf"\begin{{{kind}}}") == latex.count(rf"\end{{{kind}}}") == 2
-    assert not re.search(r"(?<!\\)[_%#]", re.sub(r"^%.*$", "", latex, flags=re.M))     # underscores escaped
+    # underscores escaped
+    assert not re.search(r"(?<!\\)[_%#]", re.sub(r"^%.*$", "", latex, flags=re.M))
     for body in re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", latex, re.S):
         rows = [line for line in body[1].split("\n") if "\\\\" in line]
         assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {len(body[0]) - 1}
@@ -75,30 +88,43 @@ def test_latex(printed):
 
 def test_csv(printed):
     lines = printed.summary().as_csv().split("\n")
-    assert any(line.replace(" ", "").startswith(",mean,sd,[0.025,0.975],P(>0),ess_bulk,r_hat") for line in lines) or \
-        len(printed.names) == 250
+    assert (
+        any(
+            line.replace(" ", "").startswith(",mean,sd,[0.025,0.975],P(>0),ess_bulk,r_hat")
+            for line in lines
+        )
+        or len(printed.names) == 250
+    )
 
 
 def test_titles_and_names(results):
     names = [f"coefficient {j}" for j in range(6)]
     text = results.summary(yname="outcome", xname=names, title="My table", alpha=0.2).as_text()
-    assert text.split("\n")[0].strip() == "My table" and "outcome" in text and "coefficient 5" in text
+    assert text.split("\n")[0].strip() == "My table"
+    assert "outcome" in text
+    assert "coefficient 5" in text
     assert "[0.1 " in text and "0.9]" in text
     assert "Success is y = 'yes' (the other level: 'no')." in text
-    assert "intercept: normal(0, 2.5) at centred predictors." in results.summary().as_latex()      # not cut into paragraphs
+    # not cut into paragraphs
+    assert "intercept: normal(0, 2.5) at centred predictors." in results.summary().as_latex()
 
 
 def test_warnings_stand_in_the_summary(data):
     with pytest.warns(LowESSWarning):
         few = sgmc.logit(FORMULA, data, seed=1, draws=60)
     text = few.summary().as_text()
-    assert "[LowESSWarning]" in text and "Take draws=" in text and max(map(len, text.split("\n"))) <= 78
-    assert [w.code for w in few.warnings] == ["LowESSWarning"] and few.warnings[0].advice.startswith("Take draws=")
+    assert "[LowESSWarning]" in text
+    assert "Take draws=" in text
+    assert max(map(len, text.split("\n"))) <= 78
+    assert [w.code for w in few.warnings] == ["LowESSWarning"]
+    assert few.warnings[0].advice.startswith("Take draws=")
     for form in (few.summary().as_html(), few.summary().as_latex()):
         assert "LowESSWarning" in form
 
 
-@pytest.mark.parametrize("how", [dict(chains=1, draws=4000), dict(draws=2, chains=1), dict(draws=1, chains=4)], ids=str)
+@pytest.mark.parametrize(
+    "how", [dict(chains=1, draws=4000), dict(draws=2, chains=1), dict(draws=1, chains=4)], ids=str
+)
 def test_summaries_of_few_chains_or_draws(data, how):
     if how["draws"] < 100:
         with pytest.warns(SGMCWarning):
@@ -108,7 +134,9 @@ def test_summaries_of_few_chains_or_draws(data, how):
     text = some.summary().as_text()
     assert "nan" not in text.lower().replace("nanmin", "") and max(map(len, text.split("\n"))) <= 78
     if how["chains"] == 1:
-        assert "Max. R-hat:                         -" in text.replace("  -\n", " -\n") or re.search(r"Max\. R-hat: +-", text)
+        assert "Max. R-hat:                         -" in text.replace(
+            "  -\n", " -\n"
+        ) or re.search(r"Max\. R-hat: +-", text)
         assert some.rhat().isna().all()
 
 
@@ -121,6 +149,7 @@ def test_missing_rows_are_counted(data):
     holes = data.copy()
     holes.loc[[3, 10, 77], "x1"] = np.nan
     some = sgmc.logit(FORMULA, holes, seed=1)
-    assert some.nobs == N - 3 and "3 rows with missing values were dropped." in some.summary().as_text()
+    assert some.nobs == N - 3
+    assert "3 rows with missing values were dropped." in some.summary().as_text()
     with pytest.raises(DataError, match="x1"):
         sgmc.logit(FORMULA, holes, seed=1, missing="raise")

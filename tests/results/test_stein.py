@@ -1,4 +1,7 @@
-"""What results say with their scores: discrepancies by any scores, the test, thinned draws, better means."""
+"""What results say with their scores: discrepancies by any scores,
+the test, thinned draws, better means.
+"""
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,7 +26,9 @@ def fit(unit=1.0, **how):
     """A posterior with N(0, 2^2) priors on the coefficients as they are."""
     data = frame(unit)
     X = np.column_stack([np.ones(N), data.x1, data.x2])
-    return sgmc.Logit(data.y.to_numpy(float), X).fit(prior={"*": sgmc.normal(0, 2), "const": sgmc.normal(0, 2)}, **{"seed": 1, **how})
+    return sgmc.Logit(data.y.to_numpy(float), X).fit(
+        prior={"*": sgmc.normal(0, 2), "const": sgmc.normal(0, 2)}, **{"seed": 1, **how}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +39,13 @@ def results():
 @pytest.fixture(scope="module")
 def weighted():
     """Draws weighted by decreasing steps, in coordinates that are not white."""
-    return fit(sampler="lmsgld", precondition=None, step_size=lambda t: 3e-4 / (1 + t / 20_000), thin=20, draws=1000)
+    return fit(
+        sampler="lmsgld",
+        precondition=None,
+        step_size=lambda t: 3e-4 / (1 + t / 20_000),
+        thin=20,
+        draws=1000,
+    )
 
 
 @pytest.fixture(params=["equal weights, white", "step-size weights, not white"])
@@ -50,10 +61,16 @@ def scores(theta):
 
 
 def test_ksd_is_that_of_plain_arrays_in_white_coordinates(either):
-    """To 1e-7: coefficients come of a multiplication by matrices, and their scores of 3,000 rows of differences."""
+    """To 1e-7: coefficients come of a multiplication by matrices,
+    and their scores of 3,000 rows of differences.
+    """
     theta, white = either.flat, either._fit.problem.coordinates.white
     weights = None if either.weights is None else either.flat_weights
-    for options in ({}, {"form": "coordinate", "statistic": "u"}, {"kernel": "gaussian", "c": "median"}):
+    for options in (
+        {},
+        {"form": "coordinate", "statistic": "u"},
+        {"kernel": "gaussian", "c": "median"},
+    ):
         expected = diagnostics.ksd(theta, scores(theta), weights=weights, scale=white, **options)
         assert either.ksd("exact", draws=len(theta), **options) == pytest.approx(expected, rel=1e-7)
     expected = diagnostics.fssd(theta, scores(theta), weights=weights, scale=white, seed=3)
@@ -66,31 +83,48 @@ def test_ksd_without_arguments_is_the_headers(either):
 
 
 def test_ksd_does_not_depend_on_units(results):
-    """Posteriors with a predictor in other units; the prior is flat, as N(0, 2^2) would be another one."""
-    one, other = (sgmc.logit("y ~ x1 + x2", frame(unit), prior="flat", seed=1) for unit in (1.0, 1e5))
-    for ask in (lambda r: r.ksd(), lambda r: r.fssd(), lambda r: r.ksd("cv", kernel="gaussian"), lambda r: r.ksd_test().ksd):
+    """Posteriors with a predictor in other units; the prior is flat, as N(0, 2^2)
+    would be another one.
+    """
+    one, other = (
+        sgmc.logit("y ~ x1 + x2", frame(unit), prior="flat", seed=1) for unit in (1.0, 1e5)
+    )
+    for ask in (
+        lambda r: r.ksd(),
+        lambda r: r.fssd(),
+        lambda r: r.ksd("cv", kernel="gaussian"),
+        lambda r: r.ksd_test().ksd,
+    ):
         assert ask(one) == pytest.approx(ask(other), rel=1e-4)
 
 
 @pytest.mark.parametrize("kind, tolerance", [("taylor", 0.01), ("cv", 0.1)])
 def test_scores_by_control_variates_are_nearly_exact(either, kind, tolerance):
     """Minibatches of 1,000 of 3,000 rows."""
-    assert either.ksd("exact") != either.ksd(kind) == pytest.approx(either.ksd("exact"), rel=tolerance)
+    assert (
+        either.ksd("exact") != either.ksd(kind) == pytest.approx(either.ksd("exact"), rel=tolerance)
+    )
 
 
 def test_plain_minibatch_scores_need_the_u_statistic(results):
     """Noise of a draw with itself is in V alone; U is right on average (4 errors).
 
-    The noise has variance 3 (N - n) / N = 2 a coordinate, which adds 3 x 2 / 1,000 to the square of V, about 0.08^2.
+    The noise has variance 3 (N - n) / N = 2 a coordinate, which adds 3 x 2 / 1,000 to the square of
+    V, about 0.08^2.
     """
     exact, noisy = results.ksd("exact"), results.ksd("simple")
     assert noisy**2 - exact**2 == pytest.approx(0.006, rel=0.5)
     runs = [fit(seed=k, draws=500) for k in range(12)]
 
     def square(value):
-        return np.sign(value) * value ** 2
+        return np.sign(value) * value**2
 
-    off = np.array([square(r.ksd("simple", statistic="u")) - square(r.ksd("exact", statistic="u")) for r in runs])
+    off = np.array(
+        [
+            square(r.ksd("simple", statistic="u")) - square(r.ksd("exact", statistic="u"))
+            for r in runs
+        ]
+    )
     assert abs(off.mean()) < 4 * off.std(ddof=1) / np.sqrt(len(runs))
 
 
@@ -106,18 +140,27 @@ def test_discrepancies_tell_a_wrong_sampler(results):
 def test_thin_stein(either):
     chosen = either.thin_stein(20)
     assert chosen.columns.tolist() == either.names and len(chosen) == 20
-    pd.testing.assert_frame_equal(chosen, either.to_frame().loc[chosen.index.unique(), either.names].loc[chosen.index])
+    pd.testing.assert_frame_equal(
+        chosen, either.to_frame().loc[chosen.index.unique(), either.names].loc[chosen.index]
+    )
     white, theta = either._fit.problem.coordinates.white, chosen.to_numpy()
-    even = either.flat[::len(either.flat) // 20]
-    assert diagnostics.ksd(theta, scores(theta), scale=white) < 0.75 * diagnostics.ksd(even, scores(even), scale=white)
+    even = either.flat[:: len(either.flat) // 20]
+    assert diagnostics.ksd(theta, scores(theta), scale=white) < 0.75 * diagnostics.ksd(
+        even, scores(even), scale=white
+    )
     pd.testing.assert_frame_equal(either.thin_stein(5), chosen[:5])
-    few, kept = either.thin_stein(20, draws=500), np.linspace(0, len(either.flat) - 1, 500).astype(int)
+    few = either.thin_stein(20, draws=500)
+    kept = np.linspace(0, len(either.flat) - 1, 500).astype(int)
     assert set(few.index) <= set(either.to_frame().index[kept])
-    assert diagnostics.ksd(few, scores(few.to_numpy()), scale=white) < 0.75 * diagnostics.ksd(even, scores(even), scale=white)
+    assert diagnostics.ksd(few, scores(few.to_numpy()), scale=white) < 0.75 * diagnostics.ksd(
+        even, scores(even), scale=white
+    )
 
 
 def exact_means():
-    """Posterior means, and sds by the curvature at the mode, by importance sampling of 3,000 pairs of draws: error below 0.002 sds."""
+    """Posterior means, and sds by the curvature at the mode, by importance sampling of 3,000 pairs
+    of draws: error below 0.002 sds.
+    """
     data, theta = frame(), np.zeros(3)
     X, y = np.column_stack([np.ones(N), data.x1, data.x2]), data.y.to_numpy(float)
     for _ in range(20):
@@ -125,10 +168,15 @@ def exact_means():
         H = (X.T * (p * (1 - p))) @ X + np.eye(3) / 4
         theta = theta + np.linalg.solve(H, scores(theta))
     z = np.random.default_rng(22).normal(size=(3000, 3))
-    z = np.concatenate([z, -z])                                                # antithetic: the mean's error is of second order
+    z = np.concatenate([z, -z])  # antithetic: the mean's error is of second order
     draws = theta + z @ np.linalg.cholesky(np.linalg.inv(H)).T
     eta = draws @ X.T
-    log = eta @ y - np.logaddexp(0, eta).sum(axis=1) - (draws ** 2).sum(axis=1) / 8 + (z ** 2).sum(axis=1) / 2
+    log = (
+        eta @ y
+        - np.logaddexp(0, eta).sum(axis=1)
+        - (draws**2).sum(axis=1) / 8
+        + (z**2).sum(axis=1) / 2
+    )
     weight = np.exp(log - log.max())
     return weight @ draws / weight.sum(), np.sqrt(np.diag(np.linalg.inv(H)))
 
@@ -140,10 +188,13 @@ def truth():
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_zv_means(either, truth, order):
-    """Errors of plain means are 0.02 sds, of the better ones below 0.002, and so is the reference's."""
+    """Errors of plain means are 0.02 sds, of the better ones below 0.002,
+    and so is the reference's.
+    """
     mean, sd = truth
     table = either.zv_means(order)
-    assert table.index.tolist() == either.names and table.columns.tolist() == ["mean", "mcse", "mcse_draws"]
+    assert table.index.tolist() == either.names
+    assert table.columns.tolist() == ["mean", "mcse", "mcse_draws"]
     assert (np.abs(table["mean"] - mean) / sd < 0.005).all()
     assert (table["mcse"] < 0.1 * table["mcse_draws"]).all()
     assert (either.zv_means(2)["mcse"] < 0.2 * either.zv_means(1)["mcse"]).all()
@@ -167,8 +218,14 @@ def test_explicit_scores_need_no_ksd_in_the_header():
     assert results.ksd() is None and results.ksd("exact") > 0 and results.ksd(draws=20) > 0
 
 
-METHODS = [lambda r: r.ksd("exact"), lambda r: r.ksd(form="coordinate"), lambda r: r.fssd(), lambda r: r.ksd_test(),
-           lambda r: r.thin_stein(3), lambda r: r.zv_means()]
+METHODS = [
+    lambda r: r.ksd("exact"),
+    lambda r: r.ksd(form="coordinate"),
+    lambda r: r.fssd(),
+    lambda r: r.ksd_test(),
+    lambda r: r.thin_stein(3),
+    lambda r: r.zv_means(),
+]
 
 
 @pytest.mark.parametrize("ask", METHODS[:1] + METHODS[2:])
@@ -188,12 +245,15 @@ def test_of_a_sandwich():
             ask(robust)
 
 
-@pytest.mark.parametrize("ask, message", [
-    (lambda r: r.ksd("full"), "scores='full' must be one of 'exact', 'taylor', 'cv', 'simple'"),
-    (lambda r: r.ksd(draws=1), "draws=1 must be a whole number, at least 2"),
-    (lambda r: r.thin_stein(0), "m must be a positive integer"),
-    (lambda r: r.zv_means(3), "order must be 1 or 2"),
-])
+@pytest.mark.parametrize(
+    "ask, message",
+    [
+        (lambda r: r.ksd("full"), "scores='full' must be one of 'exact', 'taylor', 'cv', 'simple'"),
+        (lambda r: r.ksd(draws=1), "draws=1 must be a whole number, at least 2"),
+        (lambda r: r.thin_stein(0), "m must be a positive integer"),
+        (lambda r: r.zv_means(3), "order must be 1 or 2"),
+    ],
+)
 def test_what_is_wrong_is_named(results, ask, message):
     with pytest.raises(ArgumentError, match=message):
         ask(results)

@@ -1,4 +1,7 @@
-"""Results in ArviZ and Matplotlib: contents of the tree and of the figures, with weighted draws too."""
+"""Results in ArviZ and Matplotlib: contents of the tree and of the figures,
+with weighted draws too.
+"""
+
 import sys
 
 import numpy as np
@@ -15,13 +18,15 @@ def arviz():
     return pytest.importorskip("arviz_base", reason="arviz-base is not installed")
 
 
-# ---- ArviZ ----------------------------------------------------------------------------------------------------------------
+# ---- ArviZ ---------------------------------------------------------------------------------------
+
 
 def test_the_tree(arviz, equal, votes):
     tree = equal.to_arviz(log_likelihood=True)
     assert set(tree.children) == {"posterior", "observed_data", "log_likelihood"}
     params = tree["posterior"]["params"]
-    assert params.dims == ("chain", "draw", "parameter") and params.coords["parameter"].values.tolist() == equal.names
+    assert params.dims == ("chain", "draw", "parameter")
+    assert params.coords["parameter"].values.tolist() == equal.names
     np.testing.assert_array_equal(params.values, equal.draws)
     np.testing.assert_array_equal(tree["observed_data"]["y"].values, votes.y)
     density = tree["log_likelihood"]["y"]
@@ -40,17 +45,26 @@ def test_arviz_works_on_the_tree(arviz, equal):
     np.testing.assert_allclose(table["mean"].astype(float), equal.params, rtol=1e-9)
     np.testing.assert_allclose(table["ess_bulk"].astype(float), equal.ess(), rtol=1e-9)
     ours, theirs = equal.loo(), arviz_stats.loo(tree)
-    assert (ours.elpd, ours.se, ours.p) == pytest.approx((theirs.elpd, theirs.se, theirs.p), rel=1e-7)
+    assert (ours.elpd, ours.se, ours.p) == pytest.approx(
+        (theirs.elpd, theirs.se, theirs.p), rel=1e-7
+    )
 
 
 def test_weighted_draws_are_resampled(arviz, decaying):
     tree = decaying.to_arviz(log_likelihood=True)
     kept, params = tree["sample_stats"]["kept_draw"].values, tree["posterior"]["params"].values
-    assert (np.diff(kept, axis=1) >= 0).all() and (kept == kept[0]).all() and "resampled" in tree.attrs["weighted_draws"]
+    assert (np.diff(kept, axis=1) >= 0).all()
+    assert (kept == kept[0]).all()
+    assert "resampled" in tree.attrs["weighted_draws"]
     share = decaying.weights / decaying.weights.sum()
-    assert np.abs(np.bincount(kept[0], minlength=2000) - 2000 * share).max() < 1      # in proportion, rounded up or down
-    np.testing.assert_array_equal(params, np.take_along_axis(decaying.draws, kept[:, :, None], axis=1))
-    np.testing.assert_allclose(params.mean(axis=(0, 1)), decaying.params, atol=0.02 * decaying.bse.min())
+    # in proportion, rounded up or down
+    assert np.abs(np.bincount(kept[0], minlength=2000) - 2000 * share).max() < 1
+    np.testing.assert_array_equal(
+        params, np.take_along_axis(decaying.draws, kept[:, :, None], axis=1)
+    )
+    np.testing.assert_allclose(
+        params.mean(axis=(0, 1)), decaying.params, atol=0.02 * decaying.bse.min()
+    )
     density = decaying.log_lik().reshape(4, 2000, -1)[:, kept[0]]
     np.testing.assert_array_equal(tree["log_likelihood"]["y"].values, density)
 
@@ -65,13 +79,21 @@ def test_trees_without_the_data(arviz, votes, tmp_path):
 
 def test_names_that_trees_cannot_have(arviz):
     rng = np.random.default_rng(0)
-    fit = sgmc.Logit(rng.integers(0, 2, 100), rng.normal(size=(100, 2)), names=["I(x / 2)", "a b"]).fit(seed=1)
+    fit = sgmc.Logit(
+        rng.integers(0, 2, 100), rng.normal(size=(100, 2)), names=["I(x / 2)", "a b"]
+    ).fit(seed=1)
     assert fit.to_arviz()["posterior"]["params"].sel(parameter="I(x / 2)").shape == (4, 1000)
 
 
-@pytest.mark.parametrize("package, call, extra", [
-    ("arviz_base", lambda r: r.to_arviz(), "arviz"), ("matplotlib", lambda r: r.plot_trace(), "plots"),
-    ("matplotlib", lambda r: r.plot_pp_check(draws=5), "plots")], ids=["arviz", "trace", "pp_check"])
+@pytest.mark.parametrize(
+    "package, call, extra",
+    [
+        ("arviz_base", lambda r: r.to_arviz(), "arviz"),
+        ("matplotlib", lambda r: r.plot_trace(), "plots"),
+        ("matplotlib", lambda r: r.plot_pp_check(draws=5), "plots"),
+    ],
+    ids=["arviz", "trace", "pp_check"],
+)
 def test_missing_packages_are_named(equal, monkeypatch, package, call, extra):
     for name in [name for name in sys.modules if name.split(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
@@ -81,7 +103,8 @@ def test_missing_packages_are_named(equal, monkeypatch, package, call, extra):
     assert issubclass(MissingExtra, ImportError)
 
 
-# ---- Matplotlib -----------------------------------------------------------------------------------------------------------
+# ---- Matplotlib ----------------------------------------------------------------------------------
+
 
 def test_traces(plt, posterior):
     axes = posterior.plot_trace()
@@ -98,15 +121,21 @@ def test_histograms(plt, posterior, normalised):
     (ax,) = posterior.plot_posterior("x1", alpha=0.2)
     draws, w = normalised(posterior)
     j = posterior.names.index("x1")
-    edges = np.array([*(p.get_x() for p in ax.patches), ax.patches[-1].get_x() + ax.patches[-1].get_width()])
+    edges = np.array(
+        [*(p.get_x() for p in ax.patches), ax.patches[-1].get_x() + ax.patches[-1].get_width()]
+    )
     heights = np.histogram(draws[:, j], edges, weights=w)[0] / np.diff(edges)
-    np.testing.assert_allclose([p.get_height() for p in ax.patches], heights, rtol=0.01, atol=0.02 * heights.max())
+    np.testing.assert_allclose(
+        [p.get_height() for p in ax.patches], heights, rtol=0.01, atol=0.02 * heights.max()
+    )
     assert ax.lines[0].get_xdata()[0] == pytest.approx(posterior.params["x1"])
     np.testing.assert_allclose(ax.lines[1].get_xdata(), posterior.conf_int(0.2, "x1").iloc[0])
 
 
 def test_a_reference_fit_is_laid_over(plt, equal, decaying, normalised):
-    """Its own draws as an outline, weighted as they are, in the order of these parameters; its mean dashed; a legend each."""
+    """Its own draws as an outline, weighted as they are, in the order of these parameters; its mean
+    dashed; a legend each.
+    """
     axes = equal.plot_posterior(["x2", "x1"], reference=decaying)
     draws, w = normalised(decaying)
     for ax, name in zip(axes, ["x2", "x1"]):
@@ -118,26 +147,41 @@ def test_a_reference_fit_is_laid_over(plt, equal, decaying, normalised):
         np.testing.assert_allclose(heights, expected, rtol=0.02, atol=0.02 * heights.max())
         (mean,) = [line for line in ax.lines if line.get_linestyle() == "--"]
         assert mean.get_xdata()[0] == pytest.approx(decaying.params[name])
-        assert [text.get_text() for text in ax.get_legend().get_texts()] == ["posterior", "reference"]
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+            "posterior",
+            "reference",
+        ]
     axes[0].figure.canvas.draw()
 
 
 def test_a_reference_of_means_and_sds_is_laid_over(plt, equal):
     by_name = equal.plot_posterior(["x2", "x1"], reference=(equal.params, equal.bse.to_dict()))
-    in_order = equal.plot_posterior(["x2", "x1"], reference=(equal.params[["x2", "x1"]].to_numpy(), list(equal.bse[["x2", "x1"]])))
+    in_order = equal.plot_posterior(
+        ["x2", "x1"],
+        reference=(equal.params[["x2", "x1"]].to_numpy(), list(equal.bse[["x2", "x1"]])),
+    )
     (single,) = equal.plot_posterior("x2", reference=(equal.params["x2"], equal.bse["x2"]))
     for ax in (by_name[0], in_order[0], single):
         (curve,) = [line for line in ax.lines if line.get_label() == "reference"]
         x, y = curve.get_data()
-        assert x[np.argmax(y)] == pytest.approx(equal.params["x2"], abs=0.05 * equal.bse["x2"]) and len(x) == 200
-        assert y.max() == pytest.approx(0.3989 / equal.bse["x2"], rel=1e-3) and y.sum() * (x[1] - x[0]) == pytest.approx(1, abs=1e-3)
+        assert x[np.argmax(y)] == pytest.approx(equal.params["x2"], abs=0.05 * equal.bse["x2"])
+        assert len(x) == 200
+        assert y.max() == pytest.approx(0.3989 / equal.bse["x2"], rel=1e-3)
+        assert y.sum() * (x[1] - x[0]) == pytest.approx(1, abs=1e-3)
 
 
-@pytest.mark.parametrize("reference, text", [
-    (3.0, "reference must be the results of a fit or a pair"), ((1.0, 2.0, 3.0), "reference must be the results of a fit or a pair"),
-    (({"x2": 1.0}, {"x2": 1.0}), "reference has no parameter 'x1'; it has x2: choose cols="),
-    (([1.0, 2.0], [1.0, 1.0]), "must be 1 finite numbers"), ((np.nan, 1.0), "must be 1 finite numbers"),
-    ((0.0, 0.0), "the sd of 'x1' must be positive")], ids=str)
+@pytest.mark.parametrize(
+    "reference, text",
+    [
+        (3.0, "reference must be the results of a fit or a pair"),
+        ((1.0, 2.0, 3.0), "reference must be the results of a fit or a pair"),
+        (({"x2": 1.0}, {"x2": 1.0}), "reference has no parameter 'x1'; it has x2: choose cols="),
+        (([1.0, 2.0], [1.0, 1.0]), "must be 1 finite numbers"),
+        ((np.nan, 1.0), "must be 1 finite numbers"),
+        ((0.0, 0.0), "the sd of 'x1' must be positive"),
+    ],
+    ids=str,
+)
 def test_references_refused(plt, equal, reference, text):
     with pytest.raises(ArgumentError, match=text):
         equal.plot_posterior("x1", reference=reference)
@@ -145,7 +189,10 @@ def test_references_refused(plt, equal, reference, text):
 
 def test_a_reference_fit_of_other_parameters_is_refused(plt, equal, votes):
     other = sgmc.logit("y ~ x1", votes, seed=1)
-    with pytest.raises(ArgumentError, match=r"reference has no parameter 'g\[T.b\]'; it has Intercept, x1: choose cols="):
+    with pytest.raises(
+        ArgumentError,
+        match=r"reference has no parameter 'g\[T.b\]'; it has Intercept, x1: choose cols=",
+    ):
         equal.plot_posterior(reference=other)
     assert len(equal.plot_posterior(["x1", "Intercept"], reference=other)) == 2
 
@@ -162,15 +209,21 @@ def test_weighted_autocorrelations_by_hand():
     x, w = rng.normal(size=(2, 50, 1)).cumsum(axis=1), rng.gamma(2, size=50)
     for chain, found in zip(x[:, :, 0], diagnostics.autocorr(x, 5, weights=w)[:, :, 0]):
         e = np.sqrt(w) * (chain - np.average(chain, weights=w))
-        np.testing.assert_allclose(found, [e[:50 - k] @ e[k:] / (e @ e) for k in range(6)], rtol=1e-9)
-    np.testing.assert_allclose(diagnostics.autocorr(x, 5, weights=np.full(50, 3.0)), diagnostics.autocorr(x, 5), rtol=1e-9)
+        np.testing.assert_allclose(
+            found, [e[: 50 - k] @ e[k:] / (e @ e) for k in range(6)], rtol=1e-9
+        )
+    np.testing.assert_allclose(
+        diagnostics.autocorr(x, 5, weights=np.full(50, 3.0)), diagnostics.autocorr(x, 5), rtol=1e-9
+    )
 
 
 def test_calibration(plt, equal):
     ax, table = equal.plot_pp_check(groups=6, draws=50), equal.pp_check(6, draws=50)[2:]
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), table["fitted"])
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), table["observed"])
-    np.testing.assert_array_equal([line[:, 1] for line in ax.collections[0].get_segments()], table[["[0.025", "0.975]"]])
+    np.testing.assert_array_equal(
+        [line[:, 1] for line in ax.collections[0].get_segments()], table[["[0.025", "0.975]"]]
+    )
 
 
 def test_axes_given(plt, equal):

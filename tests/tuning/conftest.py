@@ -1,4 +1,5 @@
 """A model, a race, and a clock that counts steps."""
+
 from types import SimpleNamespace
 
 import pytest
@@ -25,7 +26,9 @@ def tuned(model):
 def clock_of_steps(monkeypatch):
     """A step of any arm takes 10 microseconds, and nothing else takes any time."""
     racing, real = [], tuner.runners_of
-    clock = SimpleNamespace(perf_counter=lambda: 1e-5 * sum(runner.chain.steps for runner in racing))
+    clock = SimpleNamespace(
+        perf_counter=lambda: 1e-5 * sum(runner.chain.steps for runner in racing)
+    )
 
     def runners_of(*arguments):
         runners = real(*arguments)

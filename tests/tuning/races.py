@@ -1,8 +1,10 @@
 """The table that is raced on."""
+
 import numpy as np
 import pandas as pd
 
-DECADES = [0.001, 0.01, 0.1, 1.0, 3.0]             # h of SGLD in whitened coordinates: relative sd error (1 - h/4)^(-1/2) - 1
+# h of SGLD in whitened coordinates: relative sd error (1 - h/4)^(-1/2) - 1
+DECADES = [0.001, 0.01, 0.1, 1.0, 3.0]
 
 
 def frame(n=2000, seed=0):

@@ -1,4 +1,5 @@
 """Races: who runs how long, who wins, and that the winner is better than those it beat by far."""
+
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,15 +14,20 @@ from sgmc.tuning import scores
 
 from .races import DECADES, frame, without_seconds
 
-pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")             # short fits, and steps that are known to be long
+# short fits, and steps that are known to be long
+pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 
 
-# ---- the race -------------------------------------------------------------------------------------------------------------
+# ---- the race ------------------------------------------------------------------------------------
+
 
 def test_a_seed_fixes_all_but_the_seconds_for_any_number_of_threads(model, tuned):
     again = sgmc.tune(model, budget_steps=600, seed=1, threads=3)
     pd.testing.assert_frame_equal(without_seconds(again), without_seconds(tuned), check_exact=True)
-    assert again.best == tuned.best and again.reproducible and again.budget == "budget_steps=600" and again.seed == 1
+    assert again.best == tuned.best
+    assert again.reproducible
+    assert again.budget == "budget_steps=600"
+    assert again.seed == 1
     other = sgmc.tune(model, budget_steps=600, seed=2)
     assert not without_seconds(other).equals(without_seconds(tuned))
 
@@ -33,25 +39,41 @@ def test_a_race_leaves_the_callers_draws_alone(model):
 
 
 def test_arms_have_starts_and_streams_of_their_own(model):
-    """By the seed, by the arm, and apart from a fit's of the same seed; steps of 1e-6 leave chains at their starts, to 3 digits."""
+    """By the seed, by the arm, and apart from a fit's of the same seed; steps of 1e-6 leave chains
+    at their starts, to 3 digits.
+    """
+
     def firsts(seed):
         seen = []
-        sgmc.tune(model, grid={"step_size": [1e-6, 1e-6]}, batch_size=50, method="grid", budget_steps=20, seed=seed,
-                  metric=lambda theta: seen.append(tuple(np.round(theta[0], 3))) or 0.0)
+        sgmc.tune(
+            model,
+            grid={"step_size": [1e-6, 1e-6]},
+            batch_size=50,
+            method="grid",
+            budget_steps=20,
+            seed=seed,
+            metric=lambda theta: seen.append(tuple(np.round(theta[0], 3))) or 0.0,
+        )
         return seen
 
-    fit = model.fit(sampler="sgld", step_size=1e-6, batch_size=50, thin=1, warmup=0, draws=20, chains=2, seed=1)
+    fit = model.fit(
+        sampler="sgld", step_size=1e-6, batch_size=50, thin=1, warmup=0, draws=20, chains=2, seed=1
+    )
     places = [*firsts(1), *firsts(2), *map(tuple, np.round(fit.draws[:, 0], 3))]
     assert len(places) == len(set(places)) == 6 and firsts(1) == places[:2]
 
 
-@pytest.mark.parametrize("eta, counts", [(3, [27, 9, 3]), (2, [27, 13, 6, 3]), (5, [27, 5]), (27, [27])])
+@pytest.mark.parametrize(
+    "eta, counts", [(3, [27, 9, 3]), (2, [27, 13, 6, 3]), (5, [27, 5]), (27, [27])]
+)
 def test_each_rung_has_one_in_eta_of_the_arms_before(model, eta, counts):
     """floor(log_eta M) rungs: Algorithm 1 of Coullon, South and Nemeth (2023)."""
     history = sgmc.tune(model, eta=eta, budget_steps=300, seed=1).history
     assert history.groupby("rung").size().tolist() == counts
     for rung in range(1, len(counts)):
-        before = history[history.rung == rung - 1].sort_values(["metric", "arm"]).arm[:counts[rung]]
+        before = (
+            history[history.rung == rung - 1].sort_values(["metric", "arm"]).arm[: counts[rung]]
+        )
         assert set(history[history.rung == rung].arm) == set(before)
 
 
@@ -59,26 +81,44 @@ def test_arms_go_on_from_where_they_were_and_shares_grow_by_eta(model):
     result = sgmc.tune(model, batch_size=50, budget_steps=1300, seed=1)
     steps = result.history.groupby("rung").steps.agg(["min", "max"])
     assert len(result.arms) == 9 and (steps["min"] == steps["max"]).all()
-    assert steps["max"].tolist() == [325, 1300]                # 1300 (1/4, 3/4), summed: one minibatch, so a step is a step
+    # 1300 (1/4, 3/4), summed: one minibatch, so a step is a step
+    assert steps["max"].tolist() == [325, 1300]
     assert (result.history.sort_values("rung").groupby("arm").draws.diff().dropna() > 0).all()
 
 
 def test_dearer_arms_make_fewer_steps(model):
-    result = sgmc.tune(model, grid={"batch_size": [50, 500]}, step_size=0.1, method="grid", budget_steps=1000, seed=1)
+    result = sgmc.tune(
+        model,
+        grid={"batch_size": [50, 500]},
+        step_size=0.1,
+        method="grid",
+        budget_steps=1000,
+        seed=1,
+    )
     steps = result.history.set_index("arm").steps
-    assert steps[0] == 1000 and steps[1] == pytest.approx(1000 * (50 + 60) / (500 + 60), abs=1)      # 60: what a step costs besides
+    # 60: what a step costs besides
+    assert steps[0] == 1000 and steps[1] == pytest.approx(1000 * (50 + 60) / (500 + 60), abs=1)
 
 
 def test_draws_beyond_the_room_are_thinned_evenly():
     def planted(k, since):
-        runner = SimpleNamespace(chain=SimpleNamespace(recorder=racing.Keep(8, 1, 1), x=[0.0]), room=8, thin=1)
-        runner.chain.recorder.set_state({"draws": np.arange(1.0, 9)[:, None], "weights": np.ones(8), "since": 0})
+        runner = SimpleNamespace(
+            chain=SimpleNamespace(recorder=racing.Keep(8, 1, 1), x=[0.0]), room=8, thin=1
+        )
+        runner.chain.recorder.set_state(
+            {"draws": np.arange(1.0, 9)[:, None], "weights": np.ones(8), "since": 0}
+        )
         racing.Runner.halve(runner)
         return runner
 
     runner = planted(8, 0)
     assert runner.thin == runner.chain.recorder.thin == 2
-    assert np.array(runner.chain.recorder.draws[:runner.chain.recorder.kept]).ravel().tolist() == [2, 4, 6, 8]
+    assert np.array(runner.chain.recorder.draws[: runner.chain.recorder.kept]).ravel().tolist() == [
+        2,
+        4,
+        6,
+        8,
+    ]
 
 
 def test_all_draws_of_an_arm_are_scored(model):
@@ -98,19 +138,37 @@ def test_equal_scores_go_to_the_arm_that_comes_first(model):
 
 
 def test_an_arm_that_diverges_loses(model):
-    result = sgmc.tune(model, grid={"step_size": [50.0, 0.2, 1e3, 20.0]}, batch_size=50, eta=2, budget_steps=4000, seed=1)
-    assert result.arms.diverged.tolist() == [True, False, True, True] and result.best["step_size"] == 0.2
-    assert np.isinf(result.history[result.history.arm != 1].metric).all() and set(result.history[result.history.rung == 1].arm) == {1}
+    result = sgmc.tune(
+        model,
+        grid={"step_size": [50.0, 0.2, 1e3, 20.0]},
+        batch_size=50,
+        eta=2,
+        budget_steps=4000,
+        seed=1,
+    )
+    assert result.arms.diverged.tolist() == [True, False, True, True]
+    assert result.best["step_size"] == 0.2
+    assert np.isinf(result.history[result.history.arm != 1].metric).all()
+    assert set(result.history[result.history.rung == 1].arm) == {1}
 
 
 def test_where_all_diverge_it_says_so(model):
-    with pytest.raises(ArgumentError, match=r"every arm diverged \(step_size 50, 1e\+03, ...\): give smaller ones"):
+    with pytest.raises(
+        ArgumentError, match=r"every arm diverged \(step_size 50, 1e\+03, ...\): give smaller ones"
+    ):
         sgmc.tune(model, grid={"step_size": [50.0, 1e3]}, budget_steps=4000, seed=1)
 
 
 @pytest.mark.parametrize("metric", ["fssd", "fssd-opt", "ksd"])
 def test_draws_on_their_way_to_infinity_have_an_infinite_score(model, metric):
-    far = sgmc.tune(model, grid={"step_size": [5.0, 0.2]}, batch_size=50, metric=metric, budget_steps=300, seed=1)
+    far = sgmc.tune(
+        model,
+        grid={"step_size": [5.0, 0.2]},
+        batch_size=50,
+        metric=metric,
+        budget_steps=300,
+        seed=1,
+    )
     assert far.best["step_size"] == 0.2 and not far.arms.diverged.any()
 
 
@@ -121,30 +179,48 @@ def test_draws_that_are_alike_or_nearly_lost_are_no_winner(model, metric, size):
     problem = model.fit(draws=20, seed=1)._fit.problem
     score = scores.metric_of(metric, problem, model.family, 1)
     good, bad = np.random.default_rng(1).normal(size=(2, 100, 3))
-    assert score(good) < score(3.0 + size * np.abs(bad)) and score(np.full((100, 3), 3.0)) > score(good)
+    assert score(good) < score(3.0 + size * np.abs(bad))
+    assert score(np.full((100, 3), 3.0)) > score(good)
 
 
 @pytest.mark.parametrize("limit", [0.4, 1.0])
 def test_a_time_limit_is_kept_and_said(model, limit, clock_of_steps):
     """All of it is used, and a chunk at most beyond it.  Without a limit the race had no end."""
     result = sgmc.tune(model, time_limit=limit, seed=1, threads=1)
-    assert not result.reproducible and result.budget == f"time_limit={limit:g}" and "time_limit" in repr(result)
+    assert not result.reproducible
+    assert result.budget == f"time_limit={limit:g}"
+    assert "time_limit" in repr(result)
     assert limit <= result.seconds <= limit + racing.CHUNK_SECONDS
     assert result.history.groupby("rung").size().tolist() == [27, 9, 3]
 
 
-# ---- the winner -----------------------------------------------------------------------------------------------------------
+# ---- the winner ----------------------------------------------------------------------------------
+
 
 def sd_error(model, h):
-    """Relative error of the posterior sds of SGLD with step h, of the draws of 5000 steps, against MALA's."""
+    """Relative error of the posterior sds of SGLD with step h,
+    of the draws of 5000 steps, against MALA's.
+    """
     exact = model.fit(sampler="mala", draws=4000, seed=5)
-    draws = model.fit(sampler="sgld", step_size=h, batch_size=100, thin=1, warmup=0, draws=5000, chains=1, seed=6).flat
+    draws = model.fit(
+        sampler="sgld", step_size=h, batch_size=100, thin=1, warmup=0, draws=5000, chains=1, seed=6
+    ).flat
     return np.linalg.norm(draws.std(axis=0) - exact.bse) / np.linalg.norm(exact.bse)
 
 
 def assert_better_than_those_far_off(model, metric):
-    """The chosen step has at most half the sd error of the ends of the grid: 0.001 does not move, 3 doubles the sd."""
-    result = sgmc.tune(model, grid={"step_size": DECADES}, batch_size=100, metric=metric, eta=2, budget_steps=5000, seed=1)
+    """The chosen step has at most half the sd error of the ends of the grid:
+    0.001 does not move, 3 doubles the sd.
+    """
+    result = sgmc.tune(
+        model,
+        grid={"step_size": DECADES},
+        batch_size=100,
+        metric=metric,
+        eta=2,
+        budget_steps=5000,
+        seed=1,
+    )
     best = sd_error(model, result.best["step_size"])
     for end in (DECADES[0], DECADES[-1]):
         assert best < 0.5 * sd_error(model, end), result.best
@@ -167,14 +243,26 @@ def test_a_wrong_metric_is_caught(model, mistake, monkeypatch):
 
 
 def test_a_chain_that_stands_still_is_no_winner():
-    """Nobody knows the scale of a network's weights: in units of an arm's own spread, standing still would look best."""
+    """Nobody knows the scale of a network's weights: in units of an arm's own spread, standing
+    still would look best.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 5))
     net = sgmc.BNN(X, (X[:, 0] + rng.normal(size=1000) > 0).astype(int), hidden=(3,), scale=None)
     start = net.fit(sampler="hmc", draws=50, warmup=100, chains=1, seed=1).draws[0, -1]
-    race = sgmc.tune(net, "sgld", gradient="simple", grid={"step_size": [1e-3, 1e-6, 1e-12]}, batch_size=100, method="grid",
-                     budget_steps=1000, init=start, seed=1)
-    assert race.best["step_size"] == 1e-3 and race.history.metric.iloc[1:].min() > 2 * race.history.metric.iloc[0]
+    race = sgmc.tune(
+        net,
+        "sgld",
+        gradient="simple",
+        grid={"step_size": [1e-3, 1e-6, 1e-12]},
+        batch_size=100,
+        method="grid",
+        budget_steps=1000,
+        init=start,
+        seed=1,
+    )
+    assert race.best["step_size"] == 1e-3
+    assert race.history.metric.iloc[1:].min() > 2 * race.history.metric.iloc[0]
 
 
 def test_metrics_of_users_see_reported_coefficients(model):
@@ -202,5 +290,10 @@ def test_the_log_loss_is_that_of_the_rows():
 
 def test_scores_without_value_lose():
     x = np.zeros((20, 2))
-    assert scores.Metric("m", lambda x: np.nan)(x) == np.inf == scores.Metric("m", lambda x: 1.0)(x[:5])
-    assert scores.Metric("m", lambda x: 1.0)(x + np.inf) == np.inf and scores.Metric("m", lambda x: 1.0)(x) == 1.0
+    assert (
+        scores.Metric("m", lambda x: np.nan)(x)
+        == np.inf
+        == scores.Metric("m", lambda x: 1.0)(x[:5])
+    )
+    assert scores.Metric("m", lambda x: 1.0)(x + np.inf) == np.inf
+    assert scores.Metric("m", lambda x: 1.0)(x) == 1.0

@@ -1,19 +1,21 @@
 """Minibatches whose size follows the gradient's noise while a chain warms up."""
+
 import math
 
 import numpy as np
 
 from sgmc.core.engine import evaluate
 
-LOOKS = 40                # at the noise, evenly over warmup
-SLACK = 0.02              # of the size: smaller changes are left until the last look
+LOOKS = 40  # at the noise, evenly over warmup
+SLACK = 0.02  # of the size: smaller changes are left until the last look
 
 
 class BatchSearch:
     """The least batch of one chain whose noise V is at most `target` in its worst coordinate.
 
-    At fixed step numbers of warmup one more estimate is made, and its sd; V1 of each coordinate is the mean of what was seen.
-    V = V1 (1/m - 1/n), or V1/m for schemes that draw rows with replacement; after warmup m stays.
+    At fixed step numbers of warmup one more estimate is made, and its sd; V1 of each coordinate is
+    the mean of what was seen.  V = V1 (1/m - 1/n), or V1/m for schemes that draw rows with
+    replacement; after warmup m stays.
 
     Parameters
     ----------
@@ -43,7 +45,7 @@ class BatchSearch:
             return
         self.looks = due
         sd = evaluate(chain.gradient, chain.x, chain.rng, True)[1]
-        seen = sd ** 2 / share(rows) / self.stiffness
+        seen = sd**2 / share(rows) / self.stiffness
         self.one_row = self.one_row + (seen - self.one_row) / due
         m = self.size(rows)
         if abs(m - rows.m) > SLACK * rows.m or due == self.last // self.every and m != rows.m:
@@ -54,7 +56,9 @@ class BatchSearch:
         return self.one_row * share(rows)
 
     def size(self, rows):
-        """The least m for the noise seen; not all rows, of which no noise would be seen any more."""
+        """The least m for the noise seen; not all rows,
+        of which no noise would be seen any more.
+        """
         worst = float(np.max(self.one_row))
         m = worst / (self.target + (0 if rows.replaces else worst / rows.n))
         return min(max(math.ceil(m), self.smallest), largest(rows.n))

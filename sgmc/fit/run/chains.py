@@ -1,4 +1,7 @@
-"""Chains in worker threads, without the interpreter lock, in short chunks between which Ctrl-C and the clock act."""
+"""Chains in worker threads, without the interpreter lock,
+in short chunks between which Ctrl-C and the clock act.
+"""
+
 import threading
 import time
 from collections import deque
@@ -47,25 +50,36 @@ class Watch:
 
 
 def run_chains(chains, warmup, steps, threads, watch, adapt=True):
-    """Run every chain for `warmup` steps and then until its recorder is full, at most `steps` steps.
+    """Run every chain for `warmup` steps and then until its recorder is full,
+    at most `steps` steps.
 
-    Chains in continuous time make as many events as their recorder takes; `steps` is then what is expected.
+    Chains in continuous time make as many events as their recorder takes; `steps` is then what is
+    expected.
 
-    Samplers adapt in warmup unless `adapt` is false.  The clock and the user may only stop a run: a stopped one is a prefix of
-    the whole.  Chains that continue from a state go on where they were; chains take turns, so that a stopped run has some of
-    each.
+    Samplers adapt in warmup unless `adapt` is false.  The clock and the user may only stop a run: a
+    stopped one is a prefix of the whole.  Chains that continue from a state go on where they were;
+    chains take turns, so that a stopped run has some of each.
     """
     stop, begun, run = threading.Event(), time.perf_counter(), Run()
-    queue = deque(Task(k, chain, warmup, steps, adapt, watch.checkpoint) for k, chain in enumerate(chains))
+    queue = deque(
+        Task(k, chain, warmup, steps, adapt, watch.checkpoint) for k, chain in enumerate(chains)
+    )
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(work, queue, stop) for _ in range(threads)]
         try:
             while wait(futures, timeout=POLL_SECONDS).not_done:
                 if watch.progress:
-                    watch.progress(sum(min(c.steps, warmup + steps) for c in chains), (warmup + steps) * len(chains))
+                    watch.progress(
+                        sum(min(c.steps, warmup + steps) for c in chains),
+                        (warmup + steps) * len(chains),
+                    )
                 if watch.checkpoint:
                     watch.checkpoint.write_if_due()
-                if watch.time_limit is not None and time.perf_counter() - begun > watch.time_limit and not stop.is_set():
+                if (
+                    watch.time_limit is not None
+                    and time.perf_counter() - begun > watch.time_limit
+                    and not stop.is_set()
+                ):
                     run.interrupted = "time limit"
                     stop.set()
         except KeyboardInterrupt:
@@ -73,7 +87,7 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
         finally:
             stop.set()
     for future in futures:
-        future.result()                                        # an exception in a user's function surfaces here
+        future.result()  # an exception in a user's function surfaces here
     run.statuses = [STATUS[chain.status] for chain in chains]
     run.seconds = time.perf_counter() - begun
     return run
@@ -90,7 +104,7 @@ def work(queue, stop):
             if not task.chunk():
                 queue.append(task)
     except BaseException:
-        stop.set()                                             # of the other threads, before it surfaces
+        stop.set()  # of the other threads, before it surfaces
         raise
 
 
@@ -107,11 +121,17 @@ class Task:
     length: int = 16
 
     def chunk(self):
-        """Run some steps; returns whether the chain is done.  The chunk's length follows the clock, the draws do not."""
+        """Run some steps; returns whether the chain is done.
+
+        The chunk's length follows the clock, the draws do not.
+        """
         chain, before, begun = self.chain, self.chain.steps, time.perf_counter()
         warming = before < self.warmup
-        ahead = self.length if chain.continuous and not warming else min(
-            self.length, (self.warmup if warming else self.warmup + self.steps) - before)
+        ahead = (
+            self.length
+            if chain.continuous and not warming
+            else min(self.length, (self.warmup if warming else self.warmup + self.steps) - before)
+        )
         if ahead <= 0 or chain.status != 0 or chain.recorder.full:
             return True
         if self.checkpoint:
@@ -119,11 +139,13 @@ class Task:
         if chain.batches and warming:
             ahead = min(ahead, chain.batches.until_next(before))
         chain.sampler.warming = warming and self.adapt
-        chain.run(ahead, not warming or chain.continuous)      # a path's recorder learns in warmup
+        chain.run(ahead, not warming or chain.continuous)  # a path's recorder learns in warmup
         if chain.batches and warming and chain.status == 0:
             chain.batches.look(chain)
         spent = time.perf_counter() - begun
-        self.length = max(1, min(4 * self.length, int((chain.steps - before) * CHUNK_SECONDS / max(spent, 1e-9))))
+        self.length = max(
+            1, min(4 * self.length, int((chain.steps - before) * CHUNK_SECONDS / max(spent, 1e-9)))
+        )
         if self.checkpoint:
             self.checkpoint.take(self.k, chain)
         return False

@@ -1,8 +1,10 @@
-"""Where a run was: the states of its chains, and a mark of the posterior and plan that they belong to.
+"""Where a run was: the states of its chains, and a mark of the posterior and plan that they belong
+to.
 
-States are taken at fixed step numbers and written now and then; chains that continue from them make the draws of a run
-that never stopped.
+States are taken at fixed step numbers and written now and then; chains that continue from them make
+the draws of a run that never stopped.
 """
+
 import hashlib
 import os
 import time
@@ -15,9 +17,9 @@ from sgmc.errors import ArgumentError, CheckpointWarning
 from sgmc.version import SERIES
 
 KIND = b"sgmc checkpoint 1"
-GRID = 100                # states taken in a run
-SHARE = 0.05              # of the time, at most, that writing may take
-MOMENTS = (0, 1, 10, 100, 1000, 10**4, 10**5, 10**6)      # steps at which schedules are compared
+GRID = 100  # states taken in a run
+SHARE = 0.05  # of the time, at most, that writing may take
+MOMENTS = (0, 1, 10, 100, 1000, 10**4, 10**5, 10**6)  # steps at which schedules are compared
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,29 @@ class Saved:
 
 
 def mark(problem, plan, settings):
-    """What makes the draws of a run: what the user chose, a checksum of the posterior, and what was derived from it."""
-    return {"rows": problem.model.n, "parameters": list(problem.priors.names),
-            "prior": [str(p) for p in problem.priors.specified], "sampler": repr(plan.spec), "gradient": plan.gradient,
-            "subsample": settings.subsample, "chains": settings.chains, "cov_type": settings.cov_type,
-            "precondition": settings.precondition,
-            "seed": settings.seed, "dtype": str(settings.dtype),
-            "init": None if settings.init is None else settings.init.tolist(), "posterior": checksum(problem),
-            "batch_size": (["adaptive"] if settings.adaptive else []) + [plan.batch],
-            "step_size": [plan.schedule(t) for t in MOMENTS], "thin": plan.thin, "warmup": plan.warmup,
-            **({} if settings.keep is None else {"keep": list(settings.keep)})}
+    """What makes the draws of a run: what the user chose, a checksum of the posterior,
+    and what was derived from it.
+    """
+    return {
+        "rows": problem.model.n,
+        "parameters": list(problem.priors.names),
+        "prior": [str(p) for p in problem.priors.specified],
+        "sampler": repr(plan.spec),
+        "gradient": plan.gradient,
+        "subsample": settings.subsample,
+        "chains": settings.chains,
+        "cov_type": settings.cov_type,
+        "precondition": settings.precondition,
+        "seed": settings.seed,
+        "dtype": str(settings.dtype),
+        "init": None if settings.init is None else settings.init.tolist(),
+        "posterior": checksum(problem),
+        "batch_size": (["adaptive"] if settings.adaptive else []) + [plan.batch],
+        "step_size": [plan.schedule(t) for t in MOMENTS],
+        "thin": plan.thin,
+        "warmup": plan.warmup,
+        **({} if settings.keep is None else {"keep": list(settings.keep)}),
+    }
 
 
 def checksum(problem):
@@ -67,10 +82,14 @@ def compare(theirs, ours, source):
         if theirs.get(name) == value:
             continue
         if name == "posterior":
-            raise ArgumentError(f"{source} was made from other data (or by another linear algebra library, whose rounding is "
-                                "not this one's); give the same data, or another path")
-        raise ArgumentError(f"{source} belongs to another fit: {name} was {theirs.get(name)!r}, here it is {value!r}; give the "
-                            "same arguments, or another path")
+            raise ArgumentError(
+                f"{source} was made from other data (or by another linear algebra library, whose "
+                "rounding is not this one's); give the same data, or another path"
+            )
+        raise ArgumentError(
+            f"{source} belongs to another fit: {name} was {theirs.get(name)!r}, here it is "
+            f"{value!r}; give the same arguments, or another path"
+        )
 
 
 def read(path):
@@ -88,11 +107,15 @@ def read(path):
     except OSError as error:
         raise ArgumentError(f"checkpoint={path!r} cannot be read: {error.strerror}") from error
     except Damaged as error:
-        raise ArgumentError(f"checkpoint={path!r} cannot be used: the file {error}; delete it to start afresh, or give another "
-                            "path") from error
+        raise ArgumentError(
+            f"checkpoint={path!r} cannot be used: the file {error}; delete it to start afresh, or "
+            "give another path"
+        ) from error
     if tree["version"] != SERIES:
-        raise ArgumentError(f"checkpoint={path!r} was written by sgmc {tree['version']}, this is {SERIES}: draws continue bit by "
-                            "bit within a minor version only; delete it to start afresh")
+        raise ArgumentError(
+            f"checkpoint={path!r} was written by sgmc {tree['version']}, this is {SERIES}: draws "
+            "continue bit by bit within a minor version only; delete it to start afresh"
+        )
     return Saved(tree["mark"], tree["chains"], tree["seconds"])
 
 
@@ -134,7 +157,9 @@ class Checkpoint:
             self.states[k], self.new = chain.state(), True
 
     def write_if_due(self):
-        """Write new states unless writing would take more than its share of the time; called by the waiting thread."""
+        """Write new states unless writing would take more than its share of the time;
+        called by the waiting thread.
+        """
         if self.new and time.perf_counter() >= self.due:
             self.write()
 
@@ -142,8 +167,16 @@ class Checkpoint:
         """Write; a failure does not end a run, and is told by `concerns`."""
         self.new, begun = False, time.perf_counter()
         try:
-            write_sealed(self.path, KIND, {"version": SERIES, "mark": self.mark, "chains": self.states,
-                                           "seconds": self.seconds + begun - self.begun})
+            write_sealed(
+                self.path,
+                KIND,
+                {
+                    "version": SERIES,
+                    "mark": self.mark,
+                    "chains": self.states,
+                    "seconds": self.seconds + begun - self.begun,
+                },
+            )
             self.failure = ""
         except OSError as error:
             self.failure = error.strerror or str(error)
@@ -160,5 +193,10 @@ class Checkpoint:
         """A CheckpointWarning, in a list, where the last states could not be written."""
         if not self.failure:
             return []
-        return [CheckpointWarning(f"checkpoint={self.path!r} could not be written: {self.failure}.",
-                                  "The file holds an earlier state of this run; make room and call resume(checkpoint=...).")]
+        return [
+            CheckpointWarning(
+                f"checkpoint={self.path!r} could not be written: {self.failure}.",
+                "The file holds an earlier state of this run; make room and call "
+                "resume(checkpoint=...).",
+            )
+        ]

@@ -1,7 +1,8 @@
 """What each chain has to say about itself when it ends."""
+
 from dataclasses import dataclass
 
-NONE = float("nan")       # where a figure does not apply
+NONE = float("nan")  # where a figure does not apply
 
 
 @dataclass(frozen=True)
@@ -15,13 +16,15 @@ class ChainFacts:
     data_passes : float
         Rows touched, over N.
     proposed, accepted, divergences : float
-        Counts of proposals once nothing was adapted any more; NaN for samplers without accept-reject.
+        Counts of proposals once nothing was adapted any more; NaN for samplers without
+        accept-reject.
     step_size : float
         In use at the last step, in the sampler's own units; NaN where there are no steps.
     e_bfmi : float
         Estimated Bayesian fraction of missing information; NaN for samplers without momenta.
     beyond : float
-        Share of moves whose gradient noise was past the breaking point; NaN for samplers without one.
+        Share of moves whose gradient noise was past the breaking point; NaN for samplers without
+        one.
     batch_size : int
         Rows of its last minibatches.
     culprit : int
@@ -29,8 +32,8 @@ class ChainFacts:
     spacing : float
         Time between draws of a sampler in continuous time, whose steps are events; else NaN.
     violations, missed : float
-        Shares of proposed events whose rate exceeded its bound, and of all events which were lost by that, where bounds are guesses;
-        else NaN.
+        Shares of proposed events whose rate exceeded its bound, and of all events which were lost
+        by that, where bounds are guesses; else NaN.
     """
 
     steps: int
@@ -67,9 +70,21 @@ def facts_of(chain, plan, n):
     counts = [float(getattr(kernel, name, NONE)) for name in ("proposed", "accepted", "divergent")]
     steps = plan.spec.uses_gradient and (plan.spec.holds or not plan.spec.continuous)
     violated = getattr(kernel, "violated", NONE) / kernel.proposed if counts[0] > 0 else NONE
-    step = getattr(kernel, "adapted_step", plan.schedule(max(chain.steps - 1, 0))) if steps else NONE
+    step = (
+        getattr(kernel, "adapted_step", plan.schedule(max(chain.steps - 1, 0))) if steps else NONE
+    )
     corrected = getattr(kernel, "corrected", 0)
     beyond = kernel.beyond / corrected if corrected else NONE
-    return ChainFacts(chain.steps, chain.gradient.touched / n, *counts, step, getattr(kernel, "e_bfmi", NONE), beyond,
-                      chain.gradient.rows.m, chain.culprit, getattr(chain.recorder, "spacing", NONE), violated,
-                      getattr(kernel, "missed", NONE))
+    return ChainFacts(
+        chain.steps,
+        chain.gradient.touched / n,
+        *counts,
+        step,
+        getattr(kernel, "e_bfmi", NONE),
+        beyond,
+        chain.gradient.rows.m,
+        chain.culprit,
+        getattr(chain.recorder, "spacing", NONE),
+        violated,
+        getattr(kernel, "missed", NONE),
+    )

@@ -1,15 +1,20 @@
 """Progress of a run, drawn by the thread that waits."""
+
 import sys
 
 from sgmc.errors import ArgumentError
 
 
 def reporter(progress):
-    """`report(done, total)` for ``progress=``: a callable as it is, a tqdm bar for True or at terminals, else None."""
+    """`report(done, total)` for ``progress=``: a callable as it is, a tqdm bar for True or at
+    terminals, else None.
+    """
     if callable(progress):
         return progress
     if progress is not None and not isinstance(progress, bool):
-        raise ArgumentError(f"progress={progress!r} must be True, False, None or a function of (done, total)")
+        raise ArgumentError(
+            f"progress={progress!r} must be True, False, None or a function of (done, total)"
+        )
     if progress is False or (progress is None and not sys.stderr.isatty()):
         return None
     from tqdm.auto import tqdm

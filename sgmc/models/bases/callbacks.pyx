@@ -10,11 +10,13 @@ from sgmc.errors import ArgumentError
 cdef enum:
     MOST = 65536                  # rows a call
 
-ctypedef double (*Function)(int64_t d, const double *theta, int64_t m, const int64_t *rows, double *grad, void *data) noexcept nogil
+ctypedef double (*Function)(int64_t d, const double *theta, int64_t m, const int64_t *rows,
+                            double *grad, void *data) noexcept nogil
 
 
 cdef class PythonKernel(Model):
-    """Calls ``value(theta, rows)`` and ``slope(theta, rows)``, which hold the interpreter lock; theta is a fresh array (dim,).
+    """Calls ``value(theta, rows)`` and ``slope(theta, rows)``, which hold the interpreter lock;
+    theta is a fresh array (dim,).
 
     Parameters
     ----------
@@ -31,13 +33,15 @@ cdef class PythonKernel(Model):
         self.dim, self.n, self.tile = dim, n, min(max(n, 1), MOST)
         self.value, self.slope = value, slope
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         with gil:
             if b.weight != NULL:
                 return self.add_weighted(theta, b, s, value, grad)
             return self.add_plain(theta, b, b.scale, value, grad)
 
-    cdef int add_plain(self, const double *theta, const Batch *b, double c, double *value, double *grad) except -1:
+    cdef int add_plain(self, const double *theta, const Batch *b, double c, double *value,
+                       double *grad) except -1:
         cdef double[::1] place = np.empty(self.dim)
         cdef const double[::1] slope
         cdef Py_ssize_t j
@@ -54,12 +58,14 @@ cdef class PythonKernel(Model):
         if grad != NULL:
             slope = self.slope(at, rows)
             if slope.shape[0] != self.dim:
-                raise ArgumentError(f"grad returned {slope.shape[0]} numbers; it must be {self.dim}, one a parameter")
+                raise ArgumentError(f"grad returned {slope.shape[0]} numbers; it must be "
+                                    f"{self.dim}, one a parameter")
             for j in range(self.dim):
                 grad[j] += c * slope[j]
         return OK
 
-    cdef int add_weighted(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1:
+    cdef int add_weighted(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                          double *grad) except -1:
         """Row by row: what a sum of rows is, the model says only for rows that count alike."""
         cdef Batch row = b[0]
         cdef Py_ssize_t i
@@ -97,9 +103,11 @@ cdef class PythonPrior(Prior):
 cdef class AddressKernel(Model):
     """Calls a compiled function, without the interpreter lock:
 
-    ``double f(int64_t d, const double *theta, int64_t m, const int64_t *rows, double *grad, void *data)``
+    ``double f(int64_t d, const double *theta, int64_t m, const int64_t *rows, double *grad, void
+    *data)``
 
-    returns the log density of m rows together and fills grad (d numbers, all zero) with its gradient.
+    returns the log density of m rows together and fills grad (d numbers, all zero) with its
+    gradient.
 
     Parameters
     ----------
@@ -114,14 +122,16 @@ cdef class AddressKernel(Model):
     cdef void *data
     cdef object keep
 
-    def __init__(self, Py_ssize_t dim, Py_ssize_t n, uintptr_t address, uintptr_t data=0, keep=None):
+    def __init__(self, Py_ssize_t dim, Py_ssize_t n, uintptr_t address, uintptr_t data=0,
+                 keep=None):
         self.dim, self.n, self.tile = dim, n, min(max(n, 1), 1024)
         self.function, self.data, self.keep = <Function> <void *> address, <void *> data, keep
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return self.dim + self.tile
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef double *slope = s.work
         cdef int64_t *rows = <int64_t *> (s.work + self.dim)
         cdef Py_ssize_t i, j
@@ -134,8 +144,8 @@ cdef class AddressKernel(Model):
             self.call(theta, 1, rows + i, b.scale * b.weight[i], slope, value, grad)
         return OK
 
-    cdef int call(self, const double *theta, int64_t m, const int64_t *rows, double c, double *slope, double *value,
-                  double *grad) except -1 nogil:
+    cdef int call(self, const double *theta, int64_t m, const int64_t *rows, double c,
+                  double *slope, double *value, double *grad) except -1 nogil:
         cdef Py_ssize_t j
         cdef double density
         memset(slope, 0, self.dim * sizeof(double))

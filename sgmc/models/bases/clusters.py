@@ -1,11 +1,13 @@
 """Clusters of rows, for chains to start at."""
+
 import numpy as np
 
-LLOYD = 50                # steps of it at most: chains only start there
+LLOYD = 50  # steps of it at most: chains only start there
 
 
 def clusters(X, K, rng):
-    """Centres and members of K clusters: k-means++ (Arthur & Vassilvitskii 2007), then Lloyd's algorithm, in units of the columns' sds.
+    """Centres and members of K clusters: k-means++ (Arthur & Vassilvitskii 2007), then Lloyd's
+    algorithm, in units of the columns' sds.
 
     Parameters
     ----------
@@ -27,7 +29,9 @@ def clusters(X, K, rng):
         centres = np.vstack([centres, Z[rng.choice(len(Z), p=far / far.sum())]])
     for _ in range(LLOYD):
         members = distances(Z, centres).argmin(axis=1)
-        moved = np.array([Z[members == k].mean(axis=0) if (members == k).any() else centres[k] for k in range(K)])
+        moved = np.array(
+            [Z[members == k].mean(axis=0) if (members == k).any() else centres[k] for k in range(K)]
+        )
         if (moved == centres).all():
             break
         centres = moved
@@ -35,5 +39,7 @@ def clusters(X, K, rng):
 
 
 def distances(Z, centres):
-    """Squared distances of rows and centres, (n, K), centre by centre: memory does not grow with the columns."""
+    """Squared distances of rows and centres, (n, K), centre by centre:
+    memory does not grow with the columns.
+    """
     return np.column_stack([((Z - centre) ** 2).sum(axis=1) for centre in centres])

@@ -1,7 +1,8 @@
-"""Products of matrices for models with layers: through scipy's BLAS, a tile of rows at a time, without the interpreter lock.
+"""Products of matrices for models with layers: through scipy's BLAS, a tile of rows at a time,
+without the interpreter lock.
 
-The first layer reads the table of inputs where it is: rows of a minibatch are gathered, centred and scaled in scratch memory,
-so that a table of bytes or of float32 is never copied as a whole.
+The first layer reads the table of inputs where it is: rows of a minibatch are gathered, centred and
+scaled in scratch memory, so that a table of bytes or of float32 is never copied as a whole.
 """
 import numpy as np
 
@@ -10,21 +11,24 @@ from scipy.linalg.cython_blas cimport dgemm, sgemm
 from sgmc.core.contract cimport OK, Batch, row_of
 
 
-cdef void times(Py_ssize_t m, Py_ssize_t k, Py_ssize_t p, double *A, double *B, double keep, double *C) noexcept nogil:
+cdef void times(Py_ssize_t m, Py_ssize_t k, Py_ssize_t p, double *A, double *B, double keep,
+                double *C) noexcept nogil:
     """C (m x p) = A (m x k) B (k x p) + keep C."""
     cdef int rows = <int> m, inner = <int> k, columns = <int> p
     cdef double one = 1
     dgemm(b"N", b"N", &columns, &rows, &inner, &one, B, &columns, A, &inner, &keep, C, &columns)
 
 
-cdef void add_tdot(Py_ssize_t m, Py_ssize_t k, Py_ssize_t p, double *A, double *B, double *C) noexcept nogil:
+cdef void add_tdot(Py_ssize_t m, Py_ssize_t k, Py_ssize_t p, double *A, double *B,
+                   double *C) noexcept nogil:
     """C (k x p) += A' B for A (m x k), B (m x p)."""
     cdef int rows = <int> m, inner = <int> k, columns = <int> p
     cdef double one = 1
     dgemm(b"N", b"T", &columns, &inner, &rows, &one, B, &columns, A, &inner, &one, C, &columns)
 
 
-cdef void times_transposed(Py_ssize_t m, Py_ssize_t k, Py_ssize_t p, double *A, double *B, double *C) noexcept nogil:
+cdef void times_transposed(Py_ssize_t m, Py_ssize_t k, Py_ssize_t p, double *A, double *B,
+                           double *C) noexcept nogil:
     """C (m x p) = A (m x k) B' for B (p x k)."""
     cdef int rows = <int> m, inner = <int> k, columns = <int> p
     cdef double one = 1, none = 0
@@ -50,7 +54,8 @@ cdef class Inputs:
     cdef Py_ssize_t work_size(self, Py_ssize_t m, Py_ssize_t h) noexcept nogil:
         return m * self.d
 
-    cdef int forward(self, const Batch *tile, const double *W, Py_ssize_t h, double *out, double *work) except -1 nogil:
+    cdef int forward(self, const Batch *tile, const double *W, Py_ssize_t h, double *out,
+                     double *work) except -1 nogil:
         cdef Py_ssize_t i, j
         cdef const double *x
         for i in range(tile.m):
@@ -60,11 +65,13 @@ cdef class Inputs:
         times(tile.m, self.d, h, work, <double *> W, 1, out)
         return OK
 
-    cdef int backward(self, Py_ssize_t m, const double *delta, Py_ssize_t h, double *grad, double *work) except -1 nogil:
+    cdef int backward(self, Py_ssize_t m, const double *delta, Py_ssize_t h, double *grad,
+                      double *work) except -1 nogil:
         add_tdot(m, self.d, h, work, <double *> delta, grad)
         return OK
 
-    cdef int backward_squares(self, Py_ssize_t m, const double *delta, Py_ssize_t h, double *square, double *work) except -1 nogil:
+    cdef int backward_squares(self, Py_ssize_t m, const double *delta, Py_ssize_t h, double *square,
+                              double *work) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(m * self.d):
             work[i] *= work[i]
@@ -80,12 +87,14 @@ cdef class Inputs32(Inputs):
     def __init__(self, table, centre, unit):
         self.table = table
         self.n, self.d = table.shape
-        self.centre32, self.unit32 = np.array(centre, dtype=np.float32), np.array(unit, dtype=np.float32)
+        self.centre32 = np.array(centre, dtype=np.float32)
+        self.unit32 = np.array(unit, dtype=np.float32)
         if table.dtype == np.float32:
             self.narrow = table
 
     cdef Py_ssize_t work_size(self, Py_ssize_t m, Py_ssize_t h) noexcept nogil:
-        return (m * self.d + m * h + self.d * h) // 2 + 1     # of floats: X; its products with W, or delta; W, or the gradient
+        # of floats: X; its products with W, or delta; W, or the gradient
+        return (m * self.d + m * h + self.d * h) // 2 + 1
 
     cdef int load(self, const Batch *tile, float *out) except -1 nogil:
         """The tile, centred and scaled."""
@@ -97,7 +106,8 @@ cdef class Inputs32(Inputs):
                 out[i * self.d + j] = (x[j] - self.centre32[j]) * self.unit32[j]
         return OK
 
-    cdef int forward(self, const Batch *tile, const double *W, Py_ssize_t h, double *out, double *work) except -1 nogil:
+    cdef int forward(self, const Batch *tile, const double *W, Py_ssize_t h, double *out,
+                     double *work) except -1 nogil:
         cdef Py_ssize_t i, m = tile.m, d = self.d
         cdef int rows = <int> m, inner = <int> d, columns = <int> h
         cdef float one = 1, none = 0
@@ -107,12 +117,14 @@ cdef class Inputs32(Inputs):
         self.load(tile, x)
         for i in range(d * h):
             weights[i] = <float> W[i]
-        sgemm(b"N", b"N", &columns, &rows, &inner, &one, weights, &columns, x, &inner, &none, product, &columns)
+        sgemm(b"N", b"N", &columns, &rows, &inner, &one, weights, &columns, x, &inner, &none,
+              product, &columns)
         for i in range(m * h):
             out[i] += product[i]
         return OK
 
-    cdef int backward(self, Py_ssize_t m, const double *delta, Py_ssize_t h, double *grad, double *work) except -1 nogil:
+    cdef int backward(self, Py_ssize_t m, const double *delta, Py_ssize_t h, double *grad,
+                      double *work) except -1 nogil:
         cdef Py_ssize_t i, d = self.d
         cdef int rows = <int> m, inner = <int> d, columns = <int> h
         cdef float one = 1, none = 0
@@ -121,12 +133,14 @@ cdef class Inputs32(Inputs):
         cdef float *sum = slope + m * h
         for i in range(m * h):
             slope[i] = <float> delta[i]
-        sgemm(b"N", b"T", &columns, &inner, &rows, &one, slope, &columns, x, &inner, &none, sum, &columns)
+        sgemm(b"N", b"T", &columns, &inner, &rows, &one, slope, &columns, x, &inner, &none, sum,
+              &columns)
         for i in range(d * h):
             grad[i] += sum[i]
         return OK
 
-    cdef int backward_squares(self, Py_ssize_t m, const double *delta, Py_ssize_t h, double *square, double *work) except -1 nogil:
+    cdef int backward_squares(self, Py_ssize_t m, const double *delta, Py_ssize_t h, double *square,
+                              double *work) except -1 nogil:
         cdef Py_ssize_t i
         cdef float *x = <float *> work
         for i in range(m * self.d):

@@ -1,17 +1,32 @@
 """Models that are no regressions: the base of the package's own and of users'."""
+
 import time
 
 import numpy as np
 
 from sgmc.errors import ArgumentError, NotSupported
 
-NEARBY = 6e-6             # cube root of the rounding error: half a central difference, relative where |theta_j| > 1
-MOST = 50                 # numbers of theta up to which gradients may come by differences
-OF_REGRESSIONS = ("formula", "data", "weights", "offset", "exposure", "strata", "subset", "missing", "cov_type", "dtype")
+# cube root of the rounding error: half a central difference, relative where |theta_j| > 1
+NEARBY = 6e-6
+MOST = 50  # numbers of theta up to which gradients may come by differences
+OF_REGRESSIONS = (
+    "formula",
+    "data",
+    "weights",
+    "offset",
+    "exposure",
+    "strata",
+    "subset",
+    "missing",
+    "cov_type",
+    "dtype",
+)
 
 
 class Model:
-    """A model of exchangeable rows with named, shaped parameters.  Subclass it with numpy, and every sampler fits it:
+    """A model of exchangeable rows with named, shaped parameters.
+
+    Subclass it with numpy, and every sampler fits it:
 
     >>> class Heights(sgmc.Model):
     ...     parameters = {"mu": (), "sigma": ()}
@@ -23,12 +38,15 @@ class Model:
     ...         return -0.5 * (e @ e) - len(e) * np.log(theta["sigma"])
     >>> Heights(y).fit(seed=1).summary()
 
-    ``theta`` is a dict of arrays by name (numbers where the shape is ``()``), in the units and constraints of the parameters;
-    ``rows`` is a slice or an array of row numbers.  ``log_lik`` returns the log density of these rows together, one number.
-    ``grad(theta, rows)``, if there is one, returns its gradient as a dict like theta, or as one vector in the parameters' order;
-    without it gradients are finite differences, for at most 50 numbers of theta.  The prior is not theirs: it is given by name, or, where
-    parameters depend on each other, by ``log_prior(theta)`` and ``grad_log_prior(theta)`` of the same form.
-    Both may be called from several threads: they must not write to the model.  `sgmc.check_model` says what is wrong.
+    ``theta`` is a dict of arrays by name (numbers where the shape is ``()``), in the units and
+    constraints of the parameters; ``rows`` is a slice or an array of row numbers.  ``log_lik``
+    returns the log density of these rows together, one number.  ``grad(theta, rows)``, if there is
+    one, returns its gradient as a dict like theta, or as one vector in the parameters' order;
+    without it gradients are finite differences, for at most 50 numbers of theta.  The prior is
+    not theirs: it is given by name, or, where parameters depend on each other, by
+    ``log_prior(theta)`` and ``grad_log_prior(theta)`` of the same form.
+    Both may be called from several threads: they must not write to the model.  `sgmc.check_model`
+    says what is wrong.
 
     Attributes
     ----------
@@ -37,20 +55,25 @@ class Model:
     parameters : dict
         Name -> shape: ``()``, a whole number, or a tuple.
     constraints : dict
-        Name -> ``"positive"``, ``("interval", low, high)``, ``"ascending"`` (the rows of a matrix, by their first number), or along the
-        last axis ``"ordered"``, ``"simplex"`` or ``"mirrored"`` (the simplex, in which `sgld` with ``precondition=None`` is mirrored
-        Langevin dynamics); draws and priors are in these terms.
+        Name -> ``"positive"``, ``("interval", low, high)``, ``"ascending"`` (the rows of a matrix,
+        by their first number), or along the last axis ``"ordered"``, ``"simplex"`` or
+        ``"mirrored"`` (the simplex, in which `sgld` with ``precondition=None`` is mirrored Langevin
+        dynamics); draws and priors are in these terms.
     prior : dict, prior or None
-        The default of ``fit(prior=)``.  None: normal(0, 10) (half of it for positive parameters), flat in intervals and on simplices.
+        The default of ``fit(prior=)``.  None: normal(0, 10) (half of it for positive parameters),
+        flat in intervals and on simplices.
     start : dict, array or None
-        Where the search for the mode begins, and chains where there is none.  None: the centre of what is allowed.
+        Where the search for the mode begins, and chains where there is none.  None: the centre of
+        what is allowed.
     defaults : dict
         Arguments of `fit` whose defaults are others here.
     scaled : bool
-        False where no Gaussian approximation at one mode will do (several modes, symmetries): coordinates are then those of the
-        parameters, and samplers with minibatches want a `step_size`.
+        False where no Gaussian approximation at one mode will do (several modes, symmetries):
+        coordinates are then those of the parameters, and samplers with minibatches want a
+        `step_size`.
     own_metric : bool
-        Whether the compiled model's `metric` keeps parameters within their constraints, so that `sgrld` may move them as they are.
+        Whether the compiled model's `metric` keeps parameters within their constraints, so that
+        `sgrld` may move them as they are.
     shuffled : bool
         Whether rows are in random order, so that ``subsample="block"`` may take neighbours.
     title : str
@@ -69,7 +92,9 @@ class Model:
     title = ""
 
     def kernel(self):
-        """The compiled model; compiled leaves return theirs, and need neither `log_lik` nor `grad`."""
+        """The compiled model; compiled leaves return theirs,
+        and need neither `log_lik` nor `grad`.
+        """
         from sgmc.models.bases.callbacks import PythonKernel
 
         layout = self.layout()
@@ -82,11 +107,18 @@ class Model:
         from sgmc.models.bases.callbacks import PythonPrior
 
         layout = self.layout()
-        value, slope = functions(layout, self.log_prior, getattr(self, "grad_log_prior", None), ("log_prior", "grad_log_prior"))
+        value, slope = functions(
+            layout,
+            self.log_prior,
+            getattr(self, "grad_log_prior", None),
+            ("log_prior", "grad_log_prior"),
+        )
         return PythonPrior(layout.size, value, slope)
 
     def recorder_class(self):
-        """`Partial`, or a compiled subclass that sums up more of the draws than their moments, for what is not kept."""
+        """`Partial`, or a compiled subclass that sums up more of the draws than their moments,
+        for what is not kept.
+        """
         from sgmc.core.partial import Partial
 
         return Partial
@@ -98,13 +130,17 @@ class Model:
         return ModelResults
 
     def info(self):
-        """What results keep of the model: a `GeneralInfo`, or a subclass with what predictions need."""
+        """What results keep of the model: a `GeneralInfo`,
+        or a subclass with what predictions need.
+        """
         from sgmc.models.bases.results import GeneralInfo
 
         return GeneralInfo(self)
 
     def layout(self):
-        """Where each parameter is in the vector of all; ArgumentError for shapes or constraints that are none."""
+        """Where each parameter is in the vector of all;
+        ArgumentError for shapes or constraints that are none.
+        """
         from sgmc.coordinates.layout import Layout
 
         return Layout(self.parameters, self.constraints)
@@ -112,13 +148,17 @@ class Model:
     def rows(self):
         """n, checked."""
         if isinstance(self.n, bool) or not isinstance(self.n, (int, np.integer)) or self.n < 1:
-            raise ArgumentError(f"{type(self).__name__}.n={self.n!r} must be the number of rows, at least 1")
+            raise ArgumentError(
+                f"{type(self).__name__}.n={self.n!r} must be the number of rows, at least 1"
+            )
         return int(self.n)
 
     def starts(self, rng):
-        """Where a chain without a Gaussian approximation begins, or the search for a mode: theta as a vector.
+        """Where a chain without a Gaussian approximation begins, or the search for a mode:
+        theta as a vector.
 
-        By default `start`, or the centre of what is allowed, with free numbers moved by N(0, 0.1^2).
+        By default `start`, or the centre of what is allowed, with free numbers moved by N(0,
+        0.1^2).
         """
         from sgmc.coordinates.free import JITTER
 
@@ -127,34 +167,43 @@ class Model:
         if self.start is not None:
             given = np.asarray(layout.pack(self.start, "start"), dtype=float)
             if given.shape != (layout.size,):
-                raise ArgumentError(f"start has shape {given.shape}; it must be ({layout.size},), or a dict by name")
+                raise ArgumentError(
+                    f"start has shape {given.shape}; it must be ({layout.size},), or a dict by name"
+                )
             free = given if map is None else map.inverse(given)
         moved = free + JITTER * rng.normal(size=len(free))
         return moved if map is None else map(moved)
 
     def __repr__(self):
-        return f"<{self.title or type(self).__name__} model: {self.n} rows, {self.layout().size} parameters>"
+        return (
+            f"<{self.title or type(self).__name__} model: {self.n} rows, {self.layout().size} "
+            "parameters>"
+        )
 
     def fit(self, *, prior=None, **arguments):
-        """Sample the posterior; the arguments are those of `sgmc.logit` that are not about a formula and its table.
+        """Sample the posterior; the arguments are those of `sgmc.logit` that are not about a
+        formula and its table.
 
         Parameters
         ----------
         prior : prior or dict, optional
-            One for all parameters, or by name: ``{"W": sgmc.normal(0, 1), "sigma": sgmc.exponential(2), "*": "flat"}``.
+            One for all parameters, or by name: ``{"W": sgmc.normal(0, 1), "sigma":
+            sgmc.exponential(2), "*": "flat"}``.
         precondition : {"mode", "dense", "diag", None}
-            ``"mode"``: whitened at the mode where there is one and at most 300 free numbers, else the parameters' own coordinates (the
-            free numbers of constrained ones), as with None.
+            ``"mode"``: whitened at the mode where there is one and at most 300 free numbers, else
+            the parameters' own coordinates (the free numbers of constrained ones), as with None.
         subsample : {"uniform", "replacement", "block", "preferential", "stratified"}
             Default ``"uniform"``, a simple sample of rows without replacement.
         init : dict or array, optional
             Where chains start, by name or as a vector; with a first axis, one for each chain.
         keep : list of str, optional
-            Parameters whose draws are kept, in models without a Gaussian approximation; of the others there are means and sds
-            (`ModelResults.moments`).  Default: all, or where they are over 1 GB an even sample of 200 numbers.
+            Parameters whose draws are kept, in models without a Gaussian approximation; of the
+            others there are means and sds (`ModelResults.moments`).  Default: all, or where they
+            are over 1 GB an even sample of 200 numbers.
         **arguments
-            ``sampler gradient batch_size step_size draws thin warmup chains threads seed tune time_limit max_data_passes progress
-            checkpoint``.  ``threads`` is 1 by default for models in Python, which hold the interpreter lock.
+            ``sampler gradient batch_size step_size draws thin warmup chains threads seed tune
+            time_limit max_data_passes progress checkpoint``.  ``threads`` is 1 by default for
+            models in Python, which hold the interpreter lock.
 
         Returns
         -------
@@ -174,17 +223,23 @@ class Model:
 
     def usual(self):
         """Arguments of `fit` whose defaults are others than those of regressions, a dict."""
-        one = {} if compiled(self) else {"threads": 1}          # others would wait for the interpreter lock, and slow this one down
+        # others would wait for the interpreter lock, and slow this one down
+        one = {} if compiled(self) else {"threads": 1}
         return {"subsample": "block" if self.shuffled else "uniform", **one, **self.defaults}
 
     def refuse(self, arguments):
         """Refuse arguments of regressions by name."""
         for name in OF_REGRESSIONS:
             if arguments.get(name) is not None:
-                raise ArgumentError(f"{name} does not apply to {self.title or type(self).__name__}: it belongs to regressions")
+                raise ArgumentError(
+                    f"{name} does not apply to {self.title or type(self).__name__}: it belongs to "
+                    "regressions"
+                )
 
     def continue_from(self, saved, arguments, tuned=False):
-        """Fit from where a saved run was (None: from the start), with all arguments of `fit` as a dict, `tuned` by a race or not."""
+        """Fit from where a saved run was (None: from the start), with all arguments of `fit` as a
+        dict, `tuned` by a race or not.
+        """
         from dataclasses import replace
 
         from sgmc.fit.sampling import fit
@@ -196,7 +251,9 @@ class Model:
         prior = rest.pop("prior")
         checked = replace(settings(**rest), tuned=tuned)
         problem = self.problem(prior, checked)
-        return self.result_class().of_fit(self.info(), fit(problem, checked, begun, saved), arguments)
+        return self.result_class().of_fit(
+            self.info(), fit(problem, checked, begun, saved), arguments
+        )
 
     def problem(self, prior, checked):
         """The posterior in sampler coordinates, for checked settings."""
@@ -204,8 +261,16 @@ class Model:
         from sgmc.models.bases.problem import Ingredients, general_problem
 
         with one_blas_thread():
-            made = Ingredients(self.kernel(), self.layout(), self.prior_kernel(), self.starts, self.scaled, self.shuffled,
-                               self.recorder_class(), self.own_metric)
+            made = Ingredients(
+                self.kernel(),
+                self.layout(),
+                self.prior_kernel(),
+                self.starts,
+                self.scaled,
+                self.shuffled,
+                self.recorder_class(),
+                self.own_metric,
+            )
             return general_problem(made, self.prior if prior is None else prior, checked)
 
 
@@ -215,14 +280,19 @@ def compiled(model):
 
 
 def callables(model, layout):
-    """``value(theta, rows)`` and ``slope(theta, rows)`` of vectors theta, from a model's `log_lik` and `grad`."""
+    """``value(theta, rows)`` and ``slope(theta, rows)`` of vectors theta,
+    from a model's `log_lik` and `grad`.
+    """
     if not hasattr(model, "log_lik"):
-        raise ArgumentError(f"{type(model).__name__} needs log_lik(theta, rows), or a compiled kernel()")
+        raise ArgumentError(
+            f"{type(model).__name__} needs log_lik(theta, rows), or a compiled kernel()"
+        )
     return functions(layout, model.log_lik, getattr(model, "grad", None), ("log_lik", "grad"))
 
 
 def functions(layout, density, gradient, names):
-    """A log density and its gradient as functions of vectors theta (and rows); differences where there is no gradient.
+    """A log density and its gradient as functions of vectors theta (and rows); differences where
+    there is no gradient.
 
     Parameters
     ----------
@@ -233,18 +303,25 @@ def functions(layout, density, gradient, names):
         What users call them.
     """
     if gradient is None and layout.size > MOST:
-        raise NotSupported(f"there is no {names[1]}, and {layout.size} parameters are too many for finite differences (at most {MOST}); "
-                           f"write {names[1]}, or the model in JAX (sgmc.JaxModel)")
+        raise NotSupported(
+            f"there is no {names[1]}, and {layout.size} parameters are too many for finite "
+            f"differences (at most {MOST}); write {names[1]}, or the model in JAX (sgmc.JaxModel)"
+        )
     parts = [(name, where, layout.shapes[name]) for name, where in layout.slices.items()]
 
     def named(theta):
-        return {name: theta[where].reshape(shape) if shape else theta[where.start] for name, where, shape in parts}
+        return {
+            name: theta[where].reshape(shape) if shape else theta[where.start]
+            for name, where, shape in parts
+        }
 
     def value(theta, *rows):
         found = density(named(theta), *rows)
         if np.ndim(found) != 0:
-            raise ArgumentError(f"{names[0]} returned an array of shape {np.shape(found)}; it must return one number"
-                                + (", the sum over its rows" if rows else ""))
+            raise ArgumentError(
+                f"{names[0]} returned an array of shape {np.shape(found)}; it must return one "
+                "number" + (", the sum over its rows" if rows else "")
+            )
         return found
 
     def slope(theta, *rows):
@@ -258,14 +335,25 @@ def as_vector(found, layout, called):
     if isinstance(found, dict):
         missing = [name for name in layout.shapes if name not in found]
         if missing or len(found) > len(layout.shapes):
-            raise ArgumentError(f"{called} returned {', '.join(map(str, found)) or 'nothing'}; it must return {', '.join(layout.shapes)}")
+            raise ArgumentError(
+                f"{called} returned {', '.join(map(str, found)) or 'nothing'}; it must return "
+                f"{', '.join(layout.shapes)}"
+            )
         for name, shape in layout.shapes.items():
             if np.shape(found[name]) != shape:
-                raise ArgumentError(f"{called} returned {name!r} of shape {np.shape(found[name])}; it must be {shape}")
-        return np.concatenate([np.ravel(found[name]) for name in layout.shapes]).astype(float, copy=False)
+                raise ArgumentError(
+                    f"{called} returned {name!r} of shape {np.shape(found[name])}; it must be "
+                    f"{shape}"
+                )
+        return np.concatenate([np.ravel(found[name]) for name in layout.shapes]).astype(
+            float, copy=False
+        )
     vector = np.ascontiguousarray(found, dtype=float)
     if vector.shape != (layout.size,):
-        raise ArgumentError(f"{called} returned an array of shape {vector.shape}; it must be ({layout.size},), or a dict by name")
+        raise ArgumentError(
+            f"{called} returned an array of shape {vector.shape}; it must be ({layout.size},), or "
+            "a dict by name"
+        )
     return vector
 
 
@@ -275,7 +363,9 @@ def differences(value, layout):
 
     def slope(theta, *rows):
         found = np.empty(len(theta))
-        steps = NEARBY * np.minimum(np.maximum(1.0, np.abs(theta)), np.minimum(theta - low, high - theta))
+        steps = NEARBY * np.minimum(
+            np.maximum(1.0, np.abs(theta)), np.minimum(theta - low, high - theta)
+        )
         for j, h in enumerate(steps):
             there, back = theta.copy(), theta.copy()
             there[j] += h

@@ -1,4 +1,7 @@
-"""The posterior of a model that is no regression: any compiled model, named parameters with priors, constraints."""
+"""The posterior of a model that is no regression:
+any compiled model, named parameters with priors, constraints.
+"""
+
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
@@ -21,9 +24,10 @@ from sgmc.fit.rows import scheme
 from sgmc.priors import PriorSpec, as_spec, flat, normal
 from sgmc.subsampling.uniform import Everything
 
-SAMPLE = 200              # numbers whose draws are kept where none are asked for and all are too many
-FLAT = flat()             # where both sides are
-FREE = normal(0, 10)      # the prior of what is not bounded on both sides; half of it where parameters are positive
+SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
+FLAT = flat()  # where both sides are
+# the prior of what is not bounded on both sides; half of it where parameters are positive
+FREE = normal(0, 10)
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,8 @@ class GeneralProblem(Problem):
     starts : callable
         ``starts(rng)`` gives theta.
     free_names : list of str
-        Of the free numbers: positive parameters are there as their logs, K probabilities as K - 1 or, expanded, K.
+        Of the free numbers: positive parameters are there as their logs, K probabilities as K - 1
+        or, expanded, K.
     columns : array of int or None
         Numbers of theta whose draws are kept, where not all are.
     model_recorder : callable
@@ -117,18 +122,28 @@ class GeneralProblem(Problem):
 
     @property
     def least_noise(self):
-        """See `Problem`: control variates where there is a mode; of second order where the model has the curvatures."""
+        """See `Problem`: control variates where there is a mode;
+        of second order where the model has the curvatures.
+        """
         if not self.coordinates.scaled:
             return "simple"
         return "taylor" if self.model.width else "cv"
 
     @property
     def marks(self):
-        """See `Problem`: the log posterior and its gradient at one place say what data there are."""
+        """See `Problem`: the log posterior and its gradient at one place say what data there
+        are.
+        """
         where = self.coordinates
         value, g = full(self.all_rows(), where.from_white(np.zeros(self.dim)))
         own = getattr(self.model, "marks", [])
-        return [np.array([value]), g, where.centre, np.empty(0) if where.precision is None else where.precision, *own]
+        return [
+            np.array([value]),
+            g,
+            where.centre,
+            np.empty(0) if where.precision is None else where.precision,
+            *own,
+        ]
 
     def all_rows(self):
         """The exact gradient."""
@@ -141,37 +156,65 @@ class GeneralProblem(Problem):
 
     def kept(self, x):
         """See `Problem`."""
-        return (x, [self.priors.names[j] for j in self.columns]) if self.partial else super().kept(x)
+        return (
+            (x, [self.priors.names[j] for j in self.columns]) if self.partial else super().kept(x)
+        )
 
     def check_draws(self, settings):
-        """See `Problem`; without an approximation, draws of some parameters are kept where those of all are too many."""
+        """See `Problem`; without an approximation, draws of some parameters are kept where those of
+        all are too many.
+        """
         size = self.layout.size
         few = settings.keep is None and 8 * settings.draws * settings.chains * size <= MEMORY_LIMIT
-        if self.coordinates.scaled or few and not getattr(self.model_recorder, "func", self.model_recorder).always:
+        if (
+            self.coordinates.scaled
+            or few
+            and not getattr(self.model_recorder, "func", self.model_recorder).always
+        ):
             super().check_draws(settings)
             return
         most = size if few else min(size, SAMPLE)
-        self.columns = (np.unique(np.linspace(0, size - 1, most).astype(int)) if settings.keep is None else
-                        np.concatenate([np.arange(size)[self.layout.slices[self.layout.known(name, "keep")]] for name in settings.keep]))
+        self.columns = (
+            np.unique(np.linspace(0, size - 1, most).astype(int))
+            if settings.keep is None
+            else np.concatenate(
+                [
+                    np.arange(size)[self.layout.slices[self.layout.known(name, "keep")]]
+                    for name in settings.keep
+                ]
+            )
+        )
         if 8 * settings.draws * settings.chains * len(self.columns) > MEMORY_LIMIT:
-            raise ArgumentError(f"keep={list(settings.keep or ())!r}: {len(self.columns)} numbers in {settings.chains} chains of "
-                                f"{settings.draws} draws are over the limit of 1 GB; keep fewer, or thin more")
+            raise ArgumentError(
+                f"keep={list(settings.keep or ())!r}: {len(self.columns)} numbers in "
+                f"{settings.chains} chains of {settings.draws} draws are over the limit of 1 GB; "
+                "keep fewer, or thin more"
+            )
 
     def recorder(self, draws, plan):
         """See `Problem`."""
         if self.columns is None:
             return super().recorder(draws, plan)
         h = plan.schedule(0)
-        if plan.weighted and not np.isclose(plan.spec.langevin_time(2 * h), 2 * plan.spec.langevin_time(h)):
-            raise NotSupported(f"decaying steps of {plan.spec.name} with moments of draws that are not kept; use a constant step_size")
-        return self.model_recorder(draws, plan.thin, self.coordinates.map, self.layout.size, self.columns)
+        if plan.weighted and not np.isclose(
+            plan.spec.langevin_time(2 * h), 2 * plan.spec.langevin_time(h)
+        ):
+            raise NotSupported(
+                f"decaying steps of {plan.spec.name} with moments of draws that are not kept; use "
+                "a constant step_size"
+            )
+        return self.model_recorder(
+            draws, plan.thin, self.coordinates.map, self.layout.size, self.columns
+        )
 
     def begin(self, settings, k):
         """See `Problem`; without an approximation each chain has a start of its own."""
         if self.coordinates.scaled or settings.init is not None:
             return super().begin(settings, k)
         sequence = seed_sequence(settings.seed, "start", k)
-        return self.coordinates.from_reported(self.starts(np.random.Generator(np.random.PCG64(sequence))))
+        return self.coordinates.from_reported(
+            self.starts(np.random.Generator(np.random.PCG64(sequence)))
+        )
 
 
 def general_problem(model, prior, settings):
@@ -191,20 +234,43 @@ def general_problem(model, prior, settings):
     constraints = None if as_they_are else shares or layout.map
     start = free_start(model, constraints, settings)
     found, concerns = Peak(start, None), []
-    if model.scaled and not model.kernel.refreshes and not as_they_are and shares is None and len(start) <= LARGEST:
+    if (
+        model.scaled
+        and not model.kernel.refreshes
+        and not as_they_are
+        and shares is None
+        and len(start) <= LARGEST
+    ):
         exact = exact_gradient(model.kernel, density, constraints)
         check_finite(exact, start, layout)
         found, concerns = peak(exact, start)
-    where = chosen_coordinates(constraints, found, layout.logs if shares is None else np.zeros(shares.dim, dtype=bool), settings)
+    where = chosen_coordinates(
+        constraints,
+        found,
+        layout.logs if shares is None else np.zeros(shares.dim, dtype=bool),
+        settings,
+    )
     table = SimpleNamespace(weight=None, trials=None, given=not model.shuffled)
-    return GeneralProblem(model.kernel, density, where, None, priors, table, concerns, layout=layout, starts=model.start,
-                          free_names=coordinate_names(layout, constraints), model_recorder=model.recorder)
+    return GeneralProblem(
+        model.kernel,
+        density,
+        where,
+        None,
+        priors,
+        table,
+        concerns,
+        layout=layout,
+        starts=model.start,
+        free_names=coordinate_names(layout, constraints),
+        model_recorder=model.recorder,
+    )
 
 
 def simplex_coordinates(layout, priors, spec):
     """Coordinates of probabilities that a sampler wants, where all parameters are such; else None.
 
-    Expanded ones have the sum of the concentrations of a row's Dirichlet prior as their A; flat priors have concentrations of one.
+    Expanded ones have the sum of the concentrations of a row's Dirichlet prior as their A; flat
+    priors have concentrations of one.
     """
     rows = [length for _, (kind, length, *_) in layout.blocks() if kind == "simplex"]
     if spec is None or not spec.simplex or sum(rows) < layout.size:
@@ -214,8 +280,12 @@ def simplex_coordinates(layout, priors, spec):
 
 
 def coordinate_names(layout, constraints):
-    """Names of the free numbers behind a map or None: those of the parameters, where there are as many."""
-    return layout.names if constraints is None or constraints.dim == layout.size else layout.free_names
+    """Names of the free numbers behind a map or None: those of the parameters,
+    where there are as many.
+    """
+    return (
+        layout.names if constraints is None or constraints.dim == layout.size else layout.free_names
+    )
 
 
 def priors_of(model, prior):
@@ -254,15 +324,26 @@ def chosen_coordinates(constraints, found, logged, settings):
     if found.precision is None:
         if wanted in ("dense", "diag"):
             d = len(found.place)
-            why = f"{d} free numbers are more than {LARGEST}" if d > LARGEST else "this posterior has no mode to precondition at"
+            why = (
+                f"{d} free numbers are more than {LARGEST}"
+                if d > LARGEST
+                else "this posterior has no mode to precondition at"
+            )
             raise NotSupported(f"precondition={wanted!r}: {why}; use precondition=None")
         wanted = None
     where = free_coordinates(constraints, found, "dense" if wanted == "mode" else wanted, logged)
     if wanted == "mode" and spec is not None and spec.refusal(where.map):
         where = free_coordinates(constraints, found, "diag", logged)
-    if spec is not None and spec.needs_noise and constraints is not None and not constraints.diagonal:
-        raise NotSupported(f"{spec.name} needs the noise of single coordinates, which ordered parameters and those on a simplex mix; "
-                           "use another sampler, such as 'sgld' or 'mala'")
+    if (
+        spec is not None
+        and spec.needs_noise
+        and constraints is not None
+        and not constraints.diagonal
+    ):
+        raise NotSupported(
+            f"{spec.name} needs the noise of single coordinates, which ordered parameters and "
+            "those on a simplex mix; use another sampler, such as 'sgld' or 'mala'"
+        )
     return where
 
 
@@ -276,42 +357,76 @@ def refuse(model, settings):
     """NotSupported for arguments that do not go together with the model."""
     kernel, rows = model.kernel, scheme(settings)
     if model.layout.size != kernel.dim:
-        raise ArgumentError(f"parameters are {model.layout.size} numbers, the model has {kernel.dim}")
+        raise ArgumentError(
+            f"parameters are {model.layout.size} numbers, the model has {kernel.dim}"
+        )
     if rows.name == "block" and not model.shuffled:
-        raise NotSupported("subsample='block' takes rows that are neighbours, and nobody knows whether this model's are in random order; "
-                           "use subsample='uniform', or say so (shuffled = True)")
+        raise NotSupported(
+            "subsample='block' takes rows that are neighbours, and nobody knows whether this "
+            "model's are in random order; use subsample='uniform', or say so (shuffled = True)"
+        )
     if "strata" in rows.needs:
-        raise NotSupported(f"subsample={rows.name!r} needs the outcomes of a regression, or its strata; use subsample='uniform'")
+        raise NotSupported(
+            f"subsample={rows.name!r} needs the outcomes of a regression, or its strata; use "
+            "subsample='uniform'"
+        )
     if rows.needs and not kernel.width:
-        raise NotSupported(f"subsample={rows.name!r} needs the rows' scores, of which this model has none; use subsample='uniform'")
-    if kernel.refreshes and (model.layout.constraints or settings.precondition in ("dense", "diag")):
-        raise NotSupported("a model with conditional updates of its own takes no other coordinates; use precondition=None")
+        raise NotSupported(
+            f"subsample={rows.name!r} needs the rows' scores, of which this model has none; use "
+            "subsample='uniform'"
+        )
+    if kernel.refreshes and (
+        model.layout.constraints or settings.precondition in ("dense", "diag")
+    ):
+        raise NotSupported(
+            "a model with conditional updates of its own takes no other coordinates; use "
+            "precondition=None"
+        )
     if kernel.refreshes and (settings.sampler is None or settings.sampler.exact):
         name = "auto" if settings.sampler is None else settings.sampler.name
-        raise NotSupported(f"sampler={name!r} remembers the log posterior of where it is, which this model's own updates change; use "
-                           "one of minibatches, such as 'sgld'")
+        raise NotSupported(
+            f"sampler={name!r} remembers the log posterior of where it is, which this model's own "
+            "updates change; use one of minibatches, such as 'sgld'"
+        )
     if settings.sampler is not None and settings.sampler.sticky:
-        raise NotSupported(f"sampler={settings.sampler.name!r} lets slopes of regressions stick to zero; this model has none")
+        raise NotSupported(
+            f"sampler={settings.sampler.name!r} lets slopes of regressions stick to zero; this "
+            "model has none"
+        )
     if settings.gradient == "taylor" and not kernel.width:
-        raise NotSupported("gradient='taylor' needs the rows' curvatures, of which this model has none; use gradient='cv'")
+        raise NotSupported(
+            "gradient='taylor' needs the rows' curvatures, of which this model has none; use "
+            "gradient='cv'"
+        )
     if str(settings.dtype) != "float64":
-        raise NotSupported("dtype='float32' belongs to designs of regressions; this model's numbers are its own")
+        raise NotSupported(
+            "dtype='float32' belongs to designs of regressions; this model's numbers are its own"
+        )
 
 
 def check_finite(gradient, u, layout):
     """Refuse a start where the log posterior or its gradient is not finite."""
     value, g = full(gradient, u)
     if not np.isfinite(value):
-        raise ArgumentError(f"the log posterior is {value} at the start; give another start, e.g. init=")
+        raise ArgumentError(
+            f"the log posterior is {value} at the start; give another start, e.g. init="
+        )
     if not np.isfinite(g).all():
         name = layout.free_names[int(np.flatnonzero(~np.isfinite(g))[0])]
-        raise ArgumentError(f"the gradient of the log posterior is not finite at the start, for {name!r} first; sgmc.check_model says more")
+        raise ArgumentError(
+            f"the gradient of the log posterior is not finite at the start, for {name!r} first; "
+            "sgmc.check_model says more"
+        )
 
 
 def separable(priors):
     """Independent priors as a compiled one."""
-    return Separable([FAMILIES[f] for f in priors.columns("family")], priors.columns("location"), priors.columns("scale"),
-                     priors.columns("shape"))
+    return Separable(
+        [FAMILIES[f] for f in priors.columns("family")],
+        priors.columns("location"),
+        priors.columns("scale"),
+        priors.columns("shape"),
+    )
 
 
 def named_priors(prior, layout):
@@ -320,8 +435,9 @@ def named_priors(prior, layout):
     Parameters
     ----------
     prior : None, str, PriorSpec or dict
-        One is for all parameters; keys of a dict are parameters (``"W"``), single numbers (``"W[0,1]"``), or ``"*"`` for all others.
-        Default: normal(0, 10); flat where both sides are bounded, and on a simplex.
+        One is for all parameters; keys of a dict are parameters (``"W"``), single numbers
+        (``"W[0,1]"``), or ``"*"`` for all others.  Default: normal(0, 10); flat where both sides
+        are bounded, and on a simplex.
     layout : Layout
     """
     (low, high), kinds = layout.ends(), layout.kinds
@@ -329,9 +445,17 @@ def named_priors(prior, layout):
     places = {name: range(where.start, where.stop) for name, where in layout.slices.items()}
     places |= {name: [j] for j, name in enumerate(layout.names)}
     wishes = prior if isinstance(prior, dict) else {} if prior is None else {"*": prior}
-    for key, one in sorted(wishes.items(), key=lambda pair: (pair[0] != "*", pair[0] not in layout.slices)):
+    for key, one in sorted(
+        wishes.items(), key=lambda pair: (pair[0] != "*", pair[0] not in layout.slices)
+    ):
         spec = as_spec(one, "prior" if key == "*" and prior is not wishes else f"prior[{key!r}]")
-        for j in range(layout.size) if key == "*" else places[key] if key in places else places[layout.known(key, "prior")]:
+        for j in (
+            range(layout.size)
+            if key == "*"
+            else places[key]
+            if key in places
+            else places[layout.known(key, "prior")]
+        ):
             check(spec, layout.names[j], kinds[j], low[j])
             specified[j] = spec
     return NamedPriors(layout.names, specified, specified, [], False, places=layout.slices)
@@ -340,8 +464,16 @@ def named_priors(prior, layout):
 def check(spec, name, kind, low):
     """Refuse priors that do not suit their parameter."""
     if spec.autoscale or spec.family == "horseshoe":
-        raise ArgumentError(f"prior: {spec} belongs to slopes of predictors, whose sds scale it; use e.g. sgmc.normal(0, 2.5) for {name!r}")
+        raise ArgumentError(
+            f"prior: {spec} belongs to slopes of predictors, whose sds scale it; use e.g. "
+            f"sgmc.normal(0, 2.5) for {name!r}"
+        )
     if spec.family == "dirichlet" and kind not in SUMS:
-        raise ArgumentError(f"prior: {spec} is for parameters on a simplex, {name!r} is not; use e.g. sgmc.gamma(2)")
+        raise ArgumentError(
+            f"prior: {spec} is for parameters on a simplex, {name!r} is not; use e.g. sgmc.gamma(2)"
+        )
     if spec.positive and low < 0:
-        raise ArgumentError(f"prior: {spec} is for positive parameters, {name!r} is not one; use e.g. sgmc.normal(0, 2.5)")
+        raise ArgumentError(
+            f"prior: {spec} is for positive parameters, {name!r} is not one; use e.g. "
+            "sgmc.normal(0, 2.5)"
+        )

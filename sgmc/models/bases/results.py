@@ -1,4 +1,5 @@
 """The results of models that are no regressions."""
+
 import numpy as np
 import pandas as pd
 
@@ -21,7 +22,8 @@ class GeneralInfo:
     def __init__(self, model):
         layout = model.layout()
         self.title = model.title or type(model).__name__
-        self.shapes, self.slices, self.constraints = layout.shapes, layout.slices, layout.constraints
+        self.shapes, self.slices = layout.shapes, layout.slices
+        self.constraints = layout.constraints
         self.formula = None
 
     def heading(self, fit):
@@ -30,19 +32,36 @@ class GeneralInfo:
 
     def remarks(self, fit):
         """See `ModelInfo.remarks`."""
-        told = [f"{name}: {kind}" + (f" ({low:g}, {high:g})" if kind == "interval" else "") for name, (kind, low, high) in
-                self.constraints.items()]
+        told = [
+            f"{name}: {kind}" + (f" ({low:g}, {high:g})" if kind == "interval" else "")
+            for name, (kind, low, high) in self.constraints.items()
+        ]
         where, columns = fit.problem.coordinates, fit.problem.columns
         all_kept = columns is None or len(columns) == fit.problem.layout.size
-        part = [] if all_kept else [f"Draws are kept of {len(columns)} of {fit.problem.layout.size} numbers; moments() has all."]
-        raw = [] if where.between is not None else ["Coordinates are those of the parameters" + (
-            ", of constrained ones free numbers." if told else ".")]
+        part = (
+            []
+            if all_kept
+            else [
+                f"Draws are kept of {len(columns)} of {fit.problem.layout.size} numbers; moments() "
+                "has all."
+            ]
+        )
+        raw = (
+            []
+            if where.between is not None
+            else [
+                "Coordinates are those of the parameters"
+                + (", of constrained ones free numbers." if told else ".")
+            ]
+        )
         own = getattr(fit.problem.model, "remarks", [])
         return ([f"Constrained: {'; '.join(told)}."] if told else []) + raw + part + own
 
 
 class ModelResults(Results):
-    """The posterior of a model that is no regression; `draws_of` gives the draws of a parameter in its shape."""
+    """The posterior of a model that is no regression;
+    `draws_of` gives the draws of a parameter in its shape.
+    """
 
     @classmethod
     def besides(cls, fit):
@@ -62,15 +81,22 @@ class ModelResults(Results):
         """
         name = known([name], list(self.model.shapes))[0]
         if self._moments is None:
-            return self.draws[..., self.model.slices[name]].reshape(*self.draws.shape[:2], *self.model.shapes[name])
+            return self.draws[..., self.model.slices[name]].reshape(
+                *self.draws.shape[:2], *self.model.shapes[name]
+            )
         wanted = self._moments.index[self.model.slices[name]]
         if not set(wanted) <= set(self.names):
-            raise ArgumentError(f"draws of {name!r} were not kept: fit with keep=[{name!r}]; moments() has means and sds")
+            raise ArgumentError(
+                f"draws of {name!r} were not kept: fit with keep=[{name!r}]; moments() has means "
+                "and sds"
+            )
         places = pd.Index(self.names).get_indexer(wanted)
         return self.draws[..., places].reshape(*self.draws.shape[:2], *self.model.shapes[name])
 
     def moments(self):
-        """Posterior means and sds of all parameters, a DataFrame; also of those whose draws were not kept."""
+        """Posterior means and sds of all parameters, a DataFrame;
+        also of those whose draws were not kept.
+        """
         if self._moments is None:
             return pd.DataFrame({"mean": self.params, "sd": self.bse})
         return self._moments.copy()
@@ -86,10 +112,15 @@ class ModelResults(Results):
     def _shaped(self, moment, name):
         """A column of `moments` for a parameter, in its shape."""
         name = known([name], list(self.model.shapes))[0]
-        return self.moments()[moment].to_numpy()[self.model.slices[name]].reshape(self.model.shapes[name])
+        return (
+            self.moments()[moment]
+            .to_numpy()[self.model.slices[name]]
+            .reshape(self.model.shapes[name])
+        )
 
     def to_arviz(self, log_likelihood=False):
-        """An ArviZ `DataTree` with each parameter as a variable of its shape; weighted draws are resampled.
+        """An ArviZ `DataTree` with each parameter as a variable of its shape;
+        weighted draws are resampled.
 
         Raises
         ------
@@ -97,20 +128,35 @@ class ModelResults(Results):
             If arviz-base is not installed.
         """
         if log_likelihood:
-            raise ArgumentError(f"log_likelihood does not apply to {self.model.title}: it belongs to regressions")
+            raise ArgumentError(
+                f"log_likelihood does not apply to {self.model.title}: it belongs to regressions"
+            )
         try:
             from arviz_base import from_dict
         except ImportError as error:
-            raise MissingExtra("to_arviz needs arviz-base, which is not installed: pip install 'sgmc[arviz]'") from error
+            raise MissingExtra(
+                "to_arviz needs arviz-base, which is not installed: pip install 'sgmc[arviz]'"
+            ) from error
         from sgmc.results.exchange import facts
 
-        kept = np.arange(self.draws.shape[1]) if self.weights is None else moments.systematic(self.weights, self.draws.shape[1])
-        tree = from_dict({"posterior": {name: self.draws_of(name)[:, kept] for name in self.model.shapes}})
+        kept = (
+            np.arange(self.draws.shape[1])
+            if self.weights is None
+            else moments.systematic(self.weights, self.draws.shape[1])
+        )
+        tree = from_dict(
+            {"posterior": {name: self.draws_of(name)[:, kept] for name in self.model.shapes}}
+        )
         tree.attrs.update(facts(self))
         tree["posterior"].attrs.update(facts(self))
         return tree
 
     def __getattr__(self, name):
         if name in OF_REGRESSIONS or hasattr(Predictions, name):
-            raise AttributeError(f"{name} does not apply to {self.__dict__['model'].title}: it belongs to regressions")
-        raise AttributeError(refusal(name) or f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise AttributeError(
+                f"{name} does not apply to {self.__dict__['model'].title}: it belongs to "
+                "regressions"
+            )
+        raise AttributeError(
+            refusal(name) or f"{type(self).__name__!r} object has no attribute {name!r}"
+        )

@@ -1,11 +1,13 @@
 """Centre and size of the columns of a table, in one pass over chunks of rows."""
+
 import numpy as np
 
-CHUNK = 1 << 22           # numbers looked at at a time
+CHUNK = 1 << 22  # numbers looked at at a time
 
 
 def centre_and_unit(X, scale):
-    """(centre, unit), arrays (d,), with which (x_j - centre_j) unit_j has mean 0 and sd 1; constant columns have unit 1.
+    """(centre, unit), arrays (d,), with which (x_j - centre_j) unit_j has mean 0 and sd 1; constant
+    columns have unit 1.
 
     Parameters
     ----------
@@ -19,9 +21,9 @@ def centre_and_unit(X, scale):
         return np.zeros(d), np.ones(d)
     mean, scatter, step = np.zeros(d), np.zeros(d), max(1, CHUNK // d)
     for start in range(0, n, step):
-        part = X[start:start + step].astype(float)
+        part = X[start : start + step].astype(float)
         share, gap = len(part) / (start + len(part)), part.mean(axis=0) - mean
-        scatter += part.var(axis=0) * len(part) + gap ** 2 * start * share
+        scatter += part.var(axis=0) * len(part) + gap**2 * start * share
         mean += share * gap
     variance = scatter / n
     if scale == "table":

@@ -1,4 +1,6 @@
-"""Gaussian ratings as products of factors, with normal-gamma hyperpriors: Bayesian probabilistic matrix factorisation."""
+"""Gaussian ratings as products of factors, with normal-gamma hyperpriors: Bayesian probabilistic
+matrix factorisation.
+"""
 import numpy as np
 
 from libc.math cimport M_PI, lgamma, log, sqrt
@@ -14,14 +16,15 @@ from sgmc.models.factorization.ratings cimport TILE, Ratings, entry_of
 cdef enum:
     COLUMNS = 1000                # most numbers of a factor: their sums are on the stack
 
-cdef struct Group:                # of parameters with a common law: w_ik ~ N(mu_k, 1 / lambda_k), i < n, k < rank
+cdef struct Group:  # of parameters with a common law: w_ik ~ N(mu_k, 1 / lambda_k), i < n, k < rank
     Py_ssize_t first, n, rank     # where w begins
     Py_ssize_t mu, precision      # where mu and lambda are
     Py_ssize_t each               # 1: a lambda for every k; 0: one for all
 
 
 cdef class NormalGamma(Prior):
-    """w_ik ~ N(mu_k, 1 / lambda_k), mu_k ~ N(m, 1 / (c lambda_k)), lambda_k ~ Gamma(a, rate b), in groups of parameters.
+    """w_ik ~ N(mu_k, 1 / lambda_k), mu_k ~ N(m, 1 / (c lambda_k)), lambda_k ~ Gamma(a, rate b), in
+    groups of parameters.
 
     With one lambda for all k of a group it is the same lambda everywhere.
 
@@ -29,7 +32,8 @@ cdef class NormalGamma(Prior):
     ----------
     dim : int
     groups : list of tuple
-        (first, n, rank, mu, precision, each): where w, mu and lambda begin in theta, and whether each k has a lambda.
+        (first, n, rank, mu, precision, each): where w, mu and lambda begin in theta, and whether
+        each k has a lambda.
     hyper : (float, float, float, float)
         m, c, a, b.
     """
@@ -39,7 +43,8 @@ cdef class NormalGamma(Prior):
 
     def __init__(self, Py_ssize_t dim, groups, hyper):
         self.dim = dim
-        kinds = np.dtype([(name, np.intp) for name in ("first", "n", "rank", "mu", "precision", "each")])
+        kinds = np.dtype([(name, np.intp) for name in ("first", "n", "rank", "mu", "precision",
+                                                       "each")])
         self.groups = np.array([tuple(group) for group in groups], dtype=kinds)
         self.m, self.c, self.a, self.b = hyper
 
@@ -52,7 +57,8 @@ cdef class NormalGamma(Prior):
         return OK
 
 
-cdef void moments(const Group *s, const double *theta, double *total, double *square) noexcept nogil:
+cdef void moments(const Group *s, const double *theta, double *total,
+                  double *square) noexcept nogil:
     """sum_i e_ik and sum_i e_ik^2 with e_ik = w_ik - mu_k."""
     cdef Py_ssize_t i, k
     cdef const double *w = theta + s.first
@@ -82,7 +88,8 @@ cdef void pull(const Group *s, const double *theta, double *grad) noexcept nogil
         g += s.rank
 
 
-cdef void hyperprior(NormalGamma p, const Group *s, const double *theta, double *value, double *grad) noexcept nogil:
+cdef void hyperprior(NormalGamma p, const Group *s, const double *theta, double *value,
+                     double *grad) noexcept nogil:
     """The density, and its gradient with respect to mu and lambda."""
     cdef double total[COLUMNS]
     cdef double square[COLUMNS]
@@ -93,7 +100,8 @@ cdef void hyperprior(NormalGamma p, const Group *s, const double *theta, double 
         precision, away = theta[s.precision + k * s.each], theta[s.mu + k] - p.m
         square[k] += p.c * away * away
         if value != NULL:
-            value[0] += 0.5 * ((s.n + 1) * log(precision / (2 * M_PI)) + log(p.c) - precision * square[k])
+            value[0] += 0.5 * ((s.n + 1) * log(precision / (2 * M_PI)) + log(p.c)
+                               - precision * square[k])
         if grad != NULL:
             grad[s.mu + k] += precision * (total[k] - p.c * away)
             grad[s.precision + k * s.each] += 0.5 * ((s.n + 1) / precision - square[k])
@@ -106,11 +114,13 @@ cdef void hyperprior(NormalGamma p, const Group *s, const double *theta, double 
 
 
 cdef class GaussianFactors(Ratings):
-    """y_ij ~ N(U_i . V_j + a_i + b_j, 1 / alpha); a and b, where there are biases, follow U and V in theta.
+    """y_ij ~ N(U_i . V_j + a_i + b_j, 1 / alpha); a and b,
+    where there are biases, follow U and V in theta.
 
-    With `refreshes`, mu and lambda of the prior are drawn between steps from their conditional law: with S_k the sum of
-    (w_ik - mean w_k)^2, lambda_k ~ Gamma(a + n/2, rate b + S_k/2 + c n (mean w_k - m)^2 / (2 (c + n))) and
-    mu_k ~ N((c m + n mean w_k) / (c + n), 1 / ((c + n) lambda_k)); for a common lambda shapes and rates add up.
+    With `refreshes`, mu and lambda of the prior are drawn between steps from their conditional law:
+    with S_k the sum of (w_ik - mean w_k)^2, lambda_k ~ Gamma(a + n/2, rate b + S_k/2 + c n (mean
+    w_k - m)^2 / (2 (c + n))) and mu_k ~ N((c m + n mean w_k) / (c + n), 1 / ((c + n) lambda_k));
+    for a common lambda shapes and rates add up.
 
     Parameters
     ----------
@@ -130,7 +140,8 @@ cdef class GaussianFactors(Ratings):
         Ratings.__init__(self, *rows, sizes, prior.dim)
         self.alpha, self.biases, self.prior, self.refreshes = alpha, biases, prior, refreshes
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef double r[TILE]
         cdef double e, c, total = 0
         cdef Batch tile
@@ -157,7 +168,8 @@ cdef class GaussianFactors(Ratings):
         cdef const double *a = theta + (self.users + self.items) * self.rank
         return a[y.user] + a[self.users + y.item]
 
-    cdef void spread(self, const Batch *tile, const Entry *first, const double *theta, const double *r, double *grad) noexcept nogil:
+    cdef void spread(self, const Batch *tile, const Entry *first, const double *theta,
+                     const double *r, double *grad) noexcept nogil:
         """grad += sum_i r_i d(U . V + a + b)_i."""
         cdef Py_ssize_t i, half = self.users * self.rank
         cdef double *a = grad + half + self.items * self.rank

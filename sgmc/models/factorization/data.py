@@ -1,4 +1,5 @@
 """Ratings from what users pass: a long table, a sparse matrix, or three columns."""
+
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,7 +9,7 @@ import pandas as pd
 from sgmc.errors import ArgumentError, DataError
 from sgmc.arguments.arrays import numeric, vector
 
-LIMIT = 2**31 - 1         # users and items are numbered in 32 bits
+LIMIT = 2**31 - 1  # users and items are numbered in 32 bits
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ def rating_table(ratings, columns):
     Parameters
     ----------
     ratings : DataFrame, scipy sparse array, or (users, items, ratings)
-        Of a sparse array all stored values are ratings, zeros too; users and items are its row and column numbers.
+        Of a sparse array all stored values are ratings, zeros too; users and items are its row and
+        column numbers.
     columns : (str, str, str)
         Of a DataFrame.
 
@@ -62,8 +64,10 @@ def rating_table(ratings, columns):
     twice = pd.Series(table.codes).duplicated(keep=False).to_numpy()
     if twice.any():
         first = int(np.argmax(twice))
-        raise DataError(f"ratings: user {users[i[first]]!r} rated item {items[j[first]]!r} more than once ({int(twice.sum())} such rows in "
-                        "all); keep one rating a pair, e.g. their mean")
+        raise DataError(
+            f"ratings: user {users[i[first]]!r} rated item {items[j[first]]!r} more than once "
+            f"({int(twice.sum())} such rows in all); keep one rating a pair, e.g. their mean"
+        )
     return table
 
 
@@ -80,7 +84,9 @@ def pair_table(pairs, columns, known, argument):
     """
     user, item, value = three(pairs, columns, argument)
     value = None if value is None else vector(f"{argument}: column {columns[2]!r}", value)
-    return RatingTable(known.users, known.items, places(user, known.users), places(item, known.items), value)
+    return RatingTable(
+        known.users, known.items, places(user, known.users), places(item, known.items), value
+    )
 
 
 def three(ratings, columns, argument):
@@ -91,12 +97,17 @@ def three(ratings, columns, argument):
     if hasattr(ratings, "columns"):
         return of_frame(ratings, columns, argument)
     if not isinstance(ratings, (tuple, list)) or len(ratings) not in (2, 3):
-        raise DataError(f"{argument} must be a DataFrame with columns {', '.join(map(repr, columns))}, a scipy sparse array, or "
-                        f"(users, items, ratings); it is {type(ratings).__name__}")
+        raise DataError(
+            f"{argument} must be a DataFrame with columns {', '.join(map(repr, columns))}, a scipy "
+            f"sparse array, or (users, items, ratings); it is {type(ratings).__name__}"
+        )
     parts = [one if hasattr(one, "dtype") else pd.Series(list(one)) for one in ratings]
     lengths = [np.shape(one) for one in parts]
     if len(set(lengths)) > 1 or len(lengths[0]) != 1:
-        raise DataError(f"{argument}: users, items and ratings have shapes {', '.join(map(str, lengths))}; give vectors of equal length")
+        raise DataError(
+            f"{argument}: users, items and ratings have shapes {', '.join(map(str, lengths))}; "
+            "give vectors of equal length"
+        )
     return (*parts, None) if len(parts) == 2 else tuple(parts)
 
 
@@ -107,9 +118,15 @@ def of_frame(frame, columns, argument):
     if argument == "ratings" and columns[2] not in table.columns:
         missing.append(columns[2])
     if missing:
-        raise DataError(f"{argument} has no column {missing[0]!r}; its columns are {', '.join(map(repr, table.columns))}: say user=, item= "
-                        "and rating=")
-    return table[columns[0]], table[columns[1]], table[columns[2]] if columns[2] in table.columns else None
+        raise DataError(
+            f"{argument} has no column {missing[0]!r}; its columns are "
+            f"{', '.join(map(repr, table.columns))}: say user=, item= and rating="
+        )
+    return (
+        table[columns[0]],
+        table[columns[1]],
+        table[columns[2]] if columns[2] in table.columns else None,
+    )
 
 
 def numbered(labels, name):
@@ -117,7 +134,7 @@ def numbered(labels, name):
     refuse_missing(labels, name)
     try:
         places, found = pd.factorize(labels, sort=True)
-    except TypeError:                                          # labels of several kinds, which have no order
+    except TypeError:  # labels of several kinds, which have no order
         places, found = pd.factorize(np.asarray(labels, dtype=object))
     found = pd.Index(found, tupleize_cols=False)
     if len(found) > LIMIT:

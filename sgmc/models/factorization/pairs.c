@@ -12,16 +12,17 @@ INLINE double dot(ptrdiff_t d, const double *restrict u, const double *restrict 
     return sum;
 }
 
-CLONES void vm_products(ptrdiff_t m, ptrdiff_t d, const vm_entry *table, const ptrdiff_t *rows, const double *U, const double *V,
-                        double *out) {
+CLONES void vm_products(ptrdiff_t m, ptrdiff_t d, const vm_entry *table, const ptrdiff_t *rows,
+                        const double *U, const double *V, double *out) {
     for (ptrdiff_t i = 0; i < m; i++) {
         const vm_entry *y = table + (rows ? rows[i] : i);
         out[i] = dot(d, U + y->user * d, V + y->item * d);
     }
 }
 
-CLONES void vm_add_products(ptrdiff_t m, ptrdiff_t d, const vm_entry *table, const ptrdiff_t *rows, const double *r, const double *U,
-                            const double *V, double *gU, double *gV) {
+CLONES void vm_add_products(ptrdiff_t m, ptrdiff_t d, const vm_entry *table, const ptrdiff_t *rows,
+                            const double *r, const double *U, const double *V, double *gU,
+                            double *gV) {
     for (ptrdiff_t i = 0; i < m; i++) {
         const vm_entry *y = table + (rows ? rows[i] : i);
         const double *restrict u = U + y->user * d, *restrict v = V + y->item * d;

@@ -1,4 +1,6 @@
-"""Counts with products of positive factors as rates, gamma-gamma priors: Poisson probabilistic matrix factorisation."""
+"""Counts with products of positive factors as rates, gamma-gamma priors: Poisson probabilistic
+matrix factorisation.
+"""
 import numpy as np
 
 from libc.math cimport lgamma, log
@@ -15,7 +17,8 @@ cdef class GammaGamma(Prior):
     ----------
     dim : int
     groups : list of tuple
-        (first, n, rank, rates, a, s, m): where w (n, rank) and r (n) begin in theta, and the numbers.
+        (first, n, rank, rates, a, s, m): where w (n, rank) and r (n) begin in theta, and the
+        numbers.
     """
 
     cdef Py_ssize_t[:, ::1] places
@@ -30,7 +33,8 @@ cdef class GammaGamma(Prior):
         cdef Py_ssize_t j, i, k, first, n, rank, rates
         cdef double a, s, m, r, total
         for j in range(self.places.shape[0]):
-            first, n, rank, rates = self.places[j, 0], self.places[j, 1], self.places[j, 2], self.places[j, 3]
+            first, n = self.places[j, 0], self.places[j, 1]
+            rank, rates = self.places[j, 2], self.places[j, 3]
             a, s, m = self.numbers[j, 0], self.numbers[j, 1], self.numbers[j, 2]
             for i in range(n):
                 r, total = theta[rates + i], 0
@@ -41,19 +45,24 @@ cdef class GammaGamma(Prior):
                     if grad != NULL:
                         grad[k] += (a - 1) / theta[k] - r
                 if value != NULL:
-                    value[0] += (rank * a + s - 1) * log(r) - r * (total + s / m) - rank * lgamma(a) + s * log(s / m) - lgamma(s)
+                    value[0] += ((rank * a + s - 1) * log(r) - r * (total + s / m)
+                                 - rank * lgamma(a) + s * log(s / m) - lgamma(s))
                 if grad != NULL:
                     grad[rates + i] += (rank * a + s - 1) / r - total - s / m
         return OK
 
 
 cdef class PoissonFactors(Ratings):
-    """y_ij ~ Poisson(U_i . V_j) (Mauri & Zanella, eq. 47); see `Ratings`.  All factors are positive."""
+    """y_ij ~ Poisson(U_i . V_j) (Mauri & Zanella, eq. 47); see `Ratings`.
+
+    All factors are positive.
+    """
 
     def __init__(self, rows, sizes, Py_ssize_t dim):
         Ratings.__init__(self, *rows, sizes, dim)
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef double r[TILE]
         cdef double y, c
         cdef Batch tile
@@ -69,5 +78,6 @@ cdef class PoissonFactors(Ratings):
                     value[0] += c * ((y * log(r[i]) if y > 0 else 0) - r[i] - lgamma(y + 1))
                 r[i] = c * (y / r[i] - 1)
             if grad != NULL:
-                add_products(tile.m, self.rank, first, tile.rows, r, theta, theta + half, grad, grad + half)
+                add_products(tile.m, self.rank, first, tile.rows, r, theta, theta + half, grad,
+                             grad + half)
         return OK

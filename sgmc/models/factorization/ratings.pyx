@@ -6,10 +6,11 @@ from sgmc.core.contract cimport Batch, Model
 
 
 cdef class Ratings(Model):
-    """Rows are ratings y of item j by user i; theta begins with U (users, rank) and V (items, rank), row by row.
+    """Rows are ratings y of item j by user i; theta begins with U (users, rank)
+    and V (items, rank), row by row.
 
-    All rows at once are gone through user by user, so that U_i stays in the fast cache; single ones in the order given, which is to be
-    random where blocks of neighbours are minibatches.
+    All rows at once are gone through user by user, so that U_i stays in the fast cache; single ones
+    in the order given, which is to be random where blocks of neighbours are minibatches.
 
     Parameters
     ----------

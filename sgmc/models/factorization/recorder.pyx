@@ -1,4 +1,6 @@
-"""What is kept of the draws of a factorisation: predictions of given pairs, summed up, and a few draws of everything."""
+"""What is kept of the draws of a factorisation: predictions of given pairs, summed up, and a few
+draws of everything.
+"""
 import numpy as np
 
 from libc.math cimport NAN, fmax, fmin, lgamma, log, sqrt
@@ -9,10 +11,12 @@ from sgmc.models.factorization.products cimport Entry, products
 
 
 cdef class Rated(Bank):
-    """A `Bank`, by whose whole draws any pair can be predicted, that also sums up predictions of given pairs.
+    """A `Bank`, by whose whole draws any pair can be predicted,
+    that also sums up predictions of given pairs.
 
-    A prediction is centre + U_i . V_j + a_i + b_j, clipped to a range, draw by draw; mean and scatter are updated one by one (West 1979).
-    Of users without ratings U_i is mu_U where `means` says where that is, else the mean over all users; of items likewise.
+    A prediction is centre + U_i . V_j + a_i + b_j, clipped to a range, draw by draw; mean and
+    scatter are updated one by one (West 1979).  Of users without ratings U_i is mu_U where `means`
+    says where that is, else the mean over all users; of items likewise.
 
     Parameters
     ----------
@@ -21,8 +25,9 @@ cdef class Rated(Bank):
     pairs : (array of int, array of int, array)
         Users, items (-1: without ratings) and their ratings, NaN where unknown.
     form : dict
-        ``sizes`` (users, items, rank), ``biases`` (0 or 1), ``means`` (where mu_U, mu_V, mu_a and mu_b are, or -1), ``centre``,
-        ``low``, ``high``, and ``counts``: whether accuracy is the log density of Poisson counts, else the squared error.
+        ``sizes`` (users, items, rank), ``biases`` (0 or 1), ``means`` (where mu_U, mu_V, mu_a and
+        mu_b are, or -1), ``centre``, ``low``, ``high``, and ``counts``: whether accuracy is the log
+        density of Poisson counts, else the squared error.
     """
 
     always = True
@@ -34,14 +39,16 @@ cdef class Rated(Bank):
     cdef bint biases, counts
     cdef double centre, low, high
     cdef double[::1] predicted, other
-    cdef readonly double[::1] average, spread                 # means and sums of squares of predictions
-    cdef readonly double[:, ::1] path                         # accuracy of each draw, and of the mean so far
+    cdef readonly double[::1] average, spread  # means and sums of squares of predictions
+    cdef readonly double[:, ::1] path  # accuracy of each draw, and of the mean so far
 
     def __init__(self, draws, thin, map, dim, columns, pairs, form):
         Bank.__init__(self, draws, thin, map, dim, columns)
         user, item, value = pairs
-        table = np.empty(len(user), dtype=[("user", np.int32), ("item", np.int32), ("value", np.float64)])
-        table["user"], table["item"], table["value"] = np.maximum(user, 0), np.maximum(item, 0), value
+        table = np.empty(len(user), dtype=[("user", np.int32), ("item", np.int32),
+                                           ("value", np.float64)])
+        table["user"], table["item"], table["value"] = np.maximum(user, 0), np.maximum(item,
+                                                                                       0), value
         self.pairs = table
         self.new_user, self.new_item = (user < 0).astype(np.int8), (item < 0).astype(np.int8)
         self.strange = np.flatnonzero((user < 0) | (item < 0)).astype(np.intp)
@@ -87,7 +94,8 @@ cdef class Rated(Bank):
                                     &self.other[d + 1] if self.new_item[i] else V + y.item * d)
             if self.biases:
                 self.predicted[i] += ((self.other[d] if self.new_user[i] else a[y.user])
-                                      + (self.other[2 * d + 1] if self.new_item[i] else a[self.users + y.item]))
+                                      + (self.other[2 * d + 1] if self.new_item[i]
+                                         else a[self.users + y.item]))
         for i in range(self.pairs.shape[0]):
             self.predicted[i] = fmin(fmax(self.centre + self.predicted[i], self.low), self.high)
 
@@ -95,13 +103,16 @@ cdef class Rated(Bank):
         """Factors and biases of users and items without ratings."""
         cdef Py_ssize_t side, d = self.rank, half = self.users * d
         for side in range(2):
-            mean_of(self.items if side else self.users, d, theta + (half if side else 0), theta, self.means[side],
+            mean_of(self.items if side else self.users, d, theta + (half if side else 0), theta,
+                    self.means[side],
                     &self.other[side * (d + 1)])
             if self.biases:
                 self.other[side * (d + 1) + d] = theta[self.means[2 + side]]
 
     cdef double accuracy(self, const double *predicted) noexcept nogil:
-        """Root mean square error, or the sum of log densities, over pairs whose rating is known; NaN without such."""
+        """Root mean square error, or the sum of log densities, over pairs whose rating is known;
+        NaN without such.
+        """
         cdef Py_ssize_t i, known = 0
         cdef double y, p, total = 0
         for i in range(self.pairs.shape[0]):
@@ -116,7 +127,8 @@ cdef class Rated(Bank):
 
     def state(self):
         """Also sums and accuracies so far."""
-        return {**Bank.state(self), "average": np.array(self.average), "spread": np.array(self.spread),
+        return {**Bank.state(self), "average": np.array(self.average),
+                "spread": np.array(self.spread),
                 "path": np.asarray(self.path[:self.kept])}
 
     def set_state(self, state):
@@ -135,7 +147,8 @@ cdef double dot(Py_ssize_t d, const double *u, const double *v) noexcept nogil:
     return total
 
 
-cdef void mean_of(Py_ssize_t n, Py_ssize_t d, const double *w, const double *theta, Py_ssize_t at, double *out) noexcept nogil:
+cdef void mean_of(Py_ssize_t n, Py_ssize_t d, const double *w, const double *theta, Py_ssize_t at,
+                  double *out) noexcept nogil:
     """A prior mean at `at` in theta, or where that is negative the mean of n rows w."""
     cdef Py_ssize_t i, k
     for k in range(d):

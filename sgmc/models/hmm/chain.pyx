@@ -1,4 +1,6 @@
-"""Hidden Markov chains with finitely many states: forward and backward messages, whatever the outcomes."""
+"""Hidden Markov chains with finitely many states:
+forward and backward messages, whatever the outcomes.
+"""
 import numpy as np
 
 from libc.math cimport log
@@ -8,14 +10,16 @@ from sgmc.core cimport kernels
 from sgmc.models.hmm.windows cimport Span, Windows
 
 
-cdef double FLOOR = 1e-100                                     # of a product before its log is taken
+cdef double FLOOR = 1e-100  # of a product before its log is taken
 
 
 cdef class Hidden(Windows):
-    """p(x_t = k | x_{t-1} = j) = A_jk, with K states; theta is A by rows, then what the outcomes' densities b_k(y_t) have.
+    """p(x_t = k | x_{t-1} = j) = A_jk, with K states; theta is A by rows, then what the outcomes'
+    densities b_k(y_t) have.
 
-    Messages are scaled to probabilities (Rabiner 1989, section V.A).  Forward: a_t(k) = p(x_t = k | y up to t).  Back: beta_t(k) is
-    p(y after t | x_t = k) over its mean under a_t.  With u_t = b_t beta_t / c_t, c_t = p(y_t | y before t),
+    Messages are scaled to probabilities (Rabiner 1989, section V.A).  Forward: a_t(k) = p(x_t = k |
+    y up to t).  Back: beta_t(k) is p(y after t | x_t = k) over its mean under a_t.  With u_t = b_t
+    beta_t / c_t, c_t = p(y_t | y before t),
 
         d log p / dA_jk = sum_t a_{t-1}(j) u_t(k),      d log p / db_k(y_t) = a_t(k) beta_t(k) / b_k(y_t).
 
@@ -35,7 +39,7 @@ cdef class Hidden(Windows):
         cdef Py_ssize_t K = states
         self.states, self.initial = K, None if initial is None else np.array(initial, dtype=float)
         self.message, self.slot = K, 3 * K + 1                  # a, b, weights of the states, c
-        self.own = 2 * K * K + 4 * K                           # M, dA; pi, first law, rho, a row to work in
+        self.own = 2 * K * K + 4 * K  # M, dA; pi, first law, rho, a row to work in
         self.prepared += self.own                              # a leaf has set its part
         Windows.__init__(self, y, table, buffer)
 
@@ -49,7 +53,8 @@ cdef class Hidden(Windows):
         cdef double[::1] at = np.array(theta, dtype=float), work = np.empty(self.size)
         cdef double[:, ::1] out = np.empty((self.y.shape[0], self.states))
         self.prepare(&at[self.states * self.states], &work[self.own])
-        self.densities(&at[self.states * self.states], &work[self.own], 0, self.y.shape[0], &out[0, 0])
+        self.densities(&at[self.states * self.states], &work[self.own], 0, self.y.shape[0],
+                       &out[0, 0])
         return np.asarray(out)
 
     def first_law(self, theta):
@@ -63,7 +68,8 @@ cdef class Hidden(Windows):
         """The likeliest states of all sequences, (T,): Viterbi's algorithm."""
         cdef double[:, ::1] b = self.log_densities(theta)
         cdef Py_ssize_t K = self.states, i, t, j, k, T = self.y.shape[0]
-        cdef double[:, ::1] logA = np.log(np.reshape(np.asarray(theta, dtype=float)[:K * K], (K, K)))
+        cdef double[:, ::1] logA = np.log(np.reshape(np.asarray(theta, dtype=float)[:K * K],
+                                                     (K, K)))
         cdef int[:, ::1] origin = np.empty((T, K), dtype=np.intc)
         cdef int[::1] states = np.empty(T, dtype=np.intc)
         cdef double[::1] best = np.empty(K), after = np.empty(K)
@@ -118,7 +124,8 @@ cdef class Hidden(Windows):
         for k in range(self.states):
             back[k] = 1
 
-    cdef double forward(self, const double *theta, const Span *s, double *law, double *store, double *work) noexcept nogil:
+    cdef double forward(self, const double *theta, const Span *s, double *law, double *store,
+                        double *work) noexcept nogil:
         cdef Py_ssize_t K = self.states, m = s.stop - s.start, i, j, k
         cdef const double *last = law
         cdef const double *first = work + 2 * K * K + K
@@ -155,7 +162,7 @@ cdef class Hidden(Windows):
             for k in range(K):
                 a[k] *= c[i]
             if s.start + i >= s.low and s.start + i < s.high:
-                if product * total < FLOOR:                    # one log for many factors, each of them at most 1
+                if product * total < FLOOR:  # one log for many factors, each of them at most 1
                     density += log(product) + log(total)
                     product = 1
                 else:
@@ -167,8 +174,8 @@ cdef class Hidden(Windows):
         memcpy(law, last, K * sizeof(double))
         return density
 
-    cdef void backward(self, const double *theta, const Span *s, const double *law, double *back, double *store,
-                       double *work) noexcept nogil:
+    cdef void backward(self, const double *theta, const Span *s, const double *law, double *back,
+                       double *store, double *work) noexcept nogil:
         cdef Py_ssize_t K = self.states, low = s.low - s.start, high = s.high - s.start, i, j, k
         cdef const double *a
         cdef const double *b
@@ -208,10 +215,12 @@ cdef class Hidden(Windows):
     cdef void prepare(self, const double *theta, double *own) noexcept nogil:
         pass
 
-    cdef void densities(self, const double *theta, const double *own, Py_ssize_t start, Py_ssize_t stop, double *out) noexcept nogil:
+    cdef void densities(self, const double *theta, const double *own, Py_ssize_t start,
+                        Py_ssize_t stop, double *out) noexcept nogil:
         pass
 
-    cdef void gather(self, const double *theta, double *own, const Span *s, const double *w) noexcept nogil:
+    cdef void gather(self, const double *theta, double *own, const Span *s,
+                     const double *w) noexcept nogil:
         pass
 
     cdef void settle(self, const double *theta, const double *own, double *grad) noexcept nogil:
@@ -219,7 +228,9 @@ cdef class Hidden(Windows):
 
 
 cdef void invert(Py_ssize_t K, const double *A, double *M) noexcept nogil:
-    """M = (I - A + 11')^-1 by Gauss and Jordan in place, without pivoting: all leading minors are positive, as A_S 1 <= 1."""
+    """M = (I - A + 11')^-1 by Gauss and Jordan in place, without pivoting: all leading minors are
+    positive, as A_S 1 <= 1.
+    """
     cdef Py_ssize_t i, j, p
     cdef double pivot, factor
     for i in range(K):

@@ -1,4 +1,7 @@
-"""What the states of a hidden Markov chain emit: Gaussian numbers, categories, counts.  Missing outcomes (NaN) say nothing."""
+"""What the states of a hidden Markov chain emit: Gaussian numbers, categories, counts.
+
+Missing outcomes (NaN) say nothing.
+"""
 import numpy as np
 
 from libc.math cimport exp, log, M_PI
@@ -13,7 +16,8 @@ cdef class GaussianHidden(Hidden):
     """y_td ~ N(mu_kd, sigma_kd^2), independent under state k; theta: mu (K, D), sigma (K, D)."""
 
     def __init__(self, y, table, buffer, states, initial):
-        self.prepared = 5 * states * y.shape[1]                # 1/sigma^2, log sigma + log(2 pi)/2; sums of 1, e and e^2
+        # 1/sigma^2, log sigma + log(2 pi)/2; sums of 1, e and e^2
+        self.prepared = 5 * states * y.shape[1]
         self.dim = states * (states + 2 * y.shape[1])
         Hidden.__init__(self, y, table, buffer, states, initial)
 
@@ -30,7 +34,8 @@ cdef class GaussianHidden(Hidden):
             own[p + j] = log(theta[p + j]) + 0.5 * log(2 * M_PI)
         memset(own + 2 * p, 0, 3 * p * sizeof(double))
 
-    cdef void densities(self, const double *theta, const double *own, Py_ssize_t start, Py_ssize_t stop, double *out) noexcept nogil:
+    cdef void densities(self, const double *theta, const double *own, Py_ssize_t start,
+                        Py_ssize_t stop, double *out) noexcept nogil:
         cdef Py_ssize_t K = self.states, D = self.y.shape[1], p = K * D, t, k, d
         cdef double y, e, total
         for t in range(start, stop):
@@ -43,7 +48,8 @@ cdef class GaussianHidden(Hidden):
                         total -= 0.5 * e * e * own[k * D + d] + own[p + k * D + d]
                 out[(t - start) * K + k] = total
 
-    cdef void gather(self, const double *theta, double *own, const Span *s, const double *w) noexcept nogil:
+    cdef void gather(self, const double *theta, double *own, const Span *s,
+                     const double *w) noexcept nogil:
         cdef Py_ssize_t K = self.states, D = self.y.shape[1], p = K * D, t, k, d
         cdef double *sums = own + 2 * p
         cdef double y, e, c
@@ -77,7 +83,8 @@ cdef class PoissonHidden(Hidden):
 
     def moments(self, theta):
         """See `GaussianHidden.moments`."""
-        rate = np.exp(np.reshape(np.asarray(theta, dtype=float)[self.states ** 2:], (self.states, -1)))
+        rate = np.exp(np.reshape(np.asarray(theta, dtype=float)[self.states ** 2:],
+                                 (self.states, -1)))
         return rate, rate
 
     cdef void prepare(self, const double *theta, double *own) noexcept nogil:
@@ -86,7 +93,8 @@ cdef class PoissonHidden(Hidden):
             own[j] = exp(theta[j])
         memset(own + p, 0, 2 * p * sizeof(double))
 
-    cdef void densities(self, const double *theta, const double *own, Py_ssize_t start, Py_ssize_t stop, double *out) noexcept nogil:
+    cdef void densities(self, const double *theta, const double *own, Py_ssize_t start,
+                        Py_ssize_t stop, double *out) noexcept nogil:
         cdef Py_ssize_t K = self.states, D = self.y.shape[1], t, k, d
         cdef double y, total
         for t in range(start, stop):
@@ -98,7 +106,8 @@ cdef class PoissonHidden(Hidden):
                         total += y * theta[k * D + d] - own[k * D + d] - self.factorial[t, d]
                 out[(t - start) * K + k] = total
 
-    cdef void gather(self, const double *theta, double *own, const Span *s, const double *w) noexcept nogil:
+    cdef void gather(self, const double *theta, double *own, const Span *s,
+                     const double *w) noexcept nogil:
         cdef Py_ssize_t K = self.states, D = self.y.shape[1], p = K * D, t, k, d
         cdef double *sums = own + p
         cdef double y, c
@@ -119,7 +128,10 @@ cdef class PoissonHidden(Hidden):
 
 
 cdef class CategoricalHidden(Hidden):
-    """P(y_t = c) = p_kc under state k, c from 0 to C - 1; theta: p (K, C).  `labels` are what users call the categories."""
+    """P(y_t = c) = p_kc under state k, c from 0 to C - 1; theta: p (K, C).
+
+    `labels` are what users call the categories.
+    """
 
     def __init__(self, y, table, buffer, states, initial, labels):
         self.labels, self.categories = list(labels), len(labels)
@@ -144,7 +156,8 @@ cdef class CategoricalHidden(Hidden):
                 own[c * K + k] = log(theta[k * C + c])
         memset(own + K * C, 0, K * C * sizeof(double))
 
-    cdef void densities(self, const double *theta, const double *own, Py_ssize_t start, Py_ssize_t stop, double *out) noexcept nogil:
+    cdef void densities(self, const double *theta, const double *own, Py_ssize_t start,
+                        Py_ssize_t stop, double *out) noexcept nogil:
         cdef Py_ssize_t K = self.states, t, k
         cdef double y
         for t in range(start, stop):
@@ -152,7 +165,8 @@ cdef class CategoricalHidden(Hidden):
             for k in range(K):
                 out[(t - start) * K + k] = own[<Py_ssize_t> y * K + k] if y == y else 0
 
-    cdef void gather(self, const double *theta, double *own, const Span *s, const double *w) noexcept nogil:
+    cdef void gather(self, const double *theta, double *own, const Span *s,
+                     const double *w) noexcept nogil:
         cdef Py_ssize_t K = self.states, t, k
         cdef double *sums = own + K * self.categories
         cdef double y

@@ -1,4 +1,6 @@
-"""A linear-Gaussian state-space model with one state: the Kalman filter and what data say from behind."""
+"""A linear-Gaussian state-space model with one state:
+the Kalman filter and what data say from behind.
+"""
 import numpy as np
 
 from libc.math cimport log, M_PI
@@ -8,10 +10,12 @@ from sgmc.models.hmm.windows cimport Span, Windows
 
 
 cdef class LinearGaussianKernel(Windows):
-    """x_t = a x_{t-1} + N(0, q^2) with x_1 ~ N(0, v), v = q^2 / (1 - a^2); y_td = l_d + c_d x_t + N(0, r_d^2).
+    """x_t = a x_{t-1} + N(0, q^2) with x_1 ~ N(0, v), v = q^2 / (1 - a^2);
+    y_td = l_d + c_d x_t + N(0, r_d^2).
 
-    theta: a, q, r (D,), l (D,).  Forward messages are mean and variance of x_t given y up to t; those back are (h, J) with
-    p(y after t | x_t) proportional to exp(h x_t - J x_t^2 / 2), which is safe where these data say little.  Missing y say nothing.
+    theta: a, q, r (D,), l (D,).  Forward messages are mean and variance of x_t given y up to t;
+    those back are (h, J) with p(y after t | x_t) proportional to exp(h x_t - J x_t^2 / 2), which is
+    safe where these data say little.  Missing y say nothing.
 
     Parameters
     ----------
@@ -27,7 +31,7 @@ cdef class LinearGaussianKernel(Windows):
         cdef Py_ssize_t D = len(loadings)
         self.c = np.array(loadings, dtype=float)
         self.dim, self.message, self.slot = 2 + 2 * D, 2, 2
-        self.prepared = 4 + 4 * D                              # v; sums for v, a, q; 1/r^2; sums for r, l; log r + log(2 pi)/2
+        self.prepared = 4 + 4 * D  # v; sums for v, a, q; 1/r^2; sums for r, l; log r + log(2 pi)/2
         Windows.__init__(self, y, table, buffer)
 
     @property
@@ -57,7 +61,8 @@ cdef class LinearGaussianKernel(Windows):
     cdef void nothing(self, double *back) noexcept nogil:
         back[0] = back[1] = 0
 
-    cdef double forward(self, const double *theta, const Span *s, double *law, double *store, double *work) noexcept nogil:
+    cdef double forward(self, const double *theta, const Span *s, double *law, double *store,
+                        double *work) noexcept nogil:
         cdef Py_ssize_t D = self.c.shape[0], t, d
         cdef double m = law[0], P = law[1], q2 = theta[1] * theta[1], density = 0, here, j, h, e
         for t in range(s.start, s.stop):
@@ -80,11 +85,12 @@ cdef class LinearGaussianKernel(Windows):
         law[0], law[1] = m, P
         return density
 
-    cdef void backward(self, const double *theta, const Span *s, const double *law, double *back, double *store,
-                       double *work) noexcept nogil:
+    cdef void backward(self, const double *theta, const Span *s, const double *law, double *back,
+                       double *store, double *work) noexcept nogil:
         cdef Py_ssize_t D = self.c.shape[0], t, d
         cdef const double *last
-        cdef double a = theta[0], q2 = theta[1] * theta[1], h = back[0], J = back[1], m, P, M, V, c, e, gain, M0, V0
+        cdef double a = theta[0], q2 = theta[1] * theta[1], h = back[0]
+        cdef double J = back[1], m, P, M, V, c, e, gain, M0, V0
         cdef bint wanted
         for t in range(s.stop - 1, s.start - 1, -1):
             last = law
@@ -106,18 +112,20 @@ cdef class LinearGaussianKernel(Windows):
             for d in range(D if wanted else 0):
                 c, e = self.c[d], self.y[t, d] - theta[2 + D + d] - self.c[d] * M
                 if e == e:
-                    work[4 + D + d] += s.scale * ((e * e + c * c * V) * work[4 + d] - 1) / theta[2 + d]
+                    work[4 + D + d] += (s.scale * ((e * e + c * c * V) * work[4 + d] - 1)
+                                        / theta[2 + d])
                     work[4 + 2 * D + d] += s.scale * e * work[4 + d]
             if t == s.begin:
                 if wanted:
                     work[1] += s.scale * 0.5 * ((M * M + V) / P - 1) / P
                 continue
-            if wanted:                                         # x_{t-1} given x_t has slope `gain` and variance P_{t-1} q^2 / P
+            if wanted:  # x_{t-1} given x_t has slope `gain` and variance P_{t-1} q^2 / P
                 gain = a * last[1] / P
                 M0, V0 = last[0] + gain * (M - m), last[1] * q2 / P + gain * gain * V
                 e = M - a * M0
                 work[2] += s.scale * (e * M0 + gain * V - a * V0) / q2
-                work[3] += s.scale * ((e * e + V + a * a * V0 - 2 * a * gain * V) / q2 - 1) / theta[1]
+                work[3] += s.scale * ((e * e + V + a * a * V0 - 2 * a * gain * V) / q2
+                                      - 1) / theta[1]
             c = 1 + q2 * J
             h, J = a * h / c, a * a * J / c
         back[0], back[1] = h, J

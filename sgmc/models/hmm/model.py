@@ -1,4 +1,5 @@
 """Hidden Markov models as users meet them."""
+
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
@@ -9,31 +10,34 @@ from sgmc.priors import dirichlet, normal
 from sgmc.models.hmm.sequences import Sequences, outcomes
 
 EMISSIONS = ("gaussian", "poisson", "categorical")
-AROUND = 5                # steps on both sides whose categories are counted, to tell states apart at the start
-SEED = 0                  # of the clusters at the start
+AROUND = 5  # steps on both sides whose categories are counted, to tell states apart at the start
+SEED = 0  # of the clusters at the start
 
 
 class HMM(Sequences):
     """A hidden Markov model by stochastic gradients on windows with buffers (Ma, Foti & Fox 2017).
 
-    x_1 has the law `initial`, p(x_t = k | x_{t-1} = j) = transition[j, k], and under state k outcomes are independent with
+    x_1 has the law `initial`, p(x_t = k | x_{t-1} = j) = transition[j, k], and under state k
+    outcomes are independent with
 
         gaussian      y_td ~ N(mean_kd, sd_kd^2)
         poisson       y_td ~ Poisson(exp(log_rate_kd))
         categorical   P(y_t = c) = probability_kc
 
-    Rows are windows of `window` steps.  Minibatches take the terms of their windows, with the states' law given the window and `buffer`
-    steps on both sides of it; their bias falls geometrically with the buffer.  All rows together are whole sequences: the mode, exact
-    samplers, control values at the mode and the verdict's scores know no buffers.
+    Rows are windows of `window` steps.  Minibatches take the terms of their windows, with the
+    states' law given the window and `buffer` steps on both sides of it; their bias falls
+    geometrically with the buffer.  All rows together are whole sequences: the mode, exact samplers,
+    control values at the mode and the verdict's scores know no buffers.
 
-    States have no order of their own.  Univariate Gaussian and Poisson ones are ordered by `mean` or `log_rate`; for others all chains
-    begin at the one mode that the search finds, and keep its labels while states are well apart.
+    States have no order of their own.  Univariate Gaussian and Poisson ones are ordered by `mean`
+    or `log_rate`; for others all chains begin at the one mode that the search finds, and keep its
+    labels while states are well apart.
 
     Parameters
     ----------
     y : array_like (T,) or (T, D)
-        Sequences one after another; masked where nothing was observed.  Categories are labels, (T,): those that occur, or those of a
-        pandas categorical.
+        Sequences one after another; masked where nothing was observed.  Categories are
+        labels, (T,): those that occur, or those of a pandas categorical.
     states : int
         K, at least 2.
     emission : {"gaussian", "poisson", "categorical"}
@@ -42,7 +46,8 @@ class HMM(Sequences):
     window : int, optional
         Steps of a window.  Default: a hundredth of all, from 10 to 50.
     buffer : int, optional
-        Default: chosen at the mode, the first power of 2 that moves no posterior mean by more than 0.01 sd; else 50.
+        Default: chosen at the mode, the first power of 2 that moves no posterior mean by more than
+        0.01 sd; else 50.
     ordered : bool, optional
         Whether states are ordered.  Default: where that is possible, for one number a step.
     initial : {"stationary", "uniform"} or array_like (K,)
@@ -57,21 +62,37 @@ class HMM(Sequences):
 
     Notes
     -----
-    Parameters are ``transition`` (K, K), and ``mean`` and ``sd``, ``log_rate``, (K,) or (K, D), or ``probability`` (K, C).  Priors by
-    default: flat on simplices, means normal around the mean of y with 2.5 times its sd, sds half-normal of that width, log rates normal
-    around the log of the mean with sd 2.
+    Parameters are ``transition`` (K, K), and ``mean`` and ``sd``, ``log_rate``, (K,) or (K, D), or
+    ``probability`` (K, C).  Priors by default: flat on simplices, means normal around the mean of y
+    with 2.5 times its sd, sds half-normal of that width, log rates normal around the log of the
+    mean with sd 2.
     """
 
     title = "HMM"
 
-    def __init__(self, y, states, emission="gaussian", *, sequence=None, window=None, buffer=None, ordered=None, initial="stationary"):
+    def __init__(
+        self,
+        y,
+        states,
+        emission="gaussian",
+        *,
+        sequence=None,
+        window=None,
+        buffer=None,
+        ordered=None,
+        initial="stationary",
+    ):
         self.states = whole("states", states, 2, False)
         if emission not in EMISSIONS:
-            raise ArgumentError(f"emission={emission!r} must be one of {', '.join(map(repr, EMISSIONS))}")
+            raise ArgumentError(
+                f"emission={emission!r} must be one of {', '.join(map(repr, EMISSIONS))}"
+            )
         self.emission, self.categories = emission, None
         if emission == "categorical":
             codes, self.categories = coded(y)
-        super().__init__(codes if emission == "categorical" else outcomes(y), sequence, window, buffer)
+        super().__init__(
+            codes if emission == "categorical" else outcomes(y), sequence, window, buffer
+        )
         if len(self.y) < 2 * self.states:
             raise DataError(f"y has {len(self.y)} steps, too few for {self.states} states")
         if emission == "poisson":
@@ -80,9 +101,19 @@ class HMM(Sequences):
         if ordered and not single:
             raise ArgumentError("ordered=True needs one number a step; leave ordered=None")
         self.first = first_law(initial, self.states)
-        self.shape = (self.states,) if single else (self.states, len(self.categories) if self.categories else self.y.shape[1])
-        self.parameters = {"transition": (self.states, self.states), **{name: self.shape for name in NAMES[emission]}}
-        self.constraints = {"transition": "simplex", **constraints(emission, single and ordered is not False)}
+        self.shape = (
+            (self.states,)
+            if single
+            else (self.states, len(self.categories) if self.categories else self.y.shape[1])
+        )
+        self.parameters = {
+            "transition": (self.states, self.states),
+            **{name: self.shape for name in NAMES[emission]},
+        }
+        self.constraints = {
+            "transition": "simplex",
+            **constraints(emission, single and ordered is not False),
+        }
         self.prior = self.priors()
         self.start = self.guess()
 
@@ -113,11 +144,16 @@ class HMM(Sequences):
                 found[f"log_rate[{label}]"] = normal(float(np.log(centre[d] + 0.1)), 2.0)
             else:
                 width = 2.5 * float(spread[d]) or 1.0
-                found |= {f"mean[{label}]": normal(float(centre[d]), width), f"sd[{label}]": normal(0, width)}
+                found |= {
+                    f"mean[{label}]": normal(float(centre[d]), width),
+                    f"sd[{label}]": normal(0, width),
+                }
         return found
 
     def guess(self):
-        """Where the search for the mode begins: steps are put into clusters by what was observed, and their moves counted."""
+        """Where the search for the mode begins: steps are put into clusters by what was observed,
+        and their moves counted.
+        """
         label = labelled(self.y, self.states, self.categories)
         moves = np.ones((self.states, self.states))
         inner = np.ones(len(self.y) - 1, dtype=bool)
@@ -130,12 +166,20 @@ class HMM(Sequences):
             np.add.at(counts, (label[seen], self.y[seen, 0].astype(int)), 1)
             return {**start, "probability": counts / counts.sum(axis=1, keepdims=True)}
         spread = np.nanstd(self.y, axis=0)
-        groups = [np.vstack([np.nanmean(self.y, axis=0), self.y[label == k]]) for k in range(self.states)]
+        groups = [
+            np.vstack([np.nanmean(self.y, axis=0), self.y[label == k]]) for k in range(self.states)
+        ]
         mean = np.array([np.nanmean(group, axis=0) for group in groups])
         if self.emission == "poisson":
             return {**start, "log_rate": apart(np.log(mean + 0.1), 0.05).reshape(self.shape)}
-        sd = np.array([np.maximum(np.nanstd(group, axis=0), 0.1 * spread + 1e-6) for group in groups])
-        return {**start, "mean": apart(mean, 0.01 * spread + 1e-9).reshape(self.shape), "sd": sd.reshape(self.shape)}
+        sd = np.array(
+            [np.maximum(np.nanstd(group, axis=0), 0.1 * spread + 1e-6) for group in groups]
+        )
+        return {
+            **start,
+            "mean": apart(mean, 0.01 * spread + 1e-9).reshape(self.shape),
+            "sd": sd.reshape(self.shape),
+        }
 
 
 NAMES = {"gaussian": ("mean", "sd"), "poisson": ("log_rate",), "categorical": ("probability",)}
@@ -145,7 +189,9 @@ def constraints(emission, ordered):
     """Constraints of the emissions' parameters."""
     if emission == "categorical":
         return {"probability": "simplex"}
-    return ({NAMES[emission][0]: "ordered"} if ordered else {}) | ({"sd": "positive"} if emission == "gaussian" else {})
+    return ({NAMES[emission][0]: "ordered"} if ordered else {}) | (
+        {"sd": "positive"} if emission == "gaussian" else {}
+    )
 
 
 def coded(y):
@@ -160,15 +206,21 @@ def coded(y):
         labels = np.asarray(np.ma.getdata(y))
         if labels.ndim != 1:
             raise DataError(f"y has shape {labels.shape}; categories are one label a step")
-        hidden = np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else np.zeros(len(labels), dtype=bool)
+        hidden = (
+            np.ma.getmaskarray(y)
+            if isinstance(y, np.ma.MaskedArray)
+            else np.zeros(len(labels), dtype=bool)
+        )
         missing = pd.isna(labels) & ~hidden
         if not missing.any():
             categories, at = np.unique(labels[~hidden], return_inverse=True)
             codes, categories = np.full(len(labels), np.nan), categories.tolist()
             codes[~hidden] = at
     if missing.any():
-        raise DataError(f"y has missing categories, first at step {int(np.flatnonzero(missing)[0])}; steps at which nothing was observed "
-                        "are told by a masked array")
+        raise DataError(
+            f"y has missing categories, first at step {int(np.flatnonzero(missing)[0])}; steps at "
+            "which nothing was observed are told by a masked array"
+        )
     if len(categories) < 2:
         raise DataError(f"y has {len(categories)} category; at least 2 are needed")
     return codes[:, None], categories
@@ -179,14 +231,18 @@ def check_counts(y):
     wrong = ~np.isnan(y) & ((y < 0) | (y != np.floor(y)))
     if wrong.any():
         step = int(np.flatnonzero(wrong.any(axis=1))[0])
-        raise DataError(f"y must hold counts for emission='poisson'; it is {y[wrong][0]:g} at step {step}")
+        raise DataError(
+            f"y must hold counts for emission='poisson'; it is {y[wrong][0]:g} at step {step}"
+        )
 
 
 def first_law(initial, states):
     """The law of the first state, or None for the stationary one."""
     if isinstance(initial, str):
         if initial not in ("stationary", "uniform"):
-            raise ArgumentError(f"initial={initial!r} must be 'stationary', 'uniform', or {states} probabilities")
+            raise ArgumentError(
+                f"initial={initial!r} must be 'stationary', 'uniform', or {states} probabilities"
+            )
         return None if initial == "stationary" else np.full(states, 1 / states)
     law = vector("initial", initial)
     if law.shape != (states,) or (law < 0).any() or abs(law.sum() - 1) > 1e-8:
@@ -195,11 +251,14 @@ def first_law(initial, states):
 
 
 def labelled(y, states, categories):
-    """A cluster of each step, (T,): quantiles of single numbers, else k-means; of categories by their shares among neighbours."""
+    """A cluster of each step, (T,): quantiles of single numbers, else k-means; of categories by
+    their shares among neighbours.
+    """
     if categories is not None:
         ones = (y == np.arange(len(categories))).astype(float)
         total = np.vstack([np.zeros(len(categories)), np.cumsum(ones, axis=0)])
-        high, low = np.minimum(np.arange(len(y)) + AROUND + 1, len(y)), np.maximum(np.arange(len(y)) - AROUND, 0)
+        high = np.minimum(np.arange(len(y)) + AROUND + 1, len(y))
+        low = np.maximum(np.arange(len(y)) - AROUND, 0)
         return members(total[high] - total[low], states)
     filled = np.where(np.isnan(y), np.nanmean(y, axis=0), y)
     if y.shape[1] > 1:
@@ -213,7 +272,9 @@ def members(points, states):
 
 
 def apart(values, gap):
-    """Values (K, 1) moved up until each is more than the one before by at least `gap`; others as they are."""
+    """Values (K, 1) moved up until each is more than the one before by at least `gap`;
+    others as they are.
+    """
     values = np.array(values)
     for k in range(1, len(values) if values.shape[1] == 1 else 0):
         values[k] = np.maximum(values[k], values[k - 1] + gap)

@@ -1,4 +1,5 @@
 """The results of models of sequences: the hidden states, what comes next, and what buffers do."""
+
 import numpy as np
 import pandas as pd
 
@@ -25,7 +26,11 @@ class SequenceResults(ModelResults):
     def besides(cls, fit):
         """See `Results`."""
         kernel = fit.problem.model
-        return {**super().besides(fit), "buffer": kernel.buffer, "categories": getattr(kernel, "labels", None)}
+        return {
+            **super().besides(fit),
+            "buffer": kernel.buffer,
+            "categories": getattr(kernel, "labels", None),
+        }
 
     def buffer_bias(self, buffers=None, data=None):
         """What buffers do to the sum of all windows' gradients at the posterior mean.
@@ -41,27 +46,41 @@ class SequenceResults(ModelResults):
         -------
         DataFrame
             By buffer: ``gradient``, the norm of the bias, and ``shift``, by how many posterior sds
-            the mean of a parameter moves, to first order; the largest.  With control variates what is common to the mode cancels.
+            the mean of a parameter moves, to first order; the largest.  With control variates what
+            is common to the mode cancels.
         """
-        buffers = sorted({0, 1, 2, 4, 8, 16, 32, self.buffer}) if buffers is None else [whole("buffers", b, 0, False) for b in buffers]
+        buffers = (
+            sorted({0, 1, 2, 4, 8, 16, 32, self.buffer})
+            if buffers is None
+            else [whole("buffers", b, 0, False) for b in buffers]
+        )
         off = bias(self._kernel(data), self.params.to_numpy(), buffers)
         moved = off @ self.cov_params().to_numpy() / self.bse.to_numpy()
-        return pd.DataFrame({"gradient": np.linalg.norm(off, axis=1), "shift": np.abs(moved).max(axis=1)},
-                            index=pd.Index(buffers, name="buffer"))
+        return pd.DataFrame(
+            {"gradient": np.linalg.norm(off, axis=1), "shift": np.abs(moved).max(axis=1)},
+            index=pd.Index(buffers, name="buffer"),
+        )
 
     def _kernel(self, data):
         """The compiled model of the fit, or of other sequences."""
         if data is None:
             if self._fit is None:
-                raise ArgumentError(f"these results are without their data: give data=<the {self.model.title} model of the fit>")
+                raise ArgumentError(
+                    f"these results are without their data: give data=<the {self.model.title} "
+                    "model of the fit>"
+                )
             return self._fit.problem.model
         same = hasattr(data, "windows") and data.layout().shapes == self.model.shapes
         if not same:
-            raise ArgumentError(f"data={data!r} must be a {self.model.title} model with the parameters of the fit")
+            raise ArgumentError(
+                f"data={data!r} must be a {self.model.title} model with the parameters of the fit"
+            )
         kernel = data.kernel()
         if getattr(kernel, "labels", None) != self.categories:
-            raise ArgumentError(f"data has the categories {kernel.labels}; those of the fit are {self.categories}: name them all, as a "
-                                "pandas categorical")
+            raise ArgumentError(
+                f"data has the categories {kernel.labels}; those of the fit are {self.categories}: "
+                "name them all, as a pandas categorical"
+            )
         return kernel
 
     def _thetas(self, draws):
@@ -77,7 +96,8 @@ class HMMResults(SequenceResults):
     """The posterior of a hidden Markov model."""
 
     def smooth(self, draws=100, data=None):
-        """Probabilities of the states at each step given all outcomes of the sequence, averaged over draws: (T, K).
+        """Probabilities of the states at each step given all outcomes of the sequence, averaged
+        over draws: (T, K).
 
         Parameters
         ----------
@@ -89,7 +109,9 @@ class HMMResults(SequenceResults):
         return sum(kernel.laws(theta) for theta in thetas) / len(thetas)
 
     def path(self, data=None):
-        """The likeliest path of states at the posterior mean, (T,), by Viterbi's algorithm; `data` as in `smooth`."""
+        """The likeliest path of states at the posterior mean, (T,), by Viterbi's algorithm;
+        `data` as in `smooth`.
+        """
         return self._kernel(data).path(self.params.to_numpy())
 
     def forecast(self, steps, draws=200, data=None):
@@ -105,29 +127,31 @@ class HMMResults(SequenceResults):
         Returns
         -------
         dict
-            ``states`` (steps, K): probabilities; ``mean`` and ``sd`` (steps, D) of outcomes, of categories (steps, C) ``mean`` is their
-            probabilities.
+            ``states`` (steps, K): probabilities; ``mean`` and ``sd`` (steps, D) of outcomes, of
+            categories (steps, C) ``mean`` is their probabilities.
         """
-        kernel, thetas, steps = self._kernel(data), self._thetas(draws), whole("steps", steps, 1, False)
+        kernel, thetas = self._kernel(data), self._thetas(draws)
+        steps = whole("steps", steps, 1, False)
         states, mean, square = [], [], []
         for theta in thetas:
-            A = theta[:kernel.states ** 2].reshape(kernel.states, -1)
+            A = theta[: kernel.states**2].reshape(kernel.states, -1)
             laws = [kernel.last_laws(theta)[-1]]
             for _ in range(steps):
                 laws.append(laws[-1] @ A)
             centre, variance = kernel.moments(theta)
             states.append(laws[1:])
             mean.append(states[-1] @ centre)
-            square.append(states[-1] @ (variance + centre ** 2))
+            square.append(states[-1] @ (variance + centre**2))
         mean, square = np.mean(mean, axis=0), np.mean(square, axis=0)
-        return {"states": np.mean(states, axis=0), "mean": mean, "sd": np.sqrt(square - mean ** 2)}
+        return {"states": np.mean(states, axis=0), "mean": mean, "sd": np.sqrt(square - mean**2)}
 
 
 class LinearGaussianResults(SequenceResults):
     """The posterior of a linear-Gaussian state-space model."""
 
     def smooth(self, draws=100, data=None):
-        """The state at each step given all outcomes of the sequence, a DataFrame with ``mean`` and ``sd`` over states and draws.
+        """The state at each step given all outcomes of the sequence, a DataFrame with ``mean`` and
+        ``sd`` over states and draws.
 
         Parameters
         ----------
@@ -136,19 +160,24 @@ class LinearGaussianResults(SequenceResults):
             Other sequences, or those of the fit for results that were loaded from a file.
         """
         kernel, thetas = self._kernel(data), self._thetas(draws)
-        laws = np.array([(m, v + m ** 2) for m, v in (kernel.laws(theta).T for theta in thetas)]).mean(axis=0)
+        laws = np.array(
+            [(m, v + m**2) for m, v in (kernel.laws(theta).T for theta in thetas)]
+        ).mean(axis=0)
         return pd.DataFrame({"mean": laws[0], "sd": np.sqrt(laws[1] - laws[0] ** 2)})
 
     def forecast(self, steps, draws=200, data=None):
-        """Outcomes after the end of the last sequence: a dict of ``mean`` and ``sd``, (steps, D); `data` as in `smooth`."""
-        kernel, thetas, steps = self._kernel(data), self._thetas(draws), whole("steps", steps, 1, False)
+        """Outcomes after the end of the last sequence: a dict of ``mean`` and ``sd``, (steps, D);
+        `data` as in `smooth`.
+        """
+        kernel, thetas = self._kernel(data), self._thetas(draws)
+        steps = whole("steps", steps, 1, False)
         c, ahead = np.asarray(kernel.rest[0]), np.arange(1, steps + 1)[:, None]
         mean, square = [], []
         for theta in thetas:
             (m, v), (a, q) = kernel.last_laws(theta)[-1], theta[:2]
             r, level = theta[2:].reshape(2, -1)
-            spread = a ** (2 * ahead) * v + q ** 2 * (1 - a ** (2 * ahead)) / (1 - a ** 2)
-            mean.append(level + c * a ** ahead * m)
-            square.append(mean[-1] ** 2 + c ** 2 * spread + r ** 2)
+            spread = a ** (2 * ahead) * v + q**2 * (1 - a ** (2 * ahead)) / (1 - a**2)
+            mean.append(level + c * a**ahead * m)
+            square.append(mean[-1] ** 2 + c**2 * spread + r**2)
         mean, square = np.mean(mean, axis=0), np.mean(square, axis=0)
-        return {"mean": mean, "sd": np.sqrt(square - mean ** 2)}
+        return {"mean": mean, "sd": np.sqrt(square - mean**2)}

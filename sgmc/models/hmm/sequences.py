@@ -1,4 +1,5 @@
 """Sequences with a hidden state, cut into windows with buffers: what such models have in common."""
+
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
@@ -7,7 +8,7 @@ from sgmc.arguments.arrays import numeric
 from sgmc.fit.settings import whole
 from sgmc.models.bases.model import Model
 
-LONGEST_WINDOW = 50       # default steps of a window: a hundredth of all, from 10 to that
+LONGEST_WINDOW = 50  # default steps of a window: a hundredth of all, from 10 to that
 
 
 class Sequences(Model):
@@ -26,8 +27,14 @@ class Sequences(Model):
         self.y, self.buffer = y, whole("buffer", buffer, 0)
         self.edges = edges(sequence, len(y))
         length = whole("window", window, 1) or int(np.clip(len(y) // 100, 10, LONGEST_WINDOW))
-        self.windows = np.array([(first, min(first + length, end), begin, end) for begin, end in zip(self.edges[:-1], self.edges[1:])
-                                 for first in range(begin, end, length)], dtype=np.intp)
+        self.windows = np.array(
+            [
+                (first, min(first + length, end), begin, end)
+                for begin, end in zip(self.edges[:-1], self.edges[1:])
+                for first in range(begin, end, length)
+            ],
+            dtype=np.intp,
+        )
         self.n = len(self.windows)
 
     @property
@@ -36,7 +43,8 @@ class Sequences(Model):
         return buffers.UNSCALED if self.buffer is None else self.buffer
 
     def gradient_bias(self, theta, tried):
-        """What buffers do to the gradient of the log likelihood: sum of all windows' terms, minus the exact one.
+        """What buffers do to the gradient of the log likelihood:
+        sum of all windows' terms, minus the exact one.
 
         Parameters
         ----------
@@ -50,7 +58,10 @@ class Sequences(Model):
         """
         theta = np.asarray(self.layout().pack(theta), dtype=float)
         if theta.shape != (self.layout().size,):
-            raise ArgumentError(f"theta has shape {theta.shape}; it must be ({self.layout().size},), or a dict by name")
+            raise ArgumentError(
+                f"theta has shape {theta.shape}; it must be ({self.layout().size},), or a dict by "
+                "name"
+            )
         return buffers.bias(self.kernel(), theta, [whole("tried", b, 0, False) for b in tried])
 
     def problem(self, prior, checked):
@@ -71,29 +82,44 @@ def edges(sequence, steps):
         return np.array([0, steps])
     labels = np.asarray(sequence)
     if labels.shape != (steps,):
-        raise DataError(f"sequence has shape {labels.shape}; it must be one label a step, ({steps},)")
+        raise DataError(
+            f"sequence has shape {labels.shape}; it must be one label a step, ({steps},)"
+        )
     starts = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]])
     if len(set(labels[starts].tolist())) < len(starts):
-        raise DataError("sequence: the steps of some sequence are not neighbours; sort by sequence, and by time within it")
+        raise DataError(
+            "sequence: the steps of some sequence are not neighbours; sort by sequence, and by "
+            "time within it"
+        )
     return np.append(starts, steps)
 
 
 def outcomes(y, called="y"):
-    """Numbers (T, D), NaN where a masked array masks them; DataError for NaN that is not masked, and for what is infinite."""
+    """Numbers (T, D), NaN where a masked array masks them; DataError for NaN that is not masked,
+    and for what is infinite.
+    """
     masked = np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else None
     array = np.array(numeric(called, np.ma.getdata(y) if masked is not None else y), dtype=float)
     if array.ndim == 1:
         array, masked = array[:, None], None if masked is None else masked[:, None]
     if array.ndim != 2 or array.shape[1] == 0:
-        raise DataError(f"{called} has shape {array.shape}; it must be one number a step, or a row of them")
+        raise DataError(
+            f"{called} has shape {array.shape}; it must be one number a step, or a row of them"
+        )
     if masked is not None:
         array[masked] = 0.0
     if not np.isfinite(array).all():
         step = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
-        raise DataError(f"{called} has missing or infinite values, first at step {step}; steps at which nothing was observed are told by a "
-                        f"masked array, e.g. numpy.ma.masked_invalid({called})")
+        raise DataError(
+            f"{called} has missing or infinite values, first at step {step}; steps at which "
+            "nothing was observed are told by a masked array, e.g. "
+            f"numpy.ma.masked_invalid({called})"
+        )
     if masked is not None:
         array[masked] = np.nan
     if np.isnan(array).all(axis=0).any():
-        raise DataError(f"{called}: nothing was observed in column {int(np.flatnonzero(np.isnan(array).all(axis=0))[0])}")
+        raise DataError(
+            f"{called}: nothing was observed in column "
+            f"{int(np.flatnonzero(np.isnan(array).all(axis=0))[0])}"
+        )
     return array

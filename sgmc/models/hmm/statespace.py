@@ -1,4 +1,5 @@
 """Linear-Gaussian state-space models as users meet them."""
+
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
@@ -8,13 +9,15 @@ from sgmc.models.hmm.sequences import Sequences, outcomes
 
 
 class LinearGaussian(Sequences):
-    """A hidden autoregression by stochastic gradients on windows with buffers (Aicher, Ma, Foti & Fox 2019).
+    """A hidden autoregression by stochastic gradients on windows with buffers (Aicher, Ma, Foti &
+    Fox 2019).
 
         x_t = a x_{t-1} + N(0, q^2),   |a| < 1, x_1 from the stationary law N(0, q^2 / (1 - a^2)),
         y_td = level_d + loading_d x_t + N(0, r_d^2).
 
-    Windows and buffers are those of `HMM`: all rows together are the exact likelihood by the Kalman filter, minibatches take the terms of
-    their windows under the states' law given the window and `buffer` steps on both sides, of which the bias falls geometrically.
+    Windows and buffers are those of `HMM`: all rows together are the exact likelihood by the Kalman
+    filter, minibatches take the terms of their windows under the states' law given the window and
+    `buffer` steps on both sides, of which the bias falls geometrically.
 
     Parameters
     ----------
@@ -25,7 +28,8 @@ class LinearGaussian(Sequences):
     window : int, optional
         Steps of a window.  Default: a hundredth of all, from 10 to 50.
     buffer : int, optional
-        Default: chosen at the mode, the first power of 2 that moves no posterior mean by more than 0.01 sd; else 50.
+        Default: chosen at the mode, the first power of 2 that moves no posterior mean by more than
+        0.01 sd; else 50.
     loadings : array_like (D,), optional
         loading, known.  Default: ones.
 
@@ -38,8 +42,9 @@ class LinearGaussian(Sequences):
 
     Notes
     -----
-    Parameters are ``a``, ``q``, and ``r`` and ``level``, of shape () or (D,).  Priors by default: a flat, q and r half-normal with 2.5
-    times the sd of y, levels normal around the mean of y with 2.5 times its sd.
+    Parameters are ``a``, ``q``, and ``r`` and ``level``, of shape () or (D,).  Priors by default: a
+    flat, q and r half-normal with 2.5 times the sd of y, levels normal around the mean of y with
+    2.5 times its sd.
     """
 
     title = "Linear-Gaussian"
@@ -49,7 +54,9 @@ class LinearGaussian(Sequences):
         d = self.y.shape[1]
         self.loadings = np.ones(d) if loadings is None else vector("loadings", loadings)
         if self.loadings.shape != (d,) or not self.loadings.any():
-            raise ArgumentError(f"loadings={loadings!r} must be {d} numbers, one a column of y, and not all zero")
+            raise ArgumentError(
+                f"loadings={loadings!r} must be {d} numbers, one a column of y, and not all zero"
+            )
         if len(self.y) < 4:
             raise DataError(f"y has {len(self.y)} steps, too few for this model: at least 4")
         mean, sd = np.nanmean(self.y, axis=0), np.nanstd(self.y, axis=0)
@@ -58,12 +65,19 @@ class LinearGaussian(Sequences):
         shape = () if d == 1 else (d,)
         self.parameters = {"a": (), "q": (), "r": shape, "level": shape}
         self.constraints = {"a": ("interval", -1.0, 1.0), "q": "positive", "r": "positive"}
-        self.start = {"a": 0.5, "q": 0.5 * float(sd.min()) / float(np.abs(self.loadings).max()), "r": 0.7 * sd.reshape(shape),
-                      "level": mean.reshape(shape)}
+        self.start = {
+            "a": 0.5,
+            "q": 0.5 * float(sd.min()) / float(np.abs(self.loadings).max()),
+            "r": 0.7 * sd.reshape(shape),
+            "level": mean.reshape(shape),
+        }
         labels = [""] if d == 1 else [f"[{j}]" for j in range(d)]
         self.prior = {"a": "flat", "q": normal(0, 2.5 * float(sd.max()))}
         for label, centre, spread in zip(labels, mean, sd):
-            self.prior |= {f"r{label}": normal(0, 2.5 * float(spread)), f"level{label}": normal(float(centre), 2.5 * float(spread))}
+            self.prior |= {
+                f"r{label}": normal(0, 2.5 * float(spread)),
+                f"level{label}": normal(float(centre), 2.5 * float(spread)),
+            }
 
     def kernel(self):
         """See `Model`."""

@@ -1,4 +1,6 @@
-"""Sequences with a hidden state, cut into windows: the passes of messages that their likelihoods have in common."""
+"""Sequences with a hidden state, cut into windows:
+the passes of messages that their likelihoods have in common.
+"""
 import numpy as np
 
 from libc.string cimport memcpy
@@ -6,30 +8,37 @@ from libc.string cimport memcpy
 from sgmc.core.contract cimport OK, Batch, Model, Scratch, row_of
 
 cdef enum:
-    ROOM = 524288                 # doubles in the store, of sequences that need more: as much as a large cache holds
+    # doubles in the store, of sequences that need more: as much as a large cache holds
+    ROOM = 524288
 
 
 cdef class Windows(Model):
-    """A row is a window: some steps of one sequence.  All rows together are the sequences, and exact; fewer are windows with buffers.
+    """A row is a window: some steps of one sequence.
 
-    With y_W the outcomes of a window and y_B those of up to `buffer` steps on both sides of it, its term of the score is
+    All rows together are the sequences, and exact; fewer are windows with buffers.
+
+    With y_W the outcomes of a window and y_B those of up to `buffer` steps on both sides of it, its
+    term of the score is
 
         sum_{t in W} E[d log p(x_t, y_t | x_{t-1}) | y_W, y_B],
 
-    where the state before the buffer has its stationary law (Ma, Foti & Fox 2017; Aicher, Ma, Foti & Fox 2019).  With buffers that reach
-    the ends of the sequence these terms sum to the score, by Fisher's identity; others differ from that by what decays geometrically
-    with the buffer.  The value of a window is log p(y_W | y_B), B the steps before it alone.
+    where the state before the buffer has its stationary law (Ma, Foti & Fox 2017; Aicher, Ma,
+    Foti & Fox 2019).  With buffers that reach the ends of the sequence these terms sum to the
+    score, by Fisher's identity; others differ from that by what decays geometrically with the
+    buffer.  The value of a window is log p(y_W | y_B), B the steps before it alone.
 
     Parameters
     ----------
     y : array (T, D)
     table : array (n, 4)
-        First and last (exclusive) step of each window, and of its sequence; windows of a sequence follow each other.
+        First and last (exclusive) step of each window, and of its sequence; windows of a sequence
+        follow each other.
     buffer : int
     """
 
     def __init__(self, y, table, Py_ssize_t buffer):
-        self.y, self.table = np.array(y, dtype=float, order="C"), np.array(table, dtype=np.intp, order="C")
+        self.y = np.array(y, dtype=float, order="C")
+        self.table = np.array(table, dtype=np.intp, order="C")
         self.sequences = np.unique(np.asarray(self.table)[:, 2:], axis=0)
         self.buffer, self.n = buffer, len(table)
         self.tile = self.n
@@ -37,7 +46,8 @@ cdef class Windows(Model):
         window = int((np.asarray(self.table)[:, 1] - np.asarray(self.table)[:, 0]).max())
         self.chunk = min(self.longest, max(window + 2 * buffer, ROOM // self.slot))
         self.back_at, self.laws_at = self.prepared, self.prepared + self.message
-        self.store_at = self.laws_at + (1 + (self.longest + self.chunk - 1) // self.chunk) * self.message
+        self.store_at = self.laws_at + (1 + (self.longest + self.chunk - 1)
+                                        // self.chunk) * self.message
         self.size = self.store_at + self.chunk * self.slot
 
     @property
@@ -58,13 +68,16 @@ cdef class Windows(Model):
     def row_cost(self):
         """Steps of a window with its buffers over those without, on average."""
         first, last, begin, end = np.asarray(self.table).T
-        return (np.minimum(last + self.buffer, end) - np.maximum(first - self.buffer, begin)).sum() / len(self.y)
+        return (np.minimum(last + self.buffer, end) - np.maximum(first - self.buffer,
+                                                                 begin)).sum() / len(self.y)
 
     @property
     def remarks(self):
         """What its rows are, for the summary."""
-        return [f"Rows are windows of {int((np.asarray(self.table)[:, 1] - np.asarray(self.table)[:, 0]).max())} of "
-                f"{self.y.shape[0]:,} steps; in minibatches with {self.buffer} steps on both sides."]
+        return ["Rows are windows of "
+                f"{int((np.asarray(self.table)[:, 1] - np.asarray(self.table)[:, 0]).max())} of "
+                f"{self.y.shape[0]:,} steps; in minibatches with {self.buffer} steps on both "
+                "sides."]
 
     def laws(self, theta):
         """The law of the state at each step, given all outcomes of its sequence: (T, message)."""
@@ -86,13 +99,15 @@ cdef class Windows(Model):
             self.open(&at[0], &work[0])
             for i in range(self.sequences.shape[0]):
                 blocks = self.pass_sequence(&at[0], i, 1, &work[0], NULL, False, NULL)
-                memcpy(&laws[i, 0], &work[self.laws_at + blocks * self.message], self.message * sizeof(double))
+                memcpy(&laws[i, 0], &work[self.laws_at + blocks * self.message],
+                       self.message * sizeof(double))
         return np.asarray(laws)
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return self.size
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef Py_ssize_t i
         cdef double c
         self.open(theta, s.work)
@@ -107,7 +122,8 @@ cdef class Windows(Model):
             self.close(theta, s.work, grad)
         return OK
 
-    cdef void pass_window(self, const double *theta, Py_ssize_t i, double scale, double *work, double *value, bint wanted) noexcept nogil:
+    cdef void pass_window(self, const double *theta, Py_ssize_t i, double scale, double *work,
+                          double *value, bint wanted) noexcept nogil:
         """One window with its buffers."""
         cdef Span s
         cdef double *back = work + self.back_at
@@ -129,9 +145,11 @@ cdef class Windows(Model):
         self.nothing(back)
         self.backward(theta, &s, law, back, store, work)
 
-    cdef Py_ssize_t pass_sequence(self, const double *theta, Py_ssize_t i, double scale, double *work, double *value, bint wanted,
+    cdef Py_ssize_t pass_sequence(self, const double *theta, Py_ssize_t i, double scale,
+                                  double *work, double *value, bint wanted,
                                   double *kept) noexcept nogil:
-        """A whole sequence, in blocks: laws at their ends are kept, what is between is computed again on the way back.
+        """A whole sequence, in blocks: laws at their ends are kept, what is between is computed
+        again on the way back.
 
         Returns the number of blocks.
         """
@@ -175,9 +193,10 @@ cdef class Windows(Model):
     cdef void nothing(self, double *back) noexcept nogil:
         pass
 
-    cdef double forward(self, const double *theta, const Span *s, double *law, double *store, double *work) noexcept nogil:
+    cdef double forward(self, const double *theta, const Span *s, double *law, double *store,
+                        double *work) noexcept nogil:
         return 0
 
-    cdef void backward(self, const double *theta, const Span *s, const double *law, double *back, double *store,
-                       double *work) noexcept nogil:
+    cdef void backward(self, const double *theta, const Span *s, const double *law, double *back,
+                       double *store, double *work) noexcept nogil:
         pass

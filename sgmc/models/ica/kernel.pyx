@@ -11,7 +11,9 @@ from sgmc.models.bases.layers cimport Inputs, add_tdot, times, times_transposed
 
 
 cdef double invert(Py_ssize_t d, double *W, double *work) noexcept nogil:
-    """W becomes its inverse; returns log |det W|, minus infinity for singular ones, which become infinite.  work: d^2 + d doubles."""
+    """W becomes its inverse; returns log |det W|, minus infinity for singular ones, which become
+    infinite.  work: d^2 + d doubles.
+    """
     cdef Py_ssize_t k
     cdef int size = <int> d, length = <int> (d * d), info = 0
     cdef int *pivots = <int *> (work + d * d)
@@ -27,7 +29,8 @@ cdef double invert(Py_ssize_t d, double *W, double *work) noexcept nogil:
 
 
 cdef class LogisticSources(Model):
-    """log p(x | W) = log |det W| - sum_k log(4 cosh^2(y_k / 2)), y = W x (Welling & Teh 2011, section 5.3).
+    """log p(x | W) = log |det W| - sum_k log(4 cosh^2(y_k / 2)), y = W x (Welling & Teh 2011,
+    section 5.3).
 
     dlog p / dW = W^-T - tanh(y / 2) x'.  theta is W, row-major, a source a row.
 
@@ -45,7 +48,8 @@ cdef class LogisticSources(Model):
         self.dim, self.tile, self.squares = X.d * X.d, 512, True
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
-        return 3 * self.d * self.d + self.d + 2 * self.tile * self.d + self.X.work_size(self.tile, self.d)
+        return 3 * self.d * self.d + self.d + 2 * self.tile * self.d + self.X.work_size(self.tile,
+                                                                                        self.d)
 
     cdef double prepare(self, const double *W, const Batch *b, Scratch *s) noexcept nogil:
         """The inverse, and W', into the first two squares of work; returns log |det W|."""
@@ -56,8 +60,11 @@ cdef class LogisticSources(Model):
                 s.work[d * d + k * d + j] = W[j * d + k]
         return invert(d, s.work, s.work + 2 * d * d)
 
-    cdef int judge(self, const double *W, const Batch *b, Scratch *s, double *value, double *count, double *count2) except -1 nogil:
-        """c_i tanh(y_i / 2) into the first tile of work; sums of c_i and of their squares; value += sum_i c_i log p_i."""
+    cdef int judge(self, const double *W, const Batch *b, Scratch *s, double *value, double *count,
+                   double *count2) except -1 nogil:
+        """c_i tanh(y_i / 2) into the first tile of work; sums of c_i and of their squares;
+        value += sum_i c_i log p_i.
+        """
         cdef Py_ssize_t i, k, d = self.d
         cdef double *y = s.work + 3 * d * d + d
         cdef double c, size, log_det = self.prepare(W, b, s)
@@ -80,7 +87,8 @@ cdef class LogisticSources(Model):
                 y[i * d + k] = c * (2 * y[i * d + k] - 1)
         return OK
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef Py_ssize_t j, k, d = self.d
         cdef double count = 0, count2 = 0
         cdef double *slope = s.work + 3 * d * d + d
@@ -95,14 +103,17 @@ cdef class LogisticSources(Model):
                 grad[j * d + k] += count * s.work[k * d + j]
         return OK
 
-    cdef int add_with_squares(self, const double *theta, const Batch *b, Scratch *s, double *grad, double *square) except -1 nogil:
-        """(c a - c t x)^2 = c^2 a^2 - 2 a (c^2 t x) + (c t)^2 x^2 with a of the inverse, t of tanh."""
+    cdef int add_with_squares(self, const double *theta, const Batch *b, Scratch *s, double *grad,
+                              double *square) except -1 nogil:
+        """(c a - c t x)^2 = c^2 a^2 - 2 a (c^2 t x) + (c t)^2 x^2 with a of the inverse, t of
+        tanh.
+        """
         cdef Py_ssize_t i, j, k, d = self.d
         cdef double count = 0, count2 = 0, c
         cdef double *slope = s.work + 3 * d * d + d
         cdef double *other = slope + self.tile * d
         cdef double *x = other + self.tile * d
-        cdef double *cross = s.work + 2 * d * d               # the inverse is made: its work is free
+        cdef double *cross = s.work + 2 * d * d  # the inverse is made: its work is free
         self.judge(theta, b, s, NULL, &count, &count2)
         for i in range(b.m):
             c = b.scale * (b.weight[i] if b.weight != NULL else 1)
@@ -113,7 +124,8 @@ cdef class LogisticSources(Model):
         add_tdot(b.m, d, d, other, x, cross)
         for j in range(d):
             for k in range(d):
-                square[j * d + k] += count2 * s.work[k * d + j] ** 2 - 2 * s.work[k * d + j] * cross[j * d + k]
+                square[j * d + k] += (count2 * s.work[k * d + j] ** 2
+                                      - 2 * s.work[k * d + j] * cross[j * d + k])
                 grad[j * d + k] += count * s.work[k * d + j]
         for i in range(b.m * d):
             other[i], slope[i] = slope[i] * slope[i], -slope[i]
@@ -129,10 +141,11 @@ cdef class LogisticSources(Model):
 
 
 cdef class NaturalGradient(Metric):
-    """M G = G W'W / N (Amari, Cichocki & Yang 1996; Welling & Teh 2011, section 5.3, without the N): steps relative to W.
+    """M G = G W'W / N (Amari, Cichocki & Yang 1996; Welling & Teh 2011, section 5.3, without
+    the N): steps relative to W.
 
-    M = R R' with R Z = Z W / sqrt(N); its divergence is (d + 1) W / N, that of R' is d I / sqrt(N).  The density of N(0, h M) at V is
-    proportional to |det W|^-d exp(-N |V W^-1|^2 / (2 h)).
+    M = R R' with R Z = Z W / sqrt(N); its divergence is (d + 1) W / N, that of R' is d I / sqrt(N).
+    The density of N(0, h M) at V is proportional to |det W|^-d exp(-N |V W^-1|^2 / (2 h)).
 
     Parameters
     ----------
@@ -195,5 +208,6 @@ cdef class NaturalGradient(Metric):
         times(self.d, self.d, self.d, <double *> v, &self.inverse[0, 0], 0, &self.hold[0, 0])
         for j in range(self.d * self.d):
             total += (&self.hold[0, 0])[j] ** 2
-        value[0] += -0.5 * self.n * total / h - 0.5 * self.d * self.d * log(h / self.n) - self.d * self.log_det
+        value[0] += (-0.5 * self.n * total / h - 0.5 * self.d * self.d * log(h / self.n)
+                     - self.d * self.log_det)
         return OK

@@ -1,4 +1,5 @@
 """Independent component analysis as users meet it."""
+
 import importlib.util
 from functools import cached_property
 
@@ -11,15 +12,17 @@ from sgmc.fit.settings import positive
 from sgmc.models.bases.model import Model
 from sgmc.priors import normal
 
-SOURCE_SD = np.pi / np.sqrt(3)    # of the logistic density 1 / (4 cosh^2(y / 2))
-JITTER = 0.1                      # of starts: sd of the entries of W^-1 dW, over sqrt(N)
+SOURCE_SD = np.pi / np.sqrt(3)  # of the logistic density 1 / (4 cosh^2(y / 2))
+JITTER = 0.1  # of starts: sd of the entries of W^-1 dW, over sqrt(N)
 
 
 class ICA(Model):
-    """Independent component analysis: p(x | W) = |det W| prod_k 1 / (4 cosh^2(y_k / 2)), y = W x, W_kj ~ N(0, 1/lambda).
+    """Independent component analysis: p(x | W) = |det W| prod_k 1 / (4 cosh^2(y_k / 2)), y = W x,
+    W_kj ~ N(0, 1/lambda).
 
-    Welling & Teh (2011, section 5.3), Mauri & Zanella (2024, section 5.2).  The posterior does not change with the order and the
-    signs of the rows of W; chains begin at one and the same place, and stay near it as long as data are many.
+    Welling & Teh (2011, section 5.3), Mauri & Zanella (2024, section 5.2).  The posterior does not
+    change with the order and the signs of the rows of W; chains begin at one and the same place,
+    and stay near it as long as data are many.
 
     Parameters
     ----------
@@ -28,11 +31,13 @@ class ICA(Model):
     precision : float
         lambda.
     scale : {"columns", "table", None}
-        Whether columns are divided by their sds, or by one sd of all; W then belongs to what they become.
+        Whether columns are divided by their sds, or by one sd of all; W then belongs to what they
+        become.
     start : {"fastica", "whitening"} or array (d, d), optional
-        Where chains begin: at scikit-learn's FastICA (an extra), at a symmetric whitening, or at an unmixing of the centred and scaled
-        data; but for an array, its rows are scaled to the logistic density's sd.  Default: FastICA where scikit-learn is installed,
-        else the whitening; the summary says which.
+        Where chains begin: at scikit-learn's FastICA (an extra), at a symmetric whitening, or at an
+        unmixing of the centred and scaled data; but for an array, its rows are scaled to the
+        logistic density's sd.  Default: FastICA where scikit-learn is installed, else the
+        whitening; the summary says which.
 
     Raises
     ------
@@ -43,10 +48,11 @@ class ICA(Model):
 
     Notes
     -----
-    The default sampler, `mmala`, is the exact "corrected Langevin" of Welling & Teh: proposals along the natural gradient
-    D_W = (dlog p / dW) W'W with covariance h W'W / N, accepted or rejected by all rows.  ``sampler="sgrld"`` is their stochastic
-    version with the divergence of the metric, which they leave out (``sgmc.SGRLD(divergence=False)``); its step h is their
-    epsilon times N.
+    The default sampler, `mmala`, is the exact "corrected Langevin" of Welling & Teh: proposals
+    along the natural gradient D_W = (dlog p / dW) W'W with covariance h W'W / N, accepted or
+    rejected by all rows.  ``sampler="sgrld"`` is their stochastic version with the divergence of
+    the metric, which they leave out (``sgmc.SGRLD(divergence=False)``); its step h is their epsilon
+    times N.
 
     Examples
     --------
@@ -64,18 +70,29 @@ class ICA(Model):
         self.X = np.ascontiguousarray(as_table("X", X), dtype=float)
         self.n, self.d = self.X.shape
         if self.d < 2 or self.n <= self.d:
-            raise DataError(f"X has shape {self.X.shape}; it must have at least two channels, and more rows than channels")
+            raise DataError(
+                f"X has shape {self.X.shape}; it must have at least two channels, and more rows "
+                "than channels"
+            )
         place = first_place(self.X, lambda values: ~np.isfinite(values))
         if place is not None:
-            raise DataError(f"X has missing or infinite values (row {place[0]}, column {place[1]}); drop those rows first")
+            raise DataError(
+                f"X has missing or infinite values (row {place[0]}, column {place[1]}); drop those "
+                "rows first"
+            )
         if scale not in ("columns", "table", None):
             raise ArgumentError(f"scale={scale!r} must be 'columns', 'table' or None")
         self.unit = centre_and_unit(self.X, scale)[1]
         self.centre = centre_and_unit(self.X, "columns")[0]
         if np.linalg.matrix_rank(self.centred()) < self.d:
-            raise DataError("the channels of X are linearly dependent; leave some out, or reduce them first")
+            raise DataError(
+                "the channels of X are linearly dependent; leave some out, or reduce them first"
+            )
         self.precision = positive("precision", precision)
-        self.start, self.prior = checked_start(usual_start() if start is None else start, self.d), normal(0, 1 / np.sqrt(self.precision))
+        self.start, self.prior = (
+            checked_start(usual_start() if start is None else start, self.d),
+            normal(0, 1 / np.sqrt(self.precision)),
+        )
         self.parameters = {"W": (self.d, self.d)}
 
     def centred(self):
@@ -131,9 +148,13 @@ def checked_start(start, d):
     try:
         W = np.array(start, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ArgumentError(f"start={start!r} must be 'fastica', 'whitening' or an unmixing of shape ({d}, {d})") from error
+        raise ArgumentError(
+            f"start={start!r} must be 'fastica', 'whitening' or an unmixing of shape ({d}, {d})"
+        ) from error
     if W.shape != (d, d) or not np.isfinite(W).all() or np.linalg.matrix_rank(W) < d:
-        raise ArgumentError(f"start must be 'fastica', 'whitening' or an invertible unmixing of shape ({d}, {d})")
+        raise ArgumentError(
+            f"start must be 'fastica', 'whitening' or an invertible unmixing of shape ({d}, {d})"
+        )
     return W
 
 
@@ -144,8 +165,10 @@ def fastica(white):
     try:
         from sklearn.decomposition import FastICA
     except ImportError as error:
-        raise MissingExtra("start='fastica' needs scikit-learn, which is not installed: pip install 'sgmc[sklearn]', or use "
-                           "start='whitening'") from error
+        raise MissingExtra(
+            "start='fastica' needs scikit-learn, which is not installed: pip install "
+            "'sgmc[sklearn]', or use start='whitening'"
+        ) from error
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")                       # where it has not converged: it is but a start
+        warnings.simplefilter("ignore")  # where it has not converged: it is but a start
         return FastICA(whiten=False, random_state=0, max_iter=1000).fit(white).components_

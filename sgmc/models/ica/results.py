@@ -1,4 +1,5 @@
 """Results of independent component analysis."""
+
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
@@ -8,7 +9,7 @@ from sgmc.errors import ArgumentError, DataError
 from sgmc.models.bases.results import GeneralInfo, ModelResults
 from sgmc.models.network.info import as_table
 
-ROWS = 4096               # at a time
+ROWS = 4096  # at a time
 
 
 class SourcesInfo(GeneralInfo):
@@ -22,14 +23,17 @@ class SourcesInfo(GeneralInfo):
 
     def remarks(self, fit):
         """See `ModelInfo.remarks`: also where chains began."""
-        return [*super().remarks(fit), f"Chains began near one unmixing ({self.start}), by which draws are matched."]
+        return [
+            *super().remarks(fit),
+            f"Chains began near one unmixing ({self.start}), by which draws are matched.",
+        ]
 
 
 class ICAResults(ModelResults):
     """The posterior of an `ICA`.
 
-    Whatever depends on the order and signs of the sources refers to draws that were matched, one by one, with the unmixing that
-    chains began at (`matched`).
+    Whatever depends on the order and signs of the sources refers to draws that were matched, one by
+    one, with the unmixing that chains began at (`matched`).
     """
 
     def unmixing(self):
@@ -43,25 +47,29 @@ class ICAResults(ModelResults):
         return np.tile(each, self.draws.shape[0]) / (each.sum() * self.draws.shape[0])
 
     def matched(self):
-        """All draws of W, (k, d, d), their rows in the order and with the signs that suit the reference best.
+        """All draws of W, (k, d, d), their rows in the order and with the signs that suit the
+        reference best.
 
-        The best order has the largest sum of |W A|, A the inverse of the reference, its rows scaled to length one.
+        The best order has the largest sum of |W A|, A the inverse of the reference, its rows scaled
+        to length one.
         """
         A, out = np.linalg.inv(self.model.reference), np.empty_like(self.unmixing())
         for k, W in enumerate(self.unmixing()):
             P = W @ A
-            P /= np.sqrt((P ** 2).sum(axis=1, keepdims=True))
+            P /= np.sqrt((P**2).sum(axis=1, keepdims=True))
             rows, places = linear_sum_assignment(-np.abs(P))
             out[k, places] = W[rows] * np.sign(P[rows, places])[:, None]
         return out
 
     def amari(self, mixing=None):
-        """Amari distance of each draw, (chain, draw), from the inverse of a mixing; see `sgmc.diagnostics.amari_distance`.
+        """Amari distance of each draw, (chain, draw), from the inverse of a mixing; see
+        `sgmc.diagnostics.amari_distance`.
 
         Parameters
         ----------
         mixing : array_like (d, d), optional
-            Of the sources into the data's channels, in the data's units.  Default: the inverse of the unmixing that chains began at.
+            Of the sources into the data's channels, in the data's units.  Default: the inverse of
+            the unmixing that chains began at.
         """
         if mixing is None:
             mixing = np.linalg.inv(self.model.reference)
@@ -70,7 +78,9 @@ class ICAResults(ModelResults):
         return ica.amari_distance(self.unmixing(), mixing).reshape(self.draws.shape[:2])
 
     def instability(self):
-        """Instability index of each source, sum_j var(W_kj) var(x_j), (d,), of matched draws; see `sgmc.diagnostics.instability`."""
+        """Instability index of each source, sum_j var(W_kj) var(x_j), (d,), of matched draws; see
+        `sgmc.diagnostics.instability`.
+        """
         W, share = self.matched(), self.shares()
         mean = np.tensordot(share, W, 1)
         return np.tensordot(share, (W - mean) ** 2, 1) @ self.model.variances
@@ -85,21 +95,28 @@ class ICAResults(ModelResults):
         """
         X, W, share = self._table(data), self.matched(), self.shares()
         mean = np.tensordot(share, W, 1)
-        covariance = [((W[:, k] - mean[k]) * share[:, None]).T @ (W[:, k] - mean[k]) for k in range(W.shape[1])]
-        return X @ mean.T, np.sqrt(np.stack([np.einsum("ij,jk,ik->i", X, C, X) for C in covariance], axis=1).clip(0))
+        covariance = [
+            ((W[:, k] - mean[k]) * share[:, None]).T @ (W[:, k] - mean[k])
+            for k in range(W.shape[1])
+        ]
+        return X @ mean.T, np.sqrt(
+            np.stack([np.einsum("ij,jk,ik->i", X, C, X) for C in covariance], axis=1).clip(0)
+        )
 
     def log_lik(self, data):
-        """Mean log-likelihood of a row, in the data's units, of each draw, (chain, draw), and of their mean density, a number.
+        """Mean log-likelihood of a row, in the data's units, of each draw, (chain, draw), and of
+        their mean density, a number.
 
-        The latter is the mean over rows of log mean_s p(x_i | W_s): what the posterior predicts (Mauri & Zanella 2024, figure 6).
+        The latter is the mean over rows of log mean_s p(x_i | W_s): what the posterior predicts
+        (Mauri & Zanella 2024, figure 6).
         """
         X, W = self._table(data), self.unmixing()
         log_det = np.linalg.slogdet(W)[1] + np.log(self.model.unit).sum()
         each, predictive = np.zeros(len(W)), 0.0
         for start in range(0, len(X), ROWS):
-            block = np.empty((len(W), len(X[start:start + ROWS])))
+            block = np.empty((len(W), len(X[start : start + ROWS])))
             for k, one in enumerate(W):
-                y = np.abs(X[start:start + ROWS] @ one.T)
+                y = np.abs(X[start : start + ROWS] @ one.T)
                 block[k] = log_det[k] - (y + 2 * np.log1p(np.exp(-y))).sum(axis=1)
             each += block.sum(axis=1)
             predictive += logsumexp(block, axis=0, b=self.shares()[:, None]).sum()
@@ -109,7 +126,9 @@ class ICAResults(ModelResults):
         """Rows as the model sees them."""
         X = as_table("data", data).astype(float)
         if X.shape[1] != len(self.model.centre):
-            raise ArgumentError(f"data has {X.shape[1]} columns; it must have {len(self.model.centre)}")
+            raise ArgumentError(
+                f"data has {X.shape[1]} columns; it must have {len(self.model.centre)}"
+            )
         if not np.isfinite(X).all():
             raise DataError("data has missing or infinite values; drop those rows first")
         return (X - self.model.centre) * self.model.unit

@@ -1,15 +1,17 @@
 """Documents as sparse counts of words."""
+
 import numpy as np
 from scipy import sparse
 
 from sgmc.errors import ArgumentError, DataError
 from sgmc.arguments.arrays import numeric, table_of_numbers
 
-HALVES = 20120117         # seed of the tokens that are held out, the same ones for every model
+HALVES = 20120117  # seed of the tokens that are held out, the same ones for every model
 
 
 def documents(name, given, words=None):
-    """A CSR array of counts, each word of a document once, of a sparse array, a table, or a list of (ids, counts).
+    """A CSR array of counts, each word of a document once, of a sparse array, a table,
+    or a list of (ids, counts).
 
     Parameters
     ----------
@@ -27,9 +29,13 @@ def documents(name, given, words=None):
         given = from_pairs(name, given, words)
     X = table_of_numbers(name, given)
     if X.ndim != 2 or 0 in X.shape:
-        raise DataError(f"{name} has shape {X.shape}; it must be documents x words, or a list of (ids, counts)")
+        raise DataError(
+            f"{name} has shape {X.shape}; it must be documents x words, or a list of (ids, counts)"
+        )
     X = sparse.csr_array(X, dtype=float)
-    if not (np.isfinite(X.data).all() and (X.data >= 0).all() and (X.data == np.round(X.data)).all()):
+    if not (
+        np.isfinite(X.data).all() and (X.data >= 0).all() and (X.data == np.round(X.data)).all()
+    ):
         raise DataError(f"{name} must hold counts: whole numbers, 0 or more")
     if words is not None and X.shape[1] != words:
         raise DataError(f"{name} has {X.shape[1]} words; there are {words}")
@@ -47,14 +53,27 @@ def is_listed(given):
 
 def from_pairs(name, pairs, words):
     """A CSR array of (ids, counts), document by document."""
-    columns = [(numeric(f"{name}[{i}]", ids), numeric(f"{name}[{i}]", counts)) for i, (ids, counts) in enumerate(pairs)]
+    columns = [
+        (numeric(f"{name}[{i}]", ids), numeric(f"{name}[{i}]", counts))
+        for i, (ids, counts) in enumerate(pairs)
+    ]
     for i, (ids, counts) in enumerate(columns):
-        if len(ids) != len(counts) or not ((ids == np.round(ids)) & (ids >= 0)).all() or words and not (ids < words).all():
-            raise DataError(f"{name}[{i}] must be as many ids as counts, ids whole numbers from 0" + (f" to {words - 1}" if words else ""))
+        if (
+            len(ids) != len(counts)
+            or not ((ids == np.round(ids)) & (ids >= 0)).all()
+            or words
+            and not (ids < words).all()
+        ):
+            raise DataError(
+                f"{name}[{i}] must be as many ids as counts, ids whole numbers from 0"
+                + (f" to {words - 1}" if words else "")
+            )
     ids = np.concatenate([ids for ids, _ in columns]).astype(np.int64)
     indptr = np.append(0, np.cumsum([len(ids) for ids, _ in columns]))
     width = words or int(ids.max(initial=-1)) + 1
-    return sparse.csr_array((np.concatenate([counts for _, counts in columns]), ids, indptr), shape=(len(pairs), width))
+    return sparse.csr_array(
+        (np.concatenate([counts for _, counts in columns]), ids, indptr), shape=(len(pairs), width)
+    )
 
 
 def halves(X):
@@ -62,7 +81,9 @@ def halves(X):
     rng, first = np.random.default_rng(HALVES), X.copy()
     for a, b in zip(X.indptr[:-1], X.indptr[1:]):
         first.data[a:b] = rng.multivariate_hypergeometric(X.data[a:b], X.data[a:b].sum() // 2)
-    second = sparse.csr_array((X.data - first.data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+    second = sparse.csr_array(
+        (X.data - first.data, X.indices.copy(), X.indptr.copy()), shape=X.shape
+    )
     first.eliminate_zeros()
     second.eliminate_zeros()
     return first, second

@@ -1,4 +1,6 @@
-"""Proportions of topics in documents that no topic was learned from, and what they say of the documents' other words."""
+"""Proportions of topics in documents that no topic was learned from, and what they say of the
+documents' other words.
+"""
 import numpy as np
 
 from libc.math cimport fabs
@@ -17,8 +19,8 @@ cdef class Folding:
 
         p_k = (alpha + sum_w n_w r_wk) / (K alpha + n),   r_wk = p_k theta_kw / sum_j p_j theta_jw,
 
-    from equal ones: the mean of p where words belong to topics with the probabilities r (Asuncion et al. 2009, section 3.3, "MAP" with
-    the prior's mean in the place of its mode).
+    from equal ones: the mean of p where words belong to topics with the probabilities r (Asuncion
+    et al. 2009, section 3.3, "MAP" with the prior's mean in the place of its mode).
 
     Parameters
     ----------
@@ -33,10 +35,13 @@ cdef class Folding:
     cdef double alpha
 
     def __init__(self, documents, double alpha):
-        self.indptr, self.words = (np.array(a, dtype=np.intp) for a in (documents.indptr, documents.indices))
-        self.counts, self.alpha, (self.n, self.W) = np.array(documents.data, dtype=float), alpha, documents.shape
+        self.indptr, self.words = (np.array(a, dtype=np.intp)
+                                   for a in (documents.indptr, documents.indices))
+        self.counts, self.alpha, (self.n, self.W) = np.array(documents.data,
+                                                             dtype=float), alpha, documents.shape
 
-    cdef void fold(self, Py_ssize_t i, const double *theta, Py_ssize_t K, double *p, double *next) noexcept nogil:
+    cdef void fold(self, Py_ssize_t i, const double *theta, Py_ssize_t K, double *p,
+                   double *next) noexcept nogil:
         """p of the i-th document."""
         cdef Py_ssize_t u, k, t
         cdef double total, n, change
@@ -72,7 +77,8 @@ cdef class Folding:
 
 
 cdef class Completion(Folding):
-    """Probabilities that documents' other words have by proportions inferred from the first ones: sum_k p_k theta_kw.
+    """Probabilities that documents' other words have by proportions inferred from the first ones:
+    sum_k p_k theta_kw.
 
     Parameters
     ----------
@@ -87,10 +93,14 @@ cdef class Completion(Folding):
     def __init__(self, documents, others, double alpha):
         Folding.__init__(self, documents, alpha)
         self.others = others
-        self.ends, self.scored = np.array(others.indptr, dtype=np.intp), np.array(others.indices, dtype=np.intp)
+        self.ends = np.array(others.indptr, dtype=np.intp)
+        self.scored = np.array(others.indices, dtype=np.intp)
 
-    cdef void add(self, const double *theta, Py_ssize_t K, double share, double *place, double *out) noexcept nogil:
-        """out += share (the probabilities - out), other word by other word; place has room for 2 K."""
+    cdef void add(self, const double *theta, Py_ssize_t K, double share, double *place,
+                  double *out) noexcept nogil:
+        """out += share (the probabilities - out), other word by other word;
+        place has room for 2 K.
+        """
         cdef Py_ssize_t i, u, k
         cdef double total
         for i in range(self.n):
@@ -102,7 +112,9 @@ cdef class Completion(Folding):
                 out[u] += share * (total - out[u])
 
     def probabilities(self, topics):
-        """Of the other words under topics (K, W), an array with one number for each count of `others`."""
+        """Of the other words under topics (K, W), an array with one number for each count of
+        `others`.
+        """
         cdef const double[:, ::1] theta = np.ascontiguousarray(topics, dtype=float)
         cdef double[::1] place = np.empty(2 * theta.shape[0]), out = np.zeros(len(self.scored) + 1)
         self.add(&theta[0, 0], theta.shape[0], 1.0, &place[0], &out[0])
@@ -130,7 +142,8 @@ cdef class Completed(Partial):
     cdef double[::1] place
     cdef Py_ssize_t K
 
-    def __init__(self, Py_ssize_t draws, Py_ssize_t thin, Map map, Py_ssize_t dim, columns, *, Completion test):
+    def __init__(self, Py_ssize_t draws, Py_ssize_t thin, Map map, Py_ssize_t dim, columns, *,
+                 Completion test):
         Partial.__init__(self, draws, thin, map, dim, columns)
         self.test, self.K = test, dim // test.W
         self.probabilities, self.place = np.zeros(len(test.scored) + 1), np.empty(2 * self.K)

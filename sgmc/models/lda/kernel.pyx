@@ -10,11 +10,12 @@ from sgmc.errors import NotSupported
 
 
 cdef class Corpus(Model):
-    """Documents as lists of words and counts; a row is a document, theta is the topics (K x W), row by row.
+    """Documents as lists of words and counts;
+    a row is a document, theta is the topics (K x W), row by row.
 
-    dlog p(document | theta) / dtheta_kw = E[n_kw] / theta_kw, n_kw the tokens of word w that belong to topic k, expected under the
-    posterior of the assignments z given theta, proportions integrated out (Patterson & Teh 2013, section 4).  Subclasses say how it
-    is computed.
+    dlog p(document | theta) / dtheta_kw = E[n_kw] / theta_kw, n_kw the tokens of word w that belong
+    to topic k, expected under the posterior of the assignments z given theta, proportions
+    integrated out (Patterson & Teh 2013, section 4).  Subclasses say how it is computed.
 
     Parameters
     ----------
@@ -31,7 +32,8 @@ cdef class Corpus(Model):
     cdef double alpha
 
     def __init__(self, indptr, words, counts, Py_ssize_t K, Py_ssize_t W, double alpha):
-        self.indptr, self.words, self.counts = (np.array(a, dtype=np.intp) for a in (indptr, words, counts))
+        self.indptr, self.words, self.counts = (np.array(a, dtype=np.intp)
+                                                for a in (indptr, words, counts))
         self.K, self.W, self.alpha = K, W, alpha
         self.n, self.dim, self.tile = len(indptr) - 1, K * W, 1024
         self.most = np.diff(indptr).max(initial=1)
@@ -46,21 +48,24 @@ cdef class Corpus(Model):
                 part[u * self.K + k] = theta[k * self.W + self.words[first + u]]
         return OK
 
-    cdef int scatter(self, Py_ssize_t row, double c, const double *part, const double *expected, double *grad) noexcept nogil:
+    cdef int scatter(self, Py_ssize_t row, double c, const double *part, const double *expected,
+                     double *grad) noexcept nogil:
         """grad += c expected / theta."""
         cdef Py_ssize_t u, k, first = self.indptr[row]
         for u in range(self.indptr[row + 1] - first):
             for k in range(self.K):
-                grad[k * self.W + self.words[first + u]] += c * expected[u * self.K + k] / part[u * self.K + k]
+                grad[k * self.W + self.words[first + u]] += c * expected[u * self.K
+                                                                         + k] / part[u * self.K + k]
         return OK
 
 
 cdef class Sampled(Corpus):
-    """Expectations by Gibbs sweeps over a document's assignments: each token's z has the probabilities (n_k + alpha) theta_kw, n_k the
-    other tokens of the document in topic k, and these probabilities are what is averaged.
+    """Expectations by Gibbs sweeps over a document's assignments: each token's z has the
+    probabilities (n_k + alpha) theta_kw, n_k the other tokens of the document in topic k, and these
+    probabilities are what is averaged.
 
-    Sweeps start afresh at each call, from tokens assigned one after the other; the first half of them, rounded down, is not averaged.
-    The likelihood has no closed form: its value is NaN.
+    Sweeps start afresh at each call, from tokens assigned one after the other; the first half of
+    them, rounded down, is not averaged.  The likelihood has no closed form: its value is NaN.
 
     Parameters
     ----------
@@ -76,7 +81,8 @@ cdef class Sampled(Corpus):
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 2 * self.most * self.K + 2 * self.K + self.longest + 1
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef Py_ssize_t i, row
         if value != NULL:
             value[0] = NAN
@@ -84,16 +90,22 @@ cdef class Sampled(Corpus):
             return OK
         if s.bits == NULL:
             with gil:
-                raise NotSupported("gradients by Gibbs sweeps need a chain's random stream; use sweeps='exact' for short documents")
+                raise NotSupported("gradients by Gibbs sweeps need a chain's random stream; use "
+                                   "sweeps='exact' for short documents")
         for i in range(b.m):
             row = row_of(b, i)
             self.expect(row, theta, s.bits, s.work)
-            self.scatter(row, b.scale * (b.weight[i] if b.weight != NULL else 1), s.work, s.work + self.most * self.K, grad)
+            self.scatter(row, b.scale * (b.weight[i] if b.weight != NULL else 1), s.work,
+                         s.work + self.most * self.K, grad)
         return OK
 
-    cdef int expect(self, Py_ssize_t row, const double *theta, bitgen_t *bits, double *work) noexcept nogil:
-        """work = theta of the document's words, and after that the expected tokens of each word in each topic."""
-        cdef Py_ssize_t u, t, k, sweep, at, first = self.indptr[row], last = self.indptr[row + 1], K = self.K
+    cdef int expect(self, Py_ssize_t row, const double *theta, bitgen_t *bits,
+                    double *work) noexcept nogil:
+        """work = theta of the document's words,
+        and after that the expected tokens of each word in each topic.
+        """
+        cdef Py_ssize_t u, t, k, sweep, at, first = self.indptr[row]
+        cdef Py_ssize_t last = self.indptr[row + 1], K = self.K
         cdef Py_ssize_t unused = self.sweeps // 2
         cdef double *expected = work + self.most * K
         cdef double *n = expected + self.most * K             # tokens in each topic, plus alpha
@@ -132,9 +144,10 @@ cdef class Sampled(Corpus):
 cdef class Enumerated(Corpus):
     """Expectations, and the likelihood, exactly: for short documents and few topics.
 
-    Tokens come one after the other; f_t(m) = sum_k theta_{k, w_t} f_{t-1}(m - e_k) sums over the assignments of the first t tokens with m_k
-    of them in topic k, b_t(m) over those of the others, and with m of all tokens come the weights prod_k Gamma(alpha + m_k) of the
-    proportions.  Counts m of K - 1 topics are the digits of a state, to the base of one more than the tokens.
+    Tokens come one after the other; f_t(m) = sum_k theta_{k, w_t} f_{t-1}(m - e_k) sums over the
+    assignments of the first t tokens with m_k of them in topic k, b_t(m) over those of the others,
+    and with m of all tokens come the weights prod_k Gamma(alpha + m_k) of the proportions.  Counts
+    m of K - 1 topics are the digits of a state, to the base of one more than the tokens.
     """
 
     cdef Py_ssize_t states
@@ -149,7 +162,8 @@ cdef class Enumerated(Corpus):
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 2 * self.most * self.K + (self.longest + 3) * self.states + 1
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef Py_ssize_t i, row
         cdef double c, found
         for i in range(b.m):
@@ -163,7 +177,8 @@ cdef class Enumerated(Corpus):
 
     cdef double expect(self, Py_ssize_t row, const double *theta, double *work) noexcept nogil:
         """As of `Sampled`; returns the log-likelihood."""
-        cdef Py_ssize_t u, t, k, m, at = 0, first = self.indptr[row], last = self.indptr[row + 1], K = self.K, S = self.states
+        cdef Py_ssize_t u, t, k, m, at = 0, first = self.indptr[row]
+        cdef Py_ssize_t last = self.indptr[row + 1], K = self.K, S = self.states
         cdef double *expected = work + self.most * K
         cdef double *f = expected + self.most * K             # (longest + 1) x S
         cdef double *back = f + (self.longest + 1) * S
@@ -194,7 +209,8 @@ cdef class Enumerated(Corpus):
                         total += f[at * S + m] * joint
                 for m in range(S):
                     for k in range(K if f[at * S + m] > 0 else 0):
-                        expected[u * K + k] += f[at * S + m] * work[u * K + k] * back[m + self.step[k]] / total
+                        expected[u * K + k] += (f[at * S + m] * work[u * K + k]
+                                                * back[m + self.step[k]] / total)
                 for m in range(S):
                     back[m] = next[m] / total
         return scale
@@ -213,7 +229,9 @@ cdef class Enumerated(Corpus):
         return log(total)
 
     cdef double proportions(self, Py_ssize_t m, Py_ssize_t tokens) noexcept nogil:
-        """prod_k Gamma(alpha + m_k) / Gamma(alpha) times Gamma(K alpha) / Gamma(K alpha + tokens)."""
+        """prod_k Gamma(alpha + m_k) / Gamma(alpha) times Gamma(K alpha) / Gamma(K alpha +
+        tokens).
+        """
         cdef Py_ssize_t k, digit, left = tokens, base = self.longest + 1
         cdef double value = lgamma(self.K * self.alpha) - lgamma(self.K * self.alpha + tokens)
         for k in range(self.K):

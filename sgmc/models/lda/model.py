@@ -1,4 +1,5 @@
 """Latent Dirichlet allocation as users meet it."""
+
 from functools import partial
 
 import numpy as np
@@ -9,25 +10,31 @@ from sgmc.fit.settings import positive, whole
 from sgmc.models.bases.model import Model
 from sgmc.priors import dirichlet
 
-LARGEST = 10**6           # numbers that exact sums keep for a document
+LARGEST = 10**6  # numbers that exact sums keep for a document
 SWEEPS = 8
 
 
 class LDA(Model):
-    """Topics of documents: word i of a document is w with probability sum_k p_k theta_kw (Blei, Ng & Jordan 2003).
+    """Topics of documents: word i of a document is w with probability sum_k p_k theta_kw (Blei,
+    Ng & Jordan 2003).
 
-    Rows are documents; ``topics`` theta (K, W) have Dirichlet(beta) priors, and each document's proportions p, Dirichlet(alpha), are
-    integrated out: dlog p(document) / dtheta_kw = E[n_kw | theta] / theta_kw, with n_kw the document's tokens of word w in topic k.  The
-    expectation comes from Gibbs sweeps over the documents of a minibatch, by the chain's own random numbers (Patterson & Teh 2013,
-    section 4).
+    Rows are documents; ``topics`` theta (K, W) have Dirichlet(beta) priors, and each document's
+    proportions p, Dirichlet(alpha), are integrated out: dlog p(document) / dtheta_kw = E[n_kw |
+    theta] / theta_kw, with n_kw the document's tokens of word w in topic k.  The expectation comes
+    from Gibbs sweeps over the documents of a minibatch, by the chain's own random numbers
+    (Patterson & Teh 2013, section 4).
 
-    ``sampler="sgrld"``, the default, is their sampler; ``sgmc.SGRLD(simplex=)`` names its parametrisation.  ``"scir"`` is the
-    Cox-Ingersoll-Ross process of Baker et al. (2018), without error at the edges of the simplex, where topics of many rare words are.
-    Both want a `step_size`; that of `sgrld` in expanded coordinates is in units in which a topic's gamma variables sum to beta W.  Other
-    samplers move free numbers, with ``model.constraints = {"topics": "mirrored"}`` log-ratios: `sgld` is then mirrored Langevin dynamics.
+    ``sampler="sgrld"``, the default, is their sampler; ``sgmc.SGRLD(simplex=)`` names its
+    parametrisation.  ``"scir"`` is the Cox-Ingersoll-Ross process of Baker et al. (2018), without
+    error at the edges of the simplex, where topics of many rare words are.  Both want a
+    `step_size`; that of `sgrld` in expanded coordinates is in units in which a topic's gamma
+    variables sum to beta W.  Other samplers move free numbers, with
+    ``model.constraints = {"topics": "mirrored"}`` log-ratios: `sgld` is then mirrored Langevin
+    dynamics.
 
-    The posterior is the same for all labellings of topics.  Each chain starts at documents dealt to topics at random and has a
-    labelling of its own, so that results speak of the topics of a chain, and average over chains what does not depend on labels.
+    The posterior is the same for all labellings of topics.  Each chain starts at documents dealt to
+    topics at random and has a labelling of its own, so that results speak of the topics of a chain,
+    and average over chains what does not depend on labels.
 
     Parameters
     ----------
@@ -40,11 +47,13 @@ class LDA(Model):
     vocabulary : list of str, optional
         The words.
     sweeps : int or "exact"
-        Gibbs sweeps after the first assignment of tokens, of which the later half is averaged; or exact sums over all assignments, for
-        short documents and few topics, which also give the likelihood that exact samplers want.
+        Gibbs sweeps after the first assignment of tokens, of which the later half is averaged; or
+        exact sums over all assignments, for short documents and few topics, which also give the
+        likelihood that exact samplers want.
     held_out : optional
-        Documents as `counts`: of each, half of the tokens (at random, the same ones always) serve for proportions, of the others the
-        perplexity is averaged as draws come (`perplexity` of the results).
+        Documents as `counts`: of each, half of the tokens (at random, the same ones always) serve
+        for proportions, of the others the perplexity is averaged as draws come (`perplexity` of the
+        results).
 
     Raises
     ------
@@ -63,20 +72,32 @@ class LDA(Model):
     constraints = {"topics": "simplex"}
     defaults = {"sampler": "sgrld"}
 
-    def __init__(self, counts, topics=20, alpha=0.1, beta=0.1, vocabulary=None, sweeps=SWEEPS, held_out=None):
+    def __init__(
+        self, counts, topics=20, alpha=0.1, beta=0.1, vocabulary=None, sweeps=SWEEPS, held_out=None
+    ):
         self.vocabulary = named_words(vocabulary)
-        self.counts = documents("counts", counts, None if vocabulary is None else len(self.vocabulary))
+        self.counts = documents(
+            "counts", counts, None if vocabulary is None else len(self.vocabulary)
+        )
         self.n, words = self.counts.shape
         if words < 2 or not self.counts.data.sum():
-            raise DataError(f"counts has {words} words and {self.counts.data.sum()} tokens; there must be two words, and tokens")
-        self.K, self.alpha = whole("topics", topics, 1, allow_none=False), self.concentration("alpha", alpha)
+            raise DataError(
+                f"counts has {words} words and {self.counts.data.sum()} tokens; there must be two "
+                "words, and tokens"
+            )
+        self.K, self.alpha = (
+            whole("topics", topics, 1, allow_none=False),
+            self.concentration("alpha", alpha),
+        )
         self.prior = {"topics": dirichlet(self.concentration("beta", beta))}
         self.parameters = {"topics": (self.K, words)}
         self.sweeps = "exact" if sweeps == "exact" else whole("sweeps", sweeps, 1, allow_none=False)
         longest = int(self.counts.sum(axis=1).max())
         if self.sweeps == "exact" and (longest + 1) ** self.K > LARGEST:
-            raise ArgumentError(f"sweeps='exact': {self.K} topics and documents of up to {longest} words are too many assignments; give "
-                                "a number of sweeps")
+            raise ArgumentError(
+                f"sweeps='exact': {self.K} topics and documents of up to {longest} words are too "
+                "many assignments; give a number of sweeps"
+            )
         self.held_out = None if held_out is None else halves(documents("held_out", held_out, words))
 
     @staticmethod
@@ -87,32 +108,51 @@ class LDA(Model):
         return float(value)
 
     def starts(self, rng):
-        """Documents dealt to topics at random: their words' shares, with a token of each word added to each topic in all."""
+        """Documents dealt to topics at random: their words' shares, with a token of each word added
+        to each topic in all.
+        """
         dealt = rng.integers(0, self.K, self.n)
-        sums = np.array([np.asarray(self.counts[dealt == k].sum(axis=0)).ravel() for k in range(self.K)], dtype=float)
+        sums = np.array(
+            [np.asarray(self.counts[dealt == k].sum(axis=0)).ravel() for k in range(self.K)],
+            dtype=float,
+        )
         sums += np.asarray(self.counts.sum(axis=0)).ravel() / self.n + 1 / self.K
         return (sums / sums.sum(axis=1, keepdims=True)).ravel()
 
     def problem(self, prior, checked):
-        """See `Model`; samplers that want the value of the likelihood are refused where it has none."""
+        """See `Model`; samplers that want the value of the likelihood are refused where it has
+        none.
+        """
         if self.sweeps != "exact" and (checked.sampler is None or checked.sampler.exact):
             name = "auto" if checked.sampler is None else checked.sampler.name
-            raise NotSupported(f"sampler={name!r} wants the likelihood, which Gibbs sweeps do not give; use 'sgrld' or 'scir', or, for "
-                               "short documents, sweeps='exact'")
+            raise NotSupported(
+                f"sampler={name!r} wants the likelihood, which Gibbs sweeps do not give; use "
+                "'sgrld' or 'scir', or, for short documents, sweeps='exact'"
+            )
         return super().problem(prior, checked)
 
     def kernel(self):
         """See `Model`."""
         from sgmc.models.lda.kernel import Enumerated, Sampled
 
-        given = self.counts.indptr, self.counts.indices, self.counts.data, *self.parameters["topics"], self.alpha
+        given = (
+            self.counts.indptr,
+            self.counts.indices,
+            self.counts.data,
+            *self.parameters["topics"],
+            self.alpha,
+        )
         return Enumerated(*given) if self.sweeps == "exact" else Sampled(*given, self.sweeps)
 
     def recorder_class(self):
         """See `Model`."""
         from sgmc.models.lda.folding import Completed, Completion
 
-        return super().recorder_class() if self.held_out is None else partial(Completed, test=Completion(*self.held_out, self.alpha))
+        return (
+            super().recorder_class()
+            if self.held_out is None
+            else partial(Completed, test=Completion(*self.held_out, self.alpha))
+        )
 
     def result_class(self):
         """See `Model`."""

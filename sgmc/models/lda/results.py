@@ -1,4 +1,5 @@
 """The results of latent Dirichlet allocation."""
+
 import numpy as np
 import pandas as pd
 
@@ -9,7 +10,9 @@ from sgmc.models.bases.results import GeneralInfo, ModelResults
 
 
 class LDAInfo(GeneralInfo):
-    """What a result keeps of topics: their words, and the documents that were held out; not the others."""
+    """What a result keeps of topics: their words, and the documents that were held out;
+    not the others.
+    """
 
     def __init__(self, model):
         super().__init__(model)
@@ -17,7 +20,9 @@ class LDAInfo(GeneralInfo):
 
 
 class LDAResults(ModelResults):
-    """The posterior of topics.  Labels of topics are a chain's own: `topics`, `transform` and `mean_topics` speak of one chain.
+    """The posterior of topics.
+
+    Labels of topics are a chain's own: `topics`, `transform` and `mean_topics` speak of one chain.
 
     Attributes
     ----------
@@ -27,15 +32,25 @@ class LDAResults(ModelResults):
 
     @classmethod
     def besides(cls, fit):
-        """See `ModelResults`; and by chain, means of topics and of the probabilities of words that were held out."""
+        """See `ModelResults`; and by chain, means of topics and of the probabilities of words that
+        were held out.
+        """
         shape = fit.problem.layout.shapes["topics"]
         kept = super().besides(fit)
         if fit.problem.columns is None:
             return {**kept, "_chain_means": None, "_completed": None}
         completed = [r.probabilities for r in fit.recorders if hasattr(r, "probabilities")]
-        weights, some = [r.total for r in fit.recorders], len(fit.problem.columns) < fit.problem.layout.size
-        return {**kept, "_chain_means": np.array([np.reshape(r.mean, shape) for r in fit.recorders]) if some else None,
-                "_completed": np.average(completed, axis=0, weights=weights)[:-1] if completed else None}
+        weights = [r.total for r in fit.recorders]
+        some = len(fit.problem.columns) < fit.problem.layout.size
+        return {
+            **kept,
+            "_chain_means": np.array([np.reshape(r.mean, shape) for r in fit.recorders])
+            if some
+            else None,
+            "_completed": np.average(completed, axis=0, weights=weights)[:-1]
+            if completed
+            else None,
+        }
 
     @property
     def mean_topics(self):
@@ -45,7 +60,8 @@ class LDAResults(ModelResults):
         return np.average(self.draws_of("topics"), axis=1, weights=self.weights)
 
     def topics(self, n=10, chain=0):
-        """The n words of most weight in each topic of a chain, a DataFrame (K, n); words are numbers where there is no vocabulary.
+        """The n words of most weight in each topic of a chain, a DataFrame (K, n); words are
+        numbers where there is no vocabulary.
 
         Parameters
         ----------
@@ -59,7 +75,8 @@ class LDAResults(ModelResults):
         return pd.DataFrame(words, index=pd.RangeIndex(len(theta), name="topic"))
 
     def transform(self, counts, chain=0):
-        """Proportions of a chain's mean topics in documents, an array (documents, K), by the fixed point of `core.folding.Folding`.
+        """Proportions of a chain's mean topics in documents, an array (documents, K), by the fixed
+        point of `core.folding.Folding`.
 
         Parameters
         ----------
@@ -68,37 +85,54 @@ class LDAResults(ModelResults):
         chain : int
         """
         theta = self._of_chain(chain)
-        return Folding(documents("counts", counts, theta.shape[1]), self.model.alpha).proportions(theta)
+        return Folding(documents("counts", counts, theta.shape[1]), self.model.alpha).proportions(
+            theta
+        )
 
     def perplexity(self, test=None):
-        """Perplexity of half of the words of documents, given the other half: exp(-mean log of the posterior mean of their probabilities).
+        """Perplexity of half of the words of documents, given the other half: exp(-mean log of the
+        posterior mean of their probabilities).
 
-        Proportions are those of the first half under each draw of the topics (`core.folding.Folding`), and probabilities are averaged
-        over all draws of all chains: as they came, for the documents held out of the fit, else over draws that were kept.  Where
+        Proportions are those of the first half under each draw of the topics
+        (`core.folding.Folding`), and probabilities are averaged over all draws of all chains: as
+        they came, for the documents held out of the fit, else over draws that were kept.  Where
         there are none, chains' mean topics stand for their draws.
 
         Parameters
         ----------
         test : documents, optional
-            As of `sgmc.LDA`, of the same words.  Default: those that the model was given as ``held_out``.
+            As of `sgmc.LDA`, of the same words.  Default: those that the model was given as
+            ``held_out``.
         """
         held_out = self.model.held_out
         if test is None and held_out is None:
-            raise ArgumentError("test: no documents were held out of the fit; give some, or LDA(..., held_out=)")
+            raise ArgumentError(
+                "test: no documents were held out of the fit; give some, or LDA(..., held_out=)"
+            )
         W = self.model.shapes["topics"][1]
-        asked = Completion(*(held_out if test is None else halves(documents("test", test, W))), self.model.alpha)
+        asked = Completion(
+            *(held_out if test is None else halves(documents("test", test, W))), self.model.alpha
+        )
         if test is None and self._completed is not None:
             return asked.perplexity(self._completed)
         if self._chain_means is None:
             draws = self.draws_of("topics")
             weights = np.ones(draws.shape[1]) if self.weights is None else self.weights
-            found = sum(w * asked.probabilities(one) for chain in draws for w, one in zip(weights, chain))
+            found = sum(
+                w * asked.probabilities(one) for chain in draws for w, one in zip(weights, chain)
+            )
             return asked.perplexity(found / (len(draws) * weights.sum()))
-        return asked.perplexity(np.mean([asked.probabilities(theta) for theta in self._chain_means], axis=0))
+        return asked.perplexity(
+            np.mean([asked.probabilities(theta) for theta in self._chain_means], axis=0)
+        )
 
     def _of_chain(self, chain):
         """Mean topics of a chain."""
         means = self.mean_topics
-        if isinstance(chain, bool) or not isinstance(chain, (int, np.integer)) or not 0 <= chain < len(means):
+        if (
+            isinstance(chain, bool)
+            or not isinstance(chain, (int, np.integer))
+            or not 0 <= chain < len(means)
+        ):
             raise ArgumentError(f"chain={chain!r} must be a number from 0 to {len(means) - 1}")
         return means[chain]

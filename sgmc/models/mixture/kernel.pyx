@@ -7,13 +7,16 @@ from sgmc.core.contract cimport OK, Batch, Model, Scratch, row_of
 
 
 cdef class GaussianMixtureKernel(Model):
-    """y_i ~ sum_k w_k N(mu_k, Sigma_k), with Sigma_k by the regressions of each coordinate on those before it (Pourahmadi 1999).
+    """y_i ~ sum_k w_k N(mu_k, Sigma_k), with Sigma_k by the regressions of each coordinate on those
+    before it (Pourahmadi 1999).
 
-    With e = y - mu_k, z_j = (e_j - sum_{l<j} b_kjl e_l) / s_kj are independent standard normal numbers: log N = -sum_j (z_j^2 / 2 +
-    log s_kj) - D log(2 pi) / 2.  Without slopes b Sigma_k is diagonal.  Gradients are those of the components, times the
-    probabilities that the row is theirs.
+    With e = y - mu_k, z_j = (e_j - sum_{l<j} b_kjl e_l) / s_kj are independent standard
+    normal numbers: log N = -sum_j (z_j^2 / 2 + log s_kj) - D log(2 pi) / 2.  Without slopes b
+    Sigma_k is diagonal.  Gradients are those of the components, times the probabilities that the
+    row is theirs.
 
-    theta: weights (K, if K > 1), means (K x D), sds s (K x D), slopes b (K x D(D-1)/2, row by row of each triangle).
+    theta: weights (K, if K > 1), means (K x D), sds s (K x D), slopes b (K x D(D-1)/2, row by row
+    of each triangle).
 
     Parameters
     ----------
@@ -38,9 +41,10 @@ cdef class GaussianMixtureKernel(Model):
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return self.K * (2 + self.D) + self.D + 1
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef Py_ssize_t i, j, k
-        cdef double *constant = s.work                        # log w_k - sum_j log s_kj - D log(2 pi) / 2
+        cdef double *constant = s.work  # log w_k - sum_j log s_kj - D log(2 pi) / 2
         cdef double *density = constant + self.K
         cdef double *z = density + self.K                     # of all components
         cdef double *e = z + self.K * self.D
@@ -67,7 +71,8 @@ cdef class GaussianMixtureKernel(Model):
                     self.add_component(theta, y, k, c * density[k] / total, z + k * self.D, grad)
         return OK
 
-    cdef double standardise(self, const double *theta, const double *y, Py_ssize_t k, double *e, double *z) noexcept nogil:
+    cdef double standardise(self, const double *theta, const double *y, Py_ssize_t k, double *e,
+                            double *z) noexcept nogil:
         """z of a row in component k; returns the sum of their squares."""
         cdef Py_ssize_t j, l
         cdef const double *mu = theta + self.means + k * self.D
@@ -83,10 +88,11 @@ cdef class GaussianMixtureKernel(Model):
             total += z[j] * z[j]
         return total
 
-    cdef void add_component(self, const double *theta, const double *y, Py_ssize_t k, double r, const double *z,
-                            double *grad) noexcept nogil:
+    cdef void add_component(self, const double *theta, const double *y, Py_ssize_t k, double r,
+                            const double *z, double *grad) noexcept nogil:
         """r times the gradient of log w_k N(y; mu_k, Sigma_k)."""
-        cdef Py_ssize_t j, l, at = self.slopes + k * self.B, means = self.means + k * self.D, sds = self.sds + k * self.D
+        cdef Py_ssize_t j, l, at = self.slopes + k * self.B
+        cdef Py_ssize_t means = self.means + k * self.D, sds = self.sds + k * self.D
         cdef double pull
         if self.K > 1:
             grad[k] += r / theta[k]

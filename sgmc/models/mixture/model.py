@@ -1,4 +1,5 @@
 """Mixture models as users meet them."""
+
 import numpy as np
 
 from sgmc.errors import ArgumentError
@@ -10,10 +11,12 @@ from sgmc.priors import dirichlet, inverse_gamma, normal
 
 
 class TiedMeans(Model):
-    """Two Gaussians with tied means: y_i ~ 1/2 N(theta1, v) + 1/2 N(theta1 + theta2, v) (Welling & Teh 2011, section 5.1).
+    """Two Gaussians with tied means: y_i ~ 1/2 N(theta1, v) + 1/2 N(theta1 + theta2, v) (Welling &
+    Teh 2011, section 5.1).
 
-    theta1 ~ N(0, 10) and theta2 ~ N(0, 1), variances; the posterior has two modes, (theta1, theta2) and (theta1 + theta2, -theta2) but
-    for the prior, so that coordinates are the parameters and samplers with minibatches want the paper's `step_size`.
+    theta1 ~ N(0, 10) and theta2 ~ N(0, 1), variances; the posterior has two modes, (theta1, theta2)
+    and (theta1 + theta2, -theta2) but for the prior, so that coordinates are the parameters and
+    samplers with minibatches want the paper's `step_size`.
 
     Parameters
     ----------
@@ -41,19 +44,23 @@ class TiedMeans(Model):
 
 
 class GaussianMixture(Model):
-    """A mixture of Gaussians: y_i ~ sum_k w_k N(mu_k, Sigma_k), with a Dirichlet prior of the weights.
+    """A mixture of Gaussians: y_i ~ sum_k w_k N(mu_k, Sigma_k),
+    with a Dirichlet prior of the weights.
 
-    Covariances are diagonal, or full: then ``sds`` and ``slopes`` are those of the regressions of each coordinate on the ones before it,
-    z_j = (e_j - sum_{l<j} b_jl e_l) / s_j with e = y - mu (Pourahmadi 1999, section 2), and `covariances` of the results gives matrices.
+    Covariances are diagonal, or full: then ``sds`` and ``slopes`` are those of the regressions of
+    each coordinate on the ones before it, z_j = (e_j - sum_{l<j} b_jl e_l) / s_j with e = y - mu
+    (Pourahmadi 1999, section 2), and `covariances` of the results gives matrices.
 
-    The default priors have the scale of the data: of weights Dirichlet(2), of means normal around the mean of X with twice its sds, of
-    sds inverse gamma with shape 2 and the sds of X over K^(1/D) as scale, which keeps components from collapsing on single rows; of slopes
-    normal(0, 2) times the ratio of sds.
+    The default priors have the scale of the data: of weights Dirichlet(2), of means normal around
+    the mean of X with twice its sds, of sds inverse gamma with shape 2 and the sds of X over
+    K^(1/D) as scale, which keeps components from collapsing on single rows; of slopes normal(0, 2)
+    times the ratio of sds.
 
-    The posterior is the same for all K! labellings of the components.  Chains start at clusters (k-means++, then Lloyd's algorithm) in the
-    order of their first coordinate, and stay with one labelling where components are well apart; where they are not, labels switch,
-    and means of parameters mean little: ``ordered=True`` has components ascend by the first coordinate of their means.  Densities
-    do not depend on labels.
+    The posterior is the same for all K! labellings of the components.  Chains start at clusters
+    (k-means++, then Lloyd's algorithm) in the order of their first coordinate, and stay with one
+    labelling where components are well apart; where they are not, labels switch, and means of
+    parameters mean little: ``ordered=True`` has components ascend by the first coordinate of their
+    means.  Densities do not depend on labels.
 
     Parameters
     ----------
@@ -77,7 +84,10 @@ class GaussianMixture(Model):
     title = "Gaussian Mixture"
 
     def __init__(self, X, components=3, covariance="diagonal", ordered=False):
-        self.X, K = np.ascontiguousarray(matrix("X", X)), whole("components", components, 1, allow_none=False)
+        self.X, K = (
+            np.ascontiguousarray(matrix("X", X)),
+            whole("components", components, 1, allow_none=False),
+        )
         if covariance not in ("diagonal", "full"):
             raise ArgumentError(f"covariance={covariance!r} must be 'diagonal' or 'full'")
         (self.n, D), self.components, self.flat = self.X.shape, K, np.ndim(X) == 1
@@ -86,8 +96,12 @@ class GaussianMixture(Model):
         if different <= K:
             raise ArgumentError(f"components={K}: X has only {different} different rows")
         shape = K if self.flat else (K, D)
-        self.parameters = {**({"weights": K} if K > 1 else {}), "means": shape, "sds": shape,
-                           **({"slopes": (K, D * (D - 1) // 2)} if self.full else {})}
+        self.parameters = {
+            **({"weights": K} if K > 1 else {}),
+            "means": shape,
+            "sds": shape,
+            **({"slopes": (K, D * (D - 1) // 2)} if self.full else {}),
+        }
         self.constraints = {**({"weights": "simplex"} if K > 1 else {}), "sds": "positive"}
         if ordered and K > 1:
             self.constraints["means"] = "ordered" if self.flat else "ascending"
@@ -99,28 +113,41 @@ class GaussianMixture(Model):
         centre, sd = self.X.mean(axis=0), self.X.std(axis=0)
         if not (sd > 0).all():
             raise ArgumentError(f"X: column {int(np.argmin(sd))} is constant")
-        columns = {"means": [normal(centre[j], 2 * sd[j]) for j in range(D)],
-                   "sds": [inverse_gamma(2, sd[j] / K ** (1 / D)) for j in range(D)],
-                   "slopes": [normal(0, 2 * sd[j] / sd[i]) for j in range(D) for i in range(j)] if self.full else []}
+        columns = {
+            "means": [normal(centre[j], 2 * sd[j]) for j in range(D)],
+            "sds": [inverse_gamma(2, sd[j] / K ** (1 / D)) for j in range(D)],
+            "slopes": [normal(0, 2 * sd[j] / sd[i]) for j in range(D) for i in range(j)]
+            if self.full
+            else [],
+        }
         found = {"weights": dirichlet(2)} if K > 1 else {}
         for name, specs in columns.items():
-            found |= {f"{name}[{k}]" if self.flat else f"{name}[{k},{j}]": spec for k in range(K) for j, spec in enumerate(specs)}
+            found |= {
+                f"{name}[{k}]" if self.flat else f"{name}[{k},{j}]": spec
+                for k in range(K)
+                for j, spec in enumerate(specs)
+            }
         return found
 
     def problem(self, prior, checked):
         """See `Model`; parameters that a dict does not name keep their default priors."""
         if isinstance(prior, dict) and "*" not in prior:
-            prior = {**{key: one for key, one in self.prior.items() if key.split("[")[0] not in prior}, **prior}
+            prior = {
+                **{key: one for key, one in self.prior.items() if key.split("[")[0] not in prior},
+                **prior,
+            }
         return super().problem(prior, checked)
 
     def starts(self, rng):
         """Clusters of the rows, in the order of their first coordinate."""
         K, D = self.components, self.X.shape[1]
         centres, members = clusters(self.X, K, rng)
-        whole_sd, inner_sd = self.X.std(axis=0), np.sqrt(np.mean((self.X - centres[members]) ** 2, axis=0))
+        whole_sd = self.X.std(axis=0)
+        inner_sd = np.sqrt(np.mean((self.X - centres[members]) ** 2, axis=0))
         order = np.argsort(centres[:, 0], kind="stable")
-        shares, centres = (np.bincount(members, minlength=K)[order] + 1) / (self.n + K), centres[order]
-        gaps = 1e-6 * whole_sd[0] * np.arange(K)               # for clusters with the same first coordinate
+        shares = (np.bincount(members, minlength=K)[order] + 1) / (self.n + K)
+        centres = centres[order]
+        gaps = 1e-6 * whole_sd[0] * np.arange(K)  # for clusters with the same first coordinate
         centres[:, 0] = np.maximum.accumulate(centres[:, 0] - gaps) + 2 * gaps
         sds = np.tile(np.maximum(inner_sd, 0.05 * whole_sd), K)
         slopes = np.zeros(K * D * (D - 1) // 2 if self.full else 0)

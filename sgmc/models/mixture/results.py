@@ -1,4 +1,5 @@
 """The results of Gaussian mixtures."""
+
 import numpy as np
 from scipy import special
 
@@ -7,11 +8,13 @@ from sgmc.arguments.arrays import matrix
 from sgmc.models.bases.results import ModelResults
 from sgmc.results.outcomes.rows import evenly
 
-DRAWS = 1000              # of the posterior, evenly, over which densities are averaged
+DRAWS = 1000  # of the posterior, evenly, over which densities are averaged
 
 
 class GaussianMixtureResults(ModelResults):
-    """The posterior of a Gaussian mixture; densities and responsibilities are averaged over draws, at most 1000 of them, evenly."""
+    """The posterior of a Gaussian mixture; densities and responsibilities are averaged over draws,
+    at most 1000 of them, evenly.
+    """
 
     def log_density(self, X):
         """Log of the posterior predictive density at points, log E[sum_k w_k N(x; mu_k, Sigma_k)].
@@ -40,7 +43,10 @@ class GaussianMixtureResults(ModelResults):
         They have a meaning where labels have one: see `sgmc.GaussianMixture` on their switching.
         """
         X, weights = self._points(X), self._components()[-1]
-        return sum(weight * special.softmax(log_p, axis=1) for log_p, weight in zip(self._joint(X), weights))
+        return sum(
+            weight * special.softmax(log_p, axis=1)
+            for log_p, weight in zip(self._joint(X), weights)
+        )
 
     def predict(self, X):
         """The most probable component of each point, an array (m,) of int."""
@@ -50,11 +56,13 @@ class GaussianMixtureResults(ModelResults):
         """Posterior means of the components' covariance matrices, an array (K, D, D)."""
         _, _, sds, slopes, weights = self._components()
         D = sds.shape[2]
-        roots = np.linalg.inv(np.eye(D) - slopes) * sds[:, :, None, :]      # e = (I - B)^-1 S z
+        roots = np.linalg.inv(np.eye(D) - slopes) * sds[:, :, None, :]  # e = (I - B)^-1 S z
         return np.einsum("s,skij,sklj->kil", weights, roots, roots)
 
     def _components(self):
-        """Draws of weights (s, K), means and sds (s, K, D), slopes as matrices (s, K, D, D), and the draws' own weights (s,)."""
+        """Draws of weights (s, K), means and sds (s, K, D), slopes as matrices (s, K, D, D), and
+        the draws' own weights (s,).
+        """
         chains, draws = self.draws.shape[:2]
         some = evenly(chains * draws, DRAWS)
 
@@ -86,4 +94,9 @@ class GaussianMixtureResults(ModelResults):
         for share, mean, sd, slope, _ in zip(*self._components()):
             e = X[:, None] - mean
             z = (e - np.einsum("kij,mkj->mki", slope, e)) / sd
-            yield np.log(share) - 0.5 * (z ** 2).sum(axis=2) - np.log(sd).sum(axis=1) - 0.5 * len(sd[0]) * np.log(2 * np.pi)
+            yield (
+                np.log(share)
+                - 0.5 * (z**2).sum(axis=2)
+                - np.log(sd).sum(axis=1)
+                - 0.5 * len(sd[0]) * np.log(2 * np.pi)
+            )

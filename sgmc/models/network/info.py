@@ -1,4 +1,5 @@
 """What results keep of a neural network: how inputs become outputs, without the data."""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,8 +8,12 @@ from sgmc.errors import DataError
 from sgmc.arguments.arrays import numeric
 from sgmc.models.bases.results import GeneralInfo
 
-ACTIVATIONS = {"sigmoid": lambda z: 0.5 + 0.5 * np.tanh(0.5 * z), "tanh": np.tanh, "relu": lambda z: np.maximum(z, 0)}
-ROWS = 4096               # at a time
+ACTIVATIONS = {
+    "sigmoid": lambda z: 0.5 + 0.5 * np.tanh(0.5 * z),
+    "tanh": np.tanh,
+    "relu": lambda z: np.maximum(z, 0),
+}
+ROWS = 4096  # at a time
 
 
 @dataclass(frozen=True)
@@ -23,7 +28,8 @@ class Recipe:
     centre, unit : array (d,)
         x_j enters as (x_j - centre_j) unit_j.
     shift, factor : float
-        The last layer's output times `factor`, plus `shift`, is in the outcomes' units (of their logs, for Poisson ones).
+        The last layer's output times `factor`, plus `shift`, is in the outcomes' units (of their
+        logs, for Poisson ones).
     levels : tuple or None
         The classes.
     names : list of str
@@ -44,41 +50,52 @@ class Recipe:
     spec: object = None
 
     def table(self, data):
-        """The table of new rows, (n, d), of uint8, float32 or float64; DataError where it is not like the one of the fit."""
+        """The table of new rows, (n, d), of uint8, float32 or float64; DataError where it is not
+        like the one of the fit.
+        """
         if self.spec is not None and not isinstance(data, np.ndarray):
             X = self.spec.matrix(data)[:, self.columns()]
         else:
             X = as_table("the new data", data)
         if X.shape[1] != len(self.names):
-            raise DataError(f"the new data have {X.shape[1]} columns; they must have {len(self.names)}: {', '.join(self.names[:8])}")
+            raise DataError(
+                f"the new data have {X.shape[1]} columns; they must have {len(self.names)}: "
+                f"{', '.join(self.names[:8])}"
+            )
         if X.dtype != np.uint8 and not np.isfinite(X).all():
             raise DataError("the new data have missing or infinite values; drop those rows first")
         return X
 
     def columns(self):
-        """Columns of the formula's design but for the intercept, for which the network has its own."""
+        """Columns of the formula's design but for the intercept,
+        for which the network has its own.
+        """
         return without_intercept(self.spec)
 
     def parts(self, theta):
         """Pairs (W, b) of the layers, and sigma if there is one, of a vector theta."""
         found, at = [], 0
         for d, h in zip(self.sizes, self.sizes[1:]):
-            found.append((theta[at:at + d * h].reshape(d, h), theta[at + d * h:at + (d + 1) * h]))
+            found.append(
+                (theta[at : at + d * h].reshape(d, h), theta[at + d * h : at + (d + 1) * h])
+            )
             at += (d + 1) * h
         return found, theta[at] if self.outcome == "gaussian" else None
 
     def outputs(self, theta, X):
-        """What the network of one draw expects of rows: E[y | x], (n,), or the probability of each class, (n, k)."""
+        """What the network of one draw expects of rows: E[y | x], (n,),
+        or the probability of each class, (n, k).
+        """
         layers, _ = self.parts(theta)
         out = np.empty((len(X), self.sizes[-1]))
         unit, centre = self.unit.astype(theta.dtype), self.centre.astype(theta.dtype)
         for start in range(0, len(X), ROWS):
-            a = (X[start:start + ROWS] - centre) * unit
+            a = (X[start : start + ROWS] - centre) * unit
             for l, (W, b) in enumerate(layers):
                 a = a @ W + b
                 if l + 1 < len(layers):
                     a = ACTIVATIONS[self.activation](a)
-            out[start:start + ROWS] = a
+            out[start : start + ROWS] = a
         if self.outcome == "softmax":
             out = np.exp(out - out.max(axis=1, keepdims=True))
             return out / out.sum(axis=1, keepdims=True)
@@ -105,7 +122,9 @@ class NetworkInfo(GeneralInfo):
     def remarks(self, fit):
         """See `GeneralInfo.remarks`."""
         r = self.recipe
-        return [f"Layers {'-'.join(map(str, r.sizes))}, {r.activation} units, {r.outcome} outcome."] + super().remarks(fit)
+        return [
+            f"Layers {'-'.join(map(str, r.sizes))}, {r.activation} units, {r.outcome} outcome."
+        ] + super().remarks(fit)
 
 
 def without_intercept(spec):
@@ -122,7 +141,10 @@ def as_table(name, data):
         For what is no table of numbers, or a sparse one.
     """
     if hasattr(data, "tocsr"):
-        raise DataError(f"{name} is a sparse array, which networks do not take; pass {name}.toarray() if it fits in memory")
+        raise DataError(
+            f"{name} is a sparse array, which networks do not take; pass {name}.toarray() if it "
+            "fits in memory"
+        )
     bytes_ = isinstance(data, np.ndarray) and data.dtype == np.uint8
     X = np.ascontiguousarray(data if bytes_ else numeric(name, data))
     if X.ndim != 2 or X.shape[1] == 0:

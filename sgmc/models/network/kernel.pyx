@@ -1,4 +1,6 @@
-"""Feedforward neural networks: forward and backward passes as products of matrices over tiles of rows."""
+"""Feedforward neural networks: forward and backward passes as products of matrices over tiles of
+rows.
+"""
 import numpy as np
 
 from libc.math cimport exp, lgamma, log, M_PI
@@ -19,15 +21,17 @@ cdef enum:
 
 ACTIVATIONS = {"sigmoid": SIGMOID, "tanh": TANH, "relu": RELU}
 OUTCOMES = {"softmax": SOFTMAX, "gaussian": GAUSSIAN, "poisson": POISSON}
-TILE_NUMBERS = 1 << 19            # of inputs and units in a tile: they stay in the second or third cache
+TILE_NUMBERS = 1 << 19  # of inputs and units in a tile: they stay in the second or third cache
 
 
 cdef class Network(Model):
-    """eta_i = b_L + a_i,L-1 W_L with a_il = act(b_l + a_i,l-1 W_l), a_i0 = x_i; outcomes have these eta.
+    """eta_i = b_L + a_i,L-1 W_L with a_il = act(b_l + a_i,l-1 W_l), a_i0 = x_i;
+    outcomes have these eta.
 
-    "softmax": p(y_i = k) = exp(eta_ik) / sum_l exp(eta_il).  "gaussian": y_i ~ N(eta_i, sigma^2).  "poisson": y_i has the rate
-    exp(eta_i + shift).  theta = (W_1, b_1, .., W_L, b_L[, sigma][, log lambda]), matrices row-major, inputs x units; log lambda are
-    log precisions of the priors of the arrays before, of which the likelihood knows nothing.
+    "softmax": p(y_i = k) = exp(eta_ik) / sum_l exp(eta_il).  "gaussian": y_i ~ N(eta_i,
+    sigma^2).  "poisson": y_i has the rate exp(eta_i + shift).  theta = (W_1, b_1, .., W_L, b_L[,
+    sigma][, log lambda]), matrices row-major, inputs x units; log lambda are log precisions of the
+    priors of the arrays before, of which the likelihood knows nothing.
 
     Parameters
     ----------
@@ -38,7 +42,8 @@ cdef class Network(Model):
     activation, outcome : str
     shift : float
     shape : array (2,), optional
-        Shape and rate of the gamma prior of each precision, if these are drawn from their conditional laws between steps.
+        Shape and rate of the gamma prior of each precision, if these are drawn from their
+        conditional laws between steps.
     """
 
     cdef Inputs X
@@ -48,12 +53,15 @@ cdef class Network(Model):
     cdef int activation, outcome
     cdef double shift, alpha, beta
 
-    def __init__(self, Inputs X, y, sizes, activation, outcome, double shift=0, shape=None, Py_ssize_t precisions=0):
+    def __init__(self, Inputs X, y, sizes, activation, outcome, double shift=0, shape=None,
+                 Py_ssize_t precisions=0):
         sizes = np.array(sizes, dtype=np.intp)
         ends = np.r_[0, np.cumsum((sizes[:len(sizes) - 1] + 1) * sizes[1:])]
-        self.X, self.y, self.sizes, self.layers = X, np.ascontiguousarray(y, dtype=float), sizes, len(sizes) - 1
+        self.X, self.y = X, np.ascontiguousarray(y, dtype=float)
+        self.sizes, self.layers = sizes, len(sizes) - 1
         self.weights = ends
-        self.activation, self.outcome, self.shift = ACTIVATIONS[activation], OUTCOMES[outcome], shift
+        self.activation = ACTIVATIONS[activation]
+        self.outcome, self.shift = OUTCOMES[outcome], shift
         self.n, self.dim = X.n, ends.max() + (self.outcome == GAUSSIAN) + precisions
         self.tile = int(np.clip(TILE_NUMBERS // sizes.sum() // 32 * 32, 32, 1024))
         self.widest = sizes[1:].max()
@@ -65,13 +73,15 @@ cdef class Network(Model):
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return self.spread + self.X.work_size(self.tile, self.sizes[1])
 
-    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value, double *grad) except -1 nogil:
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
         cdef Py_ssize_t last = self.layers
         self.forward(theta, b, s)
         self.judge(theta, b, s.work + self.active[last - 1], value, grad)
         return self.backward(theta, b, s, grad, NULL) if grad != NULL else OK
 
-    cdef int add_with_squares(self, const double *theta, const Batch *b, Scratch *s, double *grad, double *square) except -1 nogil:
+    cdef int add_with_squares(self, const double *theta, const Batch *b, Scratch *s, double *grad,
+                              double *square) except -1 nogil:
         self.forward(theta, b, s)
         self.judge(theta, b, s.work + self.active[self.layers - 1], NULL, grad)
         if self.outcome == GAUSSIAN:
@@ -92,12 +102,14 @@ cdef class Network(Model):
             if l == 0:
                 self.X.forward(b, theta, h, out, s.work + self.spread)
             else:
-                times(b.m, self.sizes[l], h, s.work + self.active[l - 1], <double *> theta + self.weights[l], 1, out)
+                times(b.m, self.sizes[l], h, s.work + self.active[l - 1], <double *> theta
+                      + self.weights[l], 1, out)
             if l + 1 < self.layers:
                 activate(self.activation, b.m * h, out)
         return OK
 
-    cdef int judge(self, const double *theta, const Batch *b, double *eta, double *value, double *grad) except -1 nogil:
+    cdef int judge(self, const double *theta, const Batch *b, double *eta, double *value,
+                   double *grad) except -1 nogil:
         """Log densities; eta become the slopes of these, scaled and weighed."""
         cdef Py_ssize_t i, k, K = self.sizes[self.layers], own = self.weights[self.layers]
         cdef double c, y, e, total
@@ -125,8 +137,11 @@ cdef class Network(Model):
                 out[0] = c * (y - total)
         return OK
 
-    cdef int judge_squares(self, const double *theta, const Batch *b, Scratch *s, double *square) except -1 nogil:
-        """Squares of the rows' slopes for sigma, c (e^2 - 1) / sigma, from those for eta, c e / sigma."""
+    cdef int judge_squares(self, const double *theta, const Batch *b, Scratch *s,
+                           double *square) except -1 nogil:
+        """Squares of the rows' slopes for sigma, c (e^2 - 1) / sigma,
+        from those for eta, c e / sigma.
+        """
         cdef Py_ssize_t i, own = self.weights[self.layers]
         cdef double c, slope
         for i in range(b.m):
@@ -136,8 +151,11 @@ cdef class Network(Model):
             square[own] += slope * slope
         return OK
 
-    cdef int backward(self, const double *theta, const Batch *b, Scratch *s, double *grad, double *square) except -1 nogil:
-        """Gradients of all layers from the slopes of the last one, and (or NULL) sums of their squares over rows."""
+    cdef int backward(self, const double *theta, const Batch *b, Scratch *s, double *grad,
+                      double *square) except -1 nogil:
+        """Gradients of all layers from the slopes of the last one, and (or NULL)
+        sums of their squares over rows.
+        """
         cdef Py_ssize_t l, i, h, d
         cdef double *delta = s.work + self.active[self.layers - 1]
         cdef double *spare = s.work + self.active[self.layers]
@@ -158,7 +176,7 @@ cdef class Network(Model):
                 add_columns(b.m, h, squares, square + self.weights[l] + d * h)
             if l == 0 and square != NULL:
                 self.X.backward_squares(b.m, squares, h, square, s.work + self.spread)
-            if l:                                             # slopes take the place of the activations that they belong to
+            if l:  # slopes take the place of the activations that they belong to
                 slope_back(self.activation, b.m * d, inputs, spare, square != NULL)
                 if square != NULL:
                     add_tdot(b.m, d, h, inputs, squares, square + self.weights[l])
@@ -168,7 +186,9 @@ cdef class Network(Model):
         return OK
 
     cdef int refresh(self, double *theta, Scratch *s) except -1 nogil:
-        """lambda ~ Gamma(alpha + size / 2, beta + sum of squares / 2), an array of weights at a time (Chen et al. 2014, 4.2)."""
+        """lambda ~ Gamma(alpha + size / 2, beta + sum of squares / 2), an array of weights at a
+        time (Chen et al. 2014, 4.2).
+        """
         cdef Py_ssize_t l, part, j, first, size
         cdef Py_ssize_t at = self.dim - 2 * self.layers
         cdef double total
@@ -179,7 +199,8 @@ cdef class Network(Model):
                 total = 0
                 for j in range(first, first + size):
                     total += theta[j] * theta[j]
-                theta[at + 2 * l + part] = log(gamma_variate(s.bits, self.alpha + 0.5 * size) / (self.beta + 0.5 * total))
+                theta[at + 2 * l + part] = log(gamma_variate(s.bits, self.alpha + 0.5 * size)
+                                               / (self.beta + 0.5 * total))
         return OK
 
 
@@ -200,7 +221,9 @@ cdef void activate(int kind, Py_ssize_t n, double *z) noexcept nogil:
 
 
 cdef void slope_back(int kind, Py_ssize_t n, double *a, double *delta, bint square) noexcept nogil:
-    """delta *= act'(z), a function of a = act(z); then a become their squares, where these are wanted."""
+    """delta *= act'(z), a function of a = act(z); then a become their squares,
+    where these are wanted.
+    """
     cdef Py_ssize_t i
     if kind == RELU:
         for i in range(n):

@@ -1,4 +1,5 @@
 """Bayesian neural networks as users meet them."""
+
 import numbers
 
 import numpy as np
@@ -9,8 +10,8 @@ from sgmc.models.bases.scaling import centre_and_unit
 from sgmc.models.bases.model import Model
 from sgmc.priors import PriorSpec, normal
 
-SMALL = 2000              # rows up to which all of them are used at every step by default
-STEP, FRICTION = 0.1, 20.0                # of sghmc: e sqrt(N), and C
+SMALL = 2000  # rows up to which all of them are used at every step by default
+STEP, FRICTION = 0.1, 20.0  # of sghmc: e sqrt(N), and C
 
 
 class BNN(Model):
@@ -18,18 +19,21 @@ class BNN(Model):
 
     With a_0 = x, a_l = act(b_l + a_l-1 W_l) and eta = b_L + a_L-1 W_L, outcomes are of the law
 
-    - ``"softmax"``: p(y = k) = exp(eta_k) / sum_l exp(eta_l) (Chen, Fox & Guestrin 2014, section 4.2; Nemeth & Fearnhead 2021, eq. 14);
+    - ``"softmax"``: p(y = k) = exp(eta_k) / sum_l exp(eta_l) (Chen, Fox & Guestrin 2014, section
+      4.2; Nemeth & Fearnhead 2021, eq. 14);
     - ``"gaussian"``: y ~ N(eta, sigma^2), sigma a parameter;
     - ``"poisson"``: y ~ Poisson(exp(eta)).
 
-    Weights W_l and biases b_l are N(0, 1), or as ``fit(prior=)`` says by name (``"W1"``, ``"b1"``, ..., ``"sigma"``); with a
-    `hyperprior` they are N(0, 1/lambda) with a precision lambda of each W_l and each b_l, whose logs are ``log_precision``.
+    Weights W_l and biases b_l are N(0, 1), or as ``fit(prior=)`` says by name (``"W1"``, ``"b1"``,
+    ..., ``"sigma"``); with a `hyperprior` they are N(0, 1/lambda) with a precision lambda of each
+    W_l and each b_l, whose logs are ``log_precision``.
 
     Parameters
     ----------
     X : array_like (n, d), table, or str
-        Inputs; bytes (uint8) and float32 stay as they are, are multiplied in float32, and may be read-only or memory-mapped.  An array
-        is not copied: leave it alone until the fit is done.  A str is an R-style formula, ``"y ~ x1 + C(g)"``.
+        Inputs; bytes (uint8) and float32 stay as they are, are multiplied in float32, and may be
+        read-only or memory-mapped.  An array is not copied: leave it alone until the fit is done.
+        A str is an R-style formula, ``"y ~ x1 + C(g)"``.
     y : array_like (n,) or table
         Outcomes; with a formula, the table.
     hidden : tuple of int
@@ -38,14 +42,16 @@ class BNN(Model):
         act.
     outcome : {"softmax", "gaussian", "poisson"}
     scale : {"auto", "columns", "table", None}
-        How inputs are centred and divided by their sd before they enter: each column by itself, all numbers of the table together (as
-        pixels want it), or not.  "auto": "table" for bytes, else "columns".  Unless None, Gaussian outcomes are standardised too
-        (sigma is in units of their sd), and the mean of Poisson ones is taken out of eta; predictions are in the data's units.
+        How inputs are centred and divided by their sd before they enter: each column by itself, all
+        numbers of the table together (as pixels want it), or not.  "auto": "table" for bytes, else
+        "columns".  Unless None, Gaussian outcomes are standardised too (sigma is in units of their
+        sd), and the mean of Poisson ones is taken out of eta; predictions are in the data's units.
     hyperprior : sgmc.gamma, optional
         Of the precisions lambda.
     refresh : bool, optional
-        Whether precisions are drawn from their conditional laws between steps (Chen et al. 2014), which goes with samplers of
-        minibatches; else they are sampled like weights.  Default: yes, unless outcomes are Gaussian, whose sigma goes with the latter.
+        Whether precisions are drawn from their conditional laws between steps (Chen et al. 2014),
+        which goes with samplers of minibatches; else they are sampled like weights.  Default: yes,
+        unless outcomes are Gaussian, whose sigma goes with the latter.
     dtype : {"float64", "float32"}, optional
         Of the products with the inputs.  Default: float32 where these are bytes or float32.
 
@@ -56,9 +62,10 @@ class BNN(Model):
 
     Notes
     -----
-    By default up to 2,000 rows are all used at each step, by `hmc`, which adapts its step.  Above, it is `sghmc` with e = 0.1 / sqrt(N),
-    C = 20, five leapfrog steps to a step, which suits inputs and outcomes of unit size, and svrg's gradients of 500 rows or more: the
-    noise of plain ones widens what many rows determine, e Lambda N / (2 C n) times the variance 1 / Lambda.
+    By default up to 2,000 rows are all used at each step, by `hmc`, which adapts its step.  Above,
+    it is `sghmc` with e = 0.1 / sqrt(N), C = 20, five leapfrog steps to a step, which suits inputs
+    and outcomes of unit size, and svrg's gradients of 500 rows or more: the noise of plain ones
+    widens what many rows determine, e Lambda N / (2 C n) times the variance 1 / Lambda.
 
     Examples
     --------
@@ -70,16 +77,31 @@ class BNN(Model):
     scaled = False
     spec = formula = None
 
-    def __init__(self, X, y, *, hidden=(100,), activation="sigmoid", outcome="softmax", scale="auto", hyperprior=None, refresh=None,
-                 dtype=None):
-        self.activation, self.outcome = one_of("activation", activation, ("sigmoid", "tanh", "relu")), outcome
+    def __init__(
+        self,
+        X,
+        y,
+        *,
+        hidden=(100,),
+        activation="sigmoid",
+        outcome="softmax",
+        scale="auto",
+        hyperprior=None,
+        refresh=None,
+        dtype=None,
+    ):
+        self.activation = one_of("activation", activation, ("sigmoid", "tanh", "relu"))
+        self.outcome = outcome
         one_of("outcome", outcome, ("softmax", "gaussian", "poisson"))
         one_of("scale", scale, ("auto", "columns", "table", None))
         one_of("dtype", dtype, (None, "float64", "float32"))
         self.hidden, self.hyperprior = layers(hidden), checked_hyperprior(hyperprior)
         self.refresh = outcome != "gaussian" if refresh is None else bool(refresh)
         if hyperprior is not None and self.refresh and outcome == "gaussian":
-            raise ArgumentError("refresh=True goes with no Gaussian outcomes, whose sigma is constrained; use refresh=False")
+            raise ArgumentError(
+                "refresh=True goes with no Gaussian outcomes, whose sigma is constrained; use "
+                "refresh=False"
+            )
         self.notes = []
         X, y, names = self.read(X, y) if isinstance(X, str) else arrays(X, y)
         self.take(X, y, names, scale, dtype)
@@ -92,12 +114,19 @@ class BNN(Model):
         return cls(formula, data, **options)
 
     def read(self, formula, data):
-        """Inputs, outcomes and names of the columns of a formula; rows with anything missing are refused."""
+        """Inputs, outcomes and names of the columns of a formula;
+        rows with anything missing are refused.
+        """
         from sgmc import formula as front
         from sgmc.models.network.info import without_intercept
 
-        table = front.read(formula, data, missing="raise", outcome="category" if self.outcome == "softmax" else "numeric",
-                           scope=front.caller_scope())
+        table = front.read(
+            formula,
+            data,
+            missing="raise",
+            outcome="category" if self.outcome == "softmax" else "numeric",
+            scope=front.caller_scope(),
+        )
         X = np.empty((len(table.y), len(table.spec.exog_names)))
         table.fill(X)
         self.spec, self.formula = table.spec, formula
@@ -105,16 +134,26 @@ class BNN(Model):
         kept = without_intercept(table.spec)
         if not kept:
             raise DataError(f"formula {formula!r} has no inputs")
-        y = np.asarray(table.spec.levels)[table.y.astype(int)] if self.outcome == "softmax" else table.y
+        y = (
+            np.asarray(table.spec.levels)[table.y.astype(int)]
+            if self.outcome == "softmax"
+            else table.y
+        )
         return np.ascontiguousarray(X[:, kept]), y, [table.spec.exog_names[j] for j in kept]
 
     def take(self, X, y, names, scale, dtype):
         """Take inputs and outcomes that were read."""
         from sgmc.models.network.info import Recipe
 
-        self.X = X if dtype is None or dtype == "float32" and X.dtype == np.uint8 else np.ascontiguousarray(X, dtype=dtype)
+        self.X = (
+            X
+            if dtype is None or dtype == "float32" and X.dtype == np.uint8
+            else np.ascontiguousarray(X, dtype=dtype)
+        )
         self.n = len(X)
-        centre, unit = centre_and_unit(X, ("table" if X.dtype == np.uint8 else "columns") if scale == "auto" else scale)
+        centre, unit = centre_and_unit(
+            X, ("table" if X.dtype == np.uint8 else "columns") if scale == "auto" else scale
+        )
         levels, shift, factor = None, 0.0, 1.0
         if self.outcome == "softmax":
             self.y, levels = classes(y)
@@ -127,7 +166,18 @@ class BNN(Model):
         if len(self.y) != self.n:
             raise DataError(f"y has {len(self.y)} values, X has {self.n} rows")
         sizes = [X.shape[1], *self.hidden, len(levels) if levels else 1]
-        self.recipe = Recipe(sizes, self.activation, self.outcome, centre, unit, shift, factor, levels, names, self.spec)
+        self.recipe = Recipe(
+            sizes,
+            self.activation,
+            self.outcome,
+            centre,
+            unit,
+            shift,
+            factor,
+            levels,
+            names,
+            self.spec,
+        )
         self.scaled = not self.hidden and self.hyperprior is None
         self.parameters, self.constraints = shapes(sizes), {}
         if self.outcome == "gaussian":
@@ -137,7 +187,8 @@ class BNN(Model):
             self.parameters["log_precision"], self.prior = (2 * len(sizes) - 2,), None
 
     def fit(self, *, prior=None, **arguments):
-        """See `Model.fit`; without a `sampler` the defaults are those of the class's notes, with one they are `Model`'s.
+        """See `Model.fit`; without a `sampler` the defaults are those of the class's notes, with
+        one they are `Model`'s.
 
         Returns
         -------
@@ -152,8 +203,12 @@ class BNN(Model):
             return {"sampler": "hmc"}
         from sgmc.samplers.hamiltonian import SGHMC
 
-        return {"sampler": SGHMC(friction=FRICTION), "gradient": "svrg", "step_size": STEP / np.sqrt(self.n),
-                "batch_size": min(max(500, self.n // 100), self.n)}
+        return {
+            "sampler": SGHMC(friction=FRICTION),
+            "gradient": "svrg",
+            "step_size": STEP / np.sqrt(self.n),
+            "batch_size": min(max(500, self.n // 100), self.n),
+        }
 
     def kernel(self):
         """See `Model`."""
@@ -163,8 +218,16 @@ class BNN(Model):
         r, hyper = self.recipe, self.hyperprior
         y = (self.y - r.shift) / r.factor if self.outcome == "gaussian" else self.y
         held = (hyper.df, 1 / hyper.scale) if hyper is not None and self.refresh else None
-        return Network(inputs(self.X, r.centre, r.unit), y, r.sizes, self.activation, self.outcome,
-                       r.shift if self.outcome == "poisson" else 0.0, held, 0 if hyper is None else 2 * len(r.sizes) - 2)
+        return Network(
+            inputs(self.X, r.centre, r.unit),
+            y,
+            r.sizes,
+            self.activation,
+            self.outcome,
+            r.shift if self.outcome == "poisson" else 0.0,
+            held,
+            0 if hyper is None else 2 * len(r.sizes) - 2,
+        )
 
     def prior_kernel(self):
         """See `Model`."""
@@ -173,12 +236,20 @@ class BNN(Model):
         from sgmc.models.network.precisions import Precisions
 
         arrays = [int(np.prod(shape)) for name, shape in self.parameters.items() if name[0] in "Wb"]
-        return Precisions(arrays, self.outcome == "gaussian", self.hyperprior.df, 1 / self.hyperprior.scale, self.refresh)
+        return Precisions(
+            arrays,
+            self.outcome == "gaussian",
+            self.hyperprior.df,
+            1 / self.hyperprior.scale,
+            self.refresh,
+        )
 
     def starts(self, rng):
         """See `Model`: weights N(0, 1 / inputs), biases of zero, precisions and sigma of one."""
-        parts = {name: rng.normal(size=shape) / np.sqrt(shape[0]) if name[0] == "W" else np.zeros(shape)
-                 for name, shape in self.parameters.items()}
+        parts = {
+            name: rng.normal(size=shape) / np.sqrt(shape[0]) if name[0] == "W" else np.zeros(shape)
+            for name, shape in self.parameters.items()
+        }
         if self.outcome == "gaussian":
             parts["sigma"] = np.ones(())
         return self.layout().pack(parts)
@@ -204,7 +275,11 @@ class BNN(Model):
 
 def one_of(name, value, choices):
     """`value`, or ArgumentError where it is none of some choices."""
-    if not any(value is choice or value == choice for choice in choices if isinstance(value, str) or value is None):
+    if not any(
+        value is choice or value == choice
+        for choice in choices
+        if isinstance(value, str) or value is None
+    ):
         raise ArgumentError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}")
     return value
 
@@ -212,16 +287,27 @@ def one_of(name, value, choices):
 def layers(hidden):
     """Units of the hidden layers as a tuple."""
     found = (hidden,) if isinstance(hidden, numbers.Integral) else hidden
-    whole = isinstance(found, (tuple, list)) and all(isinstance(k, numbers.Integral) and not isinstance(k, bool) and k > 0 for k in found)
+    whole = isinstance(found, (tuple, list)) and all(
+        isinstance(k, numbers.Integral) and not isinstance(k, bool) and k > 0 for k in found
+    )
     if not whole:
-        raise ArgumentError(f"hidden={hidden!r} must be whole numbers, one a hidden layer, such as (100,), or ()")
+        raise ArgumentError(
+            f"hidden={hidden!r} must be whole numbers, one a hidden layer, such as (100,), or ()"
+        )
     return tuple(int(k) for k in found)
 
 
 def checked_hyperprior(hyperprior):
     """A gamma prior, or None."""
-    if hyperprior is not None and not (isinstance(hyperprior, PriorSpec) and hyperprior.family == "gamma" and not hyperprior.autoscale):
-        raise ArgumentError(f"hyperprior={hyperprior!r} must be a gamma prior of precisions, such as sgmc.gamma(1, 1), or None")
+    if hyperprior is not None and not (
+        isinstance(hyperprior, PriorSpec)
+        and hyperprior.family == "gamma"
+        and not hyperprior.autoscale
+    ):
+        raise ArgumentError(
+            f"hyperprior={hyperprior!r} must be a gamma prior of precisions, such as sgmc.gamma(1, "
+            "1), or None"
+        )
     return hyperprior
 
 
@@ -245,9 +331,14 @@ def arrays(X, y):
     if len(table) == 0:
         raise DataError("X has no rows")
     names = column_names(None, X, table.shape[1])
-    place = None if table.dtype == np.uint8 else first_place(table, lambda values: ~np.isfinite(values))
+    place = (
+        None if table.dtype == np.uint8 else first_place(table, lambda values: ~np.isfinite(values))
+    )
     if place is not None:
-        raise DataError(f"X has missing or infinite values (column {names[place[1]]!r}); drop or impute them first")
+        raise DataError(
+            f"X has missing or infinite values (column {names[place[1]]!r}); drop or impute them "
+            "first"
+        )
     return table, y, names
 
 
@@ -260,7 +351,10 @@ def classes(y):
     if len(levels) < 2:
         raise DataError(f"y is {levels[0]!r} in every row; at least two classes are needed")
     if len(levels) > max(20, np.sqrt(len(codes))):
-        raise DataError(f"y has {len(levels)} different values, too many for classes; for numbers give outcome='gaussian' or 'poisson'")
+        raise DataError(
+            f"y has {len(levels)} different values, too many for classes; for numbers give "
+            "outcome='gaussian' or 'poisson'"
+        )
     return codes, tuple(levels)
 
 

@@ -7,10 +7,12 @@ from sgmc.core.contract cimport OK, Prior
 
 
 cdef class Precisions(Prior):
-    """theta = (w_1, .., w_P, rest, log lambda_1, .., log lambda_P): w_p ~ N(0, 1/lambda_p), lambda_p ~ Gamma(alpha, rate beta).
+    """theta = (w_1, .., w_P, rest, log lambda_1, .., log lambda_P): w_p ~ N(0, 1/lambda_p),
+    lambda_p ~ Gamma(alpha, rate beta).
 
-    The rest has standard normal priors (half of them, where it is positive).  The density is that of log lambda.  Where precisions
-    are `held` by a conditional update of the model's, they have no gradient.
+    The rest has standard normal priors (half of them, where it is positive).  The density is that
+    of log lambda.  Where precisions are `held` by a conditional update of the model's, they have no
+    gradient.
 
     Parameters
     ----------
@@ -39,12 +41,14 @@ cdef class Precisions(Prior):
             for j in range(first, self.ends[p]):
                 total += theta[j] * theta[j]
             if value != NULL:
-                value[0] += (self.alpha + 0.5 * (self.ends[p] - first)) * log_precision[p] - precision * (self.beta + 0.5 * total)
+                value[0] += ((self.alpha + 0.5 * (self.ends[p] - first)) * log_precision[p]
+                             - precision * (self.beta + 0.5 * total))
             if grad != NULL:
                 for j in range(first, self.ends[p]):
                     grad[j] -= precision * theta[j]
                 if not self.held:
-                    grad[self.dim - parts + p] += self.alpha + 0.5 * (self.ends[p] - first) - precision * (self.beta + 0.5 * total)
+                    grad[self.dim - parts + p] += (self.alpha + 0.5 * (self.ends[p] - first)
+                                                   - precision * (self.beta + 0.5 * total))
             first = self.ends[p]
         for j in range(first, self.dim - parts):
             if value != NULL:

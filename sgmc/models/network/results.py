@@ -1,4 +1,5 @@
 """Results of neural networks: predictions averaged over draws, and how well they are calibrated."""
+
 import numpy as np
 import pandas as pd
 
@@ -8,10 +9,11 @@ from sgmc.models.bases.results import ModelResults
 
 
 class NetworkResults(ModelResults):
-    """The posterior of a `BNN`; predictions are averages over its draws, never those of one network.
+    """The posterior of a `BNN`; predictions are averages over its draws, never those of one
+    network.
 
-    Where draws of all weights are too many to keep, predictions use up to 200 whole draws of each chain, evenly spaced over
-    those that `draws` asked for (`networks`).
+    Where draws of all weights are too many to keep, predictions use up to 200 whole draws of each
+    chain, evenly spaced over those that `draws` asked for (`networks`).
     """
 
     @classmethod
@@ -24,14 +26,17 @@ class NetworkResults(ModelResults):
         return {**kept, "_bank": tuple(np.concatenate(part) for part in zip(*banks))}
 
     def networks(self):
-        """Whole draws of theta that predictions are averaged over, (k, size), and their weights, (k,)."""
+        """Whole draws of theta that predictions are averaged over, (k, size),
+        and their weights, (k,).
+        """
         if self._bank is not None:
             return self._bank
         weights = np.ones(self.draws.shape[1]) if self.weights is None else self.weights
         return self.draws.reshape(-1, self.draws.shape[-1]), np.tile(weights, self.draws.shape[0])
 
     def outputs(self, data, most=None):
-        """What each network expects: E[y | x], (k, n), or the probabilities of the classes, (k, n, classes).
+        """What each network expects: E[y | x], (k, n),
+        or the probabilities of the classes, (k, n, classes).
 
         Parameters
         ----------
@@ -45,7 +50,8 @@ class NetworkResults(ModelResults):
         return np.stack([recipe.outputs(one, X) for one in theta])
 
     def predict_proba(self, data, most=None):
-        """Posterior predictive probabilities of the classes, (n, classes), in the order of `classes`.
+        """Posterior predictive probabilities of the classes, (n, classes),
+        in the order of `classes`.
 
         Parameters
         ----------
@@ -58,11 +64,14 @@ class NetworkResults(ModelResults):
             Where outcomes are numbers.
         """
         if self.model.recipe.outcome != "softmax":
-            raise ArgumentError(f"predict_proba does not apply to {self.model.recipe.outcome} outcomes; use predict")
+            raise ArgumentError(
+                f"predict_proba does not apply to {self.model.recipe.outcome} outcomes; use predict"
+            )
         return self._average(data, most)
 
     def predict(self, data, most=None):
-        """The most probable class of each row by `predict_proba`, or the posterior mean of E[y | x].
+        """The most probable class of each row by `predict_proba`,
+        or the posterior mean of E[y | x].
 
         Parameters
         ----------
@@ -87,15 +96,19 @@ class NetworkResults(ModelResults):
         rng = np.random.default_rng(self.seed if seed is None else seed)
         X = recipe.table(data)
         even = np.ptp(weights) == 0
-        chosen = range(len(theta)) if even else rng.choice(len(theta), len(theta), p=weights / weights.sum())
+        chosen = (
+            range(len(theta))
+            if even
+            else rng.choice(len(theta), len(theta), p=weights / weights.sum())
+        )
         drawn = np.stack([recipe.simulate(theta[k], X, rng) for k in chosen])
         return np.asarray(self.classes)[drawn] if recipe.outcome == "softmax" else drawn
 
     def calibration(self, data, outcomes, most=None, bins=10):
         """How well predictions fit outcomes, a Series.
 
-        Of classes: ``error`` (share of wrong ones), ``log_loss``, ``ece`` and ``mce`` (see `sgmc.diagnostics.ece`); of numbers:
-        ``rmse``.
+        Of classes: ``error`` (share of wrong ones), ``log_loss``, ``ece`` and ``mce`` (see
+        `sgmc.diagnostics.ece`); of numbers: ``rmse``.
 
         Parameters
         ----------
@@ -109,14 +122,25 @@ class NetworkResults(ModelResults):
             return pd.Series({"rmse": rmse(self.predict(data, most), outcomes)})
         codes = pd.Index(self.classes).get_indexer(np.asarray(outcomes))
         if (codes < 0).any():
-            raise ArgumentError(f"outcomes has {np.asarray(outcomes)[codes < 0][0]!r}, which is none of the classes of the fit")
+            raise ArgumentError(
+                f"outcomes has {np.asarray(outcomes)[codes < 0][0]!r}, which is none of the "
+                "classes of the fit"
+            )
         p = self.predict_proba(data, most)
-        return pd.Series({"error": float((p.argmax(axis=1) != codes).mean()), "log_loss": log_loss(p, codes),
-                          "ece": ece(p, codes, bins=bins), "mce": mce(p, codes, bins=bins)})
+        return pd.Series(
+            {
+                "error": float((p.argmax(axis=1) != codes).mean()),
+                "log_loss": log_loss(p, codes),
+                "ece": ece(p, codes, bins=bins),
+                "mce": mce(p, codes, bins=bins),
+            }
+        )
 
     @property
     def classes(self):
-        """Labels of the classes, in the order of the probabilities; None where outcomes are numbers."""
+        """Labels of the classes, in the order of the probabilities;
+        None where outcomes are numbers.
+        """
         return self.model.recipe.levels
 
     def _some(self, most):
@@ -135,4 +159,5 @@ class NetworkResults(ModelResults):
         X, total = recipe.table(data), 0.0
         for one, weight in zip(theta, weights / weights.sum()):
             total = total + weight * recipe.outputs(one, X)
-        return total / total.sum(axis=1, keepdims=True) if recipe.outcome == "softmax" else total       # no 1 + 1e-16
+        # no 1 + 1e-16
+        return total / total.sum(axis=1, keepdims=True) if recipe.outcome == "softmax" else total

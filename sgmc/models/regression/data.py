@@ -1,10 +1,19 @@
 """Outcomes and design of a regression, checked: from arrays here, from a formula in `formula`."""
+
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
-from sgmc.arguments.arrays import check_index, constant_column, first_place, is_lent, numeric, table_of_numbers, vector
+from sgmc.arguments.arrays import (
+    check_index,
+    constant_column,
+    first_place,
+    is_lent,
+    numeric,
+    table_of_numbers,
+    vector,
+)
 
 
 @dataclass
@@ -26,7 +35,8 @@ class RegressionData:
     offset : array (n,) or None
         With the log of the exposure.
     trials : array (n,) or None
-        Of counts, successes and failures together; apart from `weight`, which says how many such rows there are.
+        Of counts, successes and failures together; apart from `weight`, which says how many such
+        rows there are.
     given : tuple of str
         Which of "offset", "exposure" and "trials" there were.
     equations : tuple
@@ -67,8 +77,12 @@ class RegressionData:
         return self.source if hasattr(self.source, "indptr") else None
 
     def parameter_names(self, family):
-        """Names of the coefficients and of the family's own parameters; a column of that name makes them end in "_"."""
-        names = [f"{label}:{name}" for label in self.equations for name in self.names] or list(self.names)
+        """Names of the coefficients and of the family's own parameters;
+        a column of that name makes them end in "_".
+        """
+        names = [f"{label}:{name}" for label in self.equations for name in self.names] or list(
+            self.names
+        )
         for own in family.own:
             names.append(own.name)
             while names[-1] in names[:-1]:
@@ -85,7 +99,11 @@ class RegressionData:
 
 def total_offset(offset, exposure, trials=None):
     """(offset, given) of RegressionData from what a user gave, checked."""
-    given = tuple(name for name, value in dict(offset=offset, exposure=exposure, trials=trials).items() if value is not None)
+    given = tuple(
+        name
+        for name, value in dict(offset=offset, exposure=exposure, trials=trials).items()
+        if value is not None
+    )
     if exposure is None:
         return offset, given
     return np.log(exposure) + (0.0 if offset is None else offset), given
@@ -98,7 +116,8 @@ def outcome_name(endog):
 
 
 def from_arrays(endog, exog, label, names, columns, pairs=False):
-    """Checked RegressionData from arrays, tables or a CSR array; `columns` are weights and the like, by name, or None.
+    """Checked RegressionData from arrays, tables or a CSR array; `columns` are weights and the
+    like, by name, or None.
 
     With `pairs`, outcomes may be two columns, successes and failures.
     """
@@ -111,7 +130,9 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
     X = table_of_numbers("exog", exog)
     X = X[:, None] if X.ndim == 1 else X
     if X.ndim != 2 or X.shape[1] == 0:
-        raise DataError(f"exog has shape {X.shape}; it must be rows x columns, with at least one column")
+        raise DataError(
+            f"exog has shape {X.shape}; it must be rows x columns, with at least one column"
+        )
     if len(y) != X.shape[0]:
         raise DataError(f"endog has {len(y)} values, exog has {X.shape[0]} rows")
     if len(y) == 0:
@@ -120,17 +141,38 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
     names = column_names(names, exog, X.shape[1])
     place = first_place(X, lambda values: ~np.isfinite(values))
     if place is not None:
-        raise DataError(f"exog has missing or infinite values (column {names[place[1]]!r}); drop or impute them first")
+        raise DataError(
+            f"exog has missing or infinite values (column {names[place[1]]!r}); drop or impute "
+            "them first"
+        )
     intercept = constant_column(X)
     if intercept is not None and unnamed:
         names[intercept] = "const"
-    read = {"weights": lambda v: check_weights(vector("weights", v)), "offset": lambda v: vector("offset", v),
-            "exposure": lambda v: check_exposures(vector("exposure", v)), "strata": labels}
-    known = {name: None if v is None else same_length(name, read[name](v), y) for name, v in columns.items()}
+    read = {
+        "weights": lambda v: check_weights(vector("weights", v)),
+        "offset": lambda v: vector("offset", v),
+        "exposure": lambda v: check_exposures(vector("exposure", v)),
+        "strata": labels,
+    }
+    known = {
+        name: None if v is None else same_length(name, read[name](v), y)
+        for name, v in columns.items()
+    }
     offset, given = total_offset(known["offset"], known["exposure"], trials)
-    return RegressionData(y, names, {n: slice(j, j + 1) for j, n in enumerate(names)}, intercept, label, X, offset,
-                          trials, known["weights"], known["strata"], given,
-                          lent=isinstance(exog, np.ndarray) and is_lent(X))
+    return RegressionData(
+        y,
+        names,
+        {n: slice(j, j + 1) for j, n in enumerate(names)},
+        intercept,
+        label,
+        X,
+        offset,
+        trials,
+        known["weights"],
+        known["strata"],
+        given,
+        lent=isinstance(exog, np.ndarray) and is_lent(X),
+    )
 
 
 def category_codes(endog):
@@ -148,16 +190,20 @@ def category_codes(endog):
         raise DataError("endog has missing values; drop those rows first")
     levels = levels_of(series)
     codes = codes_of(series, levels, "endog").astype(float)
-    return pd.Series(codes, endog.index) if isinstance(endog, pd.Series) else codes, levels    # an index that the user gave
+    # an index that the user gave
+    return pd.Series(codes, endog.index) if isinstance(endog, pd.Series) else codes, levels
 
 
 def counts(endog):
     """(name, successes, trials) of two columns, successes and failures."""
     from sgmc.formula.outcomes import check_counts
 
-    names, table = [str(name) for name in getattr(endog, "columns", ("successes", "failures"))], numeric("endog", endog)
+    names = [str(name) for name in getattr(endog, "columns", ("successes", "failures"))]
+    table = numeric("endog", endog)
     called = [f"endog: column {name!r}" for name in names]
-    successes, failures = (check_counts(vector(name, table[:, j]), name) for j, name in enumerate(called))
+    successes, failures = (
+        check_counts(vector(name, table[:, j]), name) for j, name in enumerate(called)
+    )
     return " + ".join(names), successes, successes + failures
 
 
@@ -178,7 +224,9 @@ def column_names(names, exog, d):
         names = [str(c) for c in exog.columns]
         if len(set(names)) < d:
             twice = sorted({n for n in names if names.count(n) > 1})
-            raise DataError(f"exog has more than one column {', '.join(map(repr, twice))}; rename or drop them")
+            raise DataError(
+                f"exog has more than one column {', '.join(map(repr, twice))}; rename or drop them"
+            )
     if names is None:
         return [f"x{j + 1}" for j in range(d)]
     listed = [] if isinstance(names, str) or not np.iterable(names) else list(names)

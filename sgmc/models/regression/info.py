@@ -2,36 +2,56 @@
 
 
 class ModelInfo:
-    """What a result keeps of its model: names, formula and the recipe of the design, not the data."""
+    """What a result keeps of its model: names, formula and the recipe of the design,
+    not the data.
+    """
 
     def __init__(self, model):
         data = model.data
         self.kind, self.family, self.options = type(model), model.family, model.options
         self.family_name, self.title = model.family.name, model.family.title
-        self.formula, self.spec, self.levels, self.inputs = model.formula, model.spec, model.levels, named(model.inputs)
+        self.formula, self.spec, self.levels, self.inputs = (
+            model.formula,
+            model.spec,
+            model.levels,
+            named(model.inputs),
+        )
         self.endog_names, self.exog_names = data.endog_name, list(data.names)
         self.equations = max(len(data.equations), 1)
         self.df_model = self.equations * (data.d - (data.intercept is not None))
         self.given, self.dropped, self.notes = data.given, data.dropped, data.notes
 
     def heading(self, fit):
-        """Pairs (label, text) of a summary's head that are about model and data: left and right column."""
+        """Pairs (label, text) of a summary's head that are about model and data:
+        left and right column.
+        """
         n, weight = fit.problem.model.n, fit.problem.table.weight
         rows = f"{n}" if weight is None else f"{weight.sum():g} in {n} rows"
-        return ([("Dep. Variable", self.endog_names), ("Model", self.family.title)],
-                [("No. Observations", rows), ("Df Model", f"{self.df_model}")])
+        return (
+            [("Dep. Variable", self.endog_names), ("Model", self.family.title)],
+            [("No. Observations", rows), ("Df Model", f"{self.df_model}")],
+        )
 
     def remarks(self, fit):
         """Lines beneath a summary about model and data."""
         table, lines = fit.problem.table, []
         if self.family.outcome == "category":
-            lines.append(f"Each equation compares a level of {self.endog_names} with {self.levels[0]!r}.")
+            lines.append(
+                f"Each equation compares a level of {self.endog_names} with {self.levels[0]!r}."
+            )
         elif self.levels is not None:
-            lines.append(f"Success is {self.endog_names} = {self.levels[1]!r} (the other level: {self.levels[0]!r}).")
+            lines.append(
+                f"Success is {self.endog_names} = {self.levels[1]!r} (the other level: "
+                f"{self.levels[0]!r})."
+            )
         if table.trials is not None:
             lines.append(f"Outcomes are counts of successes in {table.trials.sum():g} trials.")
         if self.family.known:
-            lines.append("Known, not sampled: " + ", ".join(f"{name} = {value:g}" for name, value in self.family.known.items()) + ".")
+            lines.append(
+                "Known, not sampled: "
+                + ", ".join(f"{name} = {value:g}" for name, value in self.family.known.items())
+                + "."
+            )
         if self.dropped:
             lines.append(f"{self.dropped} rows with missing values were dropped.")
         return [*lines, "The design is used where it is, not copied."] if table.given else lines
@@ -43,5 +63,10 @@ class ModelInfo:
 
 
 def named(inputs):
-    """Column names and the like as they are; True in the place of arrays and functions, which are left behind with the data."""
-    return {key: value if value is None or isinstance(value, str) else True for key, value in inputs.items()}
+    """Column names and the like as they are; True in the place of arrays and functions, which are
+    left behind with the data.
+    """
+    return {
+        key: value if value is None or isinstance(value, str) else True
+        for key, value in inputs.items()
+    }

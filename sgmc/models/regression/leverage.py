@@ -1,19 +1,25 @@
-"""Rows that a minibatch should not be left to find: few, and each with much to say about some parameter."""
+"""Rows that a minibatch should not be left to find: few,
+and each with much to say about some parameter.
+"""
+
 import numpy as np
 
 from sgmc.core.expansion import leverages
 from sgmc.fit.plan import TOLERANCE
 
-LARGEST_SHARE = 0.2       # of the rows that may be computed at every step
-FARTHEST = 3.0            # posterior sd of a linear predictor beyond which no expansion serves: always computed
+LARGEST_SHARE = 0.2  # of the rows that may be computed at every step
+# posterior sd of a linear predictor beyond which no expansion serves: always computed
+FARTHEST = 3.0
 
 
 def high_leverage(model, coordinates, anchor):
-    """Rows to compute at every step, because their second-order residuals would dominate the gradient noise.
+    """Rows to compute at every step, because their second-order residuals would dominate the
+    gradient noise.
 
-    The residual of row i is about w_i' eta^2 / 2 with eta ~ N(0, s_i^2), |w_i'| <= w_i exp(2 s_i), and moves no
-    parameter by more than s_i sds: it adds at most N (3/4) (w_i exp(2 s_i))^2 s_i^6 to V1.  The set is the one that
-    needs the fewest rows a step, itself and the batch that keeps the rest within the tolerance at h = 1.
+    The residual of row i is about w_i' eta^2 / 2 with eta ~ N(0, s_i^2), |w_i'| <= w_i exp(2 s_i),
+    and moves no parameter by more than s_i sds: it adds at most N (3/4) (w_i exp(2 s_i))^2 s_i^6
+    to V1.  The set is the one that needs the fewest rows a step, itself and the batch that keeps
+    the rest within the tolerance at h = 1.
 
     Returns
     -------
@@ -21,11 +27,15 @@ def high_leverage(model, coordinates, anchor):
     """
     s, w = leverages(model, coordinates.inner, anchor)
     wild = np.flatnonzero(s > FARTHEST)
-    share = 0.75 * model.n * (w * np.exp(2 * np.minimum(s, FARTHEST))) ** 2 * s ** 6
+    share = 0.75 * model.n * (w * np.exp(2 * np.minimum(s, FARTHEST))) ** 2 * s**6
     share[wild] = 0.0
     largest = int(LARGEST_SHARE * model.n)
-    order = np.argpartition(-share, largest)[:largest + 1] if largest + 1 < model.n else np.arange(model.n)
+    order = (
+        np.argpartition(-share, largest)[: largest + 1]
+        if largest + 1 < model.n
+        else np.arange(model.n)
+    )
     order = order[np.argsort(-share[order], kind="stable")]
     rest = share.sum() - np.concatenate([[0.0], np.cumsum(share[order])])
     cost = np.arange(len(order) + 1) + np.maximum(rest, 0.0) / (3 * TOLERANCE)
-    return np.union1d(wild, order[:int(np.argmin(cost))])
+    return np.union1d(wild, order[: int(np.argmin(cost))])

@@ -1,4 +1,7 @@
-"""The posterior of a regression in sampler coordinates: everything that the chains of a fit share."""
+"""The posterior of a regression in sampler coordinates:
+everything that the chains of a fit share.
+"""
+
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,12 +25,18 @@ from sgmc.fit.plan import GRADIENT
 from sgmc.models.regression.prepare import as_given, prepare, stays
 from sgmc.coordinates.sandwich import sandwich_coordinates, score_covariance
 from sgmc.models.regression.search import searched
-from sgmc.coordinates.separation import complete_separation, linear_predictor, refuse_flat, separation, separation_of_kinds
+from sgmc.coordinates.separation import (
+    complete_separation,
+    linear_predictor,
+    refuse_flat,
+    separation,
+    separation_of_kinds,
+)
 from sgmc.coordinates.shrinkage import shrunk_coordinates
 from sgmc.coordinates.walls import walled_coordinates
 
 ANY_MAP = Scaling([0.0], [1.0])
-MEMORY_LIMIT = 1 << 30    # bytes of kept draws
+MEMORY_LIMIT = 1 << 30  # bytes of kept draws
 
 
 @dataclass
@@ -49,7 +58,8 @@ class Problem:
     shared : dict
         What subsamplers share (`fitting.rows`), made at first use.
     limits : dict
-        Bounds, with and without their matrix and for schemes of their own probabilities, made at first use.
+        Bounds, with and without their matrix and for schemes of their own probabilities, made at
+        first use.
     """
 
     model: object
@@ -85,21 +95,42 @@ class Problem:
 
     @property
     def marks(self):
-        """Arrays that tell this posterior from others: the table, strata included, in the sampler's coordinates, and these."""
+        """Arrays that tell this posterior from others: the table, strata included, in the sampler's
+        coordinates, and these.
+        """
         table, where, mode = self.table, self.coordinates, self.mode
-        X = [table.X.data, table.X.indices, table.X.indptr] if hasattr(table.X, "indptr") else [table.X]
-        return [*X, table.y, table.trials, table.offset, table.weight, table.strata, mode.theta, mode.precision, where.L, where.origin,
-                where.to_theta]
+        X = (
+            [table.X.data, table.X.indices, table.X.indptr]
+            if hasattr(table.X, "indptr")
+            else [table.X]
+        )
+        return [
+            *X,
+            table.y,
+            table.trials,
+            table.offset,
+            table.weight,
+            table.strata,
+            mode.theta,
+            mode.precision,
+            where.L,
+            where.origin,
+            where.to_theta,
+        ]
 
     def begin(self, settings, k):
         """Where chain k starts, in the sampler's coordinates."""
         if settings.init is None:
-            return self.coordinates.from_white(Rng(seed_sequence(settings.seed, "start", k)).normals(self.dim))
+            return self.coordinates.from_white(
+                Rng(seed_sequence(settings.seed, "start", k)).normals(self.dim)
+            )
         given = np.broadcast_to(settings.init, (settings.chains, len(self.priors.names)))[k]
         return self.coordinates.from_reported(given)
 
     def kept(self, x):
-        """Draws (chain, draw, parameter) as they are reported, and their names, of what a recorder kept."""
+        """Draws (chain, draw, parameter) as they are reported, and their names,
+        of what a recorder kept.
+        """
         return self.coordinates.reported(x), self.priors.names
 
     def recorder(self, draws, plan):
@@ -109,25 +140,41 @@ class Problem:
     def check_draws(self, settings):
         """Refuse more draws than memory should hold."""
         if settings.keep is not None:
-            raise ArgumentError("keep does not apply here: it is for models of so many parameters that draws of all are too many")
+            raise ArgumentError(
+                "keep does not apply here: it is for models of so many parameters that draws of "
+                "all are too many"
+            )
         size = 8 * settings.draws * settings.chains * self.dim
         if size > MEMORY_LIMIT:
-            raise ArgumentError(f"draws={settings.draws} in {settings.chains} chains of {self.dim} parameters are {size / 2**30:.1f} GB, "
-                                "over the limit of 1 GB; keep fewer and thin more")
+            raise ArgumentError(
+                f"draws={settings.draws} in {settings.chains} chains of {self.dim} parameters are "
+                f"{size / 2**30:.1f} GB, over the limit of 1 GB; keep fewer and thin more"
+            )
 
     @property
     def curvature_covariance(self):
-        """Covariance of what is reported by the curvature at the mode alone: D T H^-1 T' D, D the slopes of the logs' exp."""
+        """Covariance of what is reported by the curvature at the mode alone: D T H^-1 T' D, D the
+        slopes of the logs' exp.
+        """
         white, where = whitener(self.mode)[0], self.coordinates
         with one_blas_thread():
             half, theta = where.back @ white, where.back @ self.mode.theta
-            slope = np.where(self.priors.logged, np.exp(np.where(self.priors.logged, theta, 0.0)), 1.0)
+            slope = np.where(
+                self.priors.logged, np.exp(np.where(self.priors.logged, theta, 0.0)), 1.0
+            )
             return slope[:, None] * (half @ half.T) * slope
 
     def gradient(self, name, rows, rng):
         """A gradient estimator of that name over a subsampler, private to one chain."""
         cls = registry.lookup("gradients", name, "gradient")
-        return cls(self.model, self.prior, rows, rng, map=self.coordinates.map, anchor=self.anchor(cls.needs))
+        return cls(
+            self.model,
+            self.prior,
+            rows,
+            rng,
+            map=self.coordinates.map,
+            anchor=self.anchor(cls.needs),
+        )
 
     def always_computed(self, gradient):
         """Rows that an estimator of that name computes at every step."""
@@ -143,7 +190,9 @@ class Problem:
         if key not in self.limits:
             centre = self.coordinates.from_white(np.zeros(self.model.dim))
             with one_blas_thread():
-                self.limits[key] = Bounds(self.model, self.prior, self.coordinates.map, centre, hessian, weight)
+                self.limits[key] = Bounds(
+                    self.model, self.prior, self.coordinates.map, centre, hessian, weight
+                )
         return self.limits[key]
 
     def anchor(self, needs):
@@ -173,15 +222,26 @@ def regression_problem(data, family, prior, settings):
     refuse_unbounded(settings.sampler, family)
     precondition = preconditioner(len(data.parameter_names(family)), settings)
     kept = stays(data, settings, precondition)
-    table = as_given(data) if kept else prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
+    table = (
+        as_given(data)
+        if kept
+        else prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
+    )
     found = searched(table, data, family, prior)
     model, mode, priors = found.model, found.mode, found.priors
     walls, concerns = separated(found, data, family)
     concerns = found.concerns + concerns + collinearity(mode, priors.names, data.n, priors.own)
     rotated = precondition == "dense" and data.sparse is None and not kept and model.width == 1
     where = chosen_coordinates(found, precondition, rotated, walls, settings)
-    core = Separable([FAMILIES[f] for f in priors.columns("family")], priors.columns("location"), priors.columns("scale"),
-                     priors.columns("shape"), priors.intercepts, found.shift, priors.own)
+    core = Separable(
+        [FAMILIES[f] for f in priors.columns("family")],
+        priors.columns("location"),
+        priors.columns("scale"),
+        priors.columns("shape"),
+        priors.intercepts,
+        found.shift,
+        priors.own,
+    )
     if rotated:
         eta = linear_predictor(model, where.origin)
         rotate(table.X, where.L)
@@ -191,7 +251,9 @@ def regression_problem(data, family, prior, settings):
 
 
 def separated(found, data, family):
-    """Walls, for families whose coordinates know them, and what to warn of where outcomes are separated."""
+    """Walls, for families whose coordinates know them,
+    and what to warn of where outcomes are separated.
+    """
     table, model, mode = found.table, found.model, found.mode.theta
     walls, warned, concerns = [], [], []
     if family.outcome == "category":
@@ -220,7 +282,9 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
     """
     mode, priors, sampler = found.mode, found.priors, settings.sampler
     back = undo_centring(found.model.dim, found.table.shift, priors.intercepts)
-    warped = precondition == "dense" and (sampler is None or sampler.uses_gradient and not sampler.continuous)
+    warped = precondition == "dense" and (
+        sampler is None or sampler.uses_gradient and not sampler.continuous
+    )
     if settings.robust:
         refuse_poles(priors)
         V = score_covariance(found.model, mode.theta, found.table.weight)
@@ -228,44 +292,75 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
     elif found.cavities and warped:
         where = shrunk_coordinates(mode, back, found.cavities, priors.shrunk, rotated, priors.own)
     elif walls and warped:
-        where = walled_coordinates(mode, back, walls, found.terms(mode.theta)[1], priors.used, priors.intercepts[0], rotated)
+        where = walled_coordinates(
+            mode,
+            back,
+            walls,
+            found.terms(mode.theta)[1],
+            priors.used,
+            priors.intercepts[0],
+            rotated,
+        )
     elif found.power and precondition == "dense":
         where = dispersed_coordinates(mode, back, priors.own, found.power)
     else:
         where = coordinates(mode, back, precondition, rotated, priors.own)
-    if sampler is not None and sampler.sticky and where.map is not None:       # zero is zero
-        where = replace(where, map=Scaling(np.zeros(len(mode.theta)), 1 / np.sqrt(np.diag(mode.precision))))
-    if found.model.width > 1 and settings.precondition == "mode" and sampler is not None and sampler.refusal(where.map):
-        where = coordinates(mode, back, None if sampler.refusal(ANY_MAP) else "diag", False, priors.own)
+    if sampler is not None and sampler.sticky and where.map is not None:  # zero is zero
+        where = replace(
+            where, map=Scaling(np.zeros(len(mode.theta)), 1 / np.sqrt(np.diag(mode.precision)))
+        )
+    if (
+        found.model.width > 1
+        and settings.precondition == "mode"
+        and sampler is not None
+        and sampler.refusal(where.map)
+    ):
+        where = coordinates(
+            mode, back, None if sampler.refusal(ANY_MAP) else "diag", False, priors.own
+        )
     return where
 
 
 def refuse_poles(priors):
     """NotSupported where the sandwich is asked for under a horseshoe."""
     if len(priors.shrunk):
-        raise NotSupported("cov_type='robust' under a horseshoe prior, whose posterior has no Gaussian to give a covariance to; "
-                           "use another prior, or cov_type='nonrobust'")
+        raise NotSupported(
+            "cov_type='robust' under a horseshoe prior, whose posterior has no Gaussian to give a "
+            "covariance to; use another prior, or cov_type='nonrobust'"
+        )
 
 
 def preconditioner(d, settings):
-    """"dense", "diag" or None from ``precondition=``, for d parameters; "mode" is dense where d^3 work and d^2 memory allow."""
+    """ "dense", "diag" or None from ``precondition=``, for d parameters; "mode" is dense where d^3
+    work and d^2 memory allow.
+    """
     wide = d > LONGEST_PULLED
     if settings.robust and wide:
-        raise NotSupported(f"cov_type='robust' with {d} parameters: at most {LONGEST_PULLED}; leave cov_type='nonrobust'")
+        raise NotSupported(
+            f"cov_type='robust' with {d} parameters: at most {LONGEST_PULLED}; leave "
+            "cov_type='nonrobust'"
+        )
     if settings.sampler is not None and settings.sampler.sticky:
         if settings.precondition == "dense":
-            raise NotSupported(f"precondition='dense' with {settings.sampler.name}: in mixtures of coefficients zero is no place to stay "
-                               "at; use 'diag', or None")
+            raise NotSupported(
+                f"precondition='dense' with {settings.sampler.name}: in mixtures of coefficients "
+                "zero is no place to stay at; use 'diag', or None"
+            )
         return "diag" if settings.precondition == "mode" else settings.precondition
     if settings.precondition == "mode":
         return "diag" if wide else "dense"
     if settings.precondition == "dense" and wide:
-        raise NotSupported(f"precondition='dense' with {d} parameters: at most {LONGEST_PULLED}; use 'diag'")
+        raise NotSupported(
+            f"precondition='dense' with {d} parameters: at most {LONGEST_PULLED}; use 'diag'"
+        )
     return settings.precondition
 
 
 def rotated_prior(prior, diagonal, terms, where):
-    """The prior as a function of y: phi = origin + L y.  Gaussian ones are diagonal there if L whitens at the mode."""
+    """The prior as a function of y: phi = origin + L y.
+
+    Gaussian ones are diagonal there if L whitens at the mode.
+    """
     L = where.L
     if not diagonal:
         return Pulled(prior, Affine(where.origin, L))

@@ -1,4 +1,5 @@
 """The results of a regression fit."""
+
 from sgmc.models.regression.info import ModelInfo  # noqa: F401  (beside the results that are made of it)
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results

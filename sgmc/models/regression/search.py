@@ -1,4 +1,7 @@
-"""The search for a regression's posterior mode: priors, a first guess, and the method that suits the family and the priors."""
+"""The search for a regression's posterior mode: priors, a first guess, and the method that suits
+the family and the priors.
+"""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,12 +67,19 @@ def searched(table, data, family, prior):
     terms, power = PriorTerms(priors, shift), family.own[0].power if family.own else 0.0
 
     def search(start, shuffled=False):
-        return (find_dispersed_mode(model, terms, start, priors.own, power, shuffled) if power else
-                find_mode(model, terms, start, shuffled))
+        return (
+            find_dispersed_mode(model, terms, start, priors.own, power, shuffled)
+            if power
+            else find_mode(model, terms, start, shuffled)
+        )
 
     mode, concerns = search(guess, not table.given)
     mode, cavities = without_poles(model, terms, mode, search) if len(priors.shrunk) else (mode, [])
-    concerns += exact_fit(np.exp(mode.theta[data.d]), np.sqrt(outcome[1])) if family.identity and family.own else []
+    concerns += (
+        exact_fit(np.exp(mode.theta[data.d]), np.sqrt(outcome[1]))
+        if family.identity and family.own
+        else []
+    )
     return Found(table, priors, shift, model, terms, mode, cavities, power, concerns)
 
 
@@ -82,7 +92,11 @@ def moments_of_outcomes(table):
 def scales(columns, family, mean, variance):
     """The `Scales` of priors, from the sds of the columns and moments of the outcomes."""
     own = tuple(family.units(mean, variance)) if family.own else ()
-    return Scales(columns, mean, np.sqrt(variance), own) if family.identity else Scales(columns, own=own)
+    return (
+        Scales(columns, mean, np.sqrt(variance), own)
+        if family.identity
+        else Scales(columns, own=own)
+    )
 
 
 def first_guess(priors, family, offset, mean, variance):
@@ -90,15 +104,19 @@ def first_guess(priors, family, offset, mean, variance):
     start = np.zeros(len(priors.names))
     constant, own = family.start(mean, variance)
     start[priors.intercepts] = constant - (0.0 if offset is None else offset.mean())
-    start[len(start) - priors.own:] = own
+    start[len(start) - priors.own :] = own
     return start
 
 
 def alone(model, theta, intercepts):
-    """The sds (d,) with which the data tell each coefficient if it and the intercept are all there is: by the information at theta."""
+    """The sds (d,) with which the data tell each coefficient if it and the intercept are all
+    there is: by the information at theta.
+    """
     information = expand(model, theta, expected=True)[2]
     each = np.diag(information).copy()
     for j in intercepts:
-        each -= np.where(np.arange(len(each)) == j, 0.0, information[:, j] ** 2 / max(information[j, j], 1e-300))
+        each -= np.where(
+            np.arange(len(each)) == j, 0.0, information[:, j] ** 2 / max(information[j, j], 1e-300)
+        )
     told = each > 1e-12 * np.diag(information)
     return np.where(told, 1 / np.sqrt(np.where(told, each, 1.0)), 1.0)

@@ -1,4 +1,5 @@
 """What is wrong with a model of a user's, in words."""
+
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,10 +10,10 @@ from sgmc.errors import ArgumentError
 from sgmc.models.bases.problem import exact_gradient, named_priors
 from sgmc.models.bases.model import NEARBY, Model, compiled
 
-POINTS = 3                # at which a model is looked at
-MOST = 50                 # numbers of theta whose gradient is compared with differences
-ALIKE = 1e-9              # relative difference of sums that are the same but for rounding
-GRADIENT = 1e-4           # the same of a gradient and of differences
+POINTS = 3  # at which a model is looked at
+MOST = 50  # numbers of theta whose gradient is compared with differences
+ALIKE = 1e-9  # relative difference of sums that are the same but for rounding
+GRADIENT = 1e-4  # the same of a gradient and of differences
 
 
 @dataclass
@@ -38,9 +39,18 @@ class ModelCheck:
         return not self.findings
 
     def __str__(self):
-        head = f"{self.model}: " + ("nothing wrong was found" if self.ok else f"{len(self.findings)} thing"
-                                    f"{'s' if len(self.findings) > 1 else ''} wrong")
-        return "\n".join([head, *(f"  - {text}" for text in self.findings), *(f"  (note: {text})" for text in self.notes)])
+        head = f"{self.model}: " + (
+            "nothing wrong was found"
+            if self.ok
+            else f"{len(self.findings)} thing{'s' if len(self.findings) > 1 else ''} wrong"
+        )
+        return "\n".join(
+            [
+                head,
+                *(f"  - {text}" for text in self.findings),
+                *(f"  (note: {text})" for text in self.notes),
+            ]
+        )
 
     __repr__ = __str__
 
@@ -50,8 +60,9 @@ class Wrong(Exception):
 
 
 def check_model(model, prior=None, seed=0):
-    """Look at a model where its chains would begin, and say what is wrong: shapes, values that are not finite, gradients against finite
-    differences, sums over rows that do not add up, rows that are ignored, randomness, priors.
+    """Look at a model where its chains would begin, and say what is wrong: shapes, values that are
+    not finite, gradients against finite differences, sums over rows that do not add up, rows that
+    are ignored, randomness, priors.
 
     Parameters
     ----------
@@ -80,14 +91,19 @@ def check_model(model, prior=None, seed=0):
         check_prior(report, layout, model.prior if prior is None else prior)
         kernel = asked("the model", model.kernel)
         if kernel.dim != layout.size:
-            raise Wrong(f"parameters are {layout.size} numbers, the compiled model has {kernel.dim}")
+            raise Wrong(
+                f"parameters are {layout.size} numbers, the compiled model has {kernel.dim}"
+            )
         for k in range(POINTS):
-            theta = asked("start", lambda: np.asarray(model.starts(np.random.default_rng([seed, k])), dtype=float))
+            theta = asked(
+                "start",
+                lambda: np.asarray(model.starts(np.random.default_rng([seed, k])), dtype=float),
+            )
             before = len(report.findings)
             look(report, model, kernel, layout, theta)
             if own is not None:
                 look_at_prior(report, kernel, own, layout, theta)
-            if len(report.findings) > before:                  # other places say the same in other numbers
+            if len(report.findings) > before:  # other places say the same in other numbers
                 break
     except Wrong as wrong:
         report.findings.append(str(wrong))
@@ -98,7 +114,7 @@ def asked(what, function):
     """The value of a function, or Wrong with what it raised."""
     try:
         return function()
-    except Exception as error:                                 # whatever a user's code raises is what is wrong
+    except Exception as error:  # whatever a user's code raises is what is wrong
         raise Wrong(f"{what}: {type(error).__name__}: {error}") from error
 
 
@@ -110,10 +126,16 @@ def check_prior(report, layout, prior):
         report.findings.append(str(error))
         return
     low, high = layout.ends()
-    flat = [name for name, p, a, b in zip(layout.names, priors.used, low, high) if p.family == "flat" and not np.isfinite(b - a)]
+    flat = [
+        name
+        for name, p, a, b in zip(layout.names, priors.used, low, high)
+        if p.family == "flat" and not np.isfinite(b - a)
+    ]
     if flat:
-        report.notes.append(f"the prior of {', '.join(flat[:5])}{', ...' if flat[5:] else ''} is flat and without bounds: the posterior is "
-                            "proper only if the data make it so")
+        report.notes.append(
+            f"the prior of {', '.join(flat[:5])}{', ...' if flat[5:] else ''} is flat and without "
+            "bounds: the posterior is proper only if the data make it so"
+        )
 
 
 def look(report, model, kernel, layout, theta):
@@ -122,18 +144,28 @@ def look(report, model, kernel, layout, theta):
     every, half = slice(0, n), max(n // 2, 1)
     value, g = asked("log_lik or grad raised at the start", lambda: of_rows(kernel, theta, every))
     if not np.isfinite(value):
-        raise Wrong(f"log_lik is {value} at the start {shown(layout, theta)}; give another start, or look at what it takes logs of")
+        raise Wrong(
+            f"log_lik is {value} at the start {shown(layout, theta)}; give another start, or look "
+            "at what it takes logs of"
+        )
     if not np.isfinite(g).all():
-        raise Wrong(f"the gradient for {layout.names[int(np.flatnonzero(~np.isfinite(g))[0])]!r} is not finite at the start")
+        raise Wrong(
+            f"the gradient for {layout.names[int(np.flatnonzero(~np.isfinite(g))[0])]!r} is not "
+            "finite at the start"
+        )
     again = of_rows(kernel, theta, every)
     if again[0] != value or (again[1] != g).any():
         apart = max(abs(again[0] - value), abs(again[1] - g).max())
-        raise Wrong(f"two calls with the same arguments differ, by {apart:.3g}: the model draws random numbers or keeps something between "
-                    "calls")
+        raise Wrong(
+            f"two calls with the same arguments differ, by {apart:.3g}: the model draws random "
+            "numbers or keeps something between calls"
+        )
     check_types(model, layout, theta, every)
     if n > 1:
         check_rows(report, kernel, theta, (value, g), half)
-    check_gradient(report, layout, theta, g, lambda place: of_rows(kernel, place)[0], ("grad", "log_lik"))
+    check_gradient(
+        report, layout, theta, g, lambda place: of_rows(kernel, place)[0], ("grad", "log_lik")
+    )
 
 
 def look_at_prior(report, kernel, prior, layout, theta):
@@ -143,7 +175,13 @@ def look_at_prior(report, kernel, prior, layout, theta):
     def density(place):
         return full(total, place)[0] - of_rows(kernel, place)[0]
 
-    value, g = density(theta), asked("log_prior or grad_log_prior raised", lambda: full(total, theta)[1] - of_rows(kernel, theta)[1])
+    value, g = (
+        density(theta),
+        asked(
+            "log_prior or grad_log_prior raised",
+            lambda: full(total, theta)[1] - of_rows(kernel, theta)[1],
+        ),
+    )
     if not np.isfinite(value):
         raise Wrong(f"log_prior is {value} at the start {shown(layout, theta)}")
     check_gradient(report, layout, theta, g, density, ("grad_log_prior", "log_prior"))
@@ -157,33 +195,60 @@ def check_types(model, layout, theta, rows):
         found = getattr(model, name, lambda *_: 0.0)(layout.unpack(theta), rows)
         parts = found.values() if isinstance(found, dict) else [found]
         if any(getattr(part, "dtype", None) == np.float32 for part in parts):
-            raise Wrong(f"{name} returns float32: its rounding errors, 1e-7 of sums over all rows, reach the draws; compute in float64")
+            raise Wrong(
+                f"{name} returns float32: its rounding errors, 1e-7 of sums over all rows, reach "
+                "the draws; compute in float64"
+            )
 
 
 def check_rows(report, kernel, theta, whole, half):
     """Whether rows add up, as a slice and as a list."""
     n = kernel.n
-    parts = [asked(f"log_lik or grad raised for rows={rows}", lambda rows=rows: of_rows(kernel, theta, rows))
-             for rows in (slice(0, half), slice(half, n))]
-    listed = [asked("log_lik or grad raised for an array of rows", lambda rows=rows: of_rows(kernel, theta, rows))
-              for rows in (np.arange(n)[:half], np.arange(n)[half:])]
+    parts = [
+        asked(
+            f"log_lik or grad raised for rows={rows}",
+            lambda rows=rows: of_rows(kernel, theta, rows),
+        )
+        for rows in (slice(0, half), slice(half, n))
+    ]
+    listed = [
+        asked(
+            "log_lik or grad raised for an array of rows",
+            lambda rows=rows: of_rows(kernel, theta, rows),
+        )
+        for rows in (np.arange(n)[:half], np.arange(n)[half:])
+    ]
     for name, k in (("log_lik", 0), ("grad", 1)):
         total, first, second = whole[k], parts[0][k], parts[1][k]
         size = np.max(np.abs(first)) + np.max(np.abs(second)) + 1e-300
-        if np.max(np.abs(first - total)) <= ALIKE * size and np.max(np.abs(second - total)) <= ALIKE * size:
+        if (
+            np.max(np.abs(first - total)) <= ALIKE * size
+            and np.max(np.abs(second - total)) <= ALIKE * size
+        ):
             report.findings.append(f"{name} ignores rows: half of them give what all of them give")
         elif np.max(np.abs(first + second - total)) > ALIKE * size:
-            report.findings.append(f"{name} does not add up over rows: the halves give {told(first)} and {told(second)}, together "
-                                   f"{told(first + second)}, all rows {told(total)}; return the sum, no mean, and nothing but the "
-                                   "rows' part")
+            report.findings.append(
+                f"{name} does not add up over rows: the halves give {told(first)} and "
+                f"{told(second)}, together {told(first + second)}, all rows {told(total)}; return "
+                "the sum, no mean, and nothing but the rows' part"
+            )
         elif max(np.max(np.abs(a[k] - b[k])) for a, b in zip(parts, listed)) > ALIKE * size:
-            report.findings.append(f"{name} gives something else for a slice of rows than for an array of the same row numbers")
+            report.findings.append(
+                f"{name} gives something else for a slice of rows than for an array of the same "
+                "row numbers"
+            )
 
 
 def check_gradient(report, layout, theta, g, density, names):
-    """The gradient against differences of the log density; `names` are those of the user's functions."""
+    """The gradient against differences of the log density;
+    `names` are those of the user's functions.
+    """
     low, high = layout.ends()
-    chosen = np.arange(len(theta)) if len(theta) <= MOST else np.random.default_rng(0).choice(len(theta), MOST, replace=False)
+    chosen = (
+        np.arange(len(theta))
+        if len(theta) <= MOST
+        else np.random.default_rng(0).choice(len(theta), MOST, replace=False)
+    )
     slopes = np.empty(len(chosen))
     for i, j in enumerate(chosen):
         h = NEARBY * min(max(1.0, abs(theta[j])), theta[j] - low[j], high[j] - theta[j])
@@ -191,12 +256,16 @@ def check_gradient(report, layout, theta, g, density, names):
         there[j], back[j] = theta[j] + h, theta[j] - h
         slopes[i] = (density(there) - density(back)) / (there[j] - back[j])
     off = np.abs(g[chosen] - slopes)
-    wrong = off > GRADIENT * np.maximum(np.abs(slopes), np.abs(slopes).max() * 1e-2) + GRADIENT * 1e-2
+    wrong = (
+        off > GRADIENT * np.maximum(np.abs(slopes), np.abs(slopes).max() * 1e-2) + GRADIENT * 1e-2
+    )
     if wrong.any():
         worst = int(np.argmax(np.where(wrong, off, -1)))
-        report.findings.append(f"{names[0]} is wrong for {wrong.sum()} of {len(chosen)} numbers, most for "
-                               f"{layout.names[chosen[worst]]!r}: it is {g[chosen[worst]]:.6g}, differences of {names[1]} say "
-                               f"{slopes[worst]:.6g}")
+        report.findings.append(
+            f"{names[0]} is wrong for {wrong.sum()} of {len(chosen)} numbers, most for "
+            f"{layout.names[chosen[worst]]!r}: it is {g[chosen[worst]]:.6g}, differences of "
+            f"{names[1]} say {slopes[worst]:.6g}"
+        )
 
 
 def shown(layout, theta):

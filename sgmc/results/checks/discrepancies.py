@@ -1,4 +1,7 @@
-"""What scores say of the draws: discrepancies from the posterior, a small sample of it, and better means."""
+"""What scores say of the draws: discrepancies from the posterior, a small sample of it,
+and better means.
+"""
+
 import numpy as np
 import pandas as pd
 
@@ -6,24 +9,28 @@ from sgmc import diagnostics
 from sgmc.diagnostics import moments
 from sgmc.results.checks.stein import scored_draws
 
-FOLDS = 5                 # of control variates: errors are then those of draws that their coefficients have not seen
+# of control variates: errors are then those of draws that their coefficients have not seen
+FOLDS = 5
 
 
 class Discrepancies:
     """Methods of `Results` that compare its draws with the posterior's scores.
 
-    Scores are gradients of the log posterior in whitened coordinates, so that nothing depends on units.  In all of them
-    ``scores`` is "exact" (all rows), "taylor", "cv" or "simple" (minibatches of 1,000 rows with that estimator), or None: exact
-    where that is cheap, else "taylor".  ``draws`` is how many draws are looked at, evenly spaced.
+    Scores are gradients of the log posterior in whitened coordinates, so that nothing depends on
+    units.  In all of them ``scores`` is "exact" (all rows), "taylor", "cv" or "simple" (minibatches
+    of 1,000 rows with that estimator), or None: exact where that is cheap, else "taylor".
+    ``draws`` is how many draws are looked at, evenly spaced.
     """
 
     def ksd(self, scores=None, draws=None, **options):
-        """Kernel Stein discrepancy of the draws in whitened coordinates; None for the sandwich, which is no density.
+        """Kernel Stein discrepancy of the draws in whitened coordinates; None for the sandwich,
+        which is no density.
 
         Parameters
         ----------
         scores : {"exact", "taylor", "cv", "simple"}, optional
-            Minibatch scores bias ``statistic="v"`` upwards, by the noise of each draw with itself; "u" not.
+            Minibatch scores bias ``statistic="v"`` upwards, by the noise of each draw with itself;
+            "u" not.
         draws : int, optional
             At most 1,000 by default; time grows with their square.
         **options
@@ -32,8 +39,8 @@ class Discrepancies:
         Returns
         -------
         float or None
-            Without arguments the header's, at no cost, also of results from a file: None where it has none, as of models that are too
-            large for the summary to look.
+            Without arguments the header's, at no cost, also of results from a file: None where it
+            has none, as of models that are too large for the summary to look.
         """
         if self.cov_type == "robust" or scores is None and draws is None and not options:
             return self._ksd
@@ -53,10 +60,13 @@ class Discrepancies:
         -------
         float
         """
-        return _of(diagnostics.fssd, scored_draws(self, "fssd", scores, draws, linear=True), options)
+        return _of(
+            diagnostics.fssd, scored_draws(self, "fssd", scores, draws, linear=True), options
+        )
 
     def ksd_test(self, scores=None, draws=None, **options):
-        """Whether draws are of the posterior: p-value of the kernel Stein discrepancy by the wild bootstrap.
+        """Whether draws are of the posterior:
+        p-value of the kernel Stein discrepancy by the wild bootstrap.
 
         A sampler with bias fails with draws enough; how large the bias is, is another question.
 
@@ -74,7 +84,8 @@ class Discrepancies:
         return _of(diagnostics.ksd_test, scored_draws(self, "ksd_test", scores, draws), options)
 
     def thin_stein(self, m, scores=None, draws=None):
-        """The m draws that together are closest to the posterior, by Stein thinning (Riabiz et al. 2022).
+        """The m draws that together are closest to the posterior,
+        by Stein thinning (Riabiz et al. 2022).
 
         Parameters
         ----------
@@ -85,14 +96,16 @@ class Discrepancies:
         Returns
         -------
         DataFrame
-            Rows of `to_frame`, in the order of choice, each counting alike; a draw may come more than once.
+            Rows of `to_frame`, in the order of choice, each counting alike; a draw may come more
+            than once.
         """
         some = scored_draws(self, "thin_stein", scores, draws, linear=True)
         chosen = diagnostics.stein_thinning(some.draws, some.scores, m, scale=some.scale)
         return self.to_frame()[list(self.names)].iloc[some.kept[chosen]]
 
     def zv_means(self, order=1, scores=None, draws=None):
-        """Posterior means with less Monte Carlo error, by zero-variance control variates (`sgmc.diagnostics.control_variates`).
+        """Posterior means with less Monte Carlo error, by zero-variance control variates
+        (`sgmc.diagnostics.control_variates`).
 
         Parameters
         ----------
@@ -104,14 +117,23 @@ class Discrepancies:
         Returns
         -------
         DataFrame
-            ``mean`` and its ``mcse``, the draws looked at taken for one chain and each fifth of them corrected by what was learnt
-            from the others; beside them ``mcse_draws``, that of the plain mean of all draws.
+            ``mean`` and its ``mcse``, the draws looked at taken for one chain and each fifth of
+            them corrected by what was learnt from the others; beside them ``mcse_draws``, that of
+            the plain mean of all draws.
         """
         some = scored_draws(self, "zv_means", scores, draws, linear=True)
         theta = self.flat[some.kept]
-        better = diagnostics.control_variates(some.draws, some.scores, theta, order=order, folds=FOLDS, weights=some.weights)[None]
-        return pd.DataFrame({"mean": moments.mean(better, some.weights), "mcse": diagnostics.mcse(better, weights=some.weights),
-                             "mcse_draws": np.asarray(self.mcse())}, index=self.names)
+        better = diagnostics.control_variates(
+            some.draws, some.scores, theta, order=order, folds=FOLDS, weights=some.weights
+        )[None]
+        return pd.DataFrame(
+            {
+                "mean": moments.mean(better, some.weights),
+                "mcse": diagnostics.mcse(better, weights=some.weights),
+                "mcse_draws": np.asarray(self.mcse()),
+            },
+            index=self.names,
+        )
 
 
 def _of(function, some, options):

@@ -1,4 +1,5 @@
 """What gradient noise there was, coordinate by coordinate."""
+
 import numpy as np
 import pandas as pd
 
@@ -22,7 +23,9 @@ def noise_table(fit, names):
 
 
 def coordinate_names(where, names):
-    """Names of the sampler's coordinates: the parameters', or z1, z2, ... where it moves mixtures of them."""
+    """Names of the sampler's coordinates: the parameters',
+    or z1, z2, ... where it moves mixtures of them.
+    """
     mixed = where.rotated or not (where.map is None or where.map.diagonal)
     return [f"z{j + 1}" for j in range(len(names))] if mixed else list(names)
 
@@ -30,14 +33,19 @@ def coordinate_names(where, names):
 def refused(spec):
     """The error for a sampler whose draws show no noise of its gradients."""
     if spec.minibatches:
-        return NotSupported(f"gradient_noise: {spec.name} leaves the posterior as it is, whatever the noise of its gradients")
-    return NotSupported(f"gradient_noise: {spec.name} has none, its gradients are those of all rows")
+        return NotSupported(
+            f"gradient_noise: {spec.name} leaves the posterior as it is, whatever the noise of its "
+            "gradients"
+        )
+    return NotSupported(
+        f"gradient_noise: {spec.name} has none, its gradients are those of all rows"
+    )
 
 
 def mainly(where, names, j):
     """The parameter that the sampler's coordinate j moves most, in sds."""
     if not where.scaled:
         return names[j]
-    sd = np.sqrt((where.white ** 2).sum(axis=1))
+    sd = np.sqrt((where.white**2).sum(axis=1))
     moved = where.white if where.whitened else np.eye(len(names))
     return names[int(np.argmax(np.abs(moved[:, j]) / sd))]

@@ -1,4 +1,5 @@
 """Draws of a fit with scores that the data allow, and its Stein discrepancy."""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +15,13 @@ from sgmc.results.outcomes.rows import evenly
 from sgmc.subsampling.block import Block
 from sgmc.subsampling.uniform import Everything, Uniform
 
-LARGEST = 1000            # draws in a double sum
-MOST = 10_000             # draws in what takes linear time
-WORK = 1e8                # rows x parameters x draws of exact scores
-FEWEST = 200              # draws: below, control-variate scores of more draws say more
+LARGEST = 1000  # draws in a double sum
+MOST = 10_000  # draws in what takes linear time
+WORK = 1e8  # rows x parameters x draws of exact scores
+FEWEST = 200  # draws: below, control-variate scores of more draws say more
 BATCH = 1000
 KINDS = ("exact", "taylor", "cv", "simple")
-MOST_LEARNED = 500        # coordinates whose covariance draws can tell
+MOST_LEARNED = 500  # coordinates whose covariance draws can tell
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,13 @@ def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST, alone=True):
     fit : Fit
     entropy : int
     kind : str, optional
-        One of KINDS; default: exact where `fewest` draws are worth WORK, else minibatch estimates by Taylor control values.
+        One of KINDS; default: exact where `fewest` draws are worth WORK, else minibatch estimates
+        by Taylor control values.
     most, fewest : int
         Draws.
     alone : bool
-        Coordinates of no known scale get the draws' own.  Draws that are compared with others have none: it would make a chain that
-        hardly moved look like one that went everywhere.
+        Coordinates of no known scale get the draws' own.  Draws that are compared with others
+        have none: it would make a chain that hardly moved look like one that went everywhere.
     """
     problem = fit.problem
     n, d = problem.model.n, problem.dim
@@ -74,7 +76,15 @@ def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST, alone=True):
     gradient = problem.gradient(problem.least_noise if exact or kind is None else kind, rows, rng)
     points = np.ascontiguousarray(x[kept])
     where = problem.coordinates
-    scale = None if where.whitened else where.spread(points[0]) if where.scaled else spread_of(x) if alone else None
+    scale = (
+        None
+        if where.whitened
+        else where.spread(points[0])
+        if where.scaled
+        else spread_of(x)
+        if alone
+        else None
+    )
     weights = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])[kept]
     label = kind if kind is not None else "exact" if exact else problem.least_noise
     return Scored(points, estimates(gradient, points, rng), weights, scale, kept, label)
@@ -83,20 +93,30 @@ def scored(fit, entropy, kind=None, most=LARGEST, fewest=FEWEST, alone=True):
 def checked(fit, entropy):
     """Draws with scores for the summary's checks, as `Scored`; None where there are none.
 
-    The sandwich is no density that draws could be compared with, nor is a posterior with mass at zero.  Nor are there scores of draws
-    that were not kept as a whole, or of parameters that have updates of their own in the place of gradients.
+    The sandwich is no density that draws could be compared with, nor is a posterior with mass at
+    zero.  Nor are there scores of draws that were not kept as a whole, or of parameters that have
+    updates of their own in the place of gradients.
     """
-    if fit.settings.robust or fit.plan.spec.sticky or fit.problem.partial or fit.problem.model.refreshes:
+    if (
+        fit.settings.robust
+        or fit.plan.spec.sticky
+        or fit.problem.partial
+        or fit.problem.model.refreshes
+    ):
         return None
     wanted = FEWEST_A_DIMENSION * fit.problem.dim
-    if not fit.problem.coordinates.scaled and (fit.problem.dim > MOST_LEARNED or fit.x.shape[0] * fit.x.shape[1] < wanted):
+    if not fit.problem.coordinates.scaled and (
+        fit.problem.dim > MOST_LEARNED or fit.x.shape[0] * fit.x.shape[1] < wanted
+    ):
         return None
     some = scored(fit, entropy, None, max(LARGEST, wanted), max(FEWEST, wanted))
     return some if len(some.kept) >= 2 and np.isfinite(some.scores).all() else None
 
 
 def spread_of(x):
-    """A with the covariance of draws (n, d) as A A', or of a few their sds, for coordinates whose scale nobody knew beforehand."""
+    """A with the covariance of draws (n, d) as A A', or of a few their sds, for coordinates whose
+    scale nobody knew beforehand.
+    """
     covariance = np.atleast_2d(np.cov(x.T))
     try:
         return np.linalg.cholesky(covariance)
@@ -114,7 +134,8 @@ def stein_discrepancy(some):
 
 
 def scored_draws(results, what, kind, draws, linear=False):
-    """`scored` of results, for a method named `what`; `linear`: it takes linear time, and wants many draws.
+    """`scored` of results, for a method named `what`; `linear`: it takes linear time,
+    and wants many draws.
 
     Raises
     ------
@@ -124,11 +145,19 @@ def scored_draws(results, what, kind, draws, linear=False):
         For a sandwich.
     """
     if results.cov_type == "robust":
-        raise NotSupported(f"{what}: a robust posterior is no density whose scores draws could be compared with")
+        raise NotSupported(
+            f"{what}: a robust posterior is no density whose scores draws could be compared with"
+        )
     if results.sampler.sticky:
-        raise NotSupported(f"{what}: a posterior with mass at zero has no density whose scores draws could be compared with")
+        raise NotSupported(
+            f"{what}: a posterior with mass at zero has no density whose scores draws could be "
+            "compared with"
+        )
     if results._fit is None:
-        raise ArgumentError(f"{what} needs the data of the fit: these results were loaded from a file, or saved without theirs")
+        raise ArgumentError(
+            f"{what} needs the data of the fit: these results were loaded from a file, or saved "
+            "without theirs"
+        )
     if results._fit.problem.partial:
         raise NotSupported(f"{what} needs draws of all parameters, of which only some were kept")
     if kind is not None:

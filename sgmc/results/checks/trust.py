@@ -1,4 +1,7 @@
-"""How far the draws can be trusted: effective sizes, errors, discrepancies, and how the chains went."""
+"""How far the draws can be trusted: effective sizes, errors, discrepancies,
+and how the chains went.
+"""
+
 import pandas as pd
 
 from sgmc.diagnostics import convergence
@@ -12,7 +15,9 @@ class Trust:
 
     def ess(self, method="bulk"):
         """Effective sample sizes, a Series; see `sgmc.diagnostics.ess`."""
-        return pd.Series(convergence.ess(self.draws, method=method, weights=self.weights), self.names)
+        return pd.Series(
+            convergence.ess(self.draws, method=method, weights=self.weights), self.names
+        )
 
     def rhat(self):
         """Rank-normalised split R-hat, a Series; NaN for one chain."""
@@ -20,34 +25,51 @@ class Trust:
 
     def mcse(self, method="mean"):
         """Monte Carlo standard errors of the means (or ``"sd"``), a Series."""
-        return pd.Series(convergence.mcse(self.draws, method=method, weights=self.weights), self.names)
+        return pd.Series(
+            convergence.mcse(self.draws, method=method, weights=self.weights), self.names
+        )
 
     def diagnostics(self):
-        """ess_bulk, ess_tail, r_hat and Monte Carlo errors of mean and sd, a DataFrame with a row a parameter."""
-        return pd.DataFrame({"ess_bulk": self._ess, "ess_tail": self.ess("tail"), "r_hat": self._rhat,
-                             "mcse_mean": self.mcse(), "mcse_sd": self.mcse("sd")}, index=self.names)
+        """ess_bulk, ess_tail, r_hat and Monte Carlo errors of mean and sd, a DataFrame with a row a
+        parameter.
+        """
+        return pd.DataFrame(
+            {
+                "ess_bulk": self._ess,
+                "ess_tail": self.ess("tail"),
+                "r_hat": self._rhat,
+                "mcse_mean": self.mcse(),
+                "mcse_sd": self.mcse("sd"),
+            },
+            index=self.names,
+        )
 
     def accuracy(self):
-        """Errors of the means and sds of the draws, bias and Monte Carlo error together, by the scores at some of them.
+        """Errors of the means and sds of the draws, bias and Monte Carlo error together, by the
+        scores at some of them.
 
-        The posterior's moments are those that scores imply (`sgmc.diagnostics.implied_moments`); they cost no second run, and a
-        hundredth of an sd is seen where draws alone would have to be ten thousand.
+        The posterior's moments are those that scores imply (`sgmc.diagnostics.implied_moments`);
+        they cost no second run, and a hundredth of an sd is seen where draws alone would have to be
+        ten thousand.
 
         Returns
         -------
         DataFrame
-            A row a parameter, own parameters as their logs: ``mean_error`` in posterior sds, ``sd_error`` relative to the sd, each
-            with the Monte Carlo error of the check itself; ``departure`` from a Gaussian, above 1 of which the check says
-            little; ``laplace_shift`` and ``laplace_sd``, mean (in sds) and sd (relatively) of the draws beside the Laplace
+            A row a parameter, own parameters as their logs: ``mean_error`` in posterior sds,
+            ``sd_error`` relative to the sd, each with the Monte Carlo error of the check itself;
+            ``departure`` from a Gaussian, above 1 of which the check says little; ``laplace_shift``
+            and ``laplace_sd``, mean (in sds) and sd (relatively) of the draws beside the Laplace
             approximation.  NaN where there are fewer than five draws a parameter.
         """
         return self._accuracy.copy()
 
     def half_step(self, draws=None):
-        """Means and sds of the draws beside those of the same sampler at half its step, which goes on from where the chains ended.
+        """Means and sds of the draws beside those of the same sampler at half its step, which goes
+        on from where the chains ended.
 
-        A bias of first order in the step is about twice the change.  It costs a part of the fit again and sees the step alone, where
-        `accuracy` compares with the posterior itself; it needs no scores.
+        A bias of first order in the step is about twice the change.  It costs a part of the fit
+        again and sees the step alone, where `accuracy` compares with the posterior itself; it needs
+        no scores.
 
         Parameters
         ----------
@@ -57,8 +79,8 @@ class Trust:
         Returns
         -------
         DataFrame
-            A row a parameter, own parameters as their logs: ``mean_change`` in sds, ``sd_change`` relative to the sd, from half the
-            step to the whole, each with its Monte Carlo error.
+            A row a parameter, own parameters as their logs: ``mean_change`` in sds, ``sd_change``
+            relative to the sd, from half the step to the whole, each with its Monte Carlo error.
 
         Raises
         ------
@@ -70,47 +92,69 @@ class Trust:
         from sgmc.results.checks.half_step import half_step
 
         if self._fit is None:
-            raise ArgumentError("half_step needs the data of the fit: these results were loaded from a file, or saved without theirs")
+            raise ArgumentError(
+                "half_step needs the data of the fit: these results were loaded from a file, or "
+                "saved without theirs"
+            )
         return half_step(self._fit, self.names, whole("draws", draws, 1))
 
     def chain_diagnostics(self):
-        """How each chain went, a DataFrame with a row a chain; NaN where a figure does not apply to the sampler.
+        """How each chain went, a DataFrame with a row a chain;
+        NaN where a figure does not apply to the sampler.
 
         Returns
         -------
         DataFrame
-            ``steps``, warmup included; ``data_passes``, rows touched over N; ``batch_size``, rows of a minibatch; ``acceptance``
-            and ``divergences``, from the end of the adaptation on (with a given step: from the start); ``step_size``, the last
-            one; ``e_bfmi`` of `hmc`, which below 0.3 says that energies are explored too slowly; ``beyond`` of `csgbd`, the
-            share of moves whose gradient noise was past the breaking point.  Of piecewise-deterministic samplers ``steps`` are
-            events, ``acceptance`` is the share of proposed events that happened, which says how tight their bounds are, and
-            ``spacing`` the time between draws.  ``violations`` of `sbps` is the share of proposed bounces whose rate exceeded the
-            predicted bound, and ``missed`` the share of all bounces that this lost: they make draws too wide.
+            ``steps``, warmup included; ``data_passes``, rows touched over N; ``batch_size``, rows
+            of a minibatch; ``acceptance`` and ``divergences``, from the end of the adaptation on
+            (with a given step: from the start); ``step_size``, the last one; ``e_bfmi`` of `hmc`,
+            which below 0.3 says that energies are explored too slowly; ``beyond`` of `csgbd`, the
+            share of moves whose gradient noise was past the breaking point.  Of
+            piecewise-deterministic samplers ``steps`` are events, ``acceptance`` is the share of
+            proposed events that happened, which says how tight their bounds are, and ``spacing``
+            the time between draws.  ``violations`` of `sbps` is the share of proposed bounces whose
+            rate exceeded the predicted bound, and ``missed`` the share of all bounces that
+            this lost: they make draws too wide.
         """
-        columns = ("steps", "data_passes", "batch_size", "acceptance", "step_size", "divergences", "e_bfmi", "beyond", "spacing",
-                   "violations", "missed")
+        columns = (
+            "steps",
+            "data_passes",
+            "batch_size",
+            "acceptance",
+            "step_size",
+            "divergences",
+            "e_bfmi",
+            "beyond",
+            "spacing",
+            "violations",
+            "missed",
+        )
         table = {name: [getattr(chain, name) for chain in self._chains] for name in columns}
         return pd.DataFrame(table, index=pd.RangeIndex(len(self._chains), name="chain"))
 
     @property
     def sampling_threshold(self):
-        """alpha at the first kept draw: variance of the gradient's noise in a step over that of the noise injected.
+        """alpha at the first kept draw: variance of the gradient's noise in a step over that of the
+        noise injected.
 
-        alpha = h/4 N^2/n lambda_max(M^(1/2) V_s M^(1/2)) (Welling & Teh 2011, eq. 10), V_s the covariance of the row terms, which
-        control values make small, at draws of the Laplace approximation; far below 1 a chain samples, above it optimises.
+        alpha = h/4 N^2/n lambda_max(M^(1/2) V_s M^(1/2)) (Welling & Teh 2011, eq. 10), V_s the
+        covariance of the row terms, which control values make small, at draws of the Laplace
+        approximation; far below 1 a chain samples, above it optimises.
         """
         return self._threshold
 
     def gradient_noise(self):
-        """Noise of the gradient estimates, a DataFrame with a row for each coordinate of the sampler.
+        """Noise of the gradient estimates, a DataFrame with a row for each coordinate of the
+        sampler.
 
         Returns
         -------
         DataFrame
-            ``tau``, sd of the scaled gradient estimate in the sampler's coordinates, prior excluded, at draws of the Laplace
-            approximation.  For Barker dynamics also ``breaking_point``, the largest tau that can be undone in 99 % of the moves,
-            1.702 / (1.233 sigma) (Mauri & Zanella, section 4.3), and ``ratio``, tau over it.  How many moves were past it:
-            `chain_diagnostics`.
+            ``tau``, sd of the scaled gradient estimate in the sampler's coordinates, prior
+            excluded, at draws of the Laplace approximation.  For Barker dynamics also
+            ``breaking_point``, the largest tau that can be undone in 99 % of the moves, 1.702 /
+            (1.233 sigma) (Mauri & Zanella, section 4.3), and ``ratio``, tau over it.  How many
+            moves were past it: `chain_diagnostics`.
 
         Raises
         ------

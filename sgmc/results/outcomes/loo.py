@@ -1,4 +1,7 @@
-"""Leave-one-out predictive accuracy by Pareto-smoothed importance sampling, of all rows or of a sample of them."""
+"""Leave-one-out predictive accuracy by Pareto-smoothed importance sampling,
+of all rows or of a sample of them.
+"""
+
 import math
 import warnings
 from dataclasses import dataclass, field
@@ -13,10 +16,10 @@ from sgmc.fit.settings import entropy, whole
 from sgmc.results.outcomes.residuals import in_order
 from sgmc.results.outcomes.rows import evenly, fitted_rows
 
-ALL_ROWS = 5000           # a millisecond each; beyond, a sample of rows
+ALL_ROWS = 5000  # a millisecond each; beyond, a sample of rows
 SAMPLE = 1000
-FEWEST_DRAWS, MOST_DRAWS = 100, 4000      # of importance sampling; beyond, draws are thinned evenly
-BLOCK = 256               # rows at a time
+FEWEST_DRAWS, MOST_DRAWS = 100, 4000  # of importance sampling; beyond, draws are thinned evenly
+BLOCK = 256  # rows at a time
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,9 @@ class Loo:
     elpd : float
         Sum over all rows.
     se : float
-        Standard error over data sets of n rows, ``sqrt(n * var(elpd_i))``.  The variance has divisor n, as in the estimator for a
-        sample of rows (Magnusson et al. 2020); with n - 1 (ArviZ from 1.3, R) `se` is larger by the factor ``sqrt(n / (n - 1))``.
+        Standard error over data sets of n rows, ``sqrt(n * var(elpd_i))``.  The variance has
+        divisor n, as in the estimator for a sample of rows (Magnusson et al. 2020); with n - 1
+        (ArviZ from 1.3, R) `se` is larger by the factor ``sqrt(n / (n - 1))``.
     subsampling_se : float
         Part of the error that comes of using a sample of the rows; 0 for all rows.
     p : float
@@ -39,7 +43,8 @@ class Loo:
     n, draws : int
         Rows in all; draws used.
     elpd_i, pareto_k : array (m,)
-        By row: log predictive density, and the shape of the importance weights' tail, which should be below `good_k`.
+        By row: log predictive density, and the shape of the importance weights' tail, which should
+        be below `good_k`.
     good_k : float
     """
 
@@ -58,17 +63,29 @@ class Loo:
     outcomes: np.ndarray = field(repr=False)
 
     def __str__(self):
-        some = f", {len(self.rows)} of {self.n} rows (error of that: {self.subsampling_se:.2g})" if self.subsampling_se else ""
-        return (f"elpd_loo {self.elpd:.2f} (se {self.se:.2f}), p_loo {self.p:.2f}{some}; Pareto k above {self.good_k:.2f}: "
-                f"{(self.pareto_k > self.good_k).sum()} of {len(self.rows)} rows")
+        some = (
+            f", {len(self.rows)} of {self.n} rows (error of that: {self.subsampling_se:.2g})"
+            if self.subsampling_se
+            else ""
+        )
+        return (
+            f"elpd_loo {self.elpd:.2f} (se {self.se:.2f}), p_loo {self.p:.2f}{some}; Pareto k "
+            f"above {self.good_k:.2f}: {(self.pareto_k > self.good_k).sum()} of {len(self.rows)} "
+            "rows"
+        )
 
 
 def loo(results, rows=None, seed=None):
     """See `Results.loo`."""
     table = fitted_rows(results, "loo")
     if table.m < FEWEST_DRAWS:
-        raise ArgumentError(f"loo needs at least {FEWEST_DRAWS} draws for the tails of importance weights, there are {table.m}")
-    chosen = chosen_rows(table.n, whole("rows", rows, 2), results.seed if seed is None else entropy(seed))
+        raise ArgumentError(
+            f"loo needs at least {FEWEST_DRAWS} draws for the tails of importance weights, there "
+            f"are {table.m}"
+        )
+    chosen = chosen_rows(
+        table.n, whole("rows", rows, 2), results.seed if seed is None else entropy(seed)
+    )
     at = chosen if table.order is None else np.argsort(table.order)[chosen]
     centre = table.at_mean()
     approximate = centre.average(centre.log_density)
@@ -78,13 +95,34 @@ def loo(results, rows=None, seed=None):
     w = np.ones(table.n) if frequency is None else frequency
     elpd, sampling, se = estimated(elpd_i, approximate, w, chosen)
     p = estimated(lpd_i, approximate, w, chosen)[0] - elpd
-    outcomes = np.stack([in_order(table, column) for column in (table.y, table.trials) if column is not None])
-    out = Loo(elpd, se, sampling, p, table.n, part.m, good_k(part.m), chosen, elpd_i, k, approximate, frequency, outcomes)
+    outcomes = np.stack(
+        [in_order(table, column) for column in (table.y, table.trials) if column is not None]
+    )
+    out = Loo(
+        elpd,
+        se,
+        sampling,
+        p,
+        table.n,
+        part.m,
+        good_k(part.m),
+        chosen,
+        elpd_i,
+        k,
+        approximate,
+        frequency,
+        outcomes,
+    )
     if (k > out.good_k).any():
-        warnings.warn(InfluenceWarning(f"{(k > out.good_k).sum()} of {len(k)} rows have a Pareto k above {out.good_k:.2f}, up to "
-                                       f"{k.max():.2f}: their share of elpd_loo is unsure.",
-                                       f"Look at them (row {chosen[np.argmax(k)]} first), or take a model with heavier tails."),
-                      stacklevel=3)
+        warnings.warn(
+            InfluenceWarning(
+                f"{(k > out.good_k).sum()} of {len(k)} rows have a Pareto k above "
+                f"{out.good_k:.2f}, up to {k.max():.2f}: their share of elpd_loo is unsure.",
+                f"Look at them (row {chosen[np.argmax(k)]} first), or take a model with heavier "
+                "tails.",
+            ),
+            stacklevel=3,
+        )
     return out
 
 
@@ -98,26 +136,39 @@ def chosen_rows(n, count, seed):
 
 
 def leave_one_out(rows, r_eff):
-    """log p(y_i | y_-i), log p(y_i | y) and Pareto k of each row; draws' weights are part of the importance weights."""
+    """log p(y_i | y_-i), log p(y_i | y) and Pareto k of each row;
+    draws' weights are part of the importance weights.
+    """
     from arviz_stats.base import array_stats
 
     elpd, lpd, k = np.empty(rows.n), np.empty(rows.n), np.empty(rows.n)
-    log_weights = np.zeros(rows.m) if rows.weights is None else np.log(np.maximum(rows.weights / rows.weights.mean(), 1e-300))
+    log_weights = (
+        np.zeros(rows.m)
+        if rows.weights is None
+        else np.log(np.maximum(rows.weights / rows.weights.mean(), 1e-300))
+    )
     for a in range(0, rows.n, BLOCK):
         part = rows.among(np.arange(a, min(a + BLOCK, rows.n)))
         density = np.concatenate([part.log_density(at, eta) for at, eta in part.blocks()])
         here, told = slice(a, a + BLOCK), np.ptp(density, axis=1) > 0
-        smoothed, tail = np.broadcast_to(log_weights, density.shape).copy(), np.zeros(len(told))      # of rows that say nothing
+        # of rows that say nothing
+        smoothed, tail = np.broadcast_to(log_weights, density.shape).copy(), np.zeros(len(told))
         if told.any():
-            smoothed[told], tail[told] = array_stats.psislw(density[told] - log_weights, r_eff=r_eff)
+            smoothed[told], tail[told] = array_stats.psislw(
+                density[told] - log_weights, r_eff=r_eff
+            )
         k[here] = tail
-        elpd[here] = np.logaddexp.reduce(smoothed + density, axis=1) - np.logaddexp.reduce(smoothed, axis=1)
+        elpd[here] = np.logaddexp.reduce(smoothed + density, axis=1) - np.logaddexp.reduce(
+            smoothed, axis=1
+        )
         lpd[here] = np.logaddexp.reduce(density + log_weights, axis=1) - math.log(rows.m)
     return elpd, lpd, k
 
 
 def efficiency(results):
-    """Effective over actual draws, of the parameters' means, for the length of the importance weights' tail."""
+    """Effective over actual draws, of the parameters' means,
+    for the length of the importance weights' tail.
+    """
     size = convergence.ess(results.draws, method="mean", weights=results.weights)
     return float(np.nanmean(size) / results.draws[..., 0].size) if np.isfinite(size).any() else 1.0
 
@@ -128,18 +179,20 @@ def good_k(m):
 
 
 def estimated(values, approximate, frequency, chosen):
-    """Sum over all rows from those chosen, the error of that, and the standard error over data sets.
+    """Sum over all rows from those chosen, the error of that,
+    and the standard error over data sets.
 
-    The difference estimator of Magnusson, Vehtari, Jonasson & Andersen (2020): sum_i a_i + N/m sum_S (v_i - a_i),
-    with an approximation a_i that is known for all rows.  Rows count `frequency` times.
+    The difference estimator of Magnusson, Vehtari, Jonasson & Andersen (2020): sum_i a_i + N/m
+    sum_S (v_i - a_i), with an approximation a_i that is known for all rows.  Rows count `frequency`
+    times.
     """
     n, m, w = len(approximate), len(chosen), frequency
     here, total = approximate[chosen], w.sum()
     error = w[chosen] * (values - here)
     estimate = float(w @ approximate + n * error.mean())
-    sampling = n ** 2 * (1 - m / n) * error.var(ddof=1) / m if 1 < m < n else 0.0
-    squares = w @ approximate ** 2 + n * np.mean(w[chosen] * (values ** 2 - here ** 2))
-    variance = max(squares - (estimate ** 2 - sampling) / total, 0.0)
+    sampling = n**2 * (1 - m / n) * error.var(ddof=1) / m if 1 < m < n else 0.0
+    squares = w @ approximate**2 + n * np.mean(w[chosen] * (values**2 - here**2))
+    variance = max(squares - (estimate**2 - sampling) / total, 0.0)
     return estimate, math.sqrt(sampling), math.sqrt(variance)
 
 
@@ -154,14 +207,16 @@ def compare(*results, **named):
     Returns
     -------
     DataFrame
-        ``elpd``, ``se`` and ``p`` of each; ``elpd_diff``, how much worse than the first (models less than about four apart are
-        hard to tell), and ``diff_se``, the standard error of that difference over data sets; ``subsampling_se``, the part of it
-        that comes of a sample of rows; ``bad_k``, the share of rows with a Pareto k that is too large.
+        ``elpd``, ``se`` and ``p`` of each; ``elpd_diff``, how much worse than the first (models
+        less than about four apart are hard to tell), and ``diff_se``, the standard error of that
+        difference over data sets; ``subsampling_se``, the part of it that comes of a sample of
+        rows; ``bad_k``, the share of rows with a Pareto k that is too large.
 
     Raises
     ------
     ArgumentError
-        If the models are not of the same outcomes in the same order, or were judged by different rows.
+        If the models are not of the same outcomes in the same order, or were judged by different
+        rows.
     """
     found = {**{f"model{i}": one for i, one in enumerate(results)}, **named}
     if len(found) < 2:
@@ -169,33 +224,52 @@ def compare(*results, **named):
     seed = next((one.seed for one in found.values() if hasattr(one, "loo")), None)
     for name, one in found.items():
         if not isinstance(one, Loo) and not hasattr(one, "loo"):
-            raise ArgumentError(f"compare: {name} is {type(one).__name__}; it must be results of a fit, or what their loo() gave")
-    judged = {name: one if isinstance(one, Loo) else one.loo(seed=seed) for name, one in found.items()}
+            raise ArgumentError(
+                f"compare: {name} is {type(one).__name__}; it must be results of a fit, or what "
+                "their loo() gave"
+            )
+    judged = {
+        name: one if isinstance(one, Loo) else one.loo(seed=seed) for name, one in found.items()
+    }
     best = max(judged, key=lambda name: judged[name].elpd)
     for name, one in judged.items():
         check_same(one, judged[best], name, best)
-    rows = [{"elpd": one.elpd, "se": one.se, "p": one.p, **against(one, judged[best]),
-             "bad_k": float((one.pareto_k > one.good_k).mean())} for one in judged.values()]
+    rows = [
+        {
+            "elpd": one.elpd,
+            "se": one.se,
+            "p": one.p,
+            **against(one, judged[best]),
+            "bad_k": float((one.pareto_k > one.good_k).mean()),
+        }
+        for one in judged.values()
+    ]
     return pd.DataFrame(rows, index=list(judged)).sort_values("elpd", ascending=False)
 
 
 def check_same(one, other, name, best):
     """Refuse to compare models of different data."""
     if one.n != other.n or not np.array_equal(one.outcomes, other.outcomes):
-        raise ArgumentError(f"compare: {name} and {best} are not of the same outcomes in the same order ({one.n} and {other.n} "
-                            "rows); fit both to the same rows, e.g. after dropna()")
+        raise ArgumentError(
+            f"compare: {name} and {best} are not of the same outcomes in the same order ({one.n} "
+            f"and {other.n} rows); fit both to the same rows, e.g. after dropna()"
+        )
     if not np.array_equal(weights_of(one), weights_of(other)):
         raise ArgumentError(f"compare: {name} and {best} have different weights")
     if not np.array_equal(one.rows, other.rows):
-        raise ArgumentError(f"compare: {name} and {best} were judged by different rows; call loo() of both with the same rows= "
-                            "and seed=")
+        raise ArgumentError(
+            f"compare: {name} and {best} were judged by different rows; call loo() of both with "
+            "the same rows= and seed="
+        )
 
 
 def against(one, best):
     """How far one model is from the best."""
     if one is best:
         return {"elpd_diff": 0.0, "diff_se": 0.0, "subsampling_se": 0.0}
-    found = estimated(best.elpd_i - one.elpd_i, best.approximate - one.approximate, weights_of(one), one.rows)
+    found = estimated(
+        best.elpd_i - one.elpd_i, best.approximate - one.approximate, weights_of(one), one.rows
+    )
     return {"elpd_diff": found[0], "diff_se": found[2], "subsampling_se": found[1]}
 
 

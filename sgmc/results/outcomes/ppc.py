@@ -1,4 +1,5 @@
 """Posterior predictive checks: statistics of the outcomes against those of simulated ones."""
+
 import numpy as np
 import pandas as pd
 
@@ -22,22 +23,29 @@ def pp_check(results, groups, draws, alpha, seed):
     groups = whole("groups", groups, 1, allow_none=False)
     if groups > rows.n:
         raise ArgumentError(f"groups={groups} is more than the {rows.n} rows")
-    trials = np.ones(rows.n) if rows.trials is None else np.maximum(rows.trials, 1)       # 0 / 1 where nothing was tried
-    w = (1.0 if rows.trials is None else rows.trials) * (np.ones(rows.n) if rows.frequency is None else rows.frequency)
+    # 0 / 1 where nothing was tried
+    trials = np.ones(rows.n) if rows.trials is None else np.maximum(rows.trials, 1)
+    w = (1.0 if rows.trials is None else rows.trials) * (
+        np.ones(rows.n) if rows.frequency is None else rows.frequency
+    )
     group = np.empty(rows.n, dtype=int)
     group[np.argsort(mean, kind="stable")] = np.arange(rows.n) * groups // rows.n
-    group = group[rows.place(slice(None))]                     # of the table's rows
+    group = group[rows.place(slice(None))]  # of the table's rows
     sums, squares = np.zeros((groups, rows.m)), np.zeros(rows.m)
     for at, y in simulated(rows, outcome_stream(results, seed)):
         y = y / trials[at, None]
         for g in np.unique(group[at]):
             mine = group[at] == g
             sums[g] += w[at][mine] @ y[mine]
-        squares += w[at] @ y ** 2
+        squares += w[at] @ y**2
     size, y = np.bincount(group, w, groups), rows.y / trials
-    observed = statistics(np.bincount(group, w * y, groups)[:, None], np.array([w @ y ** 2]), size)[:, 0]
+    observed = statistics(np.bincount(group, w * y, groups)[:, None], np.array([w @ y**2]), size)[
+        :, 0
+    ]
     fitted = np.bincount(group, w * mean[rows.place(slice(None))], groups)
-    return table(observed, statistics(sums, squares, size), fitted / np.where(size, size, np.nan), alpha)
+    return table(
+        observed, statistics(sums, squares, size), fitted / np.where(size, size, np.nan), alpha
+    )
 
 
 def shares(results, rows, alpha, seed):
@@ -54,10 +62,13 @@ def shares(results, rows, alpha, seed):
 
 
 def statistics(sums, squares, size):
-    """Mean, sd and groups' means (statistic, draw), from sums (group, draw) and sums of squares (draw,)."""
+    """Mean, sd and groups' means (statistic, draw), from sums (group, draw)
+    and sums of squares (draw,).
+    """
     mean = sums.sum(axis=0) / size.sum()
-    sd = np.sqrt(np.maximum(squares / size.sum() - mean ** 2, 0.0))
-    return np.vstack([mean, sd, sums / np.where(size, size, np.nan)[:, None]])        # a group may weigh nothing
+    sd = np.sqrt(np.maximum(squares / size.sum() - mean**2, 0.0))
+    # a group may weigh nothing
+    return np.vstack([mean, sd, sums / np.where(size, size, np.nan)[:, None]])
 
 
 def table(observed, replicated, fitted, alpha):
@@ -69,7 +80,18 @@ def table(observed, replicated, fitted, alpha):
 def frame(names, observed, fitted, replicated, alpha):
     """A row a statistic."""
     low, high = moments.quantile(replicated.T[None], [check_alpha(alpha) / 2, 1 - alpha / 2])
-    above = (replicated > observed[:, None]).mean(axis=1) + (replicated == observed[:, None]).mean(axis=1) / 2
+    above = (replicated > observed[:, None]).mean(axis=1) + (replicated == observed[:, None]).mean(
+        axis=1
+    ) / 2
     above[np.isnan(observed)] = np.nan
-    return pd.DataFrame({"observed": observed, "fitted": fitted, "replicated": replicated.mean(axis=1),
-                         f"[{alpha / 2:.3g}": low, f"{1 - alpha / 2:.3g}]": high, "p": above}, index=names)
+    return pd.DataFrame(
+        {
+            "observed": observed,
+            "fitted": fitted,
+            "replicated": replicated.mean(axis=1),
+            f"[{alpha / 2:.3g}": low,
+            f"{1 - alpha / 2:.3g}]": high,
+            "p": above,
+        },
+        index=names,
+    )

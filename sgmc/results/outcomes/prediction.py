@@ -1,4 +1,5 @@
 """Predictions averaged over draws, and simulated outcomes."""
+
 import numpy as np
 import pandas as pd
 
@@ -21,12 +22,18 @@ def labelled(results, rows, mean):
         mean = mean.reshape(rows.n, len(results.model.kinds))  # also of no row
     if rows.index is None:
         return mean
-    return pd.Series(mean, rows.index) if mean.ndim == 1 else pd.DataFrame(mean, rows.index, results.model.kinds)
+    return (
+        pd.Series(mean, rows.index)
+        if mean.ndim == 1
+        else pd.DataFrame(mean, rows.index, results.model.kinds)
+    )
 
 
 def outcome_stream(results, seed):
     """The generator of simulated outcomes: by the seed given, or else by that of the fit."""
-    return np.random.Generator(np.random.PCG64(seed_sequence(results.seed if seed is None else entropy(seed), "predict")))
+    return np.random.Generator(
+        np.random.PCG64(seed_sequence(results.seed if seed is None else entropy(seed), "predict"))
+    )
 
 
 def simulated(rows, rng):
@@ -76,24 +83,33 @@ class Prediction:
     def summary_frame(self, alpha=0.05):
         """DataFrame with statsmodels' columns and a posterior's meaning.
 
-        ``mean``, ``mean_se``, ``mean_ci_lower`` and ``mean_ci_upper`` are posterior mean, sd and interval of E[y | x].
-        ``obs_ci_lower`` and ``obs_ci_upper`` hold a new outcome with probability 1 - alpha, the coefficients' uncertainty
-        included: quantiles of one simulated outcome a draw.  Outcomes 0 and 1 have none; counts of successes have them where
-        trials are known.  Outcomes of several kinds have a line a row and kind.
+        ``mean``, ``mean_se``, ``mean_ci_lower`` and ``mean_ci_upper`` are posterior mean, sd and
+        interval of E[y | x].  ``obs_ci_lower`` and ``obs_ci_upper`` hold a new outcome with
+        probability 1 - alpha, the coefficients' uncertainty included: quantiles of one simulated
+        outcome a draw.  Outcomes 0 and 1 have none; counts of successes have them where trials are
+        known.  Outcomes of several kinds have a line a row and kind.
         """
         rows, weights = self._rows, self._rows.weights
         if rows.family.outcome == "category":
             return self._by_kind([check_alpha(alpha) / 2, 1 - alpha / 2])
         graded = rows.outcome(slice(None)).graded
-        levels, out = [check_alpha(alpha) / 2, 1 - alpha / 2], np.empty((rows.n, 6 if graded else 4))
+        levels = [check_alpha(alpha) / 2, 1 - alpha / 2]
+        out = np.empty((rows.n, 6 if graded else 4))
         rng = np.random.Generator(np.random.PCG64(seed_sequence(self._seed, "predict")))
         for at, eta in rows.blocks():
             columns = self._columns(rows.family.mean(eta), levels, weights)
             out[rows.place(at), :4] = np.column_stack([columns[0], columns[1], *columns[2]])
         for at, y in simulated(rows, rng) if graded else ():
             out[rows.place(at), 4:] = moments.quantile(y.T[None], levels, weights).T
-        names = ["mean", "mean_se", "mean_ci_lower", "mean_ci_upper", "obs_ci_lower", "obs_ci_upper"]
-        return pd.DataFrame(out, self._index, names[:out.shape[1]])
+        names = [
+            "mean",
+            "mean_se",
+            "mean_ci_lower",
+            "mean_ci_upper",
+            "obs_ci_lower",
+            "obs_ci_upper",
+        ]
+        return pd.DataFrame(out, self._index, names[: out.shape[1]])
 
     def _by_kind(self, levels):
         """The same for probabilities of kinds, indexed by (row, kind)."""
@@ -104,11 +120,19 @@ class Prediction:
                 columns = self._columns(p, levels, rows.weights)
                 out[rows.place(at), k] = np.column_stack([columns[0], columns[1], *columns[2]])
         labels = pd.RangeIndex(rows.n) if self._index is None else self._index
-        index = pd.MultiIndex.from_product([labels, kinds], names=["row", self._results.model.endog_names])
-        return pd.DataFrame(out.reshape(-1, 4), index, ["mean", "mean_se", "mean_ci_lower", "mean_ci_upper"])
+        index = pd.MultiIndex.from_product(
+            [labels, kinds], names=["row", self._results.model.endog_names]
+        )
+        return pd.DataFrame(
+            out.reshape(-1, 4), index, ["mean", "mean_se", "mean_ci_lower", "mean_ci_upper"]
+        )
 
     @staticmethod
     def _columns(mean, levels, weights):
         """Mean, sd and quantiles of E[y | x] (row, draw)."""
-        draws = mean.T[None]                                   # one chain of (draw, row)
-        return moments.mean(draws, weights), moments.sd(draws, weights), moments.quantile(draws, levels, weights)
+        draws = mean.T[None]  # one chain of (draw, row)
+        return (
+            moments.mean(draws, weights),
+            moments.sd(draws, weights),
+            moments.quantile(draws, levels, weights),
+        )

@@ -1,4 +1,7 @@
-"""What a posterior says of outcomes: predictions, simulations, residuals, and how well it predicts."""
+"""What a posterior says of outcomes: predictions, simulations, residuals,
+and how well it predicts.
+"""
+
 from sgmc.results.outcomes import prediction, residuals
 from sgmc.results.outcomes.rows import rows_of, with_exposure
 
@@ -7,20 +10,26 @@ class Predictions:
     """Methods of `Results` that need rows: new ones, or those of the fit."""
 
     def predict(self, exog=None, transform=True, *, offset=None, exposure=None):
-        """Posterior mean of E[y | x], averaged over draws, never plugged in; of counts of successes, the probability.
+        """Posterior mean of E[y | x], averaged over draws, never plugged in; of counts of
+        successes, the probability.
 
         Parameters
         ----------
         exog : DataFrame or array, optional
-            New rows: a table for models with a formula, a design otherwise.  The data of the fit if left out.
+            New rows: a table for models with a formula, a design otherwise.  The data of the fit if
+            left out.
         transform : bool
             False: `exog` is a design, although the model has a formula.
         offset, exposure : array_like, optional
             Of the new rows; asked for where the fit had them.
         """
-        return prediction.predict(self, exog, with_exposure(self, exog, offset, exposure), transform)
+        return prediction.predict(
+            self, exog, with_exposure(self, exog, offset, exposure), transform
+        )
 
-    def get_prediction(self, exog=None, transform=True, *, offset=None, exposure=None, trials=None, seed=None):
+    def get_prediction(
+        self, exog=None, transform=True, *, offset=None, exposure=None, trials=None, seed=None
+    ):
         """E[y | x] with its uncertainty; ``summary_frame(alpha)`` has statsmodels' columns.
 
         Parameters
@@ -33,9 +42,13 @@ class Predictions:
             Of simulated outcomes, for intervals of single outcomes.  Default that of the fit.
         """
         offset = with_exposure(self, exog, offset, exposure)
-        return prediction.Prediction(rows_of(self, exog, offset, trials=trials, transform=transform), self, seed)
+        return prediction.Prediction(
+            rows_of(self, exog, offset, trials=trials, transform=transform), self, seed
+        )
 
-    def posterior_predict(self, exog=None, *, offset=None, exposure=None, trials=None, draws=None, seed=None):
+    def posterior_predict(
+        self, exog=None, *, offset=None, exposure=None, trials=None, draws=None, seed=None
+    ):
         """Simulated outcomes, one data set a draw.
 
         Parameters
@@ -43,9 +56,11 @@ class Predictions:
         exog, offset, exposure
             As in `predict`.
         trials : array_like or int, optional
-            Of the new rows, where outcomes are counts of successes; asked for where the fit was of counts.
+            Of the new rows, where outcomes are counts of successes; asked for where the fit was of
+            counts.
         draws : int, optional
-            How many of the draws to use, evenly spaced; default all.  Weighted draws are used in proportion to their weights.
+            How many of the draws to use, evenly spaced; default all.  Weighted draws are used in
+            proportion to their weights.
         seed : int, SeedSequence or Generator, optional
             Default that of the fit: the same call gives the same outcomes.
 
@@ -59,9 +74,13 @@ class Predictions:
         ArgumentError
             If it would be larger than 1 GB.
         """
-        return prediction.posterior_predict(self, exog, with_exposure(self, exog, offset, exposure), trials, draws, seed)
+        return prediction.posterior_predict(
+            self, exog, with_exposure(self, exog, offset, exposure), trials, draws, seed
+        )
 
-    def log_lik(self, exog=None, endog=None, *, offset=None, exposure=None, trials=None, draws=None):
+    def log_lik(
+        self, exog=None, endog=None, *, offset=None, exposure=None, trials=None, draws=None
+    ):
         """Log densities of single outcomes, frequency weights left aside.
 
         Parameters
@@ -69,11 +88,13 @@ class Predictions:
         exog, offset, exposure
             As in `predict`.
         endog : array_like or str, optional
-            Outcomes of the new rows, or their column's name: numbers, or the labels of the fit's two levels; of counts, successes.
+            Outcomes of the new rows, or their column's name: numbers, or the labels of the fit's
+            two levels; of counts, successes.
         trials
             As in `posterior_predict`.
         draws : int, optional
-            As in `posterior_predict`; default all draws as they are, in the order of `flat`, to be weighted by `flat_weights`.
+            As in `posterior_predict`; default all draws as they are, in the order of `flat`, to be
+            weighted by `flat_weights`.
 
         Returns
         -------
@@ -84,11 +105,15 @@ class Predictions:
         ArgumentError
             If it would be larger than 1 GB.
         """
-        return residuals.log_lik(self, exog, endog, with_exposure(self, exog, offset, exposure), trials, draws)
+        return residuals.log_lik(
+            self, exog, endog, with_exposure(self, exog, offset, exposure), trials, draws
+        )
 
     @property
     def fittedvalues(self):
-        """E[y | x] of the data of the fit, averaged over draws; of counts, the probability of success."""
+        """E[y | x] of the data of the fit, averaged over draws; of counts,
+        the probability of success.
+        """
         return residuals.fitted(self)
 
     @property
@@ -122,11 +147,13 @@ class Predictions:
         return residuals.null_deviance(self)
 
     def loo(self, rows=None, seed=None):
-        """Expected log predictive density by leaving out one row at a time, with Pareto-smoothed importance sampling.
+        """Expected log predictive density by leaving out one row at a time, with Pareto-smoothed
+        importance sampling.
 
-        With more than 5000 rows a sample of 1000 is left out, and the rest estimated by the log density at the posterior means,
-        corrected by the difference in the sample (Magnusson, Vehtari, Jonasson & Andersen 2020).  A row of frequency
-        weight w stands for w rows, of which one is left out.
+        With more than 5000 rows a sample of 1000 is left out, and the rest estimated by the log
+        density at the posterior means, corrected by the difference in the sample (Magnusson,
+        Vehtari, Jonasson & Andersen 2020).  A row of frequency weight w stands for w rows, of which
+        one is left out.
 
         Parameters
         ----------
@@ -138,7 +165,8 @@ class Predictions:
         Returns
         -------
         Loo
-            ``elpd``, ``se``, ``subsampling_se``, ``p``, ``elpd_i``, ``pareto_k``; see `sgmc.compare`.
+            ``elpd``, ``se``, ``subsampling_se``, ``p``, ``elpd_i``, ``pareto_k``; see
+            `sgmc.compare`.
         """
         from sgmc.results.outcomes.loo import loo
 
@@ -161,16 +189,19 @@ class Predictions:
         Returns
         -------
         DataFrame
-            ``observed``, ``fitted`` (E[y | x] of a group), mean and interval of the replicated statistic, and ``p``, the share of
-            replicated ones above the observed one (ties by half): near 0 or 1 the model does not fit in that respect.  Of counts
-            of successes, outcomes are the rows' shares, each as heavy as its trials.
+            ``observed``, ``fitted`` (E[y | x] of a group), mean and interval of the replicated
+            statistic, and ``p``, the share of replicated ones above the observed one (ties
+            by half): near 0 or 1 the model does not fit in that respect.  Of counts of successes,
+            outcomes are the rows' shares, each as heavy as its trials.
         """
         from sgmc.results.outcomes.ppc import pp_check
 
         return pp_check(self, groups, draws, alpha, seed)
 
     def plot_pp_check(self, ax=None, **how):
-        """Mean outcome of groups of rows by E[y | x] against simulated ones; `how` as in `pp_check`."""
+        """Mean outcome of groups of rows by E[y | x] against simulated ones;
+        `how` as in `pp_check`.
+        """
         from sgmc.plots.calibration import calibration
 
         return calibration(self.pp_check(**how), ax)

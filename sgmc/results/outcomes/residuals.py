@@ -1,4 +1,5 @@
 """Residuals, likelihoods and deviances of the data of the fit."""
+
 import numpy as np
 from scipy import optimize
 
@@ -7,7 +8,9 @@ from sgmc.results.outcomes.rows import fitted_rows, need_trials, rows_of
 
 
 def fitted(results):
-    """E[y | x] of the rows, averaged over draws, in the order of the data; of counts, the probability of success."""
+    """E[y | x] of the rows, averaged over draws, in the order of the data; of counts, the
+    probability of success.
+    """
     return fitted_rows(results, "fittedvalues").affordable().mean()
 
 
@@ -26,8 +29,10 @@ def expected(rows):
 def numbers_only(results, what):
     """Refuse residuals of outcomes that are kinds."""
     if results.model.family.outcome == "category":
-        raise NotSupported(f"{what}: outcomes of {results.model.family_name} are kinds, which have no residuals; compare shares by "
-                           "pp_check(), or look at log_lik()")
+        raise NotSupported(
+            f"{what}: outcomes of {results.model.family_name} are kinds, which have no residuals; "
+            "compare shares by pp_check(), or look at log_lik()"
+        )
 
 
 def in_order(rows, column):
@@ -46,7 +51,7 @@ def pearson(results):
         family = rows.outcome(at)
         return (rows.y[at, None] - family.mean(eta)) / np.sqrt(family.variance(eta, rows.extra))
 
-    with np.errstate(invalid="ignore"):                        # 0 / 0 of rows without trials
+    with np.errstate(invalid="ignore"):  # 0 / 0 of rows without trials
         return rows.average(residual)
 
 
@@ -56,7 +61,10 @@ def deviance_residuals(results):
     rows = fitted_rows(results, "resid_deviance").affordable()
     y, mean = in_order(rows, rows.y), expected(rows)
     family = rows.family.of_trials(None if rows.trials is None else in_order(rows, rows.trials))
-    return np.sign(y - mean) * np.sqrt(np.maximum(family.deviance(y, mean, rows.at_mean().extra), 0.0))     # rounding of a perfect fit
+    # rounding of a perfect fit
+    return np.sign(y - mean) * np.sqrt(
+        np.maximum(family.deviance(y, mean, rows.at_mean().extra), 0.0)
+    )
 
 
 def llf(results):
@@ -68,27 +76,40 @@ def llf(results):
 def deviance(results):
     """Deviance at the posterior means."""
     rows = fitted_rows(results, "deviance").at_mean()
-    return total(rows, rows.average(lambda at, eta: rows.outcome(at).deviance(rows.y[at, None], rows.outcome(at).mean(eta), rows.extra)))
+    return total(
+        rows,
+        rows.average(
+            lambda at, eta: rows.outcome(at).deviance(
+                rows.y[at, None], rows.outcome(at).mean(eta), rows.extra
+            )
+        ),
+    )
 
 
 def null_deviance(results):
     """Deviance of the best constant, beside the offset where there is one."""
     rows = fitted_rows(results, "null_deviance")
     family = rows.family.of_trials(rows.trials)
-    offset = results._fit.problem.table.offset                 # that of the rows has the mode in it where the table was rotated
-    frequency, extra = np.ones(rows.n) if rows.frequency is None else rows.frequency, rows.at_mean().extra
+    # that of the rows has the mode in it where the table was rotated
+    offset = results._fit.problem.table.offset
+    frequency = np.ones(rows.n) if rows.frequency is None else rows.frequency
+    extra = rows.at_mean().extra
 
     def at(constant):
         return float(frequency @ family.deviance(rows.y, family.mean(constant + offset), extra))
 
     if offset is None:
-        return float(frequency @ family.deviance(rows.y, family.best_constant(rows.y, frequency), extra))
+        return float(
+            frequency @ family.deviance(rows.y, family.best_constant(rows.y, frequency), extra)
+        )
     return float(optimize.minimize_scalar(at, bracket=(-1.0, 1.0)).fun)
 
 
 def total(rows, values):
     """Sum over rows, each as often as its frequency weight says."""
-    return float(values.sum() if rows.frequency is None else in_order(rows, rows.frequency) @ values)
+    return float(
+        values.sum() if rows.frequency is None else in_order(rows, rows.frequency) @ values
+    )
 
 
 def log_lik(results, exog, endog, offset, trials, draws):
@@ -96,10 +117,17 @@ def log_lik(results, exog, endog, offset, trials, draws):
     from sgmc.fit.settings import whole
 
     if exog is not None and endog is None:
-        raise ArgumentError("log_lik of new rows needs their outcomes: give endog, as numbers or as the name of a column")
+        raise ArgumentError(
+            "log_lik of new rows needs their outcomes: give endog, as numbers or as the name of a "
+            "column"
+        )
     need_trials(results, exog, trials, "log_lik")
     new = any(value is not None for value in (exog, endog, offset, trials))
-    rows = rows_of(results, exog, offset, endog=endog, trials=trials) if new else fitted_rows(results, "log_lik")
+    rows = (
+        rows_of(results, exog, offset, endog=endog, trials=trials)
+        if new
+        else fitted_rows(results, "log_lik")
+    )
     count = whole("draws", draws, 1)
     rows = rows if count is None else rows.of_equal_weight(count)
     rows.fits("log_lik")

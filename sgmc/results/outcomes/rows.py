@@ -1,4 +1,5 @@
 """Rows and draws: what linear predictors are made of, for the data of the fit and for new ones."""
+
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,10 +9,10 @@ from sgmc.errors import ArgumentError, DataError
 from sgmc.arguments.arrays import check_index, first_place, numeric, table_of_numbers, vector
 from sgmc.formula.frames import pandas_or_same
 
-CELLS = 1 << 20           # rows x draws evaluated at a time
-WORK = 4e8                # rows x draws evaluated in all; beyond, draws are thinned evenly, to at least FEWEST
+CELLS = 1 << 20  # rows x draws evaluated at a time
+WORK = 4e8  # rows x draws evaluated in all; beyond, draws are thinned evenly, to at least FEWEST
 FEWEST = 200
-MEMORY_LIMIT = 1 << 30    # bytes of an array (draw, row)
+MEMORY_LIMIT = 1 << 30  # bytes of an array (draw, row)
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,12 @@ class Rows:
 
     def with_draws(self, kept):
         """The same rows with some of the draws."""
-        return replace(self, coefficients=self.coefficients[kept], extra=None if self.extra is None else self.extra[:, kept],
-                       weights=None if self.weights is None else self.weights[kept])
+        return replace(
+            self,
+            coefficients=self.coefficients[kept],
+            extra=None if self.extra is None else self.extra[:, kept],
+            weights=None if self.weights is None else self.weights[kept],
+        )
 
     def affordable(self):
         """The same rows with evenly thinned draws where there is too much to do."""
@@ -73,25 +78,46 @@ class Rows:
         return self.with_draws(evenly(self.m, max(FEWEST, int(WORK // self.n))))
 
     def of_equal_weight(self, count=None):
-        """The same rows with draws that count alike: `count` of them, evenly spaced, in proportion to their weights."""
+        """The same rows with draws that count alike: `count` of them, evenly spaced,
+        in proportion to their weights.
+        """
         if self.weights is None:
             return self if count is None else self.with_draws(evenly(self.m, count))
-        return replace(self.with_draws(moments.systematic(self.weights, self.m if count is None else count)), weights=None)
+        return replace(
+            self.with_draws(moments.systematic(self.weights, self.m if count is None else count)),
+            weights=None,
+        )
 
     def at_mean(self):
         """The same rows with one draw, the posterior mean."""
         mean = np.average(self.coefficients, axis=0, weights=self.weights)[None]
-        extra = None if self.extra is None else np.average(self.extra, axis=1, weights=self.weights)[:, None]
+        extra = (
+            None
+            if self.extra is None
+            else np.average(self.extra, axis=1, weights=self.weights)[:, None]
+        )
         return replace(self, coefficients=mean, extra=extra, weights=None)
 
     def among(self, kept):
         """Some of the table's rows, in the order given; they are their own output."""
-        y, trials, frequency = (None if column is None else column[kept] for column in (self.y, self.trials, self.frequency))
-        return replace(self, X=self.X[kept], offset=self.offset[kept], index=None, order=None, y=y, trials=trials,
-                       frequency=frequency)
+        y, trials, frequency = (
+            None if column is None else column[kept]
+            for column in (self.y, self.trials, self.frequency)
+        )
+        return replace(
+            self,
+            X=self.X[kept],
+            offset=self.offset[kept],
+            index=None,
+            order=None,
+            y=y,
+            trials=trials,
+            frequency=frequency,
+        )
 
     def blocks(self):
-        """Pairs (slice of the table, its linear predictors (row, draw)), few enough at a time for memory.
+        """Pairs (slice of the table, its linear predictors (row, draw)), few enough at a time for
+        memory.
 
         With several equations these come first: (equation, row, draw).
         """
@@ -99,11 +125,16 @@ class Rows:
         size = max(1, CELLS * d // self.coefficients.size)
         for a in range(0, self.n, size):
             at = slice(a, min(a + size, self.n))
-            eta = [self.X[at] @ self.coefficients[:, j:j + d].T + self.offset[at, None] for j in range(0, self.coefficients.shape[1], d)]
+            eta = [
+                self.X[at] @ self.coefficients[:, j : j + d].T + self.offset[at, None]
+                for j in range(0, self.coefficients.shape[1], d)
+            ]
             yield at, np.array(eta) if self.family.outcome == "category" else eta[0]
 
     def outcome(self, at):
-        """The family of these rows' outcomes, of counts where there are trials; `family` itself is of single ones."""
+        """The family of these rows' outcomes, of counts where there are trials;
+        `family` itself is of single ones.
+        """
         return self.family.of_trials(None if self.trials is None else self.trials[at, None])
 
     def log_density(self, at, eta):
@@ -117,7 +148,8 @@ class Rows:
     def average(self, function):
         """Mean over draws of function(rows of the table, their eta) for each row of the output.
 
-        Where the function's values have an axis of kinds before that of rows, so has the output behind: (n, kinds).
+        Where the function's values have an axis of kinds before that of rows, so has the
+        output behind: (n, kinds).
         """
         out = np.empty(0)
         for at, eta in self.blocks():
@@ -127,7 +159,9 @@ class Rows:
         return out
 
     def mean(self):
-        """E[y | x] averaged over draws, for each row of the output; of counts, the probability of success."""
+        """E[y | x] averaged over draws, for each row of the output; of counts,
+        the probability of success.
+        """
         return self.average(lambda at, eta: self.family.mean(eta))
 
     def fits(self, what):
@@ -136,8 +170,10 @@ class Rows:
         if size > MEMORY_LIMIT:
             few = MEMORY_LIMIT // (8 * self.n)
             advice = f"give draws={few}" if few else "give fewer rows at a time"
-            raise ArgumentError(f"{what} of {self.n:,} rows and {self.m:,} draws is {size / 2**30:.1f} GB, over the limit of "
-                                f"1 GB; {advice}")
+            raise ArgumentError(
+                f"{what} of {self.n:,} rows and {self.m:,} draws is {size / 2**30:.1f} GB, over "
+                f"the limit of 1 GB; {advice}"
+            )
 
 
 def evenly(m, count):
@@ -146,14 +182,26 @@ def evenly(m, count):
 
 
 def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, transform=True):
-    """The rows of new data, or of the data of the fit: then in the fit's own coordinates and order."""
+    """The rows of new data, or of the data of the fit:
+    then in the fit's own coordinates and order.
+    """
     fit, family = results._fit, results.model.family
     if exog is not None or fit is None:
         X, off, index = design_of(results, exog, offset, transform)
         size = check_trials(results, exog, trials, X.shape[0])
         y = None if endog is None else outcomes(results, exog, endog, X.shape[0], size)
         d = results.flat.shape[1] - len(family.own)
-        return Rows(family, X, results.flat[:, :d], own_draws(results, d), results.flat_weights, off, index, y=y, trials=size)
+        return Rows(
+            family,
+            X,
+            results.flat[:, :d],
+            own_draws(results, d),
+            results.flat_weights,
+            off,
+            index,
+            y=y,
+            trials=size,
+        )
     for name, value in (("offset", offset), ("endog", endog), ("trials", trials)):
         if value is not None:
             raise ArgumentError(f"{name} belongs to new rows: give exog too")
@@ -161,14 +209,30 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, transfo
     d = results.flat.shape[1] - len(family.own)
     natural = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))[:, :d]
     off = np.asarray(model.offset) if len(model.offset) else np.zeros(model.n)
-    return Rows(family, table.X, natural, own_draws(results, d), results.flat_weights, off, None, table.order, table.y,
-                table.trials, table.weight)
+    return Rows(
+        family,
+        table.X,
+        natural,
+        own_draws(results, d),
+        results.flat_weights,
+        off,
+        None,
+        table.order,
+        table.y,
+        table.trials,
+        table.weight,
+    )
 
 
 def fitted_rows(results, what):
-    """The rows of the fit's data; ArgumentError, naming `what` was asked for, where they were left behind."""
+    """The rows of the fit's data; ArgumentError, naming `what` was asked for,
+    where they were left behind.
+    """
     if results._fit is None:
-        raise ArgumentError(f"{what} needs the data of the fit: these results were loaded from a file, or saved without theirs")
+        raise ArgumentError(
+            f"{what} needs the data of the fit: these results were loaded from a file, or saved "
+            "without theirs"
+        )
     return rows_of(results)
 
 
@@ -181,7 +245,9 @@ def design_of(results, exog, offset, transform=True):
     """Rows to predict: (design, offset vector, index)."""
     spec, names = results.model.spec if transform else None, results.model.exog_names
     if exog is None:
-        raise ArgumentError("predict needs new data: these results were loaded from a file, or saved without theirs")
+        raise ArgumentError(
+            "predict needs new data: these results were loaded from a file, or saved without theirs"
+        )
     if spec is not None:
         X = spec.matrix(exog)
     else:
@@ -189,34 +255,57 @@ def design_of(results, exog, offset, transform=True):
         X = table_of_numbers("exog", exog)
         X = X[None, :] if X.ndim == 1 and X.shape[0] == len(names) else X
         if X.ndim != 2 or X.shape[1] != len(names):
-            raise DataError(f"exog has shape {np.shape(exog)}; it must have {len(names)} columns: {', '.join(names[:8])}")
+            raise DataError(
+                f"exog has shape {np.shape(exog)}; it must have {len(names)} columns: "
+                f"{', '.join(names[:8])}"
+            )
         check_columns(exog, names)
     place = first_place(X, np.isinf)
     if place is not None:
-        raise DataError(f"the new data are infinite in {names[place[1]]!r} at row {place[0]}; leave such rows out")
+        raise DataError(
+            f"the new data are infinite in {names[place[1]]!r} at row {place[0]}; leave such rows "
+            "out"
+        )
     index = exog.index if hasattr(getattr(exog, "index", None), "equals") else None
     check_index(exog=exog, offset=offset)
-    return X, check_offset(results, offset, X.shape[0]), index if index is not None and len(index) == X.shape[0] else None
+    return (
+        X,
+        check_offset(results, offset, X.shape[0]),
+        index if index is not None and len(index) == X.shape[0] else None,
+    )
 
 
 def check_columns(exog, names):
-    """Refuse a frame that has the columns of the design, but not in their order: it would be read by position."""
+    """Refuse a frame that has the columns of the design, but not in their order:
+    it would be read by position.
+    """
     columns = [str(c) for c in getattr(exog, "columns", ())]
     if set(columns) & set(names) and columns != names:
         found, wanted = ", ".join(columns[:8]), ", ".join(names[:8])
-        raise DataError(f"exog has the columns {found}; it must have {wanted}, in this order, or pass exog.to_numpy()")
+        raise DataError(
+            f"exog has the columns {found}; it must have {wanted}, in this order, or pass "
+            "exog.to_numpy()"
+        )
 
 
 def check_offset(results, offset, n):
     """The offset of n new rows; asked for by name where the fit had one."""
     if offset is not None and results.model.family.outcome == "category":
-        raise ArgumentError(f"offset does not apply to {results.model.family_name}: it has a linear predictor for each equation")
+        raise ArgumentError(
+            f"offset does not apply to {results.model.family_name}: it has a linear predictor for "
+            "each equation"
+        )
     if offset is None:
         if "offset" in results.model.given:
-            raise ArgumentError("the model was fitted with an offset: predict needs offset= for the new rows (0 for none)")
+            raise ArgumentError(
+                "the model was fitted with an offset: predict needs offset= for the new rows (0 "
+                "for none)"
+            )
         return np.zeros(n)
     if isinstance(offset, str):
-        raise ArgumentError(f"offset={offset!r}: predict takes the numbers themselves, e.g. offset=new[{offset!r}]")
+        raise ArgumentError(
+            f"offset={offset!r}: predict takes the numbers themselves, e.g. offset=new[{offset!r}]"
+        )
     offset = numeric("offset", offset)
     if offset.ndim > 1 or offset.ndim and len(offset) != n:
         shown = f"{len(offset)} values" if offset.ndim == 1 else f"shape {offset.shape}"
@@ -227,21 +316,32 @@ def check_offset(results, offset, n):
 
 
 def with_exposure(results, exog, offset, exposure):
-    """The offset of new rows with the log of their exposure, which is asked for by name where the fit had one."""
+    """The offset of new rows with the log of their exposure,
+    which is asked for by name where the fit had one.
+    """
     if exposure is None:
         if exog is not None and "exposure" in results.model.given:
-            raise ArgumentError("the model was fitted with an exposure: predict needs exposure= for the new rows (1 for none)")
+            raise ArgumentError(
+                "the model was fitted with an exposure: predict needs exposure= for the new rows "
+                "(1 for none)"
+            )
         return offset
     if not results.model.family.counts:
-        raise ArgumentError(f"exposure does not apply to {results.model.family_name}: it belongs to models of counts")
+        raise ArgumentError(
+            f"exposure does not apply to {results.model.family_name}: it belongs to models of "
+            "counts"
+        )
     if isinstance(exposure, str):
-        raise ArgumentError(f"exposure={exposure!r}: predict takes the numbers themselves, e.g. exposure=new[{exposure!r}]")
+        raise ArgumentError(
+            f"exposure={exposure!r}: predict takes the numbers themselves, e.g. "
+            f"exposure=new[{exposure!r}]"
+        )
     check_index(exog=exog, exposure=exposure)
     size = numeric("exposure", exposure)
     if not (size > 0).all():
         raise DataError("exposure must be positive")
     if offset is None and "offset" in results.model.given:
-        return None                                            # asked for where it is missed
+        return None  # asked for where it is missed
     return np.log(size) + (0.0 if offset is None else numeric("offset", offset))
 
 
@@ -250,9 +350,14 @@ def check_trials(results, exog, trials, n):
     if trials is None:
         return None
     if results.model.family.outcome != "binary":
-        raise ArgumentError(f"trials does not apply to {results.model.family_name}: it belongs to counts of successes")
+        raise ArgumentError(
+            f"trials does not apply to {results.model.family_name}: it belongs to counts of "
+            "successes"
+        )
     if isinstance(trials, str):
-        raise ArgumentError(f"trials={trials!r}: give the numbers themselves, e.g. trials=new[{trials!r}]")
+        raise ArgumentError(
+            f"trials={trials!r}: give the numbers themselves, e.g. trials=new[{trials!r}]"
+        )
     from sgmc.formula.outcomes import check_counts
 
     check_index(exog=exog, trials=trials)
@@ -263,13 +368,20 @@ def check_trials(results, exog, trials, n):
 
 
 def need_trials(results, exog, trials, what):
-    """ArgumentError, naming `what` was asked for, where outcomes of new rows are counts of unknown trials."""
+    """ArgumentError, naming `what` was asked for,
+    where outcomes of new rows are counts of unknown trials.
+    """
     if trials is None and exog is not None and "trials" in results.model.given:
-        raise ArgumentError(f"the model was fitted to counts of successes: {what} needs trials= for the new rows (1 for 0 and 1)")
+        raise ArgumentError(
+            f"the model was fitted to counts of successes: {what} needs trials= for the new rows "
+            "(1 for 0 and 1)"
+        )
 
 
 def outcomes(results, exog, endog, n, trials=None):
-    """Outcomes of n new rows as numbers; `endog` may be a column's name, and hold the labels of the fit's two levels."""
+    """Outcomes of n new rows as numbers; `endog` may be a column's name,
+    and hold the labels of the fit's two levels.
+    """
     import pandas as pd
 
     from sgmc.formula.columns import codes_of
@@ -279,7 +391,9 @@ def outcomes(results, exog, endog, n, trials=None):
     if isinstance(endog, str):
         frame = as_frame(exog)
         if endog not in frame:
-            raise ArgumentError(f"endog={endog!r} is not a column of the new data; give the outcomes themselves")
+            raise ArgumentError(
+                f"endog={endog!r} is not a column of the new data; give the outcomes themselves"
+            )
         endog = frame[endog]
     check_index(exog=exog, endog=endog)
     held = pd.Series(np.ravel(np.asarray(endog)))
@@ -291,7 +405,10 @@ def outcomes(results, exog, endog, n, trials=None):
         raise DataError(f"endog has {len(y)} values, the new data have {n} rows")
     if trials is not None:
         if ((y < 0) | (y > trials) | (y != np.floor(y))).any():
-            raise DataError(f"the outcome {label!r} must be counts of successes in the new data, 0, 1, .. trials")
+            raise DataError(
+                f"the outcome {label!r} must be counts of successes in the new data, 0, 1, .. "
+                "trials"
+            )
     elif results.model.family.outcome == "binary" and not np.isin(y, (0.0, 1.0)).all():
         raise DataError(f"the outcome {label!r} must be 0 or 1 in the new data; recode it first")
     return y

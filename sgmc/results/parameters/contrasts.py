@@ -1,4 +1,5 @@
 """Linear combinations of parameters, in words or as a matrix, and their posterior."""
+
 import numpy as np
 import pandas as pd
 
@@ -21,20 +22,28 @@ def combinations(wanted, names):
     """
     if isinstance(wanted, str):
         wanted = [wanted]
-    if isinstance(wanted, (list, tuple)) and wanted and all(isinstance(text, str) for text in wanted):
+    if (
+        isinstance(wanted, (list, tuple))
+        and wanted
+        and all(isinstance(text, str) for text in wanted)
+    ):
         pairs = [difference(text, names) for text in wanted]
         return list(wanted), np.array([a for a, _ in pairs]), np.array([u for _, u in pairs])
     if isinstance(wanted, (dict, pd.Series)):
         wanted = pd.Series(wanted).to_frame().T.set_axis(["c0"])
     if isinstance(wanted, pd.DataFrame) and not isinstance(wanted.columns, pd.RangeIndex):
         known(wanted.columns, names)
-        labels, wanted = [str(label) for label in wanted.index], wanted.reindex(columns=names, fill_value=0.0)
+        labels = [str(label) for label in wanted.index]
+        wanted = wanted.reindex(columns=names, fill_value=0.0)
     else:
         labels = None
     weights = numeric("contrast", wanted).astype(float)
     weights = weights[None] if weights.ndim == 1 else weights
     if weights.ndim != 2 or weights.shape[1] != len(names) or not len(weights):
-        raise ArgumentError(f"contrast has shape {weights.shape}; it must have {len(names)} columns: {', '.join(names[:8])}")
+        raise ArgumentError(
+            f"contrast has shape {weights.shape}; it must have {len(names)} columns: "
+            f"{', '.join(names[:8])}"
+        )
     if not np.isfinite(weights).all():
         raise DataError("contrast has missing or infinite weights")
     return labels or [f"c{i}" for i in range(len(weights))], np.zeros(len(weights)), weights
@@ -49,5 +58,13 @@ def contrast(results, wanted, alpha):
 def posterior_frame(draws, weights, labels, alpha):
     """Mean, sd, interval and P(>0) of quantities (chain, draw, quantity), a row each."""
     low, high = moments.quantile(draws, [check_alpha(alpha) / 2, 1 - alpha / 2], weights)
-    return pd.DataFrame({"mean": moments.mean(draws, weights), "sd": moments.sd(draws, weights), f"[{alpha / 2:.3g}": low,
-                         f"{1 - alpha / 2:.3g}]": high, "P(>0)": moments.mean((draws > 0).astype(float), weights)}, index=labels)
+    return pd.DataFrame(
+        {
+            "mean": moments.mean(draws, weights),
+            "sd": moments.sd(draws, weights),
+            f"[{alpha / 2:.3g}": low,
+            f"{1 - alpha / 2:.3g}]": high,
+            "P(>0)": moments.mean((draws > 0).astype(float), weights),
+        },
+        index=labels,
+    )

@@ -1,4 +1,7 @@
-"""The covariance of the draws, and of what the model alone would say where draws have the sandwich's."""
+"""The covariance of the draws, and of what the model alone would say where draws have the
+sandwich's.
+"""
+
 import numpy as np
 
 from sgmc.errors import ArgumentError
@@ -9,7 +12,9 @@ def covariance_of(results, cov_type=None):
     known = ("nonrobust", "robust") if results.cov_type == "robust" else ("nonrobust",)
     if not (cov_type is None or isinstance(cov_type, str) and cov_type in known):
         hint = "; fit with cov_type='robust' for the sandwich" if cov_type == "robust" else ""
-        raise ArgumentError(f"cov_type={cov_type!r}: these results have {' and '.join(map(repr, known))}{hint}")
+        raise ArgumentError(
+            f"cov_type={cov_type!r}: these results have {' and '.join(map(repr, known))}{hint}"
+        )
     if cov_type in (None, results.cov_type):
         return np.atleast_2d(np.cov(results.flat.T, aweights=results.flat_weights))
     return results._curvature_covariance
@@ -17,4 +22,8 @@ def covariance_of(results, cov_type=None):
 
 def beside(results):
     """A column for the table of a robust fit: the sds of the model alone; none for other fits."""
-    return {} if results.cov_type == "nonrobust" else {"sd_nonrobust": np.sqrt(np.diag(results._curvature_covariance))}
+    return (
+        {}
+        if results.cov_type == "nonrobust"
+        else {"sd_nonrobust": np.sqrt(np.diag(results._curvature_covariance))}
+    )

@@ -1,4 +1,5 @@
 """What a posterior says of the parameters: moments, intervals, tables, hypotheses and contrasts."""
+
 import numpy as np
 import pandas as pd
 
@@ -39,7 +40,9 @@ class Estimates:
 
     @property
     def prob_direction(self):
-        """Posterior probabilities of having the sign that is the more probable one, a Series from 0.5 to 1."""
+        """Posterior probabilities of having the sign that is the more probable one, a Series from
+        0.5 to 1.
+        """
         return np.maximum(self.prob_positive, 1 - self.prob_positive)
 
     def cov_params(self, r_matrix=None, column=None, *, cov_type=None):
@@ -52,8 +55,8 @@ class Estimates:
         column : str or list of str, optional
             Parameters wanted.
         cov_type : {"nonrobust", "robust"}, optional
-            Default: that of the fit, from its draws.  ``"nonrobust"`` of a robust fit is what the model alone would say: the
-            inverse curvature of the log posterior at its mode.
+            Default: that of the fit, from its draws.  ``"nonrobust"`` of a robust fit is what the
+            model alone would say: the inverse curvature of the log posterior at its mode.
         """
         if r_matrix is not None and column is not None:
             raise ArgumentError("cov_params takes r_matrix or column, not both")
@@ -62,7 +65,11 @@ class Estimates:
             labels, _, weights = contrasts.combinations(r_matrix, self.names)
             return pd.DataFrame(weights @ covariance @ weights.T, labels, labels)
         frame = pd.DataFrame(covariance, self.names, self.names)
-        return frame if column is None else frame.loc[known(column, self.names), known(column, self.names)]
+        return (
+            frame
+            if column is None
+            else frame.loc[known(column, self.names), known(column, self.names)]
+        )
 
     def conf_int(self, alpha=0.05, cols=None, *, method="eti"):
         """Credible intervals, a DataFrame with columns 0 and 1.
@@ -79,17 +86,23 @@ class Estimates:
         if check_choice("method", method, ("eti", "hdi")) == "hdi":
             limits = moments.hdi(self.draws, 1 - check_alpha(alpha), self.weights)
         else:
-            limits = moments.quantile(self.draws, [check_alpha(alpha) / 2, 1 - alpha / 2], self.weights)
+            limits = moments.quantile(
+                self.draws, [check_alpha(alpha) / 2, 1 - alpha / 2], self.weights
+            )
         frame = pd.DataFrame(np.asarray(limits).T, self.names, [0, 1])
         return frame if cols is None else frame.loc[known(cols, self.names)]
 
     def summary_frame(self, alpha=0.05):
-        """The table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk, r_hat; of a robust fit also sd_nonrobust."""
+        """The table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk, r_hat; of a
+        robust fit also sd_nonrobust.
+        """
         frame = contrasts.posterior_frame(self.draws, self.weights, self.names, alpha)
         return frame.assign(ess_bulk=self._ess, r_hat=self._rhat, **beside(self))
 
     def summary(self, yname=None, xname=None, title=None, alpha=0.05):
-        """The printed summary, a statsmodels `Summary` with `as_text`, `as_html`, `as_latex` and `as_csv`."""
+        """The printed summary, a statsmodels `Summary` with `as_text`, `as_html`, `as_latex` and
+        `as_csv`.
+        """
         from sgmc.results.report.summary import summary
 
         return summary(self, alpha, title, yname, xname)
@@ -103,12 +116,23 @@ class Estimates:
     def prior_summary(self):
         """Priors as specified and as used (scales in the predictor's units), a DataFrame."""
         priors = self.priors
-        note = ["at centred predictors" if j in priors.intercepts and priors.centred else "" for j in range(len(self.names))]
-        return pd.DataFrame({"specified": [str(p) for p in priors.specified], "used": [str(p) for p in priors.used],
-                             "note": note}, index=self.names)
+        note = [
+            "at centred predictors" if j in priors.intercepts and priors.centred else ""
+            for j in range(len(self.names))
+        ]
+        return pd.DataFrame(
+            {
+                "specified": [str(p) for p in priors.specified],
+                "used": [str(p) for p in priors.used],
+                "note": note,
+            },
+            index=self.names,
+        )
 
     def to_frame(self):
-        """Draws as a DataFrame indexed by (chain, draw), with a column ``weight`` where draws are weighted."""
+        """Draws as a DataFrame indexed by (chain, draw),
+        with a column ``weight`` where draws are weighted.
+        """
         chains, draws, _ = self.draws.shape
         index = pd.MultiIndex.from_product([range(chains), range(draws)], names=["chain", "draw"])
         frame = pd.DataFrame(self.flat, index=index, columns=self.names)
@@ -125,13 +149,16 @@ class Estimates:
         Returns
         -------
         Series
-            mean, sd and 95 % interval of left minus right, and ``prob``, the probability that the statement holds.
+            mean, sd and 95 % interval of left minus right, and ``prob``, the probability that the
+            statement holds.
         """
         from sgmc.results.parameters.expression import inequality
 
         constant, weights, sign = inequality(statement, self.names)
         draws = (self.draws @ weights + constant)[..., None]
-        row = contrasts.posterior_frame(draws, self.weights, [statement], 0.05).iloc[0].drop("P(>0)")
+        row = (
+            contrasts.posterior_frame(draws, self.weights, [statement], 0.05).iloc[0].drop("P(>0)")
+        )
         holds = draws < 0 if sign.startswith("<") else draws > 0
         row["prob"] = moments.mean(holds.astype(float), self.weights)[0]
         return row
@@ -142,8 +169,9 @@ class Estimates:
         Parameters
         ----------
         contrast : str, list of str, dict, Series, DataFrame or array (k, d)
-            ``"x1 - x2"``, ``"x1 = x2"`` (left minus right), a list of such; weights by name, as ``{"x1": 1, "x2": -1}`` or a
-            frame with a row a combination (names left out weigh nothing); or weights in the order of `names`.
+            ``"x1 - x2"``, ``"x1 = x2"`` (left minus right), a list of such; weights by name, as
+            ``{"x1": 1, "x2": -1}`` or a frame with a row a combination (names left out weigh
+            nothing); or weights in the order of `names`.
         alpha : float
             One minus the probability of the intervals.
 

@@ -1,4 +1,5 @@
 """Linear expressions in parameter names, for hypotheses and contrasts."""
+
 import ast
 import difflib
 import re
@@ -7,13 +8,15 @@ import numpy as np
 
 from sgmc.errors import ArgumentError
 
-LARGEST = 1e300           # of the numbers in a statement
+LARGEST = 1e300  # of the numbers in a statement
 
 
 class Statement:
-    """A text in parameter names, such as ``2*x1 - `my var` > 0.5``, whose names are read before its signs.
+    """A text in parameter names, such as ``2*x1 - `my var` > 0.5``,
+    whose names are read before its signs.
 
-    Names that are not identifiers are written in backticks; names like ``g[T.b]`` also as they stand.
+    Names that are not identifiers are written in backticks; names like ``g[T.b]`` also as they
+    stand.
 
     Parameters
     ----------
@@ -30,9 +33,13 @@ class Statement:
 
     def __init__(self, text, names, what):
         self.names, self.what, self.code, self.used = names, what, text, {}
-        for name in sorted(names, key=len, reverse=True):     # longest first: x10 before x1
+        for name in sorted(names, key=len, reverse=True):  # longest first: x10 before x1
             token = f"_c{names.index(name)}_"
-            pattern = f"`{re.escape(name)}`" if re.search(r"\W", name) is None else f"`{re.escape(name)}`|{re.escape(name)}"
+            pattern = (
+                f"`{re.escape(name)}`"
+                if re.search(r"\W", name) is None
+                else f"`{re.escape(name)}`|{re.escape(name)}"
+            )
             self.code, count = re.subn(pattern, token, self.code)
             if count:
                 self.used[token] = name
@@ -49,7 +56,7 @@ class Statement:
         for token, name in self.used.items():
             self.part = self.part.replace(token, name)
         for name in re.findall(r"`([^`]+)`", code):
-            self.unit(name)                                    # those known have become tokens: says which is not
+            self.unit(name)  # those known have become tokens: says which is not
         try:
             tree = ast.parse(code.strip(), mode="eval").body
         except SyntaxError:
@@ -89,20 +96,30 @@ class Statement:
         """Weights of one parameter."""
         if name not in self.names:
             near = difflib.get_close_matches(name, self.names, n=1)
-            raise ArgumentError(f"{self.what}: {name!r} is not a parameter"
-                                + (f"; did you mean {near[0]!r}?" if near else f"; they are: {', '.join(self.names[:20])}"))
+            raise ArgumentError(
+                f"{self.what}: {name!r} is not a parameter"
+                + (
+                    f"; did you mean {near[0]!r}?"
+                    if near
+                    else f"; they are: {', '.join(self.names[:20])}"
+                )
+            )
         return np.eye(len(self.names))[self.names.index(name)]
 
 
 def inequality(text, names):
-    """Constant and weights of left minus right, and the sign, of a statement with one of < > <= >=."""
+    """Constant and weights of left minus right, and the sign,
+    of a statement with one of < > <= >=.
+    """
     if not isinstance(text, str):
         raise ArgumentError(f"hypothesis {text!r} must be text, such as 'x1 > 0'")
     statement = Statement(text, names, "hypothesis")
     sides = re.split(r"(<=|>=|<|>)", statement.code)
     if len(sides) != 3:
-        raise ArgumentError(f"hypothesis {text!r} must have one of < > <= >= between two expressions; "
-                            "an exact equality has probability zero")
+        raise ArgumentError(
+            f"hypothesis {text!r} must have one of < > <= >= between two expressions; "
+            "an exact equality has probability zero"
+        )
     if not sides[0].strip() or not sides[2].strip():
         raise ArgumentError(f"hypothesis: cannot read {text!r}, one side is empty")
     (a, u), (b, v) = statement.combination(sides[0]), statement.combination(sides[2])
@@ -114,8 +131,10 @@ def difference(text, names):
     statement = Statement(text, names, "contrast")
     sides = statement.code.split("=")
     if len(sides) > 2 or not all(side.strip() for side in sides):
-        raise ArgumentError(f"contrast: {text!r} must be one expression, such as 'x1 - x2', or two with = between them; "
-                            "give a list for several")
+        raise ArgumentError(
+            f"contrast: {text!r} must be one expression, such as 'x1 - x2', or two with = between "
+            "them; give a list for several"
+        )
     a, u = statement.combination(sides[0])
     b, v = statement.combination(sides[1]) if len(sides) == 2 else (0.0, np.zeros(len(names)))
     return a - b, u - v

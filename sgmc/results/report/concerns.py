@@ -1,25 +1,43 @@
 """The word on trust: what to warn of once the draws are there, in numbers and with advice."""
+
 import math
 
 import numpy as np
 
-from sgmc.errors import (BoundWarning, ConvergenceWarning, DivergenceWarning, DivergentTransitionsWarning, GradientNoiseWarning,
-                         InterruptedWarning, LowEnergyWarning, LowESSWarning, ShapeWarning, SpreadWarning, StepSizeWarning)
+from sgmc.errors import (
+    BoundWarning,
+    ConvergenceWarning,
+    DivergenceWarning,
+    DivergentTransitionsWarning,
+    GradientNoiseWarning,
+    InterruptedWarning,
+    LowEnergyWarning,
+    LowESSWarning,
+    ShapeWarning,
+    SpreadWarning,
+    StepSizeWarning,
+)
 from sgmc.results.report.accuracy import from_laplace
 from sgmc.results.checks.noise import mainly
 
-SD_TOLERANCE = 0.05       # relative error of a posterior sd that the package promises by default
-MEAN_TOLERANCE = 0.1      # error of a posterior mean, in posterior sds
-CORRECTED = 0.3           # noise over a step's own beyond which corrections are suspect (at 1, csgld left 17 % of the covariance)
-INFLATION = 0.05          # of the variance, by noise or by discretisation: half of the tolerance of the sd
-FAR = 0.8                 # departure from a Gaussian beyond which unadjusted steps are suspect (0.66 was harmless on a9a)
-FAR_OF_SANDWICH = 0.3     # the same for the sandwich, of whose draws nothing but mean and covariance has a meaning
+SD_TOLERANCE = 0.05  # relative error of a posterior sd that the package promises by default
+MEAN_TOLERANCE = 0.1  # error of a posterior mean, in posterior sds
+# noise over a step's own beyond which corrections are suspect (at 1, csgld left 17 % of the
+# covariance)
+CORRECTED = 0.3
+INFLATION = 0.05  # of the variance, by noise or by discretisation: half of the tolerance of the sd
+# departure from a Gaussian beyond which unadjusted steps are suspect (0.66 was harmless on a9a)
+FAR = 0.8
+# the same for the sandwich, of whose draws nothing but mean and covariance has a meaning
+FAR_OF_SANDWICH = 0.3
 RHAT = 1.03
-E_BFMI = 0.3              # limit of Betancourt (2016)
+E_BFMI = 0.3  # limit of Betancourt (2016)
 
 
 def noise_share(fit):
-    """Share of the draws' variance that gradient noise adds, for the worst parameter; negative where it takes away, 1 without bound."""
+    """Share of the draws' variance that gradient noise adds, for the worst parameter; negative
+    where it takes away, 1 without bound.
+    """
     h, spec = fit.langevin_time, fit.plan.spec
     noisy = spec.inflation(h, fit.noise.worst)
     if math.isinf(noisy):
@@ -37,8 +55,14 @@ def after_sampling(fit, theta, ess_mean, ess_sd, rhat):
     theta : array (chain, draw, d)
     ess_mean, ess_sd, rhat : array (d,)
     """
-    return [*stopped(fit, fit.problem.free_names), *fit.concerns, *transitions(fit), *spread(fit), *shape(fit),
-            *monte_carlo(theta, ess_mean, ess_sd, rhat)]
+    return [
+        *stopped(fit, fit.problem.free_names),
+        *fit.concerns,
+        *transitions(fit),
+        *spread(fit),
+        *shape(fit),
+        *monte_carlo(theta, ess_mean, ess_sd, rhat),
+    ]
 
 
 def stopped(fit, names):
@@ -47,80 +71,143 @@ def stopped(fit, names):
     lost = [(k, c) for k, (s, c) in enumerate(zip(fit.run.statuses, fit.chains)) if s == "diverged"]
     if lost:
         h = fit.plan.schedule(0)
-        told = ", ".join(f"chain {k} at step {c.steps} ({mainly(where, names, max(c.culprit, 0))!r} first)" for k, c in lost[:4])
-        found.append(DivergenceWarning(f"diverged with step size {h:.3g}: {told}{', ...' if lost[4:] else ''}; what came before is "
-                                       "kept where it is enough.", f"Try step_size={h / 4:.2g}, or leave step_size=None."))
+        told = ", ".join(
+            f"chain {k} at step {c.steps} ({mainly(where, names, max(c.culprit, 0))!r} first)"
+            for k, c in lost[:4]
+        )
+        found.append(
+            DivergenceWarning(
+                f"diverged with step size {h:.3g}: {told}{', ...' if lost[4:] else ''}; what came "
+                "before is kept where it is enough.",
+                f"Try step_size={h / 4:.2g}, or leave step_size=None.",
+            )
+        )
     if fit.run.interrupted:
-        found.append(InterruptedWarning(f"stopped by {fit.run.interrupted}: {fit.x.shape[1]} draws a chain are kept.",
-                                        "They are the first ones of the run asked for."))
+        found.append(
+            InterruptedWarning(
+                f"stopped by {fit.run.interrupted}: {fit.x.shape[1]} draws a chain are kept.",
+                "They are the first ones of the run asked for.",
+            )
+        )
     return found
 
 
 def transitions(fit):
     """What the chains of exact samplers say about their own transitions."""
     found, spec = [], fit.plan.spec
-    divergent, proposed = (sum(getattr(c, name) for c in fit.chains) for name in ("divergences", "proposed"))
+    divergent, proposed = (
+        sum(getattr(c, name) for c in fit.chains) for name in ("divergences", "proposed")
+    )
     if divergent > 0:
         advice = f"Try step_size={fit.step_size / 4:.2g}, or leave step_size=None."
         if fit.plan.step_origin == "adapted":
-            advice = f"Try sampler=sgmc.{type(spec).__name__}(target_accept={1 - (1 - spec.target_accept) / 4:.2g})."
-        found.append(DivergentTransitionsWarning(f"{divergent:.0f} of {proposed:.0f} proposals diverged: places where "
-                                                 "the posterior bends sharply may be missed.", advice))
+            advice = (
+                f"Try sampler=sgmc.{type(spec).__name__}(target_accept="
+                f"{1 - (1 - spec.target_accept) / 4:.2g})."
+            )
+        found.append(
+            DivergentTransitionsWarning(
+                f"{divergent:.0f} of {proposed:.0f} proposals diverged: places where "
+                "the posterior bends sharply may be missed.",
+                advice,
+            )
+        )
     low = [k for k, c in enumerate(fit.chains) if c.e_bfmi < E_BFMI]
     if low:
         worst = min(fit.chains[k].e_bfmi for k in low)
-        found.append(LowEnergyWarning(f"E-BFMI {worst:.2g} < {E_BFMI} (chain{'s' if len(low) > 1 else ''} "
-                                      f"{', '.join(map(str, low))}): fresh momenta change the energy too little for the tails.",
-                                      "Run longer (draws, warmup), give heavy-tailed priors lighter tails, or compare with "
-                                      "sampler='mala'."))
+        found.append(
+            LowEnergyWarning(
+                f"E-BFMI {worst:.2g} < {E_BFMI} (chain{'s' if len(low) > 1 else ''} "
+                f"{', '.join(map(str, low))}): fresh momenta change the energy too little for the "
+                "tails.",
+                "Run longer (draws, warmup), give heavy-tailed priors lighter tails, or compare "
+                "with sampler='mala'.",
+            )
+        )
     return found
 
 
 def spread(fit):
-    """What step, noise or the sampler itself do to the spread, by the sampler's own formula on a Gaussian."""
+    """What step, noise or the sampler itself do to the spread,
+    by the sampler's own formula on a Gaussian.
+    """
     spec, h = fit.plan.spec, fit.langevin_time
     if spec.distortion:
-        return [SpreadWarning(spec.distortion + ".", "Use its means with care, and no intervals; sampler='auto' has both right.")]
+        return [
+            SpreadWarning(
+                spec.distortion + ".",
+                "Use its means with care, and no intervals; sampler='auto' has both right.",
+            )
+        ]
     if spec.exact or not spec.uses_gradient or not fit.problem.coordinates.scaled:
         return []
     if spec.continuous and not spec.holds:
         return violations(fit)
     found, own = [], spec.inflation(h, 0.0)
     if math.isinf(own):
-        return [StepSizeWarning(f"the step is {h:.3g} in whitened units, where even a Gaussian diverges.",
-                                "Leave step_size=None, or make it smaller.")]
+        return [
+            StepSizeWarning(
+                f"the step is {h:.3g} in whitened units, where even a Gaussian diverges.",
+                "Leave step_size=None, or make it smaller.",
+            )
+        ]
     added = spec.inflation(h, fit.noise.worst) - own
     if abs(own) > INFLATION:
-        found.append(StepSizeWarning(f"the step {changes(own)} of a posterior sd.",
-                                     f"Leave step_size=None, or make it smaller; or use sampler='lmsgld'{or_mala(fit)}."))
+        found.append(
+            StepSizeWarning(
+                f"the step {changes(own)} of a posterior sd.",
+                f"Leave step_size=None, or make it smaller; or use sampler='lmsgld'{or_mala(fit)}.",
+            )
+        )
     if abs(added) > INFLATION:
-        found.append(GradientNoiseWarning(
-            f"gradient noise {changes(added)} of a posterior sd (batches of {fit.chains[0].batch_size}, gradient '{fit.plan.gradient}').",
-            quieter(fit)))
+        found.append(
+            GradientNoiseWarning(
+                f"gradient noise {changes(added)} of a posterior sd (batches of "
+                f"{fit.chains[0].batch_size}, gradient '{fit.plan.gradient}').",
+                quieter(fit),
+            )
+        )
     ratio = spec.noise_ratio(h, fit.noise.worst)
     if spec.needs_noise and ratio > CORRECTED and abs(added) <= INFLATION:
-        found.append(GradientNoiseWarning(
-            f"{spec.name} corrects for gradient noise {ratio:.2g} times that of its own steps, coordinate by coordinate: where noise "
-            "is correlated, some stays.", quieter(fit)))
+        found.append(
+            GradientNoiseWarning(
+                f"{spec.name} corrects for gradient noise {ratio:.2g} times that of its own steps, "
+                "coordinate by coordinate: where noise is correlated, some stays.",
+                quieter(fit),
+            )
+        )
     far = fit.noise.tau / spec.breaking_point(fit.kept_step)
     if (far > 1).any():
-        found.append(GradientNoiseWarning(
-            f"gradient noise is past the breaking point of {spec.name} in {(far > 1).sum()} of {len(far)} coordinates, up to "
-            f"{far.max():.2g} times (see gradient_noise): there no rule undoes it.",
-            quieter(fit)))
+        found.append(
+            GradientNoiseWarning(
+                f"gradient noise is past the breaking point of {spec.name} in {(far > 1).sum()} of "
+                f"{len(far)} coordinates, up to {far.max():.2g} times (see gradient_noise): there "
+                "no rule undoes it.",
+                quieter(fit),
+            )
+        )
     return found
 
 
 def violations(fit):
-    """Whether rates of events exceeded their predicted bounds so often that it matters: by what lost events do to a Gaussian."""
-    spec, missed = fit.plan.spec, max((c.missed for c in fit.chains if np.isfinite(c.missed)), default=0.0)
+    """Whether rates of events exceeded their predicted bounds so often that it matters: by what
+    lost events do to a Gaussian.
+    """
+    spec = fit.plan.spec
+    missed = max((c.missed for c in fit.chains if np.isfinite(c.missed)), default=0.0)
     widened = spec.widening(missed)
     if widened <= INFLATION:
         return []
     share = max(c.violations for c in fit.chains)
-    return [BoundWarning(f"{share:.2g} of the proposed events had a rate above the predicted bound (expected: {spec.expected():.2g}), and "
-                         f"{missed:.2g} of all events were missed by that: it {changes(widened)} of a posterior sd.",
-                         f"Take sampler=sgmc.{type(spec).__name__}(confidence={spec.confidence + 1:g}), or a larger batch_size.")]
+    return [
+        BoundWarning(
+            f"{share:.2g} of the proposed events had a rate above the predicted bound (expected: "
+            f"{spec.expected():.2g}), and {missed:.2g} of all events were missed by that: it "
+            f"{changes(widened)} of a posterior sd.",
+            f"Take sampler=sgmc.{type(spec).__name__}(confidence={spec.confidence + 1:g}), or a "
+            "larger batch_size.",
+        )
+    ]
 
 
 def quieter(fit):
@@ -147,55 +234,96 @@ def shape(fit):
     if spec.exact or spec.distortion or spec.sticky or not fit.problem.coordinates.scaled:
         return []
     if len(fit.problem.priors.shrunk):
-        return [ShapeWarning(f"a horseshoe prior has a pole at zero, which {spec.name} does not know: no accept-reject step "
-                             "puts right what it gets wrong there.", "Use sampler='auto' or 'mala'.")]
+        return [
+            ShapeWarning(
+                f"a horseshoe prior has a pole at zero, which {spec.name} does not know: no "
+                "accept-reject step puts right what it gets wrong there.",
+                "Use sampler='auto' or 'mala'.",
+            )
+        ]
     if fit.settings.robust:
         far = departure(fit) if spec.uses_gradient else fit.pilot.departure
-        return [] if far < FAR_OF_SANDWICH else [ShapeWarning(
-            f"the posterior is far from the Gaussian at its mode (by {far:.2g} sd for the worst parameter); the sandwich is a "
-            "statement about that Gaussian, for many rows.", "Compare with cov_type='nonrobust', and read the means with care.")]
+        return (
+            []
+            if far < FAR_OF_SANDWICH
+            else [
+                ShapeWarning(
+                    f"the posterior is far from the Gaussian at its mode (by {far:.2g} sd for the "
+                    "worst parameter); the sandwich is a statement about that Gaussian, for many "
+                    "rows.",
+                    "Compare with cov_type='nonrobust', and read the means with care.",
+                )
+            ]
+        )
     if not spec.uses_gradient:
         shift, ratio = np.abs(fit.pilot.mean_shift).max(), np.abs(fit.pilot.sd_ratio - 1).max()
         if shift < 0.6 * MEAN_TOLERANCE and ratio < 0.6 * SD_TOLERANCE:
             return []
-        return [ShapeWarning(f"the posterior is not the Gaussian at its mode: means are off by up to {shift:.2g} sd, sds by up to "
-                             f"{100 * ratio:.0f} %.", "Use sampler='auto' or 'mala'.")]
+        return [
+            ShapeWarning(
+                "the posterior is not the Gaussian at its mode: means are off by up to "
+                f"{shift:.2g} sd, sds by up to {100 * ratio:.0f} %.",
+                "Use sampler='auto' or 'mala'.",
+            )
+        ]
     far = departure(fit)
     if far < FAR:
         return []
-    return [ShapeWarning(f"the posterior is far from the Gaussian at its centre (by {far:.2g} sd for the worst parameter); steps "
-                         "without accept-reject may be biased there.", "Compare with sampler='mala'.")]
+    return [
+        ShapeWarning(
+            f"the posterior is far from the Gaussian at its centre (by {far:.2g} sd for the worst "
+            "parameter); steps without accept-reject may be biased there.",
+            "Compare with sampler='mala'.",
+        )
+    ]
 
 
 def departure(fit):
-    """The largest difference of a mean, in sds, or relative one of an sd, between draws and the Gaussian that they set out from."""
+    """The largest difference of a mean, in sds, or relative one of an sd, between draws and the
+    Gaussian that they set out from.
+    """
     shift, spread = from_laplace(fit)
     return max(np.abs(shift).max(), np.abs(spread - 1).max())
 
 
 def monte_carlo(theta, ess_mean, ess_sd, rhat):
-    """Too few effective draws for the promised accuracy of the worst of d parameters, or chains that disagree.
+    """Too few effective draws for the promised accuracy of the worst of d parameters,
+    or chains that disagree.
 
-    The largest of d standard normal errors is about sqrt(2 log 2d); an sd from n draws is known to 1 / sqrt(2 n).
+    The largest of d standard normal errors is about sqrt(2 log 2d); an sd from n draws is known to
+    1 / sqrt(2 n).
     """
     found = []
-    moved = (theta != 0).any(axis=(0, 1))                     # slopes may stay at zero under a spike
+    moved = (theta != 0).any(axis=(0, 1))  # slopes may stay at zero under a spike
     theta, ess_mean, ess_sd, rhat = theta[:, :, moved], ess_mean[moved], ess_sd[moved], rhat[moved]
     d = theta.shape[2]
     if d == 0:
         return found
     if not np.isfinite(ess_mean).all():
         constant = int((~np.isfinite(ess_mean)).sum())
-        return [LowESSWarning(f"{theta.shape[1]} draws a chain do not suffice for diagnostics of {constant} parameters.",
-                              "Take at least draws=100.")]
+        return [
+            LowESSWarning(
+                f"{theta.shape[1]} draws a chain do not suffice for diagnostics of {constant} "
+                "parameters.",
+                "Take at least draws=100.",
+            )
+        ]
     worst = math.sqrt(2 * math.log(2 * d))
     mean_error, sd_error = worst / math.sqrt(ess_mean.min()), worst / math.sqrt(2 * ess_sd.min())
     if mean_error > MEAN_TOLERANCE or sd_error > SD_TOLERANCE:
         factor = max((mean_error / MEAN_TOLERANCE) ** 2, (sd_error / SD_TOLERANCE) ** 2)
-        found.append(LowESSWarning(
-            f"min ESS {ess_mean.min():.0f} (sd: {ess_sd.min():.0f}): the worst of {d} means may be off by {mean_error:.2g} sd, the "
-            f"worst sd by {100 * sd_error:.0f} %.", f"Take draws={math.ceil(factor * theta.shape[1] / 100) * 100}."))
+        found.append(
+            LowESSWarning(
+                f"min ESS {ess_mean.min():.0f} (sd: {ess_sd.min():.0f}): the worst of {d} means "
+                f"may be off by {mean_error:.2g} sd, the worst sd by {100 * sd_error:.0f} %.",
+                f"Take draws={math.ceil(factor * theta.shape[1] / 100) * 100}.",
+            )
+        )
     if np.isfinite(rhat).any() and np.nanmax(rhat) > RHAT:
-        found.append(ConvergenceWarning(f"max R-hat {np.nanmax(rhat):.3f} > {RHAT}: the chains disagree.",
-                                        "Run longer (draws, warmup); look at the trace of that parameter."))
+        found.append(
+            ConvergenceWarning(
+                f"max R-hat {np.nanmax(rhat):.3f} > {RHAT}: the chains disagree.",
+                "Run longer (draws, warmup); look at the trace of that parameter.",
+            )
+        )
     return found

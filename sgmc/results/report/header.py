@@ -1,4 +1,5 @@
 """The facts in the head of a summary, as text."""
+
 from typing import NamedTuple
 
 import numpy as np
@@ -40,19 +41,33 @@ def facts(model, fit, judged):
     lines : list of str
     """
     plan, (left, right) = fit.plan, model.heading(fit)
-    left = [*left, ("Sampler", sampler_name(plan)),
-            *([] if plan.spec.continuous and not plan.spec.holds else [("Step size", step_text(fit))]), ("Minibatch", minibatch_text(fit)),
-            ("Chains", f"{fit.x.shape[0]}"),
-            ("Warmup/Draws", f"{plan.warmup}/{fit.x.shape[1]}" + ("" if plan.spec.continuous else f" x {plan.thin}"))]
-    right = [*right, ("Data passes", f"{fit.passes:.4g}"), ("Time (s)", f"{fit.seconds:.2f}"),
-             ("Min. ESS bulk", number(judged.ess, np.nanmin, ".0f")),
-             ("Max. R-hat", number(judged.rhat, np.nanmax, ".3f")),
-             ("KSD (scores)", "-" if judged.ksd is None else f"{judged.ksd:.3g} ({judged.scores})"),
-             ("From Laplace", from_laplace(judged.errors))]
+    left = [
+        *left,
+        ("Sampler", sampler_name(plan)),
+        *([] if plan.spec.continuous and not plan.spec.holds else [("Step size", step_text(fit))]),
+        ("Minibatch", minibatch_text(fit)),
+        ("Chains", f"{fit.x.shape[0]}"),
+        (
+            "Warmup/Draws",
+            f"{plan.warmup}/{fit.x.shape[1]}" + ("" if plan.spec.continuous else f" x {plan.thin}"),
+        ),
+    ]
+    right = [
+        *right,
+        ("Data passes", f"{fit.passes:.4g}"),
+        ("Time (s)", f"{fit.seconds:.2f}"),
+        ("Min. ESS bulk", number(judged.ess, np.nanmin, ".0f")),
+        ("Max. R-hat", number(judged.rhat, np.nanmax, ".3f")),
+        ("KSD (scores)", "-" if judged.ksd is None else f"{judged.ksd:.3g} ({judged.scores})"),
+        ("From Laplace", from_laplace(judged.errors)),
+    ]
     if fit.settings.robust:
         left.append(("Covariance", "robust (sandwich)"))
     if plan.spec.continuous:
-        left += [("Draw spacing", spacing_text(fit)), ("Events", f"{sum(c.steps for c in fit.chains):.4g}")]
+        left += [
+            ("Draw spacing", spacing_text(fit)),
+            ("Events", f"{sum(c.steps for c in fit.chains):.4g}"),
+        ]
         right += events(fit)
     elif plan.spec.minibatches:
         left.append(("Grad-noise share", number(np.array(noise_share(fit)), np.max, ".2g")))
@@ -66,7 +81,10 @@ def facts(model, fit, judged):
         lines.append(f"Sampler chosen {plan.reason}.")
     lines += [*model.remarks(fit), fit.problem.priors.told()]
     if plan.spec.sticky:
-        lines.append(f"Slopes are zero with prior probability {1 - plan.spec.inclusion:g}, else have that prior; see inclusion().")
+        lines.append(
+            f"Slopes are zero with prior probability {1 - plan.spec.inclusion:g}, else have that "
+            "prior; see inclusion()."
+        )
     return left, right, lines
 
 
@@ -78,7 +96,11 @@ def from_laplace(errors):
 
 def sampler_name(plan):
     """E.g. lmsgld-taylor; mala."""
-    return f"{plan.spec.name}-{plan.gradient}" if plan.spec.minibatches and not plan.spec.estimator else plan.spec.name
+    return (
+        f"{plan.spec.name}-{plan.gradient}"
+        if plan.spec.minibatches and not plan.spec.estimator
+        else plan.spec.name
+    )
 
 
 def events(fit):
@@ -89,7 +111,14 @@ def events(fit):
     if np.isfinite(violations).any():
         found.append(("Bound violations", number(violations, np.nanmean, ".2g")))
     if fit.paths is not None:
-        found.append(("Min. ESS path", number(moments(fit.paths, fit.problem.priors.names).ess.to_numpy(), np.nanmin, ".0f")))
+        found.append(
+            (
+                "Min. ESS path",
+                number(
+                    moments(fit.paths, fit.problem.priors.names).ess.to_numpy(), np.nanmin, ".0f"
+                ),
+            )
+        )
     return found
 
 
@@ -103,7 +132,9 @@ def step_text(fit):
     """The step and how it came."""
     if not fit.plan.spec.uses_gradient:
         return "-"
-    origin = "tuned" if fit.settings.tuned else "decaying" if fit.plan.weighted else fit.plan.step_origin
+    origin = (
+        "tuned" if fit.settings.tuned else "decaying" if fit.plan.weighted else fit.plan.step_origin
+    )
     return f"{fit.step_size:.3g} ({origin})"
 
 
@@ -117,7 +148,10 @@ def minibatch_text(fit):
     sizes = sorted(c.batch_size for c in fit.chains)
     text = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]}-{sizes[-1]}"
     unit = "row" if text == "1" and not always else "rows"
-    return f"{text}{f' + {always} fixed' if always else ''} {unit}{' (adaptive)' if fit.settings.adaptive else ''}"
+    return (
+        f"{text}{f' + {always} fixed' if always else ''} {unit}"
+        f"{' (adaptive)' if fit.settings.adaptive else ''}"
+    )
 
 
 def number(values, reduce, form):

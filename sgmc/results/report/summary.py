@@ -1,4 +1,5 @@
 """The printed summary, on statsmodels' tables, at most 78 columns wide."""
+
 import copy
 import html
 import re
@@ -12,9 +13,18 @@ from statsmodels.iolib.table import SimpleTable
 from sgmc.errors import ArgumentError
 
 WIDTH = 78
-LONGEST = 200             # parameters printed one by one; more are shown by blocks of terms
-TEXT = dict(table_dec_above="=", table_dec_below="=", header_dec_below="-", colsep="", title_align="c", data_aligns="r",
-            stubs_align="l", header_align="r", fmt="txt")
+LONGEST = 200  # parameters printed one by one; more are shown by blocks of terms
+TEXT = dict(
+    table_dec_above="=",
+    table_dec_below="=",
+    header_dec_below="-",
+    colsep="",
+    title_align="c",
+    data_aligns="r",
+    stubs_align="l",
+    header_align="r",
+    fmt="txt",
+)
 
 
 class PosteriorSummary(Summary):
@@ -22,8 +32,14 @@ class PosteriorSummary(Summary):
 
     def as_latex(self):
         """The tables as LaTeX tabulars (booktabs), notes beneath."""
-        notes = "\n\n".join(latex_escape(line) for line in re.sub(r"\n +", " ", self.extra_txt or "").split("\n") if line)
-        return "\n".join(t.as_latex_tabular() for t in self.tables) + ("\n\n" + notes if notes else "")
+        notes = "\n\n".join(
+            latex_escape(line)
+            for line in re.sub(r"\n +", " ", self.extra_txt or "").split("\n")
+            if line
+        )
+        return "\n".join(t.as_latex_tabular() for t in self.tables) + (
+            "\n\n" + notes if notes else ""
+        )
 
     def as_html(self):
         """The tables as HTML, notes beneath; statsmodels' tables escape nothing themselves."""
@@ -41,8 +57,18 @@ class PosteriorSummary(Summary):
 
 def latex_escape(text):
     """Text with LaTeX's special characters escaped."""
-    special = {"\\": r"\textbackslash{}", "_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "$": r"\$", "~": r"\textasciitilde{}",
-               "^": r"\textasciicircum{}", "{": r"\{", "}": r"\}"}
+    special = {
+        "\\": r"\textbackslash{}",
+        "_": r"\_",
+        "%": r"\%",
+        "&": r"\&",
+        "#": r"\#",
+        "$": r"\$",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "{": r"\{",
+        "}": r"\}",
+    }
     return "".join(special.get(c, c) for c in text)
 
 
@@ -53,10 +79,15 @@ def summary(results, alpha=0.05, title=None, yname=None, xname=None):
     left = [(k, yname if k == "Dep. Variable" and yname else v) for k, v in left]
     out = PosteriorSummary()
     frame = results.summary_frame(alpha)
-    out.tables = [head(left, right, title or f"{dict(left)['Model']} Posterior Summary"), parameters(frame.iloc[:, :7], listed)]
+    out.tables = [
+        head(left, right, title or f"{dict(left)['Model']} Posterior Summary"),
+        parameters(frame.iloc[:, :7], listed),
+    ]
     if "sd_nonrobust" in frame:
         out.tables.append(beside(frame, listed))
-    notes = [wrap(line) for line in lines] + [wrap(f"[{w.code}] {w}", "    ") for w in results.warnings]
+    notes = [wrap(line) for line in lines] + [
+        wrap(f"[{w.code}] {w}", "    ") for w in results.warnings
+    ]
     out.extra_txt = "\n".join(notes)
     return out
 
@@ -70,8 +101,15 @@ def head(left, right, title):
     """Two columns of facts; the wider one gets more room."""
     right = right + [("", "")] * (len(left) - len(right))
     widths = column_widths(left, right)
-    rows = [[fit_in(a + ":" if a else "", widths[0]), fit_in(b, widths[1]), "  " + fit_in(c + ":" if c else "", widths[2] - 2),
-             fit_in(d, widths[3])] for (a, b), (c, d) in zip(left, right)]
+    rows = [
+        [
+            fit_in(a + ":" if a else "", widths[0]),
+            fit_in(b, widths[1]),
+            "  " + fit_in(c + ":" if c else "", widths[2] - 2),
+            fit_in(d, widths[3]),
+        ]
+        for (a, b), (c, d) in zip(left, right)
+    ]
     text = dict(TEXT, data_fmts=["%s"] * 4, data_aligns="lrlr", colwidths=widths)
     return SimpleTable(rows, title=title, txt_fmt=text)
 
@@ -93,7 +131,10 @@ def parameters(frame, names):
     headers = list(frame.columns)
     if len(frame) > LONGEST:
         return blocks(frame, names)
-    rows = [[compact(v) for v in row[:4]] + [f"{row[4]:.3f}", whole(row[5]), ratio(row[6])] for row in frame.to_numpy()]
+    rows = [
+        [compact(v) for v in row[:4]] + [f"{row[4]:.3f}", whole(row[5]), ratio(row[6])]
+        for row in frame.to_numpy()
+    ]
     widths = [10, 9, 10, 10, 7, 9, 7]
     room = WIDTH - sum(widths)
     stubs = shorten([str(n) for n in names], room)
@@ -106,10 +147,18 @@ def blocks(frame, names):
     size = int(np.ceil(len(frame) / 50))
     rows, stubs = [], []
     for a in range(0, len(frame), size):
-        part = frame.iloc[a:a + size]
+        part = frame.iloc[a : a + size]
         stubs.append(f"{names[a]} .. ({len(part)})")
-        rows.append([compact(part["mean"].min()), compact(part["mean"].max()), compact(part["sd"].min()),
-                     compact(part["sd"].max()), whole(part["ess_bulk"].min()), ratio(part["r_hat"].max())])
+        rows.append(
+            [
+                compact(part["mean"].min()),
+                compact(part["mean"].max()),
+                compact(part["sd"].min()),
+                compact(part["sd"].max()),
+                whole(part["ess_bulk"].min()),
+                ratio(part["r_hat"].max()),
+            ]
+        )
     widths = [10] * 6
     room = WIDTH - sum(widths)
     text = dict(TEXT, data_fmts=["%s"] * 6, colwidths=[room, *widths])
@@ -118,7 +167,9 @@ def blocks(frame, names):
 
 
 def beside(frame, names):
-    """The sandwich's sds beside those of the model alone: a row a parameter, or a block of them with its largest sds."""
+    """The sandwich's sds beside those of the model alone: a row a parameter, or a block of them
+    with its largest sds.
+    """
     size = int(np.ceil(len(frame) / 50)) if len(frame) > LONGEST else 1
     robust, model = frame["sd"].to_numpy(), frame["sd_nonrobust"].to_numpy()
     rows, stubs = [], []
@@ -126,19 +177,27 @@ def beside(frame, names):
         part = slice(a, a + size)
         ratio = robust[part] / model[part]
         stubs.append(names[a] if size == 1 else f"{names[a]} .. ({len(ratio)})")
-        ratios = [f"{ratio.min():.3g}", f"{ratio.max():.3g}"][:1 if size == 1 else 2]
+        ratios = [f"{ratio.min():.3g}", f"{ratio.max():.3g}"][: 1 if size == 1 else 2]
         rows.append([compact(robust[part].max()), compact(model[part].max()), *ratios])
-    headers = ["sd robust", "sd model", "ratio"] if size == 1 else ["max robust", "max model", "min ratio", "max ratio"]
+    headers = (
+        ["sd robust", "sd model", "ratio"]
+        if size == 1
+        else ["max robust", "max model", "min ratio", "max ratio"]
+    )
     widths = [12] * len(headers)
     room = WIDTH - sum(widths)
     text = dict(TEXT, data_fmts=["%s"] * len(headers), colwidths=[room, *widths])
-    return SimpleTable(rows, headers=headers, stubs=shorten([str(s) for s in stubs], room), txt_fmt=text)
+    return SimpleTable(
+        rows, headers=headers, stubs=shorten([str(s) for s in stubs], room), txt_fmt=text
+    )
 
 
 def shorten(names, room):
     """Names that fit; long ones keep both ends, which tell levels of one factor apart."""
     keep = room - 3
-    return [n if len(n) <= room - 1 else n[: keep // 2] + ".." + n[-(keep - keep // 2):] for n in names]
+    return [
+        n if len(n) <= room - 1 else n[: keep // 2] + ".." + n[-(keep - keep // 2) :] for n in names
+    ]
 
 
 def compact(value):
@@ -163,7 +222,9 @@ def ratio(value):
 
 
 def summary2(results, alpha, title, names, float_format):
-    """statsmodels' second kind of summary; `names` are of the outcome and of the parameters, each or None."""
+    """statsmodels' second kind of summary; `names` are of the outcome and of the parameters, each
+    or None.
+    """
     from statsmodels.iolib.summary2 import Summary as Second
 
     yname, xname = names
@@ -172,8 +233,16 @@ def summary2(results, alpha, title, names, float_format):
     right = right + [("", "")] * (len(left) - len(right))
     out = Second()
     out.add_title(title or f"{dict(left)['Model']} Posterior Summary")
-    out.add_df(pd.DataFrame([[a, b, c, d] for (a, b), (c, d) in zip(left, right)]), header=False, index=False, align="l")
-    out.add_df(results.summary_frame(alpha).set_axis(parameter_names(results, xname)), float_format=float_format)
+    out.add_df(
+        pd.DataFrame([[a, b, c, d] for (a, b), (c, d) in zip(left, right)]),
+        header=False,
+        index=False,
+        align="l",
+    )
+    out.add_df(
+        results.summary_frame(alpha).set_axis(parameter_names(results, xname)),
+        float_format=float_format,
+    )
     for line in [*lines, *(f"[{w.code}] {w}" for w in results.warnings)]:
         out.add_text(line)
     return out
@@ -181,7 +250,13 @@ def summary2(results, alpha, title, names, float_format):
 
 def parameter_names(results, xname):
     """The parameters' names, or those given in their place."""
-    listed = results.names if xname is None else [] if isinstance(xname, str) or not np.iterable(xname) else list(xname)
+    listed = (
+        results.names
+        if xname is None
+        else []
+        if isinstance(xname, str) or not np.iterable(xname)
+        else list(xname)
+    )
     if len(listed) != len(results.names):
         raise ArgumentError(f"xname={xname!r} must be {len(results.names)} names, one a parameter")
     return listed

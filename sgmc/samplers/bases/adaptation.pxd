@@ -1,4 +1,5 @@
-# What exact samplers learn while warming: a step and a constant metric.  They act at fixed step numbers.
+# What exact samplers learn while warming: a step and a constant metric.  They act at fixed step
+# numbers.
 from libc.stdint cimport int64_t
 
 cdef enum:
@@ -14,7 +15,7 @@ cdef class StepSearch:                        # dual averaging of a log step fac
     cdef void restart(self, double base) noexcept nogil
     cdef double scale(self, bint learning) noexcept nogil
 
-cdef class Preconditioner:                    # x = L u; L L' is a running estimate of the covariance
+cdef class Preconditioner:  # x = L u; L L' is a running estimate of the covariance
     cdef readonly Py_ssize_t dim
     cdef readonly int kind
     cdef readonly double[:, ::1] L            # lower triangle; a row of scales where diagonal
@@ -26,9 +27,11 @@ cdef class Preconditioner:                    # x = L u; L L' is a running estim
     cdef void absorb(self, const double *x) noexcept nogil
     cdef void renew(self) noexcept nogil
 
-cdef class Windows:                           # when positions are absorbed and the metric renewed, in a warmup of known length
+# when positions are absorbed and the metric renewed, in a warmup of known length
+cdef class Windows:
     cdef readonly int64_t first
     cdef readonly int64_t[::1] ends
     cdef bint ends_at(self, int64_t t) noexcept nogil
 
-cdef void factorise(double *a, Py_ssize_t d) noexcept nogil                   # lower triangle to its Cholesky factor, in place
+# lower triangle to its Cholesky factor, in place
+cdef void factorise(double *a, Py_ssize_t d) noexcept nogil

@@ -1,4 +1,6 @@
-"""Adaptation of exact samplers while warming: a step for an acceptance rate, and a constant metric."""
+"""Adaptation of exact samplers while warming: a step for an acceptance rate,
+and a constant metric.
+"""
 import numpy as np
 
 from libc.math cimport exp, sqrt
@@ -9,9 +11,11 @@ KINDS = {"identity": IDENTITY, "diag": DIAGONAL, "dense": DENSE}
 
 
 cdef class StepSearch:
-    """Nesterov's dual averaging of the log step (Hoffman & Gelman 2014, section 3.2; t0 10, kappa 0.75).
+    """Nesterov's dual averaging of the log step (Hoffman & Gelman 2014, section 3.2; t0 10, kappa
+    0.75).
 
-    Gamma is 0.2, theirs 0.05: the steps tried scatter less, so that acceptance at their average overshoots the target less.
+    Gamma is 0.2, theirs 0.05: the steps tried scatter less, so that acceptance at their average
+    overshoots the target less.
 
     Parameters
     ----------
@@ -48,7 +52,8 @@ cdef class StepSearch:
 
 
 cdef class Preconditioner:
-    """A constant metric, estimated from the positions of a window: x = L u with u about uncorrelated, of variance one.
+    """A constant metric, estimated from the positions of a window: x = L u with u about
+    uncorrelated, of variance one.
 
     Parameters
     ----------
@@ -107,12 +112,15 @@ cdef class Preconditioner:
                     self.scatter[j, k] += share * self.deviation[j] * self.deviation[k]
 
     cdef void renew(self) noexcept nogil:
-        """L from the window's covariance, its correlations shrunk as by ten uncorrelated positions; begin a new window."""
+        """L from the window's covariance, its correlations shrunk as by ten uncorrelated positions;
+        begin a new window.
+        """
         cdef Py_ssize_t j, k
         cdef double shrink = self.count / (self.count + 10.), spread = 1. / (self.count - 1)
         if self.kind == DIAGONAL:
             for j in range(self.dim):
-                self.L[0, j] = sqrt(spread * self.scatter[0, j]) if self.scatter[0, j] > 0 else self.L[0, j]
+                self.L[0, j] = (sqrt(spread * self.scatter[0, j]) if self.scatter[0, j] > 0
+                                else self.L[0, j])
                 self.scatter[0, j] = 0
         else:
             for j in range(self.dim):
@@ -126,7 +134,8 @@ cdef class Preconditioner:
 
     def state(self):
         """The metric in use and the sums of the window."""
-        return {"L": np.array(self.L), "scatter": np.array(self.scatter), "mean": np.array(self.mean), "count": self.count}
+        return {"L": np.array(self.L), "scatter": np.array(self.scatter),
+                "mean": np.array(self.mean), "count": self.count}
 
     def set_state(self, state):
         """Continue from a `state()`."""
@@ -135,7 +144,9 @@ cdef class Preconditioner:
 
 
 cdef void factorise(double *a, Py_ssize_t d) noexcept nogil:
-    """Lower triangle to its Cholesky factor in place; a pivot that rounding made too small is raised."""
+    """Lower triangle to its Cholesky factor in place;
+    a pivot that rounding made too small is raised.
+    """
     cdef Py_ssize_t j, k, l
     cdef double total, least
     for j in range(d):

@@ -1,4 +1,5 @@
-# A line through noisy rates of events, and a confidence band above it below which events are proposed.
+# A line through noisy rates of events, and a confidence band above it below which events are
+# proposed.
 from libc.stdint cimport int64_t
 
 from sgmc.core.contract cimport Rng
@@ -7,7 +8,8 @@ cdef class Band:
     cdef readonly double confidence, unit, floor
     cdef readonly double mean, log_sd, log_drift  # of the slope a priori, and q; learned
     cdef double least, last                       # log_sd; time of the last observation
-    cdef double weight, time, rate, spread, trend # of the observations: sums of 1/c^2, their means, weighed sums of squares, products
+    # of the observations: sums of 1/c^2, their means, weighed sums of squares, products
+    cdef double weight, time, rate, spread, trend
     cdef double noise                             # c^2 of the last one
     cdef readonly int64_t seen
     cdef readonly double bound                    # at the last proposal

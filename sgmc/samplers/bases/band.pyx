@@ -1,15 +1,18 @@
-"""Local regression of the noisy rate of events on time, and proposals of events below its confidence band.
+"""Local regression of the noisy rate of events on time,
+and proposals of events below its confidence band.
 
-Pakman, Gilboa, Carlson & Paninski (2017), section 4: rates G_i at times t_i since the last event are b_0 + b_1 t_i + N(0, c_i^2), with a
-flat prior for b_0 and N(mu, s^2) for b_1; a prediction at t is normal, of variance rho(t)^2 (their eq. 11-12), and events are proposed
-at rate max(0, b_0 + b_1 t + k rho(t)).  With w_i = 1/c_i^2 and weighted means T, R of times and rates
+Pakman, Gilboa, Carlson & Paninski (2017), section 4: rates G_i at times t_i since the last event
+are b_0 + b_1 t_i + N(0, c_i^2), with a flat prior for b_0 and N(mu, s^2) for b_1; a prediction at t
+is normal, of variance rho(t)^2 (their eq. 11-12), and events are proposed at rate max(0, b_0 + b_1
+t + k rho(t)).  With w_i = 1/c_i^2 and weighted means T, R of times and rates
 
     b_1 = (sum w (t - T) (G - R) + mu / s^2) / P,  P = sum w (t - T)^2 + 1/s^2,
     b_0 + b_1 t = R + b_1 (t - T),  rho(t)^2 = 1 / sum w + (t - T)^2 / P + c_m^2 + q^2 (t - t_m)^2.
 
-The last term is for rates that are no straight line, where the posterior is no Gaussian: q, by which the slope may have changed since the
-last observation, is learned from the errors of predictions, as the paper learns mu and s^2 (and, for the same purpose, a weight that
-decays).  rho is convex, so that straight lines between its values at KNOTS lie above it.
+The last term is for rates that are no straight line, where the posterior is no Gaussian: q, by
+which the slope may have changed since the last observation, is learned from the errors of
+predictions, as the paper learns mu and s^2 (and, for the same purpose, a weight that decays).  rho
+is convex, so that straight lines between its values at KNOTS lie above it.
 """
 from libc.math cimport exp, fabs, fmax, fmin, log, sqrt
 
@@ -18,9 +21,11 @@ from sgmc.core.contract cimport Rng, next_exponential
 cdef enum:
     KNOTS = 7
 
-cdef double[KNOTS] AT = [0.0, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0]        # units of time after the last observation
+# units of time after the last observation
+cdef double[KNOTS] AT = [0.0, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0]
 cdef double RATE = 0.05           # of the steps of gradient ascent
-cdef double SURPRISE = 9.0        # squared standardised error that a step of it takes into account at most
+# squared standardised error that a step of it takes into account at most
+cdef double SURPRISE = 9.0
 cdef double BENT = 0.3            # first q, in sds of the slope
 cdef double NARROWEST = 0.01      # sd and q, of their first values
 
@@ -33,10 +38,12 @@ cdef class Band:
     confidence : float
         k.
     unit : float
-        Of time: of the stiffest direction, in sds of a posterior that is travelled at speed one a coordinate.
+        Of time: of the stiffest direction, in sds of a posterior that is travelled at speed one a
+        coordinate.
     scale : float
-        Of rates, in their own units: `floor` is a hundredth of it, the least c, so that without noise the band is wide enough for
-        what a line misses; scale / unit is the first guess of the slope's sd.
+        Of rates, in their own units: `floor` is a hundredth of it, the least c, so that without
+        noise the band is wide enough for what a line misses; scale / unit is the first guess of the
+        slope's sd.
     """
 
     def __init__(self, double confidence, double unit, double scale):
@@ -65,7 +72,8 @@ cdef class Band:
 
     cdef double predict(self, double t, double *drift, double *variance) noexcept nogil:
         """The rate expected at t, and its variance with and by the slope's drift."""
-        cdef double belief = exp(-2 * self.log_sd), precision = self.spread + belief, off = t - self.time
+        cdef double belief = exp(-2 * self.log_sd)
+        cdef double precision = self.spread + belief, off = t - self.time
         drift[0] = exp(2 * self.log_drift) * (t - self.last) * (t - self.last)
         variance[0] = 1 / self.weight + off * off / precision + self.noise + drift[0]
         return self.rate + (self.trend + belief * self.mean) / precision * off
@@ -82,8 +90,11 @@ cdef class Band:
         return rate + self.confidence * sqrt(variance)
 
     cdef bint propose(self, Rng rng, double since, double *t) noexcept nogil:
-        """The first event after `since`, and its `bound`; false where there is none up to the last knot, t, where one is to look anew."""
-        cdef double e = next_exponential(rng), begin = since, low = self.height(since), end, high, area
+        """The first event after `since`, and its `bound`; false where there is none up to the last
+        knot, t, where one is to look anew.
+        """
+        cdef double e = next_exponential(rng), begin = since
+        cdef double low = self.height(since), end, high, area
         cdef Py_ssize_t i
         for i in range(1, KNOTS):
             end = since + AT[i] * self.unit
@@ -100,27 +111,32 @@ cdef class Band:
         return False
 
     cdef void learn(self) noexcept nogil:
-        """A step of gradient ascent on the marginal likelihood of the observations, that of mu in units of s^2.
+        """A step of gradient ascent on the marginal likelihood of the observations,
+        that of mu in units of s^2.
 
-        It depends on mu and s through N(B; mu, s^2 + S), B the least-squares slope and S its variance.
+        It depends on mu and s through N(B; mu, s^2 + S), B the least-squares slope and S its
+        variance.
         """
         cdef double variance = exp(2 * self.log_sd), total, error
         if self.seen < 2 or self.spread <= 0:
             return
         total = variance + 1 / self.spread
         error = self.trend / self.spread - self.mean
-        self.mean += RATE * variance / total * fmin(fmax(error, -sqrt(SURPRISE * total)), sqrt(SURPRISE * total))
+        self.mean += RATE * variance / total * fmin(fmax(error, -sqrt(SURPRISE * total)),
+                                                    sqrt(SURPRISE * total))
         self.log_sd += RATE * variance / total * (fmin(error * error / total, SURPRISE) - 1)
         self.log_sd = fmax(self.log_sd, self.least)
 
     def state(self):
         """Observations, and what was learned."""
-        return [self.mean, self.log_sd, self.log_drift, self.last, self.weight, self.time, self.rate, self.spread, self.trend, self.noise,
+        return [self.mean, self.log_sd, self.log_drift, self.last, self.weight, self.time,
+                self.rate, self.spread, self.trend, self.noise,
                 self.seen]
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        (self.mean, self.log_sd, self.log_drift, self.last, self.weight, self.time, self.rate, self.spread, self.trend, self.noise,
+        (self.mean, self.log_sd, self.log_drift, self.last, self.weight, self.time, self.rate,
+         self.spread, self.trend, self.noise,
          self.seen) = state
 
 
@@ -141,7 +157,9 @@ cdef double inverted(double a, double b, double e) noexcept nogil:
 
 
 def straight(times, rates, noises, double confidence, double mean, double sd, double drift, at):
-    """The band's edge at a time after some observations, for tests: slopes N(mean, sd^2) a priori, q = drift."""
+    """The band's edge at a time after some observations, for tests: slopes N(mean, sd^2)
+    a priori, q = drift.
+    """
     cdef Band band = Band(confidence, 1.0, 1e-6)
     band.mean, band.log_sd = mean, log(sd)
     for t, rate, noise in zip(times, rates, noises):

@@ -2,4 +2,5 @@
 from sgmc.core.contract cimport Rng
 
 cdef void refreshed(Rng rng, Py_ssize_t dim, const double *scale, double *v) noexcept nogil
-cdef void reflected(Py_ssize_t dim, const double *scale, const double *g, double *v, double *u) noexcept nogil
+cdef void reflected(Py_ssize_t dim, const double *scale, const double *g, double *v,
+                    double *u) noexcept nogil

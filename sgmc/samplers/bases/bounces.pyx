@@ -1,9 +1,12 @@
-"""What happens to the velocity of a bouncing particle: it is drawn anew, or reflected in a gradient (Pakman et al. 2017, eq. 4, 16)."""
+"""What happens to the velocity of a bouncing particle: it is drawn anew, or reflected in a gradient
+(Pakman et al. 2017, eq. 4, 16).
+"""
 from libc.math cimport sqrt
 
 from sgmc.core.contract cimport Rng, normal_fill
 
-REFRESHED = 0.75          # what a refreshment in a path of one sd, over sqrt(d), adds to the autocorrelation time
+# what a refreshment in a path of one sd, over sqrt(d), adds to the autocorrelation time
+REFRESHED = 0.75
 
 
 cdef void refreshed(Rng rng, Py_ssize_t dim, const double *scale, double *v) noexcept nogil:
@@ -13,8 +16,11 @@ cdef void refreshed(Rng rng, Py_ssize_t dim, const double *scale, double *v) noe
     stretch(dim, scale, v)
 
 
-cdef void reflected(Py_ssize_t dim, const double *scale, const double *g, double *v, double *u) noexcept nogil:
-    """v = A (u - 2 (u . A g) A g / |A g|^2), put back on the sphere against rounding; `u` is what v was of before, or v itself."""
+cdef void reflected(Py_ssize_t dim, const double *scale, const double *g, double *v,
+                    double *u) noexcept nogil:
+    """v = A (u - 2 (u . A g) A g / |A g|^2), put back on the sphere against rounding; `u` is what v
+    was of before, or v itself.
+    """
     cdef Py_ssize_t j
     cdef double along = 0, size = 0, pulled
     for j in range(dim):

@@ -8,15 +8,18 @@ cdef enum:
     TAKEN = 1
 
 cdef class Events(Sampler):
-    cdef readonly int64_t proposed, accepted  # events proposed by the bounds, and those of them that happened, after warmup
-    cdef void move(self, State *s, double dt) noexcept nogil                               # x += v dt
+    # events proposed by the bounds, and those of them that happened, after warmup
+    cdef readonly int64_t proposed, accepted
+    cdef void move(self, State *s, double dt) noexcept nogil  # x += v dt
     cdef int verdict(self, Rng rng, double rate, double bound, double slack) noexcept nogil
 
 cdef class Guided(Events):
-    cdef double[::1] g                        # the gradient by which events happen on the line ahead
+    cdef double[::1] g  # the gradient by which events happen on the line ahead
     cdef bint known                           # whether it has been computed
-    cdef int guide(self, State *s, Gradient g, Rng rng) except -1 nogil           # computes it where it is not known
+    # computes it where it is not known
+    cdef int guide(self, State *s, Gradient g, Rng rng) except -1 nogil
 
-cdef double arrival(Rng rng, double a, double b) noexcept nogil               # first event at rate max(0, a + b t), b >= 0
+# first event at rate max(0, a + b t), b >= 0
+cdef double arrival(Rng rng, double a, double b) noexcept nogil
 cdef double distance(Py_ssize_t dim, const double *x, const double *y) noexcept nogil
 cdef double inner(Py_ssize_t dim, const double *x, const double *y) noexcept nogil

@@ -1,21 +1,28 @@
-"""Piecewise-deterministic samplers: straight lines between random events, at which the velocity changes.
+"""Piecewise-deterministic samplers: straight lines between random events,
+at which the velocity changes.
 
-An event is a step.  Its rate along a line is bounded by an affine function of time, below which events are proposed; a proposed one
-happens with probability rate / bound (thinning, Lewis & Shedler 1979).  The rate may be that of a fresh unbiased estimate of the
-gradient: then it is the mean over estimates that counts (Bierkens, Fearnhead & Roberts 2019, section 4; Pakman et al. 2017, theorem 1).
+An event is a step.  Its rate along a line is bounded by an affine function of time, below which
+events are proposed; a proposed one happens with probability rate / bound (thinning, Lewis & Shedler
+1979).  The rate may be that of a fresh unbiased estimate of the gradient: then it is the mean over
+estimates that counts (Bierkens, Fearnhead & Roberts 2019, section 4; Pakman et al. 2017, theorem
+1).
 """
 import numpy as np
 
 from libc.math cimport INFINITY, sqrt
 
-from sgmc.core.contract cimport BOUND, OK, Gradient, Rng, Sampler, State, next_exponential, next_uniform
+from sgmc.core.contract cimport (
+    BOUND, OK, Gradient, Rng, Sampler, State, next_exponential, next_uniform,
+)
 from sgmc.core.spec import SamplerSpec
 
 cdef double ROUNDING = 1e-6       # by which a rate may exceed its bound, relatively
 
 
 cdef double arrival(Rng rng, double a, double b) noexcept nogil:
-    """By inversion of the integrated rate: a t + b t^2 / 2 from where the rate is positive is a standard exponential E."""
+    """By inversion of the integrated rate: a t + b t^2 / 2 from where the rate is positive is a
+    standard exponential E.
+    """
     cdef double e = next_exponential(rng)
     if b <= 0:
         return e / a if a > 0 else INFINITY
@@ -50,7 +57,9 @@ cdef class Events(Sampler):
             s.x[j] += s.v[j] * dt
 
     cdef int verdict(self, Rng rng, double rate, double bound, double slack) noexcept nogil:
-        """Whether an event proposed at rate `bound` happens; BOUND where its own rate is larger, by more than rounding."""
+        """Whether an event proposed at rate `bound` happens; BOUND where its own rate is larger,
+        by more than rounding.
+        """
         if rate > bound * (1 + ROUNDING) + slack * ROUNDING:
             return BOUND
         self.proposed += not self.warming
@@ -70,7 +79,9 @@ cdef class Events(Sampler):
 
 
 cdef class Guided(Events):
-    """Events by a gradient that is kept between them: that where the line begins, or one that is held."""
+    """Events by a gradient that is kept between them: that where the line begins,
+    or one that is held.
+    """
 
     def __init__(self, Py_ssize_t dim, double step):
         Events.__init__(self, dim, step)
@@ -94,7 +105,8 @@ cdef class Guided(Events):
 
 
 class EventSpec(SamplerSpec):
-    """Base of specifications of piecewise-deterministic samplers; `build` gets the unit of length in the place of a step.
+    """Base of specifications of piecewise-deterministic samplers; `build` gets the unit of length
+    in the place of a step.
 
     Attributes
     ----------
@@ -112,9 +124,13 @@ class EventSpec(SamplerSpec):
         return 0.0
 
     def events(self, bounds, unit):
-        """Events proposed in a unit of time, roughly, where coordinates have sds of `unit`; `fitting` plans warmup by it."""
+        """Events proposed in a unit of time, roughly, where coordinates have sds of `unit`;
+        `fitting` plans warmup by it.
+        """
         raise NotImplementedError
 
     def memory(self, bounds, unit):
-        """Autocorrelation time of the path, roughly, in the same case: that of a line there and back, without noise."""
+        """Autocorrelation time of the path, roughly, in the same case: that of a line there and
+        back, without noise.
+        """
         return 2 * unit

@@ -8,16 +8,18 @@ cdef class Metropolis(Sampler):
     cdef readonly StepSearch search
     cdef readonly Preconditioner metric
     cdef Windows windows
-    cdef double unit_step, longest            # step to begin with where the metric is known; longest step
+    cdef double unit_step, longest  # step to begin with where the metric is known; longest step
     cdef bint first_order                     # proposals use the gradient
     cdef double value, new_value              # log posterior at x and at the proposal y
-    cdef double[::1] g, new_g, w, new_w       # gradients there, and in units of the metric: w = L' g
+    cdef double[::1] g, new_g, w, new_w  # gradients there, and in units of the metric: w = L' g
     cdef double[::1] y, u
     cdef readonly int64_t proposed, accepted, divergent      # after warmup
     # Fill y by a move of about `h`, look at it, and give log [pi(y) q(y, x) / (pi(x) q(x, y))].
-    cdef int propose(self, const State *s, Gradient g, Rng rng, double h, double *log_ratio) except -1 nogil
-    cdef int look(self, Gradient g, const double *y) except -1 nogil          # new_value, new_g and new_w at y
-    cdef void move(self, const double *x, const double *u, double *y) noexcept nogil      # y = x + L u
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
+                     double *log_ratio) except -1 nogil
+    # new_value, new_g and new_w at y
+    cdef int look(self, Gradient g, const double *y) except -1 nogil
+    cdef void move(self, const double *x, const double *u, double *y) noexcept nogil  # y = x + L u
     cdef double current_step(self) noexcept nogil
     cdef void learn(self, const State *s, double probability) noexcept nogil
-    cdef void take(self) noexcept nogil                                       # what was proposed becomes what is
+    cdef void take(self) noexcept nogil  # what was proposed becomes what is

@@ -1,4 +1,6 @@
-"""Exact samplers: a proposal is accepted with the Metropolis-Hastings probability, so that the posterior is invariant."""
+"""Exact samplers: a proposal is accepted with the Metropolis-Hastings probability, so that the
+posterior is invariant.
+"""
 import numpy as np
 
 from libc.math cimport exp, fmin, isfinite, log
@@ -8,7 +10,8 @@ from sgmc.samplers.bases.adaptation cimport IDENTITY
 from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, next_uniform
 from sgmc.core.spec import Parameter, SamplerSpec
 
-cdef double DIVERGENT = 1000      # loss of log posterior (of energy) by which a proposal counts as divergent
+# loss of log posterior (of energy) by which a proposal counts as divergent
+cdef double DIVERGENT = 1000
 LARGEST_DENSE = 100               # parameters up to which metric="auto" is dense
 
 
@@ -28,9 +31,11 @@ cdef class Metropolis(Sampler):
 
     def __init__(self, Py_ssize_t dim, double step_size, double target, metric, double unit_step):
         Sampler.__init__(self, dim, step_size)
-        self.search, self.metric, self.unit_step = StepSearch(target), Preconditioner(dim, metric), unit_step
+        self.search = StepSearch(target)
+        self.metric, self.unit_step = Preconditioner(dim, metric), unit_step
         self.longest, self.first_order, self.windows = float("inf"), True, Windows(0)
-        self.g, self.new_g, self.w, self.new_w = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim)
+        self.g, self.new_g = np.zeros(dim), np.zeros(dim)
+        self.w, self.new_w = np.zeros(dim), np.zeros(dim)
         self.y, self.u = np.zeros(dim), np.zeros(dim)
 
     def plan_warmup(self, steps):
@@ -45,7 +50,8 @@ cdef class Metropolis(Sampler):
     cdef double current_step(self) noexcept nogil:
         return fmin(self.step_size * self.search.scale(self.warming), self.longest)
 
-    cdef int propose(self, const State *s, Gradient g, Rng rng, double h, double *log_ratio) except -1 nogil:
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
+                     double *log_ratio) except -1 nogil:
         raise NotImplementedError("propose")
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
@@ -100,7 +106,8 @@ cdef class Metropolis(Sampler):
         """Cached value and gradient, counts, and what has been learned."""
         kept = {"g": np.array(self.g)} if self.first_order else {}
         kept |= {"metric": self.metric.state()} if self.metric.kind != IDENTITY else {}
-        return {**Sampler.state(self), **kept, "value": self.value, "counts": [self.proposed, self.accepted, self.divergent],
+        return {**Sampler.state(self), **kept, "value": self.value,
+                "counts": [self.proposed, self.accepted, self.divergent],
                 "search": self.search.state()}
 
     def set_state(self, state):
@@ -120,12 +127,14 @@ class MetropolisSpec(SamplerSpec):
     exact = True
     all_rows = True
     metric_parameter = Parameter(
-        "metric", "auto", "constant metric learned in warmup; auto: none in coordinates whitened at the mode, else dense up to "
-        f"{LARGEST_DENSE} parameters", choices=("auto", "identity", "diag", "dense"))
+        "metric", "auto", "constant metric learned in warmup; auto: none in coordinates whitened "
+                          f"at the mode, else dense up to {LARGEST_DENSE} parameters",
+        choices=("auto", "identity", "diag", "dense"))
 
     def fitted_to(self, whitened):
         """Coordinates that are whitened already need no metric."""
-        return type(self)(**{**self.values(), "metric": "identity"}) if whitened and self.metric == "auto" else self
+        return (type(self)(**{**self.values(), "metric": "identity"}) if whitened and self.metric
+                == "auto" else self)
 
     def metric_of(self, dim):
         """The metric's kind for that many coefficients."""

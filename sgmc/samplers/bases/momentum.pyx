@@ -1,4 +1,6 @@
-"""What Hamiltonian samplers have in common: a momentum that is part of their state, and the time in which friction forgets."""
+"""What Hamiltonian samplers have in common: a momentum that is part of their state, and the time in
+which friction forgets.
+"""
 import math
 
 import numpy as np

@@ -7,7 +7,8 @@ NOISE_WEIGHT = Parameter("beta", 0.1, "weight of the newest sd in the running me
 
 
 cdef class NoiseTracker:
-    """tau: exponential average of the gradient's sd, without the bias of its start at zero (as in Adam).
+    """tau: exponential average of the gradient's sd, without the bias of its start at zero (as in
+    Adam).
 
     Parameters
     ----------

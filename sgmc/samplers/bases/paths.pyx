@@ -1,4 +1,6 @@
-"""Recorders of piecewise linear paths: draws on a regular grid of times, integrals, and the turning points themselves."""
+"""Recorders of piecewise linear paths: draws on a regular grid of times, integrals,
+and the turning points themselves.
+"""
 import numpy as np
 
 from libc.math cimport INFINITY
@@ -10,11 +12,13 @@ from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Recorder, State, l
 cdef enum:
     BATCHES = 64                  # most batches that integrals are kept in
 
-cdef double ENOUGH = 20           # times the given spacing that warmup's second half must last to tell another
+# times the given spacing that warmup's second half must last to tell another
+cdef double ENOUGH = 20
 
 
 cdef class Integrals:
-    """Integrals over time of x and x^2, in up to 64 batches of equally many turns; where these are full, two become one.
+    """Integrals over time of x and x^2, in up to 64 batches of equally many turns; where these are
+    full, two become one.
 
     Parameters
     ----------
@@ -27,7 +31,8 @@ cdef class Integrals:
     cdef Py_ssize_t last
 
     def __init__(self, Py_ssize_t dim):
-        self.first, self.second, self.times = np.zeros((BATCHES, dim)), np.zeros((BATCHES, dim)), np.zeros(BATCHES)
+        self.first = np.zeros((BATCHES, dim))
+        self.second, self.times = np.zeros((BATCHES, dim)), np.zeros(BATCHES)
         self.origin, self.every = np.zeros(dim), 1
 
     cdef void clear(self, const double *x) noexcept nogil:
@@ -64,19 +69,24 @@ cdef class Integrals:
         self.turns += 1
 
     def batches(self):
-        """Times (k,), and integrals (k, dim) of x - origin and its square, of the batches so far."""
+        """Times (k,), and integrals (k, dim) of x - origin and its square,
+        of the batches so far.
+        """
         k = self.last + (self.turns > 0)
-        return tuple(np.array(a)[:k] for a in (np.asarray(self.times), np.asarray(self.first), np.asarray(self.second)))
+        return tuple(np.array(a)[:k] for a in (np.asarray(self.times), np.asarray(self.first),
+                                               np.asarray(self.second)))
 
     def correlation_time(self, most=BATCHES):
-        """Integrated autocorrelation time of each coordinate's path, (dim,): its mean has variance Var(x) times that over T.
+        """Integrated autocorrelation time of each coordinate's path, (dim,): its mean has variance
+        Var(x) times that over T.
 
-        From the batches' integrals r_k, less their times by the mean: K / (K - 1) sum_k r_k^2 / (T Var(x)); batches are put together
-        until there are at most `most` of them.
+        From the batches' integrals r_k, less their times by the mean: K / (K - 1) sum_k r_k^2 / (T
+        Var(x)); batches are put together until there are at most `most` of them.
         """
         times, first, second = self.batches()
         while len(times) > most:
-            times, first, second = (np.add.reduceat(a, range(0, len(a), 2)) for a in (times, first, second))
+            times, first, second = (np.add.reduceat(a, range(0, len(a), 2))
+                                    for a in (times, first, second))
         total, k = times.sum(), len(times)
         mean = first.sum(axis=0) / total
         spread = np.maximum(second.sum(axis=0) / total - mean ** 2, 0.0)
@@ -86,7 +96,8 @@ cdef class Integrals:
 
     def state(self):
         """The sums."""
-        return {"first": np.array(self.first), "second": np.array(self.second), "times": np.array(self.times),
+        return {"first": np.array(self.first), "second": np.array(self.second),
+                "times": np.array(self.times),
                 "origin": np.array(self.origin), "place": [self.turns, self.every, self.last]}
 
     def set_state(self, state):
@@ -98,7 +109,8 @@ cdef class Integrals:
 
 
 cdef class Skeleton:
-    """Turning points of a path: times, positions, and the velocities that lead on from there, as many as there is room for.
+    """Turning points of a path: times, positions, and the velocities that lead on from there, as
+    many as there is room for.
 
     Parameters
     ----------
@@ -110,7 +122,8 @@ cdef class Skeleton:
     cdef readonly Py_ssize_t kept, most
 
     def __init__(self, Py_ssize_t dim, Py_ssize_t most):
-        self.times, self.positions, self.velocities = np.zeros(0), np.zeros((0, dim)), np.zeros((0, dim))
+        self.times, self.positions = np.zeros(0), np.zeros((0, dim))
+        self.velocities = np.zeros((0, dim))
         self.most = most
 
     cdef int add(self, double time, const double *x, const double *v) except -1 nogil:
@@ -129,28 +142,34 @@ cdef class Skeleton:
     cdef grow(self, Py_ssize_t room):
         """More room; what others see of the old arrays stays."""
         kept, dim = self.state(), self.positions.shape[1]
-        self.times, self.positions, self.velocities = np.zeros(room), np.zeros((room, dim)), np.zeros((room, dim))
-        for mine, name in ((np.asarray(self.times), "times"), (np.asarray(self.positions), "positions"),
+        self.times, self.positions = np.zeros(room), np.zeros((room, dim))
+        self.velocities = np.zeros((room, dim))
+        for mine, name in ((np.asarray(self.times), "times"),
+                           (np.asarray(self.positions), "positions"),
                            (np.asarray(self.velocities), "velocities")):
             mine[:self.kept] = kept[name]
 
     def state(self):
         """The points so far, not copied as they never change."""
-        return {"times": np.asarray(self.times)[:self.kept], "positions": np.asarray(self.positions)[:self.kept],
+        return {"times": np.asarray(self.times)[:self.kept],
+                "positions": np.asarray(self.positions)[:self.kept],
                 "velocities": np.asarray(self.velocities)[:self.kept]}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         self.kept = len(state["times"])
-        self.times, self.positions, self.velocities = (np.array(state[name]) for name in ("times", "positions", "velocities"))
+        self.times, self.positions, self.velocities = (np.array(state[name])
+                                                       for name in ("times", "positions",
+                                                                    "velocities"))
 
 
 cdef class Path(Recorder):
     """Draws at regular times, integrals over the path and its skeleton, from the end of warmup on.
 
-    The spacing of the draws is settled by the second half of warmup: the longest autocorrelation time of any coordinate there, from
-    16 to 32 batch means.  Halves are counted in events.  A half that has fewer turns, or lasts less than 20 times the
-    spacing that was given, leaves that as it is.
+    The spacing of the draws is settled by the second half of warmup: the longest autocorrelation
+    time of any coordinate there, from 16 to 32 batch means.  Halves are counted in events.  A half
+    that has fewer turns, or lasts less than 20 times the spacing that was given, leaves that as it
+    is.
 
     Parameters
     ----------
@@ -165,18 +184,21 @@ cdef class Path(Recorder):
 
     cdef readonly double[:, ::1] draws
     cdef readonly Py_ssize_t kept
-    cdef readonly double spacing, time                # between draws; since the end of warmup, to the last turn
+    cdef readonly double spacing, time  # between draws; since the end of warmup, to the last turn
     cdef readonly Integrals integrals
     cdef readonly Skeleton skeleton
-    cdef double[::1] begin, along, end, turn          # the line being travelled, and what follows it once it has ended
+    # the line being travelled, and what follows it once it has ended
+    cdef double[::1] begin, along, end, turn
     cdef double run, due                              # time on it, and that of the next draw
     cdef int64_t warmup
     cdef bint opened, ended
 
-    def __init__(self, Py_ssize_t draws, Py_ssize_t dim, double spacing, int64_t warmup=0, Py_ssize_t turns=0):
+    def __init__(self, Py_ssize_t draws, Py_ssize_t dim, double spacing, int64_t warmup=0,
+                 Py_ssize_t turns=0):
         self.draws, self.spacing, self.warmup = np.zeros((draws, dim)), spacing, warmup
         self.integrals, self.skeleton = Integrals(dim), Skeleton(dim, turns)
-        self.begin, self.along, self.end, self.turn = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim)
+        self.begin, self.along = np.zeros(dim), np.zeros(dim)
+        self.end, self.turn = np.zeros(dim), np.zeros(dim)
         self.due = INFINITY
 
     @property
@@ -212,7 +234,7 @@ cdef class Path(Recorder):
         """The spacing from the integrals of the second half of warmup."""
         if self.integrals.every == 1 or self.integrals.batches()[0].sum() <= ENOUGH * self.spacing:
             return
-        longest = self.integrals.correlation_time(BATCHES // 2)          # longer ones are less short of it
+        longest = self.integrals.correlation_time(BATCHES // 2)  # longer ones are less short of it
         if np.isfinite(longest).all() and longest.min() > 0:
             self.spacing = float(longest.max())
 
@@ -264,14 +286,21 @@ cdef class Path(Recorder):
         self.run, self.ended = 0, False
 
     def state(self):
-        """Draws so far, not copied as they never change, the line being travelled, integrals and skeleton."""
-        line = [np.array(a) for a in (np.asarray(self.begin), np.asarray(self.along), np.asarray(self.end), np.asarray(self.turn))]
-        return {"draws": np.asarray(self.draws[:self.kept]), "line": line, "opened": self.opened, "ended": self.ended,
-                "times": [self.spacing, self.time, self.run, self.due], "integrals": self.integrals.state(),
+        """Draws so far, not copied as they never change,
+        the line being travelled, integrals and skeleton.
+        """
+        line = [np.array(a) for a in (np.asarray(self.begin), np.asarray(self.along),
+                                      np.asarray(self.end), np.asarray(self.turn))]
+        return {"draws": np.asarray(self.draws[:self.kept]), "line": line, "opened": self.opened,
+                "ended": self.ended,
+                "times": [self.spacing, self.time, self.run, self.due],
+                "integrals": self.integrals.state(),
                 "skeleton": self.skeleton.state()}
 
     def set_state(self, state):
-        """Continue from a `state()` of no more draws than there is room for; those due on the line are made at once."""
+        """Continue from a `state()` of no more draws than there is room for;
+        those due on the line are made at once.
+        """
         if len(state["draws"]) > self.draws.shape[0]:
             raise ValueError(f"{len(state['draws'])} draws for a recorder of {self.draws.shape[0]}")
         self.kept = len(state["draws"])

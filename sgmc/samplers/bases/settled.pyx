@@ -1,4 +1,6 @@
-"""What samplers with a position-dependent metric have in common: how they come by it, and which coordinates it is made for."""
+"""What samplers with a position-dependent metric have in common: how they come by it, and which
+coordinates it is made for.
+"""
 from sgmc.core.contract cimport Gradient, Metric
 
 
@@ -15,8 +17,9 @@ cdef class Settled:
         self.rows = rows
 
     cpdef Metric made(self, Gradient g, x):
-        """A metric for a chain that begins at x, an array: the model's, or that of a map that brings one; what a restored chain had
-        settled takes its place."""
+        """A metric for a chain that begins at x, an array: the model's, or that of a map that
+        brings one; what a restored chain had settled takes its place.
+        """
         own = getattr(g.map, "metric", None)
         cdef Metric metric = g.model.metric(g, x, self.rows) if own is None else own()
         if self.saved is not None:
@@ -37,5 +40,6 @@ class NaturalCoordinates:
 
     def refusal(self, map):
         """See `SamplerSpec.refusal`."""
-        return "" if map is None else (f"{self.name} moves natural coordinates; use precondition=None, and for tables that stay "
-                                       "as they are or separated columns another sampler, such as 'mala'")
+        return "" if map is None else (f"{self.name} moves natural coordinates; use "
+                                       "precondition=None, and for tables that stay as they are or "
+                                       "separated columns another sampler, such as 'mala'")

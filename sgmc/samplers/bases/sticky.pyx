@@ -1,7 +1,9 @@
-"""Zig-zag processes whose coordinates may stick to zero (Bierkens, Grazzi, van der Meulen & Schauer 2023, section 2.3).
+"""Zig-zag processes whose coordinates may stick to zero (Bierkens, Grazzi, van der Meulen & Schauer
+2023, section 2.3).
 
-Under a prior w f(x_i) dx_i + (1 - w) delta_0 a coordinate that comes to zero stays there for an exponential time with rate
-w / (1 - w) f(0) |v_i| and goes on with the velocity that it came with: the time at zero has the posterior probability of zero.
+Under a prior w f(x_i) dx_i + (1 - w) delta_0 a coordinate that comes to zero stays there for an
+exponential time with rate w / (1 - w) f(0) |v_i| and goes on with the velocity that it came with:
+the time at zero has the posterior probability of zero.
 """
 import numpy as np
 
@@ -15,7 +17,10 @@ INCLUSION = Parameter("inclusion", 0.5, "prior probability that a slope is not z
 
 
 cdef class Sticky(Guided):
-    """Velocities are -1, 1, or 0 of coordinates that stick; a leaf writes `step`.  Nothing sticks before `set_release`."""
+    """Velocities are -1, 1, or 0 of coordinates that stick; a leaf writes `step`.
+
+    Nothing sticks before `set_release`.
+    """
 
     def __init__(self, Py_ssize_t dim, double step):
         Guided.__init__(self, dim, step)

@@ -1,4 +1,5 @@
-"""The shared base of links for outcomes 0 and 1, and for shares of successes whose trials are part of the row's weight.
+"""The shared base of links for outcomes 0 and 1, and for shares of successes whose trials are part
+of the row's weight.
 
 A leaf defines `outcomes` and `curves`, of successes and failures alone.
 """
@@ -9,21 +10,25 @@ from sgmc.models.regression.bases.glm cimport Glm
 
 
 cdef class Bernoulli(Glm):
-    """log density y_i log p_i + (1 - y_i) log(1 - p_i) for 0 <= y_i <= 1; scores and curvatures are mixed alike."""
+    """log density y_i log p_i + (1 - y_i) log(1 - p_i) for 0 <= y_i <= 1;
+    scores and curvatures are mixed alike.
+    """
 
     def __init__(self, X, y, offset=None, weight=None):
         Glm.__init__(self, X, y, offset, weight)
         outcomes = np.asarray(self.y)
         self.shares = bool(((outcomes != 0) & (outcomes != 1)).any())
 
-    cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
+    cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r,
+                      double *density) except -1 nogil:
         raise NotImplementedError("outcomes")
 
-    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
         raise NotImplementedError("curves")
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
         cdef double rarer, slope, value = 0
         self.outcomes(m, eta, y, r, density)
@@ -35,7 +40,8 @@ cdef class Bernoulli(Glm):
                 density[i] = mixed(y[i], density[i], value)
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                  double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double rarer, curvature
         self.curves(m, eta, y, w)

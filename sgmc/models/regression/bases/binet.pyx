@@ -1,4 +1,6 @@
-"""What Stirling's formula leaves of the log-gamma function: no cancellation where a is large, as differences of gammas have."""
+"""What Stirling's formula leaves of the log-gamma function: no cancellation where a is large, as
+differences of gammas have.
+"""
 from libc.math cimport log1p
 
 cdef double LARGE = 16.0          # a from which four terms of the series have sixteen digits
@@ -7,7 +9,8 @@ cdef double LARGE = 16.0          # a from which four terms of the series have s
 cdef Binet binet(double a) noexcept nogil:
     """J(a) = log Gamma(a) - (a - 1/2) log a + a - log(2 pi) / 2 for a > 0, with J' and J''.
 
-    J(a) = J(a + 1) + (a + 1/2) log(1 + 1/a) - 1 until a is large, and from there the series 1/(12 a) - 1/(360 a^3) + ...
+    J(a) = J(a + 1) + (a + 1/2) log(1 + 1/a) - 1 until a is large, and from there the series 1/(12
+    a) - 1/(360 a^3) + ...
     """
     cdef Binet J
     cdef double p, p2, both

@@ -1,4 +1,6 @@
-"""Regressions with parameters of their own beside the coefficients: a scale, a dispersion, degrees of freedom."""
+"""Regressions with parameters of their own beside the coefficients:
+a scale, a dispersion, degrees of freedom.
+"""
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Batch, Design, Scratch
@@ -6,10 +8,12 @@ from sgmc.models.regression.bases.glm cimport Glm
 
 
 cdef class Dispersed(Glm):
-    """y_i ~ family(eta_i, exp(u)), theta = (beta, u): the own parameters u are logs and follow the d coefficients.
+    """y_i ~ family(eta_i, exp(u)), theta = (beta, u):
+    the own parameters u are logs and follow the d coefficients.
 
-    The score of a row is (dlog p_i/deta_i, dlog p_i/du), `width` numbers, its Jacobian J_i = diag(x_i', I).  A family leaf
-    defines `family`, `bend` and `inform` for these, all of them `width` or `width` x `width` numbers a row.
+    The score of a row is (dlog p_i/deta_i, dlog p_i/du), `width` numbers, its Jacobian J_i =
+    diag(x_i', I).  A family leaf defines `family`, `bend` and `inform` for these, all of them
+    `width` or `width` x `width` numbers a row.
 
     Parameters
     ----------
@@ -26,7 +30,9 @@ cdef class Dispersed(Glm):
         self.width, self.dim = 1 + own, X.d + own
 
     def bounds_of_known(self, own):
-        """Largest |d log p / d eta| and |d^2 log p / d eta^2| where the own parameters have these values, numbers or arrays (n,)."""
+        """Largest |d log p / d eta| and |d^2 log p / d eta^2| where the own parameters have these
+        values, numbers or arrays (n,).
+        """
         raise NotImplementedError("bounds_of_known")
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
@@ -36,12 +42,14 @@ cdef class Dispersed(Glm):
         """Work behind that of the base: a tile, a tile of `width` numbers a row, and d numbers."""
         return s.work + 3 * self.tile + self.X.work_size()
 
-    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s, double *eta) except -1 nogil:
+    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s,
+                        double *eta) except -1 nogil:
         cdef double *linear = self.spare(s)
         self.X.dot(tile, delta, linear, s.work + 3 * self.tile)
         return self.join(delta, tile.m, linear, eta)
 
-    cdef int join(self, const double *theta, Py_ssize_t m, const double *linear, double *eta) except -1 nogil:
+    cdef int join(self, const double *theta, Py_ssize_t m, const double *linear,
+                  double *eta) except -1 nogil:
         """(eta_i, u) a row."""
         cdef Py_ssize_t i, k
         for i in range(m):
@@ -50,14 +58,16 @@ cdef class Dispersed(Glm):
                 eta[i * self.width + k] = theta[self.X.d + k - 1]
         return OK
 
-    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil:
+    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r,
+                    double *value) except -1 nogil:
         cdef double *both = self.spare(s) + self.tile
         Glm.scores(self, theta, tile, s, r, value)
         self.join(theta, tile.m, s.eta, both)
         s.eta = both
         return OK
 
-    cdef const double *column(self, Py_ssize_t m, Scratch *s, const double *table, Py_ssize_t size, Py_ssize_t k) noexcept nogil:
+    cdef const double *column(self, Py_ssize_t m, Scratch *s, const double *table, Py_ssize_t size,
+                              Py_ssize_t k) noexcept nogil:
         """The k-th of `size` numbers of each row, together."""
         cdef Py_ssize_t i
         cdef double *out = self.spare(s)
@@ -65,7 +75,8 @@ cdef class Dispersed(Glm):
             out[i] = table[i * size + k]
         return out
 
-    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r, double *grad) except -1 nogil:
+    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r,
+                        double *grad) except -1 nogil:
         cdef Py_ssize_t i, k
         self.X.tdot(tile, self.column(tile.m, s, r, self.width, 0), grad, s.work + 3 * self.tile)
         for i in range(tile.m):
@@ -73,7 +84,8 @@ cdef class Dispersed(Glm):
                 grad[self.X.d + k - 1] += r[i * self.width + k]
         return OK
 
-    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r, double *square) except -1 nogil:
+    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r,
+                         double *square) except -1 nogil:
         cdef Py_ssize_t i, k
         self.X.tdot_sq(tile, self.column(tile.m, s, r, self.width, 0), square)
         for i in range(tile.m):
@@ -81,7 +93,8 @@ cdef class Dispersed(Glm):
                 square[self.X.d + k - 1] += r[i * self.width + k] * r[i * self.width + k]
         return OK
 
-    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w, double *H) except -1 nogil:
+    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w,
+                            double *H) except -1 nogil:
         cdef Py_ssize_t i, j, k, l, d = self.X.d, width = self.width, size = width * width
         cdef double *cross = self.spare(s) + (1 + width) * self.tile
         self.X.gram(tile, self.column(tile.m, s, w, size, 0), H, self.dim)

@@ -1,4 +1,7 @@
-"""What a regression family is to the rest of the package; a family leaf defines one of these beside its compiled kernel."""
+"""What a regression family is to the rest of the package; a family leaf defines one of these beside
+its compiled kernel.
+"""
+
 from typing import NamedTuple
 
 import numpy as np
@@ -7,10 +10,10 @@ from scipy.special import gammaln, xlogy
 from sgmc.errors import DataError
 from sgmc.priors import PriorSpec
 
-LARGEST = 700.0           # predictor beyond which exp would overflow, as a number and in products
-STEEPEST = 200.0          # the same where exp is squared or cubed, with outcomes as factors beside
-MOST = 9e18               # of a simulated count's mean
-EXTREME = 1e150           # sd of outcomes whose sum of squares is a number
+LARGEST = 700.0  # predictor beyond which exp would overflow, as a number and in products
+STEEPEST = 200.0  # the same where exp is squared or cubed, with outcomes as factors beside
+MOST = 9e18  # of a simulated count's mean
+EXTREME = 1e150  # sd of outcomes whose sum of squares is a number
 
 
 class Own(NamedTuple):
@@ -23,7 +26,8 @@ class Own(NamedTuple):
     prior : PriorSpec
         Default.
     power : float
-        p, where it is a scale of the outcomes: the coefficients' sds are proportional to its p-th power, priors aside.
+        p, where it is a scale of the outcomes: the coefficients' sds are proportional to its p-th
+        power, priors aside.
     proper : bool
         Whether it needs a proper prior, because the likelihood does not vanish for large values.
     """
@@ -37,9 +41,10 @@ class Own(NamedTuple):
 class Family:
     """Base of regression families.
 
-    All functions are of blocks: `eta` has a row for each row of the data and a column for each draw, outcomes `y` are (row, 1),
-    and `extra` has the draws of the family's own parameters (a scale, a dispersion), (parameter, draw), or is None where there
-    are none.  In the draws of a result these parameters follow the coefficients.
+    All functions are of blocks: `eta` has a row for each row of the data and a column for each
+    draw, outcomes `y` are (row, 1), and `extra` has the draws of the family's own parameters (a
+    scale, a dispersion), (parameter, draw), or is None where there are none.  In the draws of a
+    result these parameters follow the coefficients.
 
     Attributes
     ----------
@@ -52,19 +57,23 @@ class Family:
     default_link : bool
         Whether it stands for its distribution where no link is given.
     outcome : {"binary", "numeric", "category"}
-        How the formula codes the response: 0 and 1, numbers, or 0, 1, .. with an equation for each kind but the first.
+        How the formula codes the response: 0 and 1, numbers, or 0, 1, .. with an equation for each
+        kind but the first.
     kernel : type
-        The compiled model, called with (design, y, offset, weight); its density may lack what does not depend on coefficients.
+        The compiled model, called with (design, y, offset, weight); its density may lack what does
+        not depend on coefficients.
     counts : bool
         Whether outcomes are counts, for which an exposure has a meaning.
     walled : bool
-        Whether columns with few contrary outcomes get quantile coordinates, which are made for logistic tails.
+        Whether columns with few contrary outcomes get quantile coordinates, which are made for
+        logistic tails.
     graded : bool
         Whether an interval of single outcomes says something, as it does not of 0 and 1.
     own : tuple of Own
         Its own parameters.
     identity : bool
-        Whether outcomes are in the units of the linear predictor: default priors then are in units of their sd.
+        Whether outcomes are in the units of the linear predictor: default priors then are in units
+        of their sd.
     bounded_if_known : bool
         Whether curvatures of the linear predictor have a bound once the own parameters are known.
     known : dict
@@ -92,12 +101,18 @@ class Family:
         if not cls.own:
             return "" if np.isfinite(cls.kernel.curvature_bound) else cls.kernel.unbounded
         names = [own.name for own in cls.own]
-        hint = f" (not where {' and '.join(f'{name}=' for name in names)} is given)" if cls.bounded_if_known else ""
+        hint = (
+            f" (not where {' and '.join(f'{name}=' for name in names)} is given)"
+            if cls.bounded_if_known
+            else ""
+        )
         return f"{' and '.join(names)}, sampled too, scale its curvature without limit{hint}"
 
     @staticmethod
     def start(mean, variance):
-        """(linear predictor, own parameters' logs) to begin the search for the mode at, from moments of the outcomes."""
+        """(linear predictor, own parameters' logs) to begin the search for the mode at, from
+        moments of the outcomes.
+        """
         return 0.0, []
 
     @staticmethod
@@ -141,7 +156,9 @@ class Family:
 
     @classmethod
     def of_trials(cls, trials):
-        """The family of a row's outcome where a row has so many trials; itself where nothing is known of any (None)."""
+        """The family of a row's outcome where a row has so many trials; itself where nothing is
+        known of any (None).
+        """
         return cls
 
 
@@ -172,9 +189,13 @@ class Binary(Family):
     def check(y, label):
         """Outcomes are 0 or 1, and both occur."""
         if not np.isin(y, (0.0, 1.0)).all():
-            raise DataError(f"the outcome {label!r} must be 0 or 1 (or bool, or two levels); recode it first")
+            raise DataError(
+                f"the outcome {label!r} must be 0 or 1 (or bool, or two levels); recode it first"
+            )
         if y.min() == y.max():
-            raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: both classes are needed")
+            raise DataError(
+                f"the outcome {label!r} is {y[0]:g} in every row used: both classes are needed"
+            )
 
     @classmethod
     def of_trials(cls, trials):
@@ -182,9 +203,9 @@ class Binary(Family):
         return cls if trials is None else Binomial(cls, trials)
 
 
-
 class Binomial:
-    """Counts of successes in known numbers of trials: what `Family` has of outcomes, with y and means as counts.
+    """Counts of successes in known numbers of trials: what `Family` has of outcomes,
+    with y and means as counts.
 
     Parameters
     ----------
@@ -214,7 +235,11 @@ class Binomial:
         """log C(n, y) + y log p + (n - y) log(1 - p)."""
         n = self.trials
         ways = gammaln(n + 1) - gammaln(y + 1) - gammaln(n - y + 1)
-        return ways + y * self.single.log_density(1.0, eta) + (n - y) * self.single.log_density(0.0, eta)
+        return (
+            ways
+            + y * self.single.log_density(1.0, eta)
+            + (n - y) * self.single.log_density(0.0, eta)
+        )
 
     def best_constant(self, y, weights):
         """The same share of successes in all rows."""
@@ -229,7 +254,10 @@ class Binomial:
         """Both outcomes occur."""
         for outcome, count in (("success", y), ("failure", self.trials - y)):
             if not count.any():
-                raise DataError(f"the counts {label!r} have no {outcome} in any row used: there is nothing to explain")
+                raise DataError(
+                    f"the counts {label!r} have no {outcome} in any row used: there is nothing to "
+                    "explain"
+                )
 
 
 class LogLink(Family):
@@ -256,9 +284,13 @@ class Counts(LogLink):
         """Outcomes are counts: 0, 1, 2, .., not all of them 0."""
         wrong = (y < 0) | (y != np.floor(y))
         if wrong.any():
-            raise DataError(f"the outcome {label!r} must be counts, 0, 1, 2, ..; it has {y[wrong][0]:g}")
+            raise DataError(
+                f"the outcome {label!r} must be counts, 0, 1, 2, ..; it has {y[wrong][0]:g}"
+            )
         if not y.any():
-            raise DataError(f"the outcome {label!r} is 0 in every row used: there is nothing to explain")
+            raise DataError(
+                f"the outcome {label!r} is 0 in every row used: there is nothing to explain"
+            )
 
 
 class Positive(LogLink):
@@ -275,11 +307,15 @@ class Positive(LogLink):
         if not (y > 0).all():
             raise DataError(f"the outcome {label!r} must be positive; it has {y[~(y > 0)][0]:g}")
         if y.min() == y.max():
-            raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain")
+            raise DataError(
+                f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain"
+            )
 
 
 class Continuous(Family):
-    """Base of families of real outcomes whose mean is the linear predictor, with a scale of that unit."""
+    """Base of families of real outcomes whose mean is the linear predictor,
+    with a scale of that unit.
+    """
 
     identity = True
 
@@ -302,9 +338,13 @@ class Continuous(Family):
     def check(y, label):
         """Outcomes differ, in units in which their squares are numbers."""
         if y.min() == y.max():
-            raise DataError(f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain")
+            raise DataError(
+                f"the outcome {label!r} is {y[0]:g} in every row used: there is nothing to explain"
+            )
         size = np.abs(y).max()
         sd = size * np.std(y / size)
         if not 1 / EXTREME < sd < EXTREME:
-            raise DataError(f"the outcome {label!r} has an sd of {sd:.3g}, too {'small' if sd < 1 else 'large'} to reckon with its "
-                            "square; change its units")
+            raise DataError(
+                f"the outcome {label!r} has an sd of {sd:.3g}, too "
+                f"{'small' if sd < 1 else 'large'} to reckon with its square; change its units"
+            )

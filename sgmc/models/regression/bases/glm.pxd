@@ -4,13 +4,18 @@ cdef class Glm(Model):
     cdef readonly Design X
     cdef readonly const double[::1] y
     cdef readonly const double[::1] offset, weight        # empty where there is none
-    # one batch of rows, given their linear predictors; NULL = not wanted; r, value and w without row weights
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil
+    # one batch of rows, given their linear predictors; NULL = not wanted; r, value and w without
+    # row weights
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                  double *w) except -1 nogil
     # expected values of these, or others that are positive definite; by default the same
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil
-    cdef int weigh_rows(self, const Batch *tile, Scratch *s, Py_ssize_t size, double *r) except -1 nogil
-    cdef const double *gather(self, const double *theta, const Batch *tile, Scratch *s) except NULL nogil
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil
+    cdef int weigh_rows(self, const Batch *tile, Scratch *s, Py_ssize_t size,
+                        double *r) except -1 nogil
+    cdef const double *gather(self, const double *theta, const Batch *tile,
+                              Scratch *s) except NULL nogil
 
 cdef const double *picked(const double *column, const Batch *tile, double *into) noexcept nogil

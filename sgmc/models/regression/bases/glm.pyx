@@ -1,6 +1,7 @@
 """The shared base of regressions with one linear predictor: gather, family, scatter.
 
-A family leaf defines `family` (scores and densities from linear predictors) and `bend` (their curvature).
+A family leaf defines `family` (scores and densities from linear predictors) and `bend` (their
+curvature).
 """
 import numpy as np
 
@@ -44,9 +45,12 @@ cdef class Glm(Model):
         return self.weighed((self.score_bound, self.curvature_bound))
 
     def weighed(self, bounds):
-        """Bounds of rows of weight one, numbers or arrays, times the rows' weights, as arrays (n,)."""
+        """Bounds of rows of weight one, numbers or arrays, times the rows' weights,
+        as arrays (n,).
+        """
         weight = np.asarray(self.weight) if self.weight.shape[0] else np.ones(self.n)
-        return tuple(np.multiply(bound, weight, where=weight > 0, out=np.zeros(self.n)) for bound in bounds)
+        return tuple(np.multiply(bound, weight, where=weight > 0, out=np.zeros(self.n))
+                     for bound in bounds)
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 3 * self.tile + self.X.work_size()
@@ -59,20 +63,24 @@ cdef class Glm(Model):
         if self.weight.shape[0]:
             fetch_rows(b, &self.weight[0], sizeof(double))
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
         raise NotImplementedError("family")
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                  double *w) except -1 nogil:
         raise NotImplementedError("bend")
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
         return self.bend(theta, m, eta, y, w)
 
-    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s, double *eta) except -1 nogil:
+    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s,
+                        double *eta) except -1 nogil:
         return self.X.dot(tile, delta, eta, s.work)
 
-    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil:
+    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r,
+                    double *value) except -1 nogil:
         cdef Py_ssize_t i
         cdef double *eta = s.work
         cdef double *density = eta + 2 * self.tile
@@ -87,17 +95,20 @@ cdef class Glm(Model):
             value[0] += density[i]
         return OK
 
-    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
+    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s,
+                        double *w) except -1 nogil:
         cdef const double *y = self.gather(theta, tile, s)
         self.bend(theta, tile.m, s.work, y, w)
         return self.weigh_rows(tile, s, self.width * self.width, w)
 
-    cdef int informations(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
+    cdef int informations(self, const double *theta, const Batch *tile, Scratch *s,
+                          double *w) except -1 nogil:
         cdef const double *y = self.gather(theta, tile, s)
         self.inform(theta, tile.m, s.work, y, w)
         return self.weigh_rows(tile, s, self.width * self.width, w)
 
-    cdef int weigh_rows(self, const Batch *tile, Scratch *s, Py_ssize_t size, double *r) except -1 nogil:
+    cdef int weigh_rows(self, const Batch *tile, Scratch *s, Py_ssize_t size,
+                        double *r) except -1 nogil:
         """The i-th `size` numbers of r times weight_i; the second tile of work is written over."""
         cdef Py_ssize_t i, k
         cdef const double *weight
@@ -109,8 +120,11 @@ cdef class Glm(Model):
                 r[i * size + k] *= weight[i]
         return OK
 
-    cdef const double *gather(self, const double *theta, const Batch *tile, Scratch *s) except NULL nogil:
-        """Linear predictors into the first tile of work; outcomes of the tile, gathered into the second if listed."""
+    cdef const double *gather(self, const double *theta, const Batch *tile,
+                              Scratch *s) except NULL nogil:
+        """Linear predictors into the first tile of work;
+        outcomes of the tile, gathered into the second if listed.
+        """
         cdef Py_ssize_t i
         cdef double *eta = s.work
         cdef const double *offset
@@ -121,11 +135,15 @@ cdef class Glm(Model):
                 eta[i] += offset[i]
         return picked(&self.y[0], tile, eta + self.tile)
 
-    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r, double *grad) except -1 nogil:
-        return self.X.tdot(tile, r, grad, s.work + 3 * self.tile)           # the predictors, told of in Scratch.eta, stay
+    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r,
+                        double *grad) except -1 nogil:
+        # the predictors, told of in Scratch.eta, stay
+        return self.X.tdot(tile, r, grad, s.work + 3 * self.tile)
 
-    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r, double *square) except -1 nogil:
+    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r,
+                         double *square) except -1 nogil:
         return self.X.tdot_sq(tile, r, square)
 
-    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w, double *H) except -1 nogil:
+    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w,
+                            double *H) except -1 nogil:
         return self.X.gram(tile, w, H, self.dim)

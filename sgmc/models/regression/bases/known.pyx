@@ -1,4 +1,6 @@
-"""Regressions with a scale or dispersion that is known: the whole model's coefficients, its own parameters held."""
+"""Regressions with a scale or dispersion that is known:
+the whole model's coefficients, its own parameters held.
+"""
 import math
 import numbers
 
@@ -40,25 +42,29 @@ cdef class Known(Glm):
         """See `Model.row_bounds`."""
         return self.weighed(self.whole.bounds_of_known(np.exp(np.asarray(self.theta)[self.X.d:])))
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i, count, k = 0, width = self.whole.width
         cdef double both[CHUNK * WIDEST]
         while k < m:
             count = min(CHUNK, m - k)
-            self.whole.family(&self.theta[0], count, eta + k, y + k, both, density + k if density != NULL else NULL)
+            self.whole.family(&self.theta[0], count, eta + k, y + k, both, density + k if density
+                              != NULL else NULL)
             for i in range(count):
                 r[k + i] = both[i * width]
             k += count
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                  double *w) except -1 nogil:
         return self.first(False, m, eta, y, w)
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
         return self.first(True, m, eta, y, w)
 
-    cdef int first(self, bint expected, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int first(self, bint expected, Py_ssize_t m, const double *eta, const double *y,
+                   double *w) except -1 nogil:
         """The predictor's curvatures among those of the whole model."""
         cdef Py_ssize_t i, count, k = 0, size = self.whole.width * self.whole.width
         cdef double all_of_them[CHUNK * WIDEST * WIDEST]
@@ -75,7 +81,8 @@ cdef class Known(Glm):
 
 
 def with_known(family, values):
-    """The family itself where no value is given, or one that holds its own parameters at those given.
+    """The family itself where no value is given,
+    or one that holds its own parameters at those given.
 
     Parameters
     ----------
@@ -92,11 +99,13 @@ def with_known(family, values):
     if not given:
         return family
     for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value < math.inf:
+        if (isinstance(value, bool) or not isinstance(value, numbers.Real)
+            or not 0 < value < math.inf):
             raise ArgumentError(f"{name}={value!r} must be a positive number, or None to learn it")
     learned = [own.name for own in family.own if own.name not in given]
     if learned:
-        raise ArgumentError(f"{', '.join(given)} is given, and {', '.join(learned)} to be learned: give both, or leave both to be learned")
+        raise ArgumentError(f"{', '.join(given)} is given, and {', '.join(learned)} to be learned: "
+                            "give both, or leave both to be learned")
     return KnownFamily(family, tuple(float(given[own.name]) for own in family.own))
 
 
@@ -117,7 +126,8 @@ class KnownFamily:
         self.known = {own.name: value for own, value in zip(whole.own, values)}
 
     def __getattr__(self, name):
-        if name.startswith("__") or "whole" not in self.__dict__:          # as pickle asks before there is anything
+        # as pickle asks before there is anything
+        if name.startswith("__") or "whole" not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.whole, name)
 
@@ -128,7 +138,8 @@ class KnownFamily:
 
     def unbounded(self):
         """See `Family.unbounded`."""
-        return "" if self.whole.bounded_if_known else "its curvature grows without limit in the linear predictor"
+        return "" if self.whole.bounded_if_known else ("its curvature grows without limit in the "
+                                                       "linear predictor")
 
     def kernel(self, X, y, offset=None, weight=None):
         """The compiled model."""

@@ -10,12 +10,15 @@ from sgmc.models.regression.model import Regression
 
 
 cdef class BernoulliCauchit(Bernoulli):
-    """p(y_i = 1) = F(eta_i) = 1/2 + atan(eta_i) / pi.  With t = eta_i for a success and -eta_i for a failure and
-    l = F'(t) / F(t): score +-l, curvature l (l + 2 t / (1 + t^2)), which is negative where t is far below 0."""
+    """p(y_i = 1) = F(eta_i) = 1/2 + atan(eta_i) / pi.  With t = eta_i for a success and -eta_i for
+    a failure and l = F'(t) / F(t): score +-l, curvature l (l + 2 t / (1 + t^2)), which is negative
+    where t is far below 0.
+    """
 
     score_bound, curvature_bound = 0.72462, 0.51414      # at t = -0.43 and t = 0.29
 
-    cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
+    cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r,
+                      double *density) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t
         for i in range(m):
@@ -25,7 +28,8 @@ cdef class BernoulliCauchit(Bernoulli):
                 density[i] = log(atan2(1, -t) / M_PI) if t < 0 else log1p(-atan2(1, t) / M_PI)
         return OK
 
-    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t, slope
         for i in range(m):
@@ -34,7 +38,8 @@ cdef class BernoulliCauchit(Bernoulli):
             w[i] = slope * (slope + 2 * t / (1 + t * t))
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
         """l(eta) l(-eta), the expected curvature, which is positive."""
         cdef Py_ssize_t i
         for i in range(m):

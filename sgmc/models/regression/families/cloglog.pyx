@@ -1,4 +1,6 @@
-"""Regression with complementary log-log link, and with log-log link: the same of failures, with the sign turned."""
+"""Regression with complementary log-log link, and with log-log link: the same of failures,
+with the sign turned.
+"""
 import numpy as np
 
 from libc.math cimport exp, expm1, fmin, log
@@ -8,23 +10,26 @@ from sgmc.models.regression.bases.bernoulli cimport Bernoulli
 from sgmc.models.regression.bases.family import Binary
 from sgmc.models.regression.model import Regression
 
-LARGEST = 700.0                   # predictor beyond which exp would overflow, as a number and in products
+LARGEST = 700.0  # predictor beyond which exp would overflow, as a number and in products
 cdef double C_LARGEST = LARGEST
 
 
 cdef class BernoulliCloglog(Bernoulli):
-    """p(y_i = 1) = 1 - exp(-mu), mu = exp(eta_i).  Scores s = mu / (exp(mu) - 1) of a success and -mu of a failure, curvatures
-    s (mu / (1 - exp(-mu)) - 1) and mu."""
+    """p(y_i = 1) = 1 - exp(-mu), mu = exp(eta_i).  Scores s = mu / (exp(mu) - 1) of a success and
+    -mu of a failure, curvatures s (mu / (1 - exp(-mu)) - 1) and mu.
+    """
 
     unbounded = "its curvature grows like exp(eta)"
 
-    cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
+    cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r,
+                      double *density) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(m):
             r[i] = score(eta[i], y[i] > 0.5, NULL if density == NULL else density + i)
         return OK
 
-    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(m):
             w[i] = curvature(eta[i], y[i] > 0.5)
@@ -36,13 +41,15 @@ cdef class BernoulliLoglog(Bernoulli):
 
     unbounded = "its curvature grows like exp(-eta)"
 
-    cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
+    cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r,
+                      double *density) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(m):
             r[i] = -score(-eta[i], y[i] <= 0.5, NULL if density == NULL else density + i)
         return OK
 
-    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(m):
             w[i] = curvature(-eta[i], y[i] <= 0.5)
@@ -65,7 +72,7 @@ cdef inline double curvature(double eta, bint success) noexcept nogil:
     if not success:
         return mu
     if mu < 1e-6:
-        return 0.5 * mu                                       # to first order; the difference below would lose its digits
+        return 0.5 * mu  # to first order; the difference below would lose its digits
     return mu / expm1(mu) * (-mu / expm1(-mu) - 1) if mu < C_LARGEST else 0
 
 
@@ -118,7 +125,9 @@ class LoglogFamily(Binary):
 
 
 class Cloglog(Regression):
-    """Bayesian regression with complementary log-log link: P(y = 1) = 1 - exp(-exp(x . theta + offset))."""
+    """Bayesian regression with complementary log-log link: P(y = 1) = 1 - exp(-exp(x . theta +
+    offset)).
+    """
 
     family = CloglogFamily
 

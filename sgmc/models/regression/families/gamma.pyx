@@ -19,17 +19,20 @@ cdef inline double excess(double d) noexcept nogil:
 
 
 cdef class GammaLog(Dispersed):
-    """Gamma outcomes with mean mu_i = exp(eta_i) and variance phi mu_i^2, u = log phi; the density without -log y_i.
+    """Gamma outcomes with mean mu_i = exp(eta_i) and variance phi mu_i^2, u = log phi;
+    the density without -log y_i.
 
-    With a = 1/phi, d = log(y / mu), q = exp(d) - 1 - d and Binet's J(a) = log Gamma(a) - (a - 1/2) log a + a - log(2 pi) / 2,
+    With a = 1/phi, d = log(y / mu), q = exp(d) - 1 - d and Binet's J(a) = log Gamma(a) - (a - 1/2)
+    log a + a - log(2 pi) / 2,
 
         log p = log(a) / 2 - J(a) - a q,    scores (a (exp(d) - 1), s),    s = a q - 1/2 + a J'(a),
 
-    curvatures (a exp(d), a (exp(d) - 1); a (exp(d) - 1), s + b), expected (a, 0; 0, b), b = 1/2 + a^2 J''(a).
+    curvatures (a exp(d), a (exp(d) - 1); a (exp(d) - 1), s + b), expected (a, 0; 0, b), b = 1/2 +
+    a^2 J''(a).
     """
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
         cdef double u = theta[self.X.d], a = exp(-u), d
         cdef Binet J = binet(a)
@@ -41,7 +44,8 @@ cdef class GammaLog(Dispersed):
                 density[i] = -0.5 * u - J.value - a * excess(d)
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                  double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double a = exp(-theta[self.X.d]), d
         cdef Binet J = binet(a)
@@ -52,7 +56,8 @@ cdef class GammaLog(Dispersed):
             w[4 * i + 3] = a * (excess(d) + J.slope + a * J.bend)
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double a = exp(-theta[self.X.d]), b = 0.5 + a * a * binet(a).bend
         for i in range(m):
@@ -63,14 +68,18 @@ cdef class GammaLog(Dispersed):
 
 
 def log_gamma_rest(a):
-    """log(a) / 2 - J(a) - log(2 pi) / 2, elementwise: the gamma log density at its mean, times the outcome."""
+    """log(a) / 2 - J(a) - log(2 pi) / 2, elementwise:
+    the gamma log density at its mean, times the outcome.
+    """
     cdef const double[::1] base = np.ascontiguousarray(a, dtype=float).ravel()
     out = np.array([-binet(one).value for one in base]).reshape(np.shape(a))
     return out + 0.5 * np.log(a) - 0.5 * np.log(2 * np.pi)
 
 
 class GammaFamily(Positive):
-    """Positive outcomes with log link and variance phi mu^2, phi the dispersion (one over the shape): log E[y] = x . theta."""
+    """Positive outcomes with log link and variance phi mu^2, phi the dispersion (one over
+    the shape): log E[y] = x . theta.
+    """
 
     name = "gamma"
     title = "Gamma"
@@ -109,9 +118,11 @@ class GammaFamily(Positive):
 
 
 class Gamma(Regression):
-    """Bayesian gamma regression of positive outcomes: E[y] = mu = exp(x . theta + offset), Var[y] = dispersion mu^2.
+    """Bayesian gamma regression of positive outcomes:
+    E[y] = mu = exp(x . theta + offset), Var[y] = dispersion mu^2.
 
-    ``dispersion`` is an argument of the verb, of the model, and of `from_formula`: a known dispersion, or None to learn it.
+    ``dispersion`` is an argument of the verb, of the model, and of `from_formula`: a known
+    dispersion, or None to learn it.
     """
 
     family = GammaFamily

@@ -18,17 +18,19 @@ cdef inline double inverse_mean(double eta) noexcept nogil:
 
 
 cdef class InverseGaussianLog(Dispersed):
-    """Inverse Gaussian outcomes with mean mu_i = exp(eta_i) and variance phi mu_i^3, u = log phi; the density without its constant.
+    """Inverse Gaussian outcomes with mean mu_i = exp(eta_i) and variance phi mu_i^3, u = log phi;
+    the density without its constant.
 
     With t = 1/phi, z = y / mu and q = (z - 1) (1/mu - 1/y) = (y - mu)^2 / (mu^2 y),
 
         log p = -u / 2 - t q / 2 - 3/2 log y,    scores (t (z - 1) / mu, (t q - 1) / 2),
 
-    curvatures (t (2 z - 1) / mu, t (z - 1) / mu; t (z - 1) / mu, t q / 2), expected (t / mu, 0; 0, 1/2).
+    curvatures (t (2 z - 1) / mu, t (z - 1) / mu; t (z - 1) / mu, t q / 2), expected (t / mu, 0; 0,
+    1/2).
     """
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
         cdef double u = theta[self.X.d], t = exp(-u), c, z, q
         for i in range(m):
@@ -41,7 +43,8 @@ cdef class InverseGaussianLog(Dispersed):
                 density[i] = -0.5 * (u + t * q)
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                  double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t = exp(-theta[self.X.d]), c, z
         for i in range(m):
@@ -52,7 +55,8 @@ cdef class InverseGaussianLog(Dispersed):
             w[4 * i + 3] = 0.5 * t * (z - 1) * (c - 1 / y[i])
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t = exp(-theta[self.X.d])
         for i in range(m):
@@ -63,7 +67,9 @@ cdef class InverseGaussianLog(Dispersed):
 
 
 class InverseGaussianFamily(Positive):
-    """Positive outcomes with log link and variance phi mu^3, phi the dispersion, in units of 1/y: log E[y] = x . theta."""
+    """Positive outcomes with log link and variance phi mu^3, phi the dispersion, in units of 1/y:
+    log E[y] = x . theta.
+    """
 
     name = "inversegaussian"
     title = "Inverse Gaussian"
@@ -87,7 +93,8 @@ class InverseGaussianFamily(Positive):
     def log_density(y, eta, extra=None):
         """See `Family.log_density`."""
         c = np.exp(-np.clip(eta, -STEEPEST, STEEPEST))
-        return -0.5 * (np.log(2 * np.pi * extra[0]) + 3 * np.log(y) + (y * c - 1) * (c - 1 / y) / extra[0])
+        return -0.5 * (np.log(2 * np.pi * extra[0]) + 3 * np.log(y)
+                       + (y * c - 1) * (c - 1 / y) / extra[0])
 
     @staticmethod
     def variance(eta, extra=None):
@@ -96,7 +103,9 @@ class InverseGaussianFamily(Positive):
 
     @staticmethod
     def simulate(eta, rng, extra=None):
-        """Inverse Gaussian numbers: mu times one of two roots whose product is 1 (Michael, Schucany & Haas 1976)."""
+        """Inverse Gaussian numbers: mu times one of two roots whose product is 1 (Michael,
+        Schucany & Haas 1976).
+        """
         mu = Positive.mean(eta)
         v = np.minimum(extra[0] * mu, MOST) * rng.standard_normal(np.shape(eta)) ** 2
         root = 1 / (1 + v / 2 + np.sqrt(v + v * v / 4))
@@ -109,9 +118,11 @@ class InverseGaussianFamily(Positive):
 
 
 class InverseGaussian(Regression):
-    """Bayesian inverse Gaussian regression of positive outcomes: E[y] = mu = exp(x . theta + offset), Var[y] = dispersion mu^3.
+    """Bayesian inverse Gaussian regression of positive outcomes: E[y] = mu = exp(x . theta +
+    offset), Var[y] = dispersion mu^3.
 
-    ``dispersion`` is an argument of the verb, of the model, and of `from_formula`: a known dispersion, or None to learn it.
+    ``dispersion`` is an argument of the verb, of the model, and of `from_formula`: a known
+    dispersion, or None to learn it.
     """
 
     family = InverseGaussianFamily

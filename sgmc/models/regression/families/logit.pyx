@@ -13,14 +13,15 @@ cdef class BernoulliLogit(Glm):
 
     score_bound, curvature_bound = 1.0, 0.25
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
         kernels.logit_score(m, eta, y, r)
         if density != NULL:
             kernels.logit_density(m, eta, y, density)
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                  double *w) except -1 nogil:
         kernels.logit_curvature(m, eta, w)
         return OK
 
@@ -39,7 +40,8 @@ def log_density(y, eta):
     """y eta - log(1 + exp(eta)), elementwise; y is broadcast to eta."""
     cdef const double[::1] x = np.ascontiguousarray(eta, dtype=float).ravel()
     cdef double[::1] value = np.empty(x.shape[0])
-    cdef const double[::1] outcome = np.ascontiguousarray(np.broadcast_to(y, np.shape(eta)), dtype=float).ravel()
+    cdef const double[::1] outcome = np.ascontiguousarray(np.broadcast_to(y, np.shape(eta)),
+                                                          dtype=float).ravel()
     if x.shape[0]:
         with nogil:
             kernels.logit_density(x.shape[0], &x[0], &outcome[0], &value[0])

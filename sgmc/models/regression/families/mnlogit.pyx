@@ -14,9 +14,11 @@ MOST_KINDS = 50
 
 
 cdef class MultinomialLogit(Glm):
-    """p(y_i = k) = exp(eta_ik) / (1 + sum_l exp(eta_il)), eta_ik = x_i . beta_k, k = 1, .., K; y_i = 0 has eta = 0.
+    """p(y_i = k) = exp(eta_ik) / (1 + sum_l exp(eta_il)), eta_ik = x_i . beta_k, k = 1, .., K;
+    y_i = 0 has eta = 0.
 
-    theta = (beta_1, .., beta_K), J_i = diag(x_i', .., x_i'); scores 1{y_i = k} - p_ik, curvatures p_ik (1{k = l} - p_il).
+    theta = (beta_1, .., beta_K), J_i = diag(x_i', .., x_i'); scores 1{y_i = k} - p_ik, curvatures
+    p_ik (1{k = l} - p_il).
 
     Parameters
     ----------
@@ -41,7 +43,8 @@ cdef class MultinomialLogit(Glm):
         """Work behind that of the base: a tile of `width` numbers a row, then d x d numbers."""
         return s.work + 3 * self.tile + self.X.work_size()
 
-    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s, double *eta) except -1 nogil:
+    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s,
+                        double *eta) except -1 nogil:
         cdef Py_ssize_t i, k
         cdef double *linear = s.work
         for k in range(self.width):
@@ -50,7 +53,8 @@ cdef class MultinomialLogit(Glm):
                 eta[i * self.width + k] = linear[i]
         return OK
 
-    cdef int shares(self, const double *theta, const Batch *tile, Scratch *s, double *p, double *total) except -1 nogil:
+    cdef int shares(self, const double *theta, const Batch *tile, Scratch *s, double *p,
+                    double *total) except -1 nogil:
         """p_ik, and log(1 + sum_k exp(eta_ik)) a row; the predictors stay in spare work."""
         cdef Py_ssize_t i, k, K = self.width
         cdef double *eta = self.spare(s)
@@ -69,7 +73,8 @@ cdef class MultinomialLogit(Glm):
             total[i] = top + log(sum)
         return OK
 
-    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r, double *value) except -1 nogil:
+    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r,
+                    double *value) except -1 nogil:
         cdef Py_ssize_t i, k, K = self.width
         cdef double *density = s.work + 2 * self.tile
         cdef const double *y
@@ -90,7 +95,8 @@ cdef class MultinomialLogit(Glm):
             value[0] += density[i]
         return OK
 
-    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
+    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s,
+                        double *w) except -1 nogil:
         cdef Py_ssize_t i, k, l, K = self.width
         cdef double *p = self.spare(s)
         self.shares(theta, tile, s, p, s.work + 2 * self.tile)
@@ -100,33 +106,41 @@ cdef class MultinomialLogit(Glm):
                     w[(i * K + k) * K + l] = p[i * K + k] * ((k == l) - p[i * K + l])
         return self.weigh_rows(tile, s, K * K, w)
 
-    cdef int informations(self, const double *theta, const Batch *tile, Scratch *s, double *w) except -1 nogil:
+    cdef int informations(self, const double *theta, const Batch *tile, Scratch *s,
+                          double *w) except -1 nogil:
         return self.curvatures(theta, tile, s, w)
 
-    cdef const double *column(self, Py_ssize_t m, Scratch *s, const double *table, Py_ssize_t size, Py_ssize_t k) noexcept nogil:
+    cdef const double *column(self, Py_ssize_t m, Scratch *s, const double *table, Py_ssize_t size,
+                              Py_ssize_t k) noexcept nogil:
         """The k-th of `size` numbers of each row, together."""
         cdef Py_ssize_t i
         for i in range(m):
             s.work[i] = table[i * size + k]
         return s.work
 
-    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r, double *grad) except -1 nogil:
+    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r,
+                        double *grad) except -1 nogil:
         cdef Py_ssize_t k
         for k in range(self.width):
-            self.X.tdot(tile, self.column(tile.m, s, r, self.width, k), grad + k * self.X.d, s.work + 3 * self.tile)
+            self.X.tdot(tile, self.column(tile.m, s, r, self.width, k), grad + k * self.X.d,
+                        s.work + 3 * self.tile)
         return OK
 
-    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r, double *square) except -1 nogil:
+    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r,
+                         double *square) except -1 nogil:
         cdef Py_ssize_t k
         for k in range(self.width):
             self.X.tdot_sq(tile, self.column(tile.m, s, r, self.width, k), square + k * self.X.d)
         return OK
 
-    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w, double *H) except -1 nogil:
+    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w,
+                            double *H) except -1 nogil:
         cdef Py_ssize_t i, j, k, l, d = self.X.d, K = self.width
-        cdef double *block = self.spare(s) + self.tile * K     # off the diagonal a whole block, of which `gram` gives a half
+        # off the diagonal a whole block, of which `gram` gives a half
+        cdef double *block = self.spare(s) + self.tile * K
         for k in range(K):
-            self.X.gram(tile, self.column(tile.m, s, w, K * K, k * K + k), H + k * d * (self.dim + 1), self.dim)
+            self.X.gram(tile, self.column(tile.m, s, w, K * K, k * K + k),
+                        H + k * d * (self.dim + 1), self.dim)
             for l in range(k + 1, K):
                 memset(block, 0, d * d * sizeof(double))
                 self.X.gram(tile, self.column(tile.m, s, w, K * K, k * K + l), block, d)
@@ -139,7 +153,8 @@ cdef class MultinomialLogit(Glm):
 class MnlogitFamily(Family):
     """Outcomes of three or more kinds: log p(k) / p(first) = x . theta_k.
 
-    `eta` has an equation, a row and a draw; `mean` is the probability of each kind, (kind, row, draw).
+    `eta` has an equation, a row and a draw; `mean` is the probability of each kind, (kind, row,
+    draw).
     """
 
     name = "mnlogit"
@@ -160,7 +175,8 @@ class MnlogitFamily(Family):
         """See `Family.log_density`."""
         with_first = np.concatenate([np.zeros((1, *eta.shape[1:])), eta])
         chosen = np.broadcast_to(np.asarray(y, dtype=int), eta.shape[1:])
-        return np.take_along_axis(with_first, chosen[None], axis=0)[0] - np.logaddexp.reduce(with_first, axis=0)
+        return np.take_along_axis(with_first, chosen[None],
+                                  axis=0)[0] - np.logaddexp.reduce(with_first, axis=0)
 
     @classmethod
     def simulate(cls, eta, rng, extra=None):
@@ -186,14 +202,16 @@ class MnlogitFamily(Family):
         """Three kinds or more, and not a kind for every number."""
         kinds = len(np.unique(y))
         if kinds < 3:
-            raise DataError(f"the outcome {label!r} has {kinds} kind{'s' if kinds > 1 else ''} in the rows used; mnlogit is for three or "
-                            "more, use logit for two")
+            raise DataError(f"the outcome {label!r} has {kinds} kind{'s' if kinds > 1 else ''} in "
+                            "the rows used; mnlogit is for three or more, use logit for two")
         if kinds > MOST_KINDS:
-            raise DataError(f"the outcome {label!r} has {kinds} kinds; mnlogit takes at most {MOST_KINDS}: join some of them, or use ols "
-                            "for numbers")
+            raise DataError(f"the outcome {label!r} has {kinds} kinds; mnlogit takes at most "
+                            f"{MOST_KINDS}: join some of them, or use ols for numbers")
 
 
 class MNLogit(Regression):
-    """Bayesian multinomial logistic regression: log P(y = k) / P(y = first) = x . theta_k for each level k but the first."""
+    """Bayesian multinomial logistic regression: log P(y = k) / P(y = first) = x . theta_k for each
+    level k but the first.
+    """
 
     family = MnlogitFamily

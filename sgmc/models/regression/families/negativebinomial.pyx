@@ -24,9 +24,11 @@ cdef inline double share(double t) noexcept nogil:
 
 
 cdef class NegativeBinomialLog(Dispersed):
-    """Counts with mean mu_i = exp(eta_i) and variance mu_i + alpha mu_i^2, u = log alpha; the density without log y_i!.
+    """Counts with mean mu_i = exp(eta_i) and variance mu_i + alpha mu_i^2, u = log alpha; the
+    density without log y_i!.
 
-    With a = 1/alpha, q = alpha mu / (1 + alpha mu), e = (1 - q) y - a q and R(a) = log Gamma(a + y) / Gamma(a),
+    With a = 1/alpha, q = alpha mu / (1 + alpha mu), e = (1 - q) y - a q and R(a) = log Gamma(a +
+    y) / Gamma(a),
 
         log p = R(a) + a log(1 - q) + y log q,    scores (e, e - a s),    s = R'(a) + log(1 - q),
 
@@ -38,8 +40,8 @@ cdef class NegativeBinomialLog(Dispersed):
         y, a = np.asarray(self.y), 1 / own[0]
         return np.maximum(y, a), (a + y) / 4
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
         cdef double u = theta[self.X.d], a = exp(-u), t, e
         cdef Rising R
@@ -53,7 +55,8 @@ cdef class NegativeBinomialLog(Dispersed):
                 density[i] = R.value - a * softplus(t) - y[i] * softplus(-t)
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                  double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double u = theta[self.X.d], a = exp(-u), t, e, q
         cdef Rising R
@@ -67,8 +70,11 @@ cdef class NegativeBinomialLog(Dispersed):
             w[4 * i + 3] = e * q - a * (R.slope - softplus(t)) - a * (a * R.bend + q)
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
-        """Expected ones for the coefficients; that of u has no closed form: q^2 / 2 is its limit for small alpha."""
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
+        """Expected ones for the coefficients; that of u has no closed form:
+        q^2 / 2 is its limit for small alpha.
+        """
         cdef Py_ssize_t i
         cdef double u = theta[self.X.d], a = exp(-u), q
         for i in range(m):
@@ -80,7 +86,9 @@ cdef class NegativeBinomialLog(Dispersed):
 
 
 class NegativeBinomialFamily(Counts):
-    """Counts with log link and variance mu + alpha mu^2 (NB2): log E[y] = x . theta + log(exposure)."""
+    """Counts with log link and variance mu + alpha mu^2 (NB2):
+    log E[y] = x . theta + log(exposure).
+    """
 
     name = "negativebinomial"
     title = "Negative binomial"
@@ -122,9 +130,11 @@ class NegativeBinomialFamily(Counts):
 
 
 class NegativeBinomial(Regression):
-    """Bayesian negative binomial regression of counts: E[y] = mu = exposure exp(x . theta + offset), Var[y] = mu + alpha mu^2.
+    """Bayesian negative binomial regression of counts: E[y] = mu = exposure exp(x . theta +
+    offset), Var[y] = mu + alpha mu^2.
 
-    ``alpha`` is an argument of the verb, of the model, and of `from_formula`: a known dispersion, or None to learn it.
+    ``alpha`` is an argument of the verb, of the model, and of `from_formula`: a known dispersion,
+    or None to learn it.
     """
 
     family = NegativeBinomialFamily

@@ -17,9 +17,10 @@ cdef double LARGEST = STEEPEST
 cdef class GaussianIdentity(Dispersed):
     """y_i ~ N(eta_i, sigma^2), u = log sigma; the density without its constant.
 
-    With e = y_i - eta_i and t = 1/sigma^2: scores (t e, t e^2 - 1), curvatures (t, 2 t e; 2 t e, 2 t e^2), expected (t, 0; 0, 2).
-    A rounding error of outcomes, far below any residual, is added to e^2: where predictors fit exactly, sigma would have no
-    posterior, as its density grows like sigma^-(n - d) towards zero.
+    With e = y_i - eta_i and t = 1/sigma^2: scores (t e, t e^2 - 1), curvatures (t, 2 t e; 2 t e, 2
+    t e^2), expected (t, 0; 0, 2).  A rounding error of outcomes, far below any residual, is added
+    to e^2: where predictors fit exactly, sigma would have no posterior, as its density grows like
+    sigma^-(n - d) towards zero.
     """
 
     cdef double rounding
@@ -36,8 +37,8 @@ cdef class GaussianIdentity(Dispersed):
         """None of the score; 1 / sigma^2."""
         return np.inf, own[0] ** -2
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
         cdef double u = theta[self.X.d], t = exp(-2 * u), e
         for i in range(m):
@@ -48,7 +49,8 @@ cdef class GaussianIdentity(Dispersed):
                 density[i] = -u - 0.5 * t * (e * e + self.rounding)
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                  double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t = exp(-2 * theta[self.X.d]), e
         for i in range(m):
@@ -58,7 +60,8 @@ cdef class GaussianIdentity(Dispersed):
             w[4 * i + 3] = 2 * t * (e * e + self.rounding)
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t = exp(-2 * theta[self.X.d])
         for i in range(m):
@@ -74,14 +77,15 @@ cdef inline double held(double eta) noexcept nogil:
 
 
 cdef class GaussianLogLink(Dispersed):
-    """y_i ~ N(mu_i, sigma^2) with mu_i = exp(eta_i), u = log sigma; the density without its constant.
+    """y_i ~ N(mu_i, sigma^2) with mu_i = exp(eta_i), u = log sigma;
+    the density without its constant.
 
-    With e = y_i - mu_i and t = 1/sigma^2: scores (t e mu, t e^2 - 1), curvatures (t mu (mu - e), 2 t e mu; 2 t e mu, 2 t e^2),
-    expected (t mu^2, 0; 0, 2).
+    With e = y_i - mu_i and t = 1/sigma^2: scores (t e mu, t e^2 - 1), curvatures (t mu (mu - e), 2
+    t e mu; 2 t e mu, 2 t e^2), expected (t mu^2, 0; 0, 2).
     """
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
         cdef double u = theta[self.X.d], t = exp(-2 * u), mu, e
         for i in range(m):
@@ -93,7 +97,8 @@ cdef class GaussianLogLink(Dispersed):
                 density[i] = -u - 0.5 * t * e * e
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                  double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t = exp(-2 * theta[self.X.d]), mu, e
         for i in range(m):
@@ -104,7 +109,8 @@ cdef class GaussianLogLink(Dispersed):
             w[4 * i + 3] = 2 * t * e * e
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t = exp(-2 * theta[self.X.d])
         for i in range(m):
@@ -148,7 +154,9 @@ class OlsFamily(Continuous):
 
 
 class GaussianLogFamily(OlsFamily):
-    """Real outcomes with normal errors around a positive mean: y = exp(x . theta) + N(0, sigma^2)."""
+    """Real outcomes with normal errors around a positive mean: y = exp(x . theta) + N(0,
+    sigma^2).
+    """
 
     name = "gaussianlog"
     title = "Linear (log link)"
@@ -173,7 +181,8 @@ class GaussianLogFamily(OlsFamily):
 class OLS(Regression):
     """Bayesian linear regression: y = x . theta + offset + N(0, sigma^2).
 
-    ``sigma`` is an argument of the verb, of the model, and of `from_formula`: a known scale, or None to learn it.
+    ``sigma`` is an argument of the verb, of the model, and of `from_formula`: a known scale, or
+    None to learn it.
     """
 
     family = OlsFamily
@@ -181,9 +190,11 @@ class OLS(Regression):
 
 
 class GaussianLog(Regression):
-    """Bayesian regression with normal errors and log link: y = exp(x . theta + offset) + N(0, sigma^2).
+    """Bayesian regression with normal errors and log link: y = exp(x . theta + offset) + N(0,
+    sigma^2).
 
-    ``sigma`` is an argument of the verb, of the model, and of `from_formula`: a known scale, or None to learn it.
+    ``sigma`` is an argument of the verb, of the model, and of `from_formula`: a known scale, or
+    None to learn it.
     """
 
     family = GaussianLogFamily

@@ -10,12 +10,14 @@ from sgmc.models.regression.model import Regression
 
 
 cdef class PoissonLog(Glm):
-    """y_i ~ Poisson(mu_i), mu_i = exp(eta_i): score y_i - mu_i, curvature mu_i; the density without log y_i!."""
+    """y_i ~ Poisson(mu_i), mu_i = exp(eta_i): score y_i - mu_i, curvature mu_i;
+    the density without log y_i!.
+    """
 
     unbounded = "its curvature is the mean, exp(eta)"
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
         kernels.exponential(m, eta, r)
         for i in range(m if density != NULL else 0):
@@ -24,7 +26,8 @@ cdef class PoissonLog(Glm):
             r[i] = y[i] - r[i]
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                  double *w) except -1 nogil:
         kernels.exponential(m, eta, w)
         return OK
 

@@ -12,12 +12,14 @@ cdef double HALF_LOG_2PI = 0.9189385332046727
 
 
 cdef class BernoulliProbit(Bernoulli):
-    """p(y_i = 1) = Phi(eta_i).  With t = eta_i for a success and -eta_i for a failure and l = phi(t) / Phi(t): score +-l,
-    curvature l (l + t)."""
+    """p(y_i = 1) = Phi(eta_i).  With t = eta_i for a success and -eta_i for a failure and l =
+    phi(t) / Phi(t): score +-l, curvature l (l + t).
+    """
 
-    curvature_bound = 1.0               # l (l + t) falls from 1 to 0 (Sampford 1953); the score grows like |t|
+    curvature_bound = 1.0  # l (l + t) falls from 1 to 0 (Sampford 1953); the score grows like |t|
 
-    cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r, double *density) except -1 nogil:
+    cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r,
+                      double *density) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t, value
         for i in range(m):
@@ -30,7 +32,8 @@ cdef class BernoulliProbit(Bernoulli):
                 density[i] = value
         return OK
 
-    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int curves(self, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double t, ratio
         for i in range(m):

@@ -17,7 +17,7 @@ from sgmc.priors import exponential, gamma
 
 cdef double HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 
-cdef struct Tail:                 # log Gamma((nu + 1) / 2) / Gamma(nu / 2) - log(pi nu) / 2 and derivatives in nu
+cdef struct Tail:  # log Gamma((nu + 1) / 2) / Gamma(nu / 2) - log(pi nu) / 2 and derivatives in nu
     double value, slope, bend
 
 
@@ -35,7 +35,8 @@ cdef Tail tail(double nu) noexcept nogil:
 cdef class StudentT(Dispersed):
     """y_i ~ eta_i + sigma t(nu), u = log sigma; nu known, the density without its constant.
 
-    With z = (y_i - eta_i) / sigma, w = (nu + 1) / (nu + z^2) and b = w (nu - z^2) / (nu + z^2), for the first two coordinates
+    With z = (y_i - eta_i) / sigma, w = (nu + 1) / (nu + z^2) and b = w (nu - z^2) / (nu + z^2), for
+    the first two coordinates
 
         log p = -u - (nu + 1)/2 log(1 + z^2 / nu),    scores (w z / sigma, w z^2 - 1),
 
@@ -55,13 +56,14 @@ cdef class StudentT(Dispersed):
 
     def bounds_of_known(self, own):
         """(nu + 1) / (2 sigma sqrt(nu)) at z^2 = nu; (nu + 1) / (nu sigma^2) at z = 0."""
-        return (self.df + 1) / (2 * own[0] * np.sqrt(self.df)), (self.df + 1) / (self.df * own[0] ** 2)
+        return (self.df + 1) / (2 * own[0] * np.sqrt(self.df)), (self.df
+                                                                 + 1) / (self.df * own[0] ** 2)
 
     cdef double degrees(self, const double *theta) noexcept nogil:
         return self.df
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i, k = self.width
         cdef double u = theta[self.X.d], s = exp(-u), nu = self.degrees(theta), z, w
         for i in range(m):
@@ -73,7 +75,8 @@ cdef class StudentT(Dispersed):
                 density[i] = -u - 0.5 * (nu + 1) * log1p(z * z / nu)
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                  double *w) except -1 nogil:
         cdef Py_ssize_t i, k = self.width
         cdef double *row
         cdef double s = exp(-theta[self.X.d]), nu = self.degrees(theta), z, v, p
@@ -87,7 +90,8 @@ cdef class StudentT(Dispersed):
             row[k + 1] = p * z * z
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
         cdef Py_ssize_t i, k = self.width
         cdef double *row
         cdef double s = exp(-theta[self.X.d]), nu = self.degrees(theta)
@@ -102,12 +106,14 @@ cdef class StudentT(Dispersed):
 cdef class StudentTLearned(StudentT):
     """The same with v = log nu the second own parameter.
 
-    With c(nu) = log Gamma((nu + 1) / 2) / Gamma(nu / 2) - log(pi nu) / 2, l = log(1 + z^2 / nu) and f = (z^2 - 1) / (nu + z^2)^2,
+    With c(nu) = log Gamma((nu + 1) / 2) / Gamma(nu / 2) - log(pi nu) / 2, l = log(1 + z^2 / nu) and
+    f = (z^2 - 1) / (nu + z^2)^2,
 
         log p = c - u - (nu + 1)/2 l,    score of v: nu c' - nu l / 2 + w z^2 / 2,
 
-    its curvatures with eta, u and itself -nu f z / sigma, -nu f z^2 and -nu (c' + nu c'' + (z^2 / (nu + z^2) - l + f z^2) / 2),
-    expected 0, -2 nu / ((nu + 1) (nu + 3)) and -nu^2 c'' + (3 - nu) / (2 (nu + 1) (nu + 3)).
+    its curvatures with eta, u and itself -nu f z / sigma, -nu f z^2 and -nu (c' + nu c'' + (z^2 /
+    (nu + z^2) - l + f z^2) / 2), expected 0, -2 nu / ((nu + 1) (nu + 3)) and -nu^2 c'' + (3 - nu) /
+    (2 (nu + 1) (nu + 3)).
     """
 
     def __init__(self, Design X, y, offset=None, weight=None):
@@ -116,8 +122,8 @@ cdef class StudentTLearned(StudentT):
     cdef double degrees(self, const double *theta) noexcept nogil:
         return exp(theta[self.X.d + 1])
 
-    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *r,
-                    double *density) except -1 nogil:
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
         cdef double s = exp(-theta[self.X.d]), nu = self.degrees(theta), z
         cdef Tail c = tail(nu)
@@ -129,7 +135,8 @@ cdef class StudentTLearned(StudentT):
                 density[i] += c.value
         return OK
 
-    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int bend(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                  double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double *row
         cdef double s = exp(-theta[self.X.d]), nu = self.degrees(theta), z, v, f
@@ -142,15 +149,18 @@ cdef class StudentTLearned(StudentT):
             f = (z * z - 1) * v * v
             row[2] = row[6] = -s * nu * f * z
             row[5] = row[7] = -nu * f * z * z
-            row[8] = -nu * (c.slope + nu * c.bend + 0.5 * (z * z * v - log1p(z * z / nu) + f * z * z))
+            row[8] = -nu * (c.slope + nu * c.bend
+                            + 0.5 * (z * z * v - log1p(z * z / nu) + f * z * z))
         return OK
 
-    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y, double *w) except -1 nogil:
+    cdef int inform(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *w) except -1 nogil:
         cdef Py_ssize_t i
         cdef double *row
         cdef double nu = self.degrees(theta), x = 0.5 * nu, both = 1 / ((nu + 1) * (nu + 3))
+        # the same, without cancellation
         cdef double last = (x * x * (binet(x).bend - binet(x + 0.5).bend)
-                            + 0.5 * (5 * nu + 3) * both / (nu + 1))          # the same, without cancellation
+                            + 0.5 * (5 * nu + 3) * both / (nu + 1))
         StudentT.inform(self, theta, m, eta, y, w)
         for i in range(m):
             row = w + 9 * i
@@ -167,16 +177,19 @@ def log_tail(df):
 
 
 class LearnedRlmFamily(Continuous):
-    """Real outcomes with Student-t errors, y = x . theta + sigma t(df), whose degrees of freedom are a parameter.
+    """Real outcomes with Student-t errors, y = x . theta + sigma t(df),
+    whose degrees of freedom are a parameter.
 
-    The prior of df, gamma(2, 10) by default, is that of Juarez & Steel (2010, JBES 28).  With df <= 2 the variance is
-    infinite, and Pearson residuals are 0; with df <= 1 there is no mean, and x . theta is the median.
+    The prior of df, gamma(2, 10) by default, is that of Juarez & Steel (2010, JBES 28).  With df <=
+    2 the variance is infinite, and Pearson residuals are 0; with df <= 1 there is no mean, and x .
+    theta is the median.
     """
 
     name = "rlm(df=None)"
     title = "Student-t linear"
     kernel = StudentTLearned
-    own = (Own("sigma", exponential(1.0, autoscale=True), power=1.0), Own("df", gamma(2.0, 10.0), proper=True))
+    own = (Own("sigma", exponential(1.0, autoscale=True), power=1.0),
+           Own("df", gamma(2.0, 10.0), proper=True))
 
     def of_trials(self, trials):
         """See `Family.of_trials`; families of this file are objects."""
@@ -202,7 +215,8 @@ class LearnedRlmFamily(Continuous):
     def variance(self, eta, extra=None):
         """sigma^2 df / (df - 2), infinite for df <= 2."""
         sigma, df = self.parameters(extra)
-        spread = np.divide(df, df - 2.0, out=np.full(np.shape(df), np.inf), where=np.asarray(df) > 2)
+        spread = np.divide(df, df - 2.0, out=np.full(np.shape(df), np.inf),
+                           where=np.asarray(df) > 2)
         return np.broadcast_to(sigma ** 2 * spread, np.shape(eta))
 
     def simulate(self, eta, rng, extra=None):
@@ -217,13 +231,14 @@ class LearnedRlmFamily(Continuous):
 
 
 class RlmFamily(LearnedRlmFamily):
-    """Real outcomes with Student-t errors, y = x . theta + sigma t(df), of given degrees of freedom.
+    """Real outcomes with Student-t errors, y = x . theta + sigma t(df),
+    of given degrees of freedom.
 
     Parameters
     ----------
     df : float
-        With df <= 2 the variance is infinite, and Pearson residuals are 0; with df <= 1 there is no mean, and x . theta is the
-        median.
+        With df <= 2 the variance is infinite, and Pearson residuals are 0; with df <= 1 there is no
+        mean, and x . theta is the median.
     """
 
     name = "rlm"
@@ -252,10 +267,11 @@ class RlmFamily(LearnedRlmFamily):
 
 
 class RLM(Regression):
-    """Bayesian linear regression with Student-t errors: y = x . theta + offset + sigma t(df); df=None learns the degrees of freedom.
+    """Bayesian linear regression with Student-t errors: y = x . theta + offset + sigma t(df);
+    df=None learns the degrees of freedom.
 
-    ``df`` is an argument of the verb, of the model, and of `from_formula`: a positive number, 4 by default, or None.  So is ``sigma``:
-    a known scale, or None.
+    ``df`` is an argument of the verb, of the model, and of `from_formula`: a positive number, 4 by
+    default, or None.  So is ``sigma``: a known scale, or None.
     """
 
     family = RlmFamily()
