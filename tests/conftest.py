@@ -80,6 +80,39 @@ def plt():
     pyplot.close("all")
 
 
+# ---- runs that end before their time -------------------------------------------------------------
+
+
+@pytest.fixture
+def time_limit_after(monkeypatch):
+    """The keyword of a fit that its time limit ends once every chain has so many draws: the clock
+    is put forward then.
+    """
+    import time
+    from types import SimpleNamespace
+
+    from sgmc.fitting import chains
+
+    def keyword(draws):
+        tasks, made = [], chains.Task
+
+        def task(*arguments):
+            tasks.append(made(*arguments))
+            return tasks[-1]
+
+        def perf_counter():
+            return time.perf_counter() + 1e9 * (
+                bool(tasks) and all(task.chain.recorder.kept >= draws for task in tasks)
+            )
+
+        monkeypatch.setattr(chains, "Task", task)
+        monkeypatch.setattr(chains, "time", SimpleNamespace(perf_counter=perf_counter))
+        monkeypatch.setattr(chains, "POLL_SECONDS", 1e-3)
+        return dict(time_limit=1e6)
+
+    return keyword
+
+
 # ---- results that several files of tests look at -------------------------------------------------
 
 

@@ -143,7 +143,7 @@ def codes_of(values, levels, label):
         positions = values.cat.codes.to_numpy()
         codes = np.where(positions < 0, -1, np.append(table, -1)[positions])
     else:
-        codes = index.get_indexer(values.astype(object))
+        codes = index.get_indexer(pd.Index(values, dtype=object))
     unseen = (codes < 0) & values.notna().to_numpy()
     if unseen.any():
         shown = ", ".join(map(repr, levels[:10])) + (", ..." if len(levels) > 10 else "")

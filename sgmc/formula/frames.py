@@ -111,13 +111,15 @@ def _from_polars(series):
 
     dtype = series.dtype
     if dtype == polars.Enum:
-        codes = np.where(series.is_null().to_numpy(), -1, series.to_physical().to_numpy()).astype(
-            np.int64
+        # physical codes may be unsigned and of one byte
+        codes = series.to_physical().cast(polars.Int64).fill_null(-1)
+        return pd.Series(
+            pd.Categorical.from_codes(codes.to_numpy(), categories=dtype.categories.to_list())
         )
-        return pd.Series(pd.Categorical.from_codes(codes, categories=dtype.categories.to_list()))
     if dtype == polars.Categorical:
         series = series.cast(polars.String)
-    if dtype.is_nested() or dtype in (polars.Null, polars.Object, polars.Int128, polars.UInt128):
+    # by name: older polars lacks some of them
+    if dtype.is_nested() or str(dtype) in ("Null", "Object", "Int128", "UInt128"):
         values = np.empty(len(series), dtype=object)
         values[:] = series.to_list()
         return pd.Series(values)

@@ -28,7 +28,7 @@ COLUMNS = {
     "e": [None if k % 37 == 8 else LEVELS[v] for k, v in enumerate(RANDOM.integers(0, 3, N))],
     "day": [datetime.date(2020 + k % 3, 1, 1 + k % 28) for k in range(N)],
     "at": [datetime.datetime(2021, 1, 1, k % 24, tzinfo=datetime.timezone.utc) for k in range(N)],
-    "m": [Decimal(int(v)) / 100 for v in RANDOM.integers(-300, 300, N)],
+    "m": [Decimal(int(v)).scaleb(-2) for v in RANDOM.integers(-300, 300, N)],
     "w": [int(v) for v in RANDOM.integers(1, 4, N)],
     "o": RANDOM.normal(size=N).round(2).tolist(),
     "small": RANDOM.integers(0, 100, N).tolist(),
@@ -229,6 +229,19 @@ def test_the_index_of_a_table_made_from_pandas_is_no_predictor():
     frame = PANDAS[["y", "f", "c"]].set_axis(np.arange(N) * 2.5)
     assert_same(
         *(sgmc.logit("y ~ .", data, seed=1) for data in (frame, pa.Table.from_pandas(frame)))
+    )
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("count", [3, 255, 256, 300, 70_000])
+def test_an_enum_keeps_its_levels(count, gaps):
+    """Its physical codes are unsigned, of one, two or four bytes."""
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    levels = [f"level {k}" for k in range(count)][::-1]
+    values = [levels[0], None if gaps else levels[1], levels[-1], levels[1]]
+    found = as_frame(pl.DataFrame({"e": pl.Series(values, dtype=pl.Enum(levels))})).e
+    pd.testing.assert_series_equal(
+        found, pd.Series(pd.Categorical(values, categories=levels), name="e")
     )
 
 

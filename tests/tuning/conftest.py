@@ -1,8 +1,11 @@
-"""A model and a race."""
+"""A model, a race, and a clock that counts steps."""
+
+from types import SimpleNamespace
 
 import pytest
 
 import sgmc
+from sgmc.tuning import race, tuner
 
 from .races import frame
 
@@ -17,3 +20,21 @@ def model():
 def tuned(model):
     """A race of 27 arms."""
     return sgmc.tune(model, budget_steps=600, seed=1)
+
+
+@pytest.fixture
+def clock_of_steps(monkeypatch):
+    """A step of any arm takes 10 microseconds, and nothing else takes any time."""
+    racing, real = [], tuner.runners_of
+    clock = SimpleNamespace(
+        perf_counter=lambda: 1e-5 * sum(runner.chain.steps for runner in racing)
+    )
+
+    def runners_of(*arguments):
+        runners = real(*arguments)
+        racing.extend(runners)
+        return runners
+
+    monkeypatch.setattr(tuner, "runners_of", runners_of)
+    for room in (tuner, race):
+        monkeypatch.setattr(room, "time", clock)

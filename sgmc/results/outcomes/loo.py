@@ -31,7 +31,9 @@ class Loo:
     elpd : float
         Sum over all rows.
     se : float
-        Standard error over data sets of this size.
+        Standard error over data sets of n rows, ``sqrt(n * var(elpd_i))``.  The variance has
+        divisor n, as in the estimator for a sample of rows (Magnusson et al. 2020); with n - 1
+        (ArviZ from 1.3, R) `se` is larger by the factor ``sqrt(n / (n - 1))``.
     subsampling_se : float
         Part of the error that comes of using a sample of the rows; 0 for all rows.
     p : float
