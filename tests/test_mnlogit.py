@@ -498,7 +498,8 @@ def test_reprs_count_all_equations():
     [
         (
             dict(init=np.zeros(2)),
-            r"init has shape \(2,\); it must be \(4,\) or \(4, 4\); give one number for each parameter$",
+            r"init has shape \(2,\); it must be \(4,\) or \(4, 4\); give one number for each "
+            "parameter$",
         ),
         (
             dict(init=pd.Series(0.0, ["red:x", "red:Intercept", "green:x", "green:Intercept"])),

@@ -251,7 +251,8 @@ ARGUMENTS = [
     (
         dict(tune="mmba"),
         ArgumentError,
-        "tune='mmba' must be one of 'mamba', 'grid', 'default', 'heuristic', or what sgmc.tune returned; did you mean 'mamba'?",
+        "tune='mmba' must be one of 'mamba', 'grid', 'default', 'heuristic', or what sgmc.tune "
+        "returned; did you mean 'mamba'?",
     ),
     (
         dict(tune=5),

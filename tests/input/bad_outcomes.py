@@ -268,7 +268,8 @@ OF_REALS = [
             "init without sigma",
             lambda c: c.fit(init=np.zeros(3)),
             ArgumentError,
-            "init has shape (3,); it must be (4,) or (4, 4); give one number for each parameter, sigma last",
+            "init has shape (3,); it must be (4,) or (4, 4); give one number for each parameter, "
+            "sigma last",
         ),
         (
             "init of sigma 0",
