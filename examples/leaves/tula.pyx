@@ -28,12 +28,12 @@ cdef class TamedTransition(Sampler):
 
 
 class TULA(SamplerSpec):
-    """Tamed unadjusted Langevin algorithm, coordinate by coordinate (TULAc of Brosse, Durmus,
-    Moulines & Sabanis 2019, https://doi.org/10.1016/j.spa.2018.10.002), with stochastic gradients.
+    """Tamed unadjusted Langevin algorithm with stochastic gradients.
 
     theta_j <- theta_j + h/2 g_j / (1 + h/2 |g_j|) + sqrt(h) xi_j,  g an unbiased estimate of the
     gradient of the log posterior.  The drift is at most 1, so that chains do not diverge where the
-    gradient grows faster than the distance from the mode.
+    gradient grows faster than the distance from the mode.  (TULAc of Brosse, Durmus, Moulines &
+    Sabanis 2019, https://doi.org/10.1016/j.spa.2018.10.002, with a minibatch gradient.)
 
     Examples
     --------
