@@ -6,14 +6,17 @@ import os
 
 import pytest
 
+from . import tiers
+
 os.environ["PYTHONSAFEPATH"] = "1"
 # workers have a core each: BLAS of two would wait for one another
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.update({"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
 
 
-def pytest_addoption(parser):
+def pytest_addoption(parser, pluginmanager):
     """``--mistakes``: a table of the planted mistakes by sampler after the tests."""
+    pluginmanager.register(tiers, "tiers")
     parser.addoption(
         "--mistakes",
         action="store_true",

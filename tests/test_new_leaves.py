@@ -161,8 +161,8 @@ def test_the_contract_tests_take_the_leaves_up(place):
         "contracts/test_chains.py",
         "contracts/test_stationary.py",
         "contracts/test_golden.py",
-        "test_architecture.py",
-        "test_plan.py",
+        "architecture/test_registry.py",
+        "plan/test_derived.py",
     ]
     done = python(
         place,

@@ -1,0 +1,116 @@
+"""Fits with cov_type="robust": results, files and what they go with."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sgmc
+from sgmc.errors import (
+    ArgumentError,
+    DataError,
+    ShapeWarning,
+)
+
+from .cases import DRAWS, TOLERANCE, by_hand, counts_fit, error, misspecified_logit, overdispersed
+
+# ---- the house ----
+
+
+def test_both_covariances_are_in_the_results_and_the_summary():
+    res = counts_fit(draws=1000)
+    text = res.summary().as_text()
+    assert "robust (sandwich)" in text and "sd robust" in text and "sd model" in text
+    assert max(map(len, text.splitlines())) <= 78
+    frame = res.summary_frame()
+    assert frame["sd_nonrobust"].to_numpy() == pytest.approx(
+        np.sqrt(np.diag(res.cov_params(cov_type="nonrobust")))
+    )
+    assert (frame["sd"] == res.bse).all() and res.cov_type == "robust"
+    assert (res.cov_params(cov_type="robust") == res.cov_params()).all(axis=None)
+    assert res.ksd() is None and "cov_type" not in res.summary_frame()
+    with pytest.raises(ArgumentError, match="'HC3'.*'nonrobust' and 'robust'"):
+        res.cov_params(cov_type="HC3")
+
+
+def test_results_of_the_model_have_its_covariance_alone():
+    y, X = misspecified_logit(300)
+    res = sgmc.Logit(y, X).fit(seed=1)
+    assert (res.cov_params(cov_type="nonrobust") == res.cov_params()).all(axis=None)
+    assert "sd robust" not in res.summary().as_text() and "sd_nonrobust" not in res.summary_frame()
+    with pytest.raises(ArgumentError, match="fit with cov_type='robust'"):
+        res.cov_params(cov_type="robust")
+
+
+def frame_of(n=1200):
+    """The misspecified logit as a table."""
+    y, X = misspecified_logit(n)
+    return pd.DataFrame(X[:, 1:], columns=["a", "b", "c"]).assign(y=y)
+
+
+def test_runs_go_on_bit_by_bit(tmp_path):
+    df, how = frame_of(), dict(cov_type="robust", seed=4, chains=2)
+    whole = sgmc.logit("y ~ .", df, draws=1600, **how)
+    part = sgmc.logit("y ~ .", df, draws=800, **how)
+    assert (part.resume(800).draws == whole.draws).all()
+    part.save(tmp_path / "part")
+    loaded = sgmc.load(tmp_path / "part")
+    assert (loaded.cov_params(cov_type="nonrobust") == part.cov_params(cov_type="nonrobust")).all(
+        axis=None
+    )
+    assert (loaded.resume(800, data=df).draws == whole.draws).all()
+    assert (sgmc.logit("y ~ .", df, draws=1600, threads=1, **how).draws == whole.draws).all()
+
+
+def test_a_checkpoint_of_the_posterior_is_not_one_of_the_sandwich(tmp_path):
+    how = dict(
+        seed=4,
+        chains=2,
+        draws=800,
+        sampler="lmsgld",
+        step_size=0.5,
+        batch_size=100,
+        checkpoint=tmp_path / "run",
+    )
+    sgmc.logit("y ~ .", frame_of(), **how)
+    with pytest.raises(ArgumentError, match="cov_type was 'nonrobust', here it is 'robust'"):
+        sgmc.logit("y ~ .", frame_of(), cov_type="robust", **how)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        dict(subsample="preferential"),
+        dict(subsample="stratified"),
+        dict(batch_size="adaptive"),
+        dict(gradient="saga"),
+        dict(dtype="float32"),
+        dict(prior="cauchy"),
+    ],
+)
+def test_it_goes_with_what_else_there_is(more):
+    y, X = misspecified_logit(1500)
+    res = sgmc.Logit(y, X).fit(cov_type="robust", seed=1, draws=DRAWS, **more)
+    # other priors, and noise of up to 1 % of the variance
+    assert error(res.cov_params(), by_hand(y, X)) < 2 * TOLERANCE
+
+
+def test_few_rows_and_much_dispersion_are_warned_of():
+    y, X = overdispersed(60)
+    for sampler in ("auto", "laplace"):
+        with pytest.warns(ShapeWarning, match="the sandwich is a statement about that Gaussian"):
+            sgmc.Poisson(y, X).fit(cov_type="robust", sampler=sampler, seed=1)
+
+
+def test_a_wide_table_of_sds_is_in_blocks():
+    rng = np.random.default_rng(7)
+    X = np.column_stack([np.ones(3000), rng.normal(size=(3000, 220)) / 15])
+    y = rng.integers(0, 2, 3000)
+    text = sgmc.Logit(y, X).fit(cov_type="robust", sampler="laplace", seed=1).summary().as_text()
+    assert "min ratio" in text and max(map(len, text.splitlines())) <= 78
+
+
+def test_rows_with_coefficients_of_their_own_are_refused():
+    X = np.column_stack([np.ones(40), np.eye(40)[:, 0]])
+    y = np.random.default_rng(0).poisson(3.0, 40).astype(float)
+    with pytest.raises(DataError, match="residuals leave no variance in 1 of 2 directions"):
+        sgmc.Poisson(y, X).fit(prior="flat", cov_type="robust")
