@@ -6,6 +6,7 @@ import math
 from types import SimpleNamespace
 
 from sgmc.fit.run import batches
+from sgmc.fit.batch_noise import Noise
 from sgmc.fit import noise, paths, pilot, plan, rows
 from sgmc.models.regression import problem
 from sgmc.registry import room
@@ -36,8 +37,8 @@ def stochastic(spec):
     """A line of the table of stochastic samplers."""
     cells = []
     for one_row in NOISES.values():
-        made = plan.plan(spec, "", "", OPEN, plan.Noise(one_row, 0), (ROWS, COEFFICIENTS), WHITENED)
-        variance = plan.Noise(one_row, 0).of(made.batch, ROWS) if spec.minibatches else 0.0
+        made = plan.plan(spec, "", "", OPEN, Noise(one_row, 0), (ROWS, COEFFICIENTS), WHITENED)
+        variance = Noise(one_row, 0).of(made.batch, ROWS) if spec.minibatches else 0.0
         h = made.langevin_time
         cells.append(
             f"{made.schedule(0):.3g}, {made.batch if spec.minibatches else 'all'}, {made.thin}: "

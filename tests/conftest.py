@@ -94,7 +94,7 @@ def time_limit_after(monkeypatch):
     import time
     from types import SimpleNamespace
 
-    from sgmc.fitting import chains
+    from sgmc.fit.run import chains
 
     def keyword(draws):
         tasks, made = [], chains.Task

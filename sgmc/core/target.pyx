@@ -355,7 +355,8 @@ cdef class Anchor:
         self.scores = np.empty(model.n * w)
         self.curvature = np.empty(model.n * w * w if curvature else 0)
         self.predictors = np.empty(model.n * w if curvature else 0)
-        self.hessian = np.zeros((model.dim, model.dim) if curvature else (0, 0))
+        rows = model.dim if curvature else 0
+        self.hessian = np.zeros((rows, rows))
         s.work, s.bits, s.eta = &work[0], NULL, NULL
         if w == 0 and curvature:
             raise NotImplementedError("this model has no curvatures")

@@ -16,14 +16,8 @@ from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, caller, warn
 from sgmc.formula import dot
 from sgmc.formula.columns import is_missing, kind, labels_of, levels_of, types_of
-from sgmc.formula.design import (
-    COLUMN,
-    Chunk,
-    DesignSpec,
-    Gaps,
-    PatsyChunk,
-    evaluate,
-)
+from sgmc.formula.chunks import COLUMN, Chunk, Gaps, PatsyChunk, evaluate
+from sgmc.formula.design import DesignSpec
 from sgmc.formula.frames import as_frame
 from sgmc.formula.outcomes import OUTCOMES, counts
 from sgmc.formula.subsets import aligned, subset_columns, subset_rows

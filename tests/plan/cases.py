@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
+from sgmc.fit.batch_noise import Noise
 from sgmc.fit import plan as planning
 from sgmc.registry import room
 
@@ -55,7 +56,7 @@ def planned(spec, one_row, n=100_000, d=3, **given):
         "cv",
         "",
         settings(sampler=spec, **given),
-        planning.Noise(one_row, 0),
+        Noise(one_row, 0),
         (n, d),
         WHITENED,
     )

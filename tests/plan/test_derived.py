@@ -8,6 +8,7 @@ from sgmc.core.schedules import Constant
 from sgmc.errors import (
     ArgumentError,
 )
+from sgmc.fit.batch_noise import Noise
 from sgmc.fit import plan as planning
 
 from .cases import STOCHASTIC, WHITENED, frame, planned, settings
@@ -42,7 +43,7 @@ def test_derived_step_and_batch_keep_the_tolerance(spec, one_row):
     for other in (plan.batch // 2, 2 * plan.batch) if spec.name != "msgld" else ():
         if planning.SMALLEST_BATCH <= other <= n:
             assert cost <= 1.02 * (other + besides) / planning.largest_h(
-                spec, planning.Noise(one_row, 0), other, n
+                spec, Noise(one_row, 0), other, n
             )
 
 
@@ -102,7 +103,7 @@ def test_exact_samplers_keep_every_step_unless_chosen_by_auto():
         planning.METROPOLIS_WARMUP,
     )
     chosen = planning.plan(
-        sgmc.MALA(), "cv", "", settings(), planning.Noise(0.0, 0), (100, 3), WHITENED
+        sgmc.MALA(), "cv", "", settings(), Noise(0.0, 0), (100, 3), WHITENED
     )
     assert chosen.thin == int(np.ceil(4 / sgmc.MALA().first_step(3)))
     assert planned(sgmc.Laplace(), 0.0).warmup == 0

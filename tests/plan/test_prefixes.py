@@ -11,6 +11,7 @@ from sgmc.errors import (
     SGMCWarning,
     ShapeWarning,
 )
+from sgmc.fit.batch_noise import Noise
 from sgmc.fit import plan as planning
 
 from .cases import draws_of, frame
@@ -76,20 +77,20 @@ def test_data_passes_count_the_rows_of_new_centres(gradient, centres):
 
 def test_new_centres_count_in_the_choice_of_a_batch():
     spec, n, others = sgmc.LMSGLD(), 100_000, range(100, 60_000, 100)
-    h, batch = planning.derive(spec, planning.Noise(3000.0, 0, 2.0), n)
+    h, batch = planning.derive(spec, Noise(3000.0, 0, 2.0), n)
 
     def cost(m, h):
         return (2 * m + planning.OVERHEAD) / h
 
     assert all(
-        cost(batch, h) < 1.02 * cost(m, planning.largest_h(spec, planning.Noise(3000.0, 0), m, n))
+        cost(batch, h) < 1.02 * cost(m, planning.largest_h(spec, Noise(3000.0, 0), m, n))
         for m in others
     )
-    assert planning.Noise(1.0, 7, 2.0).rows(100) == 207
+    assert Noise(1.0, 7, 2.0).rows(100) == 207
 
 
 def test_noise_that_a_batch_has_in_common_limits_the_step():
-    spec, n, noise = sgmc.LMSGLD(), 100_000, planning.Noise(30.0, 0, shared=0.5)
+    spec, n, noise = sgmc.LMSGLD(), 100_000, Noise(30.0, 0, shared=0.5)
     h, batch = planning.derive(spec, noise, n)
     assert spec.inflation(h, (30.0 / batch + 0.5) * (1 - batch / n)) == pytest.approx(
         planning.VARIANCE_TOLERANCE, rel=1e-6

@@ -8,7 +8,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from sgmc.errors import ArgumentError, InterruptedWarning
+from sgmc.errors import InterruptedWarning
 from sgmc.fit.run.checkpoint import read
 
 from .cases import fit, same
