@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from sgmc.fit.run import batches
 from sgmc.fit.batch_noise import Noise
 from sgmc.fit import noise, paths, pilot, plan, rows
-from sgmc.models.regression import problem
+from sgmc.coordinates.densities import LONGEST_PULLED
 from sgmc.registry import room
 from sgmc.results.report import concerns
 from sgmc.subsampling import preferential, stratified
@@ -196,7 +196,7 @@ CONSTANTS = [
     ),
     (
         "columns up to which preconditioning is dense",
-        problem.LONGEST_PULLED,
+        LONGEST_PULLED,
         "by d^2 memory and d^3 work; beyond it is diagonal",
         "0",
     ),

@@ -1,4 +1,6 @@
-"""The command line: ``sgmc fit FORMULA DATA``, ``sgmc families``, ``sgmc samplers``, ``sgmc describe``."""
+"""The command line: ``sgmc fit FORMULA DATA``, ``sgmc families``, ``sgmc samplers``,
+``sgmc describe``.
+"""
 
 import argparse
 import json

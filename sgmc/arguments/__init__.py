@@ -1,7 +1,8 @@
 """Every check of an argument, once.
 
 A check takes the argument's name and value, returns the value in the one form that the rest of the
-package uses, and raises an error that names the argument, its value, what it must be and what to do.
+package uses, and raises an error that names the argument, its value, what it must be and what to
+do.
 
 ======== ==========================================================================
 numbers  whole, positive, in an interval

@@ -1,4 +1,6 @@
-"""The sentence that every refused argument gets: its name and value, what it must be, what to do."""
+"""The sentence that every refused argument gets: its name and value, what it must be,
+what to do.
+"""
 
 from sgmc.errors import ArgumentError
 

@@ -101,8 +101,6 @@ def check_covariance(cov_type):
         )
 
 
-
-
 def seed_of_run(seed, checkpoint):
     """The seed given, or that of the run in a checkpoint file, or a fresh one."""
     found = read(checkpoint) if seed is None and checkpoint else None

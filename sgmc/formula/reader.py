@@ -355,7 +355,8 @@ def _vector(argument, value, frame):
     if isinstance(value, str):
         if value not in frame:
             raise DataError(
-                f"{argument}={value!r} is not a column of the data{nearest(value, frame.columns, 'columns are')}"
+                f"{argument}={value!r} is not a column of the "
+                f"data{nearest(value, frame.columns, 'columns are')}"
             )
         value = frame[value]
     series = aligned(argument, value, frame)

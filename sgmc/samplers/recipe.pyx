@@ -224,7 +224,8 @@ class Ingredient(Parameter):
     @property
     def annotation(self):
         """See `Parameter.annotation`."""
-        return "Callable[..., Any] | ArrayLike | None" if self.matrix else "Callable[..., Any] | None"
+        return ("Callable[..., Any] | ArrayLike | None" if self.matrix
+                else "Callable[..., Any] | None")
 
     def check(self, value, owner):
         """See `Parameter.check`."""

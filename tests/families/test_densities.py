@@ -1,5 +1,5 @@
-"""Each family: its density against scipy's where it has a row of the table, and against its auxiliary mean,
-variance, simulated outcomes, deviance and compiled kernel.
+"""Each family: its density against scipy's where it has a row of the table, and against its
+auxiliary mean, variance, simulated outcomes, deviance and compiled kernel.
 """
 
 import numpy as np
@@ -88,13 +88,17 @@ def kind(family):
 
 
 def row(name):
-    """A family's row of the table; where there is none, outcomes of its kind and its own density."""
+    """A family's row of the table; where there is none, outcomes of its kind and its own
+    density.
+    """
     if name in DENSITIES:
         return DENSITIES[name]
     family = FAMILIES[name]
     kinds = {Binary: [0.0, 1.0], Counts: COUNTED, Positive: POSITIVE, Family: REAL}
     outcomes = next(values for base, values in kinds.items() if issubclass(kind(family), base))
-    parameters = [(value,) * len(family.auxiliary) for value in (0.3, 2.0)] if family.auxiliary else [()]
+    parameters = (
+        [(value,) * len(family.auxiliary) for value in (0.3, 2.0)] if family.auxiliary else [()]
+    )
 
     def own_density(y, eta, *auxiliary):
         return family.log_density(y, eta, np.array(auxiliary) if auxiliary else None)
@@ -231,7 +235,9 @@ def test_variances_are_those_of_simulated_outcomes(name):
     assert abs(error.mean() - variance) < 5 * error.std() / np.sqrt(len(y))
 
 
-@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if not family.auxiliary])
+@pytest.mark.parametrize(
+    "name", [name for name, family in FAMILIES.items() if not family.auxiliary]
+)
 def test_deviances_are_of_the_density(name):
     """2 (log p(y; y) - log p(y; mean)): least, and 0, where the mean is the outcome; between means,
     minus twice the difference of log densities.

@@ -74,7 +74,9 @@ def test_coordinates_there_and_back(name, precondition):
     from sgmc.fit.settings import check_settings
 
     model = CONJUGATE[name]()
-    problem = model.problem(None, check_settings(seed=1, precondition=precondition, subsample="uniform"))
+    problem = model.problem(
+        None, check_settings(seed=1, precondition=precondition, subsample="uniform")
+    )
     where, z = problem.coordinates, np.random.default_rng(0).normal(size=problem.dim)
     x = where.from_white(z)
     assert where.from_reported(where.reported(x)) == pytest.approx(x, abs=1e-9)

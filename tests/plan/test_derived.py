@@ -102,9 +102,7 @@ def test_exact_samplers_keep_every_step_unless_chosen_by_auto():
         1,
         planning.METROPOLIS_WARMUP,
     )
-    chosen = planning.plan(
-        sgmc.MALA(), "cv", "", settings(), Noise(0.0, 0), (100, 3), WHITENED
-    )
+    chosen = planning.plan(sgmc.MALA(), "cv", "", settings(), Noise(0.0, 0), (100, 3), WHITENED)
     assert chosen.thin == int(np.ceil(4 / sgmc.MALA().first_step(3)))
     assert planned(sgmc.Laplace(), 0.0).warmup == 0
 

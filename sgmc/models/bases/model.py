@@ -13,7 +13,9 @@ from sgmc.core.limits import CENTRAL_DIFFERENCE
 from sgmc.errors import ArgumentError, NotSupported
 
 MAX_DIFFERENCED = 50  # numbers of theta: gradients by differences cost twice as many values
-REGRESSION_ARGUMENTS = [name for name in names(FORMULA, ARRAYS, REGRESSION) if name not in names(MODEL)]
+REGRESSION_ARGUMENTS = [
+    name for name in names(FORMULA, ARRAYS, REGRESSION) if name not in names(MODEL)
+]
 
 
 class Model:

@@ -363,5 +363,3 @@ def check_finite(gradient, u, layout):
             f"the gradient of the log posterior is not finite at the start, for {name!r} first; "
             "sgmc.check_model says more"
         )
-
-

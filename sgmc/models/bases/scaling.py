@@ -2,8 +2,9 @@
 
 import numpy as np
 
-# Numbers whose moments are taken together.  Sums of other chunks would round otherwise, and so would
-# every fit that is scaled by them: it is apart from the sizes of chunks that are only looked at.
+# Numbers whose moments are taken together.  Sums of other chunks would round otherwise, and so
+# would every fit that is scaled by them: it is apart from the sizes of chunks that are only looked
+# at.
 SCALED_NUMBERS = 1 << 22
 
 

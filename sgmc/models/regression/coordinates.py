@@ -1,4 +1,6 @@
-"""Which coordinates suit a regression: whitened, walled, shrunk, dispersed or those of the sandwich."""
+"""Which coordinates suit a regression: whitened, walled, shrunk, dispersed or those of the
+sandwich.
+"""
 
 from dataclasses import replace
 
@@ -37,7 +39,9 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
         V = score_covariance(found.model, mode.theta, found.table.weight)
         where = sandwich_coordinates(mode, back, V, rotated, priors.auxiliary)
     elif found.cavities and warped:
-        where = shrunk_coordinates(mode, back, found.cavities, priors.shrunk, rotated, priors.auxiliary)
+        where = shrunk_coordinates(
+            mode, back, found.cavities, priors.shrunk, rotated, priors.auxiliary
+        )
     elif walls and warped:
         where = walled_coordinates(
             mode,

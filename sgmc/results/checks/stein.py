@@ -72,7 +72,9 @@ def scored(fit, entropy, kind=None, most=MAX_QUADRATIC_DRAWS, fewest=FEWEST_SCOR
     exact = affordable >= min(fewest, len(x)) if kind is None else kind == "exact"
     kept = evenly(len(x), affordable if exact and kind is None else count)
     rng = Rng(seed_sequence(entropy, "diagnostics"))
-    rows = Everything(n) if exact else (Block if problem.shuffled else Uniform)(n, min(n, SCORE_BATCH))
+    rows = (
+        Everything(n) if exact else (Block if problem.shuffled else Uniform)(n, min(n, SCORE_BATCH))
+    )
     gradient = problem.gradient(problem.least_noise if exact or kind is None else kind, rows, rng)
     points = np.ascontiguousarray(x[kept])
     where = problem.coordinates

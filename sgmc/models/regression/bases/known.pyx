@@ -79,7 +79,9 @@ cdef class Known(Glm):
 
 
 def known_value(name, value):
-    """Return an auxiliary parameter that is known, or None; ArgumentError for what is not positive."""
+    """Return an auxiliary parameter that is known, or None;
+    ArgumentError for what is not positive.
+    """
     return positive(name, value, none=True, advice="give None to learn it")
 
 
