@@ -11,7 +11,7 @@ import statsmodels.api as sm
 from scipy import sparse, stats
 
 import sgmc
-from sgmc._testing import Probe, block
+from _ext.probes import Probe, block
 from sgmc.core.design import design
 from sgmc.errors import SeparationWarning
 from sgmc.coordinates.mode import PriorTerms, find_mode

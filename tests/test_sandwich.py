@@ -16,7 +16,7 @@ import statsmodels.api as sm
 from scipy import linalg, sparse, special
 
 import sgmc
-from sgmc._testing import slope
+from _ext.probes import slope
 from sgmc.core.contract import Prior
 from sgmc.core.design import design
 from sgmc.core.expansion import expand

@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from sgmc._testing import Probe, Scripted, block, listed, slope
-from sgmc._toys import GaussianLocation, MatrixFactorisation, TanhNetwork
+from _ext.probes import Probe, Scripted, block, listed, slope
+from _ext.toys import GaussianLocation, MatrixFactorisation, TanhNetwork
 from sgmc.core.engine import Chain, evaluate, full
 from sgmc.core.expansion import block_effect, row_noise
 from sgmc.core.schedules import Constant

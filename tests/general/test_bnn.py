@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc import _mistakes
+from _ext import mistakes
 from sgmc.core.contract import Gradient, Prior
 from sgmc.core.engine import evaluate, full
 from sgmc.core.expansion import of_rows
@@ -195,7 +195,7 @@ def test_a_wrong_slope_is_seen(straight, logit, sampler, monkeypatch):
     results = sgmc.BNN(*straight, hidden=(), scale=None).fit(**how)
     # of steps as long as these, too
     assert max(departures(differences(results), logit.params, logit.bse)) < 1.5 * MEAN
-    monkeypatch.setattr(sgmc.BNN, "kernel", lambda self: _mistakes.Bent(right(self), 6, 0.5))
+    monkeypatch.setattr(sgmc.BNN, "kernel", lambda self: mistakes.Bent(right(self), 6, 0.5))
     model = sgmc.BNN(*straight, hidden=(), scale=None)
     assert "grad is wrong for" in str(sgmc.check_model(model))
     assert max(departures(differences(model.fit(**how)), logit.params, logit.bse)) > 3 * MEAN
