@@ -1,5 +1,7 @@
 """Build of the compiled rooms: every .pyx under sgmc/ is a module, found by glob, so that a new
 leaf edits nothing here.
+
+``SGMC_BUILD=sanitize`` and ``SGMC_BUILD=checked`` make the builds that `tests/sanitize` runs.
 """
 
 import os
@@ -7,8 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy
-from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
@@ -17,83 +17,102 @@ C_SOURCES = {
     "sgmc/models/factorization/products.pyx": ["sgmc/models/factorization/pairs.c"],
 }
 HEADERS = ["sgmc/core/vecmath.h", "sgmc/models/factorization/pairs.h", "sgmc/core/dense.inc"]
-SANITIZERS = ["-fsanitize=address,undefined,float-cast-overflow", "-fno-omit-frame-pointer"]
-BUILDS = {  # SGMC_BUILD: flags of the compiler, flags of the linker, directives of Cython
-    "": (["-O3"], [], {}),
-    "sanitize": (["-O1", "-g", "-fno-wrapv", *SANITIZERS], SANITIZERS, {}),
-    "checked": (["-O1"], [], dict(boundscheck=True, initializedcheck=True)),
-}
-OWN_FLAGS, LINK_FLAGS, OWN_DIRECTIVES = BUILDS[os.environ.get("SGMC_BUILD", "")]
-FLAGS = (
-    []
-    if os.name == "nt"
-    else [*OWN_FLAGS, "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
-)
-DIRECTIVES = (
-    dict(
-        language_level=3,
-        boundscheck=False,
-        wraparound=False,
-        initializedcheck=False,
-        cdivision=True,
-        embedsignature=True,
-    )
-    | OWN_DIRECTIVES
+DIRECTIVES = dict(
+    language_level=3,
+    boundscheck=False,
+    wraparound=False,
+    initializedcheck=False,
+    cdivision=True,
+    embedsignature=True,
 )
 CORES = os.cpu_count() or 1
 UTILITY = "sgmc._cyutility"  # Cython's helpers once, instead of a copy in each module
 
+# Loops of C are compiled with -O3.  Most of a Cython module is glue to Python, so -O1 takes half
+# the time; what loops over rows and coordinates need of -O2 and -O3 is named.
+LOOPS = ["-O3", "-g0"]
+GLUE = [
+    "-O1",
+    "-fstrict-aliasing",
+    "-finline-functions",
+    "-ftree-vectorize",
+    "-fvect-cost-model=dynamic",
+    "-g0",
+]
+SANITIZERS = ["-fsanitize=address,undefined,float-cast-overflow", "-fno-omit-frame-pointer"]
+BUILDS = {  # flags of the compiler instead of those above, flags of the linker, directives
+    "": (None, ["-Wl,--strip-all"], {}),
+    "sanitize": (["-O1", "-g", "-fno-wrapv", *SANITIZERS], SANITIZERS, {}),
+    "checked": (["-O1"], [], dict(boundscheck=True, initializedcheck=True)),
+}
+FLAGS, LINK_FLAGS, CHECKS = BUILDS[os.environ.get("SGMC_BUILD", "")]
+SAME_BITS = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]  # on every CPU
 
-def extension(name, sources):
-    """One extension module with the flags that keep results the same on every CPU."""
+
+def extension(name, *sources):
+    """Return the extension module of these sources."""
+    level = FLAGS or (LOOPS if len(sources) > 1 else GLUE)
     return Extension(
         name,
-        sources,
-        include_dirs=[numpy.get_include(), "sgmc/core"],
-        extra_compile_args=FLAGS,
-        extra_link_args=LINK_FLAGS,
+        list(sources),
+        include_dirs=["sgmc/core"],
+        extra_compile_args=[] if os.name == "nt" else [*level, *SAME_BITS],
+        extra_link_args=LINK_FLAGS if sys.platform == "linux" else [],
         depends=HEADERS,
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
     )
 
 
-modules = [
-    extension(
-        path.with_suffix("").as_posix().replace("/", "."),
-        [path.as_posix(), *C_SOURCES.get(path.as_posix(), [])],
-    )
-    for path in sorted(Path("sgmc").rglob("*.pyx"))
-]
-modules.append(extension(UTILITY, ["sgmc/_cyutility.c"]))
+def extensions():
+    """Return the extension modules: one for each .pyx, and Cython's helpers."""
+    modules = []
+    for path in sorted(Path("sgmc").rglob("*.pyx")):
+        source = path.as_posix()
+        name = source.removesuffix(".pyx").replace("/", ".")
+        modules.append(extension(name, source, *C_SOURCES.get(source, [])))
+    return [*modules, extension(UTILITY, "sgmc/_cyutility.c")]
 
 
 class Build(build_ext):
-    """Compile, then write what the built package knows of itself: public names and the stub."""
+    """Translate, compile, and write what the registry of the built package finds: public names."""
 
     def run(self):
         """See `setuptools.command.build_ext`."""
+        self.translate()
         super().run()
+        self.write_names()
+
+    def translate(self):
+        """Make C of Cython, here rather than at import: pip runs this file three times."""
+        import numpy
+        from Cython.Build import cythonize
+
+        made = cythonize(
+            self.extensions,
+            build_dir="build/cython",
+            compiler_directives=DIRECTIVES | CHECKS,
+            shared_utility_qualified_name=UTILITY,
+            nthreads=CORES if sys.platform == "linux" else 0,
+        )
+        made = {module.name: module for module in made}
+        for module in self.extensions:
+            module.sources, module.depends = made[module.name].sources, made[module.name].depends
+        self.include_dirs.append(numpy.get_include())
+
+    def write_names(self):
+        """Write the table of public names, and the stub with their types, into the package."""
         built = Path("." if self.inplace else self.build_lib).resolve()
         code = (
-            f"from sgmc.api import names; names.write({str(built / 'sgmc')!r})\n"
-            f"from sgmc.api import stubs; stubs.write({str(built / 'sgmc')!r})"
+            "from sgmc.api import names, stubs\n"
+            f"names.write({str(built / 'sgmc')!r}); stubs.write({str(built / 'sgmc')!r})"
         )
-        subprocess.run(
-            [sys.executable, "-c", code],
-            check=True,
-            cwd=built,
-            env={**os.environ, "PYTHONPATH": str(built)},
-        )
+        path = {**os.environ, "PYTHONPATH": str(built)}
+        if os.environ.get("SGMC_BUILD") != "sanitize":  # its modules need the sanitizer preloaded
+            subprocess.run([sys.executable, "-c", code], check=True, cwd=built, env=path)
 
 
-setup(
-    cmdclass={"build_ext": Build},
-    ext_modules=cythonize(
-        modules,
-        build_dir="build/cython",
-        compiler_directives=DIRECTIVES,
-        shared_utility_qualified_name=UTILITY,
-        nthreads=CORES if sys.platform == "linux" else 0,
-    ),
-    options={"build_ext": {"parallel": CORES}},
-)
+if __name__ == "__main__":
+    setup(
+        cmdclass={"build_ext": Build},
+        ext_modules=extensions(),
+        options={"build_ext": {"parallel": CORES}},
+    )

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from scipy.integrate import quad
 
-from sgmc._toy_densities import Noisy
+from _ext.toy_densities import Noisy
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import Keep

@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 
 import sgmc
-from sgmc._testing import repeated_slope
+from _ext.probes import repeated_slope
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.fit.sampling import build_chain

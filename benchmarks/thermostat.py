@@ -16,7 +16,7 @@ import numpy as np
 from chains import block_means, estimate, in_threads
 
 import sgmc
-from sgmc._toys import GaussianLocation
+from _ext.toys import GaussianLocation
 
 DIM, STEP = 64, 0.02
 NOISES = (0, 1, 3, 10)

@@ -9,7 +9,7 @@ from scipy import stats
 
 import sgmc
 from sgmc.api import verbs
-from sgmc._testing import Probe, block
+from _ext.probes import Probe, block
 from sgmc.core.design import design
 from sgmc.errors import ArgumentError, NotSupported
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc._testing import draw
+from _ext.probes import draw
 from sgmc.core.engine import evaluate
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.fit.noise import noise_of

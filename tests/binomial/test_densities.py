@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sgmc._testing import Probe, block
+from _ext.probes import Probe, block
 from sgmc.core.design import design
 
 from ..families.tables import FAMILIES

@@ -7,7 +7,7 @@ import statsmodels.api as sm
 from scipy import sparse
 
 import sgmc
-from sgmc._testing import Probe, block
+from _ext.probes import Probe, block
 from sgmc.coordinates.mode import PriorTerms, find_mode
 from sgmc.coordinates.prior_table import Scales, resolve
 from sgmc.core.design import design

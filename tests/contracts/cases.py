@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sgmc import _toys
-from sgmc._testing import draw, slope
+from _ext import toys
+from _ext.probes import draw, slope
 from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Anchor, Prior
 from sgmc.coordinates.densities import FAMILIES, Separable
@@ -113,7 +113,7 @@ def families():
     return found
 
 
-REGRESSIONS = {"known sigma": _toys.KnownSigma, **{k: f.kernel for k, f in families().items()}}
+REGRESSIONS = {"known sigma": toys.KnownSigma, **{k: f.kernel for k, f in families().items()}}
 
 
 def stream(seed, purpose="chain", index=0):
@@ -156,7 +156,7 @@ def make_map(kind, dim, seed=3):
     return {
         "none": lambda: None,
         "scaling": lambda: Scaling(centre, scale),
-        "positive": lambda: _toys.Positive(dim),
+        "positive": lambda: toys.Positive(dim),
         "affine": lambda: Affine(centre, np.diag(scale) + rng.normal(size=(dim, dim)) / 4),
     }[kind]()
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from sgmc._toy_paths import PathMoments
-from sgmc._toys import GaussianLocation
+from _ext.toy_paths import PathMoments
+from _ext.toys import GaussianLocation
 from sgmc.core.contract import Prior
 from sgmc.core.engine import STATUS_NAMES, Chain
 from sgmc.core.schedules import Constant

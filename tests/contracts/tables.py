@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sgmc._testing import Probe, listed
-from sgmc._toys import GaussianLocation, MatrixFactorisation, TanhNetwork
+from _ext.probes import Probe, listed
+from _ext.toys import GaussianLocation, MatrixFactorisation, TanhNetwork
 from sgmc.core.engine import Chain
 from sgmc.core.schedules import Constant
 

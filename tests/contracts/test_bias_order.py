@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from sgmc._testing import Shaken
-from sgmc._toy_densities import Wavy
+from _ext.probes import Shaken
+from _ext.toy_densities import Wavy
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain, full
 from sgmc.core.recorders import Keep

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from sgmc._testing import Misscaled, StaleAnchor
-from sgmc._toys import GaussianLocation
+from _ext.probes import Misscaled, StaleAnchor
+from _ext.toys import GaussianLocation
 from sgmc.core.contract import Anchor, Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain, evaluate

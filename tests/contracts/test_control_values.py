@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from sgmc._testing import Probe, Scripted, block, slope
-from sgmc._toys import GaussianLocation
+from _ext.probes import Probe, Scripted, block, slope
+from _ext.toys import GaussianLocation
 from sgmc.core.engine import Chain, evaluate, full
 from sgmc.core.expansion import block_effect, row_noise
 from sgmc.core.schedules import Constant

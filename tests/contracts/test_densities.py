@@ -5,8 +5,8 @@ natural coordinates.
 import numpy as np
 import pytest
 
-from sgmc._testing import Scripted
-from sgmc._toys import Positive
+from _ext.probes import Scripted
+from _ext.toys import Positive
 from sgmc.core.contract import Prior
 from sgmc.coordinates.dilation import Dilation
 from sgmc.coordinates.densities import FAMILIES, Pulled, Quadratic, Separable

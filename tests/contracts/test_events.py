@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sgmc._mistakes import Astray
-from sgmc._testing import Misscaled, Probe, block
-from sgmc._toy_paths import PathMoments
-from sgmc._toys import KnownSigma
+from _ext.mistakes import Astray
+from _ext.probes import Misscaled, Probe, block
+from _ext.toy_paths import PathMoments
+from _ext.toys import KnownSigma
 from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Prior
 from sgmc.coordinates.densities import FAMILIES, Pulled, Quadratic, Separable

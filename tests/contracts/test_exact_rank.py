@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from sgmc._mistakes import Late, Misjudged, Misplaced, Unscaled
-from sgmc._testing import walk
-from sgmc._toy_densities import Funnel, Gamma, Normal, SkewNormal
-from sgmc._toys import Positive
+from _ext.mistakes import Late, Misjudged, Misplaced, Unscaled
+from _ext.probes import walk
+from _ext.toy_densities import Funnel, Gamma, Normal, SkewNormal
+from _ext.toys import Positive
 from sgmc.core.contract import Prior
 from sgmc.core.design import design
 from sgmc.core.engine import full

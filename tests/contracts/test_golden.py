@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sgmc._testing import Probe, block
+from _ext.probes import Probe, block
 from sgmc.core.contract import Anchor
 from sgmc.core.design import design
 from sgmc.core.engine import Chain

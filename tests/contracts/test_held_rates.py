@@ -7,8 +7,8 @@ planted mistakes are not.
 import numpy as np
 import pytest
 
-from sgmc._mistakes import Astray
-from sgmc._testing import Misscaled
+from _ext.mistakes import Astray
+from _ext.probes import Misscaled
 
 from .cases import HELD, SCHEMES
 from .montecarlo import LIMIT

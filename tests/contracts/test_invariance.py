@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import digamma, polygamma
 
-from sgmc._testing import Tempered
+from _ext.probes import Tempered
 from sgmc.core.contract import Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from sgmc._toys import GaussianLocation
+from _ext.toys import GaussianLocation
 from sgmc.core.contract import Gradient, Prior
 from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.core.engine import Chain, full

@@ -5,8 +5,8 @@ of the kernels.
 import numpy as np
 import pytest
 
-from sgmc._testing import Probe, block, listed
-from sgmc._toys import GaussianLocation, KnownSigma
+from _ext.probes import Probe, block, listed
+from _ext.toys import GaussianLocation, KnownSigma
 from sgmc.core.contract import Anchor
 from sgmc.core.design import design
 

@@ -16,9 +16,9 @@ import pytest
 from scipy import special
 
 import sgmc
-from sgmc._testing import Shaken
-from sgmc._toy_densities import Noisy, SkewNormal
-from sgmc._toys import GaussianLocation
+from _ext.probes import Shaken
+from _ext.toy_densities import Noisy, SkewNormal
+from _ext.toys import GaussianLocation
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain, evaluate
 from sgmc.core.recorders import Keep

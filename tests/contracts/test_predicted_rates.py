@@ -11,8 +11,8 @@ import math
 import numpy as np
 import pytest
 
-from sgmc._mistakes import Astray
-from sgmc._testing import Misscaled, along, slope
+from _ext.mistakes import Astray
+from _ext.probes import Misscaled, along, slope
 from sgmc.samplers.bases.band import straight
 from sgmc.core.design import design
 from sgmc.core.engine import evaluate

@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc._toy_densities import SkewNormal
-from sgmc._toys import GaussianLocation
+from _ext.toy_densities import SkewNormal
+from _ext.toys import GaussianLocation
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import Keep

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc._testing import Probe, block, metric_at
-from sgmc._toy_densities import Categories, Rates, SkewNormal
-from sgmc._toys import Stretch
+from _ext.probes import Probe, block, metric_at
+from _ext.toy_densities import Categories, Rates, SkewNormal
+from _ext.toys import Stretch
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain, full
 from sgmc.coordinates.fisher import Fisher

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc._testing import mapped
+from _ext.probes import mapped
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant

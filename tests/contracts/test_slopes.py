@@ -5,8 +5,8 @@ estimates of g.
 import numpy as np
 import pytest
 
-from sgmc._testing import Scripted
-from sgmc._toys import MatrixFactorisation
+from _ext.probes import Scripted
+from _ext.toys import MatrixFactorisation
 
 from .cases import (
     GRADIENTS,

@@ -5,8 +5,8 @@ and planted mistakes that must show in the same comparison.
 import numpy as np
 import pytest
 
-from sgmc._testing import FlatBlock, Misscaled, Scripted, Shaken, StaleAnchor
-from sgmc._toys import GaussianLocation, KnownSigma
+from _ext.probes import FlatBlock, Misscaled, Scripted, Shaken, StaleAnchor
+from _ext.toys import GaussianLocation, KnownSigma
 from sgmc.core.contract import Anchor, Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain, evaluate

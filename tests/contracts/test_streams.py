@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sgmc._testing import draw
+from _ext.probes import draw
 from sgmc.core.rng import PURPOSES, Rng, seed_sequence
 
 from .cases import SCHEMES, stream

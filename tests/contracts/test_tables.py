@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sgmc._testing import Probe, Scripted, block, listed
-from sgmc._toys import MatrixFactorisation
+from _ext.probes import Probe, Scripted, block, listed
+from _ext.toys import MatrixFactorisation
 from sgmc.core.engine import evaluate, full
 from sgmc.errors import NotSupported
 

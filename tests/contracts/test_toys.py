@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from sgmc._testing import Misscaled, Probe, Scripted, Shaken, block, listed
-from sgmc._toy_paths import BouncyParticle, PathMoments
-from sgmc._toys import GaussianLocation, HiddenMarkov, MatrixFactorisation, TanhNetwork
+from _ext.probes import Misscaled, Probe, Scripted, Shaken, block, listed
+from _ext.toy_paths import BouncyParticle, PathMoments
+from _ext.toys import GaussianLocation, HiddenMarkov, MatrixFactorisation, TanhNetwork
 from sgmc.core.engine import STATUS_NAMES, Chain, evaluate, full
 from sgmc.coordinates.maps import Scaling
 from sgmc.core.recorders import Keep, Moments

@@ -15,7 +15,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from scipy.integrate import quad
 from scipy.special import expit
 
-from sgmc._toy_densities import Noisy, Wavy
+from _ext.toy_densities import Noisy, Wavy
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import Keep

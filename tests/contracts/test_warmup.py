@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc._toy_densities import Funnel, Normal
+from _ext.toy_densities import Funnel, Normal
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import Keep

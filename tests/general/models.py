@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 
 import sgmc
-from sgmc._toy_densities import Rates
+from _ext.toy_densities import Rates
 
 N = 400
 

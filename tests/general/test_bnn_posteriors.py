@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc import _mistakes
+from _ext import mistakes as _mistakes
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
 from sgmc.core.rng import Rng, seed_sequence

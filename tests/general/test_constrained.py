@@ -5,7 +5,7 @@ a forgotten Jacobian is seen.
 import numpy as np
 import pytest
 
-from sgmc import _mistakes
+from _ext import mistakes
 from sgmc.coordinates.layout import Layout
 
 from .models import CONJUGATE, Mirrored, Poissons, departures
@@ -62,7 +62,7 @@ def test_mirrored_langevin_dynamics():
 def test_a_forgotten_jacobian_is_seen(name, monkeypatch):
     right = Layout.map
     monkeypatch.setattr(
-        Layout, "map", property(lambda self: _mistakes.NoJacobian(right.fget(self)))
+        Layout, "map", property(lambda self: mistakes.NoJacobian(right.fget(self)))
     )
     mean, sd = departures(CONJUGATE[name](), sampler="mala", draws=4000, precondition=None)
     assert mean > 2 * MEAN or sd > 2 * SD

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc import _mistakes
+from _ext import mistakes
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, BufferWarning
 
@@ -25,7 +25,7 @@ def test_gradient(emission, initial):
 
 def test_forward_messages_of_the_wrong_step_are_seen():
     kernel, theta = small("gaussian").kernel(), SOME["gaussian"]
-    wrong = _mistakes.Belated(
+    wrong = mistakes.Belated(
         np.asarray(kernel.y), np.asarray(kernel.table), kernel.buffer, *kernel.rest
     )
     assert of_rows(wrong, theta)[0] == of_rows(kernel, theta)[0]
@@ -92,7 +92,7 @@ def test_bias_falls_geometrically_with_the_buffer(long, mean, faster):
 def test_a_law_before_the_buffer_that_no_buffer_mends(long):
     """Planted: messages of the wrong step; the bias stays where it is."""
     kernel = long[0].kernel()
-    wrong = _mistakes.Belated(np.asarray(kernel.y), np.asarray(kernel.table), 20, *kernel.rest)
+    wrong = mistakes.Belated(np.asarray(kernel.y), np.asarray(kernel.table), 20, *kernel.rest)
     off = [
         np.abs(of_rows(k, long[1], np.arange(k.n))[1] - of_rows(kernel, long[1])[1]).max()
         for k in (wrong, kernel.buffered(20))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc import _mistakes
+from _ext import mistakes as _mistakes
 from sgmc.errors import ArgumentError, DataError
 
 from .hmm import MEAN, SD, simulated

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc import _mistakes
-from sgmc._testing import metric_at, metric_log_density
+from _ext import mistakes
+from _ext.probes import metric_at, metric_log_density
 from sgmc.core.contract import Gradient, Prior
 from sgmc.core.engine import evaluate
 from sgmc.core.expansion import of_rows
@@ -150,7 +150,7 @@ def test_a_dropped_prior_and_a_bent_gradient_are_seen(monkeypatch):
     ]
     assert departures(fits[1], moments(fits[0]))[0] > 3 * MEAN
     right = sgmc.ICA.kernel
-    monkeypatch.setattr(sgmc.ICA, "kernel", lambda self: _mistakes.Bent(right(self), 2, 0.5))
+    monkeypatch.setattr(sgmc.ICA, "kernel", lambda self: mistakes.Bent(right(self), 2, 0.5))
     assert "grad is wrong for 2 of 4 numbers" in str(
         sgmc.check_model(sgmc.ICA(few, start="whitening"))
     )

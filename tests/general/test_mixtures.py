@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc import _mistakes
+from _ext import mistakes
 from sgmc.core.expansion import of_rows
 from sgmc.errors import DataError
 
@@ -108,7 +108,7 @@ def test_a_wrong_gradient_is_seen(y, exact, sampler, monkeypatch):
     that one is seen by check_model.
     """
     right = sgmc.TiedMeans.kernel
-    monkeypatch.setattr(sgmc.TiedMeans, "kernel", lambda self: _mistakes.Untied(right(self)))
+    monkeypatch.setattr(sgmc.TiedMeans, "kernel", lambda self: mistakes.Untied(right(self)))
     assert "grad is wrong for 1 of 2 numbers, most for 'theta1'" in str(
         sgmc.check_model(sgmc.TiedMeans(y))
     )

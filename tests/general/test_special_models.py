@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc._toy_hierarchy import NormalPrecision
+from _ext.toy_hierarchy import NormalPrecision
 from sgmc.errors import ArgumentError, NotSupported
 
 from .models import Kinds, Line, Poissons, departures
@@ -122,7 +122,7 @@ def test_a_metric_of_the_models_own_moves_parameters_as_they_are():
 
 
 def test_a_compiled_model_as_it_is():
-    from sgmc._toys import GaussianLocation
+    from _ext.toys import GaussianLocation
 
     y = np.random.default_rng(0).normal([1.0, -2.0], 1.0, (50, 2))
     done = sgmc.sample(GaussianLocation(y, 1.0), seed=1, prior="flat")

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc import _mistakes
+from _ext import mistakes
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, BufferWarning, DataError
 
@@ -214,7 +214,7 @@ def test_planted_mistakes_are_seen(y, exact, mistake, monkeypatch):
 
         def heavy(self, prior, checked):
             made = right(self, prior, checked)
-            made.model = _mistakes.Heavy(made.model, 0.5)
+            made.model = mistakes.Heavy(made.model, 0.5)
             return made
 
         monkeypatch.setattr(sgmc.LinearGaussian, "problem", heavy)

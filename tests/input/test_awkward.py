@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import sgmc
-from sgmc._testing import Probe, block, listed
+from _ext.probes import Probe, block, listed
 from sgmc.core.design import design
 from sgmc.errors import SGMCWarning
 from sgmc.registry import room

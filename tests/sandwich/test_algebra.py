@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc._testing import slope
+from _ext.probes import slope
 from sgmc.coordinates import sandwich
 from sgmc.coordinates.maps import Affine, Scaling, Tempered
 from sgmc.core.contract import Prior

@@ -6,7 +6,7 @@ import numpy as np
 from libc.math cimport cos, exp, log, sin
 from scipy.special.cython_special cimport log_ndtr
 
-from sgmc._toys import Stretch
+from _ext.toys import Stretch
 from sgmc.core import limits
 from sgmc.core.contract cimport OK, Batch, Gradient, Model, Rng, Scratch, normal_fill, row_of
 from sgmc.coordinates.metrics import Positive, Simplex

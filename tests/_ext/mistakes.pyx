@@ -1,5 +1,5 @@
 """Planted mistakes of exact samplers and of what they are given, for tests that must catch them;
-see also _testing.pyx.
+see also probes.pyx.
 """
 import numpy as np
 
