@@ -34,10 +34,10 @@ import argparse
 from dataclasses import dataclass
 
 import numpy as np
+from _ext.toy_densities import Wavy
 from chains import block_means, estimate, expectation, in_threads
 
 import sgmc
-from _ext.toy_densities import Wavy
 
 DIM = 256
 COST = {1: 2e8, 2: 8e8, 4: 8e8}  # coordinates times steps of a chain, by order

@@ -18,14 +18,14 @@ import time
 import warnings
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-import numpy as np  # noqa: E402
+import numpy as np
 
-import sgmc  # noqa: E402
-from sgmc.core.contract import Prior  # noqa: E402
-from sgmc.core.engine import evaluate  # noqa: E402
-from sgmc.core.rng import Rng, seed_sequence  # noqa: E402
-from sgmc.gradients.simple import Simple  # noqa: E402
-from sgmc.subsampling.uniform import Uniform  # noqa: E402
+import sgmc
+from sgmc.core.contract import Prior
+from sgmc.core.engine import evaluate
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.gradients.simple import Simple
+from sgmc.subsampling.uniform import Uniform
 
 QUICK = "--quick" in sys.argv
 BATCH = 500
@@ -190,7 +190,7 @@ def show_small(X, y):
 
 
 if __name__ == "__main__":
-    import sgmc.fit.settings  # noqa: F401
+    import sgmc.fit.settings
 
     warnings.simplefilter("ignore")
     images = digits("mnist")

@@ -6,9 +6,9 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from _ext.toy_densities import Noisy
 from scipy.integrate import quad
 
-from _ext.toy_densities import Noisy
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import Keep

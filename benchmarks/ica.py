@@ -18,9 +18,9 @@ import time
 import warnings
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-import numpy as np  # noqa: E402
+import numpy as np
 
-import sgmc  # noqa: E402
+import sgmc
 
 QUICK = "--quick" in sys.argv
 STEPS, EXACT = (20_000, 4_000) if QUICK else (40_000, 40_000)

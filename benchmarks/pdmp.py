@@ -29,9 +29,9 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 import pandas as pd
+from _ext.probes import repeated_slope
 
 import sgmc
-from _ext.probes import repeated_slope
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.fit.sampling import build_chain

@@ -38,8 +38,8 @@ import numpy as np
 from rivals import FORMS, KERNELS, blackjax_steps, jax_steps, jax_wide
 from scipy.sparse import csr_array
 
-from sgmc.core.contract import Anchor
 from sgmc.coordinates.densities import Quadratic
+from sgmc.core.contract import Anchor
 from sgmc.core.design import design
 from sgmc.core.engine import Chain
 from sgmc.core.rng import Rng, seed_sequence

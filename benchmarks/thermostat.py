@@ -13,10 +13,10 @@ serve both: at z = A + e mean(V) / 2 it leaves variances (A + e V_j / 2) / z.
 import argparse
 
 import numpy as np
+from _ext.toys import GaussianLocation
 from chains import block_means, estimate, in_threads
 
 import sgmc
-from _ext.toys import GaussianLocation
 
 DIM, STEP = 64, 0.02
 NOISES = (0, 1, 3, 10)

@@ -61,7 +61,7 @@ nb_execution_cache_path = str(ROOT / "build" / f"notebooks-{'fast' if FAST else 
 nb_execution_timeout, nb_execution_raise_on_error, nb_merge_streams = 7200, True, True
 # results of record are those of the scripts
 os.environ.setdefault("SGMC_VIGNETTE_OUT", str(ROOT / "build" / "vignettes"))
-os.environ.update({name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")})
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
 os.environ.pop("MPLBACKEND", None)  # figures belong on the page
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(Path(sgmc.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]

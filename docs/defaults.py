@@ -5,10 +5,10 @@ expected to widen posterior sds.  docs/registered.py puts them into the page.
 import math
 from types import SimpleNamespace
 
-from sgmc.fit.run import batches
-from sgmc.fit.batch_noise import Noise
-from sgmc.fit import noise, paths, pilot, plan, rows
 from sgmc.coordinates.densities import LONGEST_PULLED
+from sgmc.fit import noise, paths, pilot, plan, rows
+from sgmc.fit.batch_noise import Noise
+from sgmc.fit.run import batches
 from sgmc.registry import room
 from sgmc.results.report import concerns
 from sgmc.subsampling import preferential, stratified

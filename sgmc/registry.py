@@ -124,4 +124,4 @@ def sampler_and_gradient(sampler, gradient):
                     f"sampler={sampler!r} names the gradient {suffix!r}, but gradient={gradient!r}"
                 )
             return names[known](), suffix or gradient
-    lookup("samplers", sampler, "sampler")
+    return lookup("samplers", sampler, "sampler")  # which has no such name, and raises

@@ -42,7 +42,7 @@ def test_no_mark_is_left_in_a_page(name, registered):
     assert "generated:" not in filled(registered, name)
 
 
-@pytest.mark.parametrize("name", ["TOLERANCE", "KEPT_TIME"])
+@pytest.mark.parametrize("name", ["VARIANCE_TOLERANCE", "KEPT_TIME"])
 def test_the_tables_of_defaults_change_with_the_code(name, registered, monkeypatch):
     from sgmc.fit import plan
 
@@ -67,7 +67,7 @@ def test_every_family_of_the_registry_has_a_row(registered):
         verb = f"`{name}`" if registered.is_verb(model) else f'`glm(family="{name}"'
         row = next(line for line in page.splitlines() if line.startswith(f"| {verb}"))
         assert model.family.accepts in row
-        assert all(f"`{own.name}` ~ {own.prior.called}(" in row for own in model.family.own)
+        assert all(f"`{own.name}` ~ {own.prior.called}(" in row for own in model.family.auxiliary)
 
 
 def test_a_new_sampler_is_in_the_pages_without_an_edit(registered, monkeypatch):

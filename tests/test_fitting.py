@@ -10,18 +10,18 @@ from scipy import integrate, optimize, special
 from threadpoolctl import threadpool_info
 
 import sgmc
+from sgmc.coordinates import mode as mode_room
 from sgmc.coordinates.maps import Warp
+from sgmc.coordinates.mode import Mode
+from sgmc.coordinates.separation import lopsided_columns
+from sgmc.coordinates.walls import GRID, Ramp
+from sgmc.coordinates.whitening import whitener
+from sgmc.core.blas import one_blas_thread
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ModeWarning
-from sgmc.coordinates import mode as mode_room
-from sgmc.core.blas import one_blas_thread
-from sgmc.coordinates.whitening import whitener
-from sgmc.coordinates.mode import Mode
 from sgmc.fit.pilot import SHAPE_PAIRS, draws_of_laplace, pilot
-from sgmc.models.regression.problem import regression_problem
-from sgmc.coordinates.separation import lopsided_columns
 from sgmc.fit.settings import check_settings
-from sgmc.coordinates.walls import GRID, Ramp
+from sgmc.models.regression.problem import regression_problem
 from sgmc.priors import laplace, normal, student_t
 from sgmc.subsampling.uniform import Everything
 

@@ -5,11 +5,11 @@ samplers in continuous time on it.
 import numpy as np
 import pandas as pd
 import pytest
+from _ext.probes import Probe, block
 from scipy import stats
 
 import sgmc
 from sgmc.api import verbs
-from _ext.probes import Probe, block
 from sgmc.core.design import design
 from sgmc.errors import ArgumentError, NotSupported
 

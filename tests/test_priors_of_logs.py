@@ -7,16 +7,16 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.core.contract import Prior
 from sgmc.coordinates.densities import FAMILIES, Separable
+from sgmc.coordinates.mode import PriorTerms
+from sgmc.coordinates.prior_table import PriorTable
+from sgmc.core.contract import Prior
 from sgmc.core.design import design
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
-from sgmc.coordinates.mode import PriorTerms
 from sgmc.gradients.simple import Simple
 from sgmc.models.regression.families.rlm import LearnedRlmFamily
-from sgmc.coordinates.prior_table import PriorTable
 from sgmc.subsampling.uniform import Everything
 
 # prior, log density by scipy: of positive numbers, up to a constant

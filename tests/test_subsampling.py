@@ -8,17 +8,17 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from _ext.probes import draw
 from scipy import stats
 
 import sgmc
-from _ext.probes import draw
 from sgmc.core.engine import evaluate
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.fit.noise import noise_of
 from sgmc.fit.pilot import draws_of_laplace, pilot
-from sgmc.models.regression.problem import regression_problem
 from sgmc.fit.rows import MAX_STRATA, groups_of, shared_rows, subsampler
 from sgmc.fit.settings import check_settings
+from sgmc.models.regression.problem import regression_problem
 from sgmc.registry import room
 from sgmc.subsampling.preferential import UNIFORM_SHARE, Alias, Preferential
 from sgmc.subsampling.stratified import Strata, Stratified

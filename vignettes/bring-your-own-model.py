@@ -27,9 +27,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from story import HERE, Story
 
 import sgmc
-from story import HERE, Story
 
 story = Story("bring-your-own-model", minutes=3)
 pd.set_option("display.width", 140, "display.max_columns", None, "display.max_colwidth", 100)

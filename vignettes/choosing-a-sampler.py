@@ -24,9 +24,9 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from scipy import sparse
+from story import Story
 
 import sgmc
-from story import Story
 
 story = Story("choosing-a-sampler", minutes=5)
 # bad choices are made on purpose; results keep their warnings

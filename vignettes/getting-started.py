@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 import statsmodels.formula.api as smf
 from matplotlib import pyplot as plt
+from story import Story
 
 import sgmc
-from story import Story
 
 story = Story("getting-started", minutes=3)
 

@@ -27,10 +27,10 @@ import warnings
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
-
-import sgmc
 from story import Story
 from tools import Case, factor_score, forward, logit_score, network_score, pooled, stein
+
+import sgmc
 
 # of steps that are too long, which is the subject
 warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)
@@ -621,7 +621,7 @@ def estimates(name, dt, share, keep):
 agree = {}
 for number, (axis, what) in enumerate((("log10 dt", "steps"), ("minibatch over N", "batches")), 1):
     figure, axs = plt.subplots(1, 3, figsize=(10, 3.1))
-    for ax, (name, (case, keep, dt, ends)) in zip(axs, CASES.items()):
+    for ax, (name, (_, keep, dt, ends)) in zip(axs, CASES.items()):
         small = 0.001 if name == "logit" else 0.01
         at = (
             np.arange(*ends, story.pick(0.5, 1.0))

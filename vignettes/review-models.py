@@ -16,9 +16,9 @@ import warnings
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from story import Story
 
 import sgmc
-from story import Story
 
 story = Story("review-models", minutes=8)
 # weights that change places, and few effective draws of precisions

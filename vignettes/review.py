@@ -21,10 +21,10 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from scipy.special import expit
+from story import Story
 
 import sgmc
 from sgmc.diagnostics import ess, ksd
-from story import Story
 
 story = Story("review", minutes=12)
 # of steps and noise, which are the subject of this page

@@ -22,10 +22,10 @@ import warnings
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
-
-import sgmc
 from story import Story
 from tools import acf, path_at, pooled
+
+import sgmc
 
 warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)  # of slow mixing, which is the subject
 story = Story("sbps-network", minutes=5)

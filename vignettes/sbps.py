@@ -24,10 +24,10 @@ import warnings
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
-
-import sgmc
 from story import Story
 from tools import Band, acf, line_means, path_at, seconds_of
+
+import sgmc
 
 # of slow mixing and broken bounds, which are counted below
 warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)

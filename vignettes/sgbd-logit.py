@@ -24,9 +24,9 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from scipy.special import expit
 from scipy.stats import norm
+from story import Story, quiet_fit
 
 import sgmc
-from story import Story, quiet_fit
 
 story = Story("sgbd-logit", minutes=7)
 LANGEVIN, BARKER = ("sgld", "csgld", "sgd"), ("vsgbd", "csgbd", "esgbd")

@@ -20,9 +20,9 @@
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from story import Story, quiet_fit
 
 import sgmc
-from story import Story, quiet_fit
 
 story = Story("sgbd-models", minutes=7)
 LANGEVIN, BARKER = ("sgld", "csgld", "sgd"), ("vsgbd", "csgbd", "esgbd")

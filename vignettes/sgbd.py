@@ -28,9 +28,9 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from scipy.special import expit, log_ndtr
 from scipy.stats import norm
+from story import Story, quiet_fit
 
 import sgmc
-from story import Story, quiet_fit
 
 story = Story("sgbd", minutes=8)
 # the papers' algorithms in theta's own coordinates

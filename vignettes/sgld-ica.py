@@ -18,9 +18,9 @@ import warnings
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from story import Story
 
 import sgmc
-from story import Story
 
 story = Story("sgld-ica", minutes=5)
 # of few effective draws: normal sources have no unmixing of their own

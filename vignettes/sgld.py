@@ -24,9 +24,9 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from scipy.special import expit, logsumexp
+from story import Story
 
 import sgmc
-from story import Story
 
 story = Story("sgld", minutes=6)
 # what they would say is the subject of this page

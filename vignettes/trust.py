@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from scipy import optimize, special, stats
+from story import Story
 
 import sgmc
-from story import Story
 
 story = Story("trust", minutes=4)
 # each result keeps its own, and they are shown here in tables

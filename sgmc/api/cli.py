@@ -85,7 +85,7 @@ def samplers(asked):
     """Print the registry."""
     from sgmc.registry import room
 
-    for name, cls in sorted(room("samplers").items()):
+    for _, cls in sorted(room("samplers").items()):
         print(cls.describe())
     print("\ngradients: " + ", ".join(sorted(room("gradients"))))
     print("subsampling: " + ", ".join(sorted(room("subsampling"))))

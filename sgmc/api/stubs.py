@@ -113,7 +113,7 @@ def block(name, value):
 def class_of(name, cls, base, parts):
     """Return the stub of a class from those of its members."""
     head = f"class {name}({base}):" if base else f"class {name}:"
-    body = [docstring(cls), *parts] or ["..."]
+    body = [docstring(cls), *parts]
     return f"{head}\n{textwrap.indent(chr(10).join(part for part in body if part), '    ')}\n"
 
 

@@ -6,9 +6,9 @@ from sgmc.arguments.keywords import FIT, FORMULA, REGRESSION, names, rows
 from sgmc.arguments.signatures import named, refuse_unknown, with_keywords
 from sgmc.core import contract
 from sgmc.errors import ArgumentError
-from sgmc.models.user.model import KernelModel
 from sgmc.models.bases.model import REGRESSION_ARGUMENTS, Model
 from sgmc.models.regression.model import Regression, option
+from sgmc.models.user.model import KernelModel
 from sgmc.registry import room
 
 TEXT = """

@@ -16,10 +16,10 @@ import numpy as np
 from scipy import linalg
 
 from sgmc.coordinates.dilation import Dilation
+from sgmc.coordinates.mode import MODE_TOLERANCE, Ascent, Mode, distant, newton, solve, subset
+from sgmc.coordinates.whitening import Coordinates, whitener
 from sgmc.core.expansion import expand
 from sgmc.errors import ConditionWarning, DataError
-from sgmc.coordinates.whitening import Coordinates, whitener
-from sgmc.coordinates.mode import MODE_TOLERANCE, Ascent, Mode, distant, newton, solve, subset
 
 SMALLEST_SCALE = 1e-5  # of the outcomes' sd: a scale below is none
 LONGEST_LOG_STEP = 1.0  # of the auxiliary parameters' logs

@@ -12,11 +12,11 @@ import numpy as np
 from scipy import linalg
 
 from sgmc.coordinates.constraints import Composed, Constrained
-from sgmc.core.contract import Map
 from sgmc.coordinates.maps import Affine, Scaling
-from sgmc.errors import ArgumentError
-from sgmc.core.blas import one_blas_thread
 from sgmc.coordinates.whitening import eigenvalue_range
+from sgmc.core.blas import one_blas_thread
+from sgmc.core.contract import Map
+from sgmc.errors import ArgumentError
 
 START_SD = 0.1  # sd of the starts of chains, in free numbers, where nothing else is known
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg, optimize
 
+from sgmc.core.blas import one_blas_thread
 from sgmc.core.engine import full
 from sgmc.errors import ModeWarning
-from sgmc.core.blas import one_blas_thread
 
 # free numbers up to which curvature is computed: it takes twice as many gradients
 MAX_CURVATURE_DIM = 300

@@ -41,13 +41,13 @@ import numpy as np
 from scipy import linalg
 
 from sgmc import registry
+from sgmc.coordinates.maps import Affine, Scaling, Tempered
+from sgmc.coordinates.whitening import Coordinates
+from sgmc.core.blas import one_blas_thread
 from sgmc.core.contract import Prior
 from sgmc.core.expansion import row_noise
-from sgmc.coordinates.maps import Affine, Scaling, Tempered
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import DataError, NotSupported
-from sgmc.core.blas import one_blas_thread
-from sgmc.coordinates.whitening import Coordinates
 from sgmc.subsampling.uniform import Everything
 
 FLATTEST = 1e-6  # variance over the model's below which the residuals say nothing of a direction

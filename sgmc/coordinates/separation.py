@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.arguments.tables import chunk_rows
+from sgmc.coordinates.mode import newton
 from sgmc.core.design import products
 from sgmc.errors import DataError, SeparationWarning
-from sgmc.coordinates.mode import newton
 
 SUSPECT = 0.1  # share of misclassified rows below which complete separation is worth a second look
 # contrary outcomes up to which a coefficient's posterior is markedly skewed (skewness 1/sqrt(k))

@@ -14,12 +14,12 @@ import numpy as np
 from scipy import linalg
 
 from sgmc.coordinates.densities import exponential_integral
-from sgmc.core.expansion import expand
 from sgmc.coordinates.maps import Affine, Warp
-from sgmc.coordinates.warped import Warped
-from sgmc.coordinates.whitening import Coordinates, whitener
 from sgmc.coordinates.mode import Mode
 from sgmc.coordinates.walls import quantiles
+from sgmc.coordinates.warped import Warped
+from sgmc.coordinates.whitening import Coordinates, whitener
+from sgmc.core.expansion import expand
 
 LOG_LOCAL = np.linspace(-14.0, 14.0, 113)  # nodes of log(local scale), whose density is 1/(pi cosh)
 MAX_EXPANSIONS = 10  # of the likelihood at most, each with

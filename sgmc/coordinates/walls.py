@@ -13,9 +13,9 @@ import numpy as np
 from scipy import integrate, interpolate, special
 
 from sgmc.coordinates.maps import Affine, Warp
+from sgmc.coordinates.mode import Mode
 from sgmc.coordinates.warped import Warped
 from sgmc.coordinates.whitening import Coordinates, whitener
-from sgmc.coordinates.mode import Mode
 
 GRID = np.linspace(-7.5, 7.5, 961)
 FREE_SIDE_REACH = 12.0  # prior scales kept on the free side

@@ -13,10 +13,10 @@ from functools import cached_property
 import numpy as np
 from scipy import linalg
 
-from sgmc.core.contract import Map
 from sgmc.coordinates.maps import Affine, Scaling
-from sgmc.errors import ConditionWarning, DataError
 from sgmc.core.blas import one_blas_thread
+from sgmc.core.contract import Map
+from sgmc.errors import ConditionWarning, DataError
 
 PRIOR_ALONE = 0.99  # share of a direction's precision that comes from the prior
 DEGENERATE = 1e-9  # distance of such a share from 1 within which directions are alike

@@ -65,9 +65,8 @@ class Spec:
     def describe(cls):
         """What it is and what its parameters are, as text."""
         lines = [f"{cls.name}: {cls.__doc__.strip().splitlines()[0]}"]
-        for p in cls.parameters:
-            lines.append(f"    {p.name} = {p.default!r}  ({p.span})  {p.doc}")
-        return "\n".join(lines)
+        rows = (f"    {p.name} = {p.default!r}  ({p.span})  {p.doc}" for p in cls.parameters)
+        return "\n".join([*lines, *rows])
 
 
 class SamplerSpec(Spec):

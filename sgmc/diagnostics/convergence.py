@@ -8,10 +8,10 @@ that are constant or hold a value that is not finite, and for fewer than four dr
 
 import numpy as np
 
-from sgmc.diagnostics import moments
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.draws import as_chains, as_weights
 from sgmc.arguments.numbers import whole
+from sgmc.diagnostics import moments
 
 _ESS = {"bulk": {}, "tail": {"prob": (0.05, 0.95)}, "mean": {}, "sd": {}}
 

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sgmc.diagnostics import convergence
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import is_number, whole
+from sgmc.diagnostics import convergence
 from sgmc.diagnostics.scales import as_kernel, as_sample
 from sgmc.diagnostics.stein_sums import stein_matrix
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from sgmc.arguments.arrays import shaped
 from sgmc.arguments.draws import as_points
-from sgmc.diagnostics.scales import as_sample
 from sgmc.diagnostics.convergence import mcse
+from sgmc.diagnostics.scales import as_sample
 from sgmc.errors import ArgumentError
 
 DRAWS_PER_DIMENSION = 5  # draws a dimension

@@ -6,8 +6,8 @@ import numpy as np
 
 from sgmc import registry
 from sgmc.core.expansion import block_effect
-from sgmc.fit.pilot import draws_of_laplace
 from sgmc.fit.batch_noise import Noise
+from sgmc.fit.pilot import draws_of_laplace
 from sgmc.fit.rows import scheme, shared_rows
 
 # of the rows: longer blocks have their design effect computed, shorter ones are close to 1

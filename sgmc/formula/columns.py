@@ -46,7 +46,7 @@ def kind(column):
         or issubclass(dtype.type, (date, time))
     ):
         return "date"
-    if dtype == object:
+    if dtype == object:  # noqa: E721  (a dtype, which equals the type)
         return _OBJECT_KINDS.get(pd.api.types.infer_dtype(column, skipna=True), "other")
     return "text" if issubclass(dtype.type, (str, pd.CategoricalDtype.type)) else "other"
 

@@ -15,8 +15,8 @@ from sgmc.arguments.choices import nearest, one_of
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, caller, warn
 from sgmc.formula import dot
-from sgmc.formula.columns import is_missing, kind, labels_of, levels_of, types_of
 from sgmc.formula.chunks import COLUMN, Chunk, Gaps, PatsyChunk, evaluate
+from sgmc.formula.columns import is_missing, kind, labels_of, levels_of, types_of
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.frames import as_frame
 from sgmc.formula.outcomes import OUTCOMES, counts
@@ -216,7 +216,7 @@ class _Reader:
         y, trials, spec.levels = self.outcome(
             response[~gaps.missing[response.index]], spec.endog_name
         )
-        vectors = {argument: None for argument in _VALID} | {
+        vectors = dict.fromkeys(_VALID) | {
             argument: _VALID[argument](argument, vector[rows])
             for argument, vector in self.vectors.items()
         }

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.core.schedules import Constant
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import whole
+from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError
 from sgmc.fit import check_step, planned
 

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from sgmc.arguments.choices import one_of
 from sgmc.diagnostics import moments
 from sgmc.diagnostics.finite_set import fssd
 from sgmc.diagnostics.stein import ksd
-from sgmc.arguments.choices import one_of
 from sgmc.errors import ArgumentError, DataError
-from sgmc.results.outcomes.rows import evenly, fitted_rows
 from sgmc.results.checks.stein import scored
+from sgmc.results.outcomes.rows import evenly, fitted_rows
 
 FEWEST_JUDGED = 10  # draws: fewer say nothing
 # rows up to which scores use all of them; else minibatches by Taylor control values, unbiased too

@@ -5,20 +5,19 @@ import os
 import time
 from dataclasses import replace
 
-from sgmc.arguments.keywords import METHODS, TUNE, names, rows
-from sgmc.arguments.signatures import refuse_unknown, with_keywords
-from sgmc.core.rng import seed_sequence
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.keywords import METHODS, TUNE, names, rows
 from sgmc.arguments.numbers import positive, whole
 from sgmc.arguments.seeds import entropy, one_seed
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.arguments.signatures import refuse_unknown, with_keywords
 from sgmc.core.blas import one_blas_thread
-from sgmc.fit import build_chain, check_init, decide, share_design_effect
-from sgmc.fit import check_settings
+from sgmc.core.rng import seed_sequence
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fit import build_chain, check_init, check_settings, decide, share_design_effect
 from sgmc.tuning.arms import Planner, arms_of, refuse
 from sgmc.tuning.race import (
-    RACE_MEMORY,
     MAX_KEPT,
+    RACE_MEMORY,
     Runner,
     StepBudget,
     TimeBudget,

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from _ext.probes import Probe, block
 from scipy import stats
 
-from _ext.probes import Probe, block
 from sgmc.core.design import design
 
 from ..families.tables import FAMILIES

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from _ext.probes import Probe, block
 from scipy import sparse
 
 import sgmc
-from _ext.probes import Probe, block
 from sgmc.coordinates.mode import PriorTerms, find_mode
 from sgmc.coordinates.prior_table import Scales, resolve
 from sgmc.core.design import design

@@ -9,19 +9,19 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy import sparse
-
 from _ext import toys
 from _ext.probes import draw, slope
+from scipy import sparse
+
+from sgmc.coordinates.densities import FAMILIES, Separable
+from sgmc.coordinates.maps import Affine, Scaling
 from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Anchor, Prior
-from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.core.design import design
 from sgmc.core.engine import evaluate
-from sgmc.coordinates.maps import Affine, Scaling
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.models.regression.bases.family import Counts, Family, Positive
 from sgmc.models.regression import families as leaves
+from sgmc.models.regression.bases.family import Counts, Family, Positive
 from sgmc.registry import room
 
 SAMPLERS, GRADIENTS = room("samplers"), room("gradients")

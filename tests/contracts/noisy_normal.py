@@ -5,9 +5,9 @@ error is known there.
 import math
 
 import numpy as np
-
 from _ext.toy_paths import PathMoments
 from _ext.toys import GaussianLocation
+
 from sgmc.core.contract import Prior
 from sgmc.core.engine import STATUS_NAMES, Chain
 from sgmc.core.schedules import Constant

@@ -1,9 +1,9 @@
 """Estimators whose control values follow the chain, and what they remember."""
 
 import numpy as np
-
 from _ext.probes import Probe, listed
 from _ext.toys import GaussianLocation, MatrixFactorisation, TanhNetwork
+
 from sgmc.core.engine import Chain
 from sgmc.core.schedules import Constant
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
-
 from _ext.probes import Shaken
 from _ext.toy_densities import Wavy
+from scipy.integrate import quad
+
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain, full
 from sgmc.core.recorders import Keep

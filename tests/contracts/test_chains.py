@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from sgmc.coordinates.maps import Scaling
 from sgmc.core.contract import Anchor
 from sgmc.core.engine import Chain
-from sgmc.coordinates.maps import Scaling
 from sgmc.core.recorders import Keep, Moments
 from sgmc.core.schedules import Constant, Polynomial
 

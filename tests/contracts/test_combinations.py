@@ -12,14 +12,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.special import expit
-
 from _ext.probes import Misscaled, StaleAnchor
 from _ext.toys import GaussianLocation
+from scipy.special import expit
+
+from sgmc.coordinates.maps import Scaling
 from sgmc.core.contract import Anchor, Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain, evaluate
-from sgmc.coordinates.maps import Scaling
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 from sgmc.models.regression.families.logit import BernoulliLogit
@@ -119,7 +119,7 @@ def noise(posterior, name, scheme):
     exact = gradient_of(posterior, "simple", Everything(N))
     own, walk = stream(5), np.random.default_rng(6)
     x, errors = np.zeros(on.dim), []
-    for t in range(4000):
+    for _ in range(4000):
         x = np.sqrt(1 - H) * x + np.sqrt(H) * walk.normal(size=on.dim) * np.sqrt(on.truth[1])
         at = on.truth[0] + x
         errors.append(evaluate(gradient, at, own)[0] - evaluate(exact, at, own)[0])

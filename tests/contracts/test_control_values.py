@@ -4,9 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
-
 from _ext.probes import Probe, Scripted, block, slope
 from _ext.toys import GaussianLocation
+
 from sgmc.core.engine import Chain, evaluate, full
 from sgmc.core.expansion import block_effect, row_noise
 from sgmc.core.schedules import Constant

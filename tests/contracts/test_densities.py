@@ -4,15 +4,15 @@ natural coordinates.
 
 import numpy as np
 import pytest
-
 from _ext.probes import Scripted
 from _ext.toys import Positive
-from sgmc.core.contract import Prior
-from sgmc.coordinates.dilation import Dilation
+
 from sgmc.coordinates.densities import FAMILIES, Pulled, Quadratic, Separable
-from sgmc.core.engine import evaluate, full
+from sgmc.coordinates.dilation import Dilation
 from sgmc.coordinates.maps import Affine, Scaling, Warp
 from sgmc.coordinates.warped import Warped
+from sgmc.core.contract import Prior
+from sgmc.core.engine import evaluate, full
 
 from .cases import GRADIENTS, SCHEMES, estimates, estimator, law, regression, slopes, stream, table
 

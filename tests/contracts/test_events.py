@@ -11,23 +11,23 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy import sparse
-
 from _ext.mistakes import Astray
 from _ext.probes import Misscaled, Probe, block
 from _ext.toy_paths import PathMoments
 from _ext.toys import KnownSigma
+from scipy import sparse
+
+from sgmc.coordinates.densities import FAMILIES, Pulled, Quadratic, Separable
+from sgmc.coordinates.maps import Affine, Scaling
 from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Prior
-from sgmc.coordinates.densities import FAMILIES, Pulled, Quadratic, Separable
 from sgmc.core.design import design
 from sgmc.core.engine import STATUS_NAMES, Chain, full
-from sgmc.coordinates.maps import Affine, Scaling
-from sgmc.samplers.bases.paths import Path
 from sgmc.core.recorders import Moments
 from sgmc.core.schedules import Constant
 from sgmc.models.regression.families.logit import BernoulliLogit
 from sgmc.registry import room
+from sgmc.samplers.bases.paths import Path
 from sgmc.subsampling.uniform import Everything
 
 from .cases import (

@@ -11,12 +11,12 @@ most ALPHA, one in 100,000 a test, one in 1,000 for the file.  Seeds are fixed.
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
-
 from _ext.mistakes import Late, Misjudged, Misplaced, Unscaled
 from _ext.probes import walk
 from _ext.toy_densities import Funnel, Gamma, Normal, SkewNormal
 from _ext.toys import Positive
+from scipy.stats import chi2
+
 from sgmc.core.contract import Prior
 from sgmc.core.design import design
 from sgmc.core.engine import full

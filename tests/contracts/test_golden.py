@@ -23,16 +23,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from _ext.probes import Probe, block
+
+from sgmc.coordinates.maps import Scaling
 from sgmc.core.contract import Anchor
 from sgmc.core.design import design
 from sgmc.core.engine import Chain
-from sgmc.coordinates.maps import Scaling
-from sgmc.samplers.bases.paths import Path as Travelled
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 from sgmc.fit.plan import GRADIENT
+from sgmc.samplers.bases.paths import Path as Travelled
 
 from .cases import (
     CONTINUOUS,

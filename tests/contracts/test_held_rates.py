@@ -6,7 +6,6 @@ planted mistakes are not.
 
 import numpy as np
 import pytest
-
 from _ext.mistakes import Astray
 from _ext.probes import Misscaled
 

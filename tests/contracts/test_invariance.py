@@ -6,13 +6,13 @@ distributed so.
 
 import numpy as np
 import pytest
+from _ext.probes import Tempered
 from scipy.special import digamma, polygamma
 
-from _ext.probes import Tempered
+from sgmc.coordinates.maps import Scaling
 from sgmc.core.contract import Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain
-from sgmc.coordinates.maps import Scaling
 from sgmc.core.schedules import Constant
 from sgmc.models.regression.families.poisson import PoissonLog
 

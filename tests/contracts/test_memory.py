@@ -8,12 +8,12 @@ import sys
 
 import numpy as np
 import pytest
-
 from _ext.toys import GaussianLocation
-from sgmc.core.contract import Gradient, Prior
+
 from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.core.engine import Chain, full
 from sgmc.coordinates.maps import Warp
+from sgmc.core.contract import Gradient, Prior
+from sgmc.core.engine import Chain, full
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError

@@ -4,9 +4,9 @@ of the kernels.
 
 import numpy as np
 import pytest
-
 from _ext.probes import Probe, block, listed
 from _ext.toys import GaussianLocation, KnownSigma
+
 from sgmc.core.contract import Anchor
 from sgmc.core.design import design
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import special
-
-import sgmc
 from _ext.probes import Shaken
 from _ext.toy_densities import Noisy, SkewNormal
 from _ext.toys import GaussianLocation
+from scipy import special
+
+import sgmc
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain, evaluate
 from sgmc.core.recorders import Keep
@@ -226,7 +226,7 @@ def test_one_step_for_unlike_scales_fails_langevin_and_not_barker():
     (shift, ratio), (barker_shift, barker_ratio) = raw("sgld", 3.0), raw("vsgbd", 3.0)
     assert np.abs(shift).min() > 100 and ratio.min() > 50
     assert np.abs(barker_shift).max() < 1.5
-    assert 1 < barker_ratio[0] < 4 and 0.5 < barker_ratio[1:].min() and barker_ratio[1:].max() < 2
+    assert 1 < barker_ratio[0] < 4 and barker_ratio[1:].min() > 0.5 and barker_ratio[1:].max() < 2
 
 
 @needs_sepsis

@@ -10,12 +10,12 @@ import math
 
 import numpy as np
 import pytest
-
 from _ext.mistakes import Astray
 from _ext.probes import Misscaled, along, slope
-from sgmc.samplers.bases.band import straight
+
 from sgmc.core.design import design
 from sgmc.core.engine import evaluate
+from sgmc.samplers.bases.band import straight
 
 from .cases import (
     GRADIENTS,

@@ -14,10 +14,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-
-import sgmc
 from _ext.toy_densities import SkewNormal
 from _ext.toys import GaussianLocation
+
+import sgmc
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import Keep

@@ -4,16 +4,16 @@ and what a chain settles.
 
 import numpy as np
 import pytest
-
-import sgmc
 from _ext.probes import Probe, block, metric_at
 from _ext.toy_densities import Categories, Rates, SkewNormal
 from _ext.toys import Stretch
-from sgmc.core.contract import Prior
-from sgmc.core.engine import Chain, full
+
+import sgmc
 from sgmc.coordinates.fisher import Fisher
 from sgmc.coordinates.maps import Scaling
 from sgmc.coordinates.metrics import LogRatios, Logs, Positive, Simplex
+from sgmc.core.contract import Prior
+from sgmc.core.engine import Chain, full
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 from sgmc.errors import NotSupported

@@ -4,14 +4,14 @@ Cox-Ingersoll-Ross process, sparse posteriors.
 
 import numpy as np
 import pytest
+from _ext.probes import mapped
 from scipy import stats
 
 import sgmc
-from _ext.probes import mapped
+from sgmc.coordinates.simplices import COORDINATES
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
-from sgmc.coordinates.simplices import COORDINATES
 from sgmc.core.variates import gammas, poissons
 from sgmc.errors import NotSupported
 from sgmc.models.bases.priors import named_priors, separable

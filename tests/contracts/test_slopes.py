@@ -4,7 +4,6 @@ estimates of g.
 
 import numpy as np
 import pytest
-
 from _ext.probes import Scripted
 from _ext.toys import MatrixFactorisation
 

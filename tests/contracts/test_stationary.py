@@ -4,13 +4,13 @@ and planted mistakes that must show in the same comparison.
 
 import numpy as np
 import pytest
-
 from _ext.probes import FlatBlock, Misscaled, Scripted, Shaken, StaleAnchor
 from _ext.toys import GaussianLocation, KnownSigma
+
+from sgmc.coordinates.maps import Scaling
 from sgmc.core.contract import Anchor, Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain, evaluate
-from sgmc.coordinates.maps import Scaling
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 

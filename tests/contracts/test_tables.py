@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-
 from _ext.probes import Probe, Scripted, block, listed
 from _ext.toys import MatrixFactorisation
+
 from sgmc.core.engine import evaluate, full
 from sgmc.errors import NotSupported
 

@@ -4,12 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
-
 from _ext.probes import Misscaled, Probe, Scripted, Shaken, block, listed
 from _ext.toy_paths import BouncyParticle, PathMoments
 from _ext.toys import GaussianLocation, HiddenMarkov, MatrixFactorisation, TanhNetwork
-from sgmc.core.engine import STATUS_NAMES, Chain, evaluate, full
+
 from sgmc.coordinates.maps import Scaling
+from sgmc.core.engine import STATUS_NAMES, Chain, evaluate, full
 from sgmc.core.recorders import Keep, Moments
 from sgmc.core.schedules import Constant
 from sgmc.subsampling.uniform import Everything

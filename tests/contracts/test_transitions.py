@@ -11,11 +11,11 @@ from functools import cache
 
 import numpy as np
 import pytest
+from _ext.toy_densities import Noisy, Wavy
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.integrate import quad
 from scipy.special import expit
 
-from _ext.toy_densities import Noisy, Wavy
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import Keep

@@ -6,10 +6,10 @@ from math import perm
 
 import numpy as np
 import pytest
-from scipy import stats
-
 from _ext.probes import FlatBlock, Misscaled, Scripted, block, draw, listed
 from _ext.toys import GaussianLocation
+from scipy import stats
+
 from sgmc.core.engine import evaluate, full
 from sgmc.core.expansion import block_effect, row_noise, row_sizes
 from sgmc.subsampling.uniform import Everything

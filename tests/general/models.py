@@ -3,10 +3,10 @@ and constrained ones of known posteriors.
 """
 
 import numpy as np
+from _ext.toy_densities import Rates
 from scipy import stats
 
 import sgmc
-from _ext.toy_densities import Rates
 
 N = 400
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from _ext import mistakes as _mistakes
 
 import sgmc
-from _ext import mistakes as _mistakes
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
 from sgmc.core.rng import Rng, seed_sequence

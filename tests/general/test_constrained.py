@@ -4,8 +4,8 @@ a forgotten Jacobian is seen.
 
 import numpy as np
 import pytest
-
 from _ext import mistakes
+
 from sgmc.coordinates.layout import Layout
 
 from .models import CONJUGATE, Mirrored, Poissons, departures
@@ -61,9 +61,7 @@ def test_mirrored_langevin_dynamics():
 @pytest.mark.parametrize("name", CONJUGATE)
 def test_a_forgotten_jacobian_is_seen(name, monkeypatch):
     right = Layout.map
-    monkeypatch.setattr(
-        Layout, "map", property(lambda self: mistakes.NoJacobian(right.fget(self)))
-    )
+    monkeypatch.setattr(Layout, "map", property(lambda self: mistakes.NoJacobian(right.fget(self))))
     mean, sd = departures(CONJUGATE[name](), sampler="mala", draws=4000, precondition=None)
     assert mean > 2 * MEAN or sd > 2 * SD
 

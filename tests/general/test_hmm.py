@@ -4,10 +4,10 @@ against Gibbs sampling.
 
 import numpy as np
 import pytest
+from _ext import mistakes
 from scipy import stats
 
 import sgmc
-from _ext import mistakes
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, BufferWarning
 

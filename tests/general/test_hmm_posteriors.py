@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from _ext import mistakes as _mistakes
 
 import sgmc
-from _ext import mistakes as _mistakes
 from sgmc.errors import ArgumentError, DataError
 
 from .hmm import MEAN, SD, simulated

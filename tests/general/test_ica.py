@@ -6,10 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-
-import sgmc
 from _ext import mistakes
 from _ext.probes import metric_at, metric_log_density
+
+import sgmc
 from sgmc.core.contract import Gradient, Prior
 from sgmc.core.engine import evaluate
 from sgmc.core.expansion import of_rows
@@ -105,8 +105,8 @@ def test_the_natural_gradient():
         return metric_at(metric, np.ascontiguousarray(place).ravel())
 
     M, R, transposed, gamma, root_gamma = parts(W)
-    assert M == pytest.approx(np.kron(np.eye(3), W.T @ W) / 50)
-    assert R @ R.T == pytest.approx(M) and transposed == pytest.approx(R.T)
+    assert pytest.approx(np.kron(np.eye(3), W.T @ W) / 50) == M
+    assert pytest.approx(M) == R @ R.T and transposed == pytest.approx(R.T)
     steps = 1e-6 * np.eye(9).reshape(9, 3, 3)
     ahead, behind = [parts(W + h) for h in steps], [parts(W - h) for h in steps]
     for k, found in ((0, gamma), (2, root_gamma)):

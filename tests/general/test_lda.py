@@ -12,11 +12,11 @@ from scipy import sparse, special, stats
 import sgmc
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
-from sgmc.models.lda.folding import Completion
 from sgmc.errors import ArgumentError, DataError, NotSupported
-from sgmc.models.lda.corpus import documents, halves
 from sgmc.models.bases.priors import named_priors, separable
 from sgmc.models.bases.problem import exact_gradient
+from sgmc.models.lda.corpus import documents, halves
+from sgmc.models.lda.folding import Completion
 
 TRUE = np.array([[0.6, 0.3, 0.08, 0.01, 0.01], [0.01, 0.09, 0.2, 0.3, 0.4]])
 ALPHA, BETA = 0.3, 0.5

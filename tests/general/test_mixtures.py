@@ -4,9 +4,9 @@ quadrature on a grid.
 
 import numpy as np
 import pytest
+from _ext import mistakes
 
 import sgmc
-from _ext import mistakes
 from sgmc.core.expansion import of_rows
 from sgmc.errors import DataError
 

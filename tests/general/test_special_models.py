@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from _ext.toy_hierarchy import NormalPrecision
 
 import sgmc
-from _ext.toy_hierarchy import NormalPrecision
 from sgmc.errors import ArgumentError, NotSupported
 
 from .models import Kinds, Line, Poissons, departures

@@ -6,10 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from _ext import mistakes
 from scipy import stats
 
 import sgmc
-from _ext import mistakes
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, BufferWarning, DataError
 

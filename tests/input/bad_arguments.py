@@ -6,8 +6,7 @@ import pandas as pd
 import sgmc
 from sgmc.errors import ArgumentError, DataError, NotSupported
 
-from .cases import N, Entry, series, shown
-
+from .cases import Entry, N, series, shown
 
 # ---- arguments of a fit --------------------------------------------------------------------------
 

@@ -6,8 +6,7 @@ from scipy import sparse
 
 from sgmc.errors import ArgumentError, DataError, FormulaError
 
-from .cases import N, X, Entry, changed, damaged, put, series, shown
-
+from .cases import Entry, N, X, changed, damaged, put, series, shown
 
 # ---- arrays --------------------------------------------------------------------------------------
 

@@ -6,8 +6,7 @@ import pandas as pd
 import sgmc
 from sgmc.errors import ArgumentError, DataError, SeparationWarning
 
-from .cases import N, X, Entry, changed
-
+from .cases import Entry, N, X, changed
 
 # ---- of two classes only -------------------------------------------------------------------------
 

@@ -12,8 +12,7 @@ from sgmc.errors import (
     FormulaError,
 )
 
-from .cases import FOREIGN, N, X, Entry, series
-
+from .cases import FOREIGN, Entry, N, X, series
 
 # ---- results -------------------------------------------------------------------------------------
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from _ext.probes import Probe, block, listed
 from scipy import sparse
 
 import sgmc
-from _ext.probes import Probe, block, listed
 from sgmc.core.design import design
 from sgmc.errors import SGMCWarning
 from sgmc.registry import room

@@ -27,7 +27,7 @@ COLUMNS = {
     "c": [LEVELS[v] for v in RANDOM.integers(0, 3, N)],
     "e": [None if k % 37 == 8 else LEVELS[v] for k, v in enumerate(RANDOM.integers(0, 3, N))],
     "day": [datetime.date(2020 + k % 3, 1, 1 + k % 28) for k in range(N)],
-    "at": [datetime.datetime(2021, 1, 1, k % 24, tzinfo=datetime.timezone.utc) for k in range(N)],
+    "at": [datetime.datetime(2021, 1, 1, k % 24, tzinfo=datetime.UTC) for k in range(N)],
     "m": [Decimal(int(v)).scaleb(-2) for v in RANDOM.integers(-300, 300, N)],
     "w": [int(v) for v in RANDOM.integers(1, 4, N)],
     "o": RANDOM.normal(size=N).round(2).tolist(),

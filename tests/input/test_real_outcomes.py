@@ -11,8 +11,8 @@ import pytest
 import sgmc
 from sgmc.errors import ConditionWarning
 
-from .comparisons import assert_in_other_units, assert_same
 from .cases import REAL, X
+from .comparisons import assert_in_other_units, assert_same
 
 of_reals = pytest.mark.parametrize("case", REAL[:1], ids=repr)
 

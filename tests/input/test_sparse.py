@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 import sgmc
-from sgmc.errors import DataError, SeparationWarning
 from sgmc.coordinates.separation import pairs, stored_pairs
+from sgmc.errors import DataError, SeparationWarning
 
 CLASSES = [sparse.csr_array, sparse.csr_matrix]
 

@@ -16,7 +16,6 @@ import sgmc
 from .cases import CASES, FOREIGN, N, X, of_every_kind
 from .comparisons import assert_same
 
-
 # ---- seeds ---------------------------------------------------------------------------------------
 
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from sgmc.fit.batch_noise import Noise
 from sgmc.fit import plan as planning
+from sgmc.fit.batch_noise import Noise
 from sgmc.registry import room
 
 STOCHASTIC = [

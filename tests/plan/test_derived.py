@@ -8,8 +8,8 @@ from sgmc.core.schedules import Constant
 from sgmc.errors import (
     ArgumentError,
 )
-from sgmc.fit.batch_noise import Noise
 from sgmc.fit import plan as planning
+from sgmc.fit.batch_noise import Noise
 
 from .cases import STOCHASTIC, WHITENED, frame, planned, settings
 

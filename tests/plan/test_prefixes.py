@@ -11,8 +11,8 @@ from sgmc.errors import (
     SGMCWarning,
     ShapeWarning,
 )
-from sgmc.fit.batch_noise import Noise
 from sgmc.fit import plan as planning
+from sgmc.fit.batch_noise import Noise
 
 from .cases import draws_of, frame
 

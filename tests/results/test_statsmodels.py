@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from statsmodels.discrete.discrete_model import LogitResults
 from statsmodels.genmod.generalized_linear_model import GLMResults
 from statsmodels.regression.linear_model import RegressionResults
-from statsmodels.discrete.discrete_model import LogitResults
 
 import sgmc
 from sgmc.errors import ArgumentError

@@ -47,7 +47,7 @@ def test_a_checkpoint_keeps_a_seed_that_was_not_given(tmp_path):
 
 def test_models_of_arrays_and_inputs_that_are_no_columns_are_resumed_from_a_model():
     X, y, offset = FRAME[["a", "b"]].to_numpy(), FRAME.y.to_numpy(), np.full(N, 0.1)
-    make = lambda: sgmc.Logit(y, X, offset=offset)  # noqa: E731
+    make = lambda: sgmc.Logit(y, X, offset=offset)
     part, whole = make().fit(draws=60, seed=1), make().fit(draws=90, seed=1)
     loaded = pickle.loads(pickle.dumps(part))
     with pytest.raises(

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from _ext.probes import slope
+
 from sgmc.coordinates import sandwich
 from sgmc.coordinates.maps import Affine, Scaling, Tempered
 from sgmc.core.contract import Prior

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.arguments.keywords import FORMULA, MODEL, REGRESSION, SETTINGS, TABLE, names, rows
 from sgmc.api import verbs
+from sgmc.arguments.keywords import FORMULA, MODEL, REGRESSION, SETTINGS, TABLE, names, rows
 from sgmc.arguments.parameter import REQUIRED
 from sgmc.errors import ArgumentError
 from sgmc.fit.settings import check_settings

@@ -66,7 +66,7 @@ def real(thing, first=()):
     """The same of an object."""
     parameters = inspect.signature(thing).parameters.values()
     positional = {p.name: p.default for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD}
-    positional = {name: inspect.Parameter.empty for name in first} | positional
+    positional = dict.fromkeys(first, inspect.Parameter.empty) | positional
     plain = lambda one: one if isinstance(one, (*stubs.SIMPLE, tuple, type)) else ...
     return (
         {name: plain(one) for name, one in positional.items()},

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc import registry
+from sgmc.coordinates.free import free_coordinates
+from sgmc.coordinates.layout import Layout
+from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
+from sgmc.coordinates.simplices import COORDINATES
 from sgmc.core.contract import Prior
 from sgmc.core.engine import full
 from sgmc.core.partial import Partial
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.coordinates.simplices import COORDINATES
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.coordinates.free import free_coordinates
-from sgmc.coordinates.layout import Layout
-from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
 from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
 from sgmc.fit.rows import scheme
 from sgmc.models.bases.priors import priors_of

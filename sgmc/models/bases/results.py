@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.names import parameter
 from sgmc.core.partial import pooled
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, MissingExtra
 from sgmc.results.absent import refusal
-from sgmc.arguments.names import parameter
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 

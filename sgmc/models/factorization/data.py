@@ -6,8 +6,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from sgmc.errors import ArgumentError, DataError
 from sgmc.arguments.arrays import numeric, vector
+from sgmc.errors import ArgumentError, DataError
 
 MAX_INDEX = 2**31 - 1  # users and items are numbered in 32 bits
 

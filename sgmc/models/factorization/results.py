@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from sgmc.errors import ArgumentError
 from sgmc.arguments.numbers import whole
+from sgmc.errors import ArgumentError
 from sgmc.models.bases.results import GeneralInfo, ModelResults
 
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from sgmc.errors import ArgumentError, DataError
 from sgmc.arguments.arrays import vector
-from sgmc.models.bases.clusters import clusters
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.messages import must_be
-from sgmc.arguments.values import counts
 from sgmc.arguments.numbers import whole
-from sgmc.priors import dirichlet, normal
+from sgmc.arguments.values import counts
+from sgmc.errors import ArgumentError, DataError
+from sgmc.models.bases.clusters import clusters
 from sgmc.models.hmm.sequences import Sequences, outcomes
+from sgmc.priors import dirichlet, normal
 
 EMISSIONS = ("gaussian", "poisson", "categorical")
 AROUND = 5  # steps on both sides whose categories are counted, to tell states apart at the start
@@ -107,7 +107,7 @@ class HMM(Sequences):
         )
         self.parameters = {
             "transition": (self.states, self.states),
-            **{name: self.shape for name in NAMES[emission]},
+            **dict.fromkeys(NAMES[emission], self.shape),
         }
         self.constraints = {
             "transition": "simplex",

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 
-from sgmc.diagnostics.moments import systematic
-from sgmc.errors import ArgumentError
-from sgmc.models.hmm.buffers import bias
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import whole
+from sgmc.diagnostics.moments import systematic
+from sgmc.errors import ArgumentError
 from sgmc.models.bases.results import ModelResults
+from sgmc.models.hmm.buffers import bias
 from sgmc.results.outcomes.rows import evenly
 
 

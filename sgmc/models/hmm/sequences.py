@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from sgmc.errors import DataError
-from sgmc.models.hmm import buffers
 from sgmc.arguments.arrays import numeric, shaped
 from sgmc.arguments.numbers import whole
+from sgmc.errors import DataError
 from sgmc.models.bases.model import Model
+from sgmc.models.hmm import buffers
 
 MAX_WINDOW = 50  # default steps of a window: a hundredth of all, from 10 to that
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from sgmc.errors import DataError
 from sgmc.arguments.arrays import vector
 from sgmc.arguments.messages import must_be
-from sgmc.priors import normal
+from sgmc.errors import DataError
 from sgmc.models.hmm.sequences import Sequences, outcomes
+from sgmc.priors import normal
 
 
 class LinearGaussian(Sequences):

@@ -5,13 +5,13 @@ from functools import cached_property
 
 import numpy as np
 
-from sgmc.errors import ArgumentError, DataError, MissingExtra
 from sgmc.arguments.arrays import shaped
 from sgmc.arguments.choices import one_of
-from sgmc.arguments.tables import dense_table, finite_table, matrix
-from sgmc.models.bases.scaling import centre_and_unit
 from sgmc.arguments.numbers import positive
+from sgmc.arguments.tables import dense_table, finite_table, matrix
+from sgmc.errors import ArgumentError, DataError, MissingExtra
 from sgmc.models.bases.model import Model
+from sgmc.models.bases.scaling import centre_and_unit
 from sgmc.priors import normal
 
 SOURCE_SD = np.pi / np.sqrt(3)  # of the logistic density 1 / (4 cosh^2(y / 2))
@@ -95,8 +95,8 @@ class ICA(Model):
 
     def kernel(self):
         """See `Model`."""
-        from sgmc.models.ica.kernel import LogisticSources
         from sgmc.models.bases.layers import Inputs
+        from sgmc.models.ica.kernel import LogisticSources
 
         return LogisticSources(Inputs(self.X, self.centre, self.unit))
 

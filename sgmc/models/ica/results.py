@@ -4,10 +4,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 
-from sgmc.diagnostics import ica
-from sgmc.core.limits import BLOCK_ROWS
-from sgmc.errors import ArgumentError, DataError
 from sgmc.arguments.tables import dense_table
+from sgmc.core.limits import BLOCK_ROWS
+from sgmc.diagnostics import ica
+from sgmc.errors import ArgumentError, DataError
 from sgmc.models.bases.results import GeneralInfo, ModelResults
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 from scipy import sparse
 
-from sgmc.errors import ArgumentError, DataError
 from sgmc.arguments.arrays import numeric
 from sgmc.arguments.names import repeated, texts
-from sgmc.arguments.values import counts as as_counts
 from sgmc.arguments.tables import table
+from sgmc.arguments.values import counts as as_counts
+from sgmc.errors import ArgumentError, DataError
 
 HALVES = 20120117  # seed of the tokens that are held out, the same ones for every model
 

@@ -4,10 +4,10 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.errors import ArgumentError, DataError, NotSupported
-from sgmc.models.lda.corpus import documents, halves, named_words
 from sgmc.arguments.numbers import positive, whole
+from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.bases.model import Model
+from sgmc.models.lda.corpus import documents, halves, named_words
 from sgmc.priors import dirichlet
 
 MAX_EXACT_NUMBERS = 10**6  # numbers that exact sums keep for a document

@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from sgmc.models.lda.folding import Completion, Folding
 from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
-from sgmc.models.lda.corpus import documents, halves
 from sgmc.models.bases.results import GeneralInfo, ModelResults
+from sgmc.models.lda.corpus import documents, halves
+from sgmc.models.lda.folding import Completion, Folding
 
 
 class LDAInfo(GeneralInfo):

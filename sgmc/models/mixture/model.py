@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from sgmc.errors import ArgumentError
 from sgmc.arguments.arrays import vector
 from sgmc.arguments.choices import one_of
-from sgmc.models.bases.clusters import clusters
 from sgmc.arguments.numbers import positive, whole
 from sgmc.arguments.tables import matrix
+from sgmc.errors import ArgumentError
+from sgmc.models.bases.clusters import clusters
 from sgmc.models.bases.model import Model
 from sgmc.priors import dirichlet, inverse_gamma, normal
 

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import special
 
-from sgmc.errors import ArgumentError
 from sgmc.arguments.tables import matrix
+from sgmc.errors import ArgumentError
 from sgmc.models.bases.results import ModelResults
 from sgmc.results.outcomes.rows import evenly
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.arguments.tables import dense_table
 from sgmc.core.limits import BLOCK_ROWS
 from sgmc.errors import DataError
-from sgmc.arguments.tables import dense_table
 from sgmc.models.bases.results import GeneralInfo
 
 ACTIVATIONS = {
@@ -91,9 +91,9 @@ class Recipe:
         unit, centre = self.unit.astype(theta.dtype), self.centre.astype(theta.dtype)
         for start in range(0, len(X), BLOCK_ROWS):
             a = (X[start : start + BLOCK_ROWS] - centre) * unit
-            for l, (W, b) in enumerate(layers):
+            for k, (W, b) in enumerate(layers):
                 a = a @ W + b
-                if l + 1 < len(layers):
+                if k + 1 < len(layers):
                     a = ACTIVATIONS[self.activation](a)
             out[start : start + BLOCK_ROWS] = a
         if self.outcome == "softmax":

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sgmc.errors import ArgumentError, DataError
 from sgmc.arguments.arrays import vector
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.messages import must_be
@@ -11,8 +10,9 @@ from sgmc.arguments.numbers import sizes
 from sgmc.arguments.rows import same_index, same_length
 from sgmc.arguments.tables import dense_table, finite_table
 from sgmc.arguments.values import counts
-from sgmc.models.bases.scaling import centre_and_unit
+from sgmc.errors import ArgumentError, DataError
 from sgmc.models.bases.model import Model
+from sgmc.models.bases.scaling import centre_and_unit
 from sgmc.priors import PriorSpec, normal
 
 SMALL = 2000  # rows up to which all of them are used at every step by default
@@ -289,8 +289,8 @@ def checked_hyperprior(hyperprior):
 def shapes(sizes):
     """Name -> shape of weights and biases."""
     found = {}
-    for l, (d, h) in enumerate(zip(sizes, sizes[1:]), 1):
-        found |= {f"W{l}": (d, h), f"b{l}": (h,)}
+    for k, (d, h) in enumerate(zip(sizes, sizes[1:]), 1):
+        found |= {f"W{k}": (d, h), f"b{k}": (h,)}
     return found
 
 

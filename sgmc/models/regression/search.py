@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.core.design import design
-from sgmc.core.expansion import expand
 from sgmc.coordinates.dispersion import exact_fit, find_dispersed_mode
 from sgmc.coordinates.mode import PriorTerms, find_mode
 from sgmc.coordinates.prior_table import Scales, resolve
 from sgmc.coordinates.shrinkage import without_poles
+from sgmc.core.design import design
+from sgmc.core.expansion import expand
 
 
 @dataclass(frozen=True)

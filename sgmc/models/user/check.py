@@ -8,9 +8,9 @@ from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
 from sgmc.core.limits import CENTRAL_DIFFERENCE
 from sgmc.errors import ArgumentError
+from sgmc.models.bases.model import MAX_DIFFERENCED, Model, compiled
 from sgmc.models.bases.priors import named_priors
 from sgmc.models.bases.problem import exact_gradient
-from sgmc.models.bases.model import MAX_DIFFERENCED, Model, compiled
 
 POINTS = 3  # at which a model is looked at
 SUM_TOLERANCE = 1e-9  # relative difference of sums that are the same but for rounding
