@@ -116,12 +116,14 @@ def largest_z(kept, name):
     ).max(axis=1)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", CASES)
 def test_the_reference_covers_the_posterior(name):
     """No weight counts much, so that its errors are what they are said to be."""
     assert reference(name)[2] < 20 / SIZE
 
 
+@pytest.mark.cover(1)
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("name", CASES)
 def test_exact_samplers_agree_with_importance_sampling(name, sampler):

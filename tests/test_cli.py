@@ -41,6 +41,7 @@ def path(request, table, tmp_path_factory):
     return str(file)
 
 
+@pytest.mark.cover(0)
 def test_fit_of_a_file_prints_the_summary(path, table):
     done = run("fit", "y ~ .", path, "--seed", "4", "--draws", "900")
     assert done.returncode == 0 and done.stderr == ""
@@ -49,6 +50,7 @@ def test_fit_of_a_file_prints_the_summary(path, table):
     assert shown(done.stdout) == shown(str(expected.summary()))
 
 
+@pytest.mark.cover(0)
 def test_json(path, table):
     done = run(
         "fit",
@@ -82,6 +84,7 @@ def test_json(path, table):
     assert found["facts"]["Sampler"] == "sgld-cv" and found["facts"]["No. Observations"] == "800"
 
 
+@pytest.mark.cover(0)
 def test_json_repeats_the_warnings(path):
     done = run("fit", "y ~ x1", path, "--seed", "4", "--json", "--draws", "40")
     found = json.loads(done.stdout)
@@ -196,6 +199,7 @@ sys.exit(cli.main(sys.argv[1:]))
 """
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
 def test_ctrl_c_prints_what_there_is(as_json, tmp_path):
     rng = np.random.default_rng(0)
@@ -244,6 +248,7 @@ def test_ctrl_c_prints_what_there_is(as_json, tmp_path):
         assert "Logit Posterior Summary" in out and "[InterruptedWarning]" in out and "x7" in out
 
 
+@pytest.mark.extended
 def test_a_robust_fit_has_both_sds():
     done = run(
         "fit", "affairs > 0 ~ .", "dataset:fair", "--seed", "4", "--json", "--cov-type", "robust"
@@ -258,6 +263,7 @@ def test_a_robust_fit_has_both_sds():
 
 
 # the chosen step is long, and the fit short
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_a_fit_that_tunes_says_what_was_chosen(table, tmp_path):
     """The summary of the verb, and below it the race's line; in JSON the arm."""
@@ -294,6 +300,7 @@ def test_a_fit_that_tunes_says_what_was_chosen(table, tmp_path):
     )
 
 
+@pytest.mark.extended
 def test_a_checkpoint_goes_on(tmp_path):
     fit = ("fit", "affairs > 0 ~ .", "dataset:fair", "--seed", "4", "--json", "--draws")
     run(*fit, "40", "--checkpoint", str(tmp_path / "run"))

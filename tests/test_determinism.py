@@ -155,6 +155,7 @@ print(hashlib.sha256(sgmc.logit("y ~ b + a", df, seed=5, prior=prior).draws.toby
 """.replace("SAMPLERS", repr(list(SAMPLERS.values())))
 
 
+@pytest.mark.extended
 def test_processes_hash_seeds_and_threads_of_blas_do_not_matter(tmp_path):
     """Three fresh processes at once against each other and against this one,
     which has made other fits before.
@@ -181,6 +182,7 @@ def test_processes_hash_seeds_and_threads_of_blas_do_not_matter(tmp_path):
     assert found[0][:-1] == [usual(sampler) for sampler in SAMPLERS] and len(found[0][-1]) == 64
 
 
+@pytest.mark.cover(1)
 @pytest.mark.parametrize(
     "precondition, sparse_table",
     [("dense", False), ("diag", False), (None, False), ("dense", True)],

@@ -58,6 +58,7 @@ def growth(y, X, **how):
     return results, peak / X.nbytes
 
 
+@pytest.mark.cover(1)
 @pytest.mark.parametrize(
     "how",
     [dict(), dict(precondition=None), dict(precondition="diag"), dict(sampler="mala", warmup=5)],

@@ -4,12 +4,11 @@ Two marks name what only ``--all`` runs:
 
 ``extended``
     This test, or this parameter (``pytest.param(..., marks=pytest.mark.extended)``).
-``cover(strength=2, together=False, by=None)``
+``cover(strength=2, by=None)``
     The default tier has a covering array of the test's parameters.  With strength 2 each pair of
-    values that occurs in some test occurs in a chosen one; with strength 1 each value does.  A
-    tuple counts as several parameters.  ``together=True`` joins the tests of a file: the name of
-    the test is then one more parameter.  ``by`` is a function of the parameters, by their names,
-    that returns what to cover in place of them.
+    values that occurs in some test occurs in a chosen one; with strength 1 each value does; with
+    strength 0 one test is enough.  A tuple counts as several parameters.  ``by`` is a function of
+    the parameters, by their names, that returns what to cover in place of them.
 
 ``pytest --tiers`` prints the number of tests of each file and tier, and runs no test;
 ``--tiers=FILE`` writes that table.  A test that is named on the command line (``file.py::test``)
@@ -28,7 +27,7 @@ TIERS = pytest.StashKey()  # {node id: "default" or "extended"} of all that was 
 MISTAKES = pytest.StashKey()  # the tests of planted mistakes, without their parameters
 MARKS = (
     "extended: only --all runs this test",
-    "cover(strength, together, by): the default tier has a covering array of the parameters",
+    "cover(strength, by): the default tier has a covering array of the parameters",
 )
 HEAD = """# Tests by file and tier
 
@@ -84,12 +83,12 @@ def covering(rows, strength=2):
 # ---- tests as rows -------------------------------------------------------------------------------
 
 
-def settings(item, together=False, by=None):
+def settings(item, by=None):
     """Return the (parameter, value) pairs of a test."""
     params = dict(item.callspec.params) if hasattr(item, "callspec") else {}
     if by is not None:
         params = {"by": tuple(by(*(params[name] for name in inspect.signature(by).parameters)))}
-    pairs = [("the test", name_of(item))] if together else []
+    pairs = []
     for name, value in sorted(params.items()):
         parts = value if type(value) is tuple else [value]
         pairs += [((name, place), comparable(part)) for place, part in enumerate(parts)]
@@ -110,26 +109,21 @@ def name_of(item):
     return item.nodeid.split("[")[0]
 
 
-def file_of(item):
-    """Return the path of a test's file."""
-    return item.nodeid.split("::")[0]
-
-
-def arguments(strength=2, together=False, by=None):
+def arguments(strength=2, by=None):
     """Return the arguments of a `cover` mark with their defaults."""
-    return strength, together, by
+    return strength, by
 
 
 def covered(items):
-    """Return the groups of tests that are covered together, each with its strength and rows."""
+    """Return the tests of each function with a `cover` mark: its strength and (test, row) pairs."""
     groups = {}
     for item in items:
         mark = item.get_closest_marker("cover")
         if mark and not item.get_closest_marker("extended"):
-            strength, together, by = arguments(*mark.args, **mark.kwargs)
-            group = groups.setdefault((file_of(item) if together else name_of(item), strength), [])
-            group.append((item, settings(item, together, by)))
-    return [(strength, group) for (_, strength), group in groups.items()]
+            strength, by = arguments(*mark.args, **mark.kwargs)
+            group = groups.setdefault(name_of(item), (strength, []))[1]
+            group.append((item, settings(item, by)))
+    return list(groups.values())
 
 
 def extended(items):

@@ -34,7 +34,7 @@ def pairs(rows, strength):
     return {some for row in rows for some in itertools.combinations(row, min(strength, len(row)))}
 
 
-@pytest.mark.parametrize("strength", [1, 2, 3])
+@pytest.mark.parametrize("strength", [0, 1, 2, 3])
 @pytest.mark.parametrize("name", TABLES)
 def test_a_covering_array_has_every_interaction(name, strength):
     rows = rows_of(name)
@@ -48,6 +48,7 @@ def test_a_covering_array_is_small():
     assert len(tiers.covering(rows_of("all rows"))) <= 24
     assert len(tiers.covering(rows_of("ten by ten by ten"))) <= 170
     assert len(tiers.covering(rows_of("all rows"), 1)) == 5
+    assert tiers.covering(rows_of("all rows"), 0) == [0]
 
 
 def test_a_row_too_few_is_seen():
@@ -114,15 +115,12 @@ def test_slow():
 def test_some(n):
     assert n
 
-class TestTogether:
-    pytestmark = pytest.mark.cover(1, together=True)
+class TestOfAClass:
+    pytestmark = pytest.mark.cover(1)
 
+    @pytest.mark.parametrize("n", [1, 2])
     @pytest.mark.parametrize("name", "abc")
-    def test_one(self, name):
-        assert name
-
-    @pytest.mark.parametrize("name", "abc")
-    def test_other(self, name):
+    def test_each(self, name, n):
         assert name
 
 @pytest.mark.cover(1, by=lambda word: [word[0]])

@@ -124,6 +124,7 @@ def test_the_gradient_of_the_target_is_its_derivative():
     assert slopes == pytest.approx((above - below) / 2e-5, abs=1e-8)
 
 
+@pytest.mark.cover(1, by=lambda name: [CASES[name].order])
 @pytest.mark.parametrize("name", CASES)
 def test_bias_has_its_order(name):
     found, spread = slope(CASES[name])
@@ -140,6 +141,7 @@ def test_noise_times_root_two_has_order_zero(name):
     assert case.order - found > tolerance(spread)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.mistake("order: noise of order one too much")
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.order > 1])
 def test_a_mistake_of_order_one_is_seen(name):

@@ -3,6 +3,7 @@
 import itertools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import numpy as np
 import pytest
@@ -59,14 +60,19 @@ def run(chain, pieces):
     return chain
 
 
-WHOLE = {combination: outcome(run(chain(*combination), [STEPS])) for combination in COMBINATIONS}
+@cache
+def whole(combination):
+    """The outcome of a chain in one run."""
+    return outcome(run(chain(*combination), [STEPS]))
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("combination", COMBINATIONS, ids="-".join)
 def test_chunks_do_not_matter(combination):
-    assert outcome(run(chain(*combination), [1, 7, 64, 3])) == WHOLE[combination]
+    assert outcome(run(chain(*combination), [1, 7, 64, 3])) == whole(combination)
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("until", [STEPS // 6, STEPS // 2])  # while warming, and while recording
 @pytest.mark.parametrize("combination", COMBINATIONS, ids="-".join)
 def test_a_restored_chain_continues_bit_by_bit(combination, until):
@@ -74,7 +80,7 @@ def test_a_restored_chain_continues_bit_by_bit(combination, until):
     second = chain(*combination, index=1)  # another stream, to be replaced
     second.set_state(pickle.loads(outcome(first)))
     assert second.steps == until
-    assert outcome(run(second, [STEPS])) == WHOLE[combination]
+    assert outcome(run(second, [STEPS])) == whole(combination)
 
 
 def interrupted(combination, until):
@@ -98,7 +104,7 @@ def test_a_part_of_the_state_that_is_lost_is_noticed(part):
             continue  # independent draws: nothing depends on the last one
         first, second = interrupted(combination, STEPS // 2), chain(*combination, index=1)
         second.set_state({**first.state(), part: second.state()[part]})
-        assert outcome(run(second, [STEPS])) != WHOLE[combination]
+        assert outcome(run(second, [STEPS])) != whole(combination)
 
 
 SET_BY_THE_ENGINE = {"step_size", "warming"}
@@ -123,7 +129,7 @@ def test_whatever_a_sampler_keeps_is_needed(name, key):
         state = first.state()
         state["sampler"] = {**state["sampler"], key: second.sampler.state()[key]}
         second.set_state(state)
-        return outcome(run(second, [STEPS])) != WHOLE[combination]
+        return outcome(run(second, [STEPS])) != whole(combination)
 
     mine = [c for c in COMBINATIONS if LEARNING[c[0]].name == name]
     assert any(misses(c, until) for c in mine for until in (STEPS // 6, STEPS // 2))
@@ -141,6 +147,7 @@ def test_other_recorders_and_schedules_continue_too(recorder, schedule):
         assert outcome(first) == outcome(second)
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("combination", COMBINATIONS, ids="-".join)
 def test_chains_in_threads_are_chains_in_turn(combination):
     """Eight chains on two threads, sharing model, prior, map and anchor."""
@@ -151,4 +158,4 @@ def test_chains_in_threads_are_chains_in_turn(combination):
     with ThreadPoolExecutor(2) as pool:
         threaded = list(pool.map(all_of_it, range(8)))
     assert threaded == [all_of_it(k) for k in range(8)]
-    assert threaded[0] == WHOLE[combination] and len(set(threaded)) == 8
+    assert threaded[0] == whole(combination) and len(set(threaded)) == 8

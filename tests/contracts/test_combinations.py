@@ -156,6 +156,7 @@ def departure(spec, gradient, posterior, V):
     return standard_errors(z, np.repeat([0, 1 + inflation], first), slack).max()
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("name, scheme", PAIRS)
 @pytest.mark.parametrize("sampler", STOCHASTIC)
 @pytest.mark.parametrize("posterior", POSTERIORS)

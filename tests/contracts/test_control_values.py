@@ -29,6 +29,7 @@ from .tables import FOLLOWING, MODELS, SMALL, VISIBLE, M, N, gradient_of, roundi
 # ---- both ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("map", ["none", "affine", "positive"])
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("which", SMALL)
@@ -68,6 +69,7 @@ def test_no_noise_where_all_control_values_are_from_here(model):
             ) * max(1, np.abs(exact).max())
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", FOLLOWING)

@@ -105,6 +105,7 @@ def test_the_exact_gradient_is_the_derivative_of_the_exact_value(map, prior):
     assert np.abs(full(gradient, at)[1] - expected).max() < 1e-6 * np.abs(expected).max()
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("name", GRADIENTS)
 @pytest.mark.parametrize("map, prior", CASES)
 def test_estimates_and_slopes_agree_with_it(map, prior, name):

@@ -160,6 +160,7 @@ def caught(found):
     return found == "bound exceeded" or found > LIMIT
 
 
+@pytest.mark.cover(1)
 @pytest.mark.parametrize("posterior", POSTERIORS)
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_the_posterior_is_what_paths_have(name, posterior):
@@ -194,6 +195,7 @@ def test_a_while_on_the_path_leaves_draws_of_the_posterior(name, posterior):
     assert standard_errors(powers(after - centre), p @ powers(x - centre)).max() < LIMIT
 
 
+@pytest.mark.cover(1)
 @pytest.mark.parametrize("scheme", ["block", "uniform", "replacement"])
 @pytest.mark.parametrize("batch", [1, 4])
 @pytest.mark.parametrize("name", BY_ROWS)
@@ -214,6 +216,7 @@ def preferential(name, weighted=True):
     return particle(CONTINUOUS[name], "logit", rows=cls(ROWS, 1, shared), bounds=bounds)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", BY_ROWS)
 def test_rows_with_probabilities_of_their_own(name):
     assert departure(preferential(name), "logit", EVENTS[name]) < LIMIT

@@ -150,6 +150,7 @@ def test_densities_and_their_gradients_agree(target):
         np.testing.assert_allclose(full(gradient, x)[1], rise, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.cover(1)
 @pytest.mark.parametrize("name, target", everywhere(TRANSITIONS))
 def test_ranks_are_uniform(name, target):
     moved, p = rank_test(transition(TRANSITIONS[name], target), *problem(target))
@@ -168,18 +169,21 @@ def test_ranks_show_starts_that_are_a_tenth_too_far_out(target):
     )
 
 
+@pytest.mark.cover(1)
 @pytest.mark.mistake("rank: acceptance inverted")
 @pytest.mark.parametrize("name, target", everywhere(EXACT))
 def test_inverted_acceptance_is_caught(name, target):
     assert caught(name, target, "inverted")
 
 
+@pytest.mark.cover(1)
 @pytest.mark.mistake("rank: all accepted")
 @pytest.mark.parametrize("name, target", everywhere(EXACT))
 def test_no_rejection_is_caught(name, target):
     assert caught(name, target, "all")
 
 
+@pytest.mark.cover(1)
 @pytest.mark.mistake("rank: no Hastings term")
 @pytest.mark.parametrize("name, target", everywhere(GUIDED))  # a random walk has none
 def test_a_missing_hastings_term_is_caught(name, target):
@@ -189,6 +193,7 @@ def test_a_missing_hastings_term_is_caught(name, target):
     assert caught(name, target, "no hastings")
 
 
+@pytest.mark.cover(1)
 @pytest.mark.mistake("rank: gradient not renewed")
 @pytest.mark.parametrize("name, target", everywhere([name for name in GUIDED if name != "mmala"]))
 def test_a_gradient_that_acceptance_leaves_behind_is_caught(name, target):

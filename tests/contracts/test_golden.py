@@ -232,6 +232,7 @@ def filled(make, lanes, n=10_000):
     return out
 
 
+@pytest.mark.cover(0)
 @needs_compiler
 @pytest.mark.parametrize("target", TARGETS)
 def test_bits_do_not_depend_on_the_instruction_set(target, tmp_path):

@@ -42,6 +42,7 @@ def test_the_error_is_that_of_the_formula(name, dim, noise, h):
     assert error < 0.25 * expected
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", HELD)
 def test_it_halves_with_the_step(name):
     """First order: the ratio of the errors at h and h/2, in the Monte Carlo error of it, is 2 but

@@ -269,6 +269,7 @@ def test_the_printed_energy_of_the_thermostat_is_another_sampler():
     assert printed == pytest.approx(D**2 * by_hand, rel=0.2)
 
 
+@pytest.mark.extended
 def test_sgrpmc_as_printed_has_the_law_of_sgrhmc():
     """At h = 0.4 and e = 0.15; slack for their errors, of first and of second order.
 

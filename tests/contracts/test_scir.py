@@ -188,6 +188,7 @@ class TestSparsePosteriors:
         )
         assert mean > 0.5 and below < -0.2
 
+    @pytest.mark.cover(1)
     @pytest.mark.parametrize(
         "simplex, h",
         [

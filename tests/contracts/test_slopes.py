@@ -39,6 +39,7 @@ def models():
 MODELS = models()
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("map", ["none", "scaling", "affine", "positive"])
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", GRADIENTS)

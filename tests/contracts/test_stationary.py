@@ -234,6 +234,7 @@ STOCHASTIC = {
 FAST = {name for name, spec in FAITHFUL.items() if name not in STOCHASTIC and spec.name != "rwm"}
 
 
+@pytest.mark.cover(1, by=lambda name: [name.split("-")[0]])
 @pytest.mark.parametrize("name", FAITHFUL)
 def test_spread_is_the_documented_one(name):
     """Half a million short steps give the variance to 0.1 %, a fraction of the inflation; most
@@ -270,6 +271,7 @@ def test_noise_times_root_two_is_caught(name):
     assert departure(spec, whitened(), Shaken(spec.build(DIM, spec.from_langevin(h)), h)) > LIMIT
 
 
+@pytest.mark.cover(1)
 @pytest.mark.mistake("gradient scale x {factor}")
 @pytest.mark.parametrize("factor", [0.5, 2.0, BATCH / ROWS])
 @pytest.mark.parametrize("name", STOCHASTIC)  # exact samplers draw no minibatch
@@ -289,6 +291,7 @@ def test_a_dropped_prior_is_caught(name):
     )
 
 
+@pytest.mark.cover(1)
 @pytest.mark.mistake("stale anchor of {estimate}")
 @pytest.mark.parametrize("estimate", [k for k, cls in GRADIENTS.items() if "anchor" in cls.needs])
 @pytest.mark.parametrize("name", STOCHASTIC)  # exact samplers use no anchor

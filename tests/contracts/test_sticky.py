@@ -104,6 +104,7 @@ def test_slopes_are_zero_and_the_rest_is_not(name):
         results.fssd()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "prior", [sgmc.laplace(0, 1), sgmc.student_t(4, 0, 1), sgmc.normal(0.5, 1)]
 )

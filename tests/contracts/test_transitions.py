@@ -129,6 +129,7 @@ def test_moments_are_those_of_the_transition(name):
     assert departure(name) < LIMIT
 
 
+@pytest.mark.cover(1)
 @pytest.mark.mistake("transition: step {stretch} as long")
 @pytest.mark.parametrize("stretch", [0.8, 1.25])
 @pytest.mark.parametrize("name", CASES)

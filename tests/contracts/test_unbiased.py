@@ -98,6 +98,7 @@ def test_draws_follow_their_law(scheme):
     assert stats.chisquare(counts, p * counts.sum()).pvalue > 1e-4  # fixed seed
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("map", ["none", "scaling", "affine", "positive"])
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", GRADIENTS)
@@ -108,6 +109,7 @@ def test_estimates_are_unbiased(scheme, name, model, map):
     assert bias(gradient, draws, p=p) < tolerance(model)
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("exact", [(4,), (0, 5), tuple(range(N))])
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", GRADIENTS)
@@ -179,6 +181,7 @@ def test_rows_that_count_wrongly_are_caught(rows):
     assert (np.abs(mean - 1) > LIMIT * error + 1e-12).any() or abs(mean.mean() - 1) > VISIBLE
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("map", ["none", "scaling", "affine"])
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", [k for k, cls in GRADIENTS.items() if "anchor" in cls.needs])
@@ -206,6 +209,7 @@ def enumerated_variance(gradient, draws, at, p=None):
     return np.average((found - np.average(found, axis=0, weights=p)) ** 2, axis=0, weights=p)
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("map", ["none", "scaling", "positive"])
 @pytest.mark.parametrize("model", [m for m in MODELS if "32" not in m])
 @pytest.mark.parametrize("name", GRADIENTS)
@@ -245,6 +249,7 @@ def test_a_block_estimates_the_noise_of_a_simple_sample(name):
     assert np.array([sd for _, sd in a]) == pytest.approx(np.array([sd for _, sd in b]), rel=1e-10)
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("model", [m for m in MODELS if "32" not in m])
 @pytest.mark.parametrize("name", GRADIENTS)
 @pytest.mark.parametrize("m", range(1, N))

@@ -254,6 +254,7 @@ needs_data = pytest.mark.skipif(
 )
 
 
+@pytest.mark.cover(1)
 @needs_data
 @pytest.mark.filterwarnings("ignore:df is informed by the prior alone")
 @pytest.mark.parametrize("name, prior", FITS)
@@ -276,6 +277,7 @@ def test_another_link_is_another_posterior():
     assert np.abs((wrong.params - mean) / sd).max() > 1
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("alpha, sampler", [(0.0, "mala"), (0.5, "lmsgld")])
 def test_a_skewed_own_parameter_gets_an_exact_sampler(alpha, sampler):
     """Of counts that are Poisson's, alpha is known up to some factor only; within 0.1 sd and 5 % of

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pytest
 from scipy import stats
 
 import sgmc
@@ -83,16 +82,3 @@ def differences(kernel, theta):
     return np.array(
         [(of_rows(kernel, theta + h)[0] - of_rows(kernel, theta - h)[0]) / 2e-6 for h in steps]
     )
-
-
-@pytest.mark.parametrize("emission", SOME)
-@pytest.mark.parametrize("initial", ["stationary", "uniform"])
-def test_likelihood_and_states_by_enumeration(emission, initial):
-    model, theta = small(emission, initial=initial), SOME[emission]
-    first = np.linalg.matrix_power(A, 200)[0] if initial == "stationary" else np.full(2, 0.5)
-    value, laws, path = enumerated(model, theta, first)
-    kernel = model.kernel()
-    assert of_rows(kernel, theta)[0] == pytest.approx(value, rel=1e-12)
-    assert kernel.laws(theta) == pytest.approx(laws, abs=1e-12)
-    assert kernel.last_laws(theta) == pytest.approx(laws[[4, 7]], abs=1e-12)
-    assert (kernel.path(theta) == path).all()

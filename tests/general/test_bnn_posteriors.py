@@ -151,6 +151,7 @@ def bent():
     return x[:, None], y, at[:, None], log_rate.mean(axis=0), log_rate.std(axis=0)
 
 
+@pytest.mark.cover(0)
 @quiet
 @pytest.mark.parametrize(
     "how",
@@ -204,6 +205,7 @@ def test_the_prior_of_precisions():
     assert value == pytest.approx(expected)
 
 
+@pytest.mark.extended
 @quiet
 def test_precisions_drawn_between_steps_have_the_same_law(straight):
     """Chen, Fox & Guestrin (2014, 4.2) against precisions sampled like weights by an exact

@@ -89,6 +89,7 @@ def test_one_component_is_a_normal_model(sampler):
     assert departures(results, normal_model(y, prior=False))[1] > 2 * SD
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of the planted noise
 def test_minibatches_against_an_exact_sampler():
     model = sgmc.GaussianMixture(two_groups(3000, 4.0), 2)

@@ -11,7 +11,20 @@ import sgmc
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, BufferWarning
 
-from .hmm import SOME, A, differences, simulated, small
+from .hmm import SOME, A, differences, enumerated, simulated, small
+
+
+@pytest.mark.parametrize("emission", SOME)
+@pytest.mark.parametrize("initial", ["stationary", "uniform"])
+def test_likelihood_and_states_by_enumeration(emission, initial):
+    model, theta = small(emission, initial=initial), SOME[emission]
+    first = np.linalg.matrix_power(A, 200)[0] if initial == "stationary" else np.full(2, 0.5)
+    value, laws, path = enumerated(model, theta, first)
+    kernel = model.kernel()
+    assert of_rows(kernel, theta)[0] == pytest.approx(value, rel=1e-12)
+    assert kernel.laws(theta) == pytest.approx(laws, abs=1e-12)
+    assert kernel.last_laws(theta) == pytest.approx(laws[[4, 7]], abs=1e-12)
+    assert (kernel.path(theta) == path).all()
 
 
 @pytest.mark.parametrize("emission", SOME)

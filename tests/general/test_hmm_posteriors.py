@@ -97,6 +97,7 @@ SIMPLE = dict(
 )
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -118,6 +119,7 @@ def test_the_plain_estimate_of_the_paper(letters, gibbs):
     assert mean < MEAN and sd < SD
 
 
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("mistake", ["no buffer", "N/n", "no prior"])
 def test_planted_mistakes_are_seen(letters, gibbs, mistake, monkeypatch):

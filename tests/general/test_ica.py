@@ -156,6 +156,7 @@ def test_a_dropped_prior_and_a_bent_gradient_are_seen(monkeypatch):
     )
 
 
+@pytest.mark.extended
 @quiet
 def test_langevin_without_the_divergence_has_another_law():
     """Where rows are few, the drift that Welling & Teh leave out shows; in the draws of the

@@ -110,6 +110,7 @@ class TestPosteriors:
             results.bse / exact.bse - 1
         ).max()
 
+    @pytest.mark.cover(0)
     @pytest.mark.parametrize(
         "sweeps, batch, more, right",
         [
@@ -133,6 +134,7 @@ class TestPosteriors:
         mean, sd = self.departures(results, exact)
         assert (mean < 0.15 and sd < 0.15) == right
 
+    @pytest.mark.cover(0)
     @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
     @pytest.mark.parametrize("sampler, h", [("sgrld", 0.002), ("sgld", 0.01), ("mirrored", 0.01)])
     def test_langevin_steps(self, exact, sampler, h):
@@ -288,6 +290,7 @@ def test_what_it_refuses(make, error, told):
         make()
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(
     not os.environ.get("SGMC_DATA"),
     reason="the AP corpus is read from the folder of data sets (SGMC_DATA)",

@@ -94,6 +94,7 @@ def test_exact_samplers_find_both_modes(y, exact, sampler, draws):
     assert mean < MEAN and sd < SD
 
 
+@pytest.mark.extended
 def test_the_papers_sampler_with_minibatches(y, exact):
     results = sgmc.TiedMeans(y).fit(seed=1, draws=15_000, **SGLD)
     mean, sd = departures(results, exact)

@@ -34,6 +34,7 @@ class TestWithoutAnApproximation:
         with pytest.raises(NotSupported, match=f"{sampler} .*use sampler='mala'"):
             Unscaled().fit(seed=1, sampler=sampler)
 
+    @pytest.mark.extended
     def test_a_given_step_is_judged_by_scores(self):
         good = Unscaled().fit(
             seed=1, sampler="lmsgld", step_size=5e-4, gradient="cv", thin=20, batch_size=100

@@ -190,6 +190,7 @@ def model(y, buffer=None):
     return sgmc.LinearGaussian(y, window=8, buffer=buffer)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "arguments",
     [

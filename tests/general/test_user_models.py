@@ -81,6 +81,7 @@ class TestTheSameDraws:
             model = sgmc.CompiledModel(given, models.N, **COMMON)
             assert np.abs(draws(model, run, threads=1) - expected[run]).max() < SAME
 
+    @pytest.mark.cover(0)
     def test_in_jax(self, expected, run):
         pytest.importorskip("jax")
         assert np.abs(draws(jax_line(), run) - expected[run]).max() < SAME

@@ -36,6 +36,7 @@ FRAMES = {
 }
 
 
+@pytest.mark.cover(1)
 @of_every_kind
 @pytest.mark.parametrize("kind", FRAMES)
 def test_kinds_of_frames(case, kind):
@@ -44,6 +45,7 @@ def test_kinds_of_frames(case, kind):
     np.testing.assert_allclose(found.draws, case.results.draws, rtol=1e-9)
 
 
+@pytest.mark.cover(1)
 @of_every_kind
 @pytest.mark.parametrize(
     "name",

@@ -102,6 +102,7 @@ def test_draws_are_those_of_pandas(other, formula):
     assert isinstance(found.predict(other(new)), np.ndarray)
 
 
+@pytest.mark.cover(1)
 @LIBRARIES
 @pytest.mark.parametrize(
     "verb, formula",

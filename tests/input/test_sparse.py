@@ -65,6 +65,7 @@ def test_no_way_of_fitting_makes_it_dense(cls, how, never_dense):
     assert results.resume(draws=10).draws.shape[1] == 310
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "how",
     [dict(), dict(subsample="uniform"), dict(sampler="mala"), dict(precondition="diag")],

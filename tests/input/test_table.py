@@ -35,6 +35,7 @@ NONSENSE = [
 ARGUMENTS = [name for name in [*names(FORMULA, REGRESSION), "keep"] if name not in NOT_HERE]
 
 
+@pytest.mark.cover(1, by=lambda case, entry: [repr(case), entry.label])
 @pytest.mark.parametrize(
     "case, entry", TABLE, ids=[f"{case!r}: {entry.label[:60]}" for case, entry in TABLE]
 )
@@ -69,6 +70,7 @@ def test_no_argument_takes_nonsense(case, argument):
             case.fit(**{argument: value})
 
 
+@pytest.mark.extended
 def test_the_table_can_be_printed(capsys):
     main()
     lines = capsys.readouterr().out.split("\n")

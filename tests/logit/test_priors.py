@@ -49,6 +49,7 @@ def test_the_laplace_approximation_under_a_sharp_prior_is_warned_of(name):
         )
 
 
+@pytest.mark.cover(1)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.ShapeWarning")
 @pytest.mark.parametrize("sampler", ["sgld", "lmsgld", "vsgbd", "csgbd"])
 @pytest.mark.parametrize("name", ["laplace", "cauchy"])

@@ -80,6 +80,7 @@ def test_control_values_that_follow_the_chain(gradient, subsample, medium):
     )
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("gradient", ["saga", "svrg"])
 def test_their_noise_corrects_barker_steps(gradient, medium):
     df, reference = medium
@@ -99,6 +100,7 @@ def fair():
     return df, sgmc.logit("affairs > 0 ~ .", df, sampler="mala", seed=1, draws=8000)
 
 
+@pytest.mark.cover(1)
 @pytest.mark.parametrize("subsample", ["block", "uniform", "replacement"])
 @pytest.mark.parametrize("sampler", ["sgld", "lmsgld"])
 @pytest.mark.parametrize("gradient", ["saga", "svrg"])
