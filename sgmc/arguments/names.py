@@ -6,7 +6,7 @@ from sgmc.arguments.choices import nearest
 from sgmc.arguments.messages import must_be
 from sgmc.errors import ArgumentError, DataError
 
-SHOWN = 8  # labels that a message about their order lists
+SHOWN_LABELS = 8  # labels that a message about their order lists
 
 
 def parameter(argument, name, known):
@@ -154,7 +154,7 @@ def same_order(name, values, names, *, foreign=False, error=ArgumentError):
         passes = not any(isinstance(label, str) for label in labels)
     if passes or labels == names:
         return
-    found, wanted = ", ".join(map(str, labels[:SHOWN])), ", ".join(names[:SHOWN])
+    found, wanted = ", ".join(map(str, labels[:SHOWN_LABELS])), ", ".join(names[:SHOWN_LABELS])
     raise error(
         f"{name} is labelled {found}; it must be {wanted}, in this order, or pass {name}.to_numpy()"
     )
