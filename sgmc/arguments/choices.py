@@ -7,7 +7,7 @@ import numpy as np
 
 from sgmc.arguments.messages import must_be
 
-SHOWN = 20  # names that a message lists; more would hide the sentence
+SHOWN_CHOICES = 20  # names that a message lists; more would hide the sentence
 
 
 def nearest(name, known, listed=""):
@@ -30,8 +30,8 @@ def nearest(name, known, listed=""):
     near.sort(key=lambda one: sorted(one) != sorted(str(name)))  # swapped letters first
     if near:
         return f"; did you mean {near[0]!r}?"
-    more = ", ..." if len(known) > SHOWN else ""
-    return f"; {listed}: {', '.join(known[:SHOWN])}{more}" if listed and known else ""
+    more = ", ..." if len(known) > SHOWN_CHOICES else ""
+    return f"; {listed}: {', '.join(known[:SHOWN_CHOICES])}{more}" if listed and known else ""
 
 
 def one_of(name, value, choices, otherwise=""):

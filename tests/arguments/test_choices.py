@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sgmc.arguments.choices import SHOWN, nearest, one_of
+from sgmc.arguments.choices import SHOWN_CHOICES, nearest, one_of
 from sgmc.arguments.names import column_names, parameter, parameters, same_order, texts
 from sgmc.errors import ArgumentError, DataError
 
@@ -21,7 +21,12 @@ NAMES = ["Intercept", "x1", "x2"]
         ("zzz", ["a", "b"], "they are", "; they are: a, b"),
         ("zzz", [], "they are", ""),
         (3, ["a"], "known", "; known: a"),
-        ("x", [f"column{i}" for i in range(SHOWN + 1)], "they are", f", column{SHOWN - 1}, ..."),
+        (
+            "x",
+            [f"column{i}" for i in range(SHOWN_CHOICES + 1)],
+            "they are",
+            f", column{SHOWN_CHOICES - 1}, ...",
+        ),
     ],
 )
 def test_nearest(name, known, listed, expected):
