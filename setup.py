@@ -28,8 +28,9 @@ DIRECTIVES = dict(
 CORES = os.cpu_count() or 1
 UTILITY = "sgmc._cyutility"  # Cython's helpers once, instead of a copy in each module
 
-# Loops of C are compiled with -O3.  Most of a Cython module is glue to Python, so -O1 takes half
-# the time; what loops over rows and coordinates need of -O2 and -O3 is named.
+# Loops over rows and coordinates are compiled with -O3.  The other modules are mostly glue to Python:
+# -O1 takes half the time there, and what their loops need of -O2 and -O3 is named.
+LOOPED = ("sgmc/samplers/", "sgmc/models/regression/", *C_SOURCES)
 LOOPS = ["-O3", "-g0"]
 GLUE = [
     "-O1",
@@ -51,7 +52,7 @@ SAME_BITS = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]  # on
 
 def extension(name, *sources):
     """Return the extension module of these sources."""
-    level = FLAGS or (LOOPS if len(sources) > 1 else GLUE)
+    level = FLAGS or (LOOPS if sources[0].startswith(LOOPED) else GLUE)
     return Extension(
         name,
         list(sources),
