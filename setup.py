@@ -28,8 +28,8 @@ DIRECTIVES = dict(
 CORES = os.cpu_count() or 1
 UTILITY = "sgmc._cyutility"  # Cython's helpers once, instead of a copy in each module
 
-# Loops over rows and coordinates are compiled with -O3.  The other modules are mostly glue to Python:
-# -O1 takes half the time there, and what their loops need of -O2 and -O3 is named.
+# Loops over rows and coordinates are compiled with -O3.  The other modules are mostly glue to
+# Python: -O1 takes half the time there, and what their loops need of -O2 and -O3 is named.
 LOOPED = ("sgmc/samplers/", "sgmc/models/regression/", *C_SOURCES)
 LOOPS = ["-O3", "-g0"]
 GLUE = [

@@ -39,6 +39,7 @@ TABLE = {
         BELOW + " subsampling coordinates diagnostics formula plots fit",
     ),
     "tuning": ("races of samplers' settings", BELOW + " diagnostics plots fit results"),
+    "models": ("a folder per model, each with a line of its own here", ""),
     "models/bases": (
         "the base of models that are not regressions, for the package's own and users'",
         BELOW + " subsampling coordinates diagnostics fit results tuning",
