@@ -106,9 +106,10 @@ class Build(build_ext):
             "from sgmc.api import names, stubs\n"
             f"names.write({str(built / 'sgmc')!r}); stubs.write({str(built / 'sgmc')!r})"
         )
-        path = {**os.environ, "PYTHONPATH": str(built)}
+        path = os.pathsep.join(filter(None, [str(built), os.environ.get("PYTHONPATH")]))
         if os.environ.get("SGMC_BUILD") != "sanitize":  # its modules need the sanitizer preloaded
-            subprocess.run([sys.executable, "-c", code], check=True, cwd=built, env=path)
+            found = {**os.environ, "PYTHONPATH": path}
+            subprocess.run([sys.executable, "-c", code], check=True, cwd=built, env=found)
 
 
 if __name__ == "__main__":
