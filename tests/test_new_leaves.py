@@ -171,7 +171,7 @@ def test_the_contract_tests_take_the_leaves_up(place):
     ]
     done = python(
         place,
-        *("-m", "pytest", "-p", "leaves", "-p", "no:cacheprovider", "-p", "no:xdist"),
+        *("-m", "pytest", "--all", "-p", "leaves", "-p", "no:cacheprovider", "-p", "no:xdist"),
         *("--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml"), "-rA", "--tb=short"),
         *("-k", "geometric or tula", *(str(ROOT / "tests" / name) for name in files)),
         cwd=ROOT,
