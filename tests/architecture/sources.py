@@ -4,11 +4,9 @@ import ast
 import re
 from pathlib import Path
 
-import sgmc
-
 from .rooms import TABLE
 
-PACKAGE = Path(sgmc.__file__).parent
+PACKAGE = Path(__file__).resolve().parents[2] / "sgmc"  # the wheel has no Cython sources
 SOURCES = sorted(
     path
     for path in PACKAGE.rglob("*")

@@ -291,7 +291,7 @@ def test_tables_of_more_than_2_to_the_31_numbers(case, dtype):
 
 COMPILED = sorted(
     p
-    for p in Path(sgmc.__file__).parent.rglob("*")
+    for p in (Path(__file__).resolve().parents[2] / "sgmc").rglob("*")
     if p.suffix in (".pyx", ".pxd", ".inc", ".c", ".h")
 )
 
