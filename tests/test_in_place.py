@@ -8,8 +8,8 @@ import pytest
 
 import sgmc
 from sgmc.errors import SeparationWarning, SGMCWarning
+from sgmc.fit import decision as fit
 from sgmc.fit import pilot
-from sgmc.fit import sampling as fit
 from sgmc.models.regression.data import is_lent
 
 N, D = 24_000, 80

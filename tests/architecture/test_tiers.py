@@ -85,7 +85,7 @@ def test_every_leaf_is_in_the_default_tier(collected, kind):
         word
         for name, tier in collected.items()
         if tier == "default" and ("/contracts/" in name or "/families/" in name)
-        for word in re.split(r"[\[\]\- ]", name)
+        for word in re.split(r"[\W_]+", name)
     }
     assert set(room(kind)) - words == set()
 

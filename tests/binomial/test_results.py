@@ -102,7 +102,7 @@ def test_log_likelihoods_of_rows():
         (
             lambda r: r.posterior_predict(BUDWORM, trials=[1, 2]),
             DataError,
-            r"trials has shape \(2,\), the new data have 12 rows",
+            r"trials has 2 values, the new data have 12 rows",
         ),
         (
             lambda r: r.posterior_predict(BUDWORM, trials=-1),

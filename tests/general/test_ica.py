@@ -224,7 +224,7 @@ def test_arguments_that_are_none(data, options, message):
 @pytest.mark.parametrize(
     "X, message",
     [
-        ([[1.0, 2], [3, np.inf], [1, 0]], "row 1, column 1"),
+        ([[1.0, 2], [3, np.inf], [1, 0]], "column 1, row 1"),
         (np.ones((9, 1)), "at least two channels"),
         (np.outer(np.arange(9.0), [1, 2]), "linearly dependent"),
     ],

@@ -185,7 +185,7 @@ def test_a_design_as_a_table(other):
     assert_same(found, expected)
     assert found.names == names
     np.testing.assert_array_equal(found.predict(design), expected.predict(plain))
-    with pytest.raises(DataError, match="exog has the columns o, f, small"):
+    with pytest.raises(DataError, match="exog is labelled o, f, small"):
         found.predict(design.select(["o", "f", "small"]))
     outcome = other({**COLUMNS, "b": COLUMNS["y"]})["b"]
     assert_same(sgmc.Logit(outcome, design).fit(seed=1), expected)

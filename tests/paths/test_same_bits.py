@@ -80,8 +80,6 @@ def test_a_budget_of_rows_is_kept(name):
 
 def test_bounds_are_made_once_for_all_chains(monkeypatch):
     made = []
-    monkeypatch.setattr(
-        "sgmc.models.regression.problem.Bounds", lambda *given: made.append(1) or Bounds(*given)
-    )
+    monkeypatch.setattr("sgmc.fit.problem.Bounds", lambda *given: made.append(1) or Bounds(*given))
     fit("zigzag")
     assert len(made) == 1

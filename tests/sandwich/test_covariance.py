@@ -23,7 +23,7 @@ from sgmc.errors import (
     SGMCWarning,
     SpreadWarning,
 )
-from sgmc.models.regression import problem
+from sgmc.models.regression import coordinates as problem
 
 from .cases import (
     DRAWS,
