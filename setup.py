@@ -24,6 +24,7 @@ DIRECTIVES = dict(
     initializedcheck=False,
     cdivision=True,
     embedsignature=True,
+    auto_pickle=False,  # no object of C is pickled: a quarter of the code otherwise
 )
 CORES = os.cpu_count() or 1
 UTILITY = "sgmc._cyutility"  # Cython's helpers once, instead of a copy in each module

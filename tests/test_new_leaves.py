@@ -70,13 +70,12 @@ def python(place, *arguments, **how):
     """Run Python with the package and that folder in its path."""
     home = str(Path(sgmc.__file__).parents[1])
     path = os.pathsep.join([str(place), home, os.environ.get("PYTHONPATH", "")])
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
     return subprocess.run(
-        [sys.executable, *arguments],
+        [sys.executable, "-P", *arguments],  # -P: not the tree, where it is not built
         text=True,
         capture_output=True,
         timeout=600,
-        env={**env, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": path},
         **how,
     )
 
