@@ -24,7 +24,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from reference import Posterior, a9a, default, default_prior, importance_sampling
+from reference import Posterior, default_prior, importance_sampling
+from reference_tables import a9a, default
 from scipy import stats
 
 import sgmc

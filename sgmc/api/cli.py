@@ -74,11 +74,11 @@ def main(arguments=None):
     except KeyboardInterrupt:
         print("sgmc: interrupted before the first draw", file=sys.stderr)
         return INTERRUPTED
+    except BrokenPipeError:
+        return OK
     except (SGMCError, OSError) as error:
         print(f"sgmc: {' '.join(str(error).split())}", file=sys.stderr)
         return BAD_INPUT
-    except BrokenPipeError:
-        return OK
 
 
 def samplers(asked):

@@ -3,7 +3,7 @@ where the data are, or both.
 
 No Gaussian describes those, and no step size serves all.  Expectation propagation (Minka 2001)
 finds what the data and the other coefficients say of each: a cavity N(place, sd^2).  Its product
-with the prior is the density f(t) of a quantile map, as in `fitting.walls`: in the coordinate x
+with the prior is the density f(t) of a quantile map, as in `coordinates.walls`: in the coordinate x
 with t = F^-1(Phi(x)) there is neither pole nor scale left, and x is standard normal.  What is
 approximate here shows in the efficiency of exact samplers alone.
 """
@@ -52,7 +52,7 @@ class Cavity:
         ) ** 2 - 0.5 * e**2, -weight * t / scale**2 - t / slab**2 - e / self.sd
 
     def quantiles(self):
-        """See `fitting.walls.quantiles`."""
+        """See `coordinates.walls.quantiles`."""
         ends = self.place - GRID_REACH * self.sd, self.place + GRID_REACH * self.sd
         fine = self.prior.scale * np.sinh(
             np.linspace(*np.arcsinh(np.array(ends) / self.prior.scale), 8001)
@@ -166,7 +166,7 @@ def shrunk_coordinates(mode, back, cavities, where, rotate, logs):
     """Coordinates with a quantile map for the coefficients at `where`,
     the others whitened given these.
 
-    Parameters are those of `fitting.walls.walled_coordinates`, where they have its names.
+    Parameters are those of `coordinates.walls.walled_coordinates`, where they have its names.
     """
     d, k = len(mode.theta), len(where)
     rest = np.setdiff1d(np.arange(d), where)

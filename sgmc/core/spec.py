@@ -64,7 +64,8 @@ class Spec:
     @classmethod
     def describe(cls):
         """What it is and what its parameters are, as text."""
-        lines = [f"{cls.name}: {cls.__doc__.strip().splitlines()[0]}"]
+        summary = " ".join(cls.__doc__.strip().split("\n\n")[0].split())
+        lines = [f"{cls.name}: {summary}"]
         rows = (f"    {p.name} = {p.default!r}  ({p.span})  {p.doc}" for p in cls.parameters)
         return "\n".join([*lines, *rows])
 
@@ -72,7 +73,7 @@ class Spec:
 class SamplerSpec(Spec):
     """Base of sampler specifications.
 
-    Class attributes say what the sampler is; `fitting` derives defaults and warnings from them and
+    Class attributes say what the sampler is; `sgmc.fit` derives defaults and warnings from them and
     never asks for a name.
 
     Attributes

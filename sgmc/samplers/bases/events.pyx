@@ -125,7 +125,7 @@ class EventSpec(SamplerSpec):
 
     def events(self, bounds, unit):
         """Events proposed in a unit of time, roughly, where coordinates have sds of `unit`;
-        `fitting` plans warmup by it.
+        `sgmc.fit` plans warmup by it.
         """
         raise NotImplementedError
 
