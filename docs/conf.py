@@ -45,13 +45,17 @@ results = ["vignettes/RESULTS"] if (ROOT / "vignettes" / "RESULTS.md").exists() 
 include_patterns = [
     "README.md",
     "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md",
     "docs/*.md",
     "docs/api/*.rst",
     "vignettes/RESULTS.md",
     *(f"vignettes/{name}.py" for name in stories),
 ]
 templates_path, html_static_path, html_css_files = ["_templates"], ["_static"], ["site.css"]
-html_sidebars = {name: [] for name in ("README", "CHANGELOG", "docs/index")}
+html_sidebars = {
+    name: [] for name in ("README", "CHANGELOG", "CONTRIBUTING", "CODE_OF_CONDUCT", "docs/index")
+}
 html_additional_pages = {"index": "redirect.html"}
 
 # ---- vignettes -----------------------------------------------------------------------------------
