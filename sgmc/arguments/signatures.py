@@ -78,6 +78,8 @@ class PerClass:
         self.function, self.takers, self.of_class = function, takers, of_class
 
     def __get__(self, instance, owner=None):
+        if isinstance(instance, type):  # as inspect.signature(cls) asks from Python 3.13 on
+            owner = instance
         owner = type(instance) if owner is None else owner
         called = f"{owner.__name__}.{self.function.__name__}"
         made = named(self.function, called, owner._keywords(*self.takers))

@@ -1,3 +1,5 @@
+# cython: auto_pickle=True
+# results keep them, and a file keeps results
 """Step sizes as functions of the step's number t = 0, 1, ..."""
 import math
 

@@ -188,7 +188,10 @@ def test_a_type_checker_finds_planted_errors(code, told, folder):
 
 
 def test_a_type_checker_accepts_the_stub_itself(folder):
-    assert mypy(STUB, folder).startswith("Success")
+    """A copy: mypy takes the folder of a file that it is given for a source tree."""
+    copy = folder / "stub.pyi"
+    copy.write_text(STUB.read_text())
+    assert mypy(copy, folder).startswith("Success")
 
 
 ABSENT = (
