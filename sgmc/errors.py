@@ -115,6 +115,10 @@ class ConvergenceWarning(SGMCWarning):
     """Chains disagree: R-hat above its limit."""
 
 
+class TailWarning(SGMCWarning):
+    """Tails so heavy that draws cannot tell some means or sds, or that these do not exist."""
+
+
 class DivergenceWarning(SGMCWarning):
     """A chain left the finite numbers and was stopped; what came before is kept."""
 

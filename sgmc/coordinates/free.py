@@ -46,6 +46,8 @@ class FreeCoordinates:
     precision: np.ndarray | None
     logged: np.ndarray
 
+    heavy = False  # no map of quantiles
+
     @property
     def scaled(self):
         """Whether the Gaussian approximation is known."""

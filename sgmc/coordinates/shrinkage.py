@@ -8,7 +8,7 @@ with t = F^-1(Phi(x)) there is neither pole nor scale left, and x is standard no
 approximate here shows in the efficiency of exact samplers alone.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
@@ -16,7 +16,7 @@ from scipy import linalg
 from sgmc.coordinates.densities import exponential_integral
 from sgmc.coordinates.maps import Affine, Warp
 from sgmc.coordinates.mode import Mode
-from sgmc.coordinates.walls import quantiles
+from sgmc.coordinates.walls import BEYOND, quantiles
 from sgmc.coordinates.warped import Warped
 from sgmc.coordinates.whitening import Coordinates, whitener
 from sgmc.core.expansion import expand
@@ -36,29 +36,43 @@ GRID_REACH = 9.0  # cavity sds to either side
 class Cavity:
     """A horseshoe times N(place, sd^2): about the marginal density of one coefficient, up to a
     constant.
+
+    Attributes
+    ----------
+    prior : PriorSpec
+    place, sd : float
+    free : {-1, 0, 1}
+        Side on which no outcome bounds the coefficient: the likelihood is level beyond `place`.
     """
 
     prior: object
     place: float
     sd: float
+    free: int = 0
 
     def log(self, t):
         """log f, the pole rounded off, and its derivative."""
         scale, slab = self.prior.scale, self.prior.slab
         value, weight = exponential_integral(0.5 * ((t / scale) ** 2 + ROUNDED**2))
         e = (t - self.place) / self.sd
+        e = np.where(e * self.free > 0, 0.0, e)
         return value - 0.5 * (
             t / slab
         ) ** 2 - 0.5 * e**2, -weight * t / scale**2 - t / slab**2 - e / self.sd
 
     def quantiles(self):
         """See `coordinates.walls.quantiles`."""
-        ends = self.place - GRID_REACH * self.sd, self.place + GRID_REACH * self.sd
+        ends = near = [self.place - GRID_REACH * self.sd, self.place + GRID_REACH * self.sd]
+        if self.free:
+            far = abs(near[self.free > 0]) + self.prior.scale
+            ends = list(near)
+            ends[self.free > 0] = self.free * min(GRID_REACH * self.prior.slab, far / BEYOND)
+            ends.sort()
         fine = self.prior.scale * np.sinh(
             np.linspace(*np.arcsinh(np.array(ends) / self.prior.scale), 8001)
         )
         return quantiles(
-            self.log, np.unique(np.concatenate([fine, np.linspace(*ends, 4001)])), GRID
+            self.log, np.unique(np.concatenate([fine, np.linspace(*near, 4001)])), GRID
         )
 
 
@@ -162,12 +176,14 @@ def without_poles(model, terms, mode, search):
     return mode, [Cavity(*one) for one in zip(used, place, np.sqrt(variance))]
 
 
-def shrunk_coordinates(mode, back, cavities, where, rotate, logs):
+def shrunk_coordinates(mode, back, cavities, where, rotate, logs, walls=()):
     """Coordinates with a quantile map for the coefficients at `where`,
     the others whitened given these.
 
     Parameters are those of `coordinates.walls.walled_coordinates`, where they have its names.
     """
+    sides = {w.column: int(w.usual * np.sign(w.gap)) for w in walls if w.contrary == 0}
+    cavities = [replace(c, free=sides.get(j, 0)) for c, j in zip(cavities, where)]
     d, k = len(mode.theta), len(where)
     rest = np.setdiff1d(np.arange(d), where)
     L, H = np.eye(d)[:, np.concatenate([where, rest])], mode.precision

@@ -18,8 +18,11 @@ from sgmc.coordinates.warped import Warped
 from sgmc.coordinates.whitening import Coordinates, whitener
 
 GRID = np.linspace(-7.5, 7.5, 961)
-FREE_SIDE_REACH = 12.0  # prior scales kept on the free side
-WALLED_SIDE_LOSS = 60.0  # log density lost at the end of the other side
+WALLED_SIDE_LOSS = 60.0  # log density lost at the end of the walled side
+# on the free side nodes reach as far as the grid does: Phi(-8.25) = 8e-17 of the prior lies beyond
+BEYOND = 1e-18
+FARTHEST = 1e100  # in prior scales: squares of it are still numbers
+NORMAL_REACH, LAPLACE_REACH = 12.0, -np.log(BEYOND)  # in prior scales
 
 
 @dataclass(frozen=True)
@@ -58,17 +61,28 @@ class Ramp:
             slope / self.prior.scale + self.rows * special.expit(gap) - self.contrary,
         )
 
+    def reach(self, unit):
+        """How far beyond its location the prior has mass that counts, where `unit` of it is the
+        size of what the data leave: a t's tail falls as t^-df.
+        """
+        if self.prior.family == "student_t":
+            return unit * min(BEYOND ** (-1 / self.prior.df), FARTHEST)
+        far = LAPLACE_REACH if self.prior.family == "laplace" else NORMAL_REACH
+        return self.prior.scale * far
+
     def quantiles(self):
         """t, log dt/dx and its derivative at GRID, for x standard normal."""
         near = self.wall - WALLED_SIDE_LOSS / (self.rows - self.contrary)
-        turn = self.wall + 30.0
-        far = max(turn + 1.0, self.location + FREE_SIDE_REACH * self.prior.scale)
-        return quantiles(
-            self.log,
-            np.unique(
-                np.concatenate([np.linspace(near, turn, 6001), np.linspace(turn, far, 6001)])
-            ),
+        turn, scale = self.wall + 30.0, self.prior.scale
+        bulk = max(turn + 1.0, self.location + NORMAL_REACH * scale)
+        unit = max(scale, turn - self.location)
+        far = max(bulk + 1.0, self.location + self.reach(unit))
+        nodes = (
+            np.linspace(near, turn, 6001),
+            np.linspace(turn, bulk, 6001),
+            bulk + unit * np.sinh(np.linspace(0.0, np.arcsinh((far - bulk) / unit), 6001)),
         )
+        return quantiles(self.log, np.unique(np.concatenate(nodes)))
 
 
 def quantiles(log, t, grid=GRID):
@@ -161,7 +175,13 @@ def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept, rot
     A, b = basis @ spread, basis @ psi
     warp = Warp(d, GRID, values, log_slopes, bends)
     common = dict(
-        L=A, origin=b, back=back, white=back @ A * sd, max_precision=1.0, min_precision=1.0
+        L=A,
+        origin=b,
+        back=back,
+        white=back @ A * sd,
+        max_precision=1.0,
+        min_precision=1.0,
+        heavy=any(priors[w.column].family == "student_t" and w.contrary == 0 for w in walls),
     )
     if rotate:
         return Coordinates(

@@ -47,6 +47,8 @@ class Coordinates:
         Largest and smallest precision of the approximation in x: 1 and 1 where x is whitened.
     logs : int
         How many of the last theta are logs.
+    heavy : bool
+        The map leads to tails that fall as powers, as a t prior's do where data say nothing.
     """
 
     rotated: bool
@@ -60,6 +62,7 @@ class Coordinates:
     max_precision: float
     min_precision: float
     logs: int = 0
+    heavy: bool = False
     scaled = True  # the Gaussian approximation is known
 
     @property
@@ -185,6 +188,8 @@ def coordinates(mode, back, precondition, rotate, logs=0):
         Whether the table will be rotated (dense only).
     logs : int
         How many of the last theta are logs.
+    heavy : bool
+        The map leads to tails that fall as powers, as a t prior's do where data say nothing.
     """
     d, m = len(mode.theta), mode.theta
     L, _ = whitener(mode)

@@ -2,11 +2,11 @@
 other, how good answers are.
 
 `ksd linear_ksd fssd ksd_test stein_thinning control_variates implied_moments` take draws and scores
-(n, d), scores being gradients of the log density; `ess rhat mcse autocorr` take draws (chain, draw,
-parameter).  `ece mce log_loss rmse` judge predictions, `relative_sd_error standardised_mean_error`
-a posterior beside a reference, `amari_distance instability` components of an ICA; `breaking_point`
-says what noise Barker dynamics bears.  Names are imported on first use, because arviz-stats alone
-takes half a second.
+(n, d), scores being gradients of the log density; `ess rhat mcse autocorr tail_index equal_visits
+long_stays` take draws (chain, draw, parameter).  `ece mce log_loss rmse` judge predictions,
+`relative_sd_error standardised_mean_error` a posterior beside a reference, `amari_distance
+instability` components of an ICA; `breaking_point` says what noise Barker dynamics bears.  Names
+are imported on first use, because arviz-stats alone takes half a second.
 """
 
 from importlib import import_module
@@ -19,6 +19,8 @@ _ROOMS = {
     "zero_variance": "control_variates",
     "implied": "implied_moments",
     "convergence": "ess rhat mcse autocorr",
+    "tails": "tail_index",
+    "visits": "equal_visits long_stays",
     "calibration": "ece mce log_loss rmse",
     "agreement": "relative_sd_error standardised_mean_error",
     "ica": "amari_distance instability",

@@ -11,6 +11,7 @@ from sgmc.diagnostics.scales import as_sample
 from sgmc.errors import ArgumentError
 
 DRAWS_PER_DIMENSION = 5  # draws a dimension
+NEARLY_GAUSSIAN = 0.3  # departure up to which implied moments hold whatever the draws
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class ImpliedMoments:
         Their Monte Carlo errors.
     departure : ndarray, (p,)
         How far the target, and noise of the scores, are from a Gaussian with exact ones: sd of what
-        is not linear in the scores, in sds of the target.  Below 0.3 the moments hold whatever the
-        draws; far above, of draws near the target only.
+        is not linear in the scores, in sds of the target.  Below `NEARLY_GAUSSIAN` the moments hold
+        whatever the draws; far above, of draws near the target only.
     """
 
     mean: np.ndarray
@@ -35,6 +36,8 @@ class ImpliedMoments:
     mcse_mean: np.ndarray
     mcse_sd: np.ndarray
     departure: np.ndarray
+    centre: np.ndarray
+    covariance: np.ndarray
 
 
 def implied_moments(draws, scores, *, directions=None, weights=None, scale=None):
@@ -94,4 +97,6 @@ def implied_moments(draws, scores, *, directions=None, weights=None, scale=None)
         errors[0],
         errors[1] / (2 * sd),
         np.sqrt(w @ rest**2) / sd,
+        centre + covariance @ level,
+        covariance,
     )

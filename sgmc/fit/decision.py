@@ -85,6 +85,8 @@ def decide(problem, settings, size):
             seen,
         )
     stochastic, exact = (registry.room("samplers")[s]() for s in planning.AUTO)
+    if problem.coordinates.heavy:
+        return exact, name, "for exactness: tails of a t prior that no outcome bounds", seen
     spread = problem.coordinates.spread_of_logs
     if spread > planning.SKEWED:  # a tail that draws of a Gaussian at the mode do not see
         return (

@@ -72,6 +72,13 @@ class Problem:
         raise NotImplementedError
 
     @property
+    def tail_index(self):
+        """What the tails of every parameter are known to be, see `diagnostics.tail_index`; 0 where
+        nothing is known.
+        """
+        return 0.0
+
+    @property
     def free_names(self):
         """Names of the axes of `coordinates.white`."""
         raise NotImplementedError

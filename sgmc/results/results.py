@@ -3,6 +3,7 @@
 import numpy as np
 
 from sgmc.diagnostics import convergence
+from sgmc.diagnostics.tails import tail_index
 from sgmc.errors import warn
 from sgmc.results import files
 from sgmc.results.absent import refusal
@@ -16,6 +17,7 @@ from sgmc.results.parameters.estimates import Estimates
 from sgmc.results.path import Paths
 from sgmc.results.report.accuracy import accuracy
 from sgmc.results.report.concerns import after_sampling
+from sgmc.results.report.draws import Seen, untold
 from sgmc.results.report.header import Judged, facts
 from sgmc.results.report.verdict import verdict
 from sgmc.results.views import Views
@@ -157,20 +159,22 @@ def summarised(model, fit):
     """What results consist of."""
     (theta, names), w = fit.problem.kept(fit.x), fit.weights
     some_of = evenly(theta.shape[2], MAX_DIAGNOSED)
-    looked = theta[..., some_of]
+    looked, listed = theta[..., some_of], [names[k] for k in some_of]
     # of chains that diverged, which is warned of by name
     with np.errstate(over="ignore", invalid="ignore"):
         ess = convergence.ess(looked, weights=w)
         ess_sd = convergence.ess(looked, method="sd", weights=w)
         rhat = convergence.rhat(looked)
+        tails = np.maximum(tail_index(looked, w), fit.problem.tail_index)
         some = checked(fit, fit.settings.seed)
-        ksd, errors = stein_discrepancy(some), accuracy(fit, fit.problem.free_names, some)
+        ksd, errors = stein_discrepancy(some), accuracy(fit, looked, listed, some)
         concerns = [
             *model.notes,
             *fit.problem.concerns,
-            *after_sampling(fit, looked, ess, ess_sd, rhat),
+            *after_sampling(fit, Seen(listed, looked, w, ess, ess_sd, rhat, tails), errors),
         ]
         judged = verdict(fit, errors, concerns, (ess.min(), ess_sd.min()))
+    no_mean, no_sd = untold(tails, ess)
     return dict(
         draws=theta,
         weights=w,
@@ -183,10 +187,12 @@ def summarised(model, fit):
         model=model,
         priors=fit.problem.priors,
         verdict=judged,
-        _accuracy=errors,
+        _accuracy=errors.reindex(names),
         _ksd=ksd,
         _ess=by_name(ess, some_of, names),
         _rhat=by_name(rhat, some_of, names),
+        _tails=by_name(tails, some_of, names),
+        _untold=(some_of[no_mean], some_of[no_sd]),
         _asked=fit.settings.draws,
         sampler=fit.plan.spec,
         step_size=fit.step_size,

@@ -36,7 +36,7 @@ def test_wrong_scores_do_not_pass(factor, monkeypatch):
     """A planted mistake: the scores of N/n times the rows,
     or of half the rows, against good draws.
     """
-    from sgmc.results.report import accuracy as room
+    from sgmc.results.checks import printed as room
 
     real = room.implied_moments
     monkeypatch.setattr(room, "implied_moments", lambda x, s, **how: real(x, factor * s, **how))

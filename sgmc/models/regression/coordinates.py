@@ -40,7 +40,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
         where = sandwich_coordinates(mode, back, V, rotated, priors.auxiliary)
     elif found.cavities and warped:
         where = shrunk_coordinates(
-            mode, back, found.cavities, priors.shrunk, rotated, priors.auxiliary
+            mode, back, found.cavities, priors.shrunk, rotated, priors.auxiliary, walls
         )
     elif walls and warped:
         where = walled_coordinates(

@@ -34,10 +34,13 @@ class RegressionProblem(Problem):
     mode : Mode
     table : Table
         Rows as the compiled model reads them.
+    normal : bool
+        Errors are normal, means linear.
     """
 
     mode: object
     table: object
+    normal: bool = False
 
     @property
     def nobs(self):
@@ -53,6 +56,16 @@ class RegressionProblem(Problem):
     def free_names(self):
         """See `Problem`: the parameters; auxiliary ones stand for their logs."""
         return self.priors.names
+
+    @property
+    def tail_index(self):
+        """See `Problem`: with normal errors and flat priors, sigma's too, coefficients have a t
+        distribution with n - d - 1 degrees of freedom, and sigma a density that falls as
+        sigma^(d - n).
+        """
+        if not self.normal or any(family != "flat" for family in self.priors.columns("family")):
+            return 0.0
+        return 1 / max(self.nobs - self.dim, 1)
 
     def strata(self):
         """See `Problem`: those given, or the outcome's levels or quantile groups."""
@@ -149,6 +162,7 @@ def regression_problem(data, family, prior, settings):
         shuffled=not table.given,
         mode=mode,
         table=table,
+        normal=family.name == "ols",
     )
 
 

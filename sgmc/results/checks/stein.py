@@ -71,11 +71,6 @@ def scored(fit, entropy, kind=None, most=MAX_QUADRATIC_DRAWS, fewest=FEWEST_SCOR
     affordable = int(min(count, SCORE_WORK / (n * d)))
     exact = affordable >= min(fewest, len(x)) if kind is None else kind == "exact"
     kept = evenly(len(x), affordable if exact and kind is None else count)
-    rng = Rng(seed_sequence(entropy, "diagnostics"))
-    rows = (
-        Everything(n) if exact else (Block if problem.shuffled else Uniform)(n, min(n, SCORE_BATCH))
-    )
-    gradient = problem.gradient(problem.least_noise if exact or kind is None else kind, rows, rng)
     points = np.ascontiguousarray(x[kept])
     where = problem.coordinates
     scale = (
@@ -89,7 +84,21 @@ def scored(fit, entropy, kind=None, most=MAX_QUADRATIC_DRAWS, fewest=FEWEST_SCOR
     )
     weights = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])[kept]
     label = kind if kind is not None else "exact" if exact else problem.least_noise
-    return Scored(points, estimates(gradient, points, rng), weights, scale, kept, label)
+    found = scores_at(problem, points, entropy, label)
+    return Scored(points, found, weights, scale, kept, label)
+
+
+def scores_at(problem, points, entropy, kind):
+    """Scores at points (n, d) of the sampler's coordinates, "exact" or of minibatches by an
+    estimator, (n, d).
+    """
+    n, rng = problem.model.n, Rng(seed_sequence(entropy, "diagnostics"))
+    exact = kind == "exact"
+    rows = (
+        Everything(n) if exact else (Block if problem.shuffled else Uniform)(n, min(n, SCORE_BATCH))
+    )
+    gradient = problem.gradient(problem.least_noise if exact else kind, rows, rng)
+    return estimates(gradient, points, rng)
 
 
 def checked(fit, entropy):

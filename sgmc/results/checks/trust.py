@@ -44,22 +44,33 @@ class Trust:
             index=self.names,
         )
 
+    def tail_index(self):
+        """Tail indices (Pareto k-hat), a Series: a mean exists below 1, an sd below 1/2; see
+        `sgmc.diagnostics.tail_index`.
+
+        Where it is known from model and prior it is not estimated.
+        """
+        return pd.Series(self._tails, self.names)
+
     def accuracy(self):
-        """Errors of the means and sds of the draws, bias and Monte Carlo error together, by the
-        scores at some of them.
+        """Errors of what the summary prints, bias and Monte Carlo error together, by the scores at
+        some of the draws.
 
         The posterior's moments are those that scores imply (`sgmc.diagnostics.implied_moments`);
         they cost no second run, and a hundredth of an sd is seen where draws alone would have to be
-        ten thousand.
+        ten thousand.  Draws that are moved to have these moments in the sampler's coordinates are
+        mapped to the parameters as they are printed, so that logs, walls and simplices count.
 
         Returns
         -------
         DataFrame
-            A row a parameter, auxiliary parameters as their logs: ``mean_error`` in posterior sds,
-            ``sd_error`` relative to the sd, each with the Monte Carlo error of the check itself;
-            ``departure`` from a Gaussian, above 1 of which the check says little; ``laplace_shift``
-            and ``laplace_sd``, mean (in sds) and sd (relatively) of the draws beside the Laplace
-            approximation.  NaN where there are fewer than five draws a parameter.
+            A row a parameter: ``mean_error, low_error, high_error`` (of the ends of 95 % intervals)
+            in posterior sds, ``sd_error`` relative to the sd, NaN where there are no scores or
+            fewer than five draws a parameter; ``mcse_mean_error`` and so on, what they may be off
+            by, or without scores what Monte Carlo error alone may do; ``departure`` from a
+            Gaussian, above 1 of which the check says little; ``laplace_shift`` and ``laplace_sd``,
+            mean (in sds) and sd (relatively) of the draws beside the Laplace approximation,
+            auxiliary parameters as their logs.
         """
         return self._accuracy.copy()
 

@@ -27,13 +27,19 @@ class Estimates:
 
     @property
     def params(self):
-        """Posterior means, a Series."""
-        return pd.Series(moments.mean(self.draws, self.weights), self.names)
+        """Posterior means, a Series; NaN where tails are too heavy for draws to tell a mean."""
+        means = moments.mean(self.draws, self.weights)
+        means[self._untold[0]] = np.nan
+        return pd.Series(means, self.names)
 
     @property
     def bse(self):
-        """Posterior standard deviations, a Series."""
-        return pd.Series(moments.sd(self.draws, self.weights), self.names)
+        """Posterior standard deviations, a Series; NaN where tails are too heavy for draws to tell
+        an sd.
+        """
+        sds = moments.sd(self.draws, self.weights)
+        sds[self._untold[1]] = np.nan
+        return pd.Series(sds, self.names)
 
     @property
     def prob_positive(self):
@@ -97,15 +103,32 @@ class Estimates:
         robust fit also sd_nonrobust.
         """
         frame = contrasts.posterior_frame(self.draws, self.weights, self.names, alpha)
-        return frame.assign(ess_bulk=self._ess, r_hat=self._rhat, **beside(self))
+        return frame.assign(
+            mean=self.params, sd=self.bse, ess_bulk=self._ess, r_hat=self._rhat, **beside(self)
+        )
 
-    def summary(self, yname=None, xname=None, title=None, alpha=0.05):
+    def summary(self, yname=None, xname=None, title=None, alpha=0.05, *, details=False):
         """The printed summary, a statsmodels `Summary` with `as_text`, `as_html`, `as_latex` and
         `as_csv`.
+
+        Parameters
+        ----------
+        yname : str, optional
+            Name of the outcome.
+        xname : list of str, optional
+            Names of the parameters.
+        title : str, optional
+        alpha : float
+            One minus the probability of the intervals.
+        details : bool
+            Add a table of what the verdict goes by: tail effective sizes, tail indices (k-hat), and
+            errors of mean, sd and the ends of 95 % intervals with their Monte Carlo errors.
         """
         from sgmc.results.report.summary import summary
 
-        return summary(self, alpha, title, yname, xname)
+        return summary(
+            self, alpha, title, (yname, xname), one_of("details", details, (False, True))
+        )
 
     def summary2(self, yname=None, xname=None, title=None, alpha=0.05, float_format="%.4f"):
         """The same as statsmodels' `summary2.Summary`, whose `tables` are DataFrames."""

@@ -6,31 +6,25 @@ import numpy as np
 
 from sgmc.errors import (
     BoundWarning,
-    ConvergenceWarning,
     DivergenceWarning,
     DivergentTransitionsWarning,
     GradientNoiseWarning,
     InterruptedWarning,
     LowEnergyWarning,
-    LowESSWarning,
     ShapeWarning,
     SpreadWarning,
     StepSizeWarning,
 )
+from sgmc.results.checks.laplace import SHAPE_DEPARTURE, departure
 from sgmc.results.checks.noise import mainly
-from sgmc.results.report.accuracy import from_laplace
+from sgmc.results.report.draws import MEAN_TOLERANCE, SD_TOLERANCE, of_draws
 
-SD_TOLERANCE = 0.05  # relative error of a posterior sd that the package promises by default
-MEAN_TOLERANCE = 0.1  # error of a posterior mean, in posterior sds
 # noise over a step's own beyond which corrections are suspect (at 1, csgld left 17 % of the
 # covariance)
 CORRECTED_NOISE = 0.3
 INFLATION = 0.05  # of the variance, by noise or by discretisation: half of the tolerance of the sd
-# departure from a Gaussian beyond which unadjusted steps are suspect (0.66 was harmless on a9a)
-SHAPE_DEPARTURE = 0.8
 # the same for the sandwich, of whose draws nothing but mean and covariance has a meaning
 SANDWICH_DEPARTURE = 0.3
-RHAT = 1.03
 E_BFMI = 0.3  # limit of Betancourt (2016)
 
 
@@ -46,22 +40,23 @@ def noise_share(fit):
     return added / (1 + added)
 
 
-def after_sampling(fit, theta, ess_mean, ess_sd, rhat):
+def after_sampling(fit, seen, errors):
     """Warnings that the draws themselves give rise to.
 
     Parameters
     ----------
     fit : Fit
-    theta : array (chain, draw, d)
-    ess_mean, ess_sd, rhat : array (d,)
+    seen : Seen
+    errors : DataFrame
+        Of `accuracy`.
     """
     return [
         *stopped(fit, fit.problem.free_names),
         *fit.concerns,
         *transitions(fit),
         *spread(fit),
-        *shape(fit),
-        *monte_carlo(theta, ess_mean, ess_sd, rhat),
+        *shape(fit, errors),
+        *of_draws(seen),
     ]
 
 
@@ -231,7 +226,7 @@ def changes(inflation):
     return f"{'widens' if percent > 0 else 'narrows'} the draws by about {abs(percent):.0f} %"
 
 
-def shape(fit):
+def shape(fit, errors):
     """Whether the posterior is too far from a Gaussian for what the sampler relies on."""
     spec = fit.plan.spec
     if spec.exact or spec.distortion or spec.sticky or not fit.problem.coordinates.scaled:
@@ -270,7 +265,7 @@ def shape(fit):
             )
         ]
     far = departure(fit)
-    if far < SHAPE_DEPARTURE:
+    if far < SHAPE_DEPARTURE or (errors.second_order <= 2 * SD_TOLERANCE).all():
         return []
     return [
         ShapeWarning(
@@ -279,54 +274,3 @@ def shape(fit):
             "Compare with sampler='mala'.",
         )
     ]
-
-
-def departure(fit):
-    """The largest difference of a mean, in sds, or relative one of an sd, between draws and the
-    Gaussian that they set out from.
-    """
-    shift, spread = from_laplace(fit)
-    return max(np.abs(shift).max(), np.abs(spread - 1).max())
-
-
-def monte_carlo(theta, ess_mean, ess_sd, rhat):
-    """Too few effective draws for the promised accuracy of the worst of d parameters,
-    or chains that disagree.
-
-    The largest of d standard normal errors is about sqrt(2 log 2d); an sd from n draws is known to
-    1 / sqrt(2 n).
-    """
-    found = []
-    moved = (theta != 0).any(axis=(0, 1))  # slopes may stay at zero under a spike
-    theta, ess_mean, ess_sd, rhat = theta[:, :, moved], ess_mean[moved], ess_sd[moved], rhat[moved]
-    d = theta.shape[2]
-    if d == 0:
-        return found
-    if not np.isfinite(ess_mean).all():
-        constant = int((~np.isfinite(ess_mean)).sum())
-        return [
-            LowESSWarning(
-                f"{theta.shape[1]} draws a chain do not suffice for diagnostics of {constant} "
-                "parameters.",
-                "Take at least draws=100.",
-            )
-        ]
-    worst = math.sqrt(2 * math.log(2 * d))
-    mean_error, sd_error = worst / math.sqrt(ess_mean.min()), worst / math.sqrt(2 * ess_sd.min())
-    if mean_error > MEAN_TOLERANCE or sd_error > SD_TOLERANCE:
-        factor = max((mean_error / MEAN_TOLERANCE) ** 2, (sd_error / SD_TOLERANCE) ** 2)
-        found.append(
-            LowESSWarning(
-                f"min ESS {ess_mean.min():.0f} (sd: {ess_sd.min():.0f}): the worst of {d} means "
-                f"may be off by {mean_error:.2g} sd, the worst sd by {100 * sd_error:.0f} %.",
-                f"Take draws={math.ceil(factor * theta.shape[1] / 100) * 100}.",
-            )
-        )
-    if np.isfinite(rhat).any() and np.nanmax(rhat) > RHAT:
-        found.append(
-            ConvergenceWarning(
-                f"max R-hat {np.nanmax(rhat):.3f} > {RHAT}: the chains disagree.",
-                "Run longer (draws, warmup); look at the trace of that parameter.",
-            )
-        )
-    return found

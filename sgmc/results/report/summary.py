@@ -72,9 +72,14 @@ def latex_escape(text):
     return "".join(special.get(c, c) for c in text)
 
 
-def summary(results, alpha=0.05, title=None, yname=None, xname=None):
-    """Build the summary of a Results."""
-    left, right, lines = results.header
+DASH = "`-`: the tails are too heavy for these draws to tell it, or it does not exist."
+
+
+def summary(results, alpha, title, names, details=False):
+    """Build the summary of a Results; `names` are of the outcome and of the parameters, each or
+    None.
+    """
+    (yname, xname), (left, right, lines) = names, results.header
     listed = parameter_names(results, xname)
     left = [(k, yname if k == "Dep. Variable" and yname else v) for k, v in left]
     out = PosteriorSummary()
@@ -85,7 +90,10 @@ def summary(results, alpha=0.05, title=None, yname=None, xname=None):
     ]
     if "sd_nonrobust" in frame:
         out.tables.append(beside(frame, listed))
-    notes = [wrap(line) for line in lines] + [
+    if details:
+        out.tables.append(errors(results, listed))
+    untold = [DASH] if frame[["mean", "sd"]].isna().any(axis=None) else []
+    notes = [wrap(line) for line in [*untold, *lines]] + [
         wrap(f"[{w.code}] {w}", "    ") for w in results.warnings
     ]
     out.extra_txt = "\n".join(notes)
@@ -192,6 +200,27 @@ def beside(frame, names):
     )
 
 
+def errors(results, names):
+    """What the verdict goes by, a row a parameter: tail effective sizes, tail indices, errors.
+
+    Errors are in sds, by scores where there are any, and may be off by the last column, the largest
+    of their Monte Carlo errors.
+    """
+    found = results.accuracy()
+    kinds = ["mean", "sd", "low", "high"]
+    columns = [results.ess("tail"), results.tail_index()]
+    columns += [found[f"{kind}_error"] for kind in kinds]
+    columns.append(found[[f"mcse_{kind}_error" for kind in kinds]].max(axis=1))
+    forms = [whole, *[two_digits] * 6]
+    rows = [[form(v) for form, v in zip(forms, row)] for row in np.column_stack(columns)]
+    headers = ["ess_tail", "k_hat", "mean err", "sd err", "low err", "high err", "mcse"]
+    widths = [9, 7, 9, 9, 9, 9, 8]
+    room = WIDTH - sum(widths)
+    text = dict(TEXT, data_fmts=["%s"] * len(headers), colwidths=[room, *widths])
+    stubs = shorten([str(n) for n in names], room)
+    return SimpleTable(rows[:MAX_PRINTED], headers=headers, stubs=stubs[:MAX_PRINTED], txt_fmt=text)
+
+
 def shorten(names, room):
     """Names that fit; long ones keep both ends, which tell levels of one factor apart."""
     keep = room - 3
@@ -201,7 +230,9 @@ def shorten(names, room):
 
 
 def compact(value):
-    """Four significant digits in at most nine characters."""
+    """Four significant digits in at most nine characters; a dash for what is not known."""
+    if np.isnan(value):
+        return "-"
     if value == 0 or not np.isfinite(value):
         return f"{value:.4g}"
     size = abs(value)
@@ -209,6 +240,11 @@ def compact(value):
         decimals = int(np.clip(3 - np.floor(np.log10(size)), 0, 4))
         return f"{value:.{decimals}f}"
     return f"{value:.2e}"
+
+
+def two_digits(value):
+    """A small number as text."""
+    return "-" if not np.isfinite(value) else f"{value:.2g}"
 
 
 def whole(value):

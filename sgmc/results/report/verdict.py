@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.diagnostics.implied import NEARLY_GAUSSIAN
 from sgmc.errors import (
     BoundWarning,
     ConvergenceWarning,
@@ -13,10 +14,15 @@ from sgmc.errors import (
     LowESSWarning,
     ShapeWarning,
     StepSizeWarning,
+    TailWarning,
 )
+from sgmc.results.checks.printed import KINDS
 
 # largest error that is trusted: of a mean in posterior sds, of an sd relative to it
 TRUSTED_ERROR = 0.1
+# and of an end of an interval, in posterior sds: those of a normal law whose mean and sd are off by
+# so much are off by 0.1 + 1.96 times 0.1
+TRUSTED_END = 0.3
 # departure from a Gaussian beyond which scores say little of draws that may be off
 SCORES_DEPARTURE = 1.0
 LEAST_ERROR = 0.01  # no posterior is called better
@@ -34,11 +40,14 @@ class Verdict:
         known; None where it is not.
     text : str
         In words, with the reason and advice.
+    ends : float or None
+        Within which the ends of 95 % intervals are right, in posterior sds; likewise.
     """
 
     trustworthy: bool
     error: float | None
     text: str
+    ends: float | None = None
 
     def __str__(self):
         return self.text
@@ -46,7 +55,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Worst:
-    """The worst errors of all parameters, with twice their Monte Carlo errors.
+    """The worst errors of all parameters.
 
     Attributes
     ----------
@@ -62,13 +71,34 @@ class Worst:
 
     @classmethod
     def of(cls, errors, mcse):
-        """Of arrays (d,)."""
+        """Of arrays (k,); the largest of k Monte Carlo errors is about sqrt(2 log 2k) of them."""
         surest = np.abs(errors) - 2 * mcse
+        factor = max(2.0, math.sqrt(2 * math.log(2 * len(errors))))
         return cls(
             float(errors[np.argmax(surest)]),
             float(surest.max()),
-            float((np.abs(errors) + 2 * mcse).max()),
+            float((np.abs(errors) + factor * mcse).max()),
         )
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The worst errors of means, of sds and of the ends of intervals."""
+
+    mean: Worst
+    sd: Worst
+    end: Worst
+
+    @classmethod
+    def of(cls, table, by_scores):
+        """Of `accuracy`; without scores Monte Carlo errors are all there is."""
+        mean, sd, low, high = (
+            table[[f"{kind}_error", f"mcse_{kind}_error"]].to_numpy().T
+            if by_scores
+            else np.array([np.zeros(len(table)), table[f"mcse_{kind}"]])
+            for kind in KINDS
+        )
+        return cls(Worst.of(*mean), Worst.of(*sd), Worst.of(*np.hstack([low, high])))
 
 
 def verdict(fit, table, concerns, ess):
@@ -86,22 +116,29 @@ def verdict(fit, table, concerns, ess):
     spec, found = fit.plan.spec, {type(c): c for c in reversed(concerns)}
     if spec.distortion:
         return refused("means only", spec.distortion, "Use sampler='auto' for intervals.")
-    for kind in (DivergenceWarning, ConvergenceWarning):
+    for kind, word in (
+        (DivergenceWarning, "as chains show"),
+        (ConvergenceWarning, "as chains show"),
+        (TailWarning, "heavy tails"),
+    ):
         if kind in found:
-            return refused("as chains show", found[kind].message.rstrip("."), found[kind].advice)
+            return refused(word, found[kind].message.rstrip("."), found[kind].advice)
     if not np.isfinite(ess).all():
         return refused("too few draws", "nothing can be said of them", "Take at least draws=100.")
     if fit.settings.robust and ShapeWarning in found:
         return refused(
             "not a Gaussian", found[ShapeWarning].message.rstrip("."), found[ShapeWarning].advice
         )
-    errors = table[["mean_error", "mcse_mean_error", "sd_error", "mcse_sd_error"]].to_numpy()
-    if np.isfinite(errors).all() and (table.departure <= SCORES_DEPARTURE).all():
-        mean, sd = Worst.of(*errors.T[:2]), Worst.of(*errors.T[2:])
-        unsure = max(mean.most, sd.most) > TRUSTED_ERROR >= max(mean.least, sd.least)
+    if told_by_scores(spec, table):
+        errors = Errors.of(table, by_scores=True)
+        unsure = (
+            max(errors.mean.most, errors.sd.most)
+            > TRUSTED_ERROR
+            >= max(errors.mean.least, errors.sd.least)
+        )
         if not (spec.exact and unsure):  # of exact draws there is another measure
             basis = "by the sandwich's own Gaussian" if fit.settings.robust else "by the scores"
-            return by_comparison(mean, sd, found, 1 / math.sqrt(ess[0]), basis)
+            return by_comparison(errors, found, 1 / math.sqrt(ess[0]), basis)
     if not spec.exact and table.departure.notna().any():
         return refused(
             "not to be checked",
@@ -115,13 +152,23 @@ def verdict(fit, table, concerns, ess):
             "there are too few draws for scores to tell",
             "Compare with a smaller step_size, or an exact sampler.",
         )
-    return by_effective_draws(spec, found, len(table), ess)
+    return by_effective_draws(spec, found, Errors.of(table, by_scores=False), ess)
 
 
-def by_comparison(mean, sd, found, expected, basis):
-    """The verdict where errors are known; intervals may be off by about the `expected` one whatever
-    is said of the moments.
+def told_by_scores(spec, table):
+    """Whether implied moments are the posterior's: they are of exact draws, and of draws that may
+    be off near a Gaussian, or where the second order agrees.
     """
+    departure, second = table.departure.to_numpy(), table.second_order.to_numpy()
+    if not (departure <= SCORES_DEPARTURE).all():
+        return False
+    near = np.where(np.isnan(second), departure <= NEARLY_GAUSSIAN, second <= TRUSTED_ERROR)
+    return spec.exact or near.all()
+
+
+def by_comparison(errors, found, expected, basis):
+    """The verdict where errors are known, `expected` what draws alone would have."""
+    mean, sd = errors.mean, errors.sd
     if sd.least > TRUSTED_ERROR and sd.least >= mean.least:
         wide = sd.size > 0
         return refused(
@@ -138,36 +185,56 @@ def by_comparison(mean, sd, found, expected, basis):
             f"errors may be {error:.2g} sd, {basis} and effective draws",
             cause(found),
         )
+    if errors.end.most > TRUSTED_END:
+        return ends_off(errors, found)
     return Verdict(
         True,
         at_most(error),
-        f"trustworthy to about {at_most(error):g} sd: means are within {at_most(mean.most):g} sd "
-        f"and sds within {100 * at_most(sd.most):g} %, {basis}.",
+        f"trustworthy to about {at_most(error):g} sd: means are within {at_most(mean.most):g} sd, "
+        f"sds within {100 * at_most(sd.most):g} % and ends of 95 % intervals within "
+        f"{at_most(errors.end.most):g} sd, {basis}.",
+        at_most(errors.end.most),
     )
 
 
-def by_effective_draws(spec, found, d, ess):
+def by_effective_draws(spec, found, errors, ess):
     """The verdict where scores cannot tell: what effective draws and, where steps have a bias, the
-    sampler's formula promise.
-
-    The largest of d standard normal errors is about sqrt(2 log 2d).
+    sampler's formula promise: Monte Carlo errors by batches, and by effective sizes of the worst.
     """
     for kind in (
         () if spec.exact else (GradientNoiseWarning, BoundWarning, StepSizeWarning, ShapeWarning)
     ):
         if kind in found:
             return refused("spread off", found[kind].message.rstrip("."), found[kind].advice)
-    error = math.sqrt(2 * math.log(2 * d)) * max(1 / math.sqrt(ess[0]), 1 / math.sqrt(2 * ess[1]))
+    independent = max(1 / math.sqrt(ess[0]), 1 / math.sqrt(2 * ess[1]))
+    error = max(2 * independent, errors.mean.most, errors.sd.most)
     if error > TRUSTED_ERROR:
         return refused(
             "not exact enough", f"errors may be {error:.2g} sd, by effective draws", cause(found)
         )
+    if errors.end.most > TRUSTED_END:
+        return ends_off(errors, found)
     basis = (
         "effective draws of an exact sampler"
         if spec.exact
         else "effective draws and the sampler's formula, unchecked"
     )
-    return Verdict(True, at_most(error), f"trustworthy to about {at_most(error):g} sd, by {basis}.")
+    return Verdict(
+        True,
+        at_most(error),
+        f"trustworthy to about {at_most(error):g} sd, ends of 95 % intervals to "
+        f"{at_most(errors.end.most):g} sd, by {basis}.",
+        at_most(errors.end.most),
+    )
+
+
+def ends_off(errors, found):
+    """The verdict where means and sds are right, and intervals are not known well enough."""
+    return refused(
+        "intervals not exact enough",
+        f"their ends may be off by {errors.end.most:.2g} sd",
+        cause(found),
+    )
 
 
 def at_most(error):

@@ -1,0 +1,138 @@
+"""Whether chains visit the same places equally often."""
+
+import numpy as np
+from scipy import stats
+
+from sgmc.arguments.draws import as_chains, as_weights
+from sgmc.diagnostics import moments
+
+BATCHES = 10  # a chain, each half of which is looked at by itself
+SHORTEST_BATCH = 20  # draws: shares in fewer are no numbers with a variance
+SHARES = (0.05, 0.1, 0.25, 0.75, 0.9, 0.95)  # of the draws beyond the places that are compared
+
+
+def batch_means(values, weights=None, batches=BATCHES):
+    """Means of consecutive batches of draws (chain, draw, k), and the batches' shares of the
+    weight: (chain, batch, k) and (batch,).
+    """
+    draws = values.shape[1]
+    w = np.full(draws, 1 / draws) if weights is None else as_weights(weights, draws)
+    starts = np.linspace(0, draws, min(batches, draws) + 1).astype(int)[:-1]
+    share = np.add.reduceat(w, starts)
+    return np.add.reduceat(values * w[:, None], starts, axis=1) / share[:, None], share
+
+
+def batch_mcse(values, weights=None):
+    """Monte Carlo errors of the means of draws (chain, draw, k) by batch means, (k,): what lasts
+    longer than a batch counts, and so do differences between chains.
+    """
+    means, share = batch_means(values, weights)
+    off = means - moments.mean(values, weights)
+    count = means.shape[0] * means.shape[1]
+    squares = np.einsum("cbk,b->k", off**2, share**2) / means.shape[0] ** 2
+    return np.sqrt(squares * count / max(count - 1, 1))
+
+
+def equal_visits(draws, weights=None):
+    r"""p-values of the same law in all half-chains, (parameter,): small where some chains visit a
+    place that others hardly do.
+
+    At six quantiles q of all draws, the shares of :math:`x \le q` in the half-chains are compared
+    by an analysis of variance of batch means: :math:`F = s^2_{between} / s^2_{within}`, with as
+    many degrees of freedom as there are half-chains and batches less those.  R-hat compares means
+    and spreads in units of the whole posterior, and is blind to a place with a few per cent of it.
+
+    Parameters
+    ----------
+    draws : array_like, (chain, draw, parameter)
+    weights : array_like, (draw,), optional
+        Step-size weights, shared by the chains.
+
+    Returns
+    -------
+    ndarray, (parameter,)
+        The smallest of the six times six (Bonferroni); NaN for fewer than 200 draws a chain.
+    """
+    draws = as_chains(draws)
+    chains, count, d = draws.shape
+    if count < SHORTEST_BATCH * BATCHES:
+        return np.full(d, np.nan)
+    groups, each = 2 * chains, BATCHES // 2
+    least = np.ones(d)
+    for q in moments.quantile(draws, SHARES, weights):
+        below, _ = batch_means((draws <= q).astype(float), weights)
+        grouped = below.reshape(groups, each, d)
+        between = each * grouped.mean(axis=1).var(axis=0, ddof=1)
+        within = grouped.var(axis=1, ddof=1).mean(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(within > 0, between / within, 0.0)
+        least = np.minimum(least, stats.f.sf(ratio, groups - 1, groups * (each - 1)))
+    return np.minimum(least * len(SHARES), 1.0)
+
+
+# ---- stays ---------------------------------------------------------------------------------------
+
+FEW_STAYS = 20  # up to so many, the share of a place is known to a factor of two at best
+LONG = 8.0  # a stay's draws in units of those in which chains forget their side of the median
+SHORTEST = 10  # draws
+
+
+def long_stays(draws, weights=None):
+    r"""What few long stays far out may do to means and sds, (parameter,), in sds.
+
+    A stay is a run of draws beyond the 84 % point or the 16 % point; it is long beyond
+    LONG :math:`(1 + \rho) / (1 - \rho)` draws, :math:`\rho` the correlation of successive draws'
+    sides of the median.  Where long stays are few, their share s of the draws may be twice too
+    small, which moves the mean by s m and the sd by s q / 2: m and q are the means of the
+    standardised draws and of their squares in the stays.
+
+    Parameters
+    ----------
+    draws : array_like, (chain, draw, parameter)
+    weights : array_like, (draw,), optional
+        Step-size weights, shared by the chains.
+
+    Returns
+    -------
+    effect : ndarray, (parameter,)
+        0 where there are none, or more than FEW_STAYS.
+    share : ndarray, (parameter,)
+        Of the draws in such stays.
+    """
+    draws = as_chains(draws)
+    low, centre, high = moments.quantile(draws, [0.16, 0.5, 0.84], weights)
+    side = np.where(draws > centre, 1.0, -1.0)
+    rho = np.clip((side[:, 1:] * side[:, :-1]).mean(axis=(0, 1)), 0.0, 0.999)
+    long = np.maximum(SHORTEST, LONG * (1 + rho) / (1 - rho))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        standard = (draws - moments.mean(draws, weights)) / moments.sd(draws, weights)
+    effect, share = np.zeros(draws.shape[2]), np.zeros(draws.shape[2])
+    for beyond in (draws > high, draws < low):
+        inside, stays = within_long_runs(beyond, long)
+        few = (stays > 0) & (stays <= FEW_STAYS)
+        part = moments.mean(inside.astype(float), weights)
+        mean, square = (
+            moments.mean(np.where(inside, standard**power, 0.0), weights) for power in (1, 2)
+        )
+        # of one's own variance 1 the part s is there already
+        size = np.where(few, np.maximum(np.abs(mean), (square - part) / 2), 0.0)
+        effect, share = np.maximum(effect, size), np.where(size >= effect, part, share)
+    return effect, share
+
+
+def within_long_runs(flags, long):
+    """Flags (chain, draw, k) that stand in runs longer than `long` (k,), and the numbers of such
+    runs, (k,).
+    """
+    chains, draws, _ = flags.shape
+    edge = np.zeros((chains, 1, flags.shape[2]), dtype=bool)
+    change = np.diff(np.concatenate([edge, flags, edge], axis=1).astype(np.int8), axis=1)
+    inside, stays = np.zeros(flags.shape, dtype=np.int32), np.zeros(flags.shape[2], dtype=int)
+    # runs by parameter and chain, in the order of their first draws
+    k, c, first = np.nonzero(change.transpose(2, 0, 1) == 1)
+    _, _, last = np.nonzero(change.transpose(2, 0, 1) == -1)
+    kept = last - first > long[k]
+    np.add.at(stays, k[kept], 1)
+    for chain, a, b, j in zip(c[kept], first[kept], last[kept], k[kept]):
+        inside[chain, a:b, j] = 1
+    return inside.astype(bool), stays

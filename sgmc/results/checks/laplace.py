@@ -1,0 +1,36 @@
+"""The draws beside the Gaussian that they set out from."""
+
+import numpy as np
+
+from sgmc.diagnostics import moments
+
+# departure from a Gaussian beyond which unadjusted steps are suspect (0.66 was harmless on a9a)
+SHAPE_DEPARTURE = 0.8
+
+
+def from_laplace(fit):
+    """Means, in sds, and relative sds of the draws beside the Gaussian that they set out from, (d,)
+    each.
+    """
+    where = fit.problem.coordinates
+    if not where.scaled:
+        return np.full((2, fit.problem.dim), np.nan)
+    sd = sds(where)
+    if where.whitened:  # as parameters would be if the map were affine
+        standard = fit.x @ (where.white / sd[:, None]).T
+    else:
+        standard = (where.theta(fit.x) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
+    return moments.mean(standard, fit.weights), moments.sd(standard, fit.weights)
+
+
+def sds(where):
+    """The approximation's sds of the parameters, (d,)."""
+    return np.sqrt((where.white**2).sum(axis=1))
+
+
+def departure(fit):
+    """The largest difference of a mean, in sds, or relative one of an sd, between draws and the
+    Gaussian that they set out from; NaN where there is none.
+    """
+    shift, spread = from_laplace(fit)
+    return max(np.abs(shift).max(), np.abs(spread - 1).max())

@@ -1,0 +1,206 @@
+"""How far each number of the summary's table may be from the posterior's: mean, sd and the ends of
+the interval, in the scale that is printed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import linalg, special
+
+from sgmc.diagnostics import moments
+from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION, implied_moments
+from sgmc.diagnostics.visits import batch_mcse
+from sgmc.errors import ArgumentError
+from sgmc.results.checks.second_order import bounds
+
+ALPHA = 0.05  # of the intervals that are printed by default
+ENDS = ALPHA / 2, 1 - ALPHA / 2
+HALF_WIDTH = special.ndtri(ENDS[1])  # of the interval of a normal law, in sds
+NEARBY = 0.01  # probability to either side of an end, by which the density there is told
+LINEAR = 1e-6  # share of a parameter's variance left over, below which it is linear in the draws
+KINDS = "mean", "sd", "low", "high"
+COLUMNS = [
+    *(f"{kind}_error" for kind in KINDS),
+    *(f"mcse_{kind}_error" for kind in KINDS),
+    *(f"mcse_{kind}" for kind in KINDS),
+]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What is printed of each parameter, (4, p): mean, sd and the ends of its interval."""
+
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, theta, weights):
+        """Of draws (chain, draw, p)."""
+        ends = moments.quantile(theta, ENDS, weights)
+        rows = moments.mean(theta, weights), moments.sd(theta, weights), *ends
+        return cls(np.array(rows))
+
+    @property
+    def sd(self):
+        """(p,)."""
+        return self.values[1]
+
+
+def printed_errors(fit, theta, names, some):
+    """Errors of what is printed, bias and Monte Carlo error together, a DataFrame with a row a
+    parameter.
+
+    Where scores are known, draws are moved by the affine map that gives them, in the sampler's
+    coordinates, the mean and covariance that scores imply; what is printed of these instead is the
+    correction, through whatever map leads to the parameters.  Monte Carlo error is of what neither
+    the mean nor the variance along the parameter explains; without scores, of everything.
+
+    Parameters
+    ----------
+    fit : Fit
+    theta : array (chain, draw, p)
+        Draws as they are printed.
+    names : list of str, (p,)
+    some : Scored or None
+        Draws with scores; None where they cannot be had.
+
+    Returns
+    -------
+    DataFrame
+        ``mean_error, low_error, high_error`` in sds, ``sd_error`` relative to the sd, each with its
+        Monte Carlo error ``mcse_.._error``; ``departure`` from a Gaussian, and ``second_order``,
+        see `Vouched`: NaN where there are no scores.  ``mcse_..``: Monte Carlo errors of the draws
+        alone.
+    """
+    now, w = Numbers.of(theta, fit.weights), fit.weights
+    influence = influences(theta, now, w)
+    alone = [batch_mcse(h, w) for h in influence]
+    vouched = None if some is None or fit.settings.robust else vouch(fit, theta, some)
+    errors, mcse = np.full((2, *now.values.shape), np.nan)
+    departure, second = np.full((2, theta.shape[2]), np.nan)
+    if vouched is not None:
+        moved, known = fit.problem.kept(vouched.moved)
+        places = {name: k for k, name in enumerate(known)}
+        right = Numbers.of(moved[..., [places[name] for name in names]], w)
+        errors = (now.values - right.values) / right.sd
+        mcse = [vouched.mcse(h, w) for h in influence]
+        departure, second = vouched.departure, vouched.second_order
+    found = np.column_stack([*errors, *mcse, *alone])
+    found[now.sd == 0] = 0.0  # slopes may stay at zero under a spike
+    table = pd.DataFrame(found, index=list(names), columns=COLUMNS)
+    return table.assign(departure=departure, second_order=second)
+
+
+def influences(theta, numbers, weights):
+    """What each draw adds to the error of each number, (4, chain, draw, p), in sds."""
+    mean, sd, low, high = numbers.values
+    with np.errstate(divide="ignore", invalid="ignore"):
+        away = (theta - mean) / sd
+        out = [away, (away**2 - 1) / 2]
+        for end, level in zip((low, high), ENDS):
+            near = moments.quantile(theta, [level - NEARBY, level + NEARBY], weights)
+            per_probability = (near[1] - near[0]) / (2 * NEARBY) / sd
+            out.append((level - (theta <= end)) * per_probability)
+    return np.array(out)
+
+
+@dataclass(frozen=True)
+class Vouched:
+    """What scores say of the draws.
+
+    Attributes
+    ----------
+    moved : array (chain, draw, d)
+        Draws with the mean and covariance that scores imply.
+    along : array (chain, draw, p)
+        Standardised, what of a parameter is linear in the sampler's coordinates.
+    mcse_mean, mcse_sd, departure : array (p,)
+        Of the implied moments along it, in sds.
+    second_order : array (p,)
+        What the sd along it may be off by although implied moments are not, see
+        `second_order.bound`; NaN where departures or the sampler do not ask for it.
+    """
+
+    moved: np.ndarray
+    along: np.ndarray
+    mcse_mean: np.ndarray
+    mcse_sd: np.ndarray
+    departure: np.ndarray
+    second_order: np.ndarray
+
+    def mcse(self, influence, weights):
+        """Monte Carlo error of a number, of whose influences (chain, draw, p) the part that is
+        linear or quadratic in `along` is known by the scores.
+        """
+        first, second = self.along, (self.along**2 - 1) / np.sqrt(2)
+        products = [
+            moments.mean(a * b, weights)
+            for a, b in (
+                (first, second),
+                (second - moments.mean(second, weights), second),
+                (influence, first),
+                (influence - moments.mean(influence, weights), second),
+            )
+        ]
+        mixed, spread, slope, bend = products
+        by_bend = (bend - mixed * slope) / np.maximum(spread - mixed**2, 1e-12)
+        by_slope = slope - mixed * by_bend
+        rest = influence - by_slope * first - by_bend * second
+        known = (by_slope * self.mcse_mean) ** 2 + 2 * (by_bend * self.mcse_sd) ** 2
+        return np.sqrt(known + batch_mcse(rest, weights) ** 2)
+
+
+def vouch(fit, theta, some):
+    """See `Vouched`; None for too few draws, or draws that do not span their space."""
+    d = some.draws.shape[1]
+    if len(some.draws) < DRAWS_PER_DIMENSION * d:
+        return None
+    flat = fit.x.reshape(-1, d)
+    x = flat if some.scale is None else np.linalg.solve(some.scale, flat.T).T
+    w = np.full(len(x), 1 / len(x))
+    if fit.weights is not None:
+        w = np.tile(fit.weights / fit.weights.sum(), fit.x.shape[0]) / fit.x.shape[0]
+    try:
+        root = np.linalg.cholesky(np.atleast_2d(np.cov(x.T, aweights=w, bias=True)))
+        white = linalg.solve_triangular(root, (x - w @ x).T, lower=True).T
+        directions = linear_parts(white, theta.reshape(len(x), -1), w)
+        along = linalg.solve_triangular(root, directions, lower=True, trans="T")
+        implied = implied_moments(
+            some.draws,
+            some.scores,
+            directions=along.T,
+            weights=some.weights,
+            scale=some.scale,
+        )
+        moved = implied.centre + white @ np.linalg.cholesky(implied.covariance).T
+    except (ArgumentError, np.linalg.LinAlgError):
+        return None
+    duals = implied.covariance @ along / implied.sd
+    return Vouched(
+        (moved if some.scale is None else moved @ some.scale.T).reshape(fit.x.shape),
+        (white @ directions).reshape(theta.shape),
+        implied.mcse_mean / implied.sd,
+        implied.mcse_sd / implied.sd,
+        implied.departure,
+        bounds(fit, some, duals if some.scale is None else some.scale @ duals, implied.departure),
+    )
+
+
+def linear_parts(white, theta, w):
+    """Directions (d, p), of length one, along which the parameters (n, p) move with whitened draws
+    (n, d).
+
+    By least squares; of a parameter that is not linear in them, of its normal scores, to which a
+    monotone map is nothing.
+    """
+    away = theta - w @ theta
+    with np.errstate(divide="ignore", invalid="ignore"):
+        away = np.nan_to_num(away / np.sqrt(w @ away**2))
+    weighted = (white * w[:, None]).T
+    directions = weighted @ away
+    curved = 1 - (directions**2).sum(axis=0) > LINEAR
+    if curved.any():
+        ranks = np.argsort(np.argsort(away[:, curved], axis=0), axis=0)
+        directions[:, curved] = weighted @ special.ndtri((ranks + 0.5) / len(ranks))
+    length = np.sqrt((directions**2).sum(axis=0))
+    return directions / np.where(length > 0, length, 1.0)

@@ -1,0 +1,157 @@
+"""What draws say of themselves: too few, chains that disagree, places that are hardly visited,
+tails that no moments sum up.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.diagnostics.tails import largest_index
+from sgmc.diagnostics.visits import FEW_STAYS, equal_visits, long_stays
+from sgmc.errors import ConvergenceWarning, LowESSWarning, TailWarning
+
+SD_TOLERANCE = 0.05  # relative error of a posterior sd that the package promises by default
+MEAN_TOLERANCE = 0.1  # error of a posterior mean, in posterior sds
+RHAT = 1.03
+# p-value of chains that visit places equally often, below which they do not: of 1,000 parameters
+# one gives a false alarm in a thousand fits, or, where chains forget in 20 draws, in a few
+VISITS = 1e-6
+STAYS = 0.05  # what few long stays may do to a mean or sd, in sds: half of what is trusted
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Draws of some parameters and what is known of them.
+
+    Attributes
+    ----------
+    names : list of str, (p,)
+    draws : array (chain, draw, p)
+    weights : array (draw,) or None
+    ess, ess_sd, rhat : array (p,)
+    tails : array (p,)
+        Tail indices.
+    """
+
+    names: list
+    draws: np.ndarray
+    weights: np.ndarray | None
+    ess: np.ndarray
+    ess_sd: np.ndarray
+    rhat: np.ndarray
+    tails: np.ndarray
+
+    @property
+    def moved(self):
+        """Those without slopes that stayed at zero under a spike."""
+        kept = (self.draws != 0).any(axis=(0, 1))
+        arrays = (getattr(self, name)[kept] for name in ("ess", "ess_sd", "rhat", "tails"))
+        names = [name for name, one in zip(self.names, kept) if one]
+        return Seen(names, self.draws[..., kept], self.weights, *arrays)
+
+
+def of_draws(seen):
+    """Warnings, in a list.
+
+    Parameters
+    ----------
+    seen : Seen
+    """
+    seen = seen.moved
+    if not seen.names:
+        return []
+    if not np.isfinite(seen.ess).all():
+        constant = int((~np.isfinite(seen.ess)).sum())
+        return [
+            LowESSWarning(
+                f"{seen.draws.shape[1]} draws a chain do not suffice for diagnostics of {constant} "
+                "parameters.",
+                "Take at least draws=100.",
+            )
+        ]
+    return [*too_few(seen), *disagreement(seen), *(heavy(seen) or rarely_visited(seen))]
+
+
+def too_few(seen):
+    """Too few effective draws for the promised accuracy of the worst of d parameters.
+
+    The largest of d standard normal errors is about sqrt(2 log 2d); an sd from n draws is known to
+    1 / sqrt(2 n).
+    """
+    ess, ess_sd, d = seen.ess.min(), seen.ess_sd.min(), len(seen.names)
+    worst = math.sqrt(2 * math.log(2 * d))
+    mean_error, sd_error = worst / math.sqrt(ess), worst / math.sqrt(2 * ess_sd)
+    if mean_error <= MEAN_TOLERANCE and sd_error <= SD_TOLERANCE:
+        return []
+    factor = max((mean_error / MEAN_TOLERANCE) ** 2, (sd_error / SD_TOLERANCE) ** 2)
+    return [
+        LowESSWarning(
+            f"min ESS {ess:.0f} (sd: {ess_sd:.0f}): the worst of {d} means may be off by "
+            f"{mean_error:.2g} sd, the worst sd by {100 * sd_error:.0f} %.",
+            f"Take draws={math.ceil(factor * seen.draws.shape[1] / 100) * 100}.",
+        )
+    ]
+
+
+def disagreement(seen):
+    """Chains that differ in means or spreads (R-hat), or in how often they visit a place."""
+    if np.isfinite(seen.rhat).any() and np.nanmax(seen.rhat) > RHAT:
+        return [
+            ConvergenceWarning(
+                f"max R-hat {np.nanmax(seen.rhat):.3f} > {RHAT}: the chains disagree.",
+                "Run longer (draws, warmup); look at the trace of that parameter.",
+            )
+        ]
+    p = equal_visits(seen.draws, seen.weights)
+    if not np.isfinite(p).any() or np.nanmin(p) >= VISITS:
+        return []
+    return [
+        ConvergenceWarning(
+            f"chains visit some values of {seen.names[int(np.nanargmin(p))]!r} more often than "
+            f"others do (p = {np.nanmin(p):.1g} if they were alike).",
+            "Run longer (draws, warmup); look at the trace of that parameter.",
+        )
+    ]
+
+
+def rarely_visited(seen):
+    """Places far out where chains stayed long, and few times."""
+    effect, share = long_stays(seen.draws, seen.weights)
+    k = int(np.nanargmax(effect))
+    if not effect[k] > STAYS:
+        return []
+    return [
+        ConvergenceWarning(
+            f"chains went to a place far out of {seen.names[k]!r} at most {FEW_STAYS} times and "
+            f"stayed there for long, {100 * share[k]:.2g} % of the draws: how much of the "
+            "posterior lies there is not known.",
+            "Run longer (draws, warmup), or with more chains; look at the trace of that parameter.",
+        )
+    ]
+
+
+def heavy(seen):
+    """Tails from which draws do not tell a mean or an sd."""
+    no_mean, no_sd = untold(seen.tails, seen.ess)
+    if not no_sd.any():
+        return []
+    what = "mean" if no_mean.any() else "sd"
+    of = np.flatnonzero(no_mean if no_mean.any() else no_sd)
+    worst = of[np.argsort(-seen.tails[of])]
+    shown = ", ".join(seen.names[k] for k in worst[:4]) + (", ..." if len(worst) > 4 else "")
+    exists = 1 if what == "mean" else 0.5
+    return [
+        TailWarning(
+            f"the draws do not tell the {what} of {shown} (tail index "
+            f"{seen.tails[worst[0]]:.2g}; from {exists:g} on there is none).",
+            "Read medians and intervals (quantiles), or give priors with lighter tails; see "
+            "tail_index().",
+        )
+    ]
+
+
+def untold(tails, ess):
+    """Of which parameters draws tell no mean, and of which no sd, two arrays of bool (p,)."""
+    most = largest_index(ess)
+    return tails >= most, 2 * tails >= most

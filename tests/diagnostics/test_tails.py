@@ -1,0 +1,55 @@
+"""Tail indices of laws whose index is known."""
+
+import numpy as np
+import pytest
+
+from sgmc.diagnostics import tail_index
+from sgmc.diagnostics.tails import largest_index
+
+
+def draws(law, seed=0, reps=60):
+    return law(np.random.default_rng(seed), (4, 1000, reps))
+
+
+LAWS = {
+    "normal": (lambda rng, size: rng.normal(size=size), 0.0),
+    "t, 4": (lambda rng, size: rng.standard_t(4, size), 1 / 4),
+    "t, 2": (lambda rng, size: rng.standard_t(2, size), 1 / 2),
+    "Cauchy": (lambda rng, size: rng.standard_cauchy(size), 1.0),
+    "Pareto": (lambda rng, size: 1 + rng.pareto(1.5, size), 1 / 1.5),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_of_laws_with_a_known_index(name):
+    """The mean of 60: the fit's own error is 0.13 / sqrt(60) = 0.017; second-order terms of the
+    tails, the larger of two tails, and the pull of its prior towards 1/2 leave 0.15.
+    """
+    law, index = LAWS[name]
+    assert abs(tail_index(draws(law)).mean() - index) < 0.15
+
+
+def test_units_and_places_do_not_matter():
+    x = draws(LAWS["t, 2"][0], reps=5)
+    np.testing.assert_allclose(tail_index(1e-12 * x + 3), tail_index(x), rtol=1e-2)
+    np.testing.assert_allclose(tail_index(-x), tail_index(x), rtol=1e-6)
+
+
+def test_weights_count():
+    """Draws without weight are not there: of a Cauchy none is left."""
+    rng = np.random.default_rng(1)
+    x = np.concatenate([rng.standard_cauchy((2, 500, 3)), rng.normal(size=(2, 2000, 3))], axis=1)
+    weights = np.repeat([0.0, 1.0], [500, 2000])
+    assert (tail_index(x) > 0.4).all() and (tail_index(x, weights) < 0.2).all()
+
+
+def test_constants_and_infinities_have_none():
+    x = draws(LAWS["normal"][0], reps=3)
+    x[..., 0], x[0, 0, 1] = 2.0, np.inf
+    assert np.isnan(tail_index(x)[:2]).all() and tail_index(x)[2] < 0.2
+
+
+def test_more_draws_tell_heavier_tails():
+    assert largest_index(100) == pytest.approx(0.5)
+    assert largest_index(4000) == pytest.approx(0.7)
+    assert largest_index(1e9) == 0.7
