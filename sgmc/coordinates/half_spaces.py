@@ -3,7 +3,8 @@
 A coefficient vector that moves along delta for ever leaves the likelihood of a row positive if the
 row's linear predictor moves to the side that its outcome allows: x'delta >= 0 for a success, <= 0
 for a failure or a count of 0, = 0 for a positive count; for outcomes of several kinds x'(delta_y -
-delta_k) >= 0 for every kind k.  A row's *margin* is that number, not negative where it allows delta.
+delta_k) >= 0 for every kind k.  A row's *margin* is that number: not negative where delta is
+allowed.
 """
 
 import numpy as np
@@ -47,7 +48,7 @@ class Sides:
 
     def normals(self, places):
         """Return the constraints as rows A u >= 0, and which of them are A u = 0."""
-        A = rows_of(self.X, places) @ self.basis
+        A = self.X[places] @ self.basis
         A[self.down[places]] *= -1
         return A, ~(self.up | self.down)[places]
 
@@ -98,7 +99,7 @@ class Kinds:
     def normals(self, places):
         """See `Sides`."""
         rows, other = np.divmod(places, self.kinds)
-        X, d = rows_of(self.X, rows), self.X.shape[1]
+        X, d = self.X[rows], self.X.shape[1]
         blocks = np.concatenate([np.zeros((1, d, self.basis.shape[1])), self.blocks()])
         pull = np.zeros((len(places), self.basis.shape[1]))
         for k in range(self.kinds):
@@ -120,12 +121,6 @@ class Kinds:
         return Kinds(self.X, self.design, basis, self.y, self.bounding)
 
 
-def rows_of(X, places):
-    """Return some rows of a dense table or CSR array, a dense array."""
-    part = X[places]
-    return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=float)
-
-
 def directions(free, intercept, shift, mean, sd):
     """Return the directions of coefficients that are free to move, in units of the columns' sds.
 
@@ -143,8 +138,8 @@ def directions(free, intercept, shift, mean, sd):
     Returns
     -------
     array (size, number of free coefficients)
-        Coefficients for a unit of each.  Where the intercept may follow, a slope's leaves the linear
-        predictor at the columns' means where it is.
+        Coefficients for a unit of each.  Where the intercept may follow, a slope's leaves the
+        linear predictor at the columns' means where it is.
     """
     d, places = len(mean), np.flatnonzero(free)
     basis = np.zeros((len(free), len(places)))

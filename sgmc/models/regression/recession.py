@@ -147,7 +147,7 @@ class Likelihood:
             )
 
     def separation(self, mode, walls):
-        """SeparationWarnings, in a list, of outcomes that are separated by more than single columns.
+        """SeparationWarnings, in a list, of outcomes that more than single columns separate.
 
         Parameters
         ----------
