@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import special, stats
+from scipy import sparse, special, stats
 
 import sgmc
 from sgmc.errors import DataError, SeparationWarning
@@ -162,6 +162,13 @@ def test_separation_is_named(label):
     assert len(said) == 1
     with pytest.warns(SeparationWarning, match=words):
         call()
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float32, float])
+def test_sparse_tables_of_every_kind_of_number(dtype):
+    table = np.column_stack([np.ones(N), A, B]).astype(dtype)
+    with pytest.raises(DataError, match=r"direction x2 \+ x3 - const \("):
+        sgmc.Logit(FRAME.both, sparse.csr_array(table)).fit(prior="flat", seed=1)
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")

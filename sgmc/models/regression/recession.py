@@ -44,7 +44,7 @@ class Likelihood:
     @property
     def bytes(self):
         """Of a number in the table."""
-        return self.table.X.dtype.itemsize
+        return 4 if self.table.X.dtype == np.float32 else 8  # sparse ones are read as float64
 
     @property
     def kept(self):
