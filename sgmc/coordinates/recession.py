@@ -19,12 +19,9 @@ from scipy import linalg
 PER_COEFFICIENT = 2  # constraints of each sort to begin with, and how many join, a coefficient
 LARGEST_PROGRAMME = 300  # coefficients; with more its cost would be a good part of a fit's
 ROUNDS = 60  # of rows that join
-TOLERANCE = {
-    8: 1e-6,
-    4: 1e-4,
-}  # margins that count as 0, for linear predictors of about 1, by bytes
+# margins that count as 0, where linear predictors are about 1, by the bytes of a table's numbers
+TOLERANCE = {8: 1e-6, 4: 1e-4}
 COLLINEAR = {8: 1e-9, 4: 1e-6}  # relative singular values that do
-LIGHT = 1e-3  # of an intercept in the length of a direction
 
 
 @dataclass
@@ -200,7 +197,7 @@ def recessions(spaces, bytes, intercepts=()):
     bytes : int
         Of a number in the table.
     intercepts : sequence of int
-        Places of coefficients that may come with a direction at little cost.
+        Places of coefficients that may come with a direction at no cost.
     """
     while True:
         spaces = independent(spaces, bytes)
@@ -210,7 +207,7 @@ def recessions(spaces, bytes, intercepts=()):
             return
         other = np.ones(len(spaces.basis), dtype=bool)
         other[list(intercepts)] = False
-        few = found.shortest(np.where(spaces.basis[other].any(axis=0), 1.0, LIGHT))
+        few = found.shortest(np.where(spaces.basis[other].any(axis=0), 1.0, 0.0))
         delta = spaces.basis @ (u if few is None else few)
         yield delta
         spaces = spaces.without(spaces.margins(delta) > TOLERANCE[bytes])

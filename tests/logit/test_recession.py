@@ -159,8 +159,10 @@ def test_collinear_columns_are_found_whatever_rows_are_first():
     assert not Programme(sides(X, y, BINARY)).aliased().size
 
 
-def test_directions_follow_one_another_until_none_is_left():
-    """Three levels of four have a single outcome each."""
+@pytest.mark.parametrize("many", [1, 2, 4, 8])
+def test_directions_follow_one_another_until_none_is_left(many, monkeypatch):
+    """Three levels of four have a single outcome each, whatever rows a programme begins with."""
+    monkeypatch.setattr("sgmc.coordinates.recession.PER_COEFFICIENT", many)
     level = np.repeat(np.arange(4), 6)
     y = np.where(level < 2, 1, np.where(level == 2, 0, np.arange(24) % 2))
     X = np.column_stack([np.ones(24), level == 0, level == 1, level == 2]).astype(float)
