@@ -252,13 +252,13 @@ class _Rates(Poisson):
     """
 
     class family(Poisson.family):
-        """Any numbers of zero or more, not all of them zero."""
+        """Any numbers of zero or more."""
 
         @staticmethod
         def check(y, label):
             """See `Family.check`."""
-            if (y < 0).any() or not y.any():
-                raise ValueError("y must not be negative, nor all zero")
+            if (y < 0).any():
+                raise ValueError("y must not be negative")
 
 
 class BayesianPoissonRegressor(_BayesianRegressor):

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.arguments.tables import chunk_rows
-from sgmc.coordinates.mode import newton
 from sgmc.core.design import products
-from sgmc.errors import DataError, SeparationWarning
+from sgmc.errors import SeparationWarning
 
-SUSPECT = 0.1  # share of misclassified rows below which complete separation is worth a second look
 # contrary outcomes up to which a coefficient's posterior is markedly skewed (skewness 1/sqrt(k))
 FEW_CONTRARY = 4
 
@@ -46,8 +44,8 @@ class Wall:
 def separation(X, outcomes, names, intercept):
     """Walls, and a SeparationWarning (in a list) where some of them are without contrary outcomes.
 
-    With an intercept that is quasi-complete separation.  Quasi-complete separation by combinations
-    of predictors is not looked for.
+    That is quasi-complete separation by single columns; `recession` finds that by combinations.
+    Without an intercept the other value must be 0.
 
     Parameters
     ----------
@@ -62,7 +60,8 @@ def separation(X, outcomes, names, intercept):
     walls : list of Wall
     concerns : list of SeparationWarning
     """
-    walls = [] if intercept is None else lopsided_columns(X, *outcomes)
+    walls = lopsided_columns(X, *outcomes)
+    walls = [w for w in walls if intercept is not None or w.common == 0]
     pure = [names[w.column] for w in walls if w.contrary == 0]
     if not pure:
         return walls, []
@@ -74,43 +73,6 @@ def separation(X, outcomes, names, intercept):
             "prior.",
         )
     ]
-
-
-def complete_separation(model, wide_prior, mode, outcomes, eta):
-    """A SeparationWarning, in a list, where some linear predictor classifies every row.
-
-    That of the mode may, or the one that Newton's method reaches from there with the priors all but
-    gone; the latter is tried where few rows are misclassified.
-
-    Parameters
-    ----------
-    model : Model
-    wide_prior : PriorTerms
-    mode : array (d,)
-    outcomes : pair of array (n,)
-        Successes and failures of each row.
-    eta : array (n,)
-        Linear predictors at the mode.
-    """
-    wrong = misclassified(*outcomes, eta)
-    if 0 < wrong < SUSPECT:
-        try:
-            eta = linear_predictor(model, newton(model, wide_prior, mode, limit=25).theta)
-        except DataError:
-            pass  # even that is improper: the mode's own linear predictor decides
-        wrong = misclassified(*outcomes, eta)
-    return [] if wrong else completely()
-
-
-def separation_of_kinds(model, mode, y):
-    """The same for outcomes of several kinds, 0, 1, ..,
-    by the mode's linear predictors, one an equation.
-    """
-    eta = [
-        np.zeros(model.n),
-        *(products(model.X, np.ascontiguousarray(part)) for part in mode.reshape(-1, model.X.d)),
-    ]
-    return [] if (np.argmax(eta, axis=0) != y).any() else completely()
 
 
 def completely():
@@ -125,21 +87,33 @@ def completely():
     ]
 
 
-def refuse_flat(priors):
-    """DataError where outcomes are separated completely and no prior bounds the coefficients."""
-    if all(family == "flat" for family in priors.columns("family")):
-        raise DataError(
-            "the posterior is improper: the predictors separate the outcomes completely, and "
-            "priors are flat; drop the predictor that encodes the outcome, or give a prior, e.g. "
-            "prior=sgmc.normal(0, 2.5)"
+def uniformly():
+    """The warning of outcomes that are all the same, in a list."""
+    return [
+        SeparationWarning(
+            "all outcomes are the same (0 or 1, or counts of 0): the likelihood has no maximum.",
+            "The prior alone bounds the coefficients on one side; check the outcome, or set the "
+            "prior.",
         )
+    ]
 
 
-def misclassified(successes, failures, eta):
-    """Share of the outcomes for which a linear predictor has the wrong sign, or none."""
-    return (successes[eta <= 0].sum() + failures[eta >= 0].sum()) / (
-        successes.sum() + failures.sum()
-    )
+def partly(combinations):
+    """The warning of quasi-complete separation by combinations of columns, in a list.
+
+    Parameters
+    ----------
+    combinations : list of str
+        In words.
+    """
+    shown = "; ".join(combinations[:6]) + ("; and others" if len(combinations) > 6 else "")
+    return [
+        SeparationWarning(
+            f"some outcomes are separated (quasi-complete separation) by {shown}.",
+            "The prior alone bounds these coefficients in one direction; merge rare levels, drop "
+            "columns or set the prior.",
+        )
+    ]
 
 
 def linear_predictor(model, theta):

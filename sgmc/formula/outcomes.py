@@ -49,7 +49,7 @@ def binary(values, label):
             f"the response {label!r} must be 0/1, true/false or text with two levels, it holds "
             f"{_shown(values)}"
         )
-    if y.min() == y.max():
+    if levels is not None and len(levels) < 2:
         raise DataError(
             f"the response {label!r} is {_shown(values)} in every row used: both classes are needed"
         )

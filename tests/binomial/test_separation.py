@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.coordinates.separation import complete_separation, lopsided_columns
+from sgmc.coordinates.separation import lopsided_columns
 from sgmc.errors import SeparationWarning
 
 # ---- separation ----------------------------------------------------------------------------------
@@ -75,8 +75,3 @@ def test_complete_separation_is_of_trials_and_not_of_the_majority_of_a_row():
     majority = pd.DataFrame({"x": [1.0, 2, 3, 4], "y": [1, 1, 5, 9], "z": [8, 6, 1, 2]})
     results = sgmc.logit("y + z ~ x", majority, seed=1)
     assert not [w for w in results.warnings if isinstance(w, SeparationWarning)]
-    problem, eta = results._fit.problem, np.array([-1.0, -1, 1, 1])
-    assert not complete_separation(
-        problem.model, None, None, (majority.y.to_numpy(), majority.z.to_numpy()), 0 * eta
-    )
-    assert complete_separation(problem.model, None, None, ((eta > 0) * 5.0, (eta < 0) * 5.0), eta)

@@ -70,10 +70,7 @@ def test_complete_separation():
         sgmc.mnlogit("kind ~ x", frame, seed=1)
     with pytest.raises(
         DataError,
-        match=(
-            "the posterior is improper: the predictors separate the outcomes completely, and "
-            "priors are flat"
-        ),
+        match="the posterior is improper: .* in the direction .*, and the priors of .* are flat",
     ):
         sgmc.mnlogit("kind ~ x", frame, prior="flat")
 

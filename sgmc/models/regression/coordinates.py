@@ -49,7 +49,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
             walls,
             found.terms(mode.theta)[1],
             priors.used,
-            priors.intercepts[0],
+            priors.intercepts[0] if priors.intercepts else 0,  # or any: other values are 0
             rotated,
         )
     elif found.power and precondition == "dense":

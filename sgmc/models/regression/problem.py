@@ -5,14 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.coordinates.mode import PriorTerms
-from sgmc.coordinates.separation import (
-    complete_separation,
-    linear_predictor,
-    refuse_flat,
-    separation,
-    separation_of_kinds,
-)
+from sgmc.coordinates.separation import linear_predictor, separation
 from sgmc.coordinates.whitening import collinearity, whitener
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.design import design, rotate
@@ -170,15 +163,12 @@ def separated(found, data, family):
     """Walls, for families whose coordinates know them,
     and what to warn of where outcomes are separated.
     """
-    table, model, mode = found.table, found.model, found.mode.theta
-    walls, warned, concerns = [], [], []
-    if family.outcome == "category":
-        concerns = separation_of_kinds(model, mode, table.y)
-    elif family.outcome == "binary":
-        outcomes = table.y, (1 if table.trials is None else table.trials) - table.y
-        wide = PriorTerms(found.priors, found.shift, widened=100.0)
-        concerns = complete_separation(model, wide, mode, outcomes, linear_predictor(model, mode))
-        walls, warned = separation(table.X, outcomes, data.names, data.intercept)
-    if concerns:
-        refuse_flat(found.priors)
+    table, walls, warned = found.table, [], []
+    if family.outcome == "binary":
+        kept = found.likelihood.kept
+        failures = (1 if table.trials is None else table.trials) - table.y
+        walls, warned = separation(
+            table.X, (table.y * kept, failures * kept), data.names, data.intercept
+        )
+    concerns = found.likelihood.separation(found.mode.theta, walls)
     return walls if family.walled else [], [*concerns, *warned]

@@ -12,6 +12,7 @@ from sgmc.coordinates.prior_table import Scales, resolve
 from sgmc.coordinates.shrinkage import without_poles
 from sgmc.core.design import design
 from sgmc.core.expansion import expand
+from sgmc.models.regression.recession import Likelihood
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Found:
     shift : array (d,)
         From the table's columns to those of which the intercept's prior speaks.
     model : Model
+    likelihood : Likelihood
+        What it bounds.
     terms : PriorTerms
     mode : Mode
     cavities : list of Cavity
@@ -38,6 +41,7 @@ class Found:
     priors: object
     shift: np.ndarray
     model: object
+    likelihood: object
     terms: object
     mode: object
     cavities: list
@@ -61,6 +65,8 @@ def searched(table, data, family, prior):
     if data.intercept is not None:
         shift[data.intercept] = 0.0
     model = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
+    likelihood = Likelihood(table, data, family, priors, model, shift)
+    likelihood.refuse_improper()
     guess = first_guess(priors, family, table.offset, *outcome)
     if len(priors.shrunk):
         priors = priors.guessed(alone(model, guess, priors.intercepts))
@@ -80,7 +86,7 @@ def searched(table, data, family, prior):
         if family.identity and family.auxiliary
         else []
     )
-    return Found(table, priors, shift, model, terms, mode, cavities, power, concerns)
+    return Found(table, priors, shift, model, likelihood, terms, mode, cavities, power, concerns)
 
 
 def moments_of_outcomes(table):

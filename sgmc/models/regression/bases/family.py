@@ -13,6 +13,7 @@ from sgmc.errors import DataError
 from sgmc.priors import PriorSpec
 
 MAX_COUNT_MEAN = 9e18  # of a simulated count's mean
+MEAN_OF_ZEROS = 0.1  # where the search for the mode begins if all counts are 0
 MAX_SD = 1e150  # sd of outcomes whose sum of squares is a number
 
 
@@ -150,6 +151,13 @@ class Family:
         raise NotImplementedError
 
     @staticmethod
+    def open_sides(y, trials=None):
+        """(up, down): whether each row's likelihood stays positive while its linear predictor rises
+        for ever, and falls.
+        """
+        return np.zeros(len(y), dtype=bool), np.zeros(len(y), dtype=bool)
+
+    @staticmethod
     def best_constant(y, weights):
         """E[y] of the model without predictors, from outcomes (n,) and their frequency weights."""
         return np.average(y, weights=weights)
@@ -191,10 +199,14 @@ class Binary(Family):
             return -2 * np.log1p(-np.abs(np.asarray(y) - mean))
 
     @staticmethod
+    def open_sides(y, trials=None):
+        """See `Family.open_sides`: up without failures, down without successes."""
+        return (y == 1 if trials is None else y == trials), y == 0
+
+    @staticmethod
     def check(y, label):
-        """Outcomes are 0 or 1, and both occur."""
-        name = f"the outcome {label!r}"
-        values.varying(name, values.binary(name, y), "both classes are needed")
+        """Outcomes are 0 or 1."""
+        values.binary(f"the outcome {label!r}", y)
 
     @classmethod
     def of_trials(cls, trials):
@@ -250,13 +262,11 @@ class Binomial:
         return 2 * (xlogy(y, y) - xlogy(y, mean) + xlogy(n - y, n - y) - xlogy(n - y, n - mean))
 
     def check(self, y, label):
-        """Both outcomes occur."""
-        for outcome, count in (("success", y), ("failure", self.trials - y)):
-            if not count.any():
-                raise DataError(
-                    f"the counts {label!r} have no {outcome} in any row used: there is nothing to "
-                    "explain"
-                )
+        """There are trials."""
+        if not self.trials.any():
+            raise DataError(
+                f"the counts {label!r} are 0 in every row used: there is nothing to explain"
+            )
 
 
 class LogLink(Family):
@@ -265,7 +275,7 @@ class LogLink(Family):
     @staticmethod
     def start(mean, variance):
         """See `Family.start`."""
-        return np.log(mean), []
+        return np.log(mean or MEAN_OF_ZEROS), []
 
     @staticmethod
     def mean(eta):
@@ -280,12 +290,14 @@ class Counts(LogLink):
     counts = True
 
     @staticmethod
+    def open_sides(y, trials=None):
+        """See `Family.open_sides`: down for a count of 0."""
+        return np.zeros(len(y), dtype=bool), y == 0
+
+    @staticmethod
     def check(y, label):
-        """Outcomes are counts: 0, 1, 2, .., not all of them 0."""
-        if not values.counts(f"the outcome {label!r}", y).any():
-            raise DataError(
-                f"the outcome {label!r} is 0 in every row used: there is nothing to explain"
-            )
+        """Outcomes are counts: 0, 1, 2, ..."""
+        values.counts(f"the outcome {label!r}", y)
 
 
 class Positive(LogLink):

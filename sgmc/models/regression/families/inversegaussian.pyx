@@ -91,6 +91,11 @@ class InverseGaussianFamily(Positive):
         return [1 / mean]
 
     @staticmethod
+    def open_sides(y, trials=None):
+        """See `Family.open_sides`: the density has a limit, above 0, as its mean grows for ever."""
+        return np.ones(len(y), dtype=bool), np.zeros(len(y), dtype=bool)
+
+    @staticmethod
     def log_density(y, eta, extra=None):
         """See `Family.log_density`."""
         c = np.exp(-np.clip(eta, -MAX_LOG_CUBED, MAX_LOG_CUBED))

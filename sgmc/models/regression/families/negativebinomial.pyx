@@ -102,7 +102,8 @@ class NegativeBinomialFamily(Counts):
     @staticmethod
     def start(mean, variance):
         """See `Family.start`."""
-        return np.log(mean), [np.log(max((variance - mean) / mean ** 2, 0.05))]
+        excess = max((variance - mean) / mean ** 2, 0.05) if mean else 0.05
+        return Counts.start(mean, variance)[0], [np.log(excess)]
 
     @staticmethod
     def log_density(y, eta, extra=None):

@@ -173,6 +173,11 @@ class GaussianLogFamily(OlsFamily):
         return 0.5 * np.log(max(mean, 0.0) ** 2 + 0.01 * variance), [0.5 * np.log(variance)]
 
     @staticmethod
+    def open_sides(y, trials=None):
+        """See `Family.open_sides`: the density has a limit, above 0, as its mean goes to 0."""
+        return np.zeros(len(y), dtype=bool), np.ones(len(y), dtype=bool)
+
+    @staticmethod
     def mean(eta):
         """exp(eta)."""
         return np.exp(np.clip(eta, -MAX_LOG_CUBED, MAX_LOG_CUBED))

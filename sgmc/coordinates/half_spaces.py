@@ -1,0 +1,156 @@
+"""The half-spaces of coefficients in which single outcomes keep a likelihood from vanishing.
+
+A coefficient vector that moves along delta for ever leaves the likelihood of a row positive if the
+row's linear predictor moves to the side that its outcome allows: x'delta >= 0 for a success, <= 0
+for a failure or a count of 0, = 0 for a positive count; for outcomes of several kinds x'(delta_y -
+delta_k) >= 0 for every kind k.  A row's *margin* is that number: not negative where delta is
+allowed.
+"""
+
+import numpy as np
+
+from sgmc.core.design import products
+
+
+class Sides:
+    """Half-spaces of outcomes with one linear predictor.
+
+    Parameters
+    ----------
+    X : array (n, d) or CSR array
+    design : Design
+        The same, as the kernels read it.
+    basis : array (d, f)
+        Coefficients delta = basis u, for the f directions u that are looked for.
+    up, down : array (n,) of bool
+        Whether a row's linear predictor may rise, and fall, without end.  Where both hold the row
+        bounds no direction.
+    """
+
+    def __init__(self, X, design, basis, up, down):
+        self.X, self.design, self.basis, self.up, self.down = X, design, basis, up, down
+
+    def groups(self):
+        """Return the places of constraints of each sort, as arrays."""
+        return [
+            np.flatnonzero(self.up & ~self.down),
+            np.flatnonzero(self.down & ~self.up),
+            np.flatnonzero(~self.up & ~self.down),
+        ]
+
+    def margins(self, delta):
+        """Return each row's margin for coefficients (d,), inf for rows that bound none."""
+        eta = products(self.design, delta)
+        margins = np.where(self.down, -eta, eta)
+        margins[~self.up & ~self.down] = -np.abs(eta[~self.up & ~self.down])
+        margins[self.up & self.down] = np.inf
+        return margins
+
+    def normals(self, places):
+        """Return the constraints as rows A u >= 0, and which of them are A u = 0."""
+        A = self.X[places] @ self.basis
+        A[self.down[places]] *= -1
+        return A, ~(self.up | self.down)[places]
+
+    def without(self, free):
+        """Return the same without the constraints `free` (n,)."""
+        return Sides(self.X, self.design, self.basis, self.up | free, self.down | free)
+
+    def within(self, basis):
+        """Return the same with another basis."""
+        return Sides(self.X, self.design, basis, self.up, self.down)
+
+
+class Kinds:
+    """Half-spaces of outcomes of kinds 0, 1, .., K; constraint i (K + 1) + k is row i against kind
+    k.
+
+    Parameters
+    ----------
+    X, design, basis
+        See `Sides`; coefficients are (K d,), equation by equation.
+    y : array (n,) of int
+    bounding : array (n (K + 1),) of bool, optional
+        Constraints that hold.  By default all but those of a row against its own kind.
+    """
+
+    def __init__(self, X, design, basis, y, bounding=None):
+        self.X, self.design, self.basis, self.y = X, design, basis, y
+        self.kinds = len(basis) // X.shape[1] + 1
+        if bounding is None:
+            bounding = (y[:, None] != np.arange(self.kinds)).ravel()
+        self.bounding = bounding
+
+    def groups(self):
+        """See `Sides`."""
+        places = np.flatnonzero(self.bounding)
+        kind = self.y[places // self.kinds]
+        return [places[kind == k] for k in range(self.kinds)]
+
+    def margins(self, delta):
+        """See `Sides`."""
+        equations = delta.reshape(self.kinds - 1, -1)
+        eta = np.column_stack(
+            [np.zeros(len(self.y)), *(products(self.design, one) for one in equations)]
+        )
+        own = np.take_along_axis(eta, self.y[:, None], axis=1)
+        return np.where(self.bounding, (own - eta).ravel(), np.inf)
+
+    def normals(self, places):
+        """See `Sides`."""
+        rows, other = np.divmod(places, self.kinds)
+        X, d = self.X[rows], self.X.shape[1]
+        blocks = np.concatenate([np.zeros((1, d, self.basis.shape[1])), self.blocks()])
+        pull = np.zeros((len(places), self.basis.shape[1]))
+        for k in range(self.kinds):
+            own, against = self.y[rows] == k, other == k
+            pull[own] += X[own] @ blocks[k]
+            pull[against] -= X[against] @ blocks[k]
+        return pull, np.zeros(len(places), dtype=bool)
+
+    def blocks(self):
+        """Return the basis by equation, (K, d, f)."""
+        return self.basis.reshape(self.kinds - 1, self.X.shape[1], -1)
+
+    def without(self, free):
+        """See `Sides`."""
+        return Kinds(self.X, self.design, self.basis, self.y, self.bounding & ~free)
+
+    def within(self, basis):
+        """See `Sides`."""
+        return Kinds(self.X, self.design, basis, self.y, self.bounding)
+
+
+def directions(free, intercept, shift, mean, sd):
+    """Return the directions of coefficients that are free to move, in units of the columns' sds.
+
+    Parameters
+    ----------
+    free : array (size,) of bool
+        Of the coefficients, d an equation.
+    intercept : int or None
+        The column of ones.
+    shift : array (d,)
+        The prior of an intercept that is not free holds intercept + shift . slopes.
+    mean, sd : array (d,)
+        Moments of the columns.
+
+    Returns
+    -------
+    array (size, number of free coefficients)
+        Coefficients for a unit of each.  Where the intercept may follow, a slope's leaves the
+        linear predictor at the columns' means where it is.
+    """
+    d, places = len(mean), np.flatnonzero(free)
+    basis = np.zeros((len(free), len(places)))
+    for k, place in enumerate(places):
+        first, j = place - place % d, place % d
+        constant = None if intercept is None else first + intercept
+        held = 0.0
+        if constant is not None and constant != place:
+            held = mean[j] if free[constant] else shift[j]
+        unit = np.hypot(sd[j], mean[j] - held)
+        basis[place, k] = 1 / unit if unit > 0 else 1.0
+        if held:
+            basis[constant, k] -= held * basis[place, k]
+    return basis

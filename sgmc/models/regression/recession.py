@@ -1,0 +1,202 @@
+"""Directions of recession of a regression: improper posteriors, and separated outcomes.
+
+A posterior is improper where its likelihood does not vanish in some direction, and the priors of
+all coefficients that move are flat.  (Where heavy-tailed priors bound some of them, as Cauchy's do,
+that is not looked for.)  With proper priors such a direction is the separation of Albert & Anderson
+(1984, Biometrika 71, 1-10), which is warned of.
+"""
+
+from itertools import islice
+
+import numpy as np
+
+from sgmc.coordinates.half_spaces import Kinds, Sides, directions
+from sgmc.coordinates.recession import LARGEST_PROGRAMME, Programme, independent, recessions
+from sgmc.coordinates.separation import completely, partly, uniformly
+from sgmc.coordinates.whitening import undo_centring
+from sgmc.errors import DataError
+
+MOST_NAMED = 6  # directions, and coefficients of one
+NEGLIGIBLE = 1e-5  # share of a direction's largest coefficient, in units of sds
+CURE = "give a proper prior, e.g. prior=sgmc.normal(0, 2.5)"
+
+
+class Likelihood:
+    """What bounds the coefficients of a regression.
+
+    Parameters
+    ----------
+    table : Table
+    data : RegressionData
+    family : Family
+    priors : PriorTable
+    model : Model
+    shift : array (d,)
+        See `Found`.
+    """
+
+    def __init__(self, table, data, family, priors, model, shift):
+        self.table, self.data, self.family, self.priors = table, data, family, priors
+        self.model, self.shift = model, shift
+        self.size = len(priors.names) - priors.auxiliary
+        self.flat = np.array([one == "flat" for one in priors.columns("family")])[: self.size]
+
+    @property
+    def bytes(self):
+        """Of a number in the table."""
+        return 4 if self.table.X.dtype == np.float32 else 8  # sparse ones are read as float64
+
+    @property
+    def kept(self):
+        """Whether a row counts, (n,): rows of weight 0 do not."""
+        weight = self.table.weight
+        return np.ones(self.data.n, dtype=bool) if weight is None else weight > 0
+
+    def spaces(self, free):
+        """The half-spaces of the rows, for coefficients that are free to move.
+
+        Parameters
+        ----------
+        free : array (size,) of bool
+        """
+        table, kept = self.table, self.kept
+        basis = directions(
+            free, self.data.intercept, self.shift, table.mean - table.shift, table.sd
+        )
+        if self.family.outcome == "category":
+            spaces = Kinds(table.X, self.model.X, basis, table.y.astype(np.intp))
+            return spaces.without(np.repeat(~kept, spaces.kinds))
+        up, down = self.family.open_sides(table.y, table.trials)
+        return Sides(table.X, self.model.X, basis, up, down).without(~kept)
+
+    def as_given(self, delta):
+        """A direction in coefficients of the user's columns."""
+        return undo_centring(self.size, self.table.shift, self.priors.intercepts) @ delta
+
+    def involved(self, delta):
+        """Places of the coefficients that a direction moves, slopes first."""
+        size = np.abs(delta) * np.tile(
+            np.where(self.table.sd > 0, self.table.sd, 1.0), self.size // self.data.d
+        )
+        places = np.flatnonzero(size > NEGLIGIBLE * size.max())
+        return sorted(places, key=lambda j: (j in self.priors.intercepts, j))
+
+    def described(self, delta):
+        """A direction in words: ``"a + 0.5 b - Intercept"``."""
+        places = self.involved(delta)
+        terms = []
+        for j in places[:MOST_NAMED]:
+            number = delta[j] / delta[places[0]]
+            times = "" if f"{abs(number):.3g}" == "1" else f"{abs(number):.3g} "
+            terms.append(f"{'-' if number < 0 else '+'} {times}{self.priors.names[j]}")
+        more = len(places) - MOST_NAMED
+        return " ".join(terms)[2:] + (f" and {more} more" if more > 0 else "")
+
+    def refuse_improper(self):
+        """DataError where flat priors leave coefficients, or a scale, unbounded."""
+        if self.flat.any() and self.flat.sum() <= LARGEST_PROGRAMME:
+            self.refuse_unbounded(self.spaces(self.flat))
+        self.refuse_few_rows()
+
+    def refuse_unbounded(self, spaces):
+        """DataError where the likelihood does not bound coefficients with flat priors."""
+        null = Programme(spaces, self.bytes).aliased()
+        if null.shape[1]:
+            delta = self.as_given(spaces.basis @ sparse_column(null))
+            raise DataError(
+                "the posterior is improper: the likelihood is constant in the direction "
+                f"{self.described(delta)} of the coefficients (collinear or constant columns), "
+                f"{self.flat_priors(delta)}; drop a column, or {CURE}"
+            )
+        delta = next(recessions(spaces, self.bytes, self.priors.intercepts), None)
+        if delta is not None:
+            delta = self.as_given(delta)
+            raise DataError(
+                "the posterior is improper: the likelihood does not bound the coefficients in the "
+                f"direction {self.described(delta)} (the outcomes do not contradict it in any row)"
+                f", {self.flat_priors(delta)}; {CURE}, or drop or merge columns"
+            )
+
+    def flat_priors(self, delta):
+        """The coefficients of a direction whose priors are flat, in words."""
+        names = [self.priors.names[j] for j in self.involved(delta) if self.flat[j]]
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        shown = ", ".join(names[:MOST_NAMED]) + more
+        return f"and the prior{'s' if len(names) > 1 else ''} of {shown} " + (
+            "are flat" if len(names) > 1 else "is flat"
+        )
+
+    def refuse_few_rows(self):
+        """DataError where rows are too few for a flat prior of a scale of the outcomes.
+
+        For a large scale s the likelihood, integrated over f coefficients with flat priors, falls
+        like s^-(n - f), a dispersion being s^2 or the like; its integral is finite if n - f > 1.
+        """
+        own = self.family.auxiliary
+        if not own or not own[0].power or self.priors.used[self.size].family != "flat":
+            return
+        weight = self.table.weight
+        rows = self.data.n if weight is None else weight.sum()
+        freedom = rows - self.flat.sum()
+        if freedom <= 1:
+            raise DataError(
+                f"the posterior is improper: {rows:g} rows and {self.flat.sum()} coefficients with "
+                f"flat priors leave {freedom:g} degree{'' if freedom == 1 else 's'} of freedom for "
+                f"{own[0].name!r}, whose prior is flat; give it a proper one, e.g. "
+                f"prior={{'*': 'flat', {own[0].name!r}: sgmc.exponential(1)}}"
+            )
+
+    def separation(self, mode, walls):
+        """SeparationWarnings, in a list, of outcomes that more than single columns separate.
+
+        Parameters
+        ----------
+        mode : array (dim,)
+            Of a table with many columns its linear predictors are all that is looked at.
+        walls : list of Wall
+            Single columns, which have a warning of their own.
+        """
+        separable = self.family.outcome != "numeric" or self.family.counts
+        if not separable or self.flat.all() and self.size <= LARGEST_PROGRAMME:
+            return []  # no maximum to lose, or the posterior would be improper
+        everything = self.spaces(np.ones(self.size, dtype=bool))
+        if self.size > LARGEST_PROGRAMME:
+            complete = (everything.margins(mode[: self.size]) > 0).all()
+            return completely() if complete else []
+        rest = self.beyond(everything, [w for w in walls if w.contrary == 0])
+        found = [
+            self.described(self.as_given(delta))
+            for delta in islice(
+                recessions(rest, self.bytes, self.priors.intercepts), MOST_NAMED + 1
+            )
+        ]
+        if not found:
+            return []
+        if not Programme(independent(everything, self.bytes), self.bytes).complete():
+            return partly(found)
+        alike = sum(len(places) > 0 for places in everything.groups()) == 1
+        return uniformly() if alike else completely()
+
+    def beyond(self, spaces, pure):
+        """The half-spaces of rows, and directions of coefficients, without the walls that have no
+        contrary outcomes.
+        """
+        if not pure:
+            return spaces
+        delta = np.zeros(self.size)
+        for wall in pure:
+            delta[wall.column] += wall.usual / wall.gap
+            if self.data.intercept is not None:
+                delta[self.data.intercept] -= wall.common * wall.usual / wall.gap
+        columns = [wall.column for wall in pure]
+        kept = ~spaces.basis[columns].any(axis=0)
+        return spaces.without(spaces.margins(delta) > 0.5).within(spaces.basis[:, kept])
+
+
+def sparse_column(null):
+    """A direction in the span of some, in which as many coefficients as possible are 0."""
+    reduced = null.copy()
+    for k in range(null.shape[1] - 1):  # Gaussian elimination: the last column has the fewest
+        pivot = np.abs(reduced[:, k]).argmax()
+        reduced[:, k + 1 :] -= np.outer(reduced[:, k], reduced[pivot, k + 1 :] / reduced[pivot, k])
+    return reduced[:, -1]
