@@ -3,6 +3,7 @@ posterior each holds by Laplace's approximation.
 """
 
 from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ STARTS = 16  # of a search for several modes, the usual one included
 SPREADS = (3.0, 10.0, 30.0)  # distances of starts from the first mode in Laplace sds, in turn
 DISTINCT = 0.5  # Laplace sds between two modes; nearer ones count as one
 NOTICEABLE = 1e-4  # share of the mass from which on a mode counts
+MOST_SHOWN = 6  # shares in a warning
 TIE = 2  # decimals of the log mass beyond which the earlier mode goes first
 HALVINGS = 60  # ways back from a start at which the density is not finite
 
@@ -93,14 +95,15 @@ class ModeSearch:
         """Return a ModesWarning, in a list, where there is more than one mode."""
         if self.found < 2:
             return []
-        shares = ", ".join(f"{share:.2g}" for share in self.shares)
+        shares = ", ".join(f"{share:.2g}" for share in self.shares[:MOST_SHOWN])
+        more = ", ..." if self.found > MOST_SHOWN else ""
         return [
             ModesWarning(
-                f"the posterior has several modes: {self} hold shares of {shares} of its mass, by "
-                "Laplace's approximation.",
-                "Chains that do not move between modes do not weigh them rightly: look at each "
-                "chain by itself, constrain parameters (e.g. 'ordered'), or fit one mode with "
-                "init= and say so.",
+                f"the posterior has at least {self.found} modes, found from {self.starts} starts; "
+                f"their shares of its mass by Laplace's approximation: {shares}{more}. Chains "
+                "that do not move between modes do not have these shares.",
+                "Compare the chains; constrain parameters, e.g. to an order, or describe each mode "
+                "by itself.",
             )
         ]
 
@@ -143,8 +146,8 @@ def search_modes(search, starts, first=None):
 
 
 def wide_starts(random, place, root=None, draw=None):
-    """Yield the further starts of a search: in turn one of `draw`, and two on opposite sides of a
-    mode.
+    """Return the further starts of a search, a list: in turn one of `draw`, and two on opposite
+    sides of a mode.
 
     Parameters
     ----------
@@ -155,17 +158,13 @@ def wide_starts(random, place, root=None, draw=None):
     draw : callable, optional
         ``draw(random)`` returns a start.
     """
-    made = 1
-    for turn in range(STARTS):
-        some = [] if draw is None else [draw(random)]
+    starts, spreads = [], cycle(SPREADS)
+    while len(starts) < STARTS - 1:
+        starts += [] if draw is None else [draw(random)]
         if root is not None:
-            away = SPREADS[turn % len(SPREADS)] * (root @ random.normal(size=len(place)))
-            some += [place + away, place - away]
-        for start in some[: STARTS - made]:
-            yield start
-        made += len(some)
-        if made >= STARTS:
-            return
+            away = next(spreads) * (root @ random.normal(size=len(place)))
+            starts += [place + away, place - away]
+    return starts[: STARTS - 1]
 
 
 def finite_at(gradient, x):

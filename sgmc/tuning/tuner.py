@@ -5,6 +5,8 @@ import os
 import time
 from dataclasses import replace
 
+import numpy as np
+
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.keywords import METHODS, TUNE, names, rows
 from sgmc.arguments.numbers import positive, whole
