@@ -79,6 +79,12 @@ class ModeWarning(SGMCWarning):
     """Newton's method did not reach the mode of the posterior."""
 
 
+class ModesWarning(SGMCWarning):
+    """The posterior has more than one mode: chains that do not move between them do not weigh them
+    rightly.
+    """
+
+
 class ShapeWarning(SGMCWarning):
     """The posterior is far from the Gaussian at its mode, on which a method or default relies."""
 

@@ -130,18 +130,36 @@ TABLE = (
         "init",
         None,
         """Start of the chains: coefficients of the formula, then auxiliary parameters as they are
-        reported.  Default: draws of the Laplace approximation.""",
-        "array (d,) or (chains, d)",
-        "ArrayLike | None",
+        reported.  ``"dispersed"``: a start for each chain that is 2.5 times as far out as a draw of
+        the Laplace approximation, with the tails of a t with 4 degrees of freedom.  Warmup is then
+        twice as long by default.  Default: draws of the Laplace approximation.""",
+        'array (d,) or (chains, d), or "dispersed"',
+        'ArrayLike | Literal["dispersed"] | None',
         (REGRESSION, TUNE),
     ),
     Keyword(
         "init",
         None,
-        "Start of the chains, by name or as a vector; with a first axis, one for each chain.",
-        "dict or array",
-        "Mapping[str, ArrayLike] | ArrayLike | None",
+        """Start of the chains, by name or as a vector; with a first axis, one for each chain.
+        ``"dispersed"``: a start for each chain that is 2.5 times as far out as a draw of the
+        Laplace approximation, with the tails of a t with 4 degrees of freedom.  Models without that
+        approximation start at draws of the prior, or at starts of their own.  Warmup is then twice
+        as long by default.""",
+        'dict or array, or "dispersed"',
+        'Mapping[str, ArrayLike] | ArrayLike | Literal["dispersed"] | None',
         (MODEL,),
+    ),
+    Keyword(
+        "modes",
+        "one",
+        """Search for the posterior mode.  ``"one"``: from one start.  ``"search"``: from sixteen,
+        for posteriors that may have several modes.  Chains then start at the modes found, each at
+        one and the others by the modes' Laplace masses, and a `ModesWarning` lists these masses if
+        there is more than one mode.""",
+        '{"one", "search"}',
+        'Literal["one", "search"]',
+        FIT,
+        str,
     ),
     Keyword("draws", 1000, "Kept draws per chain.", "int >= 1", "int", FIT, int),
     Keyword(

@@ -137,14 +137,14 @@ class FreeCoordinates:
         """theta of points x (..., d)."""
         return np.array(self.natural(x))
 
-    def from_free(self, u):
+    def from_theta(self, u):
         """x of u, (d,)."""
         return u if self.between is None else self.between.inverse(u)
 
     def from_reported(self, theta):
         """x of theta, (size,)."""
         try:
-            return self.from_free(
+            return self.from_theta(
                 np.asarray(theta) if self.constraints is None else self.constraints.inverse(theta)
             )
         except ValueError as error:
@@ -156,7 +156,7 @@ class FreeCoordinates:
         """
         if self.whitened:
             return z
-        return self.from_free(self.centre + (self.white @ z if self.scaled else START_SD * z))
+        return self.from_theta(self.centre + (self.white @ z if self.scaled else START_SD * z))
 
     def spread(self, x):
         """A, where the covariance of x is approximately A A'."""

@@ -134,7 +134,7 @@ def newton(model, prior, start, rows=0, tolerance=MODE_TOLERANCE, limit=100, fre
     Only the first `free` parameters move, if given.
     """
     theta, free = np.array(start, dtype=float), slice(free)
-    value, distance = -np.inf, np.inf
+    value, distance, curved = -np.inf, np.inf, False
     step = np.zeros_like(theta[free])
     for _ in range(limit):
         likelihood, gradient, hessian = expand(model, theta, rows)

@@ -42,7 +42,7 @@ from libc.string cimport memcpy
 from sgmc.core.simd cimport log_unit, normals, uniforms
 
 PURPOSES = {"chain": 0, "permutation": 1, "start": 2, "pilot": 3, "diagnostics": 4, "predict": 5,
-            "tune": 6}
+            "tune": 6, "modes": 7}
 
 
 def seed_sequence(entropy, purpose, index=0):

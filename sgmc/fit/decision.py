@@ -1,5 +1,7 @@
 """Which sampler and estimator a fit takes, and their plan."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from sgmc import registry
@@ -22,9 +24,21 @@ from sgmc.fit.pilot import (
 from sgmc.fit.rows import shared_rows
 from sgmc.subsampling.uniform import Everything
 
+DISPERSED_WARMUP = 2  # times as long as warmup is from draws of the Laplace approximation
+
 
 def planned(problem, settings, spec, gradient, seen, reason=""):
-    """The plan of a sampler with a gradient, by what the pilot saw."""
+    """The plan of a sampler with a gradient, by what the pilot saw; with a longer warmup where
+    chains start far out.
+    """
+    found = planned_at_home(problem, settings, spec, gradient, seen, reason)
+    if not settings.dispersed or settings.warmup is not None:
+        return found
+    return replace(found, warmup=min(DISPERSED_WARMUP * found.warmup, planning.MAX_STEPS))
+
+
+def planned_at_home(problem, settings, spec, gradient, seen, reason):
+    """The plan of chains that start at draws of the Laplace approximation."""
     known = noise_of(problem, gradient, settings, seen)
     if spec.continuous and spec.exact:
         return paths.plan(spec, gradient, settings, problem)
@@ -96,6 +110,13 @@ def decide(problem, settings, size):
             "and is skewed",
             seen,
         )
+    if problem.searched.found > 1:
+        return (
+            exact,
+            name,
+            f"for exactness: the posterior has {problem.searched.found} modes",
+            seen,
+        )
     noise = noise_of(problem, name, settings, seen)
     return *planning.automatic(
         stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size
@@ -132,7 +153,7 @@ def check_init(settings, priors):
     or none that is positive where the parameter is.
     """
     init, chains, d = settings.init, settings.chains, len(priors.names)
-    if init is None:
+    if not settings.start_given:
         return
     first = d - priors.auxiliary
     last = f", {', '.join(priors.names[first:])} last" if priors.auxiliary else ""

@@ -50,6 +50,11 @@ class Fit:
     paths: list | None = None
 
     @property
+    def searched(self):
+        """How many modes were looked for and found, a `ModeSearch`."""
+        return self.problem.searched
+
+    @property
     def langevin_time(self):
         """h of the steps at which draws were kept, in whitened coordinates; where they vary, the
         mean that the weights give.

@@ -6,6 +6,7 @@ import numpy as np
 
 from sgmc import registry
 from sgmc.coordinates.maps import Scaling
+from sgmc.coordinates.modes import ModeSearch, finite_at, where_finite
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Anchor
@@ -13,7 +14,9 @@ from sgmc.core.recorders import Keep
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
 from sgmc.fit.leverage import high_leverage
+from sgmc.subsampling.uniform import Everything
 
+DISPERSION, DISPERSION_DF = 2.5, 4  # scale and degrees of freedom of dispersed starts, in sds
 ANY_MAP = Scaling([0.0], [1.0])  # stands for any map where only its being there matters
 DRAWS_MEMORY = 1 << 30  # bytes of kept draws
 
@@ -39,6 +42,8 @@ class Problem:
     limits : dict
         Bounds, with and without their matrix and for schemes with probabilities of their own,
         made at first use.
+    searched : ModeSearch
+        The modes that were looked for and found.
     """
 
     model: object
@@ -50,6 +55,7 @@ class Problem:
     anchors: dict = field(default_factory=dict)
     shared: dict = field(default_factory=dict)
     limits: dict = field(default_factory=dict)
+    searched: ModeSearch = ModeSearch()
 
     @property
     def partial(self):
@@ -99,12 +105,31 @@ class Problem:
 
     def begin(self, settings, k):
         """Where chain k starts, in the sampler's coordinates."""
-        if settings.init is None:
-            return self.coordinates.from_white(
-                Rng(seed_sequence(settings.seed, "start", k)).normals(self.dim)
-            )
-        given = np.broadcast_to(settings.init, (settings.chains, len(self.priors.names)))[k]
-        return self.coordinates.from_reported(given)
+        if settings.start_given:
+            given = np.broadcast_to(settings.init, (settings.chains, len(self.priors.names)))[k]
+            return self.coordinates.from_reported(given)
+        mode, rng = self.searched.of_chain(k), Rng(seed_sequence(settings.seed, "start", k))
+        z = rng.normals(self.dim)
+        if not settings.dispersed:
+            return self.around(mode, z)
+        z *= DISPERSION / np.sqrt(np.mean(rng.normals(DISPERSION_DF) ** 2))
+        z = where_finite(lambda z: self.is_finite(self.around(mode, z)), z, np.zeros(self.dim))
+        return self.around(mode, z)
+
+    def around(self, mode, z):
+        """The point of a standard normal draw z (d,) around a mode, by its number."""
+        if mode == 0 and self.coordinates.scaled or not self.searched.gaussians:
+            return self.coordinates.from_white(z)
+        place, root = self.searched.gaussians[mode]
+        return self.coordinates.from_theta(place + root @ z)
+
+    def all_rows(self):
+        """The exact gradient."""
+        return self.gradient("simple", Everything(self.model.n), Rng(seed_sequence(0, "pilot")))
+
+    def is_finite(self, x):
+        """Whether log posterior and gradient are finite at x."""
+        return finite_at(self.all_rows(), x)
 
     def kept(self, x):
         """Draws (chain, draw, parameter) as they are reported, and their names,

@@ -25,6 +25,7 @@ from sgmc.fit.run.checkpoint import read
 from sgmc.fit.run.progress import reporter
 
 PRECONDITIONERS = ("mode", "dense", "diag", None)
+DISPERSED = "dispersed"  # the word that init= may be
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Settings:
     adaptive: bool
     step_size: float | Schedule | None
     precondition: str | None
-    init: np.ndarray | None
+    init: np.ndarray | str | None
     draws: int
     thin: int | None
     warmup: int | str | None
@@ -53,6 +54,17 @@ class Settings:
     cov_type: str = "nonrobust"
     tuned: bool = False  # step and batch come from a race
     keep: tuple | None = None
+    modes: str = "one"
+
+    @property
+    def dispersed(self):
+        """Whether chains start farther out than draws of the posterior."""
+        return isinstance(self.init, str)
+
+    @property
+    def start_given(self):
+        """Whether the user gave numbers to start at."""
+        return not (self.init is None or self.dispersed)
 
     @property
     def robust(self):
@@ -75,9 +87,11 @@ def check_step(value, name="step_size"):
 
 
 def start(init):
-    """Finite numbers as an array, or None."""
+    """Finite numbers as an array, "dispersed" or None."""
     if init is None:
         return None
+    if isinstance(init, str):
+        return one_of("init", init, (DISPERSED,), ", or an array with one number per parameter")
     try:
         array = np.atleast_1d(numeric("init", init)).astype(float)
     except DataError as error:
@@ -153,4 +167,5 @@ def check_settings(**given):
         checkpoint,
         asked.cov_type,
         keep=kept(asked.keep),
+        modes=one_of("modes", asked.modes, ("one", "search")),
     )

@@ -5,6 +5,8 @@ import os
 import time
 from dataclasses import replace
 
+import numpy as np
+
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.keywords import METHODS, TUNE, names, rows
 from sgmc.arguments.numbers import positive, whole
@@ -195,7 +197,7 @@ def runners_of(arms, problem, checked):
     """Chains of the arms, at their starts, with streams of the seed's ``tune`` key."""
     seed, d = entropy(seed_sequence(checked.seed, "tune")), problem.dim
     room = int(max(64, min(MAX_KEPT, RACE_MEMORY / (8 * d * len(arms)))))
-    init = checked.init if checked.init is None or checked.init.ndim == 1 else checked.init[0]
+    init = checked.init if np.ndim(checked.init) < 2 else checked.init[0]
     runners = []
     for arm in arms:
         own = replace(checked, sampler=arm.spec, seed=seed, chains=len(arms), init=init, draws=1)

@@ -19,14 +19,15 @@ X = np.column_stack([np.ones(40), rng.normal(size=40)])
 TABLES = dict(y=np.tile([0, 1, 1, 0], 10), x=X[:, 1], count=rng.integers(1, 5, 40))
 COUNTS = rng.integers(0, 3, (8, 5))
 FIT = (
-    "prior sampler gradient subsample batch_size step_size precondition init draws thin warmup "
-    "chains threads seed rng"
+    "prior sampler gradient subsample batch_size step_size precondition init modes draws thin "
+    "warmup chains threads seed rng"
 ).split()
 REST = "tune time_limit max_data_passes progress dtype checkpoint".split()
 DEFAULTS = {
     "sampler": "auto",
     "subsample": "block",
     "precondition": "mode",
+    "modes": "one",
     "draws": 1000,
     "chains": 4,
     "missing": "drop",

@@ -57,13 +57,14 @@ def mark(problem, plan, settings):
         "precondition": settings.precondition,
         "seed": settings.seed,
         "dtype": str(settings.dtype),
-        "init": None if settings.init is None else settings.init.tolist(),
+        "init": settings.init.tolist() if settings.start_given else settings.init,
         "posterior": checksum(problem),
         "batch_size": (["adaptive"] if settings.adaptive else []) + [plan.batch],
         "step_size": [plan.schedule(t) for t in MOMENTS],
         "thin": plan.thin,
         "warmup": plan.warmup,
         **({} if settings.keep is None else {"keep": list(settings.keep)}),
+        **({} if settings.modes == "one" else {"modes": settings.modes}),
     }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from sgmc import registry
 from sgmc.coordinates.free import free_coordinates
 from sgmc.coordinates.layout import Layout
+from sgmc.coordinates.modes import ModeSearch, where_finite
 from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
 from sgmc.coordinates.simplices import COORDINATES
 from sgmc.core.contract import Prior
@@ -19,6 +20,7 @@ from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
 from sgmc.fit.rows import scheme
 from sgmc.models.bases.priors import priors_of
+from sgmc.models.bases.search import own_start, peaks, refuse_search, wide_draw
 from sgmc.subsampling.uniform import Everything
 
 RECORDED_SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
@@ -44,6 +46,8 @@ class Ingredients:
         Makes a `Partial`, or what else sums up draws that are not kept.
     own_metric : bool
         Whether the kernel's metric keeps parameters within their constraints.
+    own_starts : bool
+        Whether each start is one of the model's own making, and not near one place.
     """
 
     kernel: object
@@ -54,6 +58,7 @@ class Ingredients:
     shuffled: bool
     recorder: object = Partial
     own_metric: bool = False
+    own_starts: bool = False
 
 
 @dataclass(kw_only=True)
@@ -65,6 +70,8 @@ class GeneralProblem(Problem):
     layout : Layout
     starts : callable
         ``starts(rng)`` gives theta.
+    wide : callable
+        ``wide(rng)`` gives free numbers farther out: see `wide_draw`.
     free_names : list of str
         Of the free numbers: positive parameters are there as their logs, K probabilities as K - 1
         or, expanded, K.
@@ -76,6 +83,7 @@ class GeneralProblem(Problem):
 
     layout: Layout = None
     starts: object = None
+    wide: object = None
     free_names: list = None
     columns: np.ndarray | None = None
     model_recorder: object = Partial
@@ -104,10 +112,6 @@ class GeneralProblem(Problem):
             np.empty(0) if where.precision is None else where.precision,
             *own,
         ]
-
-    def all_rows(self):
-        """The exact gradient."""
-        return exact_gradient(self.model, self.prior, self.coordinates.map)
 
     @property
     def partial(self):
@@ -169,12 +173,13 @@ class GeneralProblem(Problem):
 
     def begin(self, settings, k):
         """See `Problem`; without an approximation each chain has a start of its own."""
-        if self.coordinates.scaled or settings.init is not None:
+        if self.coordinates.scaled or self.searched.found or settings.start_given:
             return super().begin(settings, k)
-        sequence = seed_sequence(settings.seed, "start", k)
-        return self.coordinates.from_reported(
-            self.starts(np.random.Generator(np.random.PCG64(sequence)))
-        )
+        random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "start", k)))
+        usual = self.coordinates.from_reported(self.starts(random))
+        if not settings.dispersed:
+            return usual
+        return where_finite(self.is_finite, self.coordinates.from_theta(self.wide(random)), usual)
 
 
 def general_problem(model, prior, settings):
@@ -193,17 +198,21 @@ def general_problem(model, prior, settings):
     shares = None if as_they_are else simplex_coordinates(layout, priors, spec)
     constraints = None if as_they_are else shares or layout.map
     start = free_start(model, constraints, settings)
-    found, concerns = Peak(start, None), []
-    if (
-        model.scaled
-        and not model.kernel.refreshes
-        and not as_they_are
-        and shares is None
-        and len(start) <= MAX_CURVATURE_DIM
-    ):
+    found, concerns, searched = Peak(start, None), [], ModeSearch()
+    free = not model.kernel.refreshes and not as_they_are and shares is None
+    wide = wide_draw(model, priors, constraints)
+    several = settings.modes == "search"
+    if several:
+        refuse_search(model, settings, free, len(start))
+    if several or model.scaled and free and len(start) <= MAX_CURVATURE_DIM:
         exact = exact_gradient(model.kernel, density, constraints)
         check_finite(exact, start, layout)
         found, concerns = peak(exact, start)
+        searched = ModeSearch(1, () if found.precision is None else (1.0,))
+    if several:
+        found, concerns, searched = peaks(exact, (found, concerns), model, wide, settings.seed)
+    if not model.scaled:
+        found = Peak(start, None)
     where = chosen_coordinates(
         constraints,
         found,
@@ -216,9 +225,11 @@ def general_problem(model, prior, settings):
         coordinates=where,
         priors=priors,
         concerns=concerns,
+        searched=searched,
         shuffled=model.shuffled,
         layout=layout,
         starts=model.start,
+        wide=wide,
         free_names=coordinate_names(layout, constraints),
         model_recorder=model.recorder,
     )
@@ -249,11 +260,7 @@ def coordinate_names(layout, constraints):
 def free_start(model, constraints, settings):
     """Where the search for the mode begins, in free numbers; from a stream that no chain has."""
     sequence = seed_sequence(settings.seed, "start", settings.chains)
-    start = np.asarray(model.start(np.random.Generator(np.random.PCG64(sequence))), dtype=float)
-    try:
-        return start if constraints is None else constraints.inverse(start)
-    except ValueError as error:
-        raise ArgumentError(f"start: {error}") from error
+    return own_start(model, constraints, np.random.Generator(np.random.PCG64(sequence)))
 
 
 def chosen_coordinates(constraints, found, logged, settings):

@@ -124,7 +124,7 @@ def regression_problem(data, family, prior, settings):
         if kept
         else prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
     )
-    found = searched(table, data, family, prior)
+    found = searched(table, data, family, prior, settings)
     model, mode, priors = found.model, found.mode, found.priors
     walls, concerns = separated(found, data, family)
     concerns = (
@@ -152,6 +152,7 @@ def regression_problem(data, family, prior, settings):
         coordinates=where,
         priors=priors,
         concerns=concerns,
+        searched=found.modes.moved(where.back),
         shuffled=not table.given,
         mode=mode,
         table=table,

@@ -8,11 +8,22 @@ import numpy as np
 
 from sgmc.coordinates.dispersion import exact_fit, find_dispersed_mode
 from sgmc.coordinates.mode import PriorTerms, find_mode
+from sgmc.coordinates.modes import (
+    LocalMode,
+    ModeSearch,
+    search_modes,
+    where_finite,
+    wide_starts,
+)
 from sgmc.coordinates.prior_table import Scales, resolve
 from sgmc.coordinates.shrinkage import without_poles
+from sgmc.coordinates.whitening import whitener
 from sgmc.core.design import design
 from sgmc.core.expansion import expand
+from sgmc.core.rng import seed_sequence
+from sgmc.errors import NotSupported
 from sgmc.models.regression.recession import Likelihood
+from sgmc.models.regression.trimmed import trimmed
 
 
 @dataclass(frozen=True)
@@ -35,6 +46,8 @@ class Found:
     power : float
         `Auxiliary.power` of the family's first auxiliary parameter, or 0.
     concerns : list of SGMCWarning
+    modes : ModeSearch
+        In phi.
     """
 
     table: object
@@ -47,10 +60,11 @@ class Found:
     cavities: list
     power: float
     concerns: list
+    modes: ModeSearch
 
 
-def searched(table, data, family, prior):
-    """Look for the mode.
+def searched(table, data, family, prior, settings):
+    """Look for the mode, or for several.
 
     Parameters
     ----------
@@ -58,6 +72,7 @@ def searched(table, data, family, prior):
     data : RegressionData
     family : Family
     prior : None, str, PriorSpec or dict
+    settings : Settings
     """
     outcome = moments_of_outcomes(table)
     priors = resolve(prior, data, family, scales(table.sd, family, *outcome))
@@ -80,13 +95,81 @@ def searched(table, data, family, prior):
         )
 
     mode, concerns = search(guess, not table.given)
+    modes = ModeSearch(1, (1.0,))
+    if settings.modes == "search":
+        refuse_search(priors, settings)
+        draw = trimmed(table, family, len(priors.names)) if family.identity else None
+        random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
+        mode, concerns, modes = several(model, terms, search, (mode, concerns), draw, random)
     mode, cavities = without_poles(model, terms, mode, search) if len(priors.shrunk) else (mode, [])
     concerns += (
         exact_fit(np.exp(mode.theta[data.d]), np.sqrt(outcome[1]))
         if family.identity and family.auxiliary
         else []
     )
-    return Found(table, priors, shift, model, likelihood, terms, mode, cavities, power, concerns)
+    return Found(
+        table, priors, shift, model, likelihood, terms, mode, cavities, power, concerns, modes
+    )
+
+
+def refuse_search(priors, settings):
+    """NotSupported where one mode is what a fit is about, or modes are not what chains visit."""
+    if settings.robust:
+        raise NotSupported(
+            "modes='search' with cov_type='robust': the sandwich is around one mode; leave "
+            "modes='one'"
+        )
+    if len(priors.shrunk):
+        raise NotSupported(
+            "modes='search' under a horseshoe prior, whose pole at zero is no mode with a Gaussian "
+            "around it; leave modes='one', or use another prior"
+        )
+
+
+def several(model, terms, search, usual, draw, random):
+    """Search from several starts.
+
+    Parameters
+    ----------
+    model : Model
+    terms : PriorTerms
+    search : callable
+        ``search(start)`` returns a Mode and concerns.
+    usual : (Mode, list of SGMCWarning)
+        What the usual start led to.
+    draw : callable or None
+        ``draw(random)`` returns a start, besides those around the mode.
+    random : numpy.random.Generator
+
+    Returns
+    -------
+    mode : Mode
+        With the largest Laplace mass.
+    concerns : list of SGMCWarning
+    modes : ModeSearch
+    """
+    first, concerns = usual
+
+    def finite(theta):
+        parts = *expand(model, theta)[:2], *terms(theta)[:2]
+        return all(np.isfinite(part).all() for part in parts)
+
+    def local(mode):
+        value = expand(model, mode.theta)[0] + terms(mode.theta)[0]
+        return LocalMode(mode.theta, mode.precision, value, mode)
+
+    def look(start):
+        with np.errstate(all="ignore"):
+            try:
+                mode, trouble = search(where_finite(finite, start, first.theta))
+            except ValueError:  # from this start no step leads up: a DataError, or numbers ran out
+                return None
+        return None if trouble else local(mode)
+
+    starts = wide_starts(random, first.theta, whitener(first)[0], draw)
+    modes, best = search_modes(look, starts, local(first))
+    alone = best.found is first
+    return best.found, (concerns if alone else []) + modes.concerns(), modes
 
 
 def moments_of_outcomes(table):
