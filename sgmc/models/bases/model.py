@@ -260,6 +260,7 @@ class Model:
                 self.shuffled,
                 self.recorder_class(),
                 self.own_metric,
+                not compiled(type(self)) and not hasattr(self, "grad"),
             )
             return general_problem(made, self.prior if prior is None else prior, checked)
 

@@ -18,6 +18,7 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
 from sgmc.fit.rows import scheme
+from sgmc.models.bases.callbacks import AddressKernel, PythonKernel, PythonPrior
 from sgmc.models.bases.priors import priors_of
 from sgmc.subsampling.uniform import Everything
 
@@ -44,6 +45,8 @@ class Ingredients:
         Makes a `Partial`, or what else sums up draws that are not kept.
     own_metric : bool
         Whether the kernel's metric keeps parameters within their constraints.
+    differenced : bool
+        Whether the kernel's gradients are differences of its density.
     """
 
     kernel: object
@@ -54,6 +57,7 @@ class Ingredients:
     shuffled: bool
     recorder: object = Partial
     own_metric: bool = False
+    differenced: bool = False
 
 
 @dataclass(kw_only=True)
@@ -70,7 +74,7 @@ class GeneralProblem(Problem):
         or, expanded, K.
     columns : array of int or None
         Numbers of theta whose draws are kept, where not all are.
-    model_recorder : callable
+    model_recorder, differenced
         See `Ingredients`.
     """
 
@@ -79,6 +83,15 @@ class GeneralProblem(Problem):
     free_names: list = None
     columns: np.ndarray | None = None
     model_recorder: object = Partial
+    differenced: bool = False
+
+    @property
+    def foreign(self):
+        """See `Problem`; callbacks run code of users."""
+        callbacks = PythonKernel, PythonPrior, AddressKernel
+        return super().foreign or any(
+            isinstance(part, callbacks) for part in (self.model, self.prior)
+        )
 
     @property
     def least_noise(self):
@@ -221,6 +234,7 @@ def general_problem(model, prior, settings):
         starts=model.start,
         free_names=coordinate_names(layout, constraints),
         model_recorder=model.recorder,
+        differenced=model.differenced,
     )
 
 
