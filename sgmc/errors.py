@@ -28,6 +28,10 @@ class NotSupported(SGMCError, NotImplementedError):
     """A combination that is refused by name, with the reason."""
 
 
+class DivergenceError(ArgumentError):
+    """Every chain left the finite numbers before its first draw."""
+
+
 class BoundError(SGMCError, ArithmeticError):
     """A rate of events exceeded the bound that it is simulated by:
     the draws of an exact sampler would be wrong.
@@ -139,6 +143,10 @@ class LowEnergyWarning(SGMCWarning):
     """Momenta of Hamiltonian Monte Carlo explore the energies too slowly:
     E-BFMI below its limit.
     """
+
+
+class ReplacedSamplerWarning(SGMCWarning):
+    """Chains of the default sampler diverged, and an exact one took its place."""
 
 
 class InterruptedWarning(SGMCWarning):

@@ -148,6 +148,15 @@ def full(Gradient gradient, x):
     return value, np.asarray(g)
 
 
+def density(Gradient gradient, x):
+    """Exact log posterior (up to a constant) at x, from all rows."""
+    cdef double[::1] at = np.array(x, dtype=float)
+    cdef double value = 0
+    with nogil:
+        gradient.full(&at[0], &value, NULL)
+    return value
+
+
 def scores(Gradient gradient, const double[:, ::1] points, Rng rng):
     """Gradient estimates at each of some points, (n, dim)."""
     cdef double[:, ::1] out = np.empty((points.shape[0], gradient.dim))

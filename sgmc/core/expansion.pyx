@@ -269,7 +269,7 @@ def leverages(Model model, white, anchor):
     return largest, np.einsum("ik,ikl,il->i", share, curvature, share)
 
 
-def of_rows(Model model, theta, rows=None):
+def of_rows(Model model, theta, rows=None, bint slope=True):
     """Log density of some rows together and its gradient, of any model.
 
     Parameters
@@ -278,6 +278,8 @@ def of_rows(Model model, theta, rows=None):
     theta : array (dim,)
     rows : slice or array of int, optional
         Default all; a slice has no step.
+    slope : bool
+        Whether the gradient is computed; it is zero where not.
 
     Returns
     -------
@@ -300,5 +302,5 @@ def of_rows(Model model, theta, rows=None):
         part.rows = &listed[0]
     with nogil:
         while next_tile(&part, model.tile, &place, &tile):
-            model.add(&at[0], &tile, &s, &value, &grad[0])
+            model.add(&at[0], &tile, &s, &value, &grad[0] if slope else NULL)
     return value, np.asarray(grad)

@@ -39,8 +39,8 @@ def control_variates(draws, scores, values=None, *, order=1, folds=1, weights=No
     Returns
     -------
     ndarray, shape of `values`
-        Their (weighted) mean is the estimate, and `mcse` of them, chain by chain, its Monte Carlo
-        error.
+        Their (weighted) mean is the estimate.  `mcse` of them, chain by chain, is its Monte Carlo
+        error where effective draws are many times the controls; `error_terms` have it elsewhere.
     """
     x, s, w = as_sample(draws, scores, weights)
     y = as_points("values", draws if values is None else values)
@@ -53,6 +53,38 @@ def control_variates(draws, scores, values=None, *, order=1, folds=1, weights=No
         fitted[stretch] = folds == 1
         corrected[stretch] = y[stretch] - Z[stretch] @ coefficients(Z[fitted], y[fitted], w[fitted])
     return corrected.reshape(np.shape(draws if values is None else values))
+
+
+def error_terms(draws, scores, corrected, *, order=1, weights=None):
+    r"""Numbers whose Monte Carlo error is that of the mean of `corrected` values.
+
+    The mean of the controls that is taken off, and the coefficients that it is taken off with, are
+    of the same draws.  As of any regression estimator, residuals :math:`e_t` therefore enter the
+    estimate with factors :math:`g_t = 1 - \bar Z' S^{-1} (Z_t - \bar Z)`.  The plain spread of
+    :math:`e_t` leaves that out, and is too small where effective draws are not many times the
+    controls (Sarndal, Swensson & Wretman 1989, doi:10.1093/biomet/76.3.527).
+
+    Parameters
+    ----------
+    draws, scores, order, weights
+        As in `control_variates`.
+    corrected : array_like, (n,) or (n, k)
+        What it returned, best with folds: residuals of draws that coefficients were not fitted to.
+
+    Returns
+    -------
+    ndarray, shape of `corrected`
+    """
+    x, s, w = as_sample(draws, scores, weights)
+    e = as_points("corrected", corrected)
+    shaped("corrected", e, (len(x), "k"))
+    Z = controls(x, s, w, order)
+    middle, root = w @ Z, np.sqrt(w)[:, None]
+    _, size, axes = np.linalg.svd(root * (Z - middle), full_matrices=False)
+    kept = size > size[0] * len(x) * np.finfo(float).eps
+    along = axes[kept] / size[kept, None]
+    g = 1 - (Z - middle) @ (along.T @ (along @ middle))
+    return (w @ e + g[:, None] * (e - w @ e)).reshape(np.shape(corrected))
 
 
 def controls(x, s, w, order):

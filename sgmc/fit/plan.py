@@ -20,7 +20,7 @@ GRADIENT = "taylor"  # the estimator with the least noise, where the model has a
 AUTO = ("lmsgld", "mala")  # what "auto" chooses from
 AUTO_DEPARTURE = 0.6  # departure from a Gaussian beyond which "auto" wants an exact sampler
 # sd of the log of an auxiliary parameter beyond which its skewness matters, and the same holds
-SKEWED = 0.5
+SKEWED = 0.35
 OVERHEAD = 60  # what a step costs besides its rows, in rows
 SMALLEST_BATCH = 32
 KEPT_TIME = 4  # Langevin time between kept draws: their correlation is exp(-2) and less

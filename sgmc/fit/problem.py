@@ -63,6 +63,21 @@ class Problem:
         return False
 
     @property
+    def foreign(self):
+        """Whether the density is computed by code from outside the package, which its tests do not
+        cover.
+        """
+        return any(
+            type(part).__module__.partition(".")[0] != __name__.partition(".")[0]
+            for part in (self.model, self.prior)
+        )
+
+    @property
+    def differenced(self):
+        """Whether gradients are differences of the density."""
+        return False
+
+    @property
     def dim(self):
         """Number of sampler coordinates."""
         return self.model.dim if self.coordinates.map is None else self.coordinates.map.dim

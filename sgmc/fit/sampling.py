@@ -7,8 +7,8 @@ import numpy as np
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.engine import Chain
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit import paths
+from sgmc.errors import ArgumentError, DivergenceError, NotSupported
+from sgmc.fit import paths, replacement
 from sgmc.fit import plan as planning
 from sgmc.fit.decision import check_init, decide, planned
 from sgmc.fit.fitted import Fit
@@ -32,21 +32,28 @@ def fit(problem, settings, begun, saved=None):
         `time.perf_counter()` when the user called.
     saved : Saved, optional
     """
-    size = problem.model.n, problem.dim
     problem.check_draws(settings)
     check_init(settings, problem.priors)
-    spec, gradient, reason, seen = decide(problem, settings, size)
+    spec, gradient, reason, seen = decide(problem, settings, (problem.model.n, problem.dim))
     refusal = spec.refusal(problem.coordinates.map)
     if refusal:
         raise NotSupported(refusal)
-    return sample(
-        problem,
-        planned(problem, settings, spec, gradient, seen, reason),
-        seen,
-        settings,
-        begun,
-        saved,
-    )
+    plan = planned(problem, settings, spec, gradient, seen, reason)
+    if not replacement.possible(plan, settings):
+        return sample(problem, plan, seen, settings, begun, saved)
+    other = replacement.plan(problem, settings, gradient, seen)
+    if saved is not None:  # it is known which of the two ran
+        ran = other if saved.mark.get("sampler") == repr(other.spec) else plan
+        return sample(problem, ran, seen, settings, begun, saved)
+    try:
+        done = sample(problem, plan, seen, settings, begun)
+        if "diverged" not in done.run.statuses or done.run.interrupted:
+            return done
+    except DivergenceError:
+        pass
+    done = sample(problem, other, seen, settings, begun)
+    done.concerns.append(replacement.note(plan, other))
+    return done
 
 
 def sample(problem, plan, seen, settings, begun, saved=None):
@@ -197,7 +204,7 @@ def collect(chains, plan, run, settings):
                 "warmup or chains"
             )
         where = ", ".join(f"chain {k} at step {c.steps}" for k, c in enumerate(chains))
-        raise ArgumentError(
+        raise DivergenceError(
             f"every chain diverged before its first draw ({where}); use a smaller step_size than "
             f"{plan.schedule(0):.3g}, e.g. {plan.schedule(0) / 10:.1g}"
         )

@@ -261,6 +261,7 @@ class Model:
                 self.recorder_class(),
                 self.own_metric,
                 type(self).starts is not Model.starts,
+                not compiled(type(self)) and not hasattr(self, "grad"),
             )
             return general_problem(made, self.prior if prior is None else prior, checked)
 

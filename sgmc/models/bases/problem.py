@@ -19,6 +19,7 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
 from sgmc.fit.rows import scheme
+from sgmc.models.bases.callbacks import AddressKernel, PythonKernel, PythonPrior
 from sgmc.models.bases.priors import priors_of
 from sgmc.models.bases.search import own_start, peaks, refuse_search, wide_draw
 from sgmc.subsampling.uniform import Everything
@@ -48,6 +49,8 @@ class Ingredients:
         Whether the kernel's metric keeps parameters within their constraints.
     own_starts : bool
         Whether each start is one of the model's own making, and not near one place.
+    differenced : bool
+        Whether the kernel's gradients are differences of its density.
     """
 
     kernel: object
@@ -59,6 +62,7 @@ class Ingredients:
     recorder: object = Partial
     own_metric: bool = False
     own_starts: bool = False
+    differenced: bool = False
 
 
 @dataclass(kw_only=True)
@@ -77,7 +81,7 @@ class GeneralProblem(Problem):
         or, expanded, K.
     columns : array of int or None
         Numbers of theta whose draws are kept, where not all are.
-    model_recorder : callable
+    model_recorder, differenced
         See `Ingredients`.
     """
 
@@ -87,6 +91,15 @@ class GeneralProblem(Problem):
     free_names: list = None
     columns: np.ndarray | None = None
     model_recorder: object = Partial
+    differenced: bool = False
+
+    @property
+    def foreign(self):
+        """See `Problem`; callbacks run code of users."""
+        callbacks = PythonKernel, PythonPrior, AddressKernel
+        return super().foreign or any(
+            isinstance(part, callbacks) for part in (self.model, self.prior)
+        )
 
     @property
     def least_noise(self):
@@ -232,6 +245,7 @@ def general_problem(model, prior, settings):
         wide=wide,
         free_names=coordinate_names(layout, constraints),
         model_recorder=model.recorder,
+        differenced=model.differenced,
     )
 
 

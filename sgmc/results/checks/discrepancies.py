@@ -7,6 +7,7 @@ import pandas as pd
 
 from sgmc import diagnostics
 from sgmc.diagnostics import moments
+from sgmc.diagnostics.zero_variance import error_terms
 from sgmc.results.checks.stein import scored_draws
 
 # of control variates: errors are then those of draws that their coefficients have not seen
@@ -118,18 +119,18 @@ class Discrepancies:
         -------
         DataFrame
             ``mean`` and its ``mcse``, the draws looked at taken for one chain and each fifth of
-            them corrected by what was learnt from the others; beside them ``mcse_draws``, that of
-            the plain mean of all draws.
+            them corrected by what was learnt from the others, the error of what was learnt
+            included; beside them ``mcse_draws``, that of the plain mean of all draws.
         """
         some = scored_draws(self, "zv_means", scores, draws, linear=True)
         theta = self.flat[some.kept]
-        better = diagnostics.control_variates(
-            some.draws, some.scores, theta, order=order, folds=FOLDS, weights=some.weights
-        )[None]
+        how = {"order": order, "weights": some.weights}
+        better = diagnostics.control_variates(some.draws, some.scores, theta, folds=FOLDS, **how)
+        terms = error_terms(some.draws, some.scores, better, **how)
         return pd.DataFrame(
             {
-                "mean": moments.mean(better, some.weights),
-                "mcse": diagnostics.mcse(better, weights=some.weights),
+                "mean": moments.mean(better[None], some.weights),
+                "mcse": diagnostics.mcse(terms[None], weights=some.weights),
                 "mcse_draws": np.asarray(self.mcse()),
             },
             index=self.names,

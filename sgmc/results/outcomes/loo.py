@@ -10,11 +10,11 @@ import pandas as pd
 
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
-from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import convergence
 from sgmc.errors import ArgumentError, InfluenceWarning, warn
 from sgmc.results.outcomes.residuals import in_order
-from sgmc.results.outcomes.rows import evenly, fitted_rows
+from sgmc.results.outcomes.row_samples import Expected, Sample, drawn, estimated, expected
+from sgmc.results.outcomes.rows import Rows, evenly, fitted_rows
 
 ALL_ROWS = 5000  # a millisecond each; beyond, a sample of rows
 SAMPLED_ROWS = 1000
@@ -35,9 +35,11 @@ class Loo:
         divisor n, as in the estimator for a sample of rows (Magnusson et al. 2020); with n - 1
         (ArviZ from 1.3, R) `se` is larger by the factor ``sqrt(n / (n - 1))``.
     subsampling_se : float
-        Part of the error that comes of using a sample of the rows; 0 for all rows.
+        Error of `elpd` that comes of using a sample of the rows; 0 for all rows.
     p : float
-        Effective number of parameters, log likelihood averaged over the posterior less `elpd`.
+        Effective number of parameters: log predictive density of the rows left in, less `elpd`.
+    p_se, p_subsampling_se : float
+        The same two errors of `p`.
     rows : array (m,)
         Numbers of the rows used.
     n, draws : int
@@ -52,19 +54,27 @@ class Loo:
     se: float
     subsampling_se: float
     p: float
+    p_se: float
+    p_subsampling_se: float
     n: int
     draws: int
     good_k: float
-    rows: np.ndarray = field(repr=False)
+    sample: Sample = field(repr=False)
     elpd_i: np.ndarray = field(repr=False)
     pareto_k: np.ndarray = field(repr=False)
     approximate: np.ndarray = field(repr=False)
     frequency: np.ndarray | None = field(repr=False)
     outcomes: np.ndarray = field(repr=False)
 
+    @property
+    def rows(self):
+        """Numbers of the rows used, (m,)."""
+        return self.sample.rows
+
     def __str__(self):
         some = (
-            f", {len(self.rows)} of {self.n} rows (error of that: {self.subsampling_se:.2g})"
+            f", {len(self.rows)} of {self.n} rows (sampling errors: {self.subsampling_se:.2g} and "
+            f"{self.p_subsampling_se:.2g})"
             if self.subsampling_se
             else ""
         )
@@ -75,63 +85,95 @@ class Loo:
         )
 
 
+@dataclass(frozen=True)
+class Task:
+    """What `loo` begins with: the rows of a fit and what leaving each out is expected to give.
+
+    Attributes
+    ----------
+    results : Results
+    table : Rows
+    expected : Expected
+    frequency : array (n,) or None
+    outcomes : array (k, n)
+        With the trials, where there are some.
+    """
+
+    results: object
+    table: Rows
+    expected: Expected
+    frequency: np.ndarray | None
+    outcomes: np.ndarray
+
+    @property
+    def n(self):
+        """Rows in all."""
+        return self.table.n
+
+
 def loo(results, rows=None, seed=None):
     """See `Results.loo`."""
+    task = begun(results)
+    count = whole("rows", rows, 2, none=True)
+    seed = results.seed if seed is None else entropy(seed)
+    return judged(task, drawn(task.expected.size, wanted(task.n, count), seed))
+
+
+def begun(results):
+    """The task of results."""
     table = fitted_rows(results, "loo")
     if table.m < FEWEST_WEIGHED:
         raise ArgumentError(
             f"loo needs at least {FEWEST_WEIGHED} draws for the tails of importance weights, there "
             f"are {table.m}"
         )
-    chosen = chosen_rows(
-        table.n, whole("rows", rows, 2, none=True), results.seed if seed is None else entropy(seed)
-    )
-    at = chosen if table.order is None else np.argsort(table.order)[chosen]
-    centre = table.at_mean()
-    approximate = centre.average(centre.log_density)
-    part = table.among(at).with_draws(evenly(table.m, MAX_WEIGHED))
-    elpd_i, lpd_i, k = leave_one_out(part, efficiency(results))
     frequency = None if table.frequency is None else in_order(table, table.frequency)
-    w = np.ones(table.n) if frequency is None else frequency
-    elpd, sampling, se = estimated(elpd_i, approximate, w, chosen)
-    p = estimated(lpd_i, approximate, w, chosen)[0] - elpd
     outcomes = np.stack(
         [in_order(table, column) for column in (table.y, table.trials) if column is not None]
     )
+    return Task(results, table, expected(table), frequency, outcomes)
+
+
+def wanted(n, count=None):
+    """How many of n rows to leave out, where `count` were asked for."""
+    return (n if n <= ALL_ROWS else SAMPLED_ROWS) if count is None else min(count, n)
+
+
+def judged(task, sample):
+    """`Loo` of a task, by the rows of a sample."""
+    table, w = task.table, weights_of(task)
+    at = sample.rows if table.order is None else np.argsort(table.order)[sample.rows]
+    part = table.among(at).with_draws(evenly(table.m, MAX_WEIGHED))
+    elpd_i, lpd_i, k = leave_one_out(part, efficiency(task.results))
+    elpd, sampling, se = estimated(elpd_i, task.expected.elpd, w, sample)
+    p, p_sampling, p_se = estimated(lpd_i - elpd_i, task.expected.p, w, sample)
     out = Loo(
-        elpd,
-        se,
-        sampling,
-        p,
-        table.n,
-        part.m,
-        good_k(part.m),
-        chosen,
-        elpd_i,
-        k,
-        approximate,
-        frequency,
-        outcomes,
+        elpd=elpd,
+        se=se,
+        subsampling_se=sampling,
+        p=p,
+        p_se=p_se,
+        p_subsampling_se=p_sampling,
+        n=task.n,
+        draws=part.m,
+        good_k=good_k(part.m),
+        sample=sample,
+        elpd_i=elpd_i,
+        pareto_k=k,
+        approximate=task.expected.elpd,
+        frequency=task.frequency,
+        outcomes=task.outcomes,
     )
     if (k > out.good_k).any():
         warn(
             InfluenceWarning(
                 f"{(k > out.good_k).sum()} of {len(k)} rows have a Pareto k above "
                 f"{out.good_k:.2f}, up to {k.max():.2f}: their share of elpd_loo is unsure.",
-                f"Look at them (row {chosen[np.argmax(k)]} first), or take a model with heavier "
-                "tails.",
+                f"Look at them (row {sample.rows[np.argmax(k)]} first), or take a model with "
+                "heavier tails.",
             )
         )
     return out
-
-
-def chosen_rows(n, count, seed):
-    """Numbers of the rows to leave out: all, or a simple sample in ascending order."""
-    count = (n if n <= ALL_ROWS else SAMPLED_ROWS) if count is None else min(count, n)
-    if count == n:
-        return np.arange(n)
-    rng = np.random.Generator(np.random.PCG64(seed_sequence(seed, "predict", 1)))
-    return np.sort(rng.choice(n, count, replace=False))
 
 
 def leave_one_out(rows, r_eff):
@@ -177,24 +219,6 @@ def good_k(m):
     return min(1 - 1 / math.log10(m), 0.7)
 
 
-def estimated(values, approximate, frequency, chosen):
-    """Sum over all rows from those chosen, the error of that,
-    and the standard error over data sets.
-
-    The difference estimator of Magnusson, Vehtari, Jonasson & Andersen (2020): sum_i a_i + N/m
-    sum_S (v_i - a_i), with an approximation a_i that is known for all rows.  Rows count `frequency`
-    times.
-    """
-    n, m, w = len(approximate), len(chosen), frequency
-    here, total = approximate[chosen], w.sum()
-    error = w[chosen] * (values - here)
-    estimate = float(w @ approximate + n * error.mean())
-    sampling = n**2 * (1 - m / n) * error.var(ddof=1) / m if 1 < m < n else 0.0
-    squares = w @ approximate**2 + n * np.mean(w[chosen] * (values**2 - here**2))
-    variance = max(squares - (estimate**2 - sampling) / total, 0.0)
-    return estimate, math.sqrt(sampling), math.sqrt(variance)
-
-
 def compare(*results, **named):
     """Models of the same outcomes by leave-one-out predictive accuracy, the best first.
 
@@ -211,10 +235,13 @@ def compare(*results, **named):
         difference over data sets; ``subsampling_se``, the part of it that comes of a sample of
         rows; ``bad_k``, the share of rows with a Pareto k that is too large.
 
+    Of many rows all models are judged by one sample, drawn for all of them together, or by that of
+    the first `Loo` given.
+
     Raises
     ------
     ArgumentError
-        If the models are not of the same outcomes in the same order, or were judged by different
+        If the models are not of the same outcomes in the same order, or are `Loo` of different
         rows.
     """
     found = {**{f"model{i}": one for i, one in enumerate(results)}, **named}
@@ -227,23 +254,26 @@ def compare(*results, **named):
                 f"compare: {name} is {type(one).__name__}; it must be results of a fit, or what "
                 "their loo() gave"
             )
-    judged = {
-        name: one if isinstance(one, Loo) else one.loo(seed=seed) for name, one in found.items()
+    tasks = {name: one if isinstance(one, Loo) else begun(one) for name, one in found.items()}
+    first = next(iter(tasks))
+    for name, one in tasks.items():
+        check_same(one, tasks[first], name, first)
+    sample = shared_sample(tasks.values(), seed)
+    judgements = {
+        name: one if isinstance(one, Loo) else judged(one, sample) for name, one in tasks.items()
     }
-    best = max(judged, key=lambda name: judged[name].elpd)
-    for name, one in judged.items():
-        check_same(one, judged[best], name, best)
+    best = max(judgements, key=lambda name: judgements[name].elpd)
     rows = [
         {
             "elpd": one.elpd,
             "se": one.se,
             "p": one.p,
-            **against(one, judged[best]),
+            **against(one, judgements[best]),
             "bad_k": float((one.pareto_k > one.good_k).mean()),
         }
-        for one in judged.values()
+        for one in judgements.values()
     ]
-    return pd.DataFrame(rows, index=list(judged)).sort_values("elpd", ascending=False)
+    return pd.DataFrame(rows, index=list(judgements)).sort_values("elpd", ascending=False)
 
 
 def check_same(one, other, name, best):
@@ -255,11 +285,22 @@ def check_same(one, other, name, best):
         )
     if not np.array_equal(weights_of(one), weights_of(other)):
         raise ArgumentError(f"compare: {name} and {best} have different weights")
-    if not np.array_equal(one.rows, other.rows):
+    if isinstance(one, Loo) and isinstance(other, Loo) and not np.array_equal(one.rows, other.rows):
         raise ArgumentError(
-            f"compare: {name} and {best} were judged by different rows; call loo() of both with "
-            "the same rows= and seed="
+            f"compare: {name} and {best} were judged by different rows; give compare the results "
+            "themselves, and it draws one sample for all"
         )
+
+
+def shared_sample(tasks, seed):
+    """The rows by which all models are compared: of the first `Loo` among them, or a sample in
+    proportion to what each row counts in all models together.
+    """
+    given = next((one.sample for one in tasks if isinstance(one, Loo)), None)
+    if given is not None:
+        return given
+    size = sum(one.expected.size for one in tasks)
+    return drawn(size, wanted(len(size)), seed)
 
 
 def against(one, best):
@@ -267,7 +308,7 @@ def against(one, best):
     if one is best:
         return {"elpd_diff": 0.0, "diff_se": 0.0, "subsampling_se": 0.0}
     found = estimated(
-        best.elpd_i - one.elpd_i, best.approximate - one.approximate, weights_of(one), one.rows
+        best.elpd_i - one.elpd_i, best.approximate - one.approximate, weights_of(one), one.sample
     )
     return {"elpd_diff": found[0], "diff_se": found[2], "subsampling_se": found[1]}
 

@@ -150,10 +150,11 @@ class Predictions:
         """Expected log predictive density by leaving out one row at a time, with Pareto-smoothed
         importance sampling.
 
-        With more than 5000 rows a sample of 1000 is left out, and the rest estimated by the log
-        density at the posterior means, corrected by the difference in the sample (Magnusson,
-        Vehtari, Jonasson & Andersen 2020).  A row of frequency weight w stands for w rows, of which
-        one is left out.
+        With more than 5000 rows a sample of 1000 is left out.  The rest is approximated by an
+        expansion at the posterior mean, corrected by the differences in the sample (Magnusson,
+        Vehtari, Jonasson & Andersen 2020, arXiv:2001.00980).  Rows are sampled in proportion to how
+        far their approximations may be off.  A row of frequency weight w stands for w rows, of
+        which one is left out.
 
         Parameters
         ----------
@@ -165,7 +166,7 @@ class Predictions:
         Returns
         -------
         Loo
-            ``elpd``, ``se``, ``subsampling_se``, ``p``, ``elpd_i``, ``pareto_k``; see
+            ``elpd``, ``se``, ``subsampling_se``, the same of ``p``, ``elpd_i``, ``pareto_k``; see
             `sgmc.compare`.
         """
         from sgmc.results.outcomes.loo import loo

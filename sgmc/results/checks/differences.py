@@ -1,0 +1,297 @@
+"""Whether a user's log density, its gradient and its sums over rows agree where the draws are.
+
+The slope of the log posterior f along a direction of length one in whitened coordinates is compared
+with the central difference D(h) = f' + h^2 f'''/6 + e/h, e being rounding errors of f.  With f'''
+of order one, STEP leaves h^2 / 6 = 4e-5, and e = 1e-16 |f| stays below that for |f| up to 1e9.
+Only where D(STEP) is apart from the slope by MATTERS / 2 are two smaller steps taken.  Then
+(4 D(h/2) - D(h)) / 3 is free of the second-order term, and |D(h/2) - D(h)| is more than what is
+left, of curvature or of rounding.  What remains is disagreement, in posterior sds of score: the
+slopes of a standard normal have an sd of one.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.core.engine import density, full
+from sgmc.core.expansion import of_rows
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.results.checks.stein import MOST_LEARNED, spread_of
+from sgmc.results.outcomes.rows import evenly
+from sgmc.subsampling.uniform import Everything
+
+MATTERS = 0.05  # disagreement of a slope that moves a mean or an sd by a twentieth
+STEP, SMALL_STEP = 2.0**-6, 2.0**-11  # in posterior sds
+BEYOND = 0.5  # posterior sds from an outer draw to where the density is looked at
+OUTER = 0.02  # share of draws farther out than an outer one
+MOST_DIRECTIONS = 10  # each takes five evaluations of all rows
+FEWEST_DIRECTIONS = 2
+WORK = 1e8  # rows x parameters x evaluations
+LOOKED_AT = 1000  # draws among which outer ones are chosen
+ONE_CALL = 1000  # rows that any model is given at once
+SUM_TOLERANCE = 1e-6  # relative error of sums over rows that are the same but for rounding
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """What is wrong with a log density.
+
+    Attributes
+    ----------
+    kind : {"gradient", "rows", "nan"}
+    size : float
+        Of a gradient: in posterior sds of score.  Of rows: relative error of their sum.  NaN for
+        "nan".
+    parameter : str
+        The one most concerned; empty where none is.
+    text, advice : str
+        What was found, and what to do.
+    """
+
+    kind: str
+    size: float
+    parameter: str
+    text: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """An outer draw, and the direction in which it is one.
+
+    Attributes
+    ----------
+    x : array (d,)
+        In the sampler's coordinates.
+    outward : array (d,)
+        Step of x that leads outward by one posterior sd.
+    along : array (d,)
+        Step of x of length one in whitened coordinates, along which slopes are compared.
+    parameter : int
+        The one that `along` changes alone; -1 for a random direction.
+    """
+
+    x: np.ndarray
+    outward: np.ndarray
+    along: np.ndarray
+    parameter: int
+
+
+def disagreement(fit, entropy):
+    """What is wrong with the log density of a fit's model, as `Disagreement`; None where nothing
+    is, or nothing can be said.
+
+    It costs at most about 60 evaluations of all rows, and fewer where these take long.  Densities
+    of the package itself are tested, and not looked at (`Problem.foreign`).
+
+    Parameters
+    ----------
+    fit : Fit
+    entropy : int
+    """
+    problem = fit.problem
+    unknown = fit.settings.robust or fit.plan.spec.sticky or problem.partial
+    if not problem.foreign or unknown or problem.model.refreshes:
+        return None
+    look = Look(fit, np.random.default_rng(seed_sequence(entropy, "diagnostics", 1)))
+    with np.errstate(all="ignore"):
+        return look.rows_apart() or look.slopes_apart() or look.undefined()
+
+
+class Look:
+    """Comparisons at the outer draws of a fit.
+
+    Parameters
+    ----------
+    fit : Fit
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, fit, rng):
+        self.problem, self.rng, self.spec = fit.problem, rng, fit.plan.spec
+        self.n, self.d = fit.problem.model.n, fit.problem.dim
+        self.names = fit.problem.free_names
+        rows = Everything(self.n)
+        stream = Rng(seed_sequence(0, "diagnostics"))
+        self.exact = fit.problem.gradient("simple", rows, stream)
+        x = fit.x.reshape(-1, self.d)
+        self.x = x[evenly(len(x), LOOKED_AT)]
+        self.white = self.problem.coordinates.white
+        if self.white is None:
+            learned = self.d <= MOST_LEARNED and len(x) > 2 * self.d
+            self.white = spread_of(x) if learned else np.diag(np.maximum(x.std(axis=0), 1e-300))
+        self.places = self.outer_places()
+
+    # ---- where -----------------------------------------------------------------------------------
+
+    def outer_places(self):
+        """Two outer draws for each of some directions: those of the parameters where they are few,
+        else random ones.
+        """
+        most = int(np.clip(WORK / (5 * self.n * self.d), FEWEST_DIRECTIONS, MOST_DIRECTIONS))
+        theta = self.problem.coordinates.theta(self.x)
+        z = np.linalg.solve(self.white, (theta - theta.mean(axis=0)).T).T
+        if self.d <= MOST_DIRECTIONS:
+            chosen = np.sort(self.rng.permutation(self.d)[:most])
+            towards = [unit(self.white[j]) for j in chosen]
+            along = [unit(np.linalg.solve(self.white, axis(j, self.d))) for j in chosen]
+        else:
+            chosen = np.full(most, -1)
+            towards = along = [unit(v) for v in self.rng.normal(size=(most, self.d))]
+        return [
+            self.place(z @ t, share, sign, t, a, int(j))
+            for j, t, a in zip(chosen, towards, along)
+            for share, sign in ((1 - OUTER, 1.0), (OUTER, -1.0))
+        ]
+
+    def place(self, projected, share, sign, towards, along, parameter):
+        """The draw at a quantile of its projections."""
+        x = self.x[np.argsort(projected, kind="stable")[int(share * (len(projected) - 1))]]
+        root = self.root(x)
+        return Place(x, sign * root @ towards, root @ along, parameter)
+
+    def root(self, x):
+        """A, where the covariance of the sampler's coordinates at x is about A A'."""
+        where = self.problem.coordinates
+        if where.whitened:
+            return np.eye(self.d)
+        return where.spread(x) if where.scaled else self.white
+
+    def value(self, x):
+        """Log posterior at x; NaN where the user's code raises."""
+        try:
+            return density(self.exact, x)
+        except Exception:  # whatever it raises: it is undefined there
+            return np.nan
+
+    # ---- rows ------------------------------------------------------------------------------------
+
+    def rows_apart(self):
+        """Whether two halves of the rows do not add up to all of them: once as slices, once as
+        lists of random rows.
+
+        Looked at only where parts of the rows are asked for: with mini-batches, or many rows.
+        """
+        if self.n < 2 or not (self.spec.minibatches or self.n > ONE_CALL):
+            return None
+        half, order = self.n // 2, self.rng.permutation(self.n)
+        splits = (slice(0, half), slice(half, self.n)), (order[:half], order[half:])
+        for place, parts in zip(self.places, splits):
+            theta = self.problem.coordinates.natural(place.x)
+            found = self.sums_apart(theta, parts)
+            if found is not None:
+                return found
+        return None
+
+    def sums_apart(self, theta, parts):
+        """The same for one division of the rows."""
+        slope = not self.problem.differenced
+        whole, first, second = (
+            of_rows(self.problem.model, theta, rows, slope) for rows in (None, *parts)
+        )
+        for k, name in enumerate(("log_lik", "grad")[: 1 + slope]):
+            size = np.max(np.abs(first[k])) + np.max(np.abs(second[k])) + 1e-300
+            off = np.abs(first[k] + second[k] - whole[k]) / size
+            if np.max(off) > SUM_TOLERANCE:
+                worst = int(np.argmax(off))
+                parameter = self.problem.priors.names[worst] if k else ""
+                return Disagreement(
+                    "rows",
+                    float(np.max(off)),
+                    parameter,
+                    f"{name} of two halves of the rows does not add up to that of all rows"
+                    + (f", most for {parameter!r}" if parameter else "")
+                    + f": {np.ravel(first[k])[worst]:.6g} and {np.ravel(second[k])[worst]:.6g} "
+                    f"against {np.ravel(whole[k])[worst]:.6g}",
+                    "Use only the rows that are asked for and return their sum; "
+                    "sgmc.check_model says more.",
+                )
+        return None
+
+    # ---- slopes ----------------------------------------------------------------------------------
+
+    def slopes_apart(self):
+        """Whether slopes disagree with differences, the worst of all places."""
+        if self.problem.differenced:  # there is no gradient but differences
+            return None
+        enlarged = 1.0 if self.d <= MOST_DIRECTIONS else np.sqrt(self.d)
+        worst, at = MATTERS, None
+        for place in self.places[:: 1 if len(self.places) <= MOST_DIRECTIONS else 2]:
+            slope = full(self.exact, place.x)[1] @ place.along
+            size = enlarged * self.apart(place.x, place.along, slope, MATTERS / enlarged)
+            if size > worst:
+                worst, at = size, place
+        if at is None:
+            return None
+        name = self.names[at.parameter if at.parameter >= 0 else self.culprit(at.x)]
+        return Disagreement(
+            "gradient",
+            float(worst),
+            name,
+            f"the gradient disagrees with differences of the log density by {worst:.2g} (slopes of "
+            f"the posterior have an sd of about 1), most for {name!r}",
+            "Correct grad or log_lik; sgmc.check_model compares them number by number.",
+        )
+
+    def apart(self, x, step, slope, matters):
+        """By how much a slope is surely off."""
+        off = abs(self.difference(x, step, STEP) - slope)
+        if not off > matters / 2:  # also where the density is zero or undefined on one side
+            return 0.0
+        wide, fine = (self.difference(x, step, h) for h in (SMALL_STEP, SMALL_STEP / 2))
+        off = abs((4 * fine - wide) / 3 - slope) - abs(fine - wide)
+        return off if np.isfinite(off) else 0.0
+
+    def difference(self, x, step, h):
+        """The central one."""
+        return (self.value(x + h * step) - self.value(x - h * step)) / (2 * h)
+
+    def culprit(self, x):
+        """The parameter most concerned, by halving: errors of slopes of two halves of the
+        parameters add up.
+        """
+        g, root = full(self.exact, x)[1], self.root(x)
+        sds = np.sqrt((self.white**2).sum(axis=1)) * self.rng.choice([-1.0, 1.0], self.d)
+
+        def error(among):
+            moved = np.zeros(self.d)
+            moved[among] = sds[among]
+            step = root @ unit(np.linalg.solve(self.white, moved))
+            return abs(self.difference(x, step, STEP) - g @ step)
+
+        among = np.arange(self.d)
+        while len(among) > 1:
+            among = max(np.array_split(among, 2), key=error)
+        return int(among[0])
+
+    # ---- boundaries ------------------------------------------------------------------------------
+
+    def undefined(self):
+        """Whether the log density is not a number a little farther out than outer draws."""
+        for place in self.places:
+            x = place.x + BEYOND * place.outward
+            if not np.isnan(self.value(x)):
+                continue
+            where = self.problem.coordinates
+            moved = (where.theta(x) - where.theta(place.x)) / np.sqrt((self.white**2).sum(axis=1))
+            j = place.parameter if place.parameter >= 0 else int(np.argmax(np.abs(moved)))
+            return Disagreement(
+                "nan",
+                np.nan,
+                self.names[j],
+                f"the log density is not a number {BEYOND:g} posterior sds beyond the outer draws "
+                f"of {self.names[j]!r}",
+                "Return -inf where parameters are impossible, or constrain them; find the "
+                "boundary of what log_lik and log_prior take logs or roots of.",
+            )
+        return None
+
+
+def unit(v):
+    """A vector of length one."""
+    return v / np.linalg.norm(v)
+
+
+def axis(j, d):
+    """The j-th unit vector."""
+    return np.eye(1, d, j)[0]
