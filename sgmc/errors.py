@@ -89,6 +89,10 @@ class ModesWarning(SGMCWarning):
     """
 
 
+class DensityWarning(SGMCWarning):
+    """A user's log density, its gradient and its sums over rows disagree where the draws are."""
+
+
 class ShapeWarning(SGMCWarning):
     """The posterior is far from the Gaussian at its mode, on which a method or default relies."""
 

@@ -93,6 +93,11 @@ class Problem:
         raise NotImplementedError
 
     @property
+    def unimodal(self):
+        """Whether the posterior is known to have one mode alone."""
+        return False
+
+    @property
     def tail_index(self):
         """What the tails of every parameter are known to be, see `diagnostics.tail_index`; 0 where
         nothing is known.

@@ -16,7 +16,7 @@ from sgmc.results.outcomes.rows import evenly
 from sgmc.results.parameters.estimates import Estimates
 from sgmc.results.path import Paths
 from sgmc.results.report.accuracy import accuracy
-from sgmc.results.report.concerns import after_sampling
+from sgmc.results.report.concerns import after_sampling, wrong_density
 from sgmc.results.report.draws import Seen, untold
 from sgmc.results.report.header import Judged, facts
 from sgmc.results.report.verdict import verdict
@@ -171,6 +171,7 @@ def summarised(model, fit):
         concerns = [
             *model.notes,
             *fit.problem.concerns,
+            *wrong_density(fit),
             *after_sampling(fit, Seen(listed, looked, w, ess, ess_sd, rhat, tails), errors),
         ]
         judged = verdict(fit, errors, concerns, (ess.min(), ess_sd.min()))

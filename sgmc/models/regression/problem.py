@@ -29,11 +29,14 @@ class RegressionProblem(Problem):
         Rows as the compiled model reads them.
     normal : bool
         Errors are normal, means linear.
+    log_concave : bool
+        The likelihood has one mode, whatever the data.
     """
 
     mode: object
     table: object
     normal: bool = False
+    log_concave: bool = True
 
     @property
     def nobs(self):
@@ -49,6 +52,11 @@ class RegressionProblem(Problem):
     def free_names(self):
         """See `Problem`: the parameters; auxiliary ones stand for their logs."""
         return self.priors.names
+
+    @property
+    def unimodal(self):
+        """See `Problem`: so it is under priors that are log-concave, too, or nearly so."""
+        return self.log_concave and not len(self.priors.shrunk)
 
     @property
     def tail_index(self):
@@ -157,6 +165,7 @@ def regression_problem(data, family, prior, settings):
         mode=mode,
         table=table,
         normal=family.name == "ols",
+        log_concave=family.log_concave,
     )
 
 

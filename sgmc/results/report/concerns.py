@@ -6,6 +6,7 @@ import numpy as np
 
 from sgmc.errors import (
     BoundWarning,
+    DensityWarning,
     DivergenceWarning,
     DivergentTransitionsWarning,
     GradientNoiseWarning,
@@ -15,6 +16,7 @@ from sgmc.errors import (
     SpreadWarning,
     StepSizeWarning,
 )
+from sgmc.results.checks.differences import disagreement
 from sgmc.results.checks.laplace import SHAPE_DEPARTURE, departure
 from sgmc.results.checks.noise import mainly
 from sgmc.results.report.draws import MEAN_TOLERANCE, SD_TOLERANCE, of_draws
@@ -58,6 +60,12 @@ def after_sampling(fit, seen, errors):
         *shape(fit, errors),
         *of_draws(seen),
     ]
+
+
+def wrong_density(fit):
+    """A user's log density that disagrees with its gradient, its rows or itself nearby."""
+    found = disagreement(fit, fit.settings.seed)
+    return [] if found is None else [DensityWarning(found.text, found.advice)]
 
 
 def stopped(fit, names):

@@ -1,7 +1,7 @@
 """One line on whether to trust a posterior, and why."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from sgmc.diagnostics.implied import NEARLY_GAUSSIAN
 from sgmc.errors import (
     BoundWarning,
     ConvergenceWarning,
+    DensityWarning,
     DivergenceWarning,
     GradientNoiseWarning,
     LowESSWarning,
@@ -102,7 +103,18 @@ class Errors:
 
 
 def verdict(fit, table, concerns, ess):
-    """The verdict on a fit.
+    """The verdict on a fit, with what was done about other modes where there may be some.
+
+    Parameters are those of `judged`.
+    """
+    found = judged(fit, table, concerns, ess)
+    if fit.problem.unimodal or not found.trustworthy:
+        return found
+    return replace(found, text=f"{found.text} Modes: {fit.searched}.")
+
+
+def judged(fit, table, concerns, ess):
+    """The verdict on what the draws show.
 
     Parameters
     ----------
@@ -117,6 +129,7 @@ def verdict(fit, table, concerns, ess):
     if spec.distortion:
         return refused("means only", spec.distortion, "Use sampler='auto' for intervals.")
     for kind, word in (
+        (DensityWarning, "the model disagrees with itself"),
         (DivergenceWarning, "as chains show"),
         (ConvergenceWarning, "as chains show"),
         (TailWarning, "heavy tails"),

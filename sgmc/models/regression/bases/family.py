@@ -75,6 +75,8 @@ class Family:
         Whether an interval of single outcomes says something, as it does not of 0 and 1.
     auxiliary : tuple of Auxiliary
         Its auxiliary parameters.
+    log_concave : bool
+        The likelihood has one mode, whatever the data.
     identity : bool
         Whether outcomes are in the units of the linear predictor: default priors then are in units
         of their sd.
@@ -96,6 +98,7 @@ class Family:
     walled = False
     graded = True
     auxiliary = ()
+    log_concave = True
     identity = False
     bounded_if_known = False
     known = {}

@@ -55,6 +55,7 @@ cdef inline double ratio(double t) noexcept nogil:
 class CauchitFamily(Binary):
     """Bernoulli outcomes with cauchit link: tan(pi (p - 1/2)) = x . theta."""
 
+    log_concave = False
     name = "cauchit"
     title = "Cauchit"
     distribution = "binomial"

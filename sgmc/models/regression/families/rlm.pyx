@@ -183,6 +183,7 @@ class LearnedRlmFamily(Continuous):
     theta is the median.
     """
 
+    log_concave = False
     name = "rlm(df=None)"
     title = "Student-t linear"
     kernel = StudentTLearned
