@@ -37,6 +37,7 @@ def test_every_generated_part_is_in_one_page(registered):
     assert sorted(marks) == sorted(registered.PARTS)
 
 
+@pytest.mark.cover(strength=0)
 @pytest.mark.parametrize("name", PAGES)
 def test_no_mark_is_left_in_a_page(name, registered):
     assert "generated:" not in filled(registered, name)
@@ -54,6 +55,7 @@ def test_the_tables_of_defaults_change_with_the_code(name, registered, monkeypat
     assert any(line.startswith("| `sgld`") for line in changed)
 
 
+@pytest.mark.extended
 def test_every_sampler_of_the_registry_has_its_defaults_there(registered):
     rows = re.findall(r"^\| `(\w+)` \|", filled(registered, "defaults.md"), re.M)
     assert sorted(rows) == sorted(
@@ -70,6 +72,7 @@ def test_every_family_of_the_registry_has_a_row(registered):
         assert all(f"`{own.name}` ~ {own.prior.called}(" in row for own in model.family.auxiliary)
 
 
+@pytest.mark.extended
 def test_a_new_sampler_is_in_the_pages_without_an_edit(registered, monkeypatch):
     class Mine(sgmc.SGLD):
         """Mine (I 2026)."""

@@ -81,7 +81,7 @@ def reference(name, results, **changed):
     return mean, np.sqrt(weight @ (theta - mean) ** 2)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("name", CASES)
 def test_posteriors_of_the_coefficients(name):
     """Means to 0.08 sd, sds to 6 %: four Monte Carlo errors of some 3,500 effective draws, 0.07 sd

@@ -99,6 +99,7 @@ df["y"] = rng.geometric(1 / (1 + np.exp(0.5 + 0.8 * df.x))) - 1
 """
 
 
+@pytest.mark.extended
 def test_the_verb_has_the_posterior_of_the_negative_binomial_with_that_dispersion(place):
     """The same model where alpha = 1: means within five Monte Carlo errors, sds within 15 %."""
     code = """

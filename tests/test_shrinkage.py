@@ -158,6 +158,7 @@ def departure(results, expected, d):
     )
 
 
+@pytest.mark.cover(strength=0)
 @pytest.mark.parametrize("binary", [True, False])
 @pytest.mark.parametrize("coefficients", [(0.5,), (0.1,), (0.8, 0.0)])
 def test_few_coefficients_are_as_by_quadrature(coefficients, binary):
@@ -226,6 +227,7 @@ def wide(prior, frame=WIDE, **how):
     return sgmc.ols("y ~ 0 + .", frame, prior={"*": prior, "sigma": KNOWN}, seed=1, **how)
 
 
+@pytest.mark.extended
 def test_a_wide_horseshoe_is_as_by_gibbs_sampling():
     results = wide(sgmc.horseshoe(scale=0.01, slab=2.0, autoscale=False), draws=3000)
     assert results.rhat().max() < 1.02
@@ -233,6 +235,7 @@ def test_a_wide_horseshoe_is_as_by_gibbs_sampling():
     assert_same_posterior(results, gibbs(WIDE, half_cauchy(0.03), slab=2.0, steps=4000), like=False)
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.ConditionWarning")
 def test_more_slopes_than_rows():
     frame = table(80, [2.0, -1.5, 1.5, *[0.0] * 87], seed=6, binary=False)
@@ -240,6 +243,7 @@ def test_more_slopes_than_rows():
     assert_same_posterior(results, gibbs(frame, half_cauchy(0.01), slab=3.0))
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
 def test_a_wide_laplace_is_as_by_gibbs_sampling():
     # whitening knows little of kinks: a hundredth is effective

@@ -106,6 +106,7 @@ class WithoutWeights(BayesianLogisticRegression):
         return super().fit(X, y)
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_forgotten_weights_break_the_contract():
     found = check_estimator(WithoutWeights(draws=100, chains=2), on_fail=None, on_skip=None)

@@ -27,6 +27,7 @@ def allowed(name):
     return MEASURED if HELD[name].values().get("dynamics") == "bouncy" else SECOND
 
 
+@pytest.mark.cover(strength=0)
 @pytest.mark.parametrize(
     "dim, noise, h",
     [(1, 2.0, 0.2), (5, 2.0, 0.1), (5, 20.0, 0.05), (20, 2.0, 0.1), (20, 20.0, 0.05)],
@@ -42,7 +43,7 @@ def test_the_error_is_that_of_the_formula(name, dim, noise, h):
     assert error < 0.25 * expected
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("name", HELD)
 def test_it_halves_with_the_step(name):
     """First order: the ratio of the errors at h and h/2, in the Monte Carlo error of it, is 2 but
@@ -63,6 +64,7 @@ def test_a_wrong_sign_is_caught(name):
     assert abs(found - HELD[name].inflation(0.1, 2.0)) > LIMIT * error + allowed(name)
 
 
+@pytest.mark.cover(strength=0)
 @pytest.mark.mistake("held: scale x {factor}")
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 @pytest.mark.parametrize("name", HELD)

@@ -32,6 +32,7 @@ print(fit.draws.sum().hex())
 """
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_models_that_simulate_do_so_from_memory_that_lives(tmp_path):
     """Topics of words are simulated with the chain's stream; freed memory is overwritten in the

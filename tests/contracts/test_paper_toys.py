@@ -138,6 +138,7 @@ def test_sghmc_keeps_noise_of_which_it_is_not_told():
     assert standard_errors(spread("sghmc", SAME, leapfrog=1, corrected=True), 1).max() < LIMIT
 
 
+@pytest.mark.extended
 def test_one_friction_for_all_cannot_serve_two_kinds_of_noise():
     """z settles at A + e mean(V)/2 = 1.5: variances 1/1.5 and 2/1.5, to 5 % at this step; one
     friction a coordinate: 1 and 1.
@@ -217,6 +218,7 @@ def raw(sampler, size):
     return (results.params.to_numpy() - mean) / sd, results.bse.to_numpy() / sd
 
 
+@pytest.mark.extended
 @needs_sepsis
 def test_one_step_for_unlike_scales_fails_langevin_and_not_barker():
     """sigma three sds of age, less than a sixth of the other sds: sgld is hundreds of sds away in
@@ -229,6 +231,7 @@ def test_one_step_for_unlike_scales_fails_langevin_and_not_barker():
     assert 1 < barker_ratio[0] < 4 and barker_ratio[1:].min() > 0.5 and barker_ratio[1:].max() < 2
 
 
+@pytest.mark.extended
 @needs_sepsis
 def test_a_longer_step_costs_barker_little():
     """From sigma of one sd of age to twenty: the sd of age grows less than the step, that of the
@@ -239,6 +242,7 @@ def test_a_longer_step_costs_barker_little():
     assert np.abs(raw("sgld", 1.0)[0]).max() > 100
 
 
+@pytest.mark.cover(strength=0)
 @needs_sepsis
 @pytest.mark.parametrize("sampler", ["sgld", "vsgbd", "csgbd", "esgbd"])
 def test_a_step_that_suits_age_does_not_move_the_others(sampler):
@@ -248,6 +252,7 @@ def test_a_step_that_suits_age_does_not_move_the_others(sampler):
     assert np.median(raw(sampler, 0.1)[1]) < 0.6
 
 
+@pytest.mark.extended
 @needs_sepsis
 def test_beyond_the_breaking_point_the_correction_is_the_extreme_rule():
     """tau |z| > 1.702 in every coordinate: csgbd makes the very draws of esgbd."""

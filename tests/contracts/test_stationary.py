@@ -291,7 +291,7 @@ def test_a_dropped_prior_is_caught(name):
     )
 
 
-@pytest.mark.cover(1)
+@pytest.mark.cover(strength=0)
 @pytest.mark.mistake("stale anchor of {estimate}")
 @pytest.mark.parametrize("estimate", [k for k, cls in GRADIENTS.items() if "anchor" in cls.needs])
 @pytest.mark.parametrize("name", STOCHASTIC)  # exact samplers use no anchor

@@ -58,11 +58,13 @@ def departure(name, results):
     return ((np.abs(found.inclusion - truth()) - BIAS[name]) / error).max()
 
 
+@pytest.mark.extended
 def test_the_evidences_are_known():
     assert np.abs(inclusions(*simulated(N, D), SLAB, INTERCEPT, W, seed=2) - truth()).max() < 1e-3
     assert truth()[0] > 0.99 and (truth()[3:] < 0.2).all() and (truth()[3:] > 0.05).all()
 
 
+@pytest.mark.cover(strength=0)
 @pytest.mark.parametrize("precondition", ["mode", None])
 @pytest.mark.parametrize("name", STICKY)
 def test_inclusion_probabilities_are_those_of_enumeration(name, precondition):
@@ -71,6 +73,7 @@ def test_inclusion_probabilities_are_those_of_enumeration(name, precondition):
     assert results.inclusion().mcse.max() < 0.02
 
 
+@pytest.mark.cover(strength=0)
 @pytest.mark.mistake("sticky: release rate x 2")
 @pytest.mark.parametrize("name", STICKY)
 def test_a_wrong_rate_of_leaving_zero_is_caught(name, monkeypatch):
@@ -79,6 +82,7 @@ def test_a_wrong_rate_of_leaving_zero_is_caught(name, monkeypatch):
     assert departure(name, fit(name)) > 4.5
 
 
+@pytest.mark.cover(strength=0)
 @pytest.mark.mistake("sticky: slab in the wrong units")
 @pytest.mark.parametrize("name", STICKY)
 def test_a_slab_in_units_of_the_model_is_caught(name, monkeypatch):

@@ -72,6 +72,7 @@ def test_median_width_is_the_median_distance(sample):
     assert median_distance(x[:1]) == 1.0
 
 
+@pytest.mark.cover(strength=0)
 @pytest.mark.parametrize("locations", ["random", "optimised"])
 def test_fssd_u_has_mean_zero_under_the_target(locations):
     """|z| < 4 over 200 replicates (false alarm 6e-5); with scores of U beyond 20,
@@ -142,6 +143,7 @@ def test_optimised_locations_are_uphill_and_judged_by_other_draws(sample):
     assert done > 1.5 * begun and np.abs(flat).max() < 0.02 * np.abs(slope).max()
 
 
+@pytest.mark.extended
 def test_optimised_locations_see_more():
     """Variances 20 % too large, n = 1,000, d = 2, tests of size 5 % by 60 exact samples: power 0.9
     against 0.3 (+-0.07).

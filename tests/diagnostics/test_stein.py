@@ -15,6 +15,7 @@ from .stein import KERNELS, squared, stein_kernel
 # ---- KSD at n = 1,000 ----------------------------------------------------------------------------
 
 
+@pytest.mark.cover(strength=0)
 @pytest.mark.parametrize("kernel", ["imq", "gaussian"])
 def test_ksd_at_a_thousand_draws(kernel):
     """Mean zero under exact draws (|z| < 4); power of tests of size 5 % by 100 exact samples, 40
@@ -170,6 +171,7 @@ def test_size_and_power_with_independent_draws():
     assert ksd_test(x, -x / 2, change=0.5).pvalue < 0.01
 
 
+@pytest.mark.extended
 def test_size_and_power_with_dependent_draws():
     """An AR(1) with correlation 0.8: signs that change at the default rate keep the size,
     independent ones do not.

@@ -69,6 +69,7 @@ FEW = dict(sampler=sgmc.BAOAB(friction=1.0), step_size=0.1, batch_size=22, thin=
 LEAPS = dict(FEW, sampler=sgmc.SGHMC(leapfrog=5, friction=1.0), thin=2)
 
 
+@pytest.mark.cover(strength=0)
 @pytest.mark.parametrize(
     "arguments",
     [FEW, LEAPS, dict(sampler="hmc", update="sampled", draws=4000, warmup=1000, thin=1)],

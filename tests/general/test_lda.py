@@ -110,7 +110,7 @@ class TestPosteriors:
             results.bse / exact.bse - 1
         ).max()
 
-    @pytest.mark.cover(0)
+    @pytest.mark.extended
     @pytest.mark.parametrize(
         "sweeps, batch, more, right",
         [

@@ -89,6 +89,7 @@ def assert_same(one, other):
     np.testing.assert_array_equal(one.draws, other.draws)
 
 
+@pytest.mark.cover(strength=0)
 @LIBRARIES
 @pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS)
 def test_draws_are_those_of_pandas(other, formula):
@@ -246,6 +247,7 @@ def test_an_enum_keeps_its_levels(count, gaps):
     )
 
 
+@pytest.mark.extended
 def test_polars_does_without_pyarrow():
     pytest.importorskip("polars", reason="polars is not installed")
     code = (

@@ -94,7 +94,7 @@ def check_equal(found, expected):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.cover(1)
+@pytest.mark.cover(strength=0)
 @pytest.mark.parametrize("code", [FITS, POOLED], ids=["one by one", "in a thread pool"])
 @pytest.mark.parametrize("method", METHODS)
 def test_children(method, code, threaded):
@@ -110,6 +110,7 @@ def test_a_child_of_a_child_after_a_fit(threaded):
     )
 
 
+@pytest.mark.extended
 @forking
 def test_forks_while_another_thread_fits(threaded):
     names, expected = threaded

@@ -41,6 +41,7 @@ def test_the_guard_sees_a_table_made_dense(never_dense):
                 densify(cls(np.eye(3)))
 
 
+@pytest.mark.cover(strength=0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
 @pytest.mark.parametrize(
     "how",

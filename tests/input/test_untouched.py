@@ -61,6 +61,7 @@ def test_spawned_seeds_differ():
 # ---- copies --------------------------------------------------------------------------------------
 
 
+@pytest.mark.cover(strength=0)
 @of_every_kind
 @pytest.mark.parametrize(
     "again",
@@ -184,7 +185,7 @@ def test_a_model_may_be_fitted_again_and_again(case):
     assert_same(model.fit(seed=1), first)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @of_every_kind
 def test_eight_fits_at_once_are_those_one_by_one(case):
     jobs = [

@@ -38,6 +38,7 @@ def test_weights_are_so_many_rows():
         assert_same_gaussian(weighted, sgmc.mnlogit("kind ~ x", FRAME, seed=1))
 
 
+@pytest.mark.extended
 def test_strata_leave_the_posterior_as_it_is():
     """Of a column, or of the kinds themselves."""
     plain = sgmc.mnlogit("kind ~ x", FRAME, seed=1)

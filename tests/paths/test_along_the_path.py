@@ -68,6 +68,7 @@ def test_expectations_along_the_path():
     )
 
 
+@pytest.mark.extended
 def test_errors_of_expectations_are_right():
     """Over 40 seeds the spread of an expectation is its reported error, within 40 %: its own
     sampling error is 11 % for each.

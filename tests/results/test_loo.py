@@ -69,6 +69,7 @@ def test_weights_of_draws_are_in_the_importance_weights(equal, decaying, all_row
     assert np.abs(leave_one_out(rows, 1.0)[0] - exact).max() > 0.03
 
 
+@pytest.mark.extended
 def test_a_weighted_row_is_so_many_rows(votes):
     def fit(**how):
         return sgmc.logit(
@@ -153,6 +154,7 @@ def smaller(votes):
     return sgmc.logit("y ~ x2", votes, seed=5)
 
 
+@pytest.mark.extended
 def test_comparisons(equal, smaller, all_rows):
     table = sgmc.compare(small=smaller, large=equal)
     assert table.index.tolist() == ["large", "small"]
