@@ -4,8 +4,7 @@ by hand; what is no recipe.
 Two samplers are compared in law: means, squares, cubes and products with the next two draws of both
 coordinates, by the errors of both chains.  sgld, sgrld, sghmc (read as the mean of two neighbouring
 positions, the middle of a drift) and sgnht are then the same Markov chain, for any step; sgrhmc is
-another discretisation of the same diffusion but for the friction, and only what is stationary is
-compared, at short steps.
+another discretisation of that diffusion but for the friction: only stationary laws are compared.
 """
 
 import pickle
