@@ -193,7 +193,7 @@ def departure(name, target, by_hand=None, **changed):
     )
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("target", BEND)
 @pytest.mark.parametrize("name", TABLE)
 def test_recipes_of_the_table_are_the_samplers_by_hand(name, target):
@@ -209,7 +209,7 @@ def test_noise_is_taken_out_as_by_hand():
     assert departure("sghmc", "gaussian", corrected) > LIMIT
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "name, target, mistake",
     [

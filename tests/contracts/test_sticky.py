@@ -73,7 +73,7 @@ def test_inclusion_probabilities_are_those_of_enumeration(name, precondition):
     assert results.inclusion().mcse.max() < 0.02
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.mistake("sticky: release rate x 2")
 @pytest.mark.parametrize("name", STICKY)
 def test_a_wrong_rate_of_leaving_zero_is_caught(name, monkeypatch):
@@ -82,7 +82,7 @@ def test_a_wrong_rate_of_leaving_zero_is_caught(name, monkeypatch):
     assert departure(name, fit(name)) > 4.5
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.mistake("sticky: slab in the wrong units")
 @pytest.mark.parametrize("name", STICKY)
 def test_a_slab_in_units_of_the_model_is_caught(name, monkeypatch):

@@ -16,7 +16,7 @@ MEAN, SD = 0.07, 0.06
 
 
 # of skewed posteriors, for samplers without accept-reject
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("name", CONJUGATE)

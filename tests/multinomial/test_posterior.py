@@ -30,7 +30,7 @@ def test_the_density_is_that_of_a_softmax():
     assert np.isfinite(MnlogitFamily.mean(extreme)).all()
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("prior", PRIORS)
 def test_posteriors_on_real_data_are_right_at_default_settings(prior):
     """0.1 sd for means, 5 % for sds: what is promised;
