@@ -182,7 +182,7 @@ def test_processes_hash_seeds_and_threads_of_blas_do_not_matter(tmp_path):
     assert found[0][:-1] == [usual(sampler) for sampler in SAMPLERS] and len(found[0][-1]) == 64
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "precondition, sparse_table",
     [("dense", False), ("diag", False), (None, False), ("dense", True)],

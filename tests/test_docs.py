@@ -37,7 +37,7 @@ def test_every_generated_part_is_in_one_page(registered):
     assert sorted(marks) == sorted(registered.PARTS)
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", PAGES)
 def test_no_mark_is_left_in_a_page(name, registered):
     assert "generated:" not in filled(registered, name)

@@ -58,7 +58,7 @@ def growth(y, X, **how):
     return results, peak / X.nbytes
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "how",
     [dict(), dict(precondition=None), dict(precondition="diag"), dict(sampler="mala", warmup=5)],
@@ -76,7 +76,7 @@ def test_the_rows_are_not_copied(make, how, rows, tmp_path):
     assert growth(rows[0], X, **how)[1] > 1.0  # blocks need rows in random order: a copy
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("subsample", ["uniform", "replacement", "preferential", "stratified"])
 def test_nor_those_of_plain_arrays_without_preconditioner(subsample, rows):
     y, X = (part[::8].copy() for part in rows)
@@ -133,7 +133,7 @@ def exact(rows):
     return y, X, sgmc.Logit(y, X).fit(seed=1, sampler="hmc")
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "how",
     [

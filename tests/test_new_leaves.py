@@ -115,6 +115,7 @@ print(np.abs(a.mean(axis=0) - b.mean(axis=0)) / error, np.abs(np.log(ratio)))
     assert len(found) == 4 and max(found[:2]) < 5 and max(found[2:]) < 0.15
 
 
+@pytest.mark.extended
 def test_glm_the_command_line_and_the_sampler_by_name_have_the_leaves(place):
     code = """
 import sys
@@ -133,6 +134,7 @@ assert cli.main(["families"]) == cli.main(["samplers"]) == 0
     assert "\ntula: Tamed unadjusted Langevin algorithm" in printed
 
 
+@pytest.mark.extended
 def test_the_pages_list_the_leaves(place):
     pages = ["api/verbs.rst", "api/models.rst", "api/samplers.rst", "families.md", "defaults.md"]
     code = f"""
@@ -158,6 +160,7 @@ for page in {pages}:
         assert line in printed
 
 
+@pytest.mark.extended
 def test_the_contract_tests_take_the_leaves_up(place):
     """Those of the families' densities and models, and of a sampler's chains and stationary law."""
     files = [

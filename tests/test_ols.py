@@ -165,7 +165,7 @@ def test_more_predictors_than_rows():
     assert abs(results.params["sigma"] - wrong) > 0.1 * sd, "planted: a prior twice as wide"
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("sampler", ["sgld", "vsgbd", "sghmc", "mala", "hmc", "mmala", "csgld"])
 def test_every_kind_of_sampler_takes_it(sampler):
     """Moments of a posterior of 5 parameters within 0.15 sd and 10 %: step errors of defaults are

@@ -10,14 +10,14 @@ from .sbc import NAMES, PRIOR, p_values, ranks
 REPLICATES = 40
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("family", ["logit", "poisson", "ols", "negativebinomial"])
 def test_ranks_are_uniform(family):
     """With another seed one of the 14 p-values would be below 1e-3 in about 14 of 1,000."""
     assert p_values(ranks(family, REPLICATES)).min() > 1e-3
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("family", ["poisson", "negativebinomial"])
 @pytest.mark.parametrize(
     "mistake",

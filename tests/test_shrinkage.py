@@ -158,7 +158,7 @@ def departure(results, expected, d):
     )
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("binary", [True, False])
 @pytest.mark.parametrize("coefficients", [(0.5,), (0.1,), (0.8, 0.0)])
 def test_few_coefficients_are_as_by_quadrature(coefficients, binary):

@@ -53,7 +53,7 @@ CASES = {
 }
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", ["sbps", "psbps", "sgpdmp"])
 def test_posteriors_agree_with_mala(name, case):
@@ -181,7 +181,7 @@ def same(one, other):
     return np.array_equal(one.draws, other.draws) and paths[0] == paths[1] and facts[0] == facts[1]
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("how", [{}, dict(gradient="saga"), dict(precondition=None)], ids=str)
 @pytest.mark.parametrize("name", SPECS)
@@ -194,7 +194,7 @@ def test_a_resumed_run_is_one_long_run(name, how, tmp_path):
     assert same(sgmc.load(tmp_path / "part").resume(45, data=FRAME), whole)
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", SPECS)
 def test_threads_do_not_matter(name):
     one = fit(name, threads=1)

@@ -182,7 +182,7 @@ def parts(df, gradient, subsample, seed=3):
     return problem, how, noise_of(problem, gradient, how, seen), np.concatenate([z, -z])
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("gradient", ["simple", "cv", "taylor"])
 @pytest.mark.parametrize("subsample", SCHEMES)
 def test_the_noise_that_the_plan_expects_is_that_of_estimates(subsample, gradient):
@@ -238,7 +238,7 @@ def assert_right(results, exact):
     assert results.warnings == []
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("data", ["fair", "rare"])
 @pytest.mark.parametrize("gradient", ["cv", "taylor", "saga", "svrg"])
 @pytest.mark.parametrize("subsample", KNOWING)
@@ -252,7 +252,7 @@ def test_posteriors_at_derived_steps(subsample, gradient, data, exact):
     )
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "data, subsample, how",
     [

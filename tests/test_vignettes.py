@@ -15,7 +15,7 @@ STORIES = sorted(path.stem for path in FOLDER.glob("*.py") if "story.end(" in pa
 pytest.importorskip("matplotlib", reason="figures of vignettes need Matplotlib")
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", STORIES)
 def test_a_vignette_runs(name, tmp_path):
     # a script imports its neighbours, as a run by hand does

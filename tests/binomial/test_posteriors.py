@@ -20,7 +20,7 @@ from .counts import BUDWORM, CASES, LINK, MOTHS, ROLE, at_mode, data, errors, fi
 # ---- posteriors ----------------------------------------------------------------------------------
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
 @pytest.mark.parametrize("prior", ["default", "flat"])
 @pytest.mark.parametrize("name", CASES)

@@ -124,7 +124,7 @@ def test_the_gradient_of_the_target_is_its_derivative():
     assert slopes == pytest.approx((above - below) / 2e-5, abs=1e-8)
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", CASES)
 def test_bias_has_its_order(name):
     found, spread = slope(CASES[name])

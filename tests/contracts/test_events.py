@@ -160,7 +160,7 @@ def caught(found):
     return found == "bound exceeded" or found > LIMIT
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("posterior", POSTERIORS)
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_the_posterior_is_what_paths_have(name, posterior):
@@ -228,7 +228,7 @@ def test_bounds_that_do_not_know_of_probabilities_are_caught(name):
     assert departure(preferential(name, weighted=False), "logit", EVENTS[name]) == "bound exceeded"
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.mistake("events: scale x {factor}")
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 @pytest.mark.parametrize("name", CONTINUOUS)
@@ -240,7 +240,7 @@ def test_a_wrong_scale_is_caught(name, factor):
     )
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.mistake("events: prior dropped")
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_a_dropped_prior_is_caught(name):
@@ -249,7 +249,7 @@ def test_a_dropped_prior_is_caught(name):
     )
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.mistake("events: sign of the reflection")
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_a_wrong_sign_of_the_reflection_is_caught(name):

@@ -27,7 +27,7 @@ def allowed(name):
     return MEASURED if HELD[name].values().get("dynamics") == "bouncy" else SECOND
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "dim, noise, h",
     [(1, 2.0, 0.2), (5, 2.0, 0.1), (5, 20.0, 0.05), (20, 2.0, 0.1), (20, 20.0, 0.05)],
@@ -64,7 +64,7 @@ def test_a_wrong_sign_is_caught(name):
     assert abs(found - HELD[name].inflation(0.1, 2.0)) > LIMIT * error + allowed(name)
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.mistake("held: scale x {factor}")
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 @pytest.mark.parametrize("name", HELD)

@@ -71,7 +71,7 @@ def departure(build, gradient, rng):
     return standard_errors(samples, expected).max()
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("dim", [1, 2])
 @pytest.mark.parametrize("name", EXACT)
 def test_exact_samplers_leave_a_skewed_law_invariant(name, dim):

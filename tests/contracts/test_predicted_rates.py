@@ -145,7 +145,7 @@ def right(found, error, chain):
     )
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("noise", [1.0, 10.0])
 @pytest.mark.parametrize("dim", [1, 5, 20])
 @pytest.mark.parametrize("name", PREDICTED)
@@ -200,7 +200,7 @@ def test_a_wrong_sign_of_the_reflection_is_caught(name):
     assert caught(departure(chain, "logit", 1000))
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.mistake("predicted: no refreshment")
 @pytest.mark.parametrize("name", PREDICTED)
 def test_a_missing_refreshment_is_caught_without_noise(name):

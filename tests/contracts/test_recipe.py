@@ -4,8 +4,7 @@ by hand; what is no recipe.
 Two samplers are compared in law: means, squares, cubes and products with the next two draws of both
 coordinates, by the errors of both chains.  sgld, sgrld, sghmc (read as the mean of two neighbouring
 positions, the middle of a drift) and sgnht are then the same Markov chain, for any step; sgrhmc is
-another discretisation of the same diffusion but for the friction, and only what is stationary is
-compared, at short steps.
+another discretisation of that diffusion but for the friction: only stationary laws are compared.
 """
 
 import pickle
@@ -194,7 +193,7 @@ def departure(name, target, by_hand=None, **changed):
     )
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("target", BEND)
 @pytest.mark.parametrize("name", TABLE)
 def test_recipes_of_the_table_are_the_samplers_by_hand(name, target):
@@ -210,7 +209,7 @@ def test_noise_is_taken_out_as_by_hand():
     assert departure("sghmc", "gaussian", corrected) > LIMIT
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "name, target, mistake",
     [

@@ -174,7 +174,7 @@ class TestSparsePosteriors:
         )
         assert abs(mean) < 4 * np.sqrt(10 / 28_000) and abs(below) < 4 * 0.5 / np.sqrt(28_000)
 
-    @pytest.mark.cover(strength=0)
+    @pytest.mark.cover(0)
     @pytest.mark.parametrize("simplex, h", [("expanded-mean", 0.02), ("reduced-mean", 0.001)])
     def test_langevin_steps_have(self, simplex, h):
         mean, below = departures(
@@ -189,7 +189,7 @@ class TestSparsePosteriors:
         )
         assert mean > 0.5 and below < -0.2
 
-    @pytest.mark.cover(strength=0)
+    @pytest.mark.cover(0)
     @pytest.mark.parametrize(
         "simplex, h",
         [

@@ -64,7 +64,7 @@ def test_the_evidences_are_known():
     assert truth()[0] > 0.99 and (truth()[3:] < 0.2).all() and (truth()[3:] > 0.05).all()
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.extended
 @pytest.mark.parametrize("precondition", ["mode", None])
 @pytest.mark.parametrize("name", STICKY)
 def test_inclusion_probabilities_are_those_of_enumeration(name, precondition):
@@ -73,7 +73,7 @@ def test_inclusion_probabilities_are_those_of_enumeration(name, precondition):
     assert results.inclusion().mcse.max() < 0.02
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.mistake("sticky: release rate x 2")
 @pytest.mark.parametrize("name", STICKY)
 def test_a_wrong_rate_of_leaving_zero_is_caught(name, monkeypatch):
@@ -82,7 +82,7 @@ def test_a_wrong_rate_of_leaving_zero_is_caught(name, monkeypatch):
     assert departure(name, fit(name)) > 4.5
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.mistake("sticky: slab in the wrong units")
 @pytest.mark.parametrize("name", STICKY)
 def test_a_slab_in_units_of_the_model_is_caught(name, monkeypatch):
@@ -108,7 +108,7 @@ def test_slopes_are_zero_and_the_rest_is_not(name):
         results.fssd()
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "prior", [sgmc.laplace(0, 1), sgmc.student_t(4, 0, 1), sgmc.normal(0.5, 1)]
 )

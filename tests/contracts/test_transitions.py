@@ -124,7 +124,7 @@ def departure(name, stretch=1.0):
     ).max()
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", CASES)
 def test_moments_are_those_of_the_transition(name):
     assert departure(name) < LIMIT

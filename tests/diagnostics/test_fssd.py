@@ -72,7 +72,7 @@ def test_median_width_is_the_median_distance(sample):
     assert median_distance(x[:1]) == 1.0
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("locations", ["random", "optimised"])
 def test_fssd_u_has_mean_zero_under_the_target(locations):
     """|z| < 4 over 200 replicates (false alarm 6e-5); with scores of U beyond 20,

@@ -26,7 +26,7 @@ def links(distribution):
 BINARY = {name for name, family in FAMILIES.items() if family.outcome == "binary"}
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "verb, family, link",
     [

@@ -254,7 +254,7 @@ needs_data = pytest.mark.skipif(
 )
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @needs_data
 @pytest.mark.filterwarnings("ignore:df is informed by the prior alone")
 @pytest.mark.parametrize("name, prior", FITS)

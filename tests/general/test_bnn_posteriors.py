@@ -151,7 +151,7 @@ def bent():
     return x[:, None], y, at[:, None], log_rate.mean(axis=0), log_rate.std(axis=0)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @quiet
 @pytest.mark.parametrize(
     "how",

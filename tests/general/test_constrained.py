@@ -16,7 +16,7 @@ MEAN, SD = 0.07, 0.06
 
 
 # of skewed posteriors, for samplers without accept-reject
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("name", CONJUGATE)
@@ -39,6 +39,7 @@ def test_minibatches_of_constrained_models(sampler):
     assert mean < 2 * MEAN and sd < 2 * SD
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_mirrored_langevin_dynamics():
     """Steps of 0.01 in log-ratios: their bias of the sd, about h/8 of the largest precision there

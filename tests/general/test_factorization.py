@@ -69,7 +69,7 @@ FEW = dict(sampler=sgmc.BAOAB(friction=1.0), step_size=0.1, batch_size=22, thin=
 LEAPS = dict(FEW, sampler=sgmc.SGHMC(leapfrog=5, friction=1.0), thin=2)
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "arguments",
     [FEW, LEAPS, dict(sampler="hmc", update="sampled", draws=4000, warmup=1000, thin=1)],
@@ -188,6 +188,7 @@ def movielens():
         pytest.skip(f"MovieLens is not to be had: {error}")
 
 
+@pytest.mark.extended
 def test_movielens_is_predicted_as_well_as_by_an_exact_sampler(movielens):
     """Root mean square error 0.96 and less; an exact Gibbs sampler comes to 0.939 after 1500
     sweeps, other seeds differ by 0.002.

@@ -123,7 +123,7 @@ def test_the_natural_gradient():
     assert density[0] == pytest.approx(density[1])
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @quiet
 @pytest.mark.parametrize(
     "how",

@@ -134,7 +134,7 @@ class TestPosteriors:
         mean, sd = self.departures(results, exact)
         assert (mean < 0.15 and sd < 0.15) == right
 
-    @pytest.mark.cover(0)
+    @pytest.mark.extended
     @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
     @pytest.mark.parametrize("sampler, h", [("sgrld", 0.002), ("sgld", 0.01), ("mirrored", 0.01)])
     def test_langevin_steps(self, exact, sampler, h):

@@ -92,7 +92,7 @@ class TestTheSameDraws:
         model = sgmc.CompiledModel(function, models.N, data=data, **COMMON)
         assert np.abs(draws(model, run) - expected[run]).max() < SAME
 
-    @pytest.mark.cover(strength=0)
+    @pytest.mark.extended
     def test_in_cython_from_elsewhere(self, expected, run, built):
         assert np.abs(draws(built.Line(*table()), run) - expected[run]).max() < SAME
 

@@ -149,7 +149,7 @@ def test_an_error_of_a_step_size_surfaces_and_stops_the_other_chains(step, runs)
     assert len(calls) < 10**6  # of 4e10
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("step", [0, 700])
 @pytest.mark.parametrize(
     "value",
@@ -240,7 +240,7 @@ def absolute(x):
     return x
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "text, plain",
     [

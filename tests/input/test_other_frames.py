@@ -89,7 +89,7 @@ def assert_same(one, other):
     np.testing.assert_array_equal(one.draws, other.draws)
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @LIBRARIES
 @pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS)
 def test_draws_are_those_of_pandas(other, formula):

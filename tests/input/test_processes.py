@@ -94,7 +94,7 @@ def check_equal(found, expected):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("code", [FITS, POOLED], ids=["one by one", "in a thread pool"])
 @pytest.mark.parametrize("method", METHODS)
 def test_children(method, code, threaded):

@@ -26,7 +26,7 @@ def plain():
 # ---- types and units -----------------------------------------------------------------------------
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @of_reals
 @pytest.mark.parametrize(
     "dtype", [np.int8, np.int64, np.float32, ">f4", ">i2", "Int8", "Float64", Decimal, bool]

@@ -35,7 +35,7 @@ NONSENSE = [
 ARGUMENTS = [name for name in [*names(FORMULA, REGRESSION), "keep"] if name not in NOT_HERE]
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "case, entry", TABLE, ids=[f"{case!r}: {entry.label[:60]}" for case, entry in TABLE]
 )

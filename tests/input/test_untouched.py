@@ -61,7 +61,7 @@ def test_spawned_seeds_differ():
 # ---- copies --------------------------------------------------------------------------------------
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @of_every_kind
 @pytest.mark.parametrize(
     "again",

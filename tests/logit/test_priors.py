@@ -29,7 +29,7 @@ def test_priors_of_one_coefficient(name):
         assert departure(results, expected(df[["x"]], df.y.to_numpy(), [FLAT])) > 1
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", PRIORS)
 def test_priors_of_slope_and_intercept(name):
     df, (ours, theirs) = table(60, (0.3, 0.5), shift=2.0), PRIORS[name]
@@ -50,7 +50,7 @@ def test_the_laplace_approximation_under_a_sharp_prior_is_warned_of(name):
         )
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.ShapeWarning")
 @pytest.mark.parametrize("sampler", ["sgld", "lmsgld", "vsgbd", "csgbd"])
 @pytest.mark.parametrize("name", ["laplace", "cauchy"])

@@ -100,7 +100,7 @@ def fair():
     return df, sgmc.logit("affairs > 0 ~ .", df, sampler="mala", seed=1, draws=8000)
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("subsample", ["block", "uniform", "replacement"])
 @pytest.mark.parametrize("sampler", ["sgld", "lmsgld"])
 @pytest.mark.parametrize("gradient", ["saga", "svrg"])

@@ -56,7 +56,7 @@ LABELS = {  # name: (labels, levels in their order)
 }
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("kind", LABELS)
 def test_kinds_of_labels(kind):
     """Bit for bit the fit of 0, 1, 2 in the levels' order, from formulas and arrays."""

@@ -43,6 +43,7 @@ def test_posteriors_on_real_data_are_right_at_default_settings(prior):
     assert np.abs(results.bse / sd - 1).max() < 0.05
 
 
+@pytest.mark.extended
 def test_the_prior_is_in_that_reference():
     """Planted: the reference of the default prior, the fit without one."""
     mean, sd, _ = reference("default")

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 # ---- reported ------------------------------------------------------------------------------------
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "how",
     [

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 # ---- strata --------------------------------------------------------------------------------------
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "strata, groups",
     [("g", 3), (FRAME.g.to_numpy(), 3), (FRAME.g == "v", 2), ("b", 8), (np.arange(N) % 20, 20)],

@@ -28,7 +28,7 @@ CASES = {
 }
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", ["zigzag", "bps", "zzcv"])
 def test_posteriors_agree_with_mala(name, case):

@@ -32,7 +32,7 @@ RUNS = [
 ] + [dict(sampler="zzcv", batch_size=3, subsample="uniform")]
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("how", RUNS, ids=str)
 def test_a_resumed_run_is_one_long_run(how, tmp_path):
@@ -44,7 +44,7 @@ def test_a_resumed_run_is_one_long_run(how, tmp_path):
     assert same(first, part) and same(fit(draws=75, checkpoint=tmp_path / "run", **how), whole)
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", NAMES)
 def test_threads_do_not_matter(name):
     one = fit(name, threads=1)

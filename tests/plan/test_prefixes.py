@@ -37,7 +37,7 @@ def test_a_time_limit_before_the_first_draw_is_an_error():
         sgmc.logit("y ~ a", frame(), time_limit=1e-3, **dict(LONG, warmup=10**7))
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("sampler", ["lmsgld", "lmsgld-saga", "lmsgld-svrg", "mala"])
 def test_max_data_passes_gives_a_prefix(sampler):
     # saga has shorter steps with blocks, hence fewer draws

@@ -123,7 +123,7 @@ def test_ctrl_c_at_any_time_gives_what_is_there(whole, tmp_path):
         )
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.extended
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 @pytest.mark.parametrize("share", [0.02, 0.2, 0.5, 0.75, 0.9])
 def test_a_killed_run_goes_on_from_its_checkpoint(share, whole, tmp_path):

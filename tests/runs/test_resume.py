@@ -29,7 +29,7 @@ def test_a_resumed_run_is_one_long_run(how, tmp_path):
     assert same(pickle.loads(pickle.dumps(loaded.resume(40, data=FRAME))).resume(50, FRAME), whole)
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("how", RUNS, ids=str)
 def test_a_checkpoint_continues_to_more_draws_and_gives_a_prefix_for_fewer(how, tmp_path):
     path = tmp_path / "run"

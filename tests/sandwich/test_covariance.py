@@ -94,7 +94,7 @@ def test_planted_mistakes_are_past_the_tolerance(name, monkeypatch):
         )
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "sampler", ["sgld", "csgld", "sghmc", "baoab", "msgnht", "csgbd", "sglrw", "psgld", "laplace"]
 )

@@ -162,7 +162,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("types")
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("k", range(len(BLOCKS)))
 def test_a_type_checker_accepts_the_readme(k, folder):
     assert checked(as_module(BLOCKS[k]), folder).startswith("Success")

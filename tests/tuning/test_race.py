@@ -226,13 +226,13 @@ def assert_better_than_those_far_off(model, metric):
         assert best < 0.5 * sd_error(model, end), result.best
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("metric", ["ksd", "fssd"])
 def test_the_chosen_step_is_better_than_those_it_beat_by_far(model, metric):
     assert_better_than_those_far_off(model, metric)
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("mistake", ["sign", "scores of another model"])
 def test_a_wrong_metric_is_caught(model, mistake, monkeypatch):
     """Planted: the largest discrepancy wins; scores of a posterior that is ten times as wide."""

@@ -33,7 +33,7 @@ def test_tune_in_a_verb(tmp_path):
     assert "(tuned)" in str(loaded.resume(draws=10, data=df).summary())
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "verb, outcome", [("probit", "y"), ("poisson", "y"), ("ols", "a"), ("negativebinomial", "y")]
 )

@@ -14,7 +14,7 @@ from .data import WRONG, reference, table
 from .table import CASES, NOISY, Case, outcome_of, sgld
 
 
-@pytest.mark.cover(strength=0)
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("case", CASES[::2], ids=str)
 def test_the_verdict_is_right(case):

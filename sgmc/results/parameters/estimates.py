@@ -158,7 +158,7 @@ class Estimates:
         """
         chains, draws, _ = self.draws.shape
         index = pd.MultiIndex.from_product([range(chains), range(draws)], names=["chain", "draw"])
-        frame = pd.DataFrame(self.flat, index=index, columns=self.names)
+        frame = pd.DataFrame(self.flat, index=index, columns=self.names, copy=True)
         return frame if self.weights is None else frame.assign(weight=self.flat_weights)
 
     def hypothesis(self, statement):
