@@ -279,7 +279,9 @@ def test_the_scale_that_follows_from_the_number_of_nonzero_slopes(family):
 
 
 @pytest.mark.filterwarnings(
-    "ignore::sgmc.errors.LowESSWarning", "ignore::sgmc.errors.ConvergenceWarning"
+    "ignore::sgmc.errors.LowESSWarning",
+    "ignore::sgmc.errors.ConvergenceWarning",
+    "ignore::sgmc.errors.TailWarning",
 )
 @pytest.mark.parametrize("sampler", ["sgld", "lmsgld", "laplace"])
 def test_samplers_without_accept_reject_are_warned_of(sampler):

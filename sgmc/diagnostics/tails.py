@@ -8,6 +8,7 @@ from sgmc.diagnostics import moments
 # an index from which no number of draws tells a mean in practice (Vehtari et al. 2024, section 3.2)
 NEVER = 0.7
 FEWEST_TOLD = 100  # effective draws: of fewer, other checks speak
+FEWEST_FITTED = 50  # draws, of which the ten farthest out are a tail
 # standardised by the distance from the median to the 84 % quantile, which is one sd of a normal
 # law: without a draw farther out the index is below 0.35 (of 4,000 draws of a t with 3 degrees of
 # freedom, index 1/3, none is farther in one of 5,000 samples)
@@ -33,24 +34,36 @@ def tail_index(draws, weights=None):
     Returns
     -------
     ndarray, (parameter,)
-        0 where no draw is far out, NaN for parameters that are constant or not finite.
+        0 where no draw is far out, or all that are have one value; NaN for parameters that are
+        constant or not finite, and for fewer than 50 draws.
     """
-    from arviz_stats.base import array_stats
-
     draws = as_chains(draws)
+    if draws.shape[0] * draws.shape[1] < FEWEST_FITTED:
+        return np.full(draws.shape[2], np.nan)
     if weights is not None:
         weights = as_weights(weights, draws.shape[1])
         draws = draws[:, moments.systematic(weights, draws.shape[1])]
     with np.errstate(invalid="ignore"):
         varies = np.isfinite(draws).all(axis=(0, 1)) & (np.ptp(draws, axis=(0, 1)) > 0)
     index = np.where(varies, 0.0, np.nan)
-    long = np.flatnonzero(varies)[far_out(draws[..., varies])]
-    if len(long):
+    if not varies.any():
+        return index
+    for k in np.flatnonzero(varies)[far_out(draws[..., varies])]:
+        one = draws[..., k]
         # units and places far from zero leave too few digits to the fit
-        centre, spread = (f(draws[..., long], axis=(0, 1)) for f in (np.median, np.std))
-        some = (draws[..., long] - centre) / spread
-        index[long] = array_stats.pareto_khat(some, chain_axis=0, draw_axis=1)
+        one = (one - np.median(one)) / one.std()
+        index[k] = max(fitted(one, tail) for tail in ("left", "right"))
     return index
+
+
+def fitted(draws, tail):
+    """The index of one tail of draws (chain, draw); 0 where it is a single value."""
+    from arviz_stats.base import array_stats
+
+    try:
+        return float(array_stats.pareto_khat(draws, tail=tail))
+    except ValueError:  # all tail values are the same
+        return 0.0
 
 
 def far_out(draws):

@@ -75,16 +75,19 @@ def equal_visits(draws, weights=None):
 FEW_STAYS = 20  # up to so many, the share of a place is known to a factor of two at best
 LONG = 8.0  # a stay's draws in units of those in which chains forget their side of the median
 SHORTEST = 10  # draws
+PARTS = 4  # of the way out to a place, in each of which draws are counted
+VALLEY = 0.25  # density in the emptiest of them, in units of the place's, of a place apart
 
 
 def long_stays(draws, weights=None):
-    r"""What few long stays far out may do to means and sds, (parameter,), in sds.
+    r"""What few long stays in a place far out may do to means and sds, (parameter,), in sds.
 
     A stay is a run of draws beyond the 84 % point or the 16 % point; it is long beyond
     LONG :math:`(1 + \rho) / (1 - \rho)` draws, :math:`\rho` the correlation of successive draws'
-    sides of the median.  Where long stays are few, their share s of the draws may be twice too
-    small, which moves the mean by s m and the sd by s q / 2: m and q are the means of the
-    standardised draws and of their squares in the stays.
+    sides of the median.  Where long stays are few, and draws are sparser on the way to the place
+    than in it, their share s of the draws may be twice too small, which moves the mean by s m and
+    the sd by s q / 2: m and q are the means of the standardised draws and of their squares in the
+    stays.  Slow excursions into a long tail pass no such valley.
 
     Parameters
     ----------
@@ -104,20 +107,32 @@ def long_stays(draws, weights=None):
     side = np.where(draws > centre, 1.0, -1.0)
     rho = np.clip((side[:, 1:] * side[:, :-1]).mean(axis=(0, 1)), 0.0, 0.999)
     long = np.maximum(SHORTEST, LONG * (1 + rho) / (1 - rho))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        standard = (draws - moments.mean(draws, weights)) / moments.sd(draws, weights)
+    mean, spread = moments.mean(draws, weights), moments.sd(draws, weights)
     effect, share = np.zeros(draws.shape[2]), np.zeros(draws.shape[2])
-    for beyond in (draws > high, draws < low):
-        inside, stays = within_long_runs(beyond, long)
-        few = (stays > 0) & (stays <= FEW_STAYS)
-        part = moments.mean(inside.astype(float), weights)
-        mean, square = (
-            moments.mean(np.where(inside, standard**power, 0.0), weights) for power in (1, 2)
-        )
-        # of one's own variance 1 the part s is there already
-        size = np.where(few, np.maximum(np.abs(mean), (square - part) / 2), 0.0)
-        effect, share = np.maximum(effect, size), np.where(size >= effect, part, share)
+    for sign, edge in ((1, high), (-1, low)):
+        out = sign * (draws - edge)
+        inside, stays = within_long_runs(out > 0, long)
+        for k in np.flatnonzero((stays > 0) & (stays <= FEW_STAYS)):
+            if not apart(out[..., k], inside[..., k]):
+                continue
+            standard = np.where(inside[..., k], (draws[..., k] - mean[k]) / spread[k], 0.0)
+            terms = np.stack([inside[..., k], standard, standard**2], axis=-1)
+            part, first, second = moments.mean(terms, weights)
+            # of one's own variance 1 the part s is there already
+            size = max(abs(first), (second - part) / 2)
+            if size > effect[k]:
+                effect[k], share[k] = size, part
     return effect, share
+
+
+def apart(out, inside):
+    """Whether a place is apart: `out`, (chain, draw), are distances beyond an edge, `inside` those
+    in the place.
+    """
+    near, far = np.quantile(out[inside], [0.25, 0.75])
+    counts, _ = np.histogram(out, PARTS, range=(0.0, near))
+    # half of the place's draws lie between its quartiles
+    return counts.min() * (far - near) < VALLEY * (inside.sum() / 2) * (near / PARTS)
 
 
 def within_long_runs(flags, long):

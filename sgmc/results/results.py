@@ -17,7 +17,7 @@ from sgmc.results.parameters.estimates import Estimates
 from sgmc.results.path import Paths
 from sgmc.results.report.accuracy import accuracy
 from sgmc.results.report.concerns import after_sampling, wrong_density
-from sgmc.results.report.draws import Seen, untold
+from sgmc.results.report.draws import Seen, hidden
 from sgmc.results.report.header import Judged, facts
 from sgmc.results.report.verdict import verdict
 from sgmc.results.views import Views
@@ -165,17 +165,18 @@ def summarised(model, fit):
         ess = convergence.ess(looked, weights=w)
         ess_sd = convergence.ess(looked, method="sd", weights=w)
         rhat = convergence.rhat(looked)
-        tails = np.maximum(tail_index(looked, w), fit.problem.tail_index)
+        tails = np.fmax(tail_index(looked, w), fit.problem.tail_index)
+        seen = Seen(listed, looked, w, ess, ess_sd, rhat, tails)
         some = checked(fit, fit.settings.seed)
         ksd, errors = stein_discrepancy(some), accuracy(fit, looked, listed, some)
         concerns = [
             *model.notes,
             *fit.problem.concerns,
             *wrong_density(fit),
-            *after_sampling(fit, Seen(listed, looked, w, ess, ess_sd, rhat, tails), errors),
+            *after_sampling(fit, seen, errors),
         ]
         judged = verdict(fit, errors, concerns, (ess.min(), ess_sd.min()))
-    no_mean, no_sd = untold(tails, ess)
+        no_mean, no_sd = hidden(seen, fit.problem.tail_index, "diverged" in fit.run.statuses)
     return dict(
         draws=theta,
         weights=w,

@@ -1,5 +1,7 @@
 """Default samplers whose chains diverge make way for an exact one; named ones do not."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -56,8 +58,13 @@ def test_the_plan_sees_a_skewed_dispersion(long):
 @pytest.mark.parametrize("n", [60, 200, 500])
 @pytest.mark.parametrize("seed", range(3))
 def test_near_poisson_counts_are_fitted(n, seed):
+    """Two of nine have too few draws for the long tail of alpha; the verdict says how many do."""
     results = sgmc.negativebinomial("y ~ x", counts(seed, n), seed=seed)
     assert np.isfinite(results.draws).all() and DivergenceWarning not in kinds(results)
+    if not results.verdict.trustworthy:
+        wanted = int(re.search(r"Take draws=(\d+)", results.verdict.text)[1])
+        assert wanted < 10_000
+        results = results.resume(draws=wanted - 1000)
     assert results.verdict.trustworthy
 
 

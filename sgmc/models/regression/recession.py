@@ -17,7 +17,7 @@ from sgmc.coordinates.whitening import undo_centring
 from sgmc.errors import DataError
 
 MOST_NAMED = 6  # directions, and coefficients of one
-NEGLIGIBLE = 1e-5  # share of a direction's largest coefficient, in units of sds
+ROUNDING = 1e-5  # share of a direction's largest coefficient, in units of sds
 CURE = "give a proper prior, e.g. prior=sgmc.normal(0, 2.5)"
 
 
@@ -78,7 +78,7 @@ class Likelihood:
         size = np.abs(delta) * np.tile(
             np.where(self.table.sd > 0, self.table.sd, 1.0), self.size // self.data.d
         )
-        places = np.flatnonzero(size > NEGLIGIBLE * size.max())
+        places = np.flatnonzero(size > ROUNDING * size.max())
         return sorted(places, key=lambda j: (j in self.priors.intercepts, j))
 
     def described(self, delta):

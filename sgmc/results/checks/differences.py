@@ -2,8 +2,8 @@
 
 The slope of the log posterior f along a direction of length one in whitened coordinates is compared
 with the central difference D(h) = f' + h^2 f'''/6 + e/h, e being rounding errors of f.  With f'''
-of order one, STEP leaves h^2 / 6 = 4e-5, and e = 1e-16 |f| stays below that for |f| up to 1e9.
-Only where D(STEP) is apart from the slope by MATTERS / 2 are two smaller steps taken.  Then
+of order one, LONG_STEP leaves h^2 / 6 = 4e-5, and e = 1e-16 |f| stays below that for |f| up to 1e9.
+Only where D(LONG_STEP) is apart from the slope by MATTERS / 2 are two smaller steps taken.  Then
 (4 D(h/2) - D(h)) / 3 is free of the second-order term, and |D(h/2) - D(h)| is more than what is
 left, of curvature or of rounding.  What remains is disagreement, in posterior sds of score: the
 slopes of a standard normal have an sd of one.
@@ -21,15 +21,15 @@ from sgmc.results.outcomes.rows import evenly
 from sgmc.subsampling.uniform import Everything
 
 MATTERS = 0.05  # disagreement of a slope that moves a mean or an sd by a twentieth
-STEP, SMALL_STEP = 2.0**-6, 2.0**-11  # in posterior sds
-BEYOND = 0.5  # posterior sds from an outer draw to where the density is looked at
+LONG_STEP, SHORT_STEP = 2.0**-6, 2.0**-11  # in posterior sds
+OUTWARDS = 0.5  # posterior sds from an outer draw to where the density is looked at
 OUTER = 0.02  # share of draws farther out than an outer one
 MOST_DIRECTIONS = 10  # each takes five evaluations of all rows
 FEWEST_DIRECTIONS = 2
 WORK = 1e8  # rows x parameters x evaluations
 LOOKED_AT = 1000  # draws among which outer ones are chosen
 ONE_CALL = 1000  # rows that any model is given at once
-SUM_TOLERANCE = 1e-6  # relative error of sums over rows that are the same but for rounding
+SUMS_DIFFER = 1e-6  # relative error of sums over rows that are the same but for rounding
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class Look:
         for k, name in enumerate(("log_lik", "grad")[: 1 + slope]):
             size = np.max(np.abs(first[k])) + np.max(np.abs(second[k])) + 1e-300
             off = np.abs(first[k] + second[k] - whole[k]) / size
-            if np.max(off) > SUM_TOLERANCE:
+            if np.max(off) > SUMS_DIFFER:
                 worst = int(np.argmax(off))
                 parameter = self.problem.priors.names[worst] if k else ""
                 return Disagreement(
@@ -235,10 +235,10 @@ class Look:
 
     def apart(self, x, step, slope, matters):
         """By how much a slope is surely off."""
-        off = abs(self.difference(x, step, STEP) - slope)
+        off = abs(self.difference(x, step, LONG_STEP) - slope)
         if not off > matters / 2:  # also where the density is zero or undefined on one side
             return 0.0
-        wide, fine = (self.difference(x, step, h) for h in (SMALL_STEP, SMALL_STEP / 2))
+        wide, fine = (self.difference(x, step, h) for h in (SHORT_STEP, SHORT_STEP / 2))
         off = abs((4 * fine - wide) / 3 - slope) - abs(fine - wide)
         return off if np.isfinite(off) else 0.0
 
@@ -257,7 +257,7 @@ class Look:
             moved = np.zeros(self.d)
             moved[among] = sds[among]
             step = root @ unit(np.linalg.solve(self.white, moved))
-            return abs(self.difference(x, step, STEP) - g @ step)
+            return abs(self.difference(x, step, LONG_STEP) - g @ step)
 
         among = np.arange(self.d)
         while len(among) > 1:
@@ -269,7 +269,7 @@ class Look:
     def undefined(self):
         """Whether the log density is not a number a little farther out than outer draws."""
         for place in self.places:
-            x = place.x + BEYOND * place.outward
+            x = place.x + OUTWARDS * place.outward
             if not np.isnan(self.value(x)):
                 continue
             where = self.problem.coordinates
@@ -279,7 +279,7 @@ class Look:
                 "nan",
                 np.nan,
                 self.names[j],
-                f"the log density is not a number {BEYOND:g} posterior sds beyond the outer draws "
+                f"the log density is not a number {OUTWARDS:g} posterior sds beyond the outer draws "
                 f"of {self.names[j]!r}",
                 "Return -inf where parameters are impossible, or constrain them; find the "
                 "boundary of what log_lik and log_prior take logs or roots of.",

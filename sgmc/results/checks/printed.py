@@ -163,7 +163,7 @@ def vouch(fit, theta, some):
     try:
         root = np.linalg.cholesky(np.atleast_2d(np.cov(x.T, aweights=w, bias=True)))
         white = linalg.solve_triangular(root, (x - w @ x).T, lower=True).T
-        directions = linear_parts(white, theta.reshape(len(x), -1), w)
+        directions = linear_parts(white, theta.reshape(len(x), theta.shape[2]), w)
         along = linalg.solve_triangular(root, directions, lower=True, trans="T")
         implied = implied_moments(
             some.draws,

@@ -10,7 +10,7 @@ from sgmc.results.outcomes.residuals import in_order
 
 # antithetic pairs of draws that every row is evaluated at: two numbers of a row are then known
 # to about sqrt(2 / 32), a quarter
-PAIRS = 32
+REPEATS = 32
 # of the sample, spread evenly over the rows: bounds what a row that was thought to matter little
 # can count
 EVEN_SHARE = 0.1
@@ -57,7 +57,7 @@ def expected(table):
     order.  l(m + d) + l(m - d) - 2 l(m) and l(m + d) - l(m - d) give both without derivatives, and
     without the first-order error of a mean over few draws.
     """
-    centre, few = table.at_mean(), table.of_equal_weight(PAIRS)
+    centre, few = table.at_mean(), table.of_equal_weight(REPEATS)
     mirrored = 2 * centre.coefficients - few.coefficients
     extra = few.extra
     if extra is not None:  # positive numbers: their logs are mirrored

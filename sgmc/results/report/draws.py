@@ -151,6 +151,25 @@ def heavy(seen):
     ]
 
 
+def hidden(seen, known, diverged):
+    """Of which parameters no mean, and no sd, is printed, two arrays of bool (p,): where the
+    posterior is known to have none, and where draws do not tell it.  Draws of chains that disagree
+    or diverged tell nothing of the posterior's tails: there other warnings speak.
+
+    Parameters
+    ----------
+    seen : Seen
+    known : float
+        Tail index of all parameters by model and prior, 0 if nothing is known.
+    diverged : bool
+    """
+    reliable = ~(seen.rhat > RHAT) & (not diverged)
+    return tuple(
+        (reliable & unclear) | (known >= limit)
+        for unclear, limit in zip(untold(seen.tails, seen.ess), (1, 0.5))
+    )
+
+
 def untold(tails, ess):
     """Of which parameters draws tell no mean, and of which no sd, two arrays of bool (p,)."""
     most = largest_index(ess)

@@ -165,7 +165,8 @@ def judged(fit, table, concerns, ess):
             "there are too few draws for scores to tell",
             "Compare with a smaller step_size, or an exact sampler.",
         )
-    return by_effective_draws(spec, found, Errors.of(table, by_scores=False), ess)
+    errors = Errors.of(table, by_scores=False)
+    return by_effective_draws(spec, found, errors, ess, fit.x.shape[1])
 
 
 def told_by_scores(spec, table):
@@ -199,7 +200,7 @@ def by_comparison(errors, found, expected, basis):
             cause(found),
         )
     if errors.end.most > TRUSTED_END:
-        return ends_off(errors, found)
+        return ends_off(errors, cause(found))
     return Verdict(
         True,
         at_most(error),
@@ -210,9 +211,10 @@ def by_comparison(errors, found, expected, basis):
     )
 
 
-def by_effective_draws(spec, found, errors, ess):
-    """The verdict where scores cannot tell: what effective draws and, where steps have a bias, the
-    sampler's formula promise: Monte Carlo errors by batches, and by effective sizes of the worst.
+def by_effective_draws(spec, found, errors, ess, draws):
+    """The verdict where scores cannot tell: what effective draws, of which chains took `draws`
+    each, and, where steps have a bias, the sampler's formula promise: Monte Carlo errors by
+    batches, and by effective sizes of the worst.
     """
     for kind in (
         () if spec.exact else (GradientNoiseWarning, BoundWarning, StepSizeWarning, ShapeWarning)
@@ -223,10 +225,12 @@ def by_effective_draws(spec, found, errors, ess):
     error = max(2 * independent, errors.mean.most, errors.sd.most)
     if error > TRUSTED_ERROR:
         return refused(
-            "not exact enough", f"errors may be {error:.2g} sd, by effective draws", cause(found)
+            "not exact enough",
+            f"errors may be {error:.2g} sd, by effective draws",
+            more(draws, error / TRUSTED_ERROR),
         )
     if errors.end.most > TRUSTED_END:
-        return ends_off(errors, found)
+        return ends_off(errors, more(draws, errors.end.most / TRUSTED_END))
     basis = (
         "effective draws of an exact sampler"
         if spec.exact
@@ -241,13 +245,16 @@ def by_effective_draws(spec, found, errors, ess):
     )
 
 
-def ends_off(errors, found):
+def ends_off(errors, advice):
     """The verdict where means and sds are right, and intervals are not known well enough."""
     return refused(
-        "intervals not exact enough",
-        f"their ends may be off by {errors.end.most:.2g} sd",
-        cause(found),
+        "intervals not exact enough", f"their ends may be off by {errors.end.most:.2g} sd", advice
     )
+
+
+def more(draws, ratio):
+    """Advice to take as many draws as make Monte Carlo errors smaller by a ratio."""
+    return f"Take draws={math.ceil(draws * ratio**2 / 100) * 100}."
 
 
 def at_most(error):
