@@ -7,6 +7,7 @@ from contextlib import contextmanager
 _lock = threading.Lock()
 _inside = 0
 _limits = None
+_controller = None
 
 
 @contextmanager
@@ -14,12 +15,10 @@ def one_blas_thread():
     """Limit BLAS to one thread while any thread of this process is inside;
     the last one out restores what was.
     """
-    from threadpoolctl import threadpool_limits  # at first use: a build has only numpy and scipy
-
     global _inside, _limits
     with _lock:
         if _inside == 0:
-            _limits = threadpool_limits(1, "blas")
+            _limits = libraries().limit(limits=1, user_api="blas")
         _inside += 1
     try:
         yield
@@ -28,6 +27,17 @@ def one_blas_thread():
             _inside -= 1
             if _inside == 0:
                 _limits.restore_original_limits()
+
+
+def libraries():
+    """The BLAS libraries of numpy and scipy, looked for once: it takes milliseconds."""
+    global _controller
+    if _controller is None:
+        import scipy.linalg  # noqa: F401  what is loaded is found
+        from threadpoolctl import ThreadpoolController  # a build has only numpy and scipy
+
+        _controller = ThreadpoolController()
+    return _controller
 
 
 def _after_fork():

@@ -12,9 +12,11 @@ chain, k        the chain's number                  all that chain k draws after
 permutation, 0  0                                   order of the rows (`Generator.permutation`)
 start, k        the chain's number                  start of chain k
 pilot, 0 or 1   0: draws of Laplace; 1: estimators  gradient noise and shape before the run
-diagnostics, 0  0                                   draws and batches that diagnostics take
+diagnostics, k  0, 1 or 2                           what diagnostics take: rows, places, directions
 predict, 0      0                                   reserved for simulated outcomes
 tune, 0         0                                   seed of a race's arms, with chains of their own
+modes, k        the start's number                  starts of searches for other modes
+scores, k       the part of the draws               batches of rows for scores at the draws
 ==============  ==================================  ==============================================
 
 A stream has three sources.  Normals (all noise) and uniforms (acceptance, Barker signs) come from
@@ -42,7 +44,7 @@ from libc.string cimport memcpy
 from sgmc.core.simd cimport log_unit, normals, uniforms
 
 PURPOSES = {"chain": 0, "permutation": 1, "start": 2, "pilot": 3, "diagnostics": 4, "predict": 5,
-            "tune": 6, "modes": 7}
+            "tune": 6, "modes": 7, "scores": 8}
 
 
 def seed_sequence(entropy, purpose, index=0):

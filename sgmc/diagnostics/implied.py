@@ -10,7 +10,8 @@ from sgmc.diagnostics.convergence import mcse
 from sgmc.diagnostics.scales import as_sample
 from sgmc.errors import ArgumentError
 
-DRAWS_PER_DIMENSION = 5  # draws a dimension
+DRAWS_PER_DIMENSION = 5  # draws a dimension, more of which say little more
+FEWEST_PER_DIMENSION = 2
 NEARLY_GAUSSIAN = 0.3  # departure up to which implied moments hold whatever the draws
 
 
@@ -49,12 +50,16 @@ def implied_moments(draws, scores, *, directions=None, weights=None, scale=None)
     for any draws that span the space, too few, biased or too wide as they may be; on any other,
     draws of the target itself have no bias: :math:`E[s] = 0` and
     :math:`E[(x - \mu) s'] = -I` there (Stein's identity).  So the difference between the draws' own
-    moments and these is the error of the draws, bias and Monte Carlo error together.
+    moments and these is the error of the draws, bias and Monte Carlo error together.  The
+    residuals of n draws are too small by a share d/n, which is undone; the noise of B makes its
+    inverse, and so the sds, too large by about :math:`\delta^2 d / 2n` for a departure
+    :math:`\delta`, which is added to their errors.
 
     Parameters
     ----------
     draws, scores, weights
-        As in `ksd`; scores with noise that is right on average will do.  At least 5 d draws.
+        As in `ksd`; scores with noise that is right on average will do.  At least 2 d draws,
+        better 5 d.
     directions : array_like, (p, d), optional
         Rows w: moments are those of w'x.  Default: the coordinates.
     scale : array_like or "covariance", optional
@@ -73,8 +78,8 @@ def implied_moments(draws, scores, *, directions=None, weights=None, scale=None)
     n, d = x.shape
     along = np.eye(d) if directions is None else as_points("directions", directions)
     shaped("directions", along, ("p", d))
-    if n < DRAWS_PER_DIMENSION * d:
-        raise ArgumentError(f"{d} dimensions need {DRAWS_PER_DIMENSION * d} draws, not {n}")
+    if n < FEWEST_PER_DIMENSION * d:
+        raise ArgumentError(f"{d} dimensions need {FEWEST_PER_DIMENSION * d} draws, not {n}")
     centre, level = w @ x, w @ s
     x, s = x - centre, s - level
     own = (w[:, None] * x).T @ x
@@ -89,14 +94,19 @@ def implied_moments(draws, scores, *, directions=None, weights=None, scale=None)
     # a draw's part in the error of mu, and with its place that of Sigma
     rest = (s - x @ slope.T) @ shadow
     place = x @ np.linalg.solve(own, shadow)
+    fitted = d * (w @ w)  # 1 / sum w^2 are as many draws of equal weights
+    departure = np.sqrt(w @ rest**2 / (1 - min(fitted, 0.5))) / sd
     # of nothing at all: none
-    errors = [np.nan_to_num(mcse(part[None], weights=w)) for part in (rest, rest * place)]
+    errors = [
+        np.nan_to_num(mcse(part[None], weights=w)) / (1 - min(fitted, 0.5))
+        for part in (rest, rest * place)
+    ]
     return ImpliedMoments(
         along @ (centre + covariance @ level),
         sd,
         errors[0],
-        errors[1] / (2 * sd),
-        np.sqrt(w @ rest**2) / sd,
+        np.hypot(errors[1] / (2 * sd), departure**2 * sd * fitted / 2),
+        departure,
         centre + covariance @ level,
         covariance,
     )

@@ -8,6 +8,7 @@ from sgmc.errors import warn
 from sgmc.results import files
 from sgmc.results.absent import refusal
 from sgmc.results.checks import noise
+from sgmc.results.checks.directions import along_random
 from sgmc.results.checks.discrepancies import Discrepancies
 from sgmc.results.checks.stein import checked, stein_discrepancy
 from sgmc.results.checks.trust import Trust
@@ -16,7 +17,7 @@ from sgmc.results.outcomes.rows import evenly
 from sgmc.results.parameters.estimates import Estimates
 from sgmc.results.path import Paths
 from sgmc.results.report.accuracy import accuracy
-from sgmc.results.report.concerns import after_sampling, wrong_density
+from sgmc.results.report.concerns import after_sampling, along_directions, wrong_density
 from sgmc.results.report.draws import Seen, hidden
 from sgmc.results.report.header import Judged, facts
 from sgmc.results.report.verdict import verdict
@@ -168,14 +169,16 @@ def summarised(model, fit):
         tails = np.fmax(tail_index(looked, w), fit.problem.tail_index)
         seen = Seen(listed, looked, w, ess, ess_sd, rhat, tails)
         some = checked(fit, fit.settings.seed)
+        along = along_random(some, fit.settings.seed)
         ksd, errors = stein_discrepancy(some), accuracy(fit, looked, listed, some)
         concerns = [
             *model.notes,
             *fit.problem.concerns,
             *wrong_density(fit),
             *after_sampling(fit, seen, errors),
+            *along_directions(along),
         ]
-        judged = verdict(fit, errors, concerns, (ess.min(), ess_sd.min()))
+        judged = verdict(fit, errors, concerns, (ess.min(), ess_sd.min()), along)
         no_mean, no_sd = hidden(seen, fit.problem.tail_index, "diverged" in fit.run.statuses)
     return dict(
         draws=theta,

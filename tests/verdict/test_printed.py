@@ -70,8 +70,8 @@ def test_errors_are_those_of_the_scale_that_is_printed():
     true = {
         "mean": (results.params["r"] - mean) / sd,
         "sd": results.bse["r"] / sd - 1,
-        "low": (low - ends[0]) / sd,
-        "high": (high - ends[1]) / sd,
+        "low": (low - ends[0]) / (1 - ends[0]),  # in units of the distance from the median, 1
+        "high": (high - ends[1]) / (ends[1] - 1),
     }
     for kind, error in true.items():
         within = max(3 * found[f"mcse_{kind}_error"], 0.02)

@@ -279,8 +279,8 @@ class Look:
                 "nan",
                 np.nan,
                 self.names[j],
-                f"the log density is not a number {OUTWARDS:g} posterior sds beyond the outer draws "
-                f"of {self.names[j]!r}",
+                f"the log density is not a number {OUTWARDS:g} posterior sds beyond the outer "
+                f"draws of {self.names[j]!r}",
                 "Return -inf where parameters are impossible, or constrain them; find the "
                 "boundary of what log_lik and log_prior take logs or roots of.",
             )

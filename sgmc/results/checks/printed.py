@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import linalg, special
 
 from sgmc.diagnostics import moments
-from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION, implied_moments
+from sgmc.diagnostics.implied import FEWEST_PER_DIMENSION, implied_moments
 from sgmc.diagnostics.visits import batch_mcse
 from sgmc.errors import ArgumentError
 from sgmc.results.checks.second_order import bounds
@@ -29,21 +29,26 @@ COLUMNS = [
 
 @dataclass(frozen=True)
 class Numbers:
-    """What is printed of each parameter, (4, p): mean, sd and the ends of its interval."""
+    """What is printed of each parameter: mean, sd and the ends of its interval.
+
+    Attributes
+    ----------
+    values : array (4, p)
+    units : array (4, p)
+        In which their errors are told: sds, and distances of the ends from the median.
+    """
 
     values: np.ndarray
+    units: np.ndarray
 
     @classmethod
     def of(cls, theta, weights):
         """Of draws (chain, draw, p)."""
-        ends = moments.quantile(theta, ENDS, weights)
-        rows = moments.mean(theta, weights), moments.sd(theta, weights), *ends
-        return cls(np.array(rows))
-
-    @property
-    def sd(self):
-        """(p,)."""
-        return self.values[1]
+        low, centre, high = moments.quantile(theta, [ENDS[0], 0.5, ENDS[1]], weights)
+        mean, sd = moments.mean(theta, weights), moments.sd(theta, weights)
+        # more than an end's share of the draws may be a single value
+        halves = (np.where(half > 0, half, sd) for half in (centre - low, high - centre))
+        return cls(np.array([mean, sd, low, high]), np.array([sd, sd, *halves]))
 
 
 def printed_errors(fit, theta, names, some):
@@ -67,10 +72,10 @@ def printed_errors(fit, theta, names, some):
     Returns
     -------
     DataFrame
-        ``mean_error, low_error, high_error`` in sds, ``sd_error`` relative to the sd, each with its
-        Monte Carlo error ``mcse_.._error``; ``departure`` from a Gaussian, and ``second_order``,
-        see `Vouched`: NaN where there are no scores.  ``mcse_..``: Monte Carlo errors of the draws
-        alone.
+        ``mean_error`` and ``sd_error`` in sds, ``low_error`` and ``high_error`` in units of the
+        end's distance from the median, each with its Monte Carlo error ``mcse_.._error``;
+        ``departure`` from a Gaussian, and ``second_order``, see `Vouched`: NaN where there are no
+        scores.  ``mcse_..``: Monte Carlo errors of the draws alone.
     """
     now, w = Numbers.of(theta, fit.weights), fit.weights
     influence = influences(theta, now, w)
@@ -82,24 +87,24 @@ def printed_errors(fit, theta, names, some):
         moved, known = fit.problem.kept(vouched.moved)
         places = {name: k for k, name in enumerate(known)}
         right = Numbers.of(moved[..., [places[name] for name in names]], w)
-        errors = (now.values - right.values) / right.sd
+        errors = (now.values - right.values) / right.units
         mcse = [vouched.mcse(h, w) for h in influence]
         departure, second = vouched.departure, vouched.second_order
     found = np.column_stack([*errors, *mcse, *alone])
-    found[now.sd == 0] = 0.0  # slopes may stay at zero under a spike
+    found[now.units[0] == 0] = 0.0  # slopes may stay at zero under a spike
     table = pd.DataFrame(found, index=list(names), columns=COLUMNS)
     return table.assign(departure=departure, second_order=second)
 
 
 def influences(theta, numbers, weights):
-    """What each draw adds to the error of each number, (4, chain, draw, p), in sds."""
+    """What each draw adds to the error of each number, (4, chain, draw, p), in its unit."""
     mean, sd, low, high = numbers.values
     with np.errstate(divide="ignore", invalid="ignore"):
         away = (theta - mean) / sd
         out = [away, (away**2 - 1) / 2]
-        for end, level in zip((low, high), ENDS):
+        for end, unit, level in zip((low, high), numbers.units[2:], ENDS):
             near = moments.quantile(theta, [level - NEARBY, level + NEARBY], weights)
-            per_probability = (near[1] - near[0]) / (2 * NEARBY) / sd
+            per_probability = (near[1] - near[0]) / (2 * NEARBY) / unit
             out.append((level - (theta <= end)) * per_probability)
     return np.array(out)
 
@@ -153,7 +158,7 @@ class Vouched:
 def vouch(fit, theta, some):
     """See `Vouched`; None for too few draws, or draws that do not span their space."""
     d = some.draws.shape[1]
-    if len(some.draws) < DRAWS_PER_DIMENSION * d:
+    if len(some.draws) < FEWEST_PER_DIMENSION * d:
         return None
     flat = fit.x.reshape(-1, d)
     x = flat if some.scale is None else np.linalg.solve(some.scale, flat.T).T

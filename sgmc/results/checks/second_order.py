@@ -49,15 +49,15 @@ def bounds(fit, some, duals, departure):
     if some.weights is not None:
         w = some.weights[rows] / some.weights[rows].sum()
     for k in wanted:
-        found[k] = bound(fit.problem, some.draws[rows], some.scores[rows], w, duals[:, k])
+        found[k] = bound(fit, some.draws[rows], some.scores[rows], w, duals[:, k])
     return found
 
 
-def bound(problem, points, scores, w, v):
+def bound(fit, points, scores, w, v):
     """The bound of one parameter."""
     along = scores @ v
     ends = np.concatenate([points + STEP * v, points - STEP * v])
-    up, down = np.split(scores_at(problem, np.ascontiguousarray(ends), 0, "exact") @ v, 2)
+    up, down = np.split(scores_at(fit, np.ascontiguousarray(ends), 0, "exact") @ v, 2)
     gap = along**2 + (up - down) / (2 * STEP)
     standard = points @ np.linalg.lstsq(points - w @ points, along - w @ along, rcond=None)[0]
     standard = (standard - w @ standard) / np.sqrt(w @ (standard - w @ standard) ** 2)

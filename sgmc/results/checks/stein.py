@@ -1,5 +1,6 @@
 """Draws of a fit with scores that the data allow, and its Stein discrepancy."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +9,7 @@ from sgmc.arguments.choices import one_of
 from sgmc.arguments.numbers import whole
 from sgmc.core.engine import scores as estimates
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION
+from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION, FEWEST_PER_DIMENSION
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes.rows import evenly
@@ -21,6 +22,7 @@ SCORE_WORK = 1e8  # rows x parameters x draws of exact scores
 FEWEST_SCORED = 200  # draws: below, control-variate scores of more draws say more
 SCORE_BATCH = 1000
 SCORE_KINDS = ("exact", "taylor", "cv", "simple")
+PARTS_OF_POINTS = 8
 MOST_LEARNED = 500  # coordinates whose covariance draws can tell
 
 
@@ -84,21 +86,30 @@ def scored(fit, entropy, kind=None, most=MAX_QUADRATIC_DRAWS, fewest=FEWEST_SCOR
     )
     weights = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])[kept]
     label = kind if kind is not None else "exact" if exact else problem.least_noise
-    found = scores_at(problem, points, entropy, label)
+    found = scores_at(fit, points, entropy, label)
     return Scored(points, found, weights, scale, kept, label)
 
 
-def scores_at(problem, points, entropy, kind):
+def scores_at(fit, points, entropy, kind):
     """Scores at points (n, d) of the sampler's coordinates, "exact" or of minibatches by an
-    estimator, (n, d).
+    estimator, (n, d): in parts with streams of their own, so that threads change no digit.
     """
-    n, rng = problem.model.n, Rng(seed_sequence(entropy, "diagnostics"))
+    parts = np.array_split(points, min(PARTS_OF_POINTS, len(points)))
+    estimators = [estimator(fit.problem, entropy, k, kind) for k in range(len(parts))]
+    with ThreadPoolExecutor(fit.settings.threads) as pool:
+        return np.concatenate(
+            list(pool.map(lambda of, part: estimates(of[0], part, of[1]), estimators, parts))
+        )
+
+
+def estimator(problem, entropy, part, kind):
+    """A gradient estimator and its stream."""
+    n, rng = problem.model.n, Rng(seed_sequence(entropy, "scores", part))
     exact = kind == "exact"
     rows = (
         Everything(n) if exact else (Block if problem.shuffled else Uniform)(n, min(n, SCORE_BATCH))
     )
-    gradient = problem.gradient(problem.least_noise if exact else kind, rows, rng)
-    return estimates(gradient, points, rng)
+    return problem.gradient(problem.least_noise if exact else kind, rows, rng), rng
 
 
 def checked(fit, entropy):
@@ -115,11 +126,11 @@ def checked(fit, entropy):
         or fit.problem.model.refreshes
     ):
         return None
-    wanted = DRAWS_PER_DIMENSION * fit.problem.dim
-    if not fit.problem.coordinates.scaled and (
-        fit.problem.dim > MOST_LEARNED or fit.x.shape[0] * fit.x.shape[1] < wanted
-    ):
+    d, count = fit.problem.dim, fit.x.shape[0] * fit.x.shape[1]
+    enough = count >= FEWEST_PER_DIMENSION * d
+    if not fit.problem.coordinates.scaled and (d > MOST_LEARNED or not enough):
         return None
+    wanted = DRAWS_PER_DIMENSION * d if enough else MAX_QUADRATIC_DRAWS
     some = scored(fit, entropy, None, max(MAX_QUADRATIC_DRAWS, wanted), max(FEWEST_SCORED, wanted))
     return some if len(some.kept) >= 2 and np.isfinite(some.scores).all() else None
 

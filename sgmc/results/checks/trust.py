@@ -64,11 +64,12 @@ class Trust:
         Returns
         -------
         DataFrame
-            A row a parameter: ``mean_error, low_error, high_error`` (of the ends of 95 % intervals)
-            in posterior sds, ``sd_error`` relative to the sd, NaN where there are no scores or
-            fewer than five draws a parameter; ``mcse_mean_error`` and so on, what they may be off
-            by, or without scores what Monte Carlo error alone may do; ``departure`` from a
-            Gaussian, above 1 of which the check says little; ``laplace_shift`` and ``laplace_sd``,
+            A row a parameter: ``mean_error`` and ``sd_error`` in posterior sds; ``low_error`` and
+            ``high_error``, of the ends of 95 % intervals, in units of their distances from the
+            median; NaN where there are no scores or fewer than two draws a parameter;
+            ``mcse_mean_error`` and so on, what they may be off by, or without scores what Monte
+            Carlo error alone may do; ``departure`` from a Gaussian, above 1 of which the check says
+            little; ``laplace_shift`` and ``laplace_sd``,
             mean (in sds) and sd (relatively) of the draws beside the Laplace approximation,
             auxiliary parameters as their logs.
         """

@@ -33,8 +33,8 @@ def accuracy(fit, theta, names, some):
     return table.assign(
         mean_error=off,
         sd_error=wide,
-        low_error=off - HALF_WIDTH * wide,
-        high_error=off + HALF_WIDTH * wide,
+        low_error=off / HALF_WIDTH - wide,
+        high_error=off / HALF_WIDTH + wide,
         **{f"mcse_{kind}_error": 0.0 for kind in KINDS},
         departure=0.0,
     )

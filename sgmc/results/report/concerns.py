@@ -20,6 +20,7 @@ from sgmc.results.checks.differences import disagreement
 from sgmc.results.checks.laplace import SHAPE_DEPARTURE, departure
 from sgmc.results.checks.noise import mainly
 from sgmc.results.report.draws import MEAN_TOLERANCE, SD_TOLERANCE, of_draws
+from sgmc.results.report.verdict import TRUSTED_ERROR, Worst
 
 # noise over a step's own beyond which corrections are suspect (at 1, csgld left 17 % of the
 # covariance)
@@ -66,6 +67,29 @@ def wrong_density(fit):
     """A user's log density that disagrees with its gradient, its rows or itself nearby."""
     found = disagreement(fit, fit.settings.seed)
     return [] if found is None else [DensityWarning(found.text, found.advice)]
+
+
+def along_directions(found):
+    """Draws that are off along random directions.
+
+    Parameters
+    ----------
+    found : Along or None
+    """
+    if found is None:
+        return []
+    average = abs(found.sd[0]) - 2 * found.mcse_sd[0]
+    means, sds = Worst.of(found.mean, found.mcse_mean), Worst.of(found.sd, found.mcse_sd)
+    if average <= SD_TOLERANCE and max(means.least, sds.least) <= TRUSTED_ERROR:
+        return []
+    return [
+        SpreadWarning(
+            f"by the scores along {len(found.sd) - 1} random directions, sds are off by "
+            f"{100 * found.sd[0]:+.0f} % on average and up to {100 * sds.size:+.0f} %, means by up "
+            f"to {abs(means.size):.2g} sd.",
+            "Run longer (draws, warmup), take a smaller step_size, or compare with sampler='mala'.",
+        )
+    ]
 
 
 def stopped(fit, names):

@@ -14,6 +14,7 @@ from sgmc.errors import (
     GradientNoiseWarning,
     LowESSWarning,
     ShapeWarning,
+    SpreadWarning,
     StepSizeWarning,
     TailWarning,
 )
@@ -21,9 +22,9 @@ from sgmc.results.checks.printed import KINDS
 
 # largest error that is trusted: of a mean in posterior sds, of an sd relative to it
 TRUSTED_ERROR = 0.1
-# and of an end of an interval, in posterior sds: those of a normal law whose mean and sd are off by
-# so much are off by 0.1 + 1.96 times 0.1
-TRUSTED_END = 0.3
+# and of an end of a 95 % interval, relative to its distance from the median: those of a normal law
+# whose mean and sd are off by so much are off by 0.1 / 1.96 + 0.1
+TRUSTED_END = 0.2
 # departure from a Gaussian beyond which scores say little of draws that may be off
 SCORES_DEPARTURE = 1.0
 LEAST_ERROR = 0.01  # no posterior is called better
@@ -42,7 +43,8 @@ class Verdict:
     text : str
         In words, with the reason and advice.
     ends : float or None
-        Within which the ends of 95 % intervals are right, in posterior sds; likewise.
+        Within which the ends of 95 % intervals are right, relative to their distances from the
+        median; likewise.
     """
 
     trustworthy: bool
@@ -102,18 +104,18 @@ class Errors:
         return cls(Worst.of(*mean), Worst.of(*sd), Worst.of(*np.hstack([low, high])))
 
 
-def verdict(fit, table, concerns, ess):
+def verdict(fit, table, concerns, ess, along=None):
     """The verdict on a fit, with what was done about other modes where there may be some.
 
     Parameters are those of `judged`.
     """
-    found = judged(fit, table, concerns, ess)
+    found = judged(fit, table, concerns, ess, along)
     if fit.problem.unimodal or not found.trustworthy:
         return found
     return replace(found, text=f"{found.text} Modes: {fit.searched}.")
 
 
-def judged(fit, table, concerns, ess):
+def judged(fit, table, concerns, ess, along):
     """The verdict on what the draws show.
 
     Parameters
@@ -124,6 +126,8 @@ def judged(fit, table, concerns, ess):
     concerns : list of SGMCWarning
     ess : (float, float)
         The least effective sizes of a mean and of an sd.
+    along : Along or None
+        Of `along_random`.
     """
     spec, found = fit.plan.spec, {type(c): c for c in reversed(concerns)}
     if spec.distortion:
@@ -133,6 +137,7 @@ def judged(fit, table, concerns, ess):
         (DivergenceWarning, "as chains show"),
         (ConvergenceWarning, "as chains show"),
         (TailWarning, "heavy tails"),
+        (SpreadWarning, "spread off"),
     ):
         if kind in found:
             return refused(word, found[kind].message.rstrip("."), found[kind].advice)
@@ -152,6 +157,10 @@ def judged(fit, table, concerns, ess):
         if not (spec.exact and unsure):  # of exact draws there is another measure
             basis = "by the sandwich's own Gaussian" if fit.settings.robust else "by the scores"
             return by_comparison(errors, found, 1 / math.sqrt(ess[0]), basis)
+    if not spec.exact:
+        for kind in (GradientNoiseWarning, BoundWarning, StepSizeWarning, ShapeWarning):
+            if kind in found:
+                return refused("spread off", found[kind].message.rstrip("."), found[kind].advice)
     if not spec.exact and table.departure.notna().any():
         return refused(
             "not to be checked",
@@ -166,7 +175,14 @@ def judged(fit, table, concerns, ess):
             "Compare with a smaller step_size, or an exact sampler.",
         )
     errors = Errors.of(table, by_scores=False)
-    return by_effective_draws(spec, found, errors, ess, fit.x.shape[1])
+    basis = (
+        "effective draws of an exact sampler"
+        if spec.exact
+        else "effective draws and the sampler's formula, unchecked"
+        if along is None
+        else "effective draws, and scores along random directions"
+    )
+    return by_effective_draws(errors, ess, basis, fit.x.shape[1])
 
 
 def told_by_scores(spec, table):
@@ -205,22 +221,17 @@ def by_comparison(errors, found, expected, basis):
         True,
         at_most(error),
         f"trustworthy to about {at_most(error):g} sd: means are within {at_most(mean.most):g} sd, "
-        f"sds within {100 * at_most(sd.most):g} % and ends of 95 % intervals within "
-        f"{at_most(errors.end.most):g} sd, {basis}.",
+        f"sds within {100 * at_most(sd.most):g} % and ends of 95 % intervals "
+        f"within {100 * at_most(errors.end.most):g} % of their half-widths, {basis}.",
         at_most(errors.end.most),
     )
 
 
-def by_effective_draws(spec, found, errors, ess, draws):
-    """The verdict where scores cannot tell: what effective draws, of which chains took `draws`
-    each, and, where steps have a bias, the sampler's formula promise: Monte Carlo errors by
-    batches, and by effective sizes of the worst.
+def by_effective_draws(errors, ess, basis, draws):
+    """The verdict where scores cannot tell of every parameter: what effective draws, of which
+    chains took `draws` each, promise: Monte Carlo errors by batches, and by effective sizes of the
+    worst.
     """
-    for kind in (
-        () if spec.exact else (GradientNoiseWarning, BoundWarning, StepSizeWarning, ShapeWarning)
-    ):
-        if kind in found:
-            return refused("spread off", found[kind].message.rstrip("."), found[kind].advice)
     independent = max(1 / math.sqrt(ess[0]), 1 / math.sqrt(2 * ess[1]))
     error = max(2 * independent, errors.mean.most, errors.sd.most)
     if error > TRUSTED_ERROR:
@@ -231,25 +242,19 @@ def by_effective_draws(spec, found, errors, ess, draws):
         )
     if errors.end.most > TRUSTED_END:
         return ends_off(errors, more(draws, errors.end.most / TRUSTED_END))
-    basis = (
-        "effective draws of an exact sampler"
-        if spec.exact
-        else "effective draws and the sampler's formula, unchecked"
-    )
     return Verdict(
         True,
         at_most(error),
         f"trustworthy to about {at_most(error):g} sd, ends of 95 % intervals to "
-        f"{at_most(errors.end.most):g} sd, by {basis}.",
+        f"{100 * at_most(errors.end.most):g} % of their half-widths, by {basis}.",
         at_most(errors.end.most),
     )
 
 
 def ends_off(errors, advice):
     """The verdict where means and sds are right, and intervals are not known well enough."""
-    return refused(
-        "intervals not exact enough", f"their ends may be off by {errors.end.most:.2g} sd", advice
-    )
+    off = f"their ends may be off by {100 * errors.end.most:.2g} % of their half-widths"
+    return refused("intervals not exact enough", off, advice)
 
 
 def more(draws, ratio):
