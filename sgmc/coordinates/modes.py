@@ -71,7 +71,7 @@ class ModeSearch:
         if not self.starts:
             return "no mode was looked for"
         if self.starts == 1:
-            return "one start: other modes were not looked for"
+            return "one start (modes='search' looks for others)"
         return f"{self.found} mode{'' if self.found == 1 else 's'} found from {self.starts} starts"
 
     def of_chain(self, k):

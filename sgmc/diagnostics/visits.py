@@ -72,7 +72,8 @@ def equal_visits(draws, weights=None):
 
 # ---- stays ---------------------------------------------------------------------------------------
 
-FEW_STAYS = 20  # up to so many, the share of a place is known to a factor of two at best
+FEW_STAYS = 20  # up to so many, the share of a place is hardly known
+RARELY = 0.975  # confidence of the most stays that may be expected where some were seen
 LONG = 8.0  # a stay's draws in units of those in which chains forget their side of the median
 SHORTEST = 10  # draws
 PARTS = 4  # of the way out to a place, in each of which draws are counted
@@ -84,10 +85,12 @@ def long_stays(draws, weights=None):
 
     A stay is a run of draws beyond the 84 % point or the 16 % point; it is long beyond
     LONG :math:`(1 + \rho) / (1 - \rho)` draws, :math:`\rho` the correlation of successive draws'
-    sides of the median.  Where long stays are few, and draws are sparser on the way to the place
-    than in it, their share s of the draws may be twice too small, which moves the mean by s m and
-    the sd by s q / 2: m and q are the means of the standardised draws and of their squares in the
-    stays.  Slow excursions into a long tail pass no such valley.
+    sides of the median.  Where k long stays are few, and draws are sparser on the way to the place
+    than in it, their share s of the draws may be too small by a factor :math:`\lambda / k`,
+    :math:`\lambda` the 97.5 % limit of a Poisson mean of which k were seen: 5.6 for one stay, 1.5
+    for 20.  That much more moves the mean by :math:`(\lambda / k - 1) s m` and the sd by half of
+    :math:`(\lambda / k - 1) s q`, m and q the means of the standardised draws and of their squares
+    in the stays.  Slow excursions into a long tail pass no such valley.
 
     Parameters
     ----------
@@ -119,7 +122,8 @@ def long_stays(draws, weights=None):
             terms = np.stack([inside[..., k], standard, standard**2], axis=-1)
             part, first, second = moments.mean(terms, weights)
             # of one's own variance 1 the part s is there already
-            size = max(abs(first), (second - part) / 2)
+            more = stats.chi2.ppf(RARELY, 2 * stays[k] + 2) / (2 * stays[k]) - 1
+            size = more * max(abs(first), (second - part) / 2)
             if size > effect[k]:
                 effect[k], share[k] = size, part
     return effect, share

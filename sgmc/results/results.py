@@ -170,7 +170,7 @@ def summarised(model, fit):
         seen = Seen(listed, looked, w, ess, ess_sd, rhat, tails)
         some = checked(fit, fit.settings.seed)
         along = along_random(some, fit.settings.seed)
-        ksd, errors = stein_discrepancy(some), accuracy(fit, looked, listed, some)
+        ksd, errors = stein_discrepancy(some), accuracy(fit, looked, listed, some, tails)
         concerns = [
             *model.notes,
             *fit.problem.concerns,

@@ -50,7 +50,7 @@ def test_one_mode_is_found_once_and_changes_no_draw(family):
     assert (found.starts, found.found) == (modes.STARTS, 1)
     assert str(found) == f"1 mode found from {modes.STARTS} starts"
     one = quiet(model, modes="one")
-    assert str(one._fit.searched) == "one start: other modes were not looked for"
+    assert str(one._fit.searched) == "one start (modes='search' looks for others)"
     np.testing.assert_array_equal(quiet(model, modes="search").draws, one.draws)
 
 

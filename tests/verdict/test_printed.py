@@ -10,66 +10,40 @@ import sgmc
 from sgmc.errors import TailWarning
 from sgmc.results.checks import second_order
 
-from .data import DATA, reference, table
-from .table import Case
+from .data import DATA, table
+from .record import Case, known
+from .users import USERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 
 
-class LogNormal(sgmc.Model):
-    """log r is normal(0, sd): r has mean exp(sd^2 / 2)."""
-
-    parameters, constraints, n = {"r": ()}, {"r": "positive"}, 10
-
-    def __init__(self, sd):
-        self.sd = sd
-
-    def log_prior(self, theta):
-        return -np.log(theta["r"])
-
-    def grad_log_prior(self, theta):
-        return {"r": -1 / theta["r"]}
-
-    def log_lik(self, theta, rows):
-        share = len(np.arange(10)[rows]) / 10
-        return -0.5 * (np.log(theta["r"]) / self.sd) ** 2 * share
-
-    def grad(self, theta, rows):
-        share = len(np.arange(10)[rows]) / 10
-        return {"r": -np.log(theta["r"]) / self.sd**2 * share / theta["r"]}
-
-
-class Cancelling(sgmc.Model):
-    """Cubic terms that cancel in every first and second moment but widen x0 from 1 to 1.88."""
-
-    n = m = 20
-    parameters, prior = {"x0": (), "u": (20,), "v": (20,)}, {"*": sgmc.normal(0, 1)}
-
-    def log_lik(self, theta, rows):
-        gap = np.sum(theta["u"][rows] ** 2) - np.sum(theta["v"][rows] ** 2)
-        return 0.5 * np.tanh(0.2 * theta["x0"]) * gap
+def model(name):
+    """A user's model whose posterior is known."""
+    return USERS[name][0]()
 
 
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_a_log_normal_sd_of_draws_is_not_trusted(seed):
     """Its sd is 54.1; those of 4,000 draws range from 20 to 120."""
-    results = LogNormal(2.0).fit(seed=seed)
-    assert not results.verdict.trustworthy and np.isnan(results.bse["r"])
+    results = model("log-normal, sd 2").fit(seed=seed)
+    assert not results.verdict.trustworthy and np.isnan(results.bse["x"])
     assert any(isinstance(w, TailWarning) for w in results.warnings)
 
 
 def test_errors_are_those_of_the_scale_that_is_printed():
-    """sd of r is 0.5: exp is far from linear.  Truth: mean exp(1/8), sd 0.6039 and ends
+    """sd of log x is 0.5: exp is far from linear.  Truth: mean exp(1/8), sd 0.6039 and ends
     exp(+-0.98); the check is right to three of its own errors and below 0.05.
     """
-    results = LogNormal(0.5).fit(sampler="sgld", step_size=0.3, seed=3, draws=4000, thin=5)
+    results = model("log-normal, sd 0.5").fit(
+        sampler="sgld", step_size=0.3, seed=3, draws=4000, thin=5
+    )
     mean, variance = np.exp(0.125), np.exp(0.25) * (np.exp(0.25) - 1)
     sd, ends = np.sqrt(variance), np.exp([-0.5 * 1.959964, 0.5 * 1.959964])
-    found = results.accuracy().loc["r"]
-    low, high = results.conf_int().loc["r"]
+    found = results.accuracy().loc["x"]
+    low, high = results.conf_int().loc["x"]
     true = {
-        "mean": (results.params["r"] - mean) / sd,
-        "sd": results.bse["r"] / sd - 1,
+        "mean": (results.params["x"] - mean) / sd,
+        "sd": results.bse["x"] / sd - 1,
         "low": (low - ends[0]) / (1 - ends[0]),  # in units of the distance from the median, 1
         "high": (high - ends[1]) / (ends[1] - 1),
     }
@@ -93,7 +67,7 @@ def test_flat_ols_of_few_rows_has_no_moments():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_cubic_terms_that_cancel_in_moments_are_seen(seed):
-    results = Cancelling().fit(sampler="laplace", seed=seed)
+    results = model("cancelling, 0.2").fit(sampler="laplace", seed=seed)
     found = results.accuracy().loc["x0"]
     assert found.departure < 1 and abs(found.sd_error) < 0.1  # implied moments see nothing
     assert found.second_order > 0.2 and not results.verdict.trustworthy
@@ -103,7 +77,7 @@ def test_without_the_second_order_they_pass(monkeypatch):
     """A planted mistake: curvature that is not looked at."""
     real = second_order.bound
     monkeypatch.setattr(second_order, "bound", lambda *arguments: 0.1 * real(*arguments))
-    assert Cancelling().fit(sampler="laplace", seed=1, draws=3000).verdict.trustworthy
+    assert model("cancelling, 0.2").fit(sampler="laplace", seed=1, draws=3000).verdict.trustworthy
 
 
 @pytest.mark.parametrize("data", ["counts", "tiny"])
@@ -119,7 +93,7 @@ def test_errors_of_defaults_hold(data):
     Carlo errors and 0.03 for the run's own.
     """
     results = Case(data).fit()
-    mean, sd = reference(data)
+    mean, sd = known(data).mean, known(data).sd
     found = results.accuracy()
     if not (found.departure <= 1).all():
         pytest.skip("the check says that it says little")

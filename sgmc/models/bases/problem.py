@@ -185,8 +185,13 @@ class GeneralProblem(Problem):
         )
 
     def begin(self, settings, k):
-        """See `Problem`; without an approximation each chain has a start of its own."""
-        if self.coordinates.scaled or self.searched.found or settings.start_given:
+        """See `Problem`; without an approximation each chain has a start of its own, and with one
+        none starts beyond an end of the density, from where an exact sampler never returns.
+        """
+        if self.coordinates.scaled and not settings.start_given:
+            centre = self.coordinates.from_white(np.zeros(self.dim))
+            return where_finite(self.is_finite, super().begin(settings, k), centre)
+        if self.searched.found or settings.start_given:
             return super().begin(settings, k)
         random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "start", k)))
         usual = self.coordinates.from_reported(self.starts(random))

@@ -2,13 +2,19 @@
 without a second run.
 """
 
+import numpy as np
 import pandas as pd
 
 from sgmc.results.checks.laplace import from_laplace
 from sgmc.results.checks.printed import HALF_WIDTH, KINDS, printed_errors
 
+# by which errors of an sd outgrow their own estimates where draws lie far out: both are too small
+# where the tail is short of draws.  Of 1,000 or 4,000 draws of t laws with 3 to 8 degrees of
+# freedom, log-normals and inverse gammas 99 % of the errors are below 5 estimates, 2.5 times this
+UNSEEN_TAIL = 2.0
 
-def accuracy(fit, theta, names, some):
+
+def accuracy(fit, theta, names, some, tails):
     """Errors of what is printed of some parameters; see `Results.accuracy`.
 
     Parameters
@@ -19,6 +25,8 @@ def accuracy(fit, theta, names, some):
     names : list of str, (p,)
     some : Scored or None
         Draws with scores; None where they cannot be had.
+    tails : array (p,)
+        Tail indices, 0 where no draw is far out.
     """
     shift, spread = from_laplace(fit)
     beside = pd.DataFrame(
@@ -27,6 +35,7 @@ def accuracy(fit, theta, names, some):
     table = printed_errors(fit, theta, names, some).join(
         beside[~beside.index.duplicated()], how="left"
     )
+    table[["mcse_sd_error", "mcse_sd"]] *= np.where(tails > 0, UNSEEN_TAIL, 1.0)[:, None]
     if not fit.settings.robust:
         return table
     wide, off = table.laplace_sd, table.laplace_shift  # the draws' law is a Gaussian that is known

@@ -27,6 +27,7 @@ TRUSTED_ERROR = 0.1
 TRUSTED_END = 0.2
 # departure from a Gaussian beyond which scores say little of draws that may be off
 SCORES_DEPARTURE = 1.0
+FEWEST_ERRORS = 2.5  # Monte Carlo errors that are allowed for: more in one of 80 parameters
 LEAST_ERROR = 0.01  # no posterior is called better
 
 
@@ -76,7 +77,7 @@ class Worst:
     def of(cls, errors, mcse):
         """Of arrays (k,); the largest of k Monte Carlo errors is about sqrt(2 log 2k) of them."""
         surest = np.abs(errors) - 2 * mcse
-        factor = max(2.0, math.sqrt(2 * math.log(2 * len(errors))))
+        factor = max(FEWEST_ERRORS, math.sqrt(2 * math.log(2 * len(errors))))
         return cls(
             float(errors[np.argmax(surest)]),
             float(surest.max()),

@@ -1,6 +1,4 @@
-"""The verdict against the truth, and what it is made of: accuracy by scores, rounding, half the
-step.
-"""
+"""What the verdict is made of: accuracy by scores, rounding, half the step."""
 
 import numpy as np
 import pandas as pd
@@ -10,20 +8,8 @@ import sgmc
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.report.verdict import Worst, at_most
 
-from .data import WRONG, reference, table
-from .table import CASES, NOISY, Case, outcome_of, sgld
-
-
-@pytest.mark.cover(0)
-@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
-@pytest.mark.parametrize("case", CASES[::2], ids=str)
-def test_the_verdict_is_right(case):
-    seen = outcome_of(case)
-    assert seen.right and seen.kept
-    assert not (seen.verdict.trustworthy and seen.sd > WRONG)
-
-
-# ---- what it is made of --------------------------------------------------------------------------
+from .data import table
+from .record import NOISY, WRONG, Case, known, sgld
 
 
 @pytest.fixture(scope="module")
@@ -31,24 +17,11 @@ def plain():
     return Case("small").fit()
 
 
-@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
-@pytest.mark.parametrize("factor", [2.0, 0.5])
-def test_wrong_scores_do_not_pass(factor, monkeypatch):
-    """A planted mistake: the scores of N/n times the rows,
-    or of half the rows, against good draws.
-    """
-    from sgmc.results.checks import printed as room
-
-    real = room.implied_moments
-    monkeypatch.setattr(room, "implied_moments", lambda x, s, **how: real(x, factor * s, **how))
-    assert not Case("small").fit().verdict.trustworthy
-
-
 def test_accuracy_is_the_difference_from_a_long_run(plain):
     """To 0.03: four times the Monte Carlo error of the reference's sds, 0.7 %,
     and that of the check.
     """
-    mean, sd = reference("small")
+    mean, sd = known("small").mean, known("small").sd
     found = plain.accuracy()
     assert list(found.index) == plain.names
     np.testing.assert_allclose(found.mean_error, (plain.params - mean) / sd, atol=0.03)
@@ -78,20 +51,20 @@ def test_the_sandwich_is_judged_by_its_own_gaussian():
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_fewer_draws_than_scores_need_are_judged_by_formula():
-    few = Case("correlated", {"chains": 1, "draws": 100}).fit()  # 100 draws of 21 parameters
+    few = Case("correlated", {"chains": 1, "draws": 40}).fit()  # 40 draws of 21 parameters
     assert few.accuracy().mean_error.isna().all() and few.accuracy().laplace_shift.notna().all()
     assert not few.verdict.trustworthy
     assert "effective draws" in few.verdict.text
     assert "draws=" in few.verdict.text
-    noisy = Case("correlated", {"chains": 1, "draws": 100, **NOISY}).fit()
+    noisy = Case("correlated", {"chains": 1, "draws": 40, **NOISY}).fit()
     assert "spread off" in noisy.verdict.text and "gradient='cv'" in noisy.verdict.text
     assert not Case("small", {"draws": 3, "chains": 1}).fit().verdict.trustworthy
 
 
 def test_a_small_error_that_is_certain_counts_beside_a_larger_one_that_is_not():
-    """The first parameter may be off by 0.5 or by nothing, the second by 0.2 at least."""
+    """The first parameter may be off by 0.56 or by nothing, the second by 0.2 at least."""
     worst = Worst.of(np.array([0.25, -0.3]), np.array([0.125, 0.05]))
-    assert (worst.size, worst.least, worst.most) == (-0.3, pytest.approx(0.2), 0.5)
+    assert (worst.size, worst.least, worst.most) == (-0.3, pytest.approx(0.2), 0.5625)
 
 
 def test_errors_are_rounded_up():

@@ -1,0 +1,295 @@
+"""The verdict against the truth: ways to sample posteriors that are known, right and wrong ones.
+
+``python -m tests.test_verdict [SEEDS]`` prints all of them and the sums, for five seeds each.
+"""
+
+import sys
+import warnings
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+import numpy as np
+
+import sgmc
+from sgmc.api import verbs
+from sgmc.errors import DataError
+from sgmc.models.regression import problem as problems
+from sgmc.results.report.verdict import TRUSTED_END, TRUSTED_ERROR
+
+from .data import DATA, reference, table
+from .known import Known
+from .small import IMPROPER, SMALL
+from .users import CONTRADICTORY, HIDDEN, USERS
+
+WRONG = 0.15  # error of a mean or sd with which nothing may be called trustworthy
+WRONG_END = 0.3  # and of an end of an interval
+SEED = 5
+
+# ---- a way to sample -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """A way to sample a posterior.
+
+    Attributes
+    ----------
+    posterior : str
+        Of DATA, SMALL, USERS or IMPROPER.
+    how : dict
+        Arguments of the fit.
+    misplaced, stretched : float
+        Mistakes in the mode that a regression goes by: moved by so many of its sds, with sds as
+        many times as large.
+    """
+
+    posterior: str
+    how: dict = field(default_factory=dict)
+    misplaced: float = 0.0
+    stretched: float = 1.0
+
+    def __str__(self):
+        how = ", ".join(f"{k}={v}" for k, v in self.how.items()) or "default"
+        moved = f", mode off by {self.misplaced:g}" if self.misplaced else ""
+        return f"{self.posterior}: {how}{moved}" + (
+            f", sds x {self.stretched:g}" if self.stretched != 1 else ""
+        )
+
+    def fit(self, seed=SEED):
+        """The results."""
+        how = {"seed": seed, **self.how}
+        if self.posterior in DATA:
+            verb, _, prior = DATA[self.posterior]
+            with misspecified(self.misplaced, self.stretched):
+                return getattr(verbs, verb)("y ~ .", table(self.posterior), prior=prior, **how)
+        if self.posterior in SMALL:
+            return SMALL[self.posterior][0](**how)
+        if self.posterior in IMPROPER:
+            return IMPROPER[self.posterior](**how)
+        return USERS[self.posterior][0]().fit(**how)
+
+    @property
+    def group(self):
+        """What kind of posterior it is."""
+        if self.posterior in DATA:
+            return "regressions"
+        if self.posterior in IMPROPER:
+            return "improper posteriors"
+        if self.posterior in SMALL:
+            return "few rows, separation, heavy priors"
+        return "modes that no chain finds" if self in UNSEEN else "users' models"
+
+
+@contextmanager
+def misspecified(shift, stretch):
+    """Within it, the search for the mode finds a wrong one."""
+    real = problems.searched
+
+    def wrong(*arguments):
+        found = real(*arguments)
+        sd = 1 / np.sqrt(np.diag(found.mode.precision))
+        mode = replace(
+            found.mode,
+            theta=found.mode.theta + shift * sd,
+            likelihood=found.mode.likelihood / stretch**2,
+        )
+        return replace(found, mode=mode)
+
+    problems.searched = real if (shift, stretch) == (0, 1) else wrong
+    try:
+        yield
+    finally:
+        problems.searched = real
+
+
+@cache
+def known(posterior):
+    """What is known of a posterior."""
+    if posterior in DATA:
+        return Known.of_long_run(reference(posterior))
+    return (SMALL if posterior in SMALL else USERS)[posterior][1]()
+
+
+# ---- all of them ---------------------------------------------------------------------------------
+
+
+def sgld(h, gradient=None, batch=None, **more):
+    """Arguments of an SGLD fit."""
+    how = {"sampler": "sgld", "step_size": h, "gradient": gradient, "batch_size": batch, **more}
+    return {k: v for k, v in how.items() if v is not None}
+
+
+NOISY = sgld(0.1, "simple", 20)
+NOISY_SGHMC = {"sampler": "sghmc", "gradient": "simple", "batch_size": 100}
+STUCK = sgld(1e-4, "cv", 1000, precondition=None, warmup=0, draws=200, thin=1, init=np.ones(21))
+MISTAKES = ((0.5, 1.0), (3.0, 1.0), (0.0, 0.7), (0.0, 1.5))
+
+REGRESSIONS = [
+    *(Case(data, how) for data in DATA for how in (
+        {},
+        {"sampler": "mala"},
+        {"sampler": "hmc"},
+        {"sampler": "laplace"},
+        {"sampler": "rwm", "draws": 500},
+        sgld(0.1),
+        sgld(1.0),
+        {"sampler": "mala", "draws": 60},
+    ) if not (data == "horseshoe" and how.get("sampler") in ("laplace", "rwm"))),
+    *(Case(data, NOISY) for data in ("large", "correlated", "rare", "heavy", "three kinds")),
+    *(Case(data, sgld(0.1, "cv", 100)) for data in ("large", "correlated", "rare", "three kinds")),
+    *(
+        Case("large", sgld(h, gradient, 500))
+        for h, gradient in ((0.02, "simple"), (0.02, "cv"), (0.1, "saga"))
+    ),
+    *(
+        Case("large", {"sampler": s})
+        for s in ("sghmc", "sgnht", "vsgbd", "csgbd", "esgbd", "psgld", "sgd", "zzcv", "bps")
+    ),
+    *(
+        Case("correlated", sgld(h, gradient, 1000, precondition=None, thin=100))
+        for h in (3e-4, 1e-2)
+        for gradient in ("simple", "cv")
+    ),
+    *(Case("large", {**NOISY_SGHMC, "step_size": e}) for e in (0.03, 0.3)),
+    *(Case(data, {"draws": 30}) for data in ("large", "small")),
+    Case("correlated", STUCK),
+    *(
+        Case(data, {"sampler": sampler}, *mistake)
+        for data in ("large", "small", "counts")
+        for sampler in ("lmsgld", "laplace")
+        for mistake in MISTAKES
+    ),
+]  # fmt: skip
+
+FEW_ROWS = [
+    *(Case(name, {"sampler": s} if s else {}) for name in SMALL for s in (None, "mala", "hmc")),
+    *(
+        Case(name, {"sampler": "mala", "draws": 10_000})
+        for name in SMALL
+        if name.startswith(("separated slope", "level of zeros", "least"))
+    ),
+    *(Case(name, sgld(0.3)) for name in SMALL if name.startswith(("separated", "least"))),
+]
+
+SEARCH = {"modes": "search"}
+OWN = [
+    *(
+        Case(name, {**SEARCH, **how})
+        for name in USERS
+        for how in ({}, {"sampler": "mala"}, {"sampler": "hmc"})
+        if name not in HIDDEN
+    ),
+    *(
+        Case(name, {**SEARCH, "sampler": "sgld", "step_size": h})
+        for name in ("log-normal, sd 0.5", "gamma 20", "beta 2, 5", "coin", "t, 10 df", "shoulder")
+        for h in (0.1, 1.0)
+    ),
+    *(Case(name, {"init": "dispersed"}) for name in ("wide mode apart", "narrow mode apart")),
+    *(Case("narrow mode apart", {"sampler": "mala", "chains": c}) for c in (2, 8)),
+    *(Case(name, {"sampler": "laplace"}) for name in ("cancelling, 0.1", "cancelling, 0.2")),
+]
+
+# said by the verdict ("one start"), and in the documentation
+UNSEEN = [Case("far modes"), Case("narrow mode apart", {"sampler": "hmc"})]
+CASES = [*REGRESSIONS, *FEW_ROWS, *OWN, *(Case(name) for name in IMPROPER)]
+
+
+# ---- what is true, and what was said -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Errors of means and sds in sds, of ends in half-widths, and the verdict; None for a fit that
+    was refused.
+    """
+
+    case: Case
+    mean: float
+    sd: float
+    ends: float
+    slack: float
+    verdict: object
+
+    @property
+    def trusted(self):
+        """Whether it is called trustworthy."""
+        return self.verdict is not None and self.verdict.trustworthy
+
+    @property
+    def within(self):
+        """Whether all numbers are within the limits."""
+        return max(self.mean, self.sd) <= TRUSTED_ERROR and self.ends <= TRUSTED_END
+
+    @property
+    def wrong(self):
+        """Whether some number is so far off that trust is a mistake."""
+        return max(self.mean, self.sd) > WRONG + self.slack or self.ends > WRONG_END + self.slack
+
+    @property
+    def kept(self):
+        """Whether what was promised holds."""
+        return not self.trusted or (
+            max(self.mean, self.sd) <= self.verdict.error + self.slack
+            and self.ends <= self.verdict.ends + self.slack
+        )
+
+    def __str__(self):
+        mark = "WRONG" if self.trusted and self.wrong else "" if self.kept else "promise"
+        mark = mark or ("refused" if self.within and not self.trusted else "ok")
+        return (
+            f"{mark:8} {self.case!s:72.72} {self.mean:6.3f} {self.sd:6.3f} {self.ends:6.3f}  "
+            f"{'refused' if self.verdict is None else self.verdict!s:.100}"
+        )
+
+
+def outcome_of(case, seed=SEED):
+    """Fit a case and compare."""
+    try:
+        results = case.fit(seed)
+    except DataError:
+        return Outcome(case, np.inf, np.inf, np.inf, 0.0, None)
+    if case.posterior in IMPROPER:
+        return Outcome(case, np.inf, np.inf, np.inf, 0.0, results.verdict)
+    truth = known(case.posterior)
+    return Outcome(case, *truth.errors(results), truth.slack, results.verdict)
+
+
+def good(runs):
+    """Whether a way to sample is good: all its runs are within the limits, not one by chance, the
+    numbers exist, and the model agrees with itself.
+    """
+    case = runs[0].case
+    moments = case.posterior in IMPROPER or not known(case.posterior).sd.isna().any()
+    return moments and case.posterior not in CONTRADICTORY and all(one.within for one in runs)
+
+
+def sums(ways):
+    """Counts of runs, a dict by what they say; `ways` are lists of runs of one case."""
+    count = Counter()
+    for runs in ways:
+        right = good(runs)
+        for one in runs:
+            count["runs"] += 1
+            count["trusted"] += one.trusted
+            count["trusted and wrong"] += one.trusted and one.wrong
+            count["promises kept"] += one.trusted and one.kept
+            count["of good ways"] += right
+            count["refused though good"] += right and not one.trusted
+    return dict(count)
+
+
+def print_record(seeds=5):
+    """All cases and their sums, by group."""
+    warnings.simplefilter("ignore")
+    groups = {}
+    for case in [*CASES, *UNSEEN]:
+        runs = [outcome_of(case, seed) for seed in range(SEED, SEED + seeds)]
+        print(*runs, sep="\n", flush=True)
+        groups.setdefault(case.group, []).append(runs)
+    for group, ways in groups.items():
+        print(f"\n{group}: {len(ways)} cases, {sums(ways)}")
+    seen = [runs for ways in groups.values() for runs in ways if runs[0].case not in UNSEEN]
+    print(f"\nall that draws, scores or models show: {len(seen)} cases, {sums(seen)}")
+    print(f"sgmc {sgmc.__version__}, Python {sys.version.split()[0]}, numpy {np.__version__}")
