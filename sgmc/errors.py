@@ -112,7 +112,9 @@ class BoundWarning(SGMCWarning):
 
 
 class SpreadWarning(SGMCWarning):
-    """The spread of the draws is not the posterior's, by the construction of the sampler."""
+    """The spread of the draws is not the posterior's: by the construction of the sampler, or as
+    scores along random directions show.
+    """
 
 
 class BufferWarning(SGMCWarning):

@@ -176,7 +176,7 @@ def summarised(model, fit):
             *fit.problem.concerns,
             *wrong_density(fit),
             *after_sampling(fit, seen, errors),
-            *along_directions(along),
+            *along_directions(along, ess.min()),
         ]
         judged = verdict(fit, errors, concerns, (ess.min(), ess_sd.min()), along)
         no_mean, no_sd = hidden(seen, fit.problem.tail_index, "diverged" in fit.run.statuses)

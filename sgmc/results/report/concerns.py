@@ -29,6 +29,7 @@ CORRECTED_NOISE = 0.3
 INFLATION = 0.05  # of the variance, by noise or by discretisation: half of the tolerance of the sd
 # the same for the sandwich, of whose draws nothing but mean and covariance has a meaning
 SANDWICH_DEPARTURE = 0.3
+DIRECTIONS_APART = 3.5  # Monte Carlo errors: the largest of 64 is beyond in one of 30 fits
 E_BFMI = 0.3  # limit of Betancourt (2016)
 
 
@@ -71,18 +72,20 @@ def wrong_density(fit):
     return [] if found is None else [DensityWarning(found.text, found.advice)]
 
 
-def along_directions(found):
-    """Draws that are off along random directions.
+def along_directions(found, ess):
+    """Draws that are off along random directions, by more than `ess` effective draws may be.
 
     Parameters
     ----------
     found : Along or None
+    ess : float
     """
     if found is None:
         return []
     average = abs(found.sd[0]) - 2 * found.mcse_sd[0]
     means, sds = Worst.of(found.mean, found.mcse_mean), Worst.of(found.sd, found.mcse_sd)
-    if average <= SD_TOLERANCE and max(means.least, sds.least) <= TRUSTED_ERROR:
+    limit = max(TRUSTED_ERROR, DIRECTIONS_APART / math.sqrt(ess))
+    if average <= SD_TOLERANCE and max(means.least, sds.least) <= limit:
         return []
     return [
         SpreadWarning(
