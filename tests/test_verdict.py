@@ -7,6 +7,7 @@ import pytest
 
 from sgmc.results import results
 from sgmc.results.checks import printed
+from sgmc.results.report import accuracy
 
 from .verdict.record import CASES, UNSEEN, Case, outcome_of, print_record
 
@@ -54,7 +55,8 @@ def test_tails_that_are_cut_are_caught(monkeypatch):
     """A verdict that takes all tails for short ones, of draws without an sd."""
     names = "separated slope, t3", "t, 3 df", "log-normal, sd 2", "least squares, 6 x 2"
     assert not caught(names, {"sampler": "hmc"})
-    monkeypatch.setattr(results, "tail_index", lambda draws, weights: 0 * draws[0, 0])
+    monkeypatch.setattr(accuracy, "tail_index", lambda draws, weights: 0 * draws[0, 0])
+    monkeypatch.setattr(accuracy, "far_out", lambda draws, beyond: np.zeros(draws.shape[2], bool))
     assert caught(names, {"sampler": "hmc"})
 
 

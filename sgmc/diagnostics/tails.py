@@ -66,11 +66,11 @@ def fitted(draws, tail):
         return 0.0
 
 
-def far_out(draws):
+def far_out(draws, beyond=PLAIN):
     """Whether the tails of parameters need a look, (parameter,)."""
     low, centre, high = np.quantile(draws, [0.16, 0.5, 0.84], axis=(0, 1))
     up, down = draws.max(axis=(0, 1)) - centre, centre - draws.min(axis=(0, 1))
-    return (up > PLAIN * (high - centre)) | (down > PLAIN * (centre - low))
+    return (up > beyond * (high - centre)) | (down > beyond * (centre - low))
 
 
 def largest_index(size):

@@ -3,7 +3,6 @@
 import numpy as np
 
 from sgmc.diagnostics import convergence
-from sgmc.diagnostics.tails import tail_index
 from sgmc.errors import warn
 from sgmc.results import files
 from sgmc.results.absent import refusal
@@ -166,11 +165,11 @@ def summarised(model, fit):
         ess = convergence.ess(looked, weights=w)
         ess_sd = convergence.ess(looked, method="sd", weights=w)
         rhat = convergence.rhat(looked)
-        tails = np.fmax(tail_index(looked, w), fit.problem.tail_index)
-        seen = Seen(listed, looked, w, ess, ess_sd, rhat, tails)
         some = checked(fit, fit.settings.seed)
         along = along_random(some, fit.settings.seed)
-        ksd, errors = stein_discrepancy(some), accuracy(fit, looked, listed, some, tails)
+        ksd, errors = stein_discrepancy(some), accuracy(fit, looked, listed, some)
+        tails = errors.pop("tail_index").to_numpy()
+        seen = Seen(listed, looked, w, ess, ess_sd, rhat, tails)
         concerns = [
             *model.notes,
             *fit.problem.concerns,

@@ -114,6 +114,13 @@ class Cancelling(sgmc.Model):
         gap = np.sum(theta["u"][rows] ** 2) - np.sum(theta["v"][rows] ** 2)
         return 0.5 * np.tanh(self.c * theta["x0"]) * gap
 
+    def grad(self, theta, rows):
+        """See `sgmc.Model`."""
+        t, u, v = np.tanh(self.c * theta["x0"]), np.zeros(20), np.zeros(20)
+        u[rows], v[rows] = t * theta["u"][rows], -t * theta["v"][rows]
+        gap = np.sum(theta["u"][rows] ** 2) - np.sum(theta["v"][rows] ** 2)
+        return {"x0": 0.5 * self.c * (1 - t**2) * gap, "u": u, "v": v}
+
 
 def cancelling(c):
     """By the integral over u and v: (1 - t)^-10 (1 + t)^-10, t = tanh(c x0)."""
@@ -138,6 +145,12 @@ class Banana(sgmc.Model):
         """See `sgmc.Model`."""
         x, y = theta["x"], theta["y"]
         return -0.5 * x**2 - 2 * (y - self.bend * (x**2 - 1)) ** 2
+
+    def grad(self, theta, rows):
+        """See `sgmc.Model`."""
+        x, y = theta["x"], theta["y"]
+        away = 4 * (y - self.bend * (x**2 - 1))
+        return {"x": -x + 2 * self.bend * x * away, "y": -away}
 
 
 def banana(bend):
@@ -184,6 +197,25 @@ class Schools(sgmc.Model):
         z = theta["z"]
         effect = z if self.centred else theta["mu"] + theta["tau"] * z
         return float(-0.5 * np.sum(((EFFECTS - effect)[rows] / ERRORS[rows]) ** 2))
+
+    def grad_log_prior(self, theta):
+        """See `sgmc.Model`."""
+        tau, z, mu = theta["tau"], theta["z"], theta["mu"]
+        if not self.centred:
+            return {"mu": -mu / 400, "tau": -tau / 100, "z": -z}
+        away = (z - mu) / tau**2
+        slope = -tau / 100 + np.sum(away * (z - mu)) / tau - len(z) / tau
+        return {"mu": -mu / 400 + np.sum(away), "tau": slope, "z": -away}
+
+    def grad(self, theta, rows):
+        """See `sgmc.Model`."""
+        z = theta["z"]
+        effect = z if self.centred else theta["mu"] + theta["tau"] * z
+        slope = np.zeros(8)
+        slope[rows] = ((EFFECTS - effect) / ERRORS**2)[rows]
+        if self.centred:
+            return {"mu": 0.0, "tau": 0.0, "z": slope}
+        return {"mu": slope.sum(), "tau": np.sum(slope * z), "z": theta["tau"] * slope}
 
 
 def schools(centred):

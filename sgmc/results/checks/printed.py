@@ -12,6 +12,7 @@ from sgmc.diagnostics import moments
 from sgmc.diagnostics.implied import FEWEST_PER_DIMENSION, implied_moments
 from sgmc.diagnostics.visits import batch_mcse
 from sgmc.errors import ArgumentError
+from sgmc.results.checks.edges import edge_index
 from sgmc.results.checks.second_order import bounds
 
 ALPHA = 0.05  # of the intervals that are printed by default
@@ -74,15 +75,15 @@ def printed_errors(fit, theta, names, some):
     DataFrame
         ``mean_error`` and ``sd_error`` in sds, ``low_error`` and ``high_error`` in units of the
         end's distance from the median, each with its Monte Carlo error ``mcse_.._error``;
-        ``departure`` from a Gaussian, and ``second_order``, see `Vouched`: NaN where there are no
-        scores.  ``mcse_..``: Monte Carlo errors of the draws alone.
+        ``departure`` from a Gaussian, ``second_order`` and ``edge_index``, see `Vouched`: NaN where
+        there are no scores.  ``mcse_..``: Monte Carlo errors of the draws alone.
     """
     now, w = Numbers.of(theta, fit.weights), fit.weights
     influence = influences(theta, now, w)
     alone = [batch_mcse(h, w) for h in influence]
     vouched = None if some is None or fit.settings.robust else vouch(fit, theta, some)
     errors, mcse = np.full((2, *now.values.shape), np.nan)
-    departure, second = np.full((2, theta.shape[2]), np.nan)
+    departure, second, edge = np.full((3, theta.shape[2]), np.nan)
     if vouched is not None:
         moved, known = fit.problem.kept(vouched.moved)
         places = {name: k for k, name in enumerate(known)}
@@ -90,10 +91,11 @@ def printed_errors(fit, theta, names, some):
         errors = (now.values - right.values) / right.units
         mcse = [vouched.mcse(h, w) for h in influence]
         departure, second = vouched.departure, vouched.second_order
+        edge = vouched.edge_index
     found = np.column_stack([*errors, *mcse, *alone])
     found[now.units[0] == 0] = 0.0  # slopes may stay at zero under a spike
     table = pd.DataFrame(found, index=list(names), columns=COLUMNS)
-    return table.assign(departure=departure, second_order=second)
+    return table.assign(departure=departure, second_order=second, edge_index=edge)
 
 
 def influences(theta, numbers, weights):
@@ -124,6 +126,8 @@ class Vouched:
     second_order : array (p,)
         What the sd along it may be off by although implied moments are not, see
         `second_order.bound`; NaN where departures or the sampler do not ask for it.
+    edge_index : array (p,)
+        Tail indices by the scores at the outermost draws, see `edges.edge_index`.
     """
 
     moved: np.ndarray
@@ -132,6 +136,7 @@ class Vouched:
     mcse_sd: np.ndarray
     departure: np.ndarray
     second_order: np.ndarray
+    edge_index: np.ndarray
 
     def mcse(self, influence, weights):
         """Monte Carlo error of a number, of whose influences (chain, draw, p) the part that is
@@ -180,14 +185,17 @@ def vouch(fit, theta, some):
         moved = implied.centre + white @ np.linalg.cholesky(implied.covariance).T
     except (ArgumentError, np.linalg.LinAlgError):
         return None
-    duals = implied.covariance @ along / implied.sd
+    scale = np.eye(d) if some.scale is None else some.scale
+    standard = (white @ directions).reshape(theta.shape)
+    duals = scale @ (implied.covariance @ along / implied.sd)
     return Vouched(
-        (moved if some.scale is None else moved @ some.scale.T).reshape(fit.x.shape),
-        (white @ directions).reshape(theta.shape),
+        (moved if some.scale is None else moved @ scale.T).reshape(fit.x.shape),
+        standard,
         implied.mcse_mean / implied.sd,
         implied.mcse_sd / implied.sd,
         implied.departure,
-        bounds(fit, some, duals if some.scale is None else some.scale @ duals, implied.departure),
+        bounds(fit, some, duals, implied.departure),
+        edge_index(fit, theta, standard, scale @ (root @ directions)),
     )
 
 

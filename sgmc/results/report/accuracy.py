@@ -5,6 +5,8 @@ without a second run.
 import numpy as np
 import pandas as pd
 
+from sgmc.diagnostics.tails import far_out, tail_index
+from sgmc.results.checks.edges import LOOKED_BEYOND
 from sgmc.results.checks.laplace import from_laplace
 from sgmc.results.checks.printed import HALF_WIDTH, KINDS, printed_errors
 
@@ -12,9 +14,10 @@ from sgmc.results.checks.printed import HALF_WIDTH, KINDS, printed_errors
 # where the tail is short of draws.  Of 1,000 or 4,000 draws of t laws with 3 to 8 degrees of
 # freedom, log-normals and inverse gammas 99 % of the errors are below 5 estimates, 2.5 times this
 UNSEEN_TAIL = 2.0
+LONG_TAIL = 0.2  # tail index: of draws of exponential laws it is found below
 
 
-def accuracy(fit, theta, names, some, tails):
+def accuracy(fit, theta, names, some):
     """Errors of what is printed of some parameters; see `Results.accuracy`.
 
     Parameters
@@ -25,8 +28,6 @@ def accuracy(fit, theta, names, some, tails):
     names : list of str, (p,)
     some : Scored or None
         Draws with scores; None where they cannot be had.
-    tails : array (p,)
-        Tail indices, 0 where no draw is far out.
     """
     shift, spread = from_laplace(fit)
     beside = pd.DataFrame(
@@ -35,7 +36,11 @@ def accuracy(fit, theta, names, some, tails):
     table = printed_errors(fit, theta, names, some).join(
         beside[~beside.index.duplicated()], how="left"
     )
-    table[["mcse_sd_error", "mcse_sd"]] *= np.where(tails > 0, UNSEEN_TAIL, 1.0)[:, None]
+    far = far_out(theta, LOOKED_BEYOND)
+    known = np.fmax(tail_index(theta, fit.weights), fit.problem.tail_index)
+    table["tail_index"] = index = np.fmax(known, table.pop("edge_index").where(far, 0.0))
+    unseen = far & ~(index < LONG_TAIL)
+    table[["mcse_sd_error", "mcse_sd"]] *= np.where(unseen, UNSEEN_TAIL, 1.0)[:, None]
     if not fit.settings.robust:
         return table
     wide, off = table.laplace_sd, table.laplace_shift  # the draws' law is a Gaussian that is known

@@ -11,6 +11,7 @@ from sgmc.errors import (
     ConvergenceWarning,
     DensityWarning,
     DivergenceWarning,
+    DivergentTransitionsWarning,
     GradientNoiseWarning,
     LowESSWarning,
     ShapeWarning,
@@ -138,7 +139,6 @@ def judged(fit, table, concerns, ess, along):
         (DivergenceWarning, "as chains show"),
         (ConvergenceWarning, "as chains show"),
         (TailWarning, "heavy tails"),
-        (SpreadWarning, "spread off"),
     ):
         if kind in found:
             return refused(word, found[kind].message.rstrip("."), found[kind].advice)
@@ -158,10 +158,10 @@ def judged(fit, table, concerns, ess, along):
         if not (spec.exact and unsure):  # of exact draws there is another measure
             basis = "by the sandwich's own Gaussian" if fit.settings.robust else "by the scores"
             return by_comparison(errors, found, 1 / math.sqrt(ess[0]), basis)
-    if not spec.exact:
-        for kind in (GradientNoiseWarning, BoundWarning, StepSizeWarning, ShapeWarning):
-            if kind in found:
-                return refused("spread off", found[kind].message.rstrip("."), found[kind].advice)
+    biased = (GradientNoiseWarning, BoundWarning, StepSizeWarning, ShapeWarning)
+    for kind in (*(() if spec.exact else biased), SpreadWarning):
+        if kind in found:
+            return refused("spread off", found[kind].message.rstrip("."), found[kind].advice)
     if not spec.exact and table.departure.notna().any():
         return refused(
             "not to be checked",
@@ -175,6 +175,9 @@ def judged(fit, table, concerns, ess, along):
             "there are too few draws for scores to tell",
             "Compare with a smaller step_size, or an exact sampler.",
         )
+    if DivergentTransitionsWarning in found:  # scores, where they can tell, know better
+        missed = found[DivergentTransitionsWarning]
+        return refused("as chains show", missed.message.rstrip("."), missed.advice)
     errors = Errors.of(table, by_scores=False)
     basis = (
         "effective draws of an exact sampler"

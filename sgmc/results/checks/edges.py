@@ -1,0 +1,70 @@
+"""How heavy tails are where draws end, by the scores at the outermost of them."""
+
+import numpy as np
+
+from sgmc.diagnostics.tails import far_out
+from sgmc.results.checks.stein import SCORE_WORK, scores_at
+
+# scales from the median to an outermost draw from which on slopes are looked at: they are good for
+# more than numbers of draws are, and of exponential tails a few thousand draws reach so far
+LOOKED_BEYOND = 5.0
+OUTERMOST = 5  # draws of each tail, whose scores are averaged
+NEAR_EDGE = 50  # draws by which the map to the parameter is told there
+LEFT_OVER = 0.3  # of the parameter's variance there, beyond which it is no function of z
+MOST_EDGES = 20  # parameters
+
+
+def edge_index(fit, theta, along, duals):
+    r"""Tail index of each parameter at the outermost draws, (p,), the larger of its two tails'.
+
+    A density with tail index k falls as :math:`|\theta - c|^{-1/k - 1}`, so that
+    :math:`-(\theta - c) \, d \log p / d\theta = 1/k + 1`.  The slope of a margin's log density at
+    :math:`z = w'x` is the mean of :math:`s'v` over draws there, for any v with :math:`w'v = 1`; for
+    :math:`\theta = g(z)` the slope is :math:`(s'v - g''/g')/g'`.  Where few draws are far out their
+    number says little of a tail, and its slope says what follows.
+
+    Parameters
+    ----------
+    fit : Fit
+    theta : array (chain, draw, p)
+        Draws as they are printed.
+    along : array (chain, draw, p)
+        Standardised, what of a parameter is linear in the sampler's coordinates.
+    duals : array (d, p)
+        v of each parameter.
+
+    Returns
+    -------
+    ndarray, (p,)
+        0 where no draw is far out; NaN where scores of all rows cost too much, of parameters that
+        are no function of z, and after the first MOST_EDGES that have such draws.
+    """
+    long = np.flatnonzero(far_out(theta, LOOKED_BEYOND))
+    found = np.zeros(theta.shape[2])
+    found[long] = np.nan
+    points = 2 * OUTERMOST * min(len(long), MOST_EDGES)
+    if fit.problem.model.n * fit.problem.dim * points > SCORE_WORK:
+        return found
+    x = fit.x.reshape(-1, fit.x.shape[2])
+    for k in long[:MOST_EDGES]:
+        values, z = theta[..., k].ravel(), along[..., k].ravel()
+        order = np.argsort(values)
+        tails = [of_tail(fit, x, values, z, side, duals[:, k]) for side in (order, order[::-1])]
+        found[k] = max(tails)
+    return found
+
+
+def of_tail(fit, x, values, z, order, v):
+    """The index of the tail at the beginning of an order of the draws; 0 of one that ends."""
+    edge, near = order[:OUTERMOST], order[:NEAR_EDGE]
+    scores = scores_at(fit, np.ascontiguousarray(x[edge]), 0, "exact")
+    at = z[edge].mean()
+    curve = np.polyfit(z[near] - at, values[near], 2)
+    left = values[near] - np.polyval(curve, z[near] - at)
+    if left.var() > LEFT_OVER * values[near].var():
+        return np.nan
+    bend, slope, _ = curve
+    away = values[edge].mean() - np.median(values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        falls = -away * ((scores @ v).mean() - 2 * bend / slope) / slope - 1
+    return float(1 / falls) if falls > 1e-3 else 0.0
