@@ -30,10 +30,11 @@ def one_blas_thread():
 
 
 def libraries():
-    """The BLAS libraries of numpy and scipy, looked for once: it takes milliseconds."""
+    """The BLAS libraries of numpy and scipy, which are loaded by then; looked for once, as it takes
+    milliseconds.
+    """
     global _controller
     if _controller is None:
-        import scipy.linalg  # noqa: F401  what is loaded is found
         from threadpoolctl import ThreadpoolController  # a build has only numpy and scipy
 
         _controller = ThreadpoolController()

@@ -1,5 +1,7 @@
 """Whether chains visit the same places equally often."""
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import stats
 
@@ -106,27 +108,54 @@ def long_stays(draws, weights=None):
         Of the draws in such stays.
     """
     draws = as_chains(draws)
+    effect, share = np.zeros(draws.shape[2]), np.zeros(draws.shape[2])
+    for stay in stays(draws, weights):
+        if stay.effect > effect[stay.k]:
+            effect[stay.k], share[stay.k] = stay.effect, stay.share
+    return effect, share
+
+
+class Stay(NamedTuple):
+    """Few long stays in a place.
+
+    Attributes
+    ----------
+    k : int
+        The parameter.
+    effect, share : float
+        See `long_stays`.
+    distance : float
+        Of the place from the mean, in sds.
+    inside : array of bool (chain, draw)
+    """
+
+    k: int
+    effect: float
+    share: float
+    distance: float
+    inside: np.ndarray
+
+
+def stays(draws, weights=None):
+    """The few long stays of draws (chain, draw, parameter), an iterator of `Stay`."""
     low, centre, high = moments.quantile(draws, [0.16, 0.5, 0.84], weights)
     side = np.where(draws > centre, 1.0, -1.0)
     rho = np.clip((side[:, 1:] * side[:, :-1]).mean(axis=(0, 1)), 0.0, 0.999)
     long = np.maximum(SHORTEST, LONG * (1 + rho) / (1 - rho))
     mean, spread = moments.mean(draws, weights), moments.sd(draws, weights)
-    effect, share = np.zeros(draws.shape[2]), np.zeros(draws.shape[2])
     for sign, edge in ((1, high), (-1, low)):
         out = sign * (draws - edge)
-        inside, stays = within_long_runs(out > 0, long)
-        for k in np.flatnonzero((stays > 0) & (stays <= FEW_STAYS)):
+        inside, count = within_long_runs(out > 0, long)
+        for k in np.flatnonzero((count > 0) & (count <= FEW_STAYS)):
             if not apart(out[..., k], inside[..., k]):
                 continue
             standard = np.where(inside[..., k], (draws[..., k] - mean[k]) / spread[k], 0.0)
             terms = np.stack([inside[..., k], standard, standard**2], axis=-1)
             part, first, second = moments.mean(terms, weights)
             # of one's own variance 1 the part s is there already
-            more = stats.chi2.ppf(RARELY, 2 * stays[k] + 2) / (2 * stays[k]) - 1
+            more = stats.chi2.ppf(RARELY, 2 * count[k] + 2) / (2 * count[k]) - 1
             size = more * max(abs(first), (second - part) / 2)
-            if size > effect[k]:
-                effect[k], share[k] = size, part
-    return effect, share
+            yield Stay(int(k), size, part, abs(first) / part, inside[..., k])
 
 
 def apart(out, inside):

@@ -97,10 +97,11 @@ def stein(discrepancy, problem, entropy, **options):
     draws looks no better than one of 5000.
     """
     kind = "exact" if problem.model.n <= EXACT_ROWS else problem.least_noise
+    one = SimpleNamespace(threads=1)  # arms have threads of their own
 
     def score(x, weights, most):
         some = scored(
-            SimpleNamespace(problem=problem, x=x[None], weights=weights),
+            SimpleNamespace(problem=problem, x=x[None], weights=weights, settings=one),
             entropy,
             kind,
             most,

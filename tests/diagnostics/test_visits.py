@@ -6,7 +6,8 @@ from scipy.signal import lfilter
 
 from sgmc.diagnostics import equal_visits, long_stays, rhat
 from sgmc.diagnostics.visits import batch_mcse
-from sgmc.results.report.draws import RHAT, STAYS, VISITS
+from sgmc.results.checks.visited import STAYS_MATTER
+from sgmc.results.report.draws import RHAT, VISITS
 
 
 def chains(rng, phi, reps, shape=(4, 1000)):
@@ -33,7 +34,7 @@ def test_false_alarms_are_rare(phi):
     x = chains(np.random.default_rng(1), phi, 2000)
     p = equal_visits(x)
     assert (p < 0.01).mean() < 0.02 and (p >= VISITS).all()
-    assert (long_stays(x)[0] > STAYS).mean() <= 0.001
+    assert (long_stays(x)[0] > STAYS_MATTER).mean() <= 0.001
 
 
 def test_monte_carlo_errors_by_batches():
@@ -58,7 +59,7 @@ def test_few_long_stays_are_seen_where_r_hat_sees_nothing(length, share):
     rng = np.random.default_rng(4)
     runs = [with_stays(rng, length, share) for _ in range(50)]
     assert np.median([rhat(x)[0] for x in runs]) < 1.1
-    assert np.mean([long_stays(x)[0][0] > STAYS for x in runs]) > 0.95
+    assert np.mean([long_stays(x)[0][0] > STAYS_MATTER for x in runs]) > 0.95
 
 
 def test_a_mode_that_is_visited_often_is_no_place_of_few_stays():

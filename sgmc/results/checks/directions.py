@@ -8,7 +8,7 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.diagnostics.convergence import mcse
 from sgmc.diagnostics.implied import FEWEST_PER_DIMENSION
 
-MOST_DIRECTIONS = 64
+RANDOM_DIRECTIONS = 64
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,9 @@ class Along:
 
     Attributes
     ----------
-    mean, sd : array (1 + MOST_DIRECTIONS,)
+    mean, sd : array (1 + RANDOM_DIRECTIONS,)
         Of means, in sds (the average: their root mean square), and relative ones of sds.
-    mcse_mean, mcse_sd : array (1 + MOST_DIRECTIONS,)
+    mcse_mean, mcse_sd : array (1 + RANDOM_DIRECTIONS,)
     """
 
     mean: np.ndarray
@@ -52,7 +52,7 @@ def along_random(some, entropy):
     w = np.full(len(some.draws), 1 / len(some.draws)) if some.weights is None else some.weights
     w = w / w.sum()
     rng = Rng(seed_sequence(entropy, "diagnostics", 2))
-    directions = rng.normals(d * MOST_DIRECTIONS).reshape(d, MOST_DIRECTIONS)
+    directions = rng.normals(d * RANDOM_DIRECTIONS).reshape(d, RANDOM_DIRECTIONS)
     directions /= np.linalg.norm(directions, axis=0)
     away = some.draws - w @ some.draws
     all_over = (away * some.scores).sum(axis=1, keepdims=True) / d

@@ -59,6 +59,8 @@ def of_tail(fit, x, values, z, order, v):
     edge, near = order[:OUTERMOST], order[:NEAR_EDGE]
     scores = scores_at(fit, np.ascontiguousarray(x[edge]), 0, "exact")
     at = z[edge].mean()
+    if not np.isfinite(at) or np.ptp(z[near]) == 0:
+        return np.nan
     curve = np.polyfit(z[near] - at, values[near], 2)
     left = values[near] - np.polyval(curve, z[near] - at)
     if left.var() > LEFT_OVER * values[near].var():

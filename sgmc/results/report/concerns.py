@@ -19,7 +19,7 @@ from sgmc.errors import (
 from sgmc.results.checks.differences import disagreement
 from sgmc.results.checks.laplace import SHAPE_DEPARTURE, departure
 from sgmc.results.checks.noise import mainly
-from sgmc.results.checks.unvisited import unvisited
+from sgmc.results.checks.visited import rarely_visited, unvisited
 from sgmc.results.report.draws import MEAN_TOLERANCE, SD_TOLERANCE, of_draws
 from sgmc.results.report.verdict import TRUSTED_ERROR, Worst
 
@@ -63,6 +63,7 @@ def after_sampling(fit, seen, errors):
         *shape(fit, errors),
         *of_draws(seen),
         *unvisited(fit),
+        *rarely_visited(fit, seen.moved),
     ]
 
 

@@ -1,6 +1,4 @@
-"""What draws say of themselves: too few, chains that disagree, places that are hardly visited,
-tails that no moments sum up.
-"""
+"""What draws show of themselves: too few, chains that disagree, tails that no moments sum up."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.diagnostics.tails import largest_index
-from sgmc.diagnostics.visits import FEW_STAYS, equal_visits, long_stays
+from sgmc.diagnostics.visits import equal_visits
 from sgmc.errors import ConvergenceWarning, LowESSWarning, TailWarning
 
 SD_TOLERANCE = 0.05  # relative error of a posterior sd that the package promises by default
@@ -17,7 +15,6 @@ RHAT = 1.03
 # p-value of chains that visit places equally often, below which they do not: of 1,000 parameters
 # one gives a false alarm in a thousand fits, or, where chains forget in 20 draws, in a few
 VISITS = 1e-6
-STAYS = 0.05  # what few long stays may do to a mean or sd, in sds: half of what is trusted
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,7 @@ def of_draws(seen):
                 "Take at least draws=100.",
             )
         ]
-    return [*too_few(seen), *disagreement(seen), *(heavy(seen) or rarely_visited(seen))]
+    return [*too_few(seen), *disagreement(seen), *heavy(seen)]
 
 
 def too_few(seen):
@@ -111,22 +108,6 @@ def disagreement(seen):
             f"chains visit some values of {seen.names[int(np.nanargmin(p))]!r} more often than "
             f"others do (p = {np.nanmin(p):.1g} if they were alike).",
             "Run longer (draws, warmup); look at the trace of that parameter.",
-        )
-    ]
-
-
-def rarely_visited(seen):
-    """Places far out where chains stayed long, and few times."""
-    effect, share = long_stays(seen.draws, seen.weights)
-    k = int(np.nanargmax(effect))
-    if not effect[k] > STAYS:
-        return []
-    return [
-        ConvergenceWarning(
-            f"chains went to a place far out of {seen.names[k]!r} at most {FEW_STAYS} times and "
-            f"stayed there for long, {100 * share[k]:.2g} % of the draws: how much of the "
-            "posterior lies there is not known.",
-            "Run longer (draws, warmup), or with more chains; look at the trace of that parameter.",
         )
     ]
 

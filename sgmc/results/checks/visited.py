@@ -1,0 +1,96 @@
+"""Modes that chains visited rarely: those that a search found, and those that the draws show."""
+
+import numpy as np
+from scipy import linalg, stats
+
+from sgmc.core.engine import full
+from sgmc.diagnostics import moments
+from sgmc.diagnostics.visits import FEW_STAYS, stays
+from sgmc.errors import ConvergenceWarning
+from sgmc.results.checks.stein import SCORE_WORK
+from sgmc.results.outcomes.rows import evenly
+
+# what few long stays, or a mode without draws, may do to a mean or sd, in sds: half of the limit
+STAYS_MATTER = 0.05
+MOST_PLACES = 5  # whose density is looked at
+PLACE_DRAWS, TYPICAL_DRAWS = 20, 100
+WITHIN = 0.9  # share of a mode's Gaussian that is counted as its place
+SELDOM = 0.5  # visits, in units of the mode's share, below which they are too few
+
+
+def unvisited(fit):
+    """A ConvergenceWarning, in a list, where draws are short of a mode that holds a share of the
+    posterior by Laplace's approximation: the share s moves a mean by s m and an sd by s m^2 / 2, m
+    its distance from the mean in sds.
+
+    Parameters
+    ----------
+    fit : Fit
+    """
+    searched = fit.problem.searched
+    if searched.found < 2:
+        return []
+    theta = fit.problem.coordinates.theta(fit.x)
+    mean, sd = moments.mean(theta, fit.weights), moments.sd(theta, fit.weights)
+    limit = stats.chi2.ppf(WITHIN, theta.shape[2])
+    for share, (place, root) in zip(searched.shares, searched.gaussians):
+        away = linalg.solve(root, (theta - place).reshape(-1, len(place)).T)
+        inside = ((away**2).sum(axis=0) < limit).reshape(*theta.shape[:2], 1)
+        seen = moments.mean(inside.astype(float), fit.weights)[0] / WITHIN
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distance = np.nanmax(np.abs(place - mean) / sd)
+        effect = (share - seen) * max(distance, distance**2 / 2)
+        if seen < SELDOM * share and effect > STAYS_MATTER:
+            return [
+                ConvergenceWarning(
+                    f"{100 * seen:.2g} % of the draws are at a mode that holds about "
+                    f"{100 * share:.2g} % of the posterior by Laplace's approximation.",
+                    "Compare the chains; run longer (draws, warmup), constrain parameters, or "
+                    "describe each mode by itself.",
+                )
+            ]
+    return []
+
+
+def rarely_visited(fit, seen):
+    """A ConvergenceWarning, in a list, where chains stayed long in a place apart, few times, and
+    the density there is not that of a tail.
+
+    Parameters
+    ----------
+    fit : Fit
+    seen : Seen
+    """
+    found = [s for s in stays(seen.draws, seen.weights) if s.effect > STAYS_MATTER]
+    for stay in sorted(found, key=lambda s: -s.effect)[:MOST_PLACES]:
+        if is_dense(fit, stay):
+            return [
+                ConvergenceWarning(
+                    f"chains went to a place far out of {seen.names[stay.k]!r} at most {FEW_STAYS} "
+                    f"times and stayed there for long, {100 * stay.share:.2g} % of the draws: how "
+                    "much of the posterior lies there is not known.",
+                    "Run longer (draws, warmup), or with more chains; look at the trace of that "
+                    "parameter.",
+                )
+            ]
+    return []
+
+
+def is_dense(fit, stay):
+    """Whether the log density of a place is nearer to that of typical draws than in a tail, where
+    at a distance of m sds it is lower by (m^2 - 1) / 2; True where it would cost too much.
+
+    A sampler that rejects in a tail stays there, too.
+    """
+    problem, x = fit.problem, fit.x.reshape(-1, fit.x.shape[2])
+    inside = np.flatnonzero(stay.inside)
+    there, typical = inside[evenly(len(inside), PLACE_DRAWS)], evenly(len(x), TYPICAL_DRAWS)
+    work = problem.model.n * problem.dim * (len(there) + len(typical))
+    if problem.partial or problem.model.refreshes or work > SCORE_WORK:
+        return True
+    gradient = problem.all_rows()
+    with np.errstate(all="ignore"):
+        lower = np.median([full(gradient, x[k])[0] for k in typical]) - np.mean(
+            [full(gradient, x[k])[0] for k in there]
+        )
+    return bool(lower < max(1.0, (stay.distance**2 - 1) / 8))
