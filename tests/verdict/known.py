@@ -79,21 +79,23 @@ class Known:
         return cls.of_draws(draws, slack=0.02)
 
     def errors(self, results):
-        """The largest errors of means and sds (in sds), and of ends (in half-widths); infinite
-        where a number is printed that does not exist.
+        """Errors of means and sds (in sds), and of ends (in half-widths), a DataFrame with a row a
+        parameter; infinite where a number is printed that does not exist, or not where it does.
         """
         names = list(self.mean.index)
         table = results.summary_frame().loc[names]
         low, high = table.iloc[:, 2], table.iloc[:, 3]
         unit = self.sd if self.sd.notna().all() else (self.high - self.low) / 4
-        mean, sd = (table["mean"] - self.mean).abs() / unit, (table["sd"] - self.sd).abs() / unit
+        mean, sd = (table["mean"] - self.mean) / unit, (table["sd"] - self.sd) / unit
         for error, printed, true in ((mean, "mean", self.mean), (sd, "sd", self.sd)):
             error[table[printed].isna() & true.isna()] = 0.0
-        ends = [
-            (low - self.low).abs() / (self.centre - self.low),
-            (high - self.high).abs() / (self.high - self.centre),
-        ]
-        return tuple(float(e.fillna(np.inf).max()) for e in (mean, sd, np.maximum(*ends)))
+        found = {
+            "mean": mean,
+            "sd": sd,
+            "low": (low - self.low) / (self.centre - self.low),
+            "high": (high - self.high) / (self.high - self.centre),
+        }
+        return pd.DataFrame(found).fillna(np.inf)
 
 
 def moments(law):

@@ -16,7 +16,7 @@ import sgmc
 from sgmc.api import verbs
 from sgmc.errors import DataError
 from sgmc.models.regression import problem as problems
-from sgmc.results.report.verdict import TRUSTED_END, TRUSTED_ERROR
+from sgmc.results.report.verdict import FEWEST_ERRORS, TRUSTED_END, TRUSTED_ERROR
 
 from .data import DATA, reference, table
 from .known import Known
@@ -25,6 +25,7 @@ from .users import BY_STARTS, CONTRADICTORY, FAR_MODES, USERS
 
 WRONG = 0.15  # error of a mean or sd with which nothing may be called trustworthy
 WRONG_END = 0.3  # and of an end of an interval
+FEWEST_SEEN = 1e-3  # of the draws beyond a mode's edge; half of that are the other mode's
 SEED = 5
 
 # ---- a way to sample -----------------------------------------------------------------------------
@@ -200,17 +201,39 @@ CASES = [*REGRESSIONS, *FEW_ROWS, *OWN, *UNSEEN, *(Case(name) for name in IMPROP
 
 @dataclass(frozen=True)
 class Outcome:
-    """Errors of means and sds in sds, of ends in half-widths, and the verdict, None for a fit that
-    was refused; `unseen`: there is a mode that no chain has visited.
+    """What a fit printed and said.
+
+    Attributes
+    ----------
+    case : Case
+    errors : DataFrame or None
+        See `Known.errors`; None for improper posteriors.
+    slack : float
+    verdict : Verdict or None
+        None for a fit that was refused.
+    unseen : bool
+        There is a mode that no chain has visited.
     """
 
     case: Case
-    mean: float
-    sd: float
-    ends: float
+    errors: object
     slack: float
     verdict: object
     unseen: bool = False
+
+    def worst(self, *kinds):
+        """The largest error of some kinds of numbers."""
+        return np.inf if self.errors is None else float(self.errors[[*kinds]].abs().max(axis=None))
+
+    @property
+    def moments(self):
+        """The largest error of means and sds."""
+        return self.worst("mean", "sd")
+
+    @property
+    def ends(self):
+        """The largest error of ends."""
+        return self.worst("low", "high")
 
     @property
     def trusted(self):
@@ -220,18 +243,18 @@ class Outcome:
     @property
     def within(self):
         """Whether all numbers are within the limits."""
-        return max(self.mean, self.sd) <= TRUSTED_ERROR and self.ends <= TRUSTED_END
+        return self.moments <= TRUSTED_ERROR and self.ends <= TRUSTED_END
 
     @property
     def wrong(self):
         """Whether some number is so far off that trust is a mistake."""
-        return max(self.mean, self.sd) > WRONG + self.slack or self.ends > WRONG_END + self.slack
+        return self.moments > WRONG + self.slack or self.ends > WRONG_END + self.slack
 
     @property
     def kept(self):
         """Whether what was promised holds."""
         return not self.trusted or (
-            max(self.mean, self.sd) <= self.verdict.error + self.slack
+            self.moments <= self.verdict.error + self.slack
             and self.ends <= self.verdict.ends + self.slack
         )
 
@@ -240,7 +263,8 @@ class Outcome:
         mark = "unseen" if self.trusted and self.unseen else mark
         mark = mark or ("refused" if self.within and not self.trusted else "ok")
         return (
-            f"{mark:8} {self.case!s:72.72} {self.mean:6.3f} {self.sd:6.3f} {self.ends:6.3f}  "
+            f"{mark:8} {self.case!s:72.72} {self.worst('mean'):6.3f} {self.worst('sd'):6.3f} "
+            f"{self.ends:6.3f}  "
             f"{'refused' if self.verdict is None else self.verdict!s:.100}"
         )
 
@@ -250,27 +274,28 @@ def outcome_of(case, seed=SEED):
     try:
         results = case.fit(seed)
     except DataError:
-        return Outcome(case, np.inf, np.inf, np.inf, 0.0, None)
+        return Outcome(case, None, 0.0, None)
     if case.posterior in IMPROPER:
-        return Outcome(case, np.inf, np.inf, np.inf, 0.0, results.verdict)
+        return Outcome(case, None, 0.0, results.verdict)
     truth = known(case.posterior)
     beyond = FAR_MODES.get(case.posterior)
-    unseen = beyond is not None and not (results.draws > beyond).any()
-    return Outcome(case, *truth.errors(results), truth.slack, results.verdict, unseen)
+    unseen = beyond is not None and (results.draws > beyond).mean() < FEWEST_SEEN
+    return Outcome(case, truth.errors(results), truth.slack, results.verdict, unseen)
 
 
 def good(runs):
-    """Whether a way to sample is good: twice the root mean square of its runs' errors is within the
-    limits, the numbers exist, the model agrees with itself, and chains move between modes.
+    """Whether a way to sample is good: every number is within the limits with confidence, 2.5 root
+    mean squares of its errors over the runs, as the verdict allows for 2.5 standard errors; the
+    numbers exist, the model agrees with itself, and chains move between modes.
     """
     case = runs[0].case
     if case.posterior in {*IMPROPER, *CONTRADICTORY, *BY_STARTS}:
         return False
     if known(case.posterior).sd.isna().any():
         return False
-    errors = np.array([(max(one.mean, one.sd), one.ends) for one in runs])
-    typical = np.sqrt((errors**2).mean(axis=0))
-    return bool(2 * typical[0] <= TRUSTED_ERROR and 2 * typical[1] <= TRUSTED_END)
+    typical = np.sqrt(np.mean([one.errors.to_numpy() ** 2 for one in runs], axis=0)).max(axis=0)
+    limits = [TRUSTED_ERROR, TRUSTED_ERROR, TRUSTED_END, TRUSTED_END]
+    return bool((FEWEST_ERRORS * typical <= limits).all())
 
 
 def sums(ways):

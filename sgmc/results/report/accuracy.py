@@ -11,8 +11,9 @@ from sgmc.results.checks.laplace import from_laplace
 from sgmc.results.checks.printed import HALF_WIDTH, KINDS, printed_errors
 
 # by which errors of an sd outgrow their own estimates where a tail is longer than its draws show:
-# both are too small where it is short of draws.  Of 1,000 or 4,000 draws of t laws with 3 to 8 degrees of
-# freedom, log-normals and inverse gammas 99 % of the errors are below 5 estimates, 2.5 times this
+# both are too small where it is short of draws.  Of 1,000 or 4,000 draws of t laws with 3 to 8
+# degrees of freedom, log-normals and inverse gammas 99 % of the errors are below 5 estimates, 2.5
+# times this
 UNSEEN_TAIL = 2.0
 LONG_TAIL = 0.2  # tail index: of draws of exponential laws it is found below
 AS_LONG = 0.1  # difference of two indices, which is their error
