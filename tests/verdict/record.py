@@ -279,7 +279,7 @@ def outcome_of(case, seed=SEED):
         return Outcome(case, None, 0.0, results.verdict)
     truth = known(case.posterior)
     beyond = FAR_MODES.get(case.posterior)
-    unseen = beyond is not None and (results.draws > beyond).mean() < FEWEST_SEEN
+    unseen = beyond is not None and bool((results.draws > beyond).mean() < FEWEST_SEEN)
     return Outcome(case, truth.errors(results), truth.slack, results.verdict, unseen)
 
 

@@ -247,7 +247,7 @@ def by_effective_draws(errors, ess, basis, draws):
     worst.
     """
     independent = max(1 / math.sqrt(ess[0]), 1 / math.sqrt(2 * ess[1]))
-    error = max(2 * independent, errors.mean.most, errors.sd.most)
+    error = max(independent, errors.mean.most, errors.sd.most)
     if error > TRUSTED_ERROR:
         return refused(
             "not exact enough",
