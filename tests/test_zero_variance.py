@@ -133,6 +133,7 @@ def test_weighted_factors_are_those_of_the_regression():
 # ---- of a logit with one coefficient, whose mean is known by quadrature --------------------------
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_means_of_a_logit_have_honest_errors():
     """Root mean squares of 150 standardised errors, 1 +- 0.06, of both orders."""

@@ -15,6 +15,7 @@ from scipy import stats
 
 import sgmc
 from sgmc.api import verbs
+from sgmc.errors import DataError
 
 from .tables import FOLDER
 from .test_densities import DENSITIES
@@ -97,13 +98,21 @@ CASES = {
         "ggplot2_diamonds.csv.gz", "gaussianlog", "price ~ np.log(carat) + C(cut)", rows=500
     ),
 }
+# an inverse Gaussian with the log link bounds no mean from above: with a flat prior it is improper
+IMPROPER = "warpbreaks ig", "flat"
 # with many rows priors hardly matter, and df needs one
 FITS = [
     (name, prior)
     for name, case in CASES.items()
     for prior in ("default", "flat")
     if prior == "default" or not case.rows and case.more.get("df", 4)
+    if (name, prior) != IMPROPER
 ]
+
+
+def test_an_improper_posterior_is_refused():
+    with pytest.raises(DataError, match="direction Intercept"):
+        fitted(*IMPROPER)
 
 
 @cache

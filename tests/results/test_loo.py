@@ -136,6 +136,7 @@ def sampled_errors(heavy, draw):
     return np.array(errors), np.mean(sizes, axis=0)
 
 
+@pytest.mark.cover(0)
 def test_sampled_totals_have_honest_errors(heavy):
     """Root mean squares of 400 errors of elpd, 1 +- 0.035, and of p; about 95 % are below 2."""
     errors, _ = sampled_errors(heavy, drawn)
@@ -144,6 +145,7 @@ def test_sampled_totals_have_honest_errors(heavy):
     assert (np.mean(np.abs(errors) < 2, axis=0) > 0.92).all()
 
 
+@pytest.mark.cover(0)
 def test_sampling_by_size_gains(heavy):
     """Against simple samples of as many rows, whose errors are larger and less honest."""
 
