@@ -93,6 +93,10 @@ class DensityWarning(SGMCWarning):
     """A user's log density, its gradient and its sums over rows disagree where the draws are."""
 
 
+class BoundaryWarning(SGMCWarning):
+    """A user's log density ends, at -inf, where draws are: gradients do not know of it."""
+
+
 class ShapeWarning(SGMCWarning):
     """The posterior is far from the Gaussian at its mode, on which a method or default relies."""
 

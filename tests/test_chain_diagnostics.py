@@ -127,6 +127,7 @@ def facts(**changed):
             "proposed": 100.0,
             "accepted": 80.0,
             "divergences": 0.0,
+            "impossible": 0.0,
             "step_size": 0.8,
             "e_bfmi": 0.9,
         }
@@ -134,9 +135,9 @@ def facts(**changed):
     )
 
 
-def concerns(results, *chains):
+def concerns(results, *chains, ends=False):
     """What is said of a fit with other chains."""
-    return transitions(dataclasses.replace(results._fit, chains=list(chains)))
+    return transitions(dataclasses.replace(results._fit, chains=list(chains)), ends)
 
 
 def test_divergent_transitions_and_low_energies_are_warned_of_by_name_and_chain():
@@ -146,6 +147,8 @@ def test_divergent_transitions_and_low_energies_are_warned_of_by_name_and_chain(
     (found,) = concerns(results, facts(), facts(divergences=3.0))
     assert type(found) is DivergentTransitionsWarning and "3 of 200 proposals" in found.message
     assert found.advice == "Try sampler=sgmc.HMC(target_accept=0.95)."
+    outside = facts(divergences=3.0, impossible=3.0)
+    assert len(concerns(results, outside)) == 1 and concerns(results, outside, ends=True) == []
     (found,) = concerns(results, facts(e_bfmi=0.2), facts(), facts(e_bfmi=0.1))
     assert type(found) is LowEnergyWarning
     assert "E-BFMI 0.1 < 0.3 (chains 0, 2)" in found.message

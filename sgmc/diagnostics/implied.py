@@ -6,8 +6,8 @@ import numpy as np
 
 from sgmc.arguments.arrays import shaped
 from sgmc.arguments.draws import as_points
-from sgmc.diagnostics.convergence import mcse
 from sgmc.diagnostics.scales import as_sample
+from sgmc.diagnostics.visits import batch_mcse
 from sgmc.errors import ArgumentError
 
 DRAWS_PER_DIMENSION = 5  # draws a dimension, more of which say little more
@@ -97,10 +97,7 @@ def implied_moments(draws, scores, *, directions=None, weights=None, scale=None)
     fitted = d * (w @ w)  # 1 / sum w^2 are as many draws of equal weights
     departure = np.sqrt(w @ rest**2 / (1 - min(fitted, 0.5))) / sd
     # of nothing at all: none
-    errors = [
-        np.nan_to_num(mcse(part[None], weights=w)) / (1 - min(fitted, 0.5))
-        for part in (rest, rest * place)
-    ]
+    errors = [batch_mcse(part[None], w) / (1 - min(fitted, 0.5)) for part in (rest, rest * place)]
     return ImpliedMoments(
         along @ (centre + covariance @ level),
         sd,

@@ -7,6 +7,7 @@ from sgmc.errors import warn
 from sgmc.results import files
 from sgmc.results.absent import refusal
 from sgmc.results.checks import noise
+from sgmc.results.checks.differences import disagreement
 from sgmc.results.checks.directions import along_random
 from sgmc.results.checks.discrepancies import Discrepancies
 from sgmc.results.checks.stein import checked, stein_discrepancy
@@ -16,7 +17,7 @@ from sgmc.results.outcomes.rows import evenly
 from sgmc.results.parameters.estimates import Estimates
 from sgmc.results.path import Paths
 from sgmc.results.report.accuracy import accuracy
-from sgmc.results.report.concerns import after_sampling, along_directions, wrong_density
+from sgmc.results.report.concerns import after_sampling, along_directions, of_density
 from sgmc.results.report.draws import Seen, hidden
 from sgmc.results.report.header import Judged, facts
 from sgmc.results.report.verdict import verdict
@@ -165,7 +166,9 @@ def summarised(model, fit):
         ess = convergence.ess(looked, weights=w)
         ess_sd = convergence.ess(looked, method="sd", weights=w)
         rhat = convergence.rhat(looked)
-        some = checked(fit, fit.settings.seed)
+        of_model = disagreement(fit, fit.settings.seed)
+        ends = of_model is not None and of_model.kind == "end"
+        some = None if ends else checked(fit, fit.settings.seed)
         along = along_random(some, fit.settings.seed)
         ksd, errors = stein_discrepancy(some), accuracy(fit, looked, listed, some)
         tails = errors.pop("tail_index").to_numpy()
@@ -173,8 +176,8 @@ def summarised(model, fit):
         concerns = [
             *model.notes,
             *fit.problem.concerns,
-            *wrong_density(fit),
-            *after_sampling(fit, seen, errors),
+            *of_density(of_model),
+            *after_sampling(fit, seen, errors, ends),
             *along_directions(along, ess.min()),
         ]
         judged = verdict(fit, errors, concerns, (ess.min(), ess_sd.min()), along)

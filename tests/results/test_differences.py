@@ -174,8 +174,22 @@ def test_an_error_beyond_a_boundary_is_seen(monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_density_of_zero_beyond_a_boundary_passes(seed):
-    assert disagreement(fitted(Bounded(), seed), seed) is None
+def test_a_density_that_ends_is_no_mistake_and_is_said(seed):
+    found = disagreement(fitted(Bounded(), seed), seed)
+    assert (found.kind, found.parameter) == ("end", "b") and "-inf" in found.text
+
+
+@pytest.mark.parametrize("sampler, trusted", [("mala", True), ("hmc", True), ("sgld", False)])
+def test_scores_are_not_asked_of_a_density_that_ends(sampler, trusted):
+    """sgld goes by gradients, which do not know of the boundary; proposals beyond it are no
+    divergences.
+    """
+    how = {"step_size": 0.1} if sampler == "sgld" else {}
+    results = Bounded().fit(sampler=sampler, seed=1, **how)
+    kinds = [type(w).__name__ for w in results.warnings]
+    assert "BoundaryWarning" in kinds and "DivergentTransitionsWarning" not in kinds
+    assert results.verdict.trustworthy == trusted
+    assert np.isnan(results.accuracy().mean_error).all()
 
 
 def test_rounding_is_no_disagreement():

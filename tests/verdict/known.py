@@ -16,6 +16,8 @@ class Known:
     ----------
     mean, sd, low, centre, high : Series
         Mean, sd, ends of the 95 % interval and median.
+    kurtosis : Series
+        3 for a normal law; infinite where it does not exist.
     slack : float
         Error of these, in sds and half-widths.
     """
@@ -25,13 +27,15 @@ class Known:
     low: pd.Series
     centre: pd.Series
     high: pd.Series
+    kurtosis: pd.Series
     slack: float = 0.0
 
     @classmethod
     def of_laws(cls, laws):
         """Of frozen laws of scipy.stats by name."""
         rows = {
-            name: [*moments(law), *law.ppf([ENDS[0], 0.5, ENDS[1]])] for name, law in laws.items()
+            name: [*moments(law), *law.ppf([ENDS[0], 0.5, ENDS[1]]), kurtosis(law)]
+            for name, law in laws.items()
         }
         return cls(*(column for _, column in pd.DataFrame(rows).T.items()))
 
@@ -39,7 +43,7 @@ class Known:
     def of_draws(cls, frame, slack):
         """Of a frame of draws."""
         ends = (frame.quantile(q) for q in (ENDS[0], 0.5, ENDS[1]))
-        return cls(frame.mean(), frame.std(), *ends, slack)
+        return cls(frame.mean(), frame.std(), *ends, frame.kurt() + 3, slack)
 
     @classmethod
     def of_grid(cls, values, log_density, index=0.0):
@@ -61,11 +65,13 @@ class Known:
             one = p.sum(axis=tuple(a for a in range(p.ndim) if a != axis))
             one = one / one.sum()
             mean = one @ grid
+            variance = one @ (grid - mean) ** 2
             inverse = np.interp([ENDS[0], 0.5, ENDS[1]], np.cumsum(one) - one / 2, grid)
             rows[name] = [
                 mean if index < 1 else np.nan,
-                np.sqrt(one @ (grid - mean) ** 2) if index < 0.5 else np.nan,
+                np.sqrt(variance) if index < 0.5 else np.nan,
                 *inverse,
+                one @ (grid - mean) ** 4 / variance**2 if index < 0.25 else np.inf,
             ]
         return cls(*(column for _, column in pd.DataFrame(rows).T.items()), slack=0.005)
 
@@ -96,6 +102,12 @@ class Known:
             "high": (high - self.high) / (self.high - self.centre),
         }
         return pd.DataFrame(found).fillna(np.inf)
+
+
+def kurtosis(law):
+    """Of a law; infinite where it does not exist."""
+    excess = law.stats("k")
+    return 3 + excess if np.isfinite(excess) else np.inf
 
 
 def moments(law):

@@ -213,6 +213,8 @@ class Outcome:
         None for a fit that was refused.
     unseen : bool
         There is a mode that no chain has visited.
+    effective : Series or None
+        Effective sizes of the sds.
     """
 
     case: Case
@@ -220,6 +222,7 @@ class Outcome:
     slack: float
     verdict: object
     unseen: bool = False
+    effective: object = None
 
     def worst(self, *kinds):
         """The largest error of some kinds of numbers."""
@@ -280,22 +283,30 @@ def outcome_of(case, seed=SEED):
     truth = known(case.posterior)
     beyond = FAR_MODES.get(case.posterior)
     unseen = beyond is not None and bool((results.draws > beyond).mean() < FEWEST_SEEN)
-    return Outcome(case, truth.errors(results), truth.slack, results.verdict, unseen)
+    errors, effective = truth.errors(results), results.ess("sd")
+    return Outcome(case, errors, truth.slack, results.verdict, unseen, effective)
 
 
 def good(runs):
-    """Whether a way to sample is good: every number is within the limits with confidence, 2.5 root
-    mean squares of its errors over the runs, as the verdict allows for 2.5 standard errors; the
-    numbers exist, the model agrees with itself, and chains move between modes.
+    """Whether a way to sample is good: every number is within the limits with confidence, 2.5 times
+    its error, as the verdict allows for 2.5 standard errors; the numbers exist, the model agrees
+    with itself, and chains move between modes.
+
+    An error is the root mean square over the runs, and of an sd not below that of as many
+    independent draws as the runs' effective ones, by the posterior's own kurtosis: of long tails a
+    few runs show too little.
     """
     case = runs[0].case
     if case.posterior in {*IMPROPER, *CONTRADICTORY, *BY_STARTS}:
         return False
-    if known(case.posterior).sd.isna().any():
+    truth = known(case.posterior)
+    if truth.sd.isna().any():
         return False
     typical = np.sqrt(np.mean([one.errors.to_numpy() ** 2 for one in runs], axis=0)).max(axis=0)
+    effective = np.mean([one.effective[truth.kurtosis.index] for one in runs], axis=0)
+    independent = np.sqrt((truth.kurtosis - 1) / 4 / effective).max()
     limits = [TRUSTED_ERROR, TRUSTED_ERROR, TRUSTED_END, TRUSTED_END]
-    return bool((FEWEST_ERRORS * typical <= limits).all())
+    return bool((FEWEST_ERRORS * np.maximum(typical, [0, independent, 0, 0]) <= limits).all())
 
 
 def sums(ways):

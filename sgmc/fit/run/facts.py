@@ -15,9 +15,9 @@ class ChainFacts:
         Warmup included.
     data_passes : float
         Rows touched, over N.
-    proposed, accepted, divergences : float
+    proposed, accepted, divergences, impossible : float
         Counts of proposals once nothing was adapted any more; NaN for samplers without
-        accept-reject.
+        accept-reject.  Those where the density is zero are divergent, too.
     step_size : float
         In use at the last step, in the sampler's own units; NaN where there are no steps.
     e_bfmi : float
@@ -41,6 +41,7 @@ class ChainFacts:
     proposed: float
     accepted: float
     divergences: float
+    impossible: float
     step_size: float
     e_bfmi: float
     beyond: float = NONE
@@ -68,7 +69,8 @@ def facts_of(chain, plan, n):
     """
     transition = chain.sampler
     counts = [
-        float(getattr(transition, name, NONE)) for name in ("proposed", "accepted", "divergent")
+        float(getattr(transition, name, NONE))
+        for name in ("proposed", "accepted", "divergent", "impossible")
     ]
     steps = plan.spec.uses_gradient and (plan.spec.holds or not plan.spec.continuous)
     violated = (

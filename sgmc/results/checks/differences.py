@@ -30,6 +30,20 @@ WORK = 1e8  # rows x parameters x evaluations
 LOOKED_AT = 1000  # draws among which outer ones are chosen
 ONE_CALL = 1000  # rows that any model is given at once
 SUMS_DIFFER = 1e-6  # relative error of sums over rows that are the same but for rounding
+BEYOND = {  # what is found there, and advice
+    "nan": (
+        f"the log density is not a number {OUTWARDS:g} posterior sds beyond the outer draws of "
+        "{!r}",
+        "Return -inf where parameters are impossible, or constrain them; find the boundary of what "
+        "log_lik and log_prior take logs or roots of.",
+    ),
+    "end": (
+        f"the log density is -inf {OUTWARDS:g} posterior sds beyond the outer draws of "
+        "{!r}: no gradient turns chains back from there, and scores cannot tell how far they are "
+        "from the posterior.",
+        "Constrain the parameter (sgmc.positive, sgmc.interval), or take sampler='mala'.",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -38,10 +52,12 @@ class Disagreement:
 
     Attributes
     ----------
-    kind : {"gradient", "rows", "nan"}
+    kind : {"gradient", "rows", "nan", "end"}
+        "end" is no mistake: the density is zero from somewhere on, so that its scores say nothing
+        of how far draws are from it (Stein's identity has a term of the boundary).
     size : float
         Of a gradient: in posterior sds of score.  Of rows: relative error of their sum.  NaN for
-        "nan".
+        "nan" and "end".
     parameter : str
         The one most concerned; empty where none is.
     text, advice : str
@@ -95,7 +111,7 @@ def disagreement(fit, entropy):
         return None
     look = Look(fit, np.random.default_rng(seed_sequence(entropy, "diagnostics", 1)))
     with np.errstate(all="ignore"):
-        return look.rows_apart() or look.slopes_apart() or look.undefined()
+        return look.rows_apart() or look.slopes_apart() or look.boundary()
 
 
 class Look:
@@ -266,25 +282,25 @@ class Look:
 
     # ---- boundaries ------------------------------------------------------------------------------
 
-    def undefined(self):
-        """Whether the log density is not a number a little farther out than outer draws."""
-        for place in self.places:
-            x = place.x + OUTWARDS * place.outward
-            if not np.isnan(self.value(x)):
-                continue
-            where = self.problem.coordinates
-            moved = (where.theta(x) - where.theta(place.x)) / np.sqrt((self.white**2).sum(axis=1))
-            j = place.parameter if place.parameter >= 0 else int(np.argmax(np.abs(moved)))
-            return Disagreement(
-                "nan",
-                np.nan,
-                self.names[j],
-                f"the log density is not a number {OUTWARDS:g} posterior sds beyond the outer "
-                f"draws of {self.names[j]!r}",
-                "Return -inf where parameters are impossible, or constrain them; find the "
-                "boundary of what log_lik and log_prior take logs or roots of.",
-            )
+    def boundary(self):
+        """Whether the log density is not a number, or -inf, a little farther out than outer
+        draws.
+        """
+        beyond = [self.value(place.x + OUTWARDS * place.outward) for place in self.places]
+        for kind, there in (("nan", np.isnan(beyond)), ("end", np.equal(beyond, -np.inf))):
+            if there.any():
+                name = self.names[self.moved(self.places[int(np.argmax(there))])]
+                text, advice = BEYOND[kind]
+                return Disagreement(kind, np.nan, name, text.format(name), advice)
         return None
+
+    def moved(self, place):
+        """The parameter that changes most from an outer draw to a place farther out."""
+        if place.parameter >= 0:
+            return place.parameter
+        theta = self.problem.coordinates.theta
+        step = theta(place.x + OUTWARDS * place.outward) - theta(place.x)
+        return int(np.argmax(np.abs(step) / np.sqrt((self.white**2).sum(axis=1))))
 
 
 def unit(v):

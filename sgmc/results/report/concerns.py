@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from sgmc.errors import (
+    BoundaryWarning,
     BoundWarning,
     DensityWarning,
     DivergenceWarning,
@@ -16,12 +17,11 @@ from sgmc.errors import (
     SpreadWarning,
     StepSizeWarning,
 )
-from sgmc.results.checks.differences import disagreement
 from sgmc.results.checks.laplace import SHAPE_DEPARTURE, departure
 from sgmc.results.checks.noise import mainly
 from sgmc.results.checks.visited import rarely_visited, unvisited
 from sgmc.results.report.draws import MEAN_TOLERANCE, SD_TOLERANCE, of_draws
-from sgmc.results.report.verdict import TRUSTED_ERROR, Worst
+from sgmc.results.report.verdict import TRUSTED_ERROR, Worst, divergences
 
 # noise over a step's own beyond which corrections are suspect (at 1, csgld left 17 % of the
 # covariance)
@@ -45,7 +45,7 @@ def noise_share(fit):
     return added / (1 + added)
 
 
-def after_sampling(fit, seen, errors):
+def after_sampling(fit, seen, errors, ends=False):
     """Warnings that the draws themselves give rise to.
 
     Parameters
@@ -54,11 +54,13 @@ def after_sampling(fit, seen, errors):
     seen : Seen
     errors : DataFrame
         Of `accuracy`.
+    ends : bool
+        Whether a user's density is known to end where draws are.
     """
     return [
         *stopped(fit, fit.problem.free_names),
         *fit.concerns,
-        *transitions(fit),
+        *transitions(fit, ends),
         *spread(fit),
         *shape(fit, errors),
         *of_draws(seen),
@@ -67,10 +69,18 @@ def after_sampling(fit, seen, errors):
     ]
 
 
-def wrong_density(fit):
-    """A user's log density that disagrees with its gradient, its rows or itself nearby."""
-    found = disagreement(fit, fit.settings.seed)
-    return [] if found is None else [DensityWarning(found.text, found.advice)]
+def of_density(found):
+    """A user's log density that disagrees with its gradient, its rows or itself nearby, or that
+    ends where draws are.
+
+    Parameters
+    ----------
+    found : Disagreement or None
+    """
+    if found is None:
+        return []
+    kind = BoundaryWarning if found.kind == "end" else DensityWarning
+    return [kind(found.text, found.advice)]
 
 
 def along_directions(found, ess):
@@ -128,12 +138,12 @@ def stopped(fit, names):
     return found
 
 
-def transitions(fit):
-    """What the chains of exact samplers say about their own transitions."""
+def transitions(fit, ends):
+    """What the chains of exact samplers say about their own transitions; `ends`: the density is
+    known to end where draws are.
+    """
     found, spec = [], fit.plan.spec
-    divergent, proposed = (
-        sum(getattr(c, name) for c in fit.chains) for name in ("divergences", "proposed")
-    )
+    divergent, proposed = divergences(fit, ends)
     if divergent > 0:
         advice = f"Try step_size={fit.step_size / 4:.2g}, or leave step_size=None."
         if fit.plan.step_origin == "adapted":

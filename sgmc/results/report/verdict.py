@@ -7,6 +7,7 @@ import numpy as np
 
 from sgmc.diagnostics.implied import NEARLY_GAUSSIAN
 from sgmc.errors import (
+    BoundaryWarning,
     BoundWarning,
     ConvergenceWarning,
     DensityWarning,
@@ -160,7 +161,13 @@ def judged(fit, table, concerns, ess, along):
         if not (spec.exact and unsure):  # of exact draws there is another measure
             basis = "by the sandwich's own Gaussian" if fit.settings.robust else "by the scores"
             return by_comparison(errors, found, 1 / math.sqrt(ess[0]), basis)
-    biased = (GradientNoiseWarning, BoundWarning, StepSizeWarning, ShapeWarning)
+    biased = (
+        BoundaryWarning,
+        GradientNoiseWarning,
+        BoundWarning,
+        StepSizeWarning,
+        ShapeWarning,
+    )
     for kind in (*(() if spec.exact else biased), SpreadWarning):
         if kind in found:
             return refused("spread off", found[kind].message.rstrip("."), found[kind].advice)
@@ -177,7 +184,8 @@ def judged(fit, table, concerns, ess, along):
             "there are too few draws for scores to tell",
             "Compare with a smaller step_size, or an exact sampler.",
         )
-    if many_diverged(fit):  # scores, where they can tell, know better
+    divergent, proposed = divergences(fit, BoundaryWarning in found)
+    if divergent > MANY_DIVERGED * proposed:  # scores, where they can tell, know better
         missed = found[DivergentTransitionsWarning]
         return refused("as chains show", missed.message.rstrip("."), missed.advice)
     errors = Errors.of(table, by_scores=False)
@@ -191,12 +199,15 @@ def judged(fit, table, concerns, ess, along):
     return by_effective_draws(errors, ess, basis, fit.x.shape[1])
 
 
-def many_diverged(fit):
-    """Whether so many proposals of an exact sampler diverged that places may be missed."""
-    divergent, proposed = (
-        sum(getattr(c, name) for c in fit.chains) for name in ("divergences", "proposed")
+def divergences(fit, ends):
+    """Divergent proposals of an exact sampler, and all of them; where the density is known to end
+    (`ends`), those beyond it are as good as any that are rejected.
+    """
+    divergent, impossible, proposed = (
+        sum(getattr(c, name) for c in fit.chains)
+        for name in ("divergences", "impossible", "proposed")
     )
-    return divergent > MANY_DIVERGED * proposed
+    return divergent - impossible if ends else divergent, proposed
 
 
 def told_by_scores(spec, table):

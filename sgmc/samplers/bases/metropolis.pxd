@@ -17,7 +17,8 @@ cdef class Metropolis(Sampler):
     cdef double value, new_value              # log posterior at x and at the proposal y
     cdef double[::1] g, new_g, w, new_w  # gradients there, and in units of the metric: w = L' g
     cdef double[::1] y, u
-    cdef readonly int64_t proposed, accepted, divergent      # after warmup
+    # after warmup; proposals where the density is zero are divergent and impossible
+    cdef readonly int64_t proposed, accepted, divergent, impossible
     # Fill y by a move of about `h`, evaluate there, and give log [pi(y) q(y, x) / (pi(x) q(x, y))].
     cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
                      double *log_ratio) except -1 nogil

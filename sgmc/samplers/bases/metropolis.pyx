@@ -3,7 +3,7 @@ posterior is invariant.
 """
 import numpy as np
 
-from libc.math cimport exp, fmin, isfinite, log
+from libc.math cimport INFINITY, exp, fmin, isfinite, log
 from libc.string cimport memcpy
 
 from sgmc.samplers.bases.adaptation cimport IDENTITY
@@ -64,6 +64,7 @@ cdef class Metropolis(Sampler):
         if not self.warming:
             self.proposed += 1
             self.divergent += not log_ratio > -MAX_ENERGY_RISE
+            self.impossible += self.new_value == -INFINITY
         if next_uniform(rng) < probability:
             memcpy(s.x, &self.y[0], s.dim * sizeof(double))
             self.accept()
@@ -105,14 +106,14 @@ cdef class Metropolis(Sampler):
         kept = {"g": np.array(self.g)} if self.first_order else {}
         kept |= {"metric": self.metric.state()} if self.metric.kind != IDENTITY else {}
         return {**Sampler.state(self), **kept, "value": self.value,
-                "counts": [self.proposed, self.accepted, self.divergent],
+                "counts": [self.proposed, self.accepted, self.divergent, self.impossible],
                 "search": self.search.state()}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Sampler.set_state(self, state)
         self.value, np.asarray(self.g)[:] = state["value"], state.get("g", 0.0)
-        self.proposed, self.accepted, self.divergent = state["counts"]
+        self.proposed, self.accepted, self.divergent, self.impossible = state["counts"]
         self.search.set_state(state["search"])
         if self.metric.kind != IDENTITY:
             self.metric.set_state(state["metric"])
