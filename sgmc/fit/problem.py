@@ -13,6 +13,7 @@ from sgmc.core.contract import Anchor
 from sgmc.core.recorders import Keep
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
+from sgmc.fit.functionals import Functionals
 from sgmc.fit.leverage import high_leverage
 from sgmc.subsampling.uniform import Everything
 
@@ -44,6 +45,8 @@ class Problem:
         made at first use.
     searched : ModeSearch
         The modes that were looked for and found.
+    functionals : Functionals or None
+        What the verdict is about where single parameters mean nothing.
     """
 
     model: object
@@ -56,10 +59,16 @@ class Problem:
     shared: dict = field(default_factory=dict)
     limits: dict = field(default_factory=dict)
     searched: ModeSearch = ModeSearch()
+    functionals: Functionals | None = None
 
     @property
     def partial(self):
         """Whether draws of only some parameters are kept."""
+        return False
+
+    @property
+    def bounded(self):
+        """Whether the sampler's coordinates end somewhere."""
         return False
 
     @property

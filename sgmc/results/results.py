@@ -10,6 +10,7 @@ from sgmc.results.checks import noise
 from sgmc.results.checks.differences import disagreement
 from sgmc.results.checks.directions import along_random
 from sgmc.results.checks.discrepancies import Discrepancies
+from sgmc.results.checks.judged import judged
 from sgmc.results.checks.stein import checked, stein_discrepancy
 from sgmc.results.checks.trust import Trust
 from sgmc.results.continuation import Continuation, resume
@@ -19,7 +20,7 @@ from sgmc.results.path import Paths
 from sgmc.results.report.accuracy import accuracy
 from sgmc.results.report.concerns import after_sampling, along_directions, of_density
 from sgmc.results.report.draws import Seen, hidden
-from sgmc.results.report.header import Judged, facts
+from sgmc.results.report.header import Facts, facts
 from sgmc.results.report.verdict import verdict
 from sgmc.results.views import Views
 
@@ -163,42 +164,42 @@ def summarised(model, fit):
     looked, listed = theta[..., some_of], [names[k] for k in some_of]
     # of chains that diverged, which is warned of by name
     with np.errstate(over="ignore", invalid="ignore"):
-        ess = convergence.ess(looked, weights=w)
-        ess_sd = convergence.ess(looked, method="sd", weights=w)
-        rhat = convergence.rhat(looked)
         of_model = disagreement(fit, fit.settings.seed)
         ends = of_model is not None and of_model.kind == "end"
         some = None if ends else checked(fit, fit.settings.seed)
         along = along_random(some, fit.settings.seed)
-        ksd, errors = stein_discrepancy(some), accuracy(fit, looked, listed, some)
-        tails = errors.pop("tail_index").to_numpy()
-        seen = Seen(listed, looked, w, ess, ess_sd, rhat, tails)
+        ksd, together = stein_discrepancy(some), judged(fit)
+        errors, shown = told(fit, looked, listed, some if together is None else None)
+        seen, heat = shown, None
+        if together is not None:
+            errors, seen = told(fit, together.draws, together.names, None)
+            heat = together.temperatures
         concerns = [
             *model.notes,
             *fit.problem.concerns,
             *of_density(of_model),
             *after_sampling(fit, seen, errors, ends),
-            *along_directions(along, ess.min()),
+            *along_directions(along, seen.ess.min()),
         ]
-        judged = verdict(fit, errors, concerns, (ess.min(), ess_sd.min()), along)
-        no_mean, no_sd = hidden(seen, fit.problem.tail_index, "diverged" in fit.run.statuses)
+        word = verdict(fit, errors, concerns, (seen.ess.min(), seen.ess_sd.min()), along, heat)
+        no_mean, no_sd = hidden(shown, fit.problem.tail_index, "diverged" in fit.run.statuses)
     return dict(
         draws=theta,
         weights=w,
         names=names,
         warnings=concerns,
         seed=fit.settings.seed,
-        header=facts(model, fit, Judged(ess, rhat, ksd, some and some.kind, errors, judged)),
+        header=facts(model, fit, Facts(seen.ess, seen.rhat, ksd, some and some.kind, errors, word)),
         nobs=fit.problem.nobs,
         interrupted=fit.run.interrupted,
         model=model,
         priors=fit.problem.priors,
-        verdict=judged,
-        _accuracy=errors.reindex(names),
+        verdict=word,
+        _accuracy=errors.reindex(names) if together is None else errors,
         _ksd=ksd,
-        _ess=by_name(ess, some_of, names),
-        _rhat=by_name(rhat, some_of, names),
-        _tails=by_name(tails, some_of, names),
+        _ess=by_name(shown.ess, some_of, names),
+        _rhat=by_name(shown.rhat, some_of, names),
+        _tails=by_name(shown.tails, some_of, names),
         _untold=(some_of[no_mean], some_of[no_sd]),
         _asked=fit.settings.draws,
         sampler=fit.plan.spec,
@@ -210,6 +211,15 @@ def summarised(model, fit):
         _paths=fit.paths,
         _curvature_covariance=fit.problem.curvature_covariance if fit.settings.robust else None,
     )
+
+
+def told(fit, draws, names, some):
+    """`accuracy` of some numbers (chain, draw, p), and what is seen of their draws."""
+    w = fit.weights
+    ess, ess_sd = (convergence.ess(draws, method=method, weights=w) for method in ("bulk", "sd"))
+    errors = accuracy(fit, draws, names, some)
+    tails = errors.pop("tail_index").to_numpy()
+    return errors, Seen(names, draws, w, ess, ess_sd, convergence.rhat(draws), tails)
 
 
 def by_name(values, places, names):

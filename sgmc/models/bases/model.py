@@ -118,6 +118,11 @@ class Model:
 
         return Partial
 
+    def functionals(self):
+        """What the verdict is about, `Functionals`, where parameters one by one mean nothing, as
+        they can change places or signs; None where they have meanings of their own.
+        """
+
     def result_class(self):
         """`ModelResults`, or a subclass with predictions of the model's own."""
         from sgmc.models.bases.results import ModelResults
@@ -262,6 +267,7 @@ class Model:
                 self.own_metric,
                 type(self).starts is not Model.starts,
                 not compiled(type(self)) and not hasattr(self, "grad"),
+                self.functionals(),
             )
             return general_problem(made, self.prior if prior is None else prior, checked)
 

@@ -17,6 +17,7 @@ from sgmc.core.engine import full
 from sgmc.core.partial import Partial
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fit.functionals import Functionals
 from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
 from sgmc.fit.rows import scheme
 from sgmc.models.bases.callbacks import AddressKernel, PythonKernel, PythonPrior
@@ -51,6 +52,8 @@ class Ingredients:
         Whether each start is one of the model's own making, and not near one place.
     differenced : bool
         Whether the kernel's gradients are differences of its density.
+    functionals
+        See `Problem`.
     """
 
     kernel: object
@@ -63,6 +66,7 @@ class Ingredients:
     own_metric: bool = False
     own_starts: bool = False
     differenced: bool = False
+    functionals: Functionals | None = None
 
 
 @dataclass(kw_only=True)
@@ -96,10 +100,8 @@ class GeneralProblem(Problem):
     @property
     def foreign(self):
         """See `Problem`; callbacks run code of users."""
-        callbacks = PythonKernel, PythonPrior, AddressKernel
-        return super().foreign or any(
-            isinstance(part, callbacks) for part in (self.model, self.prior)
-        )
+        callbacks, own = (PythonKernel, PythonPrior, AddressKernel), (self.model, self.prior)
+        return super().foreign or any(isinstance(part, callbacks) for part in own)
 
     @property
     def least_noise(self):
@@ -136,6 +138,11 @@ class GeneralProblem(Problem):
         return (
             (x, [self.priors.names[j] for j in self.columns]) if self.partial else super().kept(x)
         )
+
+    @property
+    def bounded(self):
+        """See `Problem`."""
+        return bool(self.layout.constraints) and self.coordinates.map is None
 
     def check_draws(self, settings):
         """See `Problem`; without an approximation, draws of some parameters are kept where those of
@@ -251,6 +258,7 @@ def general_problem(model, prior, settings):
         free_names=coordinate_names(layout, constraints),
         model_recorder=model.recorder,
         differenced=model.differenced,
+        functionals=model.functionals,
     )
 
 

@@ -9,6 +9,7 @@ from sgmc.core.limits import BLOCK_ROWS
 from sgmc.errors import DataError
 from sgmc.models.bases.results import GeneralInfo
 
+TINY, EPSILON = np.finfo(float).tiny, np.finfo(float).eps
 ACTIVATIONS = {
     "sigmoid": lambda z: 0.5 + 0.5 * np.tanh(0.5 * z),
     "tanh": np.tanh,
@@ -101,6 +102,16 @@ class Recipe:
             return out / out.sum(axis=1, keepdims=True)
         natural = out[:, 0] * self.factor + self.shift
         return np.exp(natural) if self.outcome == "poisson" else natural
+
+    def predictor(self, theta, X, codes):
+        """What the network of one draw says of rows on the scale of its last layer, (n,): the
+        log-odds of the classes `codes`, else the expected outcome, or its log.
+        """
+        out = self.outputs(theta, X)
+        if self.outcome == "softmax":
+            p = np.clip(out[np.arange(len(X)), codes].astype(float), TINY, 1 - EPSILON)
+            return np.log(p / (1 - p))
+        return np.log(out) if self.outcome == "poisson" else out
 
     def simulate(self, theta, X, rng):
         """One outcome a row, of the network of one draw: numbers, or numbers of classes."""

@@ -15,6 +15,7 @@ from sgmc.models.bases.model import Model
 from sgmc.models.bases.scaling import centre_and_unit
 from sgmc.priors import PriorSpec, normal
 
+JUDGED_ROWS = 50  # whose predictions the verdict is about
 SMALL = 2000  # rows up to which all of them are used at every step by default
 ROOT_N_STEP, FRICTION = 0.1, 20.0  # of sghmc: e sqrt(N), and C
 
@@ -248,6 +249,28 @@ class BNN(Model):
         if self.outcome == "gaussian":
             parts["sigma"] = np.ones(())
         return self.layout().pack(parts)
+
+    def functionals(self):
+        """See `Model`: predictions, which stay as they are where hidden units change places."""
+        from sgmc.fit.functionals import Functionals
+
+        if not self.hidden:
+            return None
+        rows = np.unique(np.linspace(0, self.n - 1, JUDGED_ROWS).astype(int))
+        X, codes = self.X[rows], self.y[rows].astype(int) if self.outcome == "softmax" else None
+        weights = sum(np.prod(shape) for name, shape in self.parameters.items() if name[0] in "Wb")
+        beside = self.layout().names[int(weights) :]
+        return Functionals(
+            f"predictions of {len(rows)} rows",
+            [*(f"row {i}" for i in rows), *beside],
+            lambda theta: np.hstack(
+                [
+                    np.stack([self.recipe.predictor(one, X, codes) for one in theta]),
+                    theta[:, int(weights) :],
+                ]
+            ),
+            "hidden units can change places",
+        )
 
     def recorder_class(self):
         """See `Model`."""

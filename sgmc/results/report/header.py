@@ -10,7 +10,7 @@ from sgmc.results.report.concerns import noise_share
 from sgmc.results.report.verdict import Verdict
 
 
-class Judged(NamedTuple):
+class Facts(NamedTuple):
     """What is known of the draws of a fit.
 
     Attributes
@@ -32,7 +32,7 @@ class Judged(NamedTuple):
     verdict: Verdict
 
 
-def facts(model, fit, judged):
+def facts(model, fit, known):
     """Pairs (label, text) for the left and the right column, and lines beneath.
 
     Returns
@@ -56,10 +56,10 @@ def facts(model, fit, judged):
         *right,
         ("Data passes", f"{fit.passes:.4g}"),
         ("Time (s)", f"{fit.seconds:.2f}"),
-        ("Min. ESS bulk", number(judged.ess, np.nanmin, ".0f")),
-        ("Max. R-hat", number(judged.rhat, np.nanmax, ".3f")),
-        ("KSD (scores)", "-" if judged.ksd is None else f"{judged.ksd:.3g} ({judged.scores})"),
-        ("From Laplace", from_laplace(judged.errors)),
+        ("Min. ESS bulk", number(known.ess, np.nanmin, ".0f")),
+        ("Max. R-hat", number(known.rhat, np.nanmax, ".3f")),
+        ("KSD (scores)", "-" if known.ksd is None else f"{known.ksd:.3g} ({known.scores})"),
+        ("From Laplace", from_laplace(known.errors)),
     ]
     if fit.settings.robust:
         left.append(("Covariance", "robust (sandwich)"))
@@ -76,9 +76,15 @@ def facts(model, fit, judged):
     past = fit.noise.tau / plan.spec.breaking_point(fit.kept_step)
     if (past > 0).any():
         right.append(("Noise/breaking pt.", f"{past.max():.2g}"))
-    lines = [f"Verdict: {judged.verdict}"]
+    lines = [f"Verdict: {known.verdict}"]
     if plan.reason:
         lines.append(f"Sampler chosen {plan.reason}.")
+    functionals = fit.problem.functionals
+    if functionals is not None:
+        lines.append(
+            f"Judged by {functionals.what}, as is R-hat above: {functionals.why}, so that single "
+            "parameters mean nothing."
+        )
     lines += [*model.remarks(fit), fit.problem.priors.described()]
     if plan.spec.sticky:
         lines.append(

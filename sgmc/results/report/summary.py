@@ -201,20 +201,27 @@ def beside(frame, names):
 
 
 def errors(results, names):
-    """What the verdict goes by, a row a parameter: tail effective sizes, tail indices, errors.
+    """What the verdict goes by, a row a parameter: tail effective sizes, tail indices, errors; of
+    functionals in their place the errors alone.
 
     Errors are in sds, by scores where there are any, and may be off by the last column, the largest
     of their Monte Carlo errors.
     """
     found = results.accuracy()
     kinds = ["mean", "sd", "low", "high"]
-    columns = [results.ess("tail"), results.tail_index()]
-    columns += [found[f"{kind}_error"] for kind in kinds]
-    columns.append(found[[f"mcse_{kind}_error" for kind in kinds]].max(axis=1))
-    forms = [whole, *[two_digits] * 6]
+    by_scores = found[[f"{kind}_error" for kind in kinds]].notna().any(axis=None)
+    of = "mcse_{}_error" if by_scores else "mcse_{}"
+    columns = [found[f"{kind}_error"] for kind in kinds]
+    columns.append(found[[of.format(kind) for kind in kinds]].max(axis=1))
+    headers = ["mean err", "sd err", "low err", "high err", "mcse"]
+    forms, widths = [two_digits] * 5, [9, 9, 9, 9, 8]
+    if list(found.index) == list(results.names):
+        columns = [results.ess("tail"), results.tail_index(), *columns]
+        headers, widths = ["ess_tail", "k_hat", *headers], [9, 7, *widths]
+        forms = [whole, two_digits, *forms]
+    else:
+        names = found.index
     rows = [[form(v) for form, v in zip(forms, row)] for row in np.column_stack(columns)]
-    headers = ["ess_tail", "k_hat", "mean err", "sd err", "low err", "high err", "mcse"]
-    widths = [9, 7, 9, 9, 9, 9, 8]
     room = WIDTH - sum(widths)
     text = dict(TEXT, data_fmts=["%s"] * len(headers), colwidths=[room, *widths])
     stubs = shorten([str(n) for n in names], room)

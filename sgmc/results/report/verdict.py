@@ -32,6 +32,7 @@ TRUSTED_END = 0.25
 SCORES_DEPARTURE = 1.0
 FEWEST_ERRORS = 2.5  # Monte Carlo errors that are allowed for: more in one of 80 parameters
 MANY_DIVERGED = 0.005  # share of the proposals: at 0.007 sds were 16 % too small, at 0.003 right
+LESS_NOISE = "Take a smaller step_size, a larger batch_size, or gradient='svrg'."
 LEAST_ERROR = 0.01  # no posterior is called better
 
 
@@ -109,18 +110,18 @@ class Errors:
         return cls(Worst.of(*mean), Worst.of(*sd), Worst.of(*np.hstack([low, high])))
 
 
-def verdict(fit, table, concerns, ess, along=None):
+def verdict(fit, table, concerns, ess, along=None, heat=None):
     """The verdict on a fit, with what was done about other modes where there may be some.
 
     Parameters are those of `judged`.
     """
-    found = judged(fit, table, concerns, ess, along)
+    found = judged(fit, table, concerns, ess, along, heat)
     if fit.problem.unimodal or not found.trustworthy:
         return found
     return replace(found, text=f"{found.text} Modes: {fit.searched}.")
 
 
-def judged(fit, table, concerns, ess, along):
+def judged(fit, table, concerns, ess, along, heat):
     """The verdict on what the draws show.
 
     Parameters
@@ -133,6 +134,8 @@ def judged(fit, table, concerns, ess, along):
         The least effective sizes of a mean and of an sd.
     along : Along or None
         Of `along_random`.
+    heat : Temperatures or None
+        Where functionals are judged, not parameters.
     """
     spec, found = fit.plan.spec, {type(c): c for c in reversed(concerns)}
     if spec.distortion:
@@ -177,6 +180,8 @@ def judged(fit, table, concerns, ess, along):
             "the posterior, or where the draws are, is too far from a Gaussian for scores to tell",
             "Compare with sampler='mala'.",
         )
+    if heat is not None:
+        return by_temperatures(Errors.of(table, by_scores=False), heat, ess, fit)
     if not spec.exact and not fit.problem.coordinates.scaled:
         return refused(
             "not to be checked",
@@ -189,8 +194,11 @@ def judged(fit, table, concerns, ess, along):
         missed = found[DivergentTransitionsWarning]
         return refused("as chains show", missed.message.rstrip("."), missed.advice)
     errors = Errors.of(table, by_scores=False)
+    functionals = fit.problem.functionals
     basis = (
-        "effective draws of an exact sampler"
+        "effective draws"
+        + (f" of {functionals.what}" if functionals is not None else "")
+        + " of an exact sampler"
         if spec.exact
         else "effective draws and the sampler's formula, unchecked"
         if along is None
@@ -252,13 +260,37 @@ def by_comparison(errors, found, expected, basis):
     )
 
 
-def by_effective_draws(errors, ess, basis, draws):
+def by_temperatures(errors, heat, ess, fit):
+    """The verdict on functionals of draws that may be too wide: refused where some block of the
+    parameters surely is, or all of them may be.
+    """
+    sure = np.nan_to_num(np.abs(heat.wide) - FEWEST_ERRORS * heat.mcse)
+    at = np.unravel_index(np.argmax(sure), sure.shape)
+    if sure[at] > TRUSTED_ERROR:
+        off = f"{100 * abs(heat.wide[at]):.0f} % too {'wide' if heat.wide[at] > 0 else 'narrow'}"
+        return refused(
+            "spread off", f"draws of {heat.blocks[at[1]]} are {off}, by the scores", LESS_NOISE
+        )
+    wide = float((np.abs(heat.wide[:, 0]) + FEWEST_ERRORS * heat.mcse[:, 0]).max())
+    if not wide <= TRUSTED_ERROR:
+        return refused(
+            "not exact enough",
+            f"draws may be {100 * wide:.0f} % too wide or too narrow, by the scores",
+            f"Take more draws. {LESS_NOISE}",
+        )
+    basis = f"effective draws of {fit.problem.functionals.what}, and scores (spread within {{}} %)"
+    return by_effective_draws(
+        errors, ess, basis.format(round(100 * at_most(wide))), fit.x.shape[1], wide
+    )
+
+
+def by_effective_draws(errors, ess, basis, draws, wide=0.0):
     """The verdict where scores cannot tell of every parameter: what effective draws, of which
     chains took `draws` each, promise: Monte Carlo errors by batches, and by effective sizes of the
-    worst.
+    worst; `wide`: what else sds may be off.
     """
     independent = max(1 / math.sqrt(ess[0]), 1 / math.sqrt(2 * ess[1]))
-    error = max(independent, errors.mean.most, errors.sd.most)
+    error = max(independent, errors.mean.most, errors.sd.most, wide)
     if error > TRUSTED_ERROR:
         return refused(
             "not exact enough",
