@@ -67,16 +67,20 @@ cdef class RegressionTransition(Events):
         if not (proposed and self.happens(rng, rate)):
             return OK
         self.band.learn()
+        if not (self.learns and self.warming):
+            g.sloped(s.x, &self.g[0])
         self.bounce(s)
         self.begin(-inner(s.dim, s.v, &self.g[0]), noise)
         return OK
 
     cdef double observe_rate(self, State *s, Gradient g, Rng rng, double *noise) except? -1 nogil:
-        """v . U' by a fresh minibatch, whose gradient is kept, and its variance."""
+        """v . U' by a fresh minibatch, and its variance; its gradient only where it is learned
+        from."""
         cdef Py_ssize_t j
         cdef double slope = 0
-        g.slope(s.x, s.v, rng, &slope, noise, &self.g[0])
+        g.slope(s.x, s.v, rng, &slope, noise, True)
         if self.learns and self.warming:
+            g.sloped(s.x, &self.g[0])
             for j in range(s.dim):
                 self.v[j] += (1 - self.past) * (self.g[j] * self.g[j] - self.v[j])
         return -slope

@@ -76,6 +76,13 @@ cdef class Late(Gradient):
         return OK
 
 
+cdef class OtherBatch(Gradient):
+    """Planted: a bounce is off the gradient of another batch than the one that made it happen."""
+
+    cdef int sloped(self, const double *x, double *g) except -1 nogil:
+        return self.estimate(x, self.rng, g, NULL)
+
+
 cdef class Unscaled(Map):
     """Planted: a map whose Jacobian is left out, of the log density and of its gradient."""
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 import pytest
-from _ext.mistakes import Astray
+from _ext.mistakes import Astray, OtherBatch
 from _ext.probes import Misscaled, along, slope
 
 from sgmc.core.design import design
@@ -191,6 +191,13 @@ def test_noise_without_the_square_of_the_rows_is_caught(name):
 @pytest.mark.parametrize("name", PREDICTED)
 def test_a_band_of_no_width_is_caught(name):
     assert wrong(name, spec=type(PREDICTED[name])(confidence=1e-6))
+
+
+@pytest.mark.mistake("predicted: gradient of another batch at the bounce")
+@pytest.mark.parametrize("name", PREDICTED)
+def test_a_bounce_off_another_batch_is_caught(name):
+    """Theorem 1 holds for the rate and the reflection of one and the same estimate."""
+    assert wrong(name, gradient=OtherBatch)
 
 
 @pytest.mark.mistake("predicted: sign of the reflection")
