@@ -52,6 +52,8 @@ class Plan:
     spacing : float
         Time between draws of samplers in continuous time, where warmup does not tell; `thin` is
         then a guess of its events.
+    spaced : bool
+        Whether draws are kept by the time between them (`sgmc.fit.spacing`), and not by `thin`.
     """
 
     spec: SamplerSpec
@@ -64,6 +66,12 @@ class Plan:
     step_origin: str
     reason: str
     spacing: float = 0.0
+    spaced: bool = False
+
+    @property
+    def thinning(self):
+        """How many steps are between draws, or what decides that."""
+        return "distance" if self.spaced else self.thin
 
     @property
     def max_precision(self):
@@ -294,7 +302,8 @@ def unbiased_plan(spec, reason, settings, n, d, coordinates):
 
 def unscaled_plan(spec, gradient, reason, settings, n):
     """The plan where no scale of the posterior is known: the step is given, a hundredth of the rows
-    make a batch, every step is kept, and warmup is as long as what is kept.
+    make a batch, every step is kept, and warmup is as long as what is kept; with
+    ``warmup="threshold"`` it is found later, along the chains.
     """
     if settings.step_size is None:
         raise ArgumentError(
@@ -302,15 +311,15 @@ def unscaled_plan(spec, gradient, reason, settings, n):
             "posterior tells its scale; give a number, in the coordinates of the parameters, or "
             "use an exact sampler such as 'mala'"
         )
-    if settings.adaptive or settings.warmup == "threshold":
-        name = "batch_size='adaptive'" if settings.adaptive else "warmup='threshold'"
+    if settings.adaptive:
         raise ArgumentError(
-            f"{name} needs a Gaussian approximation of the posterior, of which there is none here; "
-            "give a number"
+            "batch_size='adaptive' needs a Gaussian approximation of the posterior, of which there "
+            "is none here; give a number"
         )
     schedule, thin = as_schedule(settings.step_size), settings.thin or 1
     batch = n if spec.all_rows else settings.batch_size or batch_by_share(n)
-    warmup = thin * settings.draws if settings.warmup is None else settings.warmup
+    usual = {None: thin * settings.draws, "threshold": 0}
+    warmup = usual.get(settings.warmup, settings.warmup)
     return Plan(
         spec,
         gradient,

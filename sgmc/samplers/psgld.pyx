@@ -72,6 +72,7 @@ class PSGLD(SamplerSpec):
     """
 
     name = "psgld"
+    own_preconditioner = True
     parameters = (
         Parameter("memory", 0.99998, "a, weight of the past in the mean of squared gradients", 0.0,
                   1.0),
