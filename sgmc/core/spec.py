@@ -163,11 +163,17 @@ class SamplerSpec(Spec):
             )
         )
 
-    def fitted_to(self, whitened):
-        """This specification, or what stands for it where coordinates are,
+    def fitted_to(self, whitened, dim):
+        """This specification, or what stands for it where `dim` coordinates are,
         or are not, whitened at the mode.
         """
         return self
+
+    def implied_time(self, noise):
+        """Langevin time of the steps that gradient noise of that variance settles; None where a
+        step is chosen.
+        """
+        return
 
     def build(self, dim, step):
         """The compiled sampler of one chain."""
