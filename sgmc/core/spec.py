@@ -97,6 +97,8 @@ class SamplerSpec(Spec):
         Is found by its name; False where it is nothing without arguments.
     own_units : bool
         Steps in units of a metric of its own, which are whitened ones in all coordinates.
+    own_preconditioner : bool
+        Scales each coordinate by the gradients that the chain met.
     continuous : bool
         Is piecewise deterministic: steps are events in continuous time, and what is recorded is the
         path between them.
@@ -124,6 +126,7 @@ class SamplerSpec(Spec):
     needs_noise = False
     by_name = True
     own_units = False
+    own_preconditioner = False
     continuous = False
     needs_bounds = False
     holds = False
@@ -160,11 +163,17 @@ class SamplerSpec(Spec):
             )
         )
 
-    def fitted_to(self, whitened):
-        """This specification, or what stands for it where coordinates are,
+    def fitted_to(self, whitened, dim):
+        """This specification, or what stands for it where `dim` coordinates are,
         or are not, whitened at the mode.
         """
         return self
+
+    def implied_time(self, noise):
+        """Langevin time of the steps that gradient noise of that variance settles; None where a
+        step is chosen.
+        """
+        return
 
     def build(self, dim, step):
         """The compiled sampler of one chain."""

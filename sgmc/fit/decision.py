@@ -22,6 +22,7 @@ from sgmc.fit.pilot import (
     pilot_rows,
 )
 from sgmc.fit.rows import shared_rows
+from sgmc.fit.spacing import spaced
 from sgmc.subsampling.uniform import Everything
 
 DISPERSED_WARMUP = 2  # times as long as warmup is from draws of the Laplace approximation
@@ -31,6 +32,9 @@ def planned(problem, settings, spec, gradient, seen, reason=""):
     """The plan of a sampler with a gradient, by what the pilot saw; with a longer warmup where
     chains start far out.
     """
+    if settings.spaced and not spec.continuous:
+        by_steps = replace(settings, thin=None)
+        return spaced(planned(problem, by_steps, spec, gradient, seen, reason))
     found = planned_at_home(problem, settings, spec, gradient, seen, reason)
     if not settings.dispersed or settings.warmup is not None:
         return found

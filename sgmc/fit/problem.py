@@ -13,6 +13,7 @@ from sgmc.core.contract import Anchor
 from sgmc.core.recorders import Keep
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
+from sgmc.fit import spacing
 from sgmc.fit.functionals import Functionals
 from sgmc.fit.leverage import high_leverage
 from sgmc.subsampling.uniform import Everything
@@ -168,7 +169,11 @@ class Problem:
 
     def recorder(self, draws, plan):
         """What keeps the draws of one chain."""
-        return Keep(draws, self.dim, plan.thin)
+        return (
+            spacing.recorder(plan, draws, self.dim)
+            if plan.spaced
+            else Keep(draws, self.dim, plan.thin)
+        )
 
     def check_draws(self, settings):
         """Refuse more draws than memory should hold."""

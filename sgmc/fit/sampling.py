@@ -8,7 +8,7 @@ from sgmc.core.blas import one_blas_thread
 from sgmc.core.engine import Chain
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DivergenceError, NotSupported
-from sgmc.fit import paths, replacement
+from sgmc.fit import paths, replacement, spacing, threshold
 from sgmc.fit import plan as planning
 from sgmc.fit.decision import check_init, decide, planned
 from sgmc.fit.fitted import Fit
@@ -39,6 +39,9 @@ def fit(problem, settings, begun, saved=None):
     if refusal:
         raise NotSupported(refusal)
     plan = planned(problem, settings, spec, gradient, seen, reason)
+    if settings.warmup == "threshold" and not problem.coordinates.scaled:
+        chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
+        plan = threshold.reached(problem, plan, settings, chains)
     if not replacement.possible(plan, settings):
         return sample(problem, plan, seen, settings, begun, saved)
     other = replacement.plan(problem, settings, gradient, seen)
@@ -61,7 +64,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     n = problem.model.n
     chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
     noise = noise_of_plan(problem, plan, settings, seen, chains)
-    steps = plan.thin * settings.draws
+    steps = spacing.steps(plan, settings.draws)
     checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
     watch = Watch(settings.time_limit, settings.progress, checkpoint)
     with one_blas_thread():  # for models whose gradients are products of matrices
@@ -70,7 +73,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
         )
     states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
     paths.check(plan.spec, run, chains)
-    x, weights = collect(chains, plan, run, settings)
+    x, times, weights = collect(chains, plan, run, settings)
     noise = noise.as_seen(
         [chain.batches for chain in chains], [chain.gradient.rows for chain in chains]
     )
@@ -79,6 +82,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
         plan,
         seen,
         x,
+        times,
         weights,
         run,
         [facts_of(chain, plan, n) for chain in chains],
@@ -183,8 +187,8 @@ def batch_search(problem, plan, settings):
 
 
 def collect(chains, plan, run, settings):
-    """Kept draws (chain, draw, d) and weights, as asked for or as the shortest chain has, without
-    chains that diverged early.
+    """Kept draws (chain, draw, d), times of their steps and weights, as asked for or as the
+    shortest chain has, without chains that diverged early.
     """
     kept = np.array([c.recorder.kept for c in chains])
     if kept.max() == 0:
@@ -213,5 +217,9 @@ def collect(chains, plan, run, settings):
     enough = [k for k in enough if kept[k] >= length]
     x = np.stack([np.asarray(chains[k].recorder.draws)[:length] for k in enough])
     if not plan.weighted:
-        return x, None
-    return x, plan.spec.langevin_time(np.array(chains[enough[0]].recorder.weights[:length]))
+        return x, None, None
+    kept = chains[enough[0]].recorder
+    times = plan.spec.langevin_time(np.array(kept.weights[:length]))
+    if not plan.spaced:
+        return x, times, times
+    return x, times, plan.spec.langevin_time(kept.first) * np.array(kept.times[:length])

@@ -71,17 +71,22 @@ def variants(cls, fixed=()):
 
 # a metric is learned in warmup alone: kernels without warmup are the same for all of its choices;
 # and without a metric's divergence the law is another one, for which see test_riemannian
-# for which see test_scir
+# for which see test_scir; for published forms of samplers see test_published
+PUBLISHED = ["sign", "covariance", "current", "diffusion"]
 STEPPING = {
     name: cls for name, cls in SAMPLERS.items() if not cls.continuous and not cls.probabilities
 }
 SPECS = {
     name: spec
     for cls in STEPPING.values()
-    for name, spec in variants(cls, ["metric", "divergence", "simplex"]).items()
+    for name, spec in variants(cls, ["metric", "divergence", "simplex", *PUBLISHED]).items()
+    if getattr(spec, "adaptive", None) != "published"
 }
 LEARNING = {
-    name: spec for cls in STEPPING.values() for name, spec in variants(cls, ["simplex"]).items()
+    name: spec
+    for cls in STEPPING.values()
+    for name, spec in variants(cls, ["simplex", *PUBLISHED]).items()
+    if getattr(spec, "adaptive", None) != "published"
 }
 EXACT = {name: spec for name, spec in SPECS.items() if spec.exact and spec.uses_gradient}
 # their steps are events, and their draws lie on a path between them: see test_paths, test_events

@@ -179,6 +179,11 @@ class GeneralProblem(Problem):
         """See `Problem`."""
         if self.columns is None:
             return super().recorder(draws, plan)
+        if plan.spaced:
+            raise NotSupported(
+                "thin='distance' does not apply to moments of draws that are not kept; give a "
+                "number of steps"
+            )
         h = plan.schedule(0)
         if plan.weighted and not np.isclose(
             plan.spec.langevin_time(2 * h), 2 * plan.spec.langevin_time(h)

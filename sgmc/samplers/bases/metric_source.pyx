@@ -1,6 +1,8 @@
 """What samplers with a position-dependent metric have in common: how they come by it, and which
 coordinates it is made for.
 """
+import numpy as np
+
 from sgmc.core.contract cimport Gradient, Metric
 
 
@@ -33,6 +35,21 @@ cdef class MetricSource:
     def set_state(self, state):
         """Continue from a `state()`."""
         self.saved = state
+
+
+def in_units_of(Metric metric, x, covariance):
+    """R' C R for the covariance C of gradients at x, R R' = M: that of steps in the metric's units.
+    """
+    cdef double[::1] place = np.array(x, dtype=float)
+    cdef double[:, ::1] once = np.array(covariance, dtype=float), twice = np.zeros_like(covariance)
+    cdef Py_ssize_t j
+    metric.move(&place[0])
+    for j in range(place.shape[0]):
+        metric.root_transposed(&once[j, 0], &twice[j, 0])
+    once = np.ascontiguousarray(np.transpose(twice))
+    for j in range(place.shape[0]):
+        metric.root_transposed(&once[j, 0], &twice[j, 0])
+    return np.array(twice)
 
 
 class NaturalCoordinates:
