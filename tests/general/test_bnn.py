@@ -25,7 +25,9 @@ def plain_log_lik(model, theta, rows):
     a = (model.X[rows] - r.centre) * r.unit
     for W, b in parts[:-1]:
         z = a @ W + b
-        a = {"sigmoid": 1 / (1 + np.exp(-z)), "tanh": np.tanh(z), "relu": z * (z > 0)}[r.activation]
+        shares = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+        squashed = {"sigmoid": 1 / (1 + np.exp(-z)), "tanh": np.tanh(z), "relu": z * (z > 0)}
+        a = {**squashed, "softmax": shares}[r.activation]
     eta, y = a @ parts[-1][0] + parts[-1][1], model.y[rows]
     if r.outcome == "softmax":
         return (eta[np.arange(len(y)), y.astype(int)] - np.log(np.exp(eta).sum(axis=1))).sum()
@@ -179,11 +181,12 @@ def test_defaults_go_with_no_other_sampler():
             "X has missing or infinite values .column 'x1'",
         ),
         (lambda: sgmc.BNN(np.ones((2, 2, 2)), [0, 1]), "reshape"),
-        (lambda: sgmc.BNN(np.ones((3, 1)), [0, 1]), "y has 2 values, X has 3 rows"),
-        (lambda: sgmc.BNN(np.ones((3, 1)), [1, 1, 1]), "at least two classes"),
-        (lambda: sgmc.BNN(np.ones((99, 1)), np.arange(99.0)), "outcome='gaussian'"),
-        (lambda: sgmc.BNN(np.ones((3, 1)), [0, 1, -1], outcome="poisson"), "must hold counts"),
-        (lambda: sgmc.BNN(np.ones((3, 1)), [2.0, 2, 2], outcome="gaussian"), "y is 2 in every row"),
+        (lambda: sgmc.BNN(np.eye(3, 1), [0, 1]), "y has 2 values, X has 3 rows"),
+        (lambda: sgmc.BNN(np.eye(3, 1), [1, 1, 1]), "at least two classes"),
+        (lambda: sgmc.BNN(np.eye(99, 1), np.arange(99.0)), "outcome='gaussian'"),
+        (lambda: sgmc.BNN(np.eye(3, 1), [0, 1, -1], outcome="poisson"), "must hold counts"),
+        (lambda: sgmc.BNN(np.eye(3, 1), [2.0, 2, 2], outcome="gaussian"), "y is 2 in every row"),
+        (lambda: sgmc.BNN(np.ones((3, 2)), [0, 1, 1]), "X is constant in every column"),
         (lambda: sgmc.BNN("y ~ u", pd.DataFrame({"y": [0, 1, 1], "u": [1, 2, np.nan]})), "missing"),
         (lambda: sgmc.BNN("y ~ 1", pd.DataFrame({"y": [0, 1]})), "has no inputs"),
     ],
@@ -198,6 +201,7 @@ def test_data_that_do_not_suit(make, message):
     [
         (dict(hidden=(0,)), "hidden=.0,. must be whole numbers"),
         (dict(activation="elu"), "activation='elu'"),
+        (dict(activation="softmax", hidden=(3, 1)), "softmax of one unit is always 1"),
         (dict(outcome="probit"), "outcome='probit'"),
         (dict(scale="rows"), "scale='rows'"),
         (dict(dtype="float16"), "dtype='float16'"),

@@ -13,6 +13,7 @@ from sgmc.arguments.values import counts
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.bases.model import Model
 from sgmc.models.bases.scaling import centre_and_unit
+from sgmc.models.network.activations import ACTIVATIONS
 from sgmc.priors import PriorSpec, normal
 
 JUDGED_ROWS = 50  # whose predictions the verdict is about
@@ -44,8 +45,9 @@ class BNN(Model):
         Outcomes; with a formula, the table.
     hidden : tuple of int
         Units of the hidden layers; ``()`` for none: a multinomial or linear regression.
-    activation : {"sigmoid", "tanh", "relu"}
-        act.
+    activation : {"sigmoid", "tanh", "relu", "softmax"}
+        act; "softmax" units of a layer are exp(z_k) / sum_l exp(z_l) and sum to one (Nemeth &
+        Fearnhead 2021, eq. 14; Coullon, South & Nemeth 2023, eq. B1).
     outcome : {"softmax", "gaussian", "poisson"}
     scale : {"auto", "columns", "table", None}
         How inputs are centred and divided by their sd before they enter: each column by itself, all
@@ -96,12 +98,17 @@ class BNN(Model):
         refresh=None,
         dtype=None,
     ):
-        self.activation = one_of("activation", activation, ("sigmoid", "tanh", "relu"))
+        self.activation = one_of("activation", activation, ACTIVATIONS)
         self.outcome = outcome
         one_of("outcome", outcome, ("softmax", "gaussian", "poisson"))
         one_of("scale", scale, ("auto", "columns", "table", None))
         one_of("dtype", dtype, (None, "float64", "float32"))
         self.hidden, self.hyperprior = layers(hidden), checked_hyperprior(hyperprior)
+        if activation == "softmax" and 1 in self.hidden:
+            raise ArgumentError(
+                f"hidden={hidden!r} with activation='softmax': the softmax of one unit is always 1; "
+                "give at least two units per hidden layer"
+            )
         self.refresh = outcome != "gaussian" if refresh is None else bool(refresh)
         if hyperprior is not None and self.refresh and outcome == "gaussian":
             raise ArgumentError(
@@ -157,6 +164,8 @@ class BNN(Model):
             else np.ascontiguousarray(X, dtype=dtype)
         )
         self.n = len(X)
+        if (X == X[:1]).all():
+            raise DataError("X is constant in every column; a network needs inputs that differ")
         centre, unit = centre_and_unit(
             X, ("table" if X.dtype == np.uint8 else "columns") if scale == "auto" else scale
         )
