@@ -18,7 +18,7 @@ from sgmc.fit.refusals import refuse
 
 VARIANCE_TOLERANCE = 0.01  # of the variance: half a per cent of the sd
 GRADIENT = "taylor"  # the estimator with the least noise, where the model has a score path
-AUTO = ("lmsgld", "mala")  # what "auto" chooses from
+AUTO = "lmsgld"  # what "auto" takes where minibatches do; a problem names the exact sampler
 AUTO_DEPARTURE = 0.6  # departure from a Gaussian beyond which "auto" wants an exact sampler
 # sd of the log of an auxiliary parameter beyond which its skewness matters, and the same holds
 SKEWED = 0.35
@@ -331,6 +331,12 @@ def unscaled_plan(spec, gradient, reason, settings, n):
         "given",
         reason,
     )
+
+
+def step_is_open(spec, settings):
+    """Whether a step must be derived before the run: none is given, and no warmup finds it."""
+    adapts = spec.exact and settings.warmup != 0
+    return settings.step_size is None and spec.uses_gradient and not spec.continuous and not adapts
 
 
 def as_schedule(step):

@@ -20,6 +20,7 @@ from sgmc.subsampling.uniform import Everything
 
 DISPERSION, DISPERSION_DF = 2.5, 4  # scale and degrees of freedom of dispersed starts, in sds
 ANY_MAP = Scaling([0.0], [1.0])  # stands for any map where only its being there matters
+EXACT = "mala"  # the exact sampler that "auto" takes where a model names no other
 DRAWS_MEMORY = 1 << 30  # bytes of kept draws
 
 
@@ -48,6 +49,8 @@ class Problem:
         The modes that were looked for and found.
     functionals : Functionals or None
         What the verdict is about where single parameters mean nothing.
+    exact_sampler : str
+        What "auto" takes where minibatches will not do.
     """
 
     model: object
@@ -61,6 +64,7 @@ class Problem:
     limits: dict = field(default_factory=dict)
     searched: ModeSearch = ModeSearch()
     functionals: Functionals | None = None
+    exact_sampler: str = EXACT
 
     @property
     def partial(self):
@@ -132,6 +136,12 @@ class Problem:
     def strata(self):
         """Return the stratum of each row, (n,), for ``subsample="stratified"``."""
         raise NotImplementedError
+
+    def step_plan(self, spec, gradient, settings):
+        """Return a plan whose step comes from elsewhere than `coordinates`, where these have no
+        scale; None where there is none.
+        """
+        return
 
     def begin(self, settings, k):
         """Where chain k starts, in the sampler's coordinates."""

@@ -1,6 +1,7 @@
 """A fit from a problem to draws: pilot, plan, chains."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -42,6 +43,7 @@ def fit(problem, settings, begun, saved=None):
     if settings.warmup == "threshold" and not problem.coordinates.scaled:
         chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
         plan = threshold.reached(problem, plan, settings, chains)
+    plan = continued(plan, settings, saved)
     if not replacement.possible(plan, settings):
         return sample(problem, plan, seen, settings, begun, saved)
     other = replacement.plan(problem, settings, gradient, seen)
@@ -57,6 +59,15 @@ def fit(problem, settings, begun, saved=None):
     done = sample(problem, other, seen, settings, begun)
     done.concerns.append(replacement.note(plan, other))
     return done
+
+
+def continued(plan, settings, saved):
+    """A plan with the warmup that a run in progress has, where it was left open: it may have been
+    derived from the number of draws, which may be another one now.
+    """
+    begun = saved or (read(settings.checkpoint) if settings.checkpoint else None)
+    warmup = None if begun is None else begun.mark.get("warmup")
+    return plan if warmup is None or settings.warmup is not None else replace(plan, warmup=warmup)
 
 
 def sample(problem, plan, seen, settings, begun, saved=None):

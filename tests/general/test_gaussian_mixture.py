@@ -167,7 +167,7 @@ def test_what_it_refuses():
         sgmc.GaussianMixture(y, 0)
     with pytest.raises(ArgumentError, match="X has only 2 different rows"):
         sgmc.GaussianMixture([1.0, 1.0, 2.0], 2)
-    with pytest.raises(ArgumentError, match="column 1 is constant"):
+    with pytest.raises(DataError, match="column 1 is constant"):
         sgmc.GaussianMixture(np.column_stack([y, np.ones(20)]), 2)
     with pytest.raises(ArgumentError, match="covariance='tied'"):
         sgmc.GaussianMixture(y, 2, covariance="tied")

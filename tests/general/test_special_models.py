@@ -25,9 +25,12 @@ class TestWithoutAnApproximation:
         assert np.abs((results.params - other.params) / other.bse).max() < 0.15
         assert np.abs(results.bse / other.bse - 1).max() < 0.1
 
-    def test_minibatches_want_a_step(self):
-        with pytest.raises(ArgumentError, match="step_size: sgld has no default here"):
-            Unscaled().fit(seed=1, sampler="sgld")
+    def test_minibatches_derive_their_step_at_one_mode(self):
+        """As where chains move in its coordinates: to a tenth of the sds."""
+        results, other = Unscaled().fit(seed=1, sampler="sgld", draws=400), Line().fit(seed=2)
+        assert results._fit.plan.step_origin == "derived"
+        assert np.abs((results.params - other.params) / other.bse).max() < 0.15
+        assert np.abs(results.bse / other.bse - 1).max() < 0.1
 
     @pytest.mark.parametrize("sampler", ["laplace", "zigzag"])
     def test_samplers_that_rest_on_an_approximation_are_refused(self, sampler):

@@ -11,6 +11,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.core.limits import CENTRAL_DIFFERENCE
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fit.problem import EXACT
 
 MAX_DIFFERENCED = 50  # numbers of theta: gradients by differences cost twice as many values
 REGRESSION_ARGUMENTS = [
@@ -66,6 +67,8 @@ class Model:
         False where no Gaussian approximation at one mode will do (several modes, symmetries):
         coordinates are then those of the parameters, and samplers with minibatches want a
         `step_size`.
+    exact_sampler : str
+        That of ``sampler="auto"``: "mala", or "hmc" for posteriors far from a Gaussian.
     own_metric : bool
         Whether the compiled model's `metric` keeps parameters within their constraints, so that
         `sgrld` may move them as they are.
@@ -82,6 +85,7 @@ class Model:
     start = None
     defaults = {}
     scaled = True
+    exact_sampler = EXACT
     own_metric = False
     shuffled = False
     title = ""
@@ -224,6 +228,22 @@ class Model:
         own |= usual(cls, cls.shuffled, cls.defaults if isinstance(cls.defaults, dict) else {})
         return [replace(row, default=own.get(row.name, row.default)) for row in rows(*takers)]
 
+    def race_metric(self):
+        """Return what `sgmc.tune` judges draws by where no metric is given: a name, or a function
+        of draws (n, size).
+        """
+        return "ksd"
+
+    def derived_step(self, spec, batch):
+        """Return (step_size, batch_size) of a sampler where no Gaussian approximation tells them,
+        or None; `batch` is the minibatch that was given, or None.
+        """
+        return
+
+    def scaled_for(self, checked):
+        """Return whether a fit of checked settings looks for a Gaussian approximation."""
+        return self.scaled
+
     def refuse(self, arguments):
         """Refuse arguments of regressions by name."""
         for name in REGRESSION_ARGUMENTS:
@@ -261,13 +281,15 @@ class Model:
                 self.layout(),
                 self.prior_kernel(),
                 self.starts,
-                self.scaled,
+                self.scaled_for(checked),
                 self.shuffled,
                 self.recorder_class(),
                 self.own_metric,
-                type(self).starts is not Model.starts,
-                not compiled(type(self)) and not hasattr(self, "grad"),
-                self.functionals(),
+                own_starts=type(self).starts is not Model.starts,
+                differenced=not compiled(type(self)) and not hasattr(self, "grad"),
+                functionals=self.functionals(),
+                exact_sampler=self.exact_sampler,
+                derived_step=self.derived_step,
             )
             return general_problem(made, self.prior if prior is None else prior, checked)
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc import registry
 from sgmc.coordinates.free import free_coordinates
 from sgmc.coordinates.layout import Layout
 from sgmc.coordinates.modes import ModeSearch, where_finite
@@ -15,15 +14,15 @@ from sgmc.coordinates.simplices import COORDINATES
 from sgmc.core.contract import Prior
 from sgmc.core.engine import full
 from sgmc.core.partial import Partial
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.functionals import Functionals
-from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
+from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, EXACT, Problem
 from sgmc.fit.rows import scheme
 from sgmc.models.bases.callbacks import AddressKernel, PythonKernel, PythonPrior
+from sgmc.models.bases.derived import exact_gradient, local_plan, own_plan
 from sgmc.models.bases.priors import priors_of
 from sgmc.models.bases.search import own_start, peaks, refuse_search, wide_draw
-from sgmc.subsampling.uniform import Everything
 
 RECORDED_SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
 
@@ -54,6 +53,10 @@ class Ingredients:
         Whether the kernel's gradients are differences of its density.
     functionals
         See `Problem`.
+    exact_sampler : str
+        See `Problem`.
+    derived_step : callable
+        See `sgmc.Model.derived_step`.
     """
 
     kernel: object
@@ -67,6 +70,8 @@ class Ingredients:
     own_starts: bool = False
     differenced: bool = False
     functionals: Functionals | None = None
+    exact_sampler: str = EXACT
+    derived_step: object = None
 
 
 @dataclass(kw_only=True)
@@ -85,7 +90,7 @@ class GeneralProblem(Problem):
         or, expanded, K.
     columns : array of int or None
         Numbers of theta whose draws are kept, where not all are.
-    model_recorder, differenced
+    model_recorder, differenced, derived_step
         See `Ingredients`.
     """
 
@@ -96,6 +101,7 @@ class GeneralProblem(Problem):
     columns: np.ndarray | None = None
     model_recorder: object = Partial
     differenced: bool = False
+    derived_step: object = None
 
     @property
     def foreign(self):
@@ -196,6 +202,11 @@ class GeneralProblem(Problem):
             draws, plan.thin, self.coordinates.map, self.layout.size, self.columns
         )
 
+    def step_plan(self, spec, gradient, settings):
+        """See `Problem`: the model's own, or that of a Gaussian at the mode next to the start."""
+        own = self.derived_step and self.derived_step(spec, settings.batch_size)
+        return own_plan(self, spec, gradient, settings, own) or local_plan(self, spec, settings)
+
     def begin(self, settings, k):
         """See `Problem`; without an approximation each chain has a start of its own, and with one
         none starts beyond an end of the density, from where an exact sampler never returns.
@@ -264,6 +275,8 @@ def general_problem(model, prior, settings):
         model_recorder=model.recorder,
         differenced=model.differenced,
         functionals=model.functionals,
+        exact_sampler=model.exact_sampler,
+        derived_step=model.derived_step,
     )
 
 
@@ -330,12 +343,6 @@ def chosen_coordinates(constraints, found, logged, settings):
             "those on a simplex mix; use another sampler, such as 'sgld' or 'mala'"
         )
     return where
-
-
-def exact_gradient(kernel, prior, map):
-    """The gradient over all rows, behind a map or None."""
-    cls = registry.lookup("gradients", "simple", "gradient")
-    return cls(kernel, prior, Everything(kernel.n), Rng(seed_sequence(0, "pilot")), map=map)
 
 
 def refuse(model, settings):

@@ -11,6 +11,7 @@ from sgmc.results.absent import refusal
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 
+JUDGED_ROWS = 9  # rows of the fit whose log densities are judged, where parameters have no meaning
 REGRESSION_ATTRIBUTES = ("df_model", "df_resid", "k_constant", "fittedvalues")
 
 
@@ -92,6 +93,17 @@ class ModelResults(Results):
             )
         places = pd.Index(self.names).get_indexer(wanted)
         return self.draws[..., places].reshape(*self.draws.shape[:2], *self.model.shapes[name])
+
+    def judged_quantities(self):
+        """Draws of what the verdict is about: the parameters, or, where these have no meaning one
+        by one, functionals of them that do not depend on labels.
+
+        Returns
+        -------
+        names : list of str
+        draws : array (chain, draw, len(names))
+        """
+        return list(self.names), self.draws
 
     def moments(self):
         """Posterior means and sds of all parameters, a DataFrame;

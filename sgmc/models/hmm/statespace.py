@@ -5,7 +5,7 @@ import numpy as np
 from sgmc.arguments.arrays import vector
 from sgmc.arguments.messages import must_be
 from sgmc.errors import DataError
-from sgmc.models.hmm.sequences import Sequences, outcomes
+from sgmc.models.hmm.sequences import Sequences, outcomes, refuse_constant
 from sgmc.priors import normal
 
 
@@ -49,6 +49,7 @@ class LinearGaussian(Sequences):
     """
 
     title = "Linear-Gaussian"
+    exact_sampler = "hmc"  # r and q lie on a curved ridge, along which mala diffuses
 
     def __init__(self, y, *, sequence=None, window=None, buffer=None, loadings=None):
         super().__init__(outcomes(y), sequence, window, buffer)
@@ -60,8 +61,7 @@ class LinearGaussian(Sequences):
         if len(self.y) < 4:
             raise DataError(f"y has {len(self.y)} steps, too few for this model: at least 4")
         mean, sd = np.nanmean(self.y, axis=0), np.nanstd(self.y, axis=0)
-        if not sd.all():
-            raise DataError(f"y is constant in column {int(np.flatnonzero(sd == 0)[0])}")
+        refuse_constant(self.y)
         shape = () if d == 1 else (d,)
         self.parameters = {"a": (), "q": (), "r": shape, "level": shape}
         self.constraints = {"a": ("interval", -1.0, 1.0), "q": "positive", "r": "positive"}

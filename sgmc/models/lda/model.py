@@ -5,13 +5,26 @@ from functools import partial
 import numpy as np
 
 from sgmc.arguments.numbers import positive, whole
-from sgmc.errors import ArgumentError, DataError, NotSupported
+from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.bases.model import Model
-from sgmc.models.lda.corpus import documents, halves, named_words
+from sgmc.models.lda.corpus import (
+    documents,
+    halves,
+    named_words,
+    refuse_degenerate,
+    refuse_empty,
+    some_documents,
+)
 from sgmc.priors import dirichlet
 
 MAX_EXACT_NUMBERS = 10**6  # numbers that exact sums keep for a document
 GIBBS_SWEEPS = 8
+STEPPED, EXPANDED = ("scir", "sgrld"), ("expanded-mean",)  # samplers with a derived step
+RACE_DRAWS = 50  # of an arm, by which the words of documents are predicted
+FEWEST_DOCUMENTS = 100  # of a default minibatch, where there are as many
+NOISE_ADDED = 0.5  # of the variance, at most, that minibatches add to gamma variables
+# step of scir without noise: expected counts are taken to be constant over a step
+LARGEST_STEP = 0.2
 
 
 class LDA(Model):
@@ -70,7 +83,7 @@ class LDA(Model):
     scaled = False
     title = "Latent Dirichlet Allocation"
     constraints = {"topics": "simplex"}
-    defaults = {"sampler": "sgrld"}
+    defaults = {"sampler": "scir"}
 
     def __init__(
         self,
@@ -87,11 +100,7 @@ class LDA(Model):
             "counts", counts, None if vocabulary is None else len(self.vocabulary)
         )
         self.n, words = self.counts.shape
-        if words < 2 or not self.counts.data.sum():
-            raise DataError(
-                f"counts has {words} words and {self.counts.data.sum()} tokens; there must be two "
-                "words, and tokens"
-            )
+        refuse_degenerate(self.counts)
         self.K, self.alpha = (
             whole("topics", topics, 1),
             positive("alpha", alpha),
@@ -105,7 +114,12 @@ class LDA(Model):
                 f"sweeps='exact': {self.K} topics and documents of up to {longest} words are too "
                 "many assignments; give a number of sweeps"
             )
-        self.held_out = None if held_out is None else halves(documents("held_out", held_out, words))
+        self.held_out = None
+        if held_out is not None:
+            test = documents("held_out", held_out, words)
+            refuse_empty("held_out", test)
+            self.held_out = halves(test)
+        self.judged = self.held_out or halves(some_documents(self.counts))
 
     def starts(self, rng):
         """Documents dealt to topics at random: their words' shares, with a token of each word added
@@ -118,6 +132,25 @@ class LDA(Model):
         )
         sums += np.asarray(self.counts.sum(axis=0)).ravel() / self.n + 1 / self.K
         return (sums / sums.sum(axis=1, keepdims=True)).ravel()
+
+    def derived_step(self, spec, batch):
+        """See `Model`: the largest step at which minibatches add at most half of the variance.
+
+        `scir` leaves gamma variables with shapes a the variance a + tanh(h/4) Var(a-hat) (Baker et
+        al. 2018, section 4), and a minibatch of n documents has Var(a-hat) <= a (N/n - 1) sum c^2 /
+        sum c, over all counts c of a word in a document.  `sgrld` in expanded coordinates runs
+        beta W / (beta W + tokens of a topic) times as fast.
+        """
+        if spec.name not in STEPPED or getattr(spec, "simplex", "") not in EXPANDED:
+            return None
+        batch = batch or min(self.n, max(FEWEST_DOCUMENTS, self.n // 10))
+        counts = self.counts.data.astype(float)
+        noise = max(self.n / batch - 1, 0.0) * (counts @ counts) / counts.sum()
+        step = min(4 * np.arctanh(NOISE_ADDED / max(noise, 1.0)), LARGEST_STEP)
+        if spec.name == "sgrld":
+            own = self.prior["topics"].df * self.parameters["topics"][1]
+            step *= own / (own + counts.sum() / self.K)
+        return float(step), batch
 
     def problem(self, prior, checked):
         """See `Model`; samplers that want the value of the likelihood are refused where it has
@@ -144,15 +177,26 @@ class LDA(Model):
         )
         return Enumerated(*given) if self.sweeps == "exact" else Sampled(*given, self.sweeps)
 
+    def race_metric(self):
+        """See `Model`: the log perplexity of the words that are predicted, averaged over draws."""
+        from sgmc.models.lda.folding import Completion
+        from sgmc.results.outcomes.rows import evenly
+
+        asked, shape = Completion(*self.judged, self.alpha), self.parameters["topics"]
+
+        def log_perplexity(draws):
+            some = draws[evenly(len(draws), RACE_DRAWS)].reshape(-1, *shape)
+            found = np.mean([asked.probabilities(topics) for topics in some], axis=0)
+            return float(np.log(asked.perplexity(found)))
+
+        return log_perplexity
+
     def recorder_class(self):
         """See `Model`."""
-        from sgmc.models.lda.folding import Completed, Completion
+        from sgmc.models.lda.folding import Completed, CompletedWhereMany, Completion
 
-        return (
-            super().recorder_class()
-            if self.held_out is None
-            else partial(Completed, test=Completion(*self.held_out, self.alpha))
-        )
+        kind = CompletedWhereMany if self.held_out is None else Completed
+        return partial(kind, test=Completion(*self.judged, self.alpha))
 
     def result_class(self):
         """See `Model`."""

@@ -5,10 +5,32 @@ from scipy import special
 
 from sgmc.arguments.tables import matrix
 from sgmc.errors import ArgumentError
-from sgmc.models.bases.results import ModelResults
+from sgmc.models.bases.results import JUDGED_ROWS, GeneralInfo, ModelResults
 from sgmc.results.outcomes.rows import evenly
 
 DENSITY_DRAWS = 1000  # of the posterior, evenly, over which densities are averaged
+
+
+class TiedMeansResults(ModelResults):
+    """The posterior of a `TiedMeans`."""
+
+    def judged_quantities(self):
+        """See `ModelResults`: the mean of both components, and the distance between them, which are
+        the same for both labellings.
+        """
+        first, second = (self.draws_of(name) for name in ("theta1", "theta2"))
+        return ["theta1 + theta2 / 2", "|theta2|"], np.stack(
+            [first + second / 2, np.abs(second)], axis=-1
+        )
+
+
+class GaussianMixtureInfo(GeneralInfo):
+    """Also keeps a few rows of the data, evenly spread along the first coordinate."""
+
+    def __init__(self, model):
+        super().__init__(model)
+        order = np.argsort(model.X[:, 0], kind="stable")
+        self.judged = model.X[order[evenly(model.n, JUDGED_ROWS)]]
 
 
 class GaussianMixtureResults(ModelResults):
@@ -59,12 +81,21 @@ class GaussianMixtureResults(ModelResults):
         roots = np.linalg.inv(np.eye(D) - slopes) * sds[:, :, None, :]  # e = (I - B)^-1 S z
         return np.einsum("s,skij,sklj->kil", weights, roots, roots)
 
-    def _components(self):
+    def judged_quantities(self):
+        """See `ModelResults`: log densities of a few rows of the fit, evenly spread along the first
+        coordinate; they do not depend on the order of components.
+        """
+        rows = self.model.judged
+        found = [special.logsumexp(log_p, axis=1) for log_p in self._joint(rows, most=None)]
+        names = [f"log density of row {i}" for i in range(len(rows))]
+        return names, np.reshape(found, (*self.draws.shape[:2], len(rows)))
+
+    def _components(self, most=DENSITY_DRAWS):
         """Draws of weights (s, K), means and sds (s, K, D), slopes as matrices (s, K, D, D), and
-        the draws' own weights (s,).
+        the draws' own weights (s,): `most` of them, evenly, or all.
         """
         chains, draws = self.draws.shape[:2]
-        some = evenly(chains * draws, DENSITY_DRAWS)
+        some = evenly(chains * draws, most or chains * draws)
 
         def of(name):
             found = self.draws_of(name)
@@ -89,9 +120,9 @@ class GaussianMixtureResults(ModelResults):
             raise ArgumentError(f"X has {points.shape[1]} columns; the mixture is of {D}")
         return points
 
-    def _joint(self, X):
+    def _joint(self, X, most=DENSITY_DRAWS):
         """log w_k N(x; mu_k, Sigma_k), (m, K), draw by draw."""
-        for share, mean, sd, slope, _ in zip(*self._components()):
+        for share, mean, sd, slope, _ in zip(*self._components(most)):
             e = X[:, None] - mean
             z = (e - np.einsum("kij,mkj->mki", slope, e)) / sd
             yield (
