@@ -78,6 +78,9 @@ def refusal(problem, plan, settings):
             f"needs the covariance of the rows' gradients, which is computed for at most "
             f"{MAX_CURVATURE_DIM} numbers, and this model has {problem.dim}"
         )
+    where = problem.coordinates.map
+    if not (where is None or where.diagonal or hasattr(where, "jacobian")):
+        return "does not apply to these coordinates of probabilities"
     if scheme(settings).needs:
         return f"does not apply to subsample={settings.subsample!r} here"
     return ""

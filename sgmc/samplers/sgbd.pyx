@@ -256,10 +256,10 @@ class VSGBD(BarkerDynamics):
     ``sign="global"`` (their section 3) one b for all, +1 with probability 1 / (1 + exp(-z . g)):
     errors grow with the number of coordinates, and steps have to be so much smaller.
 
-    ``adaptive="published"`` takes sigma_j = 1.702 / (1.233 tau_j) as printed (section 4.2), whatever
-    the posterior's scale: with tau_j^2 = V this is a Langevin time of 1.92 / V in whitened
-    coordinates, so that draws are too wide by 0.5 (1 + 1/V) of the variance to first order (`csgbd`:
-    by 0.15 + 0.5 / V), for any batch.
+    ``adaptive="published"`` takes sigma_j = 1.702 / (1.233 tau_j) as printed (section 4.2),
+    whatever the posterior's scale: with tau_j^2 = V this is a Langevin time of 1.92 / V in whitened
+    coordinates, so that draws are too wide by 0.5 (1 + 1/V) of the variance to first order
+    (`csgbd`: by 0.15 + 0.5 / V), for any batch.
     """
 
     name = "vsgbd"

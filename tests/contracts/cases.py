@@ -72,7 +72,7 @@ def variants(cls, fixed=()):
 # a metric is learned in warmup alone: kernels without warmup are the same for all of its choices;
 # and without a metric's divergence the law is another one, for which see test_riemannian
 # for which see test_scir; for published forms of samplers see test_published
-PUBLISHED = ["sign", "covariance", "current", "diffusion"]
+PUBLISHED = ["sign", "covariance", "anchored", "diffusion"]
 STEPPING = {
     name: cls for name, cls in SAMPLERS.items() if not cls.continuous and not cls.probabilities
 }

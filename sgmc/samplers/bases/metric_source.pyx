@@ -3,6 +3,7 @@ coordinates it is made for.
 """
 import numpy as np
 
+from sgmc.coordinates.fisher import Fisher
 from sgmc.core.contract cimport Gradient, Metric
 
 
@@ -13,10 +14,12 @@ cdef class MetricSource:
     ----------
     rows : int, optional
         See `Model.metric`.
+    anchored : bool
+        Whether a metric of some rows keeps a part of the chain's first place, where it has one.
     """
 
-    def __init__(self, rows=None):
-        self.rows = rows
+    def __init__(self, rows=None, bint anchored=True):
+        self.rows, self.anchored = rows, anchored
 
     cpdef Metric made(self, Gradient g, x):
         """A metric for a chain that begins at x, an array: the model's, or that of a map that
@@ -24,6 +27,8 @@ cdef class MetricSource:
         """
         own = getattr(g.map, "metric", None)
         cdef Metric metric = g.model.metric(g, x, self.rows) if own is None else own()
+        if not self.anchored and isinstance(metric, Fisher):
+            metric.release()
         if self.saved is not None:
             metric.set_state(self.saved)
         return metric
