@@ -166,7 +166,7 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
         Where batch_size exceeds the rows.
     """
     n, d = size
-    spec = spec.fitted_to(coordinates.whitened)
+    spec = spec.fitted_to(coordinates.whitened).at_step(settings.step_size)
     refuse(spec, settings, n)
     if spec.exact or not spec.uses_gradient:
         return unbiased_plan(spec, reason, settings, n, d, coordinates)
@@ -206,7 +206,7 @@ def refuse(spec, settings, n):
             else "its gradients have no noise"
         )
         raise ArgumentError(f"warmup='threshold' does not apply to {spec.name}: {why}")
-    if math.isnan(spec.inflation(spec.largest_step, 0.0)):
+    if spec.needs_step:
         unknown = "as its error on a Gaussian is not known; give a number"
         if settings.step_size is None:
             raise ArgumentError(f"step_size: {spec.name} has no default, {unknown}")

@@ -67,7 +67,7 @@ def tune(
     model : Logit or another model of this package
     sampler : str or specification
     method : {"mamba", "grid", "default", "heuristic"}
-    metric : {"ksd", "fssd", "fssd-opt", "log_loss"} or callable
+    metric : {"ksd", "fssd", "fssd-opt", "fssd-max", "log_loss"} or callable
         The smaller the better.  Stein discrepancies are taken in whitened coordinates;
         ``"log_loss"`` is that of the rows of the fit; a callable maps coefficients as they are
         reported, (n, d), to a number, such as an `ece` of held-out rows.
