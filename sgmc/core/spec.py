@@ -175,6 +175,15 @@ class SamplerSpec(Spec):
         """
         return
 
+    @property
+    def needs_step(self):
+        """Whether no default step can be derived."""
+        return math.isnan(self.inflation(self.largest_step, 0.0))
+
+    def at_step(self, step):
+        """This specification, or what stands for it at a `step_size` as the user gave it."""
+        return self
+
     def build(self, dim, step):
         """The compiled sampler of one chain."""
         raise NotImplementedError

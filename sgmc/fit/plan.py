@@ -175,7 +175,7 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
         Where batch_size exceeds the rows.
     """
     n, d = size
-    spec = spec.fitted_to(coordinates.whitened, d)
+    spec = spec.fitted_to(coordinates.whitened, d).at_step(settings.step_size)
     refuse(spec, settings, n)
     if spec.exact or not spec.uses_gradient:
         return unbiased_plan(spec, reason, settings, n, d, coordinates)

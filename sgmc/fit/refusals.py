@@ -1,7 +1,5 @@
 """Arguments that do not go together with a sampler in steps."""
 
-import math
-
 from sgmc.errors import ArgumentError
 
 
@@ -21,7 +19,7 @@ def refuse(spec, settings, n):
             else "its gradients have no noise"
         )
         raise ArgumentError(f"warmup='threshold' does not apply to {spec.name}: {why}")
-    if math.isnan(spec.inflation(spec.largest_step, 0.0)):
+    if spec.needs_step:
         unknown = "as its error on a Gaussian is not known; give a number"
         if settings.step_size is None:
             raise ArgumentError(f"step_size: {spec.name} has no default, {unknown}")

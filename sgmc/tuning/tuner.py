@@ -67,7 +67,7 @@ def tune(
     model : Logit or another model of this package
     sampler : str or specification
     method : {"mamba", "grid", "default", "heuristic"}
-    metric : {"ksd", "fssd", "fssd-opt", "log_loss"} or callable, optional
+    metric : {"ksd", "fssd", "fssd-opt", "fssd-max", "log_loss"} or callable, optional
         The smaller the better.  Default: "ksd", and for `LDA`, whose likelihood has no closed form,
         the log perplexity of words given others of their documents.  Stein discrepancies are taken
         in whitened coordinates; ``"log_loss"`` is that of the rows of the fit; a callable maps
