@@ -11,7 +11,7 @@ from sgmc.results.absent import refusal
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 
-JUDGED_ROWS = 9  # rows of the fit whose log densities are judged, where parameters have no meaning
+JUDGED_ROWS = 9  # rows whose log densities are judged, where parameters have no meaning
 REGRESSION_ATTRIBUTES = ("df_model", "df_resid", "k_constant", "fittedvalues")
 
 
@@ -102,8 +102,20 @@ class ModelResults(Results):
         -------
         names : list of str
         draws : array (chain, draw, len(names))
+
+        Raises
+        ------
+        ArgumentError
+            For functionals without the data of the fit.
         """
-        return list(self.names), self.draws
+        if self.judged_by == "parameters":
+            return list(self.names), self.draws
+        if self._fit is None:
+            raise ArgumentError(
+                f"judged_quantities: {self.judged_by} need the data of the fit; these results were "
+                "loaded from a file, or saved without theirs"
+            )
+        return self._fit.problem.functionals.of(self)
 
     def moments(self):
         """Posterior means and sds of all parameters, a DataFrame;

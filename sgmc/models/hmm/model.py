@@ -125,6 +125,15 @@ class HMM(Sequences):
         self.prior = self.priors()
         self.start = self.guess()
 
+    def functionals(self):
+        """See `Model`."""
+        from sgmc.fit.functionals import Functionals
+        from sgmc.models.hmm.results import long_run
+
+        if "ordered" in self.constraints.values():
+            return None
+        return Functionals("outcomes in the long run", long_run, "states can change places")
+
     def kernel(self):
         """See `Model`."""
         from sgmc.models.hmm.emissions import CategoricalHidden, GaussianHidden, PoissonHidden

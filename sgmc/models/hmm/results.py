@@ -19,6 +19,27 @@ def stationary(A):
     return np.linalg.solve(left, np.ones((*A.shape[:-1], 1)))[..., 0]
 
 
+def long_run(results):
+    """What outcomes are in the long run, whatever the states are called: mean, sd and lag-one
+    correlation of each column (of categories their probabilities and that of the same one twice),
+    and the trace of the transitions; names and draws (chain, draw, k).
+    """
+    A, (centre, variance) = results.draws_of("transition"), results.moments_of_states()
+    law = stationary(A)
+    mean = np.einsum("...k,...kd->...d", law, centre)
+    moved = np.einsum("...k,...kd,...kl,...ld->...d", law, centre, A, centre)
+    trace = np.trace(A, axis1=-2, axis2=-1)[..., None]
+    if variance is None:
+        parts = mean, moved.sum(axis=-1)[..., None]
+        names = [*(f"P({label})" for label in results.categories), "P(same twice)"]
+    else:
+        square = np.einsum("...k,...kd->...d", law, variance + centre**2) - mean**2
+        parts = mean, np.sqrt(square), (moved - mean**2) / square
+        kinds = ("mean", "sd", "lag-one correlation")
+        names = [f"{kind} of column {d}" for kind in kinds for d in range(mean.shape[-1])]
+    return [*names, "trace of transition"], np.concatenate([*parts, trace], axis=-1)
+
+
 class SequenceResults(ModelResults):
     """See `HMMResults` and `LinearGaussianResults`.
 
@@ -102,27 +123,7 @@ class SequenceResults(ModelResults):
 class HMMResults(SequenceResults):
     """The posterior of a hidden Markov model."""
 
-    def judged_quantities(self):
-        """See `ModelResults`: what outcomes are in the long run, whatever the states are called:
-        mean, sd and lag-one correlation of each column (of categories their probabilities and that
-        of the same one twice), and the trace of the transitions.
-        """
-        A, (centre, variance) = self.draws_of("transition"), self._moments_of_states()
-        law = stationary(A)
-        mean = np.einsum("...k,...kd->...d", law, centre)
-        moved = np.einsum("...k,...kd,...kl,...ld->...d", law, centre, A, centre)
-        trace = np.trace(A, axis1=-2, axis2=-1)[..., None]
-        if variance is None:
-            parts = mean, moved.sum(axis=-1)[..., None]
-            names = [*(f"P({label})" for label in self.categories), "P(same twice)"]
-        else:
-            square = np.einsum("...k,...kd->...d", law, variance + centre**2) - mean**2
-            parts = mean, np.sqrt(square), (moved - mean**2) / square
-            kinds = ("mean", "sd", "lag-one correlation")
-            names = [f"{kind} of column {d}" for kind in kinds for d in range(mean.shape[-1])]
-        return [*names, "trace of transition"], np.concatenate([*parts, trace], axis=-1)
-
-    def _moments_of_states(self):
+    def moments_of_states(self):
         """Draws of the outcomes' means and variances in each state, (chain, draw, K, D); of
         categories their probabilities, and None.
         """

@@ -1,7 +1,7 @@
 """Independent component analysis as users meet it."""
 
 import importlib.util
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from sgmc.fit.problem import ANY_MAP, EXACT
 from sgmc.models.bases.model import Model
 from sgmc.models.bases.scaling import centre_and_unit
 from sgmc.priors import normal
+from sgmc.results.outcomes.rows import evenly
 
 SOURCE_SD = np.pi / np.sqrt(3)  # of the logistic density 1 / (4 cosh^2(y / 2))
 UNMIXING_SD = 0.1  # of starts: sd of the entries of W^-1 dW, over sqrt(N)
@@ -131,6 +132,19 @@ class ICA(Model):
         """
         natural = checked.sampler is not None and checked.sampler.refusal(ANY_MAP)
         return checked.precondition is not None and not natural
+
+    def functionals(self):
+        """See `Model`."""
+        from sgmc.fit.functionals import Functionals
+        from sgmc.models.bases.results import JUDGED_ROWS
+        from sgmc.models.ica.results import log_densities
+
+        rows = evenly(self.n, JUDGED_ROWS)
+        return Functionals(
+            f"log densities of {len(rows)} rows",
+            partial(log_densities, rows=rows, X=self.centred()[rows]),
+            "sources can change places and signs",
+        )
 
     def starts(self, rng):
         """See `Model`: the reference, moved by a tenth of the posterior's size."""

@@ -8,8 +8,7 @@ from sgmc.arguments.tables import dense_table
 from sgmc.core.limits import BLOCK_ROWS
 from sgmc.diagnostics import ica
 from sgmc.errors import ArgumentError, DataError
-from sgmc.models.bases.results import JUDGED_ROWS, GeneralInfo, ModelResults
-from sgmc.results.outcomes.rows import evenly
+from sgmc.models.bases.results import GeneralInfo, ModelResults
 
 
 class SourcesInfo(GeneralInfo):
@@ -19,7 +18,6 @@ class SourcesInfo(GeneralInfo):
         super().__init__(model)
         self.centre, self.unit = model.centre, model.unit
         self.reference, self.variances = model.reference, (model.X.std(axis=0) * model.unit) ** 2
-        self.judged = model.centred()[evenly(model.n, JUDGED_ROWS)]
         self.start = model.start if isinstance(model.start, str) else "given"
 
     def remarks(self, fit):
@@ -30,23 +28,24 @@ class SourcesInfo(GeneralInfo):
         ]
 
 
+def log_densities(results, rows, X):
+    """Log densities of centred rows X: names and draws (chain, draw, k).  They do not depend on the
+    order and the signs of the sources.
+    """
+    W = results.unmixing()
+    y = np.abs(np.einsum("skj,ij->sik", W, X))
+    log_det = np.linalg.slogdet(W)[1] + np.log(results.model.unit).sum()
+    found = log_det[:, None] - (y + 2 * np.log1p(np.exp(-y))).sum(axis=2)
+    names = [f"log density of row {i}" for i in rows]
+    return names, found.reshape(*results.draws.shape[:2], len(X))
+
+
 class ICAResults(ModelResults):
     """The posterior of an `ICA`.
 
     Whatever depends on the order and signs of the sources refers to draws that were matched, one by
     one, with the unmixing that chains began at (`matched`).
     """
-
-    def judged_quantities(self):
-        """See `ModelResults`: log densities of a few rows of the fit, which do not depend on the
-        order and the signs of the sources.
-        """
-        X, W = self.model.judged, self.unmixing()
-        y = np.abs(np.einsum("skj,ij->sik", W, X))
-        log_det = np.linalg.slogdet(W)[1] + np.log(self.model.unit).sum()
-        found = log_det[:, None] - (y + 2 * np.log1p(np.exp(-y))).sum(axis=2)
-        names = [f"log density of row {i}" for i in range(len(X))]
-        return names, found.reshape(*self.draws.shape[:2], len(X))
 
     def unmixing(self):
         """All draws of W, (k, d, d), as drawn."""

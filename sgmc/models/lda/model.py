@@ -133,6 +133,19 @@ class LDA(Model):
         sums += np.asarray(self.counts.sum(axis=0)).ravel() / self.n + 1 / self.K
         return (sums / sums.sum(axis=1, keepdims=True)).ravel()
 
+    def functionals(self):
+        """See `Model`: of documents held out, or where there are none, of some documents of the
+        fit.
+        """
+        from sgmc.fit.functionals import Functionals
+        from sgmc.models.lda.results import word_scores
+
+        return Functionals(
+            "probabilities of words given others of their documents",
+            partial(word_scores, halves=self.judged),
+            "topics can change places",
+        )
+
     def derived_step(self, spec, batch):
         """See `Model`: the largest step at which minibatches add at most half of the variance.
 

@@ -18,13 +18,30 @@ class LDAInfo(GeneralInfo):
     def __init__(self, model):
         super().__init__(model)
         self.alpha, self.vocabulary, self.held_out = model.alpha, model.vocabulary, model.held_out
-        self.judged = model.judged
         self.unused = int((np.asarray(model.counts.sum(axis=0)).ravel() == 0).sum())
 
     def remarks(self, fit):
         """See `ModelInfo.remarks`: also words that no document has."""
         unused = f"{self.unused} words occur in no document: their probabilities are the prior's."
         return super().remarks(fit) + ([unused] if self.unused else [])
+
+
+def word_scores(results, halves):
+    """Mean log probabilities of words given others of their documents, by group of documents: names
+    and draws (chain, draw, k), as recorded, or else computed for two `halves` of documents.
+    """
+    if results._scores is not None:
+        length = results.draws.shape[1]  # without chains that diverged early
+        found = np.stack([one[:length] for one in results._scores if len(one) >= length])
+    else:
+        asked = Completion(*halves, results.model.alpha)
+        found = np.array(
+            [
+                [asked.scores(asked.probabilities(one)) for one in chain]
+                for chain in results.draws_of("topics")
+            ]
+        )
+    return [f"log probability of words, documents {i}" for i in range(found.shape[2])], found
 
 
 class LDAResults(ModelResults):
@@ -67,23 +84,6 @@ class LDAResults(ModelResults):
         if self._chain_means is not None:
             return self._chain_means
         return np.average(self.draws_of("topics"), axis=1, weights=self.weights)
-
-    def judged_quantities(self):
-        """See `ModelResults`: mean log probabilities of the words that `perplexity` is about, by
-        group of documents; where none were held out, of some documents of the fit.
-        """
-        if self._scores is not None:
-            length = self.draws.shape[1]  # without chains that diverged early
-            found = np.stack([one[:length] for one in self._scores if len(one) >= length])
-        else:
-            asked = Completion(*self.model.judged, self.model.alpha)
-            found = np.array(
-                [
-                    [asked.scores(asked.probabilities(one)) for one in chain]
-                    for chain in self.draws_of("topics")
-                ]
-            )
-        return [f"log probability of words, documents {i}" for i in range(found.shape[2])], found
 
     def topics(self, n=10, chain=0):
         """The n words of most weight in each topic of a chain, a DataFrame (K, n); words are

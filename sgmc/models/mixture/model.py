@@ -1,5 +1,7 @@
 """Mixture models as users meet them."""
 
+from functools import partial
+
 import numpy as np
 
 from sgmc.arguments.arrays import vector
@@ -10,6 +12,7 @@ from sgmc.errors import ArgumentError, DataError
 from sgmc.models.bases.clusters import clusters
 from sgmc.models.bases.model import Model
 from sgmc.priors import dirichlet, inverse_gamma, normal
+from sgmc.results.outcomes.rows import evenly
 
 
 class TiedMeans(Model):
@@ -48,11 +51,16 @@ class TiedMeans(Model):
 
         return TiedMeansKernel(self.y, self.variance)
 
-    def result_class(self):
+    def functionals(self):
         """See `Model`."""
-        from sgmc.models.mixture.results import TiedMeansResults
+        from sgmc.fit.functionals import Functionals
+        from sgmc.models.mixture.results import centre_and_distance
 
-        return TiedMeansResults
+        return Functionals(
+            "the components' centre and distance",
+            centre_and_distance,
+            "components can change places",
+        )
 
 
 class GaussianMixture(Model):
@@ -177,11 +185,20 @@ class GaussianMixture(Model):
 
         return GaussianMixtureKernel(self.X, self.components, self.full)
 
-    def info(self):
-        """See `Model`."""
-        from sgmc.models.mixture.results import GaussianMixtureInfo
+    def functionals(self):
+        """See `Model`: of rows evenly spread along the first coordinate."""
+        from sgmc.fit.functionals import Functionals
+        from sgmc.models.bases.results import JUDGED_ROWS
+        from sgmc.models.mixture.results import log_densities
 
-        return GaussianMixtureInfo(self)
+        if self.components == 1 or "means" in self.constraints:
+            return None
+        rows = np.argsort(self.X[:, 0], kind="stable")[evenly(self.n, JUDGED_ROWS)]
+        return Functionals(
+            f"log densities of {len(rows)} rows",
+            partial(log_densities, rows=rows, X=self.X[rows]),
+            "components can change places",
+        )
 
     def result_class(self):
         """See `Model`."""

@@ -5,32 +5,28 @@ from scipy import special
 
 from sgmc.arguments.tables import matrix
 from sgmc.errors import ArgumentError
-from sgmc.models.bases.results import JUDGED_ROWS, GeneralInfo, ModelResults
+from sgmc.models.bases.results import ModelResults
 from sgmc.results.outcomes.rows import evenly
 
 DENSITY_DRAWS = 1000  # of the posterior, evenly, over which densities are averaged
 
 
-class TiedMeansResults(ModelResults):
-    """The posterior of a `TiedMeans`."""
-
-    def judged_quantities(self):
-        """See `ModelResults`: the mean of both components, and the distance between them, which are
-        the same for both labellings.
-        """
-        first, second = (self.draws_of(name) for name in ("theta1", "theta2"))
-        return ["theta1 + theta2 / 2", "|theta2|"], np.stack(
-            [first + second / 2, np.abs(second)], axis=-1
-        )
+def centre_and_distance(results):
+    """The mean of both components of a `TiedMeans`, and the distance between them, which are the
+    same for both labellings: names and draws (chain, draw, 2).
+    """
+    first, second = (results.draws_of(name) for name in ("theta1", "theta2"))
+    found = np.stack([first + second / 2, np.abs(second)], axis=-1)
+    return ["theta1 + theta2 / 2", "|theta2|"], found
 
 
-class GaussianMixtureInfo(GeneralInfo):
-    """Also keeps a few rows of the data, evenly spread along the first coordinate."""
-
-    def __init__(self, model):
-        super().__init__(model)
-        order = np.argsort(model.X[:, 0], kind="stable")
-        self.judged = model.X[order[evenly(model.n, JUDGED_ROWS)]]
+def log_densities(results, rows, X):
+    """Log densities of rows X, which do not depend on the order of components: names and draws
+    (chain, draw, k).
+    """
+    found = [special.logsumexp(log_p, axis=1) for log_p in results._joint(X, most=None)]
+    names = [f"log density of row {i}" for i in rows]
+    return names, np.reshape(found, (*results.draws.shape[:2], len(X)))
 
 
 class GaussianMixtureResults(ModelResults):
@@ -80,15 +76,6 @@ class GaussianMixtureResults(ModelResults):
         D = sds.shape[2]
         roots = np.linalg.inv(np.eye(D) - slopes) * sds[:, :, None, :]  # e = (I - B)^-1 S z
         return np.einsum("s,skij,sklj->kil", weights, roots, roots)
-
-    def judged_quantities(self):
-        """See `ModelResults`: log densities of a few rows of the fit, evenly spread along the first
-        coordinate; they do not depend on the order of components.
-        """
-        rows = self.model.judged
-        found = [special.logsumexp(log_p, axis=1) for log_p in self._joint(rows, most=None)]
-        names = [f"log density of row {i}" for i in range(len(rows))]
-        return names, np.reshape(found, (*self.draws.shape[:2], len(rows)))
 
     def _components(self, most=DENSITY_DRAWS):
         """Draws of weights (s, K), means and sds (s, K, D), slopes as matrices (s, K, D, D), and

@@ -1,5 +1,7 @@
 """Bayesian neural networks as users meet them."""
 
+from functools import partial
+
 import numpy as np
 
 from sgmc.arguments.arrays import vector
@@ -106,8 +108,8 @@ class BNN(Model):
         self.hidden, self.hyperprior = layers(hidden), checked_hyperprior(hyperprior)
         if activation == "softmax" and 1 in self.hidden:
             raise ArgumentError(
-                f"hidden={hidden!r} with activation='softmax': the softmax of one unit is always 1; "
-                "give at least two units per hidden layer"
+                f"hidden={hidden!r} with activation='softmax': the softmax of one unit is always "
+                "1; give at least two units per hidden layer"
             )
         self.refresh = outcome != "gaussian" if refresh is None else bool(refresh)
         if hyperprior is not None and self.refresh and outcome == "gaussian":
@@ -164,7 +166,7 @@ class BNN(Model):
             else np.ascontiguousarray(X, dtype=dtype)
         )
         self.n = len(X)
-        if (X == X[:1]).all():
+        if not np.ptp(X, axis=0).any():
             raise DataError("X is constant in every column; a network needs inputs that differ")
         centre, unit = centre_and_unit(
             X, ("table" if X.dtype == np.uint8 else "columns") if scale == "auto" else scale
@@ -262,22 +264,15 @@ class BNN(Model):
     def functionals(self):
         """See `Model`: predictions, which stay as they are where hidden units change places."""
         from sgmc.fit.functionals import Functionals
+        from sgmc.models.network.results import predictions
 
         if not self.hidden:
             return None
         rows = np.unique(np.linspace(0, self.n - 1, JUDGED_ROWS).astype(int))
-        X, codes = self.X[rows], self.y[rows].astype(int) if self.outcome == "softmax" else None
-        weights = sum(np.prod(shape) for name, shape in self.parameters.items() if name[0] in "Wb")
-        beside = self.layout().names[int(weights) :]
+        classes = self.y[rows].astype(int) if self.outcome == "softmax" else None
         return Functionals(
             f"predictions of {len(rows)} rows",
-            [*(f"row {i}" for i in rows), *beside],
-            lambda theta: np.hstack(
-                [
-                    np.stack([self.recipe.predictor(one, X, codes) for one in theta]),
-                    theta[:, int(weights) :],
-                ]
-            ),
+            partial(predictions, rows=rows, X=self.X[rows], classes=classes),
             "hidden units can change places",
         )
 

@@ -27,23 +27,23 @@ class Judged(NamedTuple):
     temperatures: Temperatures | None
 
 
-def judged(fit):
-    """See `Judged`; None where single parameters are judged, or no draw was kept as a whole.
+def judged(fit, results):
+    """See `Judged`; None where single parameters are judged, or what functionals need was not kept.
 
     Parameters
     ----------
     fit : Fit
+    results : Results
+        With draws, and what the model's own kind of results keeps besides.
     """
-    functionals, x = fit.problem.functionals, None
-    whole = None if functionals is None else whole_draws(fit)
-    if whole is None:
+    functionals = fit.problem.functionals
+    found = None if functionals is None else functionals.of(results)
+    if found is None:
         return None
-    chains, draws, size = whole.shape
-    of = functionals.of(whole.reshape(-1, size)).reshape(chains, draws, -1)
-    if not (fit.plan.spec.exact or fit.problem.bounded):
-        x = positions(fit, whole)
+    names, draws = found
+    x = None if fit.plan.spec.exact or fit.problem.bounded else positions(fit)
     heat = None if x is None else temperatures(fit, x, fit.settings.seed)
-    return Judged(functionals.what, functionals.names, of, heat)
+    return Judged(functionals.what, names, draws, heat)
 
 
 def whole_draws(fit):
@@ -59,10 +59,12 @@ def whole_draws(fit):
     return np.stack([draws[:count] for draws, _ in banks]).astype(float)
 
 
-def positions(fit, whole):
-    """Whole draws in the sampler's coordinates, (chain, draw, dim)."""
+def positions(fit):
+    """Whole draws in the sampler's coordinates, (chain, draw, dim), or None."""
     if not fit.problem.partial:
         return fit.x
-    back = fit.problem.coordinates.from_reported
+    whole, back = whole_draws(fit), fit.problem.coordinates.from_reported
+    if whole is None:
+        return None
     x = np.array([back(theta) for chain in whole for theta in chain])
     return x.reshape(*whole.shape[:2], -1)
