@@ -8,11 +8,11 @@ import inspect
 import math
 
 from sgmc.arguments.choices import nearest
-from sgmc.arguments.parameter import Parameter
+from sgmc.arguments.parameter import Derivable, Parameter
 from sgmc.arguments.signatures import filled
 from sgmc.errors import ArgumentError
 
-__all__ = ["Parameter", "SamplerSpec", "Spec", "langevin_variance"]
+__all__ = ["Derivable", "Parameter", "SamplerSpec", "Spec", "langevin_variance"]
 
 
 class Spec:

@@ -101,7 +101,8 @@ def test_specifications_show_their_parameters(name):
     cls = room("samplers")[name]
     assert keywords(cls) == {p.name: p.default for p in cls.parameters}
     for p in cls.parameters:
-        assert f"\n{p.name} : {p.span}, default {p.default!r}\n    {p.doc}" in cls.__doc__
+        default = "optional" if p.default is None else f"default {p.default!r}"
+        assert f"\n{p.name} : {p.span}, {default}\n    {p.doc}" in cls.__doc__
 
 
 def test_a_recipe_takes_its_matrices_by_place():
