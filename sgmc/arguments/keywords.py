@@ -78,7 +78,7 @@ TABLE = (
         "gradient",
         None,
         "Gradient estimator.  Default: the one with the least noise at these data.",
-        '{"taylor", "cv", "saga", "svrg", "simple"}',
+        '{"taylor", "cv", "switched", "saga", "svrg", "simple"}',
         "str | None",
         RACED,
         str,

@@ -88,6 +88,18 @@ LEARNING = {
     for name, spec in variants(cls, ["simplex", *PUBLISHED]).items()
     if getattr(spec, "adaptive", None) != "published"
 }
+# published forms, one at a time
+LEARNING |= {
+    f"{name}-{key}={value}": SAMPLERS[name](**{key: value})
+    for key, value, names in (
+        ("adaptive", "published", "vsgbd csgbd"),
+        ("sign", "global", "vsgbd csgbd esgbd"),
+        ("covariance", "full", "csgld msgld"),
+        ("anchored", False, "sgrld sgrhmc"),
+        ("diffusion", "metric", "sgrhmc"),
+    )
+    for name in names.split()
+}
 EXACT = {name: spec for name, spec in SPECS.items() if spec.exact and spec.uses_gradient}
 # their steps are events, and their draws lie on a path between them: see test_paths, test_events
 CONTINUOUS = {
