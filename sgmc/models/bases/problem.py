@@ -20,6 +20,7 @@ from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
 from sgmc.fit.rows import scheme
 from sgmc.models.bases.callbacks import AddressKernel, PythonKernel, PythonPrior
+from sgmc.models.bases.opening import check_finite, check_opening
 from sgmc.models.bases.priors import priors_of
 from sgmc.models.bases.search import own_start, peaks, refuse_search, wide_draw
 from sgmc.subsampling.uniform import Everything
@@ -51,6 +52,10 @@ class Ingredients:
         Whether each start is one of the model's own making, and not near one place.
     differenced : bool
         Whether the kernel's gradients are differences of its density.
+    checked : bool
+        Whether a user's gradient and rows are checked before anything else.
+    called : str
+        What messages call the model.
     """
 
     kernel: object
@@ -63,6 +68,23 @@ class Ingredients:
     own_metric: bool = False
     own_starts: bool = False
     differenced: bool = False
+    checked: bool = True
+    called: str = "the model"
+
+    @property
+    def foreign(self):
+        """Whether its density is computed by code of users."""
+        return is_foreign(self.kernel) or is_foreign(self.prior)
+
+
+def is_foreign(part):
+    """Whether a kernel or a prior is from outside the package, or calls what is."""
+    callbacks = PythonKernel, PythonPrior, AddressKernel
+    outside = type(part).__module__.partition(".")[0] not in (
+        "builtins",
+        __name__.partition(".")[0],
+    )
+    return outside or isinstance(part, callbacks)
 
 
 @dataclass(kw_only=True)
@@ -96,10 +118,7 @@ class GeneralProblem(Problem):
     @property
     def foreign(self):
         """See `Problem`; callbacks run code of users."""
-        callbacks = PythonKernel, PythonPrior, AddressKernel
-        return super().foreign or any(
-            isinstance(part, callbacks) for part in (self.model, self.prior)
-        )
+        return is_foreign(self.model) or is_foreign(self.prior)
 
     @property
     def least_noise(self):
@@ -215,6 +234,8 @@ def general_problem(model, prior, settings):
     as_they_are = model.own_metric and spec is not None and bool(spec.refusal(ANY_MAP))
     shares = None if as_they_are else simplex_coordinates(layout, priors, spec)
     constraints = None if as_they_are else shares or layout.map
+    if model.checked and model.foreign and not model.kernel.refreshes:
+        check_opening(model, density, free_start(model, layout.map, settings), settings)
     start = free_start(model, constraints, settings)
     found, concerns, searched = Peak(start, None), [], ModeSearch()
     free = not model.kernel.refreshes and not as_they_are and shares is None
@@ -224,7 +245,7 @@ def general_problem(model, prior, settings):
         refuse_search(model, settings, free, len(start))
     if several or model.scaled and free and len(start) <= MAX_CURVATURE_DIM:
         exact = exact_gradient(model.kernel, density, constraints)
-        check_finite(exact, start, layout)
+        check_finite(exact, start, model, density)
         found, concerns = peak(exact, start)
         searched = ModeSearch(1, () if found.precision is None else (1.0,))
     if several:
@@ -373,19 +394,4 @@ def refuse(model, settings):
     if str(settings.dtype) != "float64":
         raise NotSupported(
             "dtype='float32' belongs to designs of regressions; this model's numbers are its own"
-        )
-
-
-def check_finite(gradient, u, layout):
-    """Refuse a start where the log posterior or its gradient is not finite."""
-    value, g = full(gradient, u)
-    if not np.isfinite(value):
-        raise ArgumentError(
-            f"the log posterior is {value} at the start; give another start, e.g. init="
-        )
-    if not np.isfinite(g).all():
-        name = layout.free_names[int(np.flatnonzero(~np.isfinite(g))[0])]
-        raise ArgumentError(
-            f"the gradient of the log posterior is not finite at the start, for {name!r} first; "
-            "sgmc.check_model says more"
         )
