@@ -45,8 +45,8 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
     verdict : Verdict
         Whether to trust it, and why: ``trustworthy``, ``error`` and ``text``.
     judged_by : str
-        What the verdict is about: "parameters", or, where these mean nothing one by one, functionals
-        of them, such as "predictions of 50 rows" (`judged_quantities`).
+        What the verdict is about: "parameters", or, where these mean nothing one by one,
+        functionals, such as "predictions of 50 rows" (`judged_quantities`).
     interrupted : str
         Empty, or what stopped the run early.
     nobs : int

@@ -9,11 +9,10 @@ from sgmc.arguments.arrays import shaped
 from sgmc.arguments.keywords import ARRAYS, FORMULA, MODEL, REGRESSION, names, rows
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.signatures import per_class, refuse_unknown
-from sgmc.core.limits import CENTRAL_DIFFERENCE
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError
 from sgmc.fit.problem import EXACT
+from sgmc.models.bases.calls import functions, owner
 
-MAX_DIFFERENCED = 50  # numbers of theta: gradients by differences cost twice as many values
 REGRESSION_ARGUMENTS = [
     name for name in names(FORMULA, ARRAYS, REGRESSION) if name not in names(MODEL)
 ]
@@ -74,6 +73,9 @@ class Model:
         `sgrld` may move them as they are.
     shuffled : bool
         Whether rows are in random order, so that ``subsample="block"`` may take neighbours.
+    checked : bool
+        Whether a fit begins with a check of `grad` and `rows` against `log_lik`, at two places and
+        at most 100 rows.  It takes about 20 calls.
     title : str
         As printed.
     """
@@ -88,6 +90,7 @@ class Model:
     exact_sampler = EXACT
     own_metric = False
     shuffled = False
+    checked = True
     title = ""
 
     def kernel(self):
@@ -96,8 +99,12 @@ class Model:
         """
         from sgmc.models.bases.callbacks import PythonKernel
 
+        if not hasattr(self, "log_lik"):
+            raise ArgumentError(
+                f"{type(self).__name__} needs log_lik(theta, rows), or a compiled kernel()"
+            )
         layout = self.layout()
-        return PythonKernel(layout.size, self.rows(), *callables(self, layout))
+        return PythonKernel(layout.size, self.rows(), *functions(self, layout, ("log_lik", "grad")))
 
     def prior_kernel(self):
         """A compiled prior in the place of independent ones by name, or None."""
@@ -106,13 +113,8 @@ class Model:
         from sgmc.models.bases.callbacks import PythonPrior
 
         layout = self.layout()
-        value, slope = functions(
-            layout,
-            self.log_prior,
-            getattr(self, "grad_log_prior", None),
-            ("log_prior", "grad_log_prior"),
-        )
-        return PythonPrior(layout.size, value, slope)
+        names = "log_prior", "grad_log_prior"
+        return PythonPrior(layout.size, *functions(self, layout, names))
 
     def recorder_class(self):
         """`Partial`, or a compiled subclass that sums up more of the draws than their moments,
@@ -273,7 +275,8 @@ class Model:
     def problem(self, prior, checked):
         """The posterior in sampler coordinates, for checked settings."""
         from sgmc.core.blas import one_blas_thread
-        from sgmc.models.bases.problem import Ingredients, general_problem
+        from sgmc.models.bases.ingredients import Ingredients
+        from sgmc.models.bases.problem import general_problem
 
         with one_blas_thread():
             made = Ingredients(
@@ -290,6 +293,8 @@ class Model:
                 functionals=self.functionals(),
                 exact_sampler=self.exact_sampler,
                 derived_step=self.derived_step,
+                checked=self.checked,
+                called=owner(self),
             )
             return general_problem(made, self.prior if prior is None else prior, checked)
 
@@ -304,101 +309,3 @@ def usual(kind, shuffled, defaults):
     # more threads of a model in Python would wait for the interpreter lock
     one = {} if compiled(kind) else {"threads": 1}
     return {"subsample": "block" if shuffled else "uniform", **one, **defaults}
-
-
-def callables(model, layout):
-    """``value(theta, rows)`` and ``slope(theta, rows)`` of vectors theta,
-    from a model's `log_lik` and `grad`.
-    """
-    if not hasattr(model, "log_lik"):
-        raise ArgumentError(
-            f"{type(model).__name__} needs log_lik(theta, rows), or a compiled kernel()"
-        )
-    return functions(layout, model.log_lik, getattr(model, "grad", None), ("log_lik", "grad"))
-
-
-def functions(layout, density, gradient, names):
-    """A log density and its gradient as functions of vectors theta (and rows); differences where
-    there is no gradient.
-
-    Parameters
-    ----------
-    layout : Layout
-    density, gradient : callable
-        Of theta as a dict.
-    names : (str, str)
-        What users call them.
-    """
-    if gradient is None and layout.size > MAX_DIFFERENCED:
-        raise NotSupported(
-            f"there is no {names[1]}, and {layout.size} parameters are too many for finite "
-            f"differences (at most {MAX_DIFFERENCED}); write {names[1]}, or the model in JAX "
-            "(sgmc.JaxModel)"
-        )
-    parts = [(name, where, layout.shapes[name]) for name, where in layout.slices.items()]
-
-    def named(theta):
-        return {
-            name: theta[where].reshape(shape) if shape else theta[where.start]
-            for name, where, shape in parts
-        }
-
-    def value(theta, *rows):
-        found = density(named(theta), *rows)
-        if np.ndim(found) != 0:
-            raise ArgumentError(
-                f"{names[0]} returned an array of shape {np.shape(found)}; it must return one "
-                "number" + (", the sum over its rows" if rows else "")
-            )
-        return found
-
-    def slope(theta, *rows):
-        return as_vector(gradient(named(theta), *rows), layout, names[1])
-
-    return value, slope if gradient is not None else differences(value, layout)
-
-
-def as_vector(found, layout, called):
-    """A gradient as one vector of float64; ArgumentError where it is of another shape."""
-    if isinstance(found, dict):
-        missing = [name for name in layout.shapes if name not in found]
-        if missing or len(found) > len(layout.shapes):
-            raise ArgumentError(
-                f"{called} returned {', '.join(map(str, found)) or 'nothing'}; it must return "
-                f"{', '.join(layout.shapes)}"
-            )
-        for name, shape in layout.shapes.items():
-            if np.shape(found[name]) != shape:
-                raise ArgumentError(
-                    f"{called} returned {name!r} of shape {np.shape(found[name])}; it must be "
-                    f"{shape}"
-                )
-        return np.concatenate([np.ravel(found[name]) for name in layout.shapes]).astype(
-            float, copy=False
-        )
-    vector = np.ascontiguousarray(found, dtype=float)
-    if vector.shape != (layout.size,):
-        raise ArgumentError(
-            f"{called} returned an array of shape {vector.shape}; it must be ({layout.size},), or "
-            "a dict by name"
-        )
-    return vector
-
-
-def differences(value, layout):
-    """The gradient by central differences that stay within the parameters' bounds."""
-    low, high = layout.ends()
-
-    def slope(theta, *rows):
-        found = np.empty(len(theta))
-        steps = CENTRAL_DIFFERENCE * np.minimum(
-            np.maximum(1.0, np.abs(theta)), np.minimum(theta - low, high - theta)
-        )
-        for j, h in enumerate(steps):
-            there, back = theta.copy(), theta.copy()
-            there[j] += h
-            back[j] -= h
-            found[j] = (value(there, *rows) - value(back, *rows)) / (there[j] - back[j])
-        return found
-
-    return slope

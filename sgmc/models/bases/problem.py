@@ -11,67 +11,19 @@ from sgmc.coordinates.layout import Layout
 from sgmc.coordinates.modes import ModeSearch, where_finite
 from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
 from sgmc.coordinates.simplices import COORDINATES
-from sgmc.core.contract import Prior
 from sgmc.core.engine import full
 from sgmc.core.partial import Partial
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.functionals import Functionals
-from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, EXACT, Problem
-from sgmc.fit.rows import scheme
-from sgmc.models.bases.callbacks import AddressKernel, PythonKernel, PythonPrior
+from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
 from sgmc.models.bases.derived import exact_gradient, local_plan, own_plan
+from sgmc.models.bases.ingredients import is_foreign
+from sgmc.models.bases.opening import check_finite, check_opening
 from sgmc.models.bases.priors import priors_of
+from sgmc.models.bases.refusals import refuse
 from sgmc.models.bases.search import own_start, peaks, refuse_search, wide_draw
 
 RECORDED_SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
-
-
-@dataclass(frozen=True)
-class Ingredients:
-    """What a model that is no regression brings.
-
-    Attributes
-    ----------
-    kernel : Model
-    layout : Layout
-    prior : Prior or None
-        A compiled one, in the place of independent ones by name.
-    start : callable
-        ``start(rng)`` with a numpy Generator gives theta, (size,).
-    scaled : bool
-        Whether a Gaussian approximation is to be looked for.
-    shuffled : bool
-        Whether rows are in random order, so that blocks of them are minibatches.
-    recorder : callable
-        Makes a `Partial`, or what else sums up draws that are not kept.
-    own_metric : bool
-        Whether the kernel's metric keeps parameters within their constraints.
-    own_starts : bool
-        Whether each start is one of the model's own making, and not near one place.
-    differenced : bool
-        Whether the kernel's gradients are differences of its density.
-    functionals
-        See `Problem`.
-    exact_sampler : str
-        See `Problem`.
-    derived_step : callable
-        See `sgmc.Model.derived_step`.
-    """
-
-    kernel: object
-    layout: Layout
-    prior: Prior | None
-    start: object
-    scaled: bool
-    shuffled: bool
-    recorder: object = Partial
-    own_metric: bool = False
-    own_starts: bool = False
-    differenced: bool = False
-    functionals: Functionals | None = None
-    exact_sampler: str = EXACT
-    derived_step: object = None
 
 
 @dataclass(kw_only=True)
@@ -106,8 +58,7 @@ class GeneralProblem(Problem):
     @property
     def foreign(self):
         """See `Problem`; callbacks run code of users."""
-        callbacks, own = (PythonKernel, PythonPrior, AddressKernel), (self.model, self.prior)
-        return super().foreign or any(isinstance(part, callbacks) for part in own)
+        return is_foreign(self.model) or is_foreign(self.prior)
 
     @property
     def least_noise(self):
@@ -238,6 +189,8 @@ def general_problem(model, prior, settings):
     as_they_are = model.own_metric and spec is not None and bool(spec.refusal(ANY_MAP))
     shares = None if as_they_are else simplex_coordinates(layout, priors, spec)
     constraints = None if as_they_are else shares or layout.map
+    if model.checked and model.foreign and not model.kernel.refreshes:
+        check_opening(model, density, free_start(model, layout.map, settings), settings)
     start = free_start(model, constraints, settings)
     found, concerns, searched = Peak(start, None), [], ModeSearch()
     free = not model.kernel.refreshes and not as_they_are and shares is None
@@ -247,7 +200,7 @@ def general_problem(model, prior, settings):
         refuse_search(model, settings, free, len(start))
     if several or model.scaled and free and len(start) <= MAX_CURVATURE_DIM:
         exact = exact_gradient(model.kernel, density, constraints)
-        check_finite(exact, start, layout)
+        check_finite(exact, start, model, density)
         found, concerns = peak(exact, start)
         searched = ModeSearch(1, () if found.precision is None else (1.0,))
     if several:
@@ -343,69 +296,3 @@ def chosen_coordinates(constraints, found, logged, settings):
             "those on a simplex mix; use another sampler, such as 'sgld' or 'mala'"
         )
     return where
-
-
-def refuse(model, settings):
-    """NotSupported for arguments that do not go together with the model."""
-    kernel, rows = model.kernel, scheme(settings)
-    if model.layout.size != kernel.dim:
-        raise ArgumentError(
-            f"parameters are {model.layout.size} numbers, the model has {kernel.dim}"
-        )
-    if rows.name == "block" and not model.shuffled:
-        raise NotSupported(
-            "subsample='block' takes rows that are neighbours, and nobody knows whether this "
-            "model's are in random order; use subsample='uniform', or say so (shuffled = True)"
-        )
-    if "strata" in rows.needs:
-        raise NotSupported(
-            f"subsample={rows.name!r} needs the outcomes of a regression, or its strata; use "
-            "subsample='uniform'"
-        )
-    if rows.needs and not kernel.width:
-        raise NotSupported(
-            f"subsample={rows.name!r} needs the rows' scores, of which this model has none; use "
-            "subsample='uniform'"
-        )
-    if kernel.refreshes and (
-        model.layout.constraints or settings.precondition in ("dense", "diag")
-    ):
-        raise NotSupported(
-            "a model with conditional updates of its own takes no other coordinates; use "
-            "precondition=None"
-        )
-    if kernel.refreshes and (settings.sampler is None or settings.sampler.exact):
-        name = "auto" if settings.sampler is None else settings.sampler.name
-        raise NotSupported(
-            f"sampler={name!r} remembers the log posterior of where it is, which this model's own "
-            "updates change; use one of minibatches, such as 'sgld'"
-        )
-    if settings.sampler is not None and settings.sampler.sticky:
-        raise NotSupported(
-            f"sampler={settings.sampler.name!r} lets slopes of regressions stick to zero; this "
-            "model has none"
-        )
-    if settings.gradient == "taylor" and not kernel.width:
-        raise NotSupported(
-            "gradient='taylor' needs the rows' curvatures, of which this model has none; use "
-            "gradient='cv'"
-        )
-    if str(settings.dtype) != "float64":
-        raise NotSupported(
-            "dtype='float32' belongs to designs of regressions; this model's numbers are its own"
-        )
-
-
-def check_finite(gradient, u, layout):
-    """Refuse a start where the log posterior or its gradient is not finite."""
-    value, g = full(gradient, u)
-    if not np.isfinite(value):
-        raise ArgumentError(
-            f"the log posterior is {value} at the start; give another start, e.g. init="
-        )
-    if not np.isfinite(g).all():
-        name = layout.free_names[int(np.flatnonzero(~np.isfinite(g))[0])]
-        raise ArgumentError(
-            f"the gradient of the log posterior is not finite at the start, for {name!r} first; "
-            "sgmc.check_model says more"
-        )

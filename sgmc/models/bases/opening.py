@@ -1,0 +1,200 @@
+"""The check of a user's model when a fit begins, at two places and at most ROWS rows.
+
+Slopes along random directions, in free numbers, are compared with central differences of the log
+density: a component that is wrong by a factor f is (f - 1) / d of the slope.  It takes at most
+15 log densities and 8 gradients where nothing is wrong, and as many of a prior by hand; only what
+disagrees is looked at number by number.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.coordinates.free import START_SD
+from sgmc.core.engine import full
+from sgmc.core.expansion import of_prior, of_rows
+from sgmc.core.limits import CENTRAL_DIFFERENCE
+from sgmc.core.slopes import culprit, surely_apart
+from sgmc.errors import ArgumentError
+from sgmc.models.bases.inspection import (
+    MAX_DIFFERENCED,
+    changed,
+    gradient_apart,
+    not_finite,
+    random,
+    sums_apart,
+)
+
+ROWS = 100  # at most, where a fit asks for parts of the rows
+DIRECTIONS = 2  # at each place
+WIDE = 5 * START_SD  # sd of the second place around the first, in free numbers
+SLOPES_DIFFER = 2e-4  # of the sum of the slopes' sizes: a factor of 1.3 among 1,000 numbers
+SUMS_DIFFER = 1e-4  # relative: single precision passes
+LONGER = 100  # the second step over the first: a kink or rounding differs between them
+NEGLIGIBLE = 1e-6  # slope for a step of one, or of the size of a number above one
+FLATTEST = 1e-3  # slopes smaller by more than this move no farther
+ADVICE = (
+    "sgmc.check_model(model) compares all numbers; checked = False in the model leaves this check "
+    "out"
+)
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a fit is about to use.
+
+    Attributes
+    ----------
+    called : str
+        The model.
+    kernel : Model
+    prior : Prior
+    layout : Layout
+    rows : slice or array of int
+        At which gradients are looked at.
+    """
+
+    called: str
+    kernel: object
+    prior: object
+    layout: object
+    rows: object
+
+    def refuse(self, text):
+        """Raise ArgumentError where something was found."""
+        if text:
+            raise ArgumentError(f"{self.called}: {text}. {ADVICE}.")
+
+    def theta(self, u):
+        """Parameters of free numbers."""
+        return u if self.layout.map is None else self.layout.map(u)
+
+    def check_calls(self, u):
+        """The first place: finite, the same twice, theta unchanged, and sums over rows."""
+        theta = self.theta(u)
+        found = of_rows(self.kernel, theta, self.rows)
+        self.refuse(not_finite(self.layout, theta, *found))
+        self.refuse(changed(self.kernel, self.layout, theta, self.rows))
+        self.refuse(random(self.kernel, theta, self.rows, found))
+        if not isinstance(self.rows, slice) and len(self.rows) > 1:
+            for text in sums_apart(self.kernel, theta, self.rows, SUMS_DIFFER):
+                self.refuse(text)
+
+    def check_slopes(self, u, evaluate, names):
+        """Slopes at u against differences.
+
+        Parameters
+        ----------
+        u : array (d,)
+            Free numbers.
+        evaluate : callable
+            ``evaluate(theta, slope)`` gives a log density and, unless slope is false, its gradient.
+        names : (str, str)
+            Of the user's gradient and log density.
+        """
+        theta, map = self.theta(u), self.layout.map
+        value, g = evaluate(theta, True)
+        if not np.isfinite(value) or not np.isfinite(g).all():
+            return
+        in_u = g if map is None else map.pulled(u, g) - map.pulled(u, np.zeros(len(g)))
+        reach = reach_of(in_u, np.maximum(1.0, np.abs(u)))
+
+        def apart(v):
+            def gap(h):
+                there, back = (evaluate(self.theta(at), False)[0] for at in (u + h * v, u - h * v))
+                return (there - back) / (2 * h) - in_u @ v
+
+            matters = SLOPES_DIFFER * np.abs(in_u * v).sum() + NEGLIGIBLE
+            steps = CENTRAL_DIFFERENCE, LONGER * CENTRAL_DIFFERENCE
+            off = surely_apart(gap, matters, CENTRAL_DIFFERENCE, steps)
+            return off if off > matters else 0.0
+
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (DIRECTIONS, len(u)))
+        with np.errstate(all="ignore"):
+            wrong = [v for v in signs * reach if apart(v)]
+            if wrong:
+                self.refuse(self.named(theta, evaluate, names, lambda w: apart(w * wrong[0])))
+
+    def named(self, theta, evaluate, names, error):
+        """Which numbers are wrong."""
+        free, chosen = self.layout.free_names, None
+        if self.layout.size > MAX_DIFFERENCED:
+            worst = free[
+                culprit(lambda some: error(np.isin(np.arange(len(free)), some)), len(free))
+            ]
+            chosen = np.array([self.layout.names.index(worst)])
+        text = gradient_apart(
+            self.layout,
+            theta,
+            evaluate(theta, True)[1],
+            lambda place: evaluate(place, False)[0],
+            names,
+            chosen,
+            of_prior(self.prior, theta)[1] if names[0] == "grad" else None,
+        )
+        return (
+            f"{text or f'{names[0]} disagrees with differences of {names[1]}'}. With a wrong "
+            "gradient, draws are of another distribution, or few are accepted. Correct "
+            f"{names[0]}, or remove it: finite differences then take its place"
+        )
+
+
+def reach_of(g, unit):
+    """Steps along which all components of a gradient change the density by about as much; the
+    longest are a unit.
+    """
+    sizes = np.abs(g) * unit
+    if not sizes.any():
+        return unit
+    reach = 1 / (sizes + FLATTEST * sizes.max())
+    return unit * reach / reach.max()
+
+
+def check_opening(model, density, begin, settings):
+    """Raise ArgumentError where a user's model is clearly wrong.
+
+    Parameters
+    ----------
+    model : Ingredients
+    density : Prior
+        The compiled prior.
+    begin : array (d,)
+        Free numbers of the first place.
+    settings : Settings
+    """
+    kernel, spec, stream = model.kernel, settings.sampler, np.random.default_rng(0)
+    rows = slice(0, kernel.n)
+    if spec is None or spec.minibatches or kernel.n > kernel.tile:
+        rows = np.sort(stream.choice(kernel.n, min(kernel.n, ROWS), replace=False))
+    look = Opening(model.called, kernel, density, model.layout, rows)
+    look.check_calls(begin)
+    for u in (begin, begin + WIDE * stream.normal(size=len(begin))):
+        if not model.differenced:
+            names = "grad", "log_lik"
+            look.check_slopes(u, lambda *at: of_rows(kernel, at[0], rows, at[1]), names)
+        if model.prior is not None:
+            names = "grad_log_prior", "log_prior"
+            look.check_slopes(u, lambda *at: of_prior(density, *at), names)
+
+
+def check_finite(gradient, u, model, density):
+    """Refuse a start where the log posterior or its gradient is not finite.
+
+    Parameters
+    ----------
+    gradient : Gradient
+        Over all rows, in free numbers.
+    u : array (d,)
+    model : Ingredients
+    density : Prior
+    """
+    value, g = full(gradient, u)
+    if np.isfinite(value) and np.isfinite(g).all():
+        return
+    layout = model.layout
+    theta = u if layout.map is None else layout.map(u)
+    text = f"{model.called}: {not_finite(layout, theta, value, g, 'the log posterior')}"
+    if not np.isfinite(value):
+        parts = of_rows(model.kernel, theta, None, False)[0], of_prior(density, theta, False)[0]
+        text += ". There log_lik is {:.6g} and the log prior {:.6g}".format(*parts)
+    raise ArgumentError(f"{text}.")
