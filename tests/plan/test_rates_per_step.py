@@ -85,7 +85,9 @@ def test_little_friction_lets_noise_in():
     def error(gradient, **rate):
         spec = sgmc.SGHMC(leapfrog=10, resample=True, **rate)
         found = model.fit(sampler=spec, gradient=gradient, chains=1, **how)
-        return sgmc.diagnostics.relative_sd_error((found.params, found.bse), (exact.params, exact.bse))
+        return sgmc.diagnostics.relative_sd_error(
+            (found.params, found.bse), (exact.params, exact.bse)
+        )
 
     assert error("simple", friction=0.01, per="step") > 1.5
     assert error("cv", friction=0.01, per="step") < 0.1

@@ -164,7 +164,7 @@ class BNN(Model):
             else np.ascontiguousarray(X, dtype=dtype)
         )
         self.n = len(X)
-        if (X == X[:1]).all():
+        if (X[:1] == X).all():
             raise DataError("X is constant in every column; a network needs inputs that differ")
         centre, unit = centre_and_unit(
             X, ("table" if X.dtype == np.uint8 else "columns") if scale == "auto" else scale

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sgmc.results.checks.temperature import Temperatures, temperatures
+from sgmc.results.checks.whole import positions, whole_draws
 
 
 class Judged(NamedTuple):
@@ -44,25 +45,3 @@ def judged(fit):
         x = positions(fit, whole)
     heat = None if x is None else temperatures(fit, x, fit.settings.seed)
     return Judged(functionals.what, functionals.names, of, heat)
-
-
-def whole_draws(fit):
-    """Draws of all parameters as users see them, (chain, draw, size): all, or those that recorders
-    banked; None where there are none, or where their weights differ.
-    """
-    if not fit.problem.partial:
-        return fit.problem.coordinates.reported(fit.x)
-    banks = [getattr(recorder, "bank", None) for recorder in fit.recorders]
-    if fit.weights is not None or any(bank is None for bank in banks):
-        return None
-    count = min(len(draws) for draws, _ in banks)
-    return np.stack([draws[:count] for draws, _ in banks]).astype(float)
-
-
-def positions(fit, whole):
-    """Whole draws in the sampler's coordinates, (chain, draw, dim)."""
-    if not fit.problem.partial:
-        return fit.x
-    back = fit.problem.coordinates.from_reported
-    x = np.array([back(theta) for chain in whole for theta in chain])
-    return x.reshape(*whole.shape[:2], -1)
