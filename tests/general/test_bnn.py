@@ -158,7 +158,7 @@ def test_whole_draws_for_predictions_are_kept_evenly(monkeypatch):
 @quiet
 def test_defaults_go_with_no_other_sampler():
     X, y = table(2500)
-    model = sgmc.BNN(X, y, hidden=(2,))
+    model = sgmc.BNN(X, y, hidden=(12,))
     short = dict(draws=4, warmup=4, chains=1, seed=1)
     derived = model.fit(**short)
     assert derived.sampler == sgmc.SGHMC(friction=20.0)
@@ -166,7 +166,8 @@ def test_defaults_go_with_no_other_sampler():
     assert derived._fit.plan.batch == 500
     assert model.fit(sampler="hmc", **short).sampler == sgmc.HMC()
     assert model.fit(sampler="sgld", step_size=1e-3, **short)._fit.plan.gradient == "simple"
-    assert sgmc.BNN(X[:99], y[:99], hidden=(2,)).fit(**short).sampler == sgmc.HMC()
+    for few in (sgmc.BNN(X[:99], y[:99], hidden=(12,)), sgmc.BNN(X, y, hidden=(2,))):
+        assert few.fit(**short).sampler == sgmc.HMC()
     assert (
         sgmc.BNN(X[:99], y[:99], hidden=(2,), hyperprior=sgmc.gamma(1)).fit(**short).sampler
         == derived.sampler

@@ -7,7 +7,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.diagnostics.calibration import ece, log_loss, mce, rmse
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.results import ModelResults
-from sgmc.results.checks.judged import whole_draws
+from sgmc.results.checks.whole import whole_draws
 
 
 def predictions(results, rows, X, classes):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sgmc.results.checks.temperature import Temperatures, temperatures
+from sgmc.results.checks.whole import positions, whole_draws
 
 
 class Judged(NamedTuple):
@@ -41,30 +42,7 @@ def judged(fit, results):
     if found is None:
         return None
     names, draws = found
-    x = None if fit.plan.spec.exact or fit.problem.bounded else positions(fit)
+    spec, whole = fit.plan.spec, whole_draws(fit)
+    x = None if spec.exact or fit.problem.bounded or whole is None else positions(fit, whole)
     heat = None if x is None else temperatures(fit, x, fit.settings.seed)
     return Judged(functionals.what, names, draws, heat)
-
-
-def whole_draws(fit):
-    """Draws of all parameters as users see them, (chain, draw, size): all, or those that recorders
-    banked; None where there are none, or where their weights differ.
-    """
-    if not fit.problem.partial:
-        return fit.problem.coordinates.reported(fit.x)
-    banks = [getattr(recorder, "bank", None) for recorder in fit.recorders]
-    if fit.weights is not None or any(bank is None for bank in banks):
-        return None
-    count = min(len(draws) for draws, _ in banks)
-    return np.stack([draws[:count] for draws, _ in banks]).astype(float)
-
-
-def positions(fit):
-    """Whole draws in the sampler's coordinates, (chain, draw, dim), or None."""
-    if not fit.problem.partial:
-        return fit.x
-    whole, back = whole_draws(fit), fit.problem.coordinates.from_reported
-    if whole is None:
-        return None
-    x = np.array([back(theta) for chain in whole for theta in chain])
-    return x.reshape(*whole.shape[:2], -1)
