@@ -13,8 +13,8 @@ import sgmc
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, DataError, NotSupported
-from sgmc.models.bases.priors import named_priors, separable
 from sgmc.models.bases.derived import exact_gradient
+from sgmc.models.bases.priors import named_priors, separable
 from sgmc.models.lda.corpus import documents, halves
 from sgmc.models.lda.folding import Completion
 
