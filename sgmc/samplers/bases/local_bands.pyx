@@ -144,8 +144,8 @@ cdef class Process(Band):
         self.floor = LEAST_WIDTH * scale
         self.log_wiggle = self.log_next = log(FIRST_WIGGLE * scale)
         self.least_wiggle = log(LEAST_WIGGLE * scale)
-        self.times, self.rates, self.noises = np.zeros(REMEMBERED), np.zeros(REMEMBERED), np.zeros(REMEMBERED)
-        self.ones, self.error, self.k = np.zeros(REMEMBERED), np.zeros(REMEMBERED), np.zeros(REMEMBERED)
+        self.times, self.rates, self.noises, self.ones, self.error, self.k = np.zeros(
+            (6, REMEMBERED))
         self.L = np.zeros((REMEMBERED, REMEMBERED))
 
     cdef void clear(self) noexcept nogil:
