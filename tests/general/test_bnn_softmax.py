@@ -1,4 +1,4 @@
-"""Networks with softmax hidden units: their posterior by importance sampling, and fits by default."""
+"""Networks with softmax hidden units: their posterior by importance sampling, and default fits."""
 
 import numpy as np
 import pytest
@@ -77,7 +77,9 @@ def test_mistakes_are_seen(exact, wrong):
 @quiet
 def test_minibatches_have_that_posterior_too(exact):
     """Half of the rows at a step, and steps of 0.05; 2,000 effective draws and more."""
-    how = dict(sampler="sghmc", gradient="simple", step_size=0.05, batch_size=6, thin=20, draws=3000)
+    how = dict(
+        sampler="sghmc", gradient="simple", step_size=0.05, batch_size=6, thin=20, draws=3000
+    )
     mean, sd = off(fitted(**how), exact)
     assert mean < 1.5 * MEAN and sd < 1.5 * SD
 

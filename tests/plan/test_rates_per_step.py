@@ -70,7 +70,7 @@ def test_it_needs_a_constant_step(spec):
 @pytest.mark.extended
 @quiet
 def test_little_friction_lets_noise_in():
-    """Coullon, South & Nemeth (2023) with dt = e^2 = 1/N, a tenth of the rows and ten leapfrog steps:
+    """Coullon, South & Nemeth (2023) with dt = e^2 = 1/N, a tenth of the rows, ten leapfrog steps:
     the noise of plain gradients makes sds several times too large (their table 1: 3,000 %; by the
     formula, of curvatures N p (1 - p), at least 150 %), with control variates they are right to 10
     % (4 Monte Carlo errors of 3,000 draws).  Much friction hides it.
