@@ -70,8 +70,10 @@ def tune(
     metric : {"ksd", "fssd", "fssd-opt", "fssd-max", "log_loss"} or callable, optional
         The smaller the better.  Default: "ksd", and for `LDA`, whose likelihood has no closed form,
         the log perplexity of words given others of their documents.  Stein discrepancies are taken
-        in whitened coordinates; ``"log_loss"`` is that of the rows of the fit; a callable maps
-        coefficients as they are reported, (n, d), to a number, such as an `ece` of held-out rows.
+        in whitened coordinates, those of finite sets at "optimised" ("fssd-opt") or "maximised"
+        locations ("fssd-max", as in the MAMBA paper) of `sgmc.diagnostics.fssd`; ``"log_loss"`` is
+        that of the rows of the fit; a callable maps coefficients as they are reported, (n, d), to a
+        number, such as an `ece` of held-out rows.
     grid : dict, optional
         Values by axis: ``"step_size"``, ``"batch_size"`` or a declared parameter, such as
         ``{"leapfrog": [5, 10]}``.  Steps are numbers, schedules or callables, as in a fit; varying

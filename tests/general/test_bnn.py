@@ -161,7 +161,7 @@ def test_defaults_go_with_no_other_sampler():
     model = sgmc.BNN(X, y, hidden=(12,))
     short = dict(draws=4, warmup=4, chains=1, seed=1)
     derived = model.fit(**short)
-    assert derived.sampler == sgmc.SGHMC(friction=20.0)
+    assert derived.sampler == sgmc.SGHMC(friction=5.0)
     assert derived._fit.plan.gradient == "svrg"
     assert derived._fit.plan.batch == 500
     assert model.fit(sampler="hmc", **short).sampler == sgmc.HMC()

@@ -1,4 +1,4 @@
-"""Networks with softmax hidden units: their posterior by importance sampling, and fits by default."""
+"""Networks with softmax hidden units: their posterior by importance sampling, and default fits."""
 
 import numpy as np
 import pytest

@@ -22,7 +22,7 @@ JUDGED_ROWS = 50  # whose predictions the verdict is about
 # rows, and rows times weights, up to which all rows are used at every step by default: 2,500 rows
 # and 23 weights took a minute, and four chains agreed, which minibatches did not bring about
 SMALL, LITTLE_WORK = 2000, 200_000
-ROOT_N_STEP, FRICTION = 0.1, 20.0  # of sghmc: e sqrt(N), and C
+ROOT_N_STEP, FRICTION = 0.2, 5.0  # of sghmc: e sqrt(N), and C
 
 
 class BNN(Model):
@@ -74,10 +74,11 @@ class BNN(Model):
 
     Notes
     -----
-    By default up to 2,000 rows, or more where rows times weights are at most 200,000, are all used at
-    each step, by `hmc`, which adapts its step.  Above, it is `sghmc` with e = 0.1 / sqrt(N), C = 20, five leapfrog steps to a step, which suits inputs
-    and outcomes of unit size, and svrg's gradients of 500 rows or more: the noise of plain ones
-    widens what many rows determine, e Lambda N / (2 C n) times the variance 1 / Lambda.
+    By default up to 2,000 rows, or more where rows times weights are at most 200,000, are all used
+    at each step, by `hmc`, which adapts its step.  Above, it is `sghmc` with e = 0.2 / sqrt(N), C =
+    5, five leapfrog steps to a step, which suits inputs and outcomes of unit size, and svrg's
+    gradients of 500 rows or more: the noise of plain ones widens what many rows determine, e Lambda
+    N / (2 C n) times the variance 1 / Lambda.
 
     Examples
     --------

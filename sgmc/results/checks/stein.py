@@ -29,8 +29,8 @@ MOST_LEARNED = 500  # coordinates whose covariance draws can tell
 
 @dataclass(frozen=True)
 class Scored:
-    """An evenly thinned part of a fit's draws, in the sampler's coordinates, and gradients of the log
-    posterior there: what functions of `sgmc.diagnostics` take.
+    """An evenly thinned part of a fit's draws, in the sampler's coordinates, and gradients of the
+    log posterior there: what functions of `sgmc.diagnostics` take.
 
     Attributes
     ----------
@@ -151,8 +151,8 @@ def checked(fit, entropy):
 
 
 def spread_of(x):
-    """A with the covariance of draws (n, d) as A A', or of few draws their sds, for coordinates whose
-    scale nobody knew beforehand.
+    """A with the covariance of draws (n, d) as A A', or of few or many coordinates their sds, where
+    nobody knew their scale beforehand.
     """
     if x.shape[1] > MOST_LEARNED:
         return np.maximum(x.std(axis=0), 1e-300)
