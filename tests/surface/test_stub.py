@@ -103,7 +103,7 @@ def test_classes_have_their_real_signatures(name):
     "model, kind",
     [
         (sgmc.LDA([[1, 2], [2, 0], [1, 1]], 2), "LDAResults"),
-        (sgmc.TiedMeans([0.0, 1.0]), "TiedMeansResults"),
+        (sgmc.TiedMeans([0.0, 1.0]), "ModelResults"),
         (sgmc.HMM([0.1, 0.4, 2.0, 2.2], 2), "HMMResults"),
     ],
 )

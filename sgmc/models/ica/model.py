@@ -15,7 +15,6 @@ from sgmc.fit.problem import ANY_MAP, EXACT
 from sgmc.models.bases.model import Model
 from sgmc.models.bases.scaling import centre_and_unit
 from sgmc.priors import normal
-from sgmc.results.outcomes.rows import evenly
 
 SOURCE_SD = np.pi / np.sqrt(3)  # of the logistic density 1 / (4 cosh^2(y / 2))
 UNMIXING_SD = 0.1  # of starts: sd of the entries of W^-1 dW, over sqrt(N)
@@ -138,6 +137,7 @@ class ICA(Model):
         from sgmc.fit.functionals import Functionals
         from sgmc.models.bases.results import JUDGED_ROWS
         from sgmc.models.ica.results import log_densities
+        from sgmc.results.outcomes.rows import evenly
 
         rows = evenly(self.n, JUDGED_ROWS)
         return Functionals(

@@ -12,7 +12,6 @@ from sgmc.errors import ArgumentError, DataError
 from sgmc.models.bases.clusters import clusters
 from sgmc.models.bases.model import Model
 from sgmc.priors import dirichlet, inverse_gamma, normal
-from sgmc.results.outcomes.rows import evenly
 
 
 class TiedMeans(Model):
@@ -190,6 +189,7 @@ class GaussianMixture(Model):
         from sgmc.fit.functionals import Functionals
         from sgmc.models.bases.results import JUDGED_ROWS
         from sgmc.models.mixture.results import log_densities
+        from sgmc.results.outcomes.rows import evenly
 
         if self.components == 1 or "means" in self.constraints:
             return None
