@@ -106,8 +106,8 @@ def shown(table, columns):
 # A million rows, ten columns, prior N(0, 10). Errors of the posterior sds are relative to a long
 # run of `mala` (the paper: NUTS). `sgmc.tune` takes KSD in whitened coordinates. The paper takes it
 # in the coefficients as they are, whose sds are a hundredth of the kernel's width: that KSD is
-# about the size of the mean score, and hardly sees a wrong spread. Both are below, the paper's as "raw
-# KSD".
+# about the size of the mean score, and hardly sees a wrong spread. Both are below, the paper's as
+# "raw KSD".
 
 # %%
 N = story.pick(1_000_000, 5_000)

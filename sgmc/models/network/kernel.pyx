@@ -15,12 +15,12 @@ cdef enum:
     SIGMOID = 0
     TANH = 1
     RELU = 2
-    SHARES = 3
+    NORMED = 3
     SOFTMAX = 0
     GAUSSIAN = 1
     POISSON = 2
 
-ACTIVATIONS = {"sigmoid": SIGMOID, "tanh": TANH, "relu": RELU, "softmax": SHARES}
+ACTIVATIONS = {"sigmoid": SIGMOID, "tanh": TANH, "relu": RELU, "softmax": NORMED}
 OUTCOMES = {"softmax": SOFTMAX, "gaussian": GAUSSIAN, "poisson": POISSON}
 TILE_NUMBERS = 1 << 19  # of inputs and units in a tile: they stay in the second or third cache
 
@@ -212,7 +212,7 @@ cdef void activate(int kind, Py_ssize_t m, Py_ssize_t h, double *z) noexcept nog
         for i in range(n):
             z[i] = z[i] if z[i] > 0 else 0
         return
-    if kind == SHARES:
+    if kind == NORMED:
         shares(m, h, z)
         return
     if kind == TANH:                                          # 2 / (1 + exp(-2 z)) - 1
