@@ -56,12 +56,13 @@ STORAGE = {
 
 def variants(cls, fixed=()):
     """Every combination of a specification's choices, by a readable name;
-    those in `fixed` stay at their defaults.
+    those in `fixed` stay at their defaults.  Rates per step stand for others per unit of time
+    before anything is built: see tests/plan/test_rates_per_step.
     """
     choices = [
         [(p.name, c) for c in p.choices]
         for p in cls.parameters
-        if p.choices and p.name not in fixed
+        if p.choices and p.name not in (*fixed, "per")
     ]
     return {
         "-".join([cls.name, *(f"{k}={v}" for k, v in some)]): cls(**dict(some))
