@@ -6,9 +6,10 @@ import numpy as np
 from libc.math cimport M_PI, erfc, exp, log, sin, sqrt
 from scipy.special import ndtri
 
+from sgmc.core import limits
 from sgmc.core.contract cimport OK, Map
 
-cdef double SMALLEST = 1e-300  # of what is positive
+cdef double SMALLEST_POSITIVE = limits.SMALLEST_POSITIVE
 
 
 cdef double normal_cdf(double x) noexcept nogil:
@@ -37,8 +38,8 @@ cdef class Polar(Map):
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         cdef double size = exp(x[1])
         theta[0] = normal_cdf(x[0]) - normal_cdf(-x[0])
-        theta[1] = max(size * sin(0.5 * M_PI * normal_cdf(-x[2])), SMALLEST)
-        theta[2] = max(size * sin(0.5 * M_PI * normal_cdf(x[2])), SMALLEST)
+        theta[1] = max(size * sin(0.5 * M_PI * normal_cdf(-x[2])), SMALLEST_POSITIVE)
+        theta[2] = max(size * sin(0.5 * M_PI * normal_cdf(x[2])), SMALLEST_POSITIVE)
         theta[3] = x[3]
         if log_jacobian != NULL:
             log_jacobian[0] += 2 * x[1] - 0.5 * (x[0] * x[0] + x[2] * x[2]) - log(2.0)
