@@ -116,6 +116,10 @@ class Layout:
         """From free numbers to theta; None where nothing is constrained."""
         return Constrained([block for _, block in self.blocks()]) if self.constraints else None
 
+    def map_for(self, spec):
+        """The map that suits a sampler best (None: any); `map`, where a model has no other."""
+        return self.map
+
     @property
     def free_names(self):
         """Names of the free numbers: those of the parameters,

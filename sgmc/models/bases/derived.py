@@ -20,11 +20,11 @@ def exact_gradient(kernel, prior, map):
 
 
 def own_plan(problem, spec, gradient, settings, own):
-    """The plan of a step and a minibatch that a model derives from its data; None for None."""
+    """The plan of (step, minibatch, thinning) that a model derives from its data; None for None."""
     if own is None:
         return None
-    step, batch = own
-    given = replace(settings, step_size=step, batch_size=batch)
+    step, batch, thin = own
+    given = replace(settings, step_size=step, batch_size=batch, thin=settings.thin or thin)
     size = problem.model.n, problem.dim
     found = planning.plan(spec, gradient, "", given, None, size, problem.coordinates)
     return replace(found, step_origin="derived")

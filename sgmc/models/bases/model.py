@@ -64,8 +64,8 @@ class Model:
         Arguments of `fit` whose defaults are others here.
     scaled : bool
         False where no Gaussian approximation at one mode will do (several modes, symmetries):
-        coordinates are then those of the parameters, and samplers with minibatches want a
-        `step_size`.
+        coordinates are then those of the parameters, and samplers with minibatches take their step
+        from the mode next to the start, or want a `step_size`.
     exact_sampler : str
         That of ``sampler="auto"``: "mala", or "hmc" for posteriors far from a Gaussian.
     own_metric : bool
@@ -237,8 +237,8 @@ class Model:
         return "ksd"
 
     def derived_step(self, spec, batch):
-        """Return (step_size, batch_size) of a sampler where no Gaussian approximation tells them,
-        or None; `batch` is the minibatch that was given, or None.
+        """Return (step_size, batch_size, thin) of a sampler where no Gaussian approximation tells
+        them, or None; `batch` is the minibatch that was given, or None.
         """
         return
 

@@ -188,7 +188,7 @@ def general_problem(model, prior, settings):
     priors, density = priors_of(model, prior)
     as_they_are = model.own_metric and spec is not None and bool(spec.refusal(ANY_MAP))
     shares = None if as_they_are else simplex_coordinates(layout, priors, spec)
-    constraints = None if as_they_are else shares or layout.map
+    constraints = None if as_they_are else shares or layout.map_for(spec)
     if model.checked and model.foreign and not model.kernel.refreshes:
         check_opening(model, density, free_start(model, layout.map, settings), settings)
     start = free_start(model, constraints, settings)

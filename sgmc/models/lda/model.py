@@ -24,7 +24,9 @@ RACE_DRAWS = 50  # of an arm, by which the words of documents are predicted
 FEWEST_DOCUMENTS = 100  # of a default minibatch, where there are as many
 NOISE_ADDED = 0.5  # of the variance, at most, that minibatches add to gamma variables
 # step of scir without noise: expected counts are taken to be constant over a step
-LARGEST_STEP = 0.2
+LARGEST_STEP = 0.5
+# thinning: tokens that a kept draw costs, where that takes at most so many steps
+TOKENS_A_DRAW, LONGEST_THINNING = 20_000, 5
 
 
 class LDA(Model):
@@ -37,11 +39,12 @@ class LDA(Model):
     from Gibbs sweeps over the documents of a minibatch, by the chain's own random numbers
     (Patterson & Teh 2013, section 4).
 
-    ``sampler="sgrld"``, the default, is their sampler; ``sgmc.SGRLD(simplex=)`` names its
-    parametrisation.  ``"scir"`` is the Cox-Ingersoll-Ross process of Baker et al. (2018), without
-    error at the edges of the simplex, where topics of many rare words are.  Both want a
-    `step_size`; that of `sgrld` in expanded coordinates is in units in which a topic's gamma
-    variables sum to beta W.  Other samplers move free numbers, with
+    ``sampler="scir"``, the default, is the Cox-Ingersoll-Ross process of Baker et al. (2018),
+    without error at the edges of the simplex, where topics of many rare words are.  ``"sgrld"`` is
+    the sampler of Patterson & Teh; ``sgmc.SGRLD(simplex=)`` names its parametrisation, and its step
+    in expanded coordinates is in units in which a topic's gamma variables sum to beta W.  Without a
+    `step_size` both take the largest one at which minibatches of a tenth of the documents (100 at
+    least) add at most half of the variance.  Other samplers move free numbers, with
     ``model.constraints = {"topics": "mirrored"}`` log-ratios: `sgld` is then mirrored Langevin
     dynamics.
 
@@ -76,7 +79,7 @@ class LDA(Model):
     Examples
     --------
     >>> model = sgmc.LDA(counts, topics=20, vocabulary=words, held_out=others)
-    >>> results = model.fit(step_size=0.01, batch_size=50, draws=500, seed=1)
+    >>> results = model.fit(seed=1)
     >>> results.perplexity(), results.topics(10)
     """
 
@@ -163,7 +166,9 @@ class LDA(Model):
         if spec.name == "sgrld":
             own = self.prior["topics"].df * self.parameters["topics"][1]
             step *= own / (own + counts.sum() / self.K)
-        return float(step), batch
+        tokens = batch * counts.sum() / self.n
+        thin = int(np.clip(TOKENS_A_DRAW // tokens, 1, LONGEST_THINNING))
+        return float(step), batch, thin
 
     def problem(self, prior, checked):
         """See `Model`; samplers that want the value of the likelihood are refused where it has

@@ -19,8 +19,8 @@ class TiedMeans(Model):
     Teh 2011, section 5.1).
 
     theta1 ~ N(0, 10) and theta2 ~ N(0, 1), variances; the posterior has two modes, (theta1, theta2)
-    and (theta1 + theta2, -theta2) but for the prior, so that coordinates are the parameters and
-    samplers with minibatches want the paper's `step_size`.
+    and (theta1 + theta2, -theta2) but for the prior, so that coordinates are the parameters.
+    Samplers with minibatches take their step from the curvature at one mode where none is given.
 
     Parameters
     ----------
