@@ -133,7 +133,7 @@ class Poissons(sgmc.Model):
 
     parameters = {"rate": 3}
     constraints = {"rate": "positive"}
-    prior = sgmc.gamma(2, 0.5)
+    prior = sgmc.gamma(2, rate=2)
 
     def __init__(self):
         self.y = np.random.default_rng(1).poisson([0.3, 1.0, 2.0], (8, 3))

@@ -30,10 +30,10 @@ DIRECTIONS = 2  # at each place
 WIDE = 5 * START_SD  # sd of the second place around the first, in free numbers
 SLOPES_DIFFER = 2e-4  # of the sum of the slopes' sizes: a factor of 1.3 among 1,000 numbers
 CLEARLY = 5e-3  # relative, of a number of the gradient that is refused
-SUMS_DIFFER = 1e-4  # relative: single precision passes
+ROWS_DIFFER = 1e-4  # relative: single precision passes
 STEP = CENTRAL_DIFFERENCE  # of free numbers, relative where they are above one
-NEGLIGIBLE = 1e-6  # slope for a step of one, or of the size of a number above one
-FLATTEST = 1e-3  # slopes smaller by more than this move no farther
+NO_SLOPE = 1e-6  # slope for a step of one, or of the size of a number above one
+LEAST_SLOPE = 1e-3  # slopes smaller by more than this move no farther
 WAY_ON = "sgmc.check_model(model) checks all rows and parameters"
 
 
@@ -87,7 +87,7 @@ class Opening:
         self.refuse(changed(self.kernel, self.layout, theta, self.rows))
         self.refuse(random(self.kernel, theta, self.rows, found))
         if not isinstance(self.rows, slice) and len(self.rows) > 1:
-            for text in sums_apart(self.kernel, theta, self.rows, SUMS_DIFFER):
+            for text in sums_apart(self.kernel, theta, self.rows, ROWS_DIFFER):
                 self.refuse(text)
 
     def check_slopes(self, u, evaluate, names, spared):
@@ -121,7 +121,7 @@ class Opening:
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (DIRECTIONS, len(u)))
         with np.errstate(all="ignore"):
             for v in signs * reach:
-                if apart(v) > SLOPES_DIFFER * np.abs(in_u * v).sum() + NEGLIGIBLE:
+                if apart(v) > SLOPES_DIFFER * np.abs(in_u * v).sum() + NO_SLOPE:
                     some = self.suspects(lambda w, v=v: apart(w * v))
                     self.refuse(self.named(theta, evaluate, names, some))
                     return
@@ -159,7 +159,7 @@ def reach_of(g, unit):
     sizes = np.abs(g) * unit
     if not sizes.any():
         return unit
-    reach = 1 / (sizes + FLATTEST * sizes.max())
+    reach = 1 / (sizes + LEAST_SLOPE * sizes.max())
     return unit * reach / reach.max()
 
 
