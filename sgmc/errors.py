@@ -71,6 +71,10 @@ class ColumnsLeftOutWarning(SGMCWarning):
     """The dot of a formula left some columns out: dates, constants, text with many levels."""
 
 
+class PriorWarning(SGMCWarning):
+    """A number of a prior that other packages read differently: a scale where these have a rate."""
+
+
 class SeparationWarning(SGMCWarning):
     """Some predictors separate the outcomes: the likelihood has no maximum, the prior decides."""
 

@@ -50,7 +50,7 @@ class Decay(sgmc.Model):
 
     parameters = {"size": (), "rate": (), "sigma": ()}
     constraints = {"rate": "positive", "sigma": "positive"}
-    prior = {"size": sgmc.normal(0, 5), "rate": sgmc.gamma(2, 1), "sigma": sgmc.exponential(1)}
+    prior = {"size": sgmc.normal(0, 5), "rate": sgmc.gamma(2, rate=1), "sigma": sgmc.exponential(1)}
 
     def __init__(self, t, y):
         self.t, self.y, self.n = t, y, len(y)
@@ -154,7 +154,7 @@ class Random(Decay):
 class Misspelt(Decay):
     """A prior of a parameter that there is not."""
 
-    prior = {"speed": sgmc.gamma(2, 1)}
+    prior = {"speed": sgmc.gamma(2, rate=1)}
 
 
 broken = {
@@ -187,7 +187,7 @@ class Shop(sgmc.Model):
 
     parameters = {"p": 3, "rate": 3}
     constraints = {"p": "simplex", "rate": "positive"}
-    prior = {"p": sgmc.dirichlet(2.0), "rate": sgmc.gamma(2, 1)}
+    prior = {"p": sgmc.dirichlet(2.0), "rate": sgmc.gamma(2, rate=1)}
 
     def __init__(self, kind, bought):
         self.kind, self.bought, self.n = kind, bought, len(kind)

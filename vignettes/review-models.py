@@ -40,7 +40,7 @@ digits, test = story.data("mnist"), story.data("mnist-test")
 digits, test = digits.iloc[: story.pick(55_000, 2_000)], test.iloc[: story.pick(10_000, 500)]
 images, classes = np.ascontiguousarray(digits.iloc[:, 1:]), digits.label.to_numpy()
 new, right = test.iloc[:, 1:].to_numpy(), test.label.to_numpy()
-network = sgmc.BNN(images, classes, activation="softmax", hyperprior=sgmc.gamma(1, 1))
+network = sgmc.BNN(images, classes, activation="softmax", hyperprior=sgmc.gamma(1, rate=1))
 its, size, points = story.pick((10_000, 500, 20), (100, 50, 5))
 NETWORK = {
     "sgld": ("sgld", 2e-5, its),

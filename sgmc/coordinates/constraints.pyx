@@ -19,9 +19,10 @@ cdef enum:
     ORDERED = 3
     SIMPLEX = 4
     MIRRORED = 5
+    POSITIVE_ORDERED = 6
 
 KINDS = {"free": FREE, "positive": POSITIVE, "interval": INTERVAL, "ordered": ORDERED,
-         "simplex": SIMPLEX, "mirrored": MIRRORED}
+         "simplex": SIMPLEX, "mirrored": MIRRORED, "positive_ordered": POSITIVE_ORDERED}
 cdef double SMALLEST_POSITIVE = limits.SMALLEST_POSITIVE
 
 
@@ -38,7 +39,8 @@ cdef class Constrained(Map):
 
     positive: theta = exp x.  interval: theta = low + (high - low) / (1 + exp(-x)).  ordered:
     theta_0 = x_0, theta_k = theta_{k-1} + exp x_k; or, with a number s as low, theta_k =
-    theta_{k-s} + exp x_k where s divides k, and x_k elsewhere.  simplex: of what the first k
+    theta_{k-s} + exp x_k where s divides k, and x_k elsewhere.  positive_ordered: theta_0 = exp x_0,
+    theta_k = theta_{k-1} + exp x_k.  simplex: of what the first k
     probabilities leave, theta_k takes the share z_k = 1/(1 + exp(log(K - 1 - k) - x_k)), so
     that x = 0 is the centre; K probabilities have K - 1 free numbers.  mirrored: the simplex too,
     by log-ratios to the last probability, theta_k = exp(x_k) / (1 + sum_j exp x_j): the dual
@@ -103,6 +105,9 @@ cdef class Constrained(Map):
             elif self.kind[b] == INTERVAL:
                 theta[k] = self.low[b] + width * expit(x[k])
                 total += log(width) + log_expit(x[k]) + log_expit(-x[k])
+            elif self.kind[b] == POSITIVE_ORDERED:
+                theta[k] = (theta[k - 1] if k else 0) + max(exp(x[k]), SMALLEST_POSITIVE)
+                total += x[k]
             else:
                 theta[k] = theta[k - self.stride[b]] + exp(x[k]) if self.linked(b, k) else x[k]
                 total += x[k] if self.linked(b, k) else 0
@@ -142,7 +147,8 @@ cdef class Constrained(Map):
 
     cdef bint linked(self, Py_ssize_t b, Py_ssize_t k) noexcept nogil:
         """Whether theta_k is above another one of its block."""
-        return self.kind[b] == ORDERED and k > 0 and k % self.stride[b] == 0
+        return (self.kind[b] in (ORDERED, POSITIVE_ORDERED) and k > 0
+                and k % self.stride[b] == 0)
 
     cdef double slope(self, Py_ssize_t b, Py_ssize_t k, double x) noexcept nogil:
         """dtheta_k/dx_k of a block that is no simplex."""
@@ -169,14 +175,14 @@ cdef class Constrained(Map):
                 continue
             total = 0
             for k in range(n - 1, -1, -1):
-                if self.kind[b] == ORDERED and k % self.stride[b] == 0:
+                if self.kind[b] in (ORDERED, POSITIVE_ORDERED) and k % self.stride[b] == 0:
                     total += g[k]                              # of all that are above it
                     out[k] += self.slope(b, k, at[k]) * total
                 else:
                     out[k] += self.slope(b, k, at[k]) * g[k]
                 if self.kind[b] == INTERVAL:
                     out[k] += expit(-at[k]) - expit(at[k])
-                elif self.kind[b] == POSITIVE or self.linked(b, k):
+                elif self.kind[b] in (POSITIVE, POSITIVE_ORDERED) or self.linked(b, k):
                     out[k] += 1
         return OK
 
@@ -311,7 +317,8 @@ def shares(theta, low, high):
 INVERSES = {FREE: lambda theta, low, high: theta, POSITIVE: lambda theta, low, high: np.log(theta),
             INTERVAL: lambda theta, low, high: np.log((theta - low) / (high - theta)),
             ORDERED: lambda theta, low, high: rises(theta, int(max(low, 1))), SIMPLEX: shares,
-            MIRRORED: log_ratios}
+            MIRRORED: log_ratios,
+            POSITIVE_ORDERED: lambda theta, low, high: np.log(np.diff(theta, prepend=0.0))}
 
 
 cdef class Composed(Map):

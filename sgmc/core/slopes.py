@@ -1,13 +1,14 @@
 """Whether a slope is that of a function, by central differences; kinks and rounding are no alarm.
 
 A central difference is D(h) = f' + h^2 f'''/6 + e/h, with e rounding errors of f.  Its gap to a
-slope is g(h) = D(h) - slope.  (4 g(h/2) - g(h)) / 3 is free of the second-order term (Richardson),
-and |g(h/2) - g(h)| bounds what is left, be it of curvature, of a kink or of rounding.
+slope is g(h) = D(h) - slope, and (4 g(h/2) - g(h)) / 3 is free of the second-order term
+(Richardson).  Of a wrong slope the gaps at all steps are alike; those of curvature, of a kink or of
+rounding change with the step.
 """
 
 import numpy as np
 
-DOUBTS = 3.0  # a gap counts beyond as many times the difference that halving the step makes
+ALIKE = 0.5  # range of gaps that are alike, over the smallest
 
 
 def surely_apart(gap, matters, glance, steps):
@@ -22,7 +23,7 @@ def surely_apart(gap, matters, glance, steps):
     glance : float
         The first step.
     steps : sequence of float
-        Those that must all disagree where the first does.
+        Those, and their halves, at which gaps must be alike where the first one is large.
 
     Returns
     -------
@@ -30,13 +31,9 @@ def surely_apart(gap, matters, glance, steps):
     """
     if not abs(gap(glance)) > matters / 2:  # also where the function has no value on one side
         return 0.0
-    least = np.inf
-    for h in steps:
-        wide, fine = gap(h), gap(h / 2)
-        least = min(least, abs((4 * fine - wide) / 3) - DOUBTS * abs(fine - wide))
-        if not least > 0:
-            return 0.0
-    return float(least) if np.isfinite(least) else 0.0
+    pairs = np.array([(gap(h), gap(h / 2)) for h in steps])
+    least = np.abs(4 * pairs[:, 1] - pairs[:, 0]).min() / 3
+    return float(least) if np.ptp(pairs) <= ALIKE * least else 0.0
 
 
 def culprit(error, d):

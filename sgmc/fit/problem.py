@@ -92,6 +92,13 @@ class Problem:
         return False
 
     @property
+    def undefined(self):
+        """What functions of a user returned NaN while chains ran: a list, each with a ``text`` and
+        the number of steps after warmup, ``recorded``.
+        """
+        return []
+
+    @property
     def dim(self):
         """Number of sampler coordinates."""
         return self.model.dim if self.coordinates.map is None else self.coordinates.map.dim

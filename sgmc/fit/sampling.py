@@ -84,7 +84,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
         )
     states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
     paths.check(plan.spec, run, chains)
-    x, times, weights = collect(chains, plan, run, settings)
+    x, times, weights = collect(chains, plan, run, settings, problem.undefined)
     noise = noise.as_seen(
         [chain.batches for chain in chains], [chain.gradient.rows for chain in chains]
     )
@@ -197,9 +197,9 @@ def batch_search(problem, plan, settings):
     )
 
 
-def collect(chains, plan, run, settings):
+def collect(chains, plan, run, settings, undefined):
     """Kept draws (chain, draw, d), times of their steps and weights, as asked for or as the
-    shortest chain has, without chains that diverged early.
+    shortest chain has, without chains that diverged early; `undefined` is that of the problem.
     """
     kept = np.array([c.recorder.kept for c in chains])
     if kept.max() == 0:
@@ -219,10 +219,11 @@ def collect(chains, plan, run, settings):
                 "warmup or chains"
             )
         where = ", ".join(f"chain {k} at step {c.steps}" for k, c in enumerate(chains))
-        raise DivergenceError(
-            f"every chain diverged before its first draw ({where}); use a smaller step_size than "
-            f"{plan.schedule(0):.3g}, e.g. {plan.schedule(0) / 10:.1g}"
-        )
+        h = plan.schedule(0)
+        advice = f"use a smaller step_size than {h:.3g}, e.g. {h / 10:.1g}"
+        if undefined:
+            advice = f"{undefined[0].text}. Correct it, or {advice}"
+        raise DivergenceError(f"every chain diverged before its first draw ({where}); {advice}")
     enough = [k for k, n in enumerate(kept) if run.statuses[k] != "diverged" or n >= kept.max() / 2]
     length = min(settings.draws, min(kept[k] for k in enough) or kept[enough].max())
     enough = [k for k in enough if kept[k] >= length]

@@ -182,7 +182,7 @@ def summarised(model, fit, kind, besides):
         concerns = [
             *model.notes,
             *fit.problem.concerns,
-            *of_density(of_model),
+            *of_density(fit, of_model),
             *after_sampling(fit, seen, errors, ends),
             *along_directions(along, seen.ess.min()),
         ]

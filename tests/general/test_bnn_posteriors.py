@@ -188,7 +188,7 @@ def test_a_small_network(bent, how):
 
 
 def test_the_prior_of_precisions():
-    model = network(hyperprior=sgmc.gamma(2, 0.5), hidden=(3,), outcome="gaussian")
+    model = network(hyperprior=sgmc.gamma(2, scale=0.5), hidden=(3,), outcome="gaussian")
     prior, theta = model.prior_kernel(), somewhere(model)
     gradient = Simple(model.kernel(), prior, Uniform(40, 40), Rng(seed_sequence(1, "chain", 0)))
     value, grad = full(gradient, theta)

@@ -68,7 +68,7 @@ def test_minibatch_scores_are_right_on_average():
 @quiet
 def test_precisions_that_are_drawn_are_left_out():
     """Weights have scores given the precisions, by which their prior is N(0, 1/lambda)."""
-    model = network(hidden=(3,), hyperprior=sgmc.gamma(1, 1))
+    model = network(hidden=(3,), hyperprior=sgmc.gamma(1, rate=1))
     how = {**RUN, "sampler": "sghmc", "step_size": 0.01}
     results = model.fit(**how)
     some = results.scored_draws("exact", draws=80)

@@ -12,6 +12,7 @@ from sgmc.fit.run.chains import running
 
 MAX_DIFFERENCED = 50  # numbers of theta: gradients by differences cost twice as many values
 REAL = "biuf"  # kinds of arrays of real numbers
+WAY_ON = "sgmc.check_model(model) calls it at several places"
 SHOWN = 4  # numbers of theta in a message
 
 
@@ -24,11 +25,14 @@ class Undefined:
     text : str
         Function, step, chain and parameters of the first time.
     recorded : int
-        How often after warmup.
+        Steps after warmup in which it did.
+    last : (int, int) or None
+        The last such chain and step.
     """
 
     text: str
     recorded: int = 0
+    last: tuple | None = None
 
 
 class Call:
@@ -53,10 +57,7 @@ class Call:
         try:
             found = self.function(theta.copy(), *rows)
         except Exception as error:  # the user's own surfaces as it is, with the place
-            error.add_note(
-                f"In {self.name}{place(self.layout, theta)}; sgmc.check_model(model) calls it at "
-                "several places."
-            )
+            error.add_note(f"In {self.name}{place(self.layout, theta)}. {WAY_ON}.")
             raise
         return self.checked(found, theta, bool(rows))
 
@@ -67,7 +68,8 @@ class Call:
     def refuse(self, theta, returned, wanted):
         """Raise ArgumentError for what was returned."""
         raise ArgumentError(
-            f"{self.name} returned {returned}{place(self.layout, theta)}; it must return {wanted}"
+            f"{self.name} returned {returned}{place(self.layout, theta)}; it must return {wanted}. "
+            f"{WAY_ON}."
         )
 
     def notice(self, theta, number=""):
@@ -78,7 +80,10 @@ class Call:
         if self.undefined is None:
             of = f" for {number!r}" if number else ""
             self.undefined = Undefined(f"{self.name} returned NaN{of}{place(self.layout, theta)}")
-        self.undefined.recorded += not task.warming
+        now = task.k, task.step
+        if not task.warming and now != self.undefined.last:
+            self.undefined.recorded += 1
+            self.undefined.last = now
 
 
 class Number(Call):
@@ -164,7 +169,7 @@ def place(layout, theta):
 
 def shown(layout, theta):
     """The first parameters, in words."""
-    some = [f"{name}={value:.3g}" for name, value in zip(layout.names[:SHOWN], theta)]
+    some = [f"{name}={value:.4g}" for name, value in zip(layout.names[:SHOWN], theta)]
     return ", ".join(some) + (", ..." if layout.size > SHOWN else "")
 
 

@@ -7,9 +7,10 @@ import numpy as np
 
 from sgmc.core.expansion import of_rows
 from sgmc.core.limits import CENTRAL_DIFFERENCE
+from sgmc.core.slopes import surely_apart
 from sgmc.models.bases.calls import MAX_DIFFERENCED, Call, shown
 
-GRADIENT_TOLERANCE = 1e-4  # relative difference of a gradient and of differences
+STEPS = CENTRAL_DIFFERENCE, 100 * CENTRAL_DIFFERENCE
 PATTERN = 1e-3  # relative error of what is recognised: a factor, a mean, a constant part
 
 
@@ -33,8 +34,9 @@ def changed(kernel, layout, theta, rows):
             call.function(own, rows)
             if (own != theta).any():
                 name = layout.names[int(np.argmax(own != theta))]
+                function = call.name.rpartition(".")[2]
                 return (
-                    f"{call.name} changes theta in place, {name!r} first; compute with a copy, as "
+                    f"{function} changes theta in place, {name!r} first; compute with a copy, as "
                     "in b = 2 * theta['b'] for b *= 2"
                 )
     return ""
@@ -119,7 +121,7 @@ def remedy(kernel, theta, rows, k, parts):
     return "return the sum over the rows alone, in float64 (small integers overflow)"
 
 
-def gradient_apart(layout, theta, g, density, names, chosen=None, prior=None):
+def gradient_apart(layout, theta, g, density, names, tolerance, chosen=None, prior=None):
     """A gradient against central differences, number by number.
 
     Parameters
@@ -130,6 +132,8 @@ def gradient_apart(layout, theta, g, density, names, chosen=None, prior=None):
         Of theta.
     names : (str, str)
         Of the user's gradient and log density.
+    tolerance : float
+        Of their difference, relative to the gradient's number, or to a hundredth of the largest.
     chosen : array of int, optional
         The numbers compared; default all, or MAX_DIFFERENCED of more.
     prior : array (size,), optional
@@ -145,17 +149,21 @@ def gradient_apart(layout, theta, g, density, names, chosen=None, prior=None):
         chosen = np.arange(len(theta))
         if len(theta) > MAX_DIFFERENCED:
             chosen = np.random.default_rng(0).choice(len(theta), MAX_DIFFERENCED, replace=False)
-    slopes = np.empty(len(chosen))
+    size = np.maximum(np.abs(g), 1e-2 * np.abs(g).max()) + 1e-2
+    slopes, wrong = np.empty(len(chosen)), np.zeros(len(chosen), dtype=bool)
     for i, j in enumerate(chosen):
-        h = CENTRAL_DIFFERENCE * min(max(1.0, abs(theta[j])), theta[j] - low[j], high[j] - theta[j])
-        there, back = theta.copy(), theta.copy()
-        there[j], back[j] = theta[j] + h, theta[j] - h
-        slopes[i] = (density(there) - density(back)) / (there[j] - back[j])
-    off = g[chosen] - slopes
-    size = np.maximum(np.abs(slopes), np.abs(slopes).max() * 1e-2) + 1e-2
-    wrong = np.abs(off) > GRADIENT_TOLERANCE * size
+        unit = min(max(1.0, abs(theta[j])), theta[j] - low[j], high[j] - theta[j])
+
+        def gap(h, j=j, unit=unit):
+            there, back = theta.copy(), theta.copy()
+            there[j], back[j] = theta[j] + h * unit, theta[j] - h * unit
+            return (density(there) - density(back)) / (there[j] - back[j]) - g[j]
+
+        slopes[i], matters = g[j] + gap(STEPS[0]), tolerance * size[j]
+        wrong[i] = surely_apart(gap, matters, STEPS[0], STEPS) > matters
     if not wrong.any():
         return ""
+    off = g[chosen] - slopes
     worst = int(np.argmax(np.where(wrong, np.abs(off), -1)))
     added = prior is not None and np.max(np.abs(off - prior[chosen])) <= PATTERN * np.abs(off).max()
     return (

@@ -21,7 +21,7 @@ from sgmc.models.bases.ingredients import is_foreign
 from sgmc.models.bases.opening import check_finite, check_opening
 from sgmc.models.bases.priors import priors_of
 from sgmc.models.bases.refusals import refuse
-from sgmc.models.bases.search import own_start, peaks, refuse_search, wide_draw
+from sgmc.models.bases.search import first_place, free_start, peaks, refuse_search, wide_draw
 
 RECORDED_SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
 
@@ -59,6 +59,13 @@ class GeneralProblem(Problem):
     def foreign(self):
         """See `Problem`; callbacks run code of users."""
         return is_foreign(self.model) or is_foreign(self.prior)
+
+    @property
+    def undefined(self):
+        """See `Problem`."""
+        parts = [p for p in (self.model, self.prior) if isinstance(p, (PythonKernel, PythonPrior))]
+        calls = [getattr(call, "undefined", None) for p in parts for call in (p.slope, p.value)]
+        return [one for one in calls if one is not None]
 
     @property
     def least_noise(self):
@@ -190,7 +197,7 @@ def general_problem(model, prior, settings):
     shares = None if as_they_are else simplex_coordinates(layout, priors, spec)
     constraints = None if as_they_are else shares or layout.map_for(spec)
     if model.checked and model.foreign and not model.kernel.refreshes:
-        check_opening(model, density, free_start(model, layout.map, settings), settings)
+        check_opening(model, density, first_place(model, settings), settings)
     start = free_start(model, constraints, settings)
     found, concerns, searched = Peak(start, None), [], ModeSearch()
     free = not model.kernel.refreshes and not as_they_are and shares is None
@@ -253,12 +260,6 @@ def coordinate_names(layout, constraints):
     return (
         layout.names if constraints is None or constraints.dim == layout.size else layout.free_names
     )
-
-
-def free_start(model, constraints, settings):
-    """Where the search for the mode begins, in free numbers; from a stream that no chain has."""
-    sequence = seed_sequence(settings.seed, "start", settings.chains)
-    return own_start(model, constraints, np.random.Generator(np.random.PCG64(sequence)))
 
 
 def chosen_coordinates(constraints, found, logged, settings):

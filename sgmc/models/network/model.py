@@ -312,7 +312,7 @@ def checked_hyperprior(hyperprior):
         and hyperprior.family == "gamma"
         and not hyperprior.autoscale
     ):
-        wanted = "a gamma prior of precisions, such as sgmc.gamma(1, 1), or None"
+        wanted = "a gamma prior of precisions, such as sgmc.gamma(1, rate=1), or None"
         raise must_be("hyperprior", hyperprior, wanted)
     return hyperprior
 

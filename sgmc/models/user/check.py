@@ -12,6 +12,7 @@ from sgmc.models.bases.model import Model, compiled
 from sgmc.models.bases.priors import named_priors, separable
 
 POINTS = 3  # at which a model is looked at
+GRADIENT_TOLERANCE = 1e-4  # relative difference of a gradient and of differences
 SUM_TOLERANCE = 1e-9  # relative difference of sums that are the same but for rounding
 
 
@@ -167,6 +168,7 @@ def look(report, layout, theta, kernel, prior):
         g,
         lambda place: of_rows(kernel, place, None, False)[0],
         ("grad", "log_lik"),
+        GRADIENT_TOLERANCE,
         prior=None if prior is None else of_prior(prior, theta)[1],
     )
     report.findings += [text] if text else []
@@ -183,6 +185,7 @@ def look_at_prior(report, layout, theta, prior):
         g,
         lambda place: of_prior(prior, place, False)[0],
         ("grad_log_prior", "log_prior"),
+        GRADIENT_TOLERANCE,
     )
     report.findings += [text] if text else []
 

@@ -32,7 +32,7 @@ SUMS_DIFFER = 1e-6  # relative error of sums over rows that are the same but for
 BEYOND = {  # what is found there, and advice
     "nan": (
         f"the log density is not a number {OUTWARDS:g} posterior sds beyond the outer draws of "
-        "{!r}",
+        "{!r}.",
         "Return -inf where parameters are impossible, or constrain them; find the boundary of what "
         "log_lik and log_prior take logs or roots of.",
     ),
@@ -217,7 +217,7 @@ class Look:
                     f"{name} of two halves of the rows does not add up to that of all rows"
                     + (f", most for {parameter!r}" if parameter else "")
                     + f": {np.ravel(first[k])[worst]:.6g} and {np.ravel(second[k])[worst]:.6g} "
-                    f"against {np.ravel(whole[k])[worst]:.6g}",
+                    f"against {np.ravel(whole[k])[worst]:.6g}.",
                     "Use only the rows that are asked for and return their sum; "
                     "sgmc.check_model says more.",
                 )
@@ -244,7 +244,7 @@ class Look:
             float(worst),
             name,
             f"the gradient disagrees with differences of the log density by {worst:.2g} (slopes of "
-            f"the posterior have an sd of about 1), most for {name!r}",
+            f"the posterior have an sd of about 1), most for {name!r}.",
             "Correct grad or log_lik; sgmc.check_model compares them number by number.",
         )
 
