@@ -216,6 +216,7 @@ class Case:
                 **how | {"init": self.noisy},
             )
         one = {"step_size": [self.step(label, 1 / self.n)], "batch_size": [tenth]}
+        one |= {"leapfrog": [10]} if hmc else {}
         return sgmc.tune(self.model, grid=one, method="grid", budget_steps=20, **how)
 
     def steps_of(self, best, work):
