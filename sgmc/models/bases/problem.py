@@ -16,6 +16,7 @@ from sgmc.core.partial import Partial
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
+from sgmc.models.bases.callbacks import PythonKernel, PythonPrior
 from sgmc.models.bases.derived import exact_gradient, local_plan, own_plan
 from sgmc.models.bases.ingredients import is_foreign
 from sgmc.models.bases.opening import check_finite, check_opening
