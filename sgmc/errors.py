@@ -131,6 +131,10 @@ class BufferWarning(SGMCWarning):
     """
 
 
+class ParticleWarning(SGMCWarning):
+    """Particles are so few that the bias of their gradients moves posterior means."""
+
+
 class LowESSWarning(SGMCWarning):
     """Too few effective draws for the promised accuracy of means and standard deviations."""
 

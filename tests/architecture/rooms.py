@@ -62,7 +62,7 @@ TABLE |= {
     f"models/{name}": (f"{what}: model, compiled kernels, data, results", MODEL)
     for name, what in {
         "factorization": "matrix factorisation (BPMF, PPMF)",
-        "hmm": "sequences (HMM, LinearGaussian)",
+        "hmm": "sequences (HMM, LinearGaussian, StochasticVolatility)",
         "ica": "independent components",
         "lda": "topics",
         "mixture": "mixtures",

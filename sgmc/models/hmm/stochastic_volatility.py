@@ -4,6 +4,7 @@ import numpy as np
 
 from sgmc.arguments.numbers import whole
 from sgmc.errors import DataError, NotSupported
+from sgmc.models.hmm import particle_bias
 from sgmc.models.hmm.sequences import Sequences, outcomes
 from sgmc.priors import normal
 
@@ -12,7 +13,7 @@ MOST_ZEROS = 5  # in a row: the volatility that explains more of them is zero
 LARGEST_MEAN = 0.5  # of y, in its sds: returns are far below, prices far above
 # steps from which minibatches can be cheaper than all rows: an effective draw of theirs touches
 # about 550 windows of 50 steps, one of exact samplers half of all (5,030 daily returns)
-LONG = 50_000
+LONG_SERIES = 50_000
 
 
 class StochasticVolatility(Sequences):
@@ -60,8 +61,8 @@ class StochasticVolatility(Sequences):
 
     Without `sampler`, series of fewer than 50,000 steps are fitted by `hmc`, and longer ones by
     what is cheaper; with particles by `sgld`.  A gradient costs about 2 microseconds a step on the
-    grid, 20 by 100 particles and 200 by 1,000.  Particles bias it by order 1 / N, which shifts
-    posterior means by about sqrt(T) / (5 N) sds.
+    grid, 20 by 100 particles and 200 by 1,000.  Particles bias it by order 1 / N; what that does
+    to posterior means is estimated at the mode, and a `ParticleWarning` is issued from 0.1 sds on.
 
     Examples
     --------
@@ -96,7 +97,7 @@ class StochasticVolatility(Sequences):
         """
         if self.particles is not None:
             return {"sampler": "sgld"}
-        return {"sampler": "hmc"} if len(self.y) < LONG else {}
+        return {"sampler": "hmc"} if len(self.y) < LONG_SERIES else {}
 
     def problem(self, prior, checked):
         """See `Sequences`; samplers that go over all rows are refused with particles."""
@@ -106,7 +107,10 @@ class StochasticVolatility(Sequences):
                 f"sampler={name!r} uses the likelihood of all rows, which particles do not give; "
                 "use 'sgld', or particles=None, with which the likelihood is exact"
             )
-        return super().problem(prior, checked)
+        made = super().problem(prior, checked)
+        if self.particles is not None and made.coordinates.scaled:
+            made.concerns = [*made.concerns, *particle_bias.concerns(made, checked.seed)]
+        return made
 
     def kernel(self):
         """See `Model`."""

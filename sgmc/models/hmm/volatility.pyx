@@ -9,16 +9,16 @@ from sgmc.models.hmm.windows cimport Span, Windows
 
 cdef enum:
     LANES = 8
-    POINTS = 640                  # at most; a multiple of LANES, as all sizes here
+    GRID_POINTS = 640             # at most; a multiple of LANES, as all sizes here
     ENTRIES = 15360               # of the table of moves, at most
     NEWTON = 20                   # steps of Newton's method for the upper end
 
-cdef double SPREAD = 7.0          # stationary sds below zero, and at least above
+cdef double EXTENT = 7.0          # stationary sds below zero, and at least above
 cdef double STRIDE = 7.0          # of its sds that a move may be long, at least
 cdef double MARGIN = 4.0          # beyond the mode of the largest outcome's z
 cdef double COARSEST = 0.25       # distance of points, in stationary sds; and in sds of a move:
 cdef double FINENESS = 1.0
-cdef double NEGLIGIBLE = 1e-150   # probabilities below are set to zero: products stay normal numbers
+cdef double VANISHING = 1e-150    # probabilities below are zero: products stay normal numbers
 
 
 cdef class GridVolatility(Windows):
@@ -39,8 +39,8 @@ cdef class GridVolatility(Windows):
     """
 
     def __init__(self, y, table, Py_ssize_t buffer):
-        self.dim, self.message, self.slot = 3, POINTS, 2 * POINTS
-        self.prepared = sizeof(Grid) // sizeof(double) + 8 * POINTS + ENTRIES
+        self.dim, self.message, self.slot = 3, GRID_POINTS, 2 * GRID_POINTS
+        self.prepared = sizeof(Grid) // sizeof(double) + 8 * GRID_POINTS + ENTRIES
         Windows.__init__(self, y, table, buffer)
         self.largest = np.nanmax(np.abs(y))
 
@@ -79,24 +79,25 @@ cdef class GridVolatility(Windows):
 
     cdef void open(self, const double *theta, double *work) noexcept nogil:
         cdef Grid *g = <Grid *> work
-        cdef double phi = theta[0], left = 1 - phi * phi, sd = sqrt(left), far, high, stride
-        cdef double h, place, e, total
+        cdef double phi = theta[0], left = 1 - phi * phi, sd = sqrt(left)
+        cdef double far, high, stride, h, place, e, total
         cdef Py_ssize_t i, k
         g.left, g.scale = left, theta[1] / sd
         memset(g.sums, 0, sizeof(g.sums))
         far = self.farthest(theta, g.scale)
-        high, stride = fmax(SPREAD, far + MARGIN), fmax(STRIDE, far * sd + MARGIN + 1)
+        high, stride = fmax(EXTENT, far + MARGIN), fmax(STRIDE, far * sd + MARGIN + 1)
         h = fmin(COARSEST, FINENESS * sd)
-        g.size = lanes((SPREAD + high) / h, POINTS)
+        g.size = lanes((EXTENT + high) / h, GRID_POINTS)
         g.width = lanes(2 * stride * sd / h, min(g.size, ENTRIES // g.size))
-        h = (SPREAD + high) / (g.size - 1)
+        h = (EXTENT + high) / (g.size - 1)
         g.z = work + sizeof(Grid) // sizeof(double)
-        g.fade, g.level, g.rest = g.z + POINTS, g.z + 2 * POINTS, g.z + 3 * POINTS
-        g.first, g.ahead = g.z + 4 * POINTS, g.z + 5 * POINTS
-        g.said, g.tilted, g.moves = g.z + 6 * POINTS, g.z + 7 * POINTS, g.z + 8 * POINTS
+        g.fade, g.level, g.rest = g.z + GRID_POINTS, g.z + 2 * GRID_POINTS, g.z + 3 * GRID_POINTS
+        g.first, g.ahead = g.z + 4 * GRID_POINTS, g.z + 5 * GRID_POINTS
+        g.said, g.tilted = g.z + 6 * GRID_POINTS, g.z + 7 * GRID_POINTS
+        g.moves = g.z + 8 * GRID_POINTS
         total = 0
         for i in range(g.size):
-            g.z[i] = -SPREAD + h * i
+            g.z[i] = -EXTENT + h * i
             g.fade[i] = -g.scale * g.z[i]
             g.level[i] = 0.5 * g.fade[i] - log(theta[2]) - 0.5 * log(2 * M_PI)
             g.rest[i] = exp(-0.5 * g.z[i] * g.z[i])
@@ -104,7 +105,7 @@ cdef class GridVolatility(Windows):
         exponential(g.size, g.fade, g.fade)
         for i in range(g.size):
             g.rest[i] /= total
-            place = ceil((phi * g.z[i] - stride * sd + SPREAD) / h)
+            place = ceil((phi * g.z[i] + EXTENT) / h - 0.5 * g.width)
             g.first[i] = fmin(fmax(place, 0), g.size - g.width)
             for k in range(g.width):
                 e = (g.z[<Py_ssize_t> g.first[i] + k] - phi * g.z[i]) / sd
@@ -125,7 +126,7 @@ cdef class GridVolatility(Windows):
 
     cdef void nothing(self, double *back) noexcept nogil:
         cdef Py_ssize_t j
-        for j in range(POINTS):
+        for j in range(GRID_POINTS):
             back[j] = 1
 
     cdef double forward(self, const double *theta, const Span *s, double *law, double *store,
@@ -153,7 +154,7 @@ cdef class GridVolatility(Windows):
                 law[j] = g.ahead[j] * likely[j]
                 total += law[j]
             for j in range(G):
-                law[j] = law[j] / total if law[j] > NEGLIGIBLE * total else 0
+                law[j] = law[j] / total if law[j] > VANISHING * total else 0
             if t >= s.low and t < s.high:
                 density += log(total) if total > 0 else -INFINITY
             if s.kept != NULL:
