@@ -27,7 +27,10 @@ PRIORS = {
         sgmc.inverse_gamma(2.0, 10.0),
         lambda v: stats.invgamma.logpdf(v, 2.0, scale=10.0),
     ),
-    "gamma below one": (sgmc.gamma(0.3, scale=2.0), lambda v: stats.gamma.logpdf(v, 0.3, scale=2.0)),
+    "gamma below one": (
+        sgmc.gamma(0.3, scale=2.0),
+        lambda v: stats.gamma.logpdf(v, 0.3, scale=2.0),
+    ),
     "half normal": (sgmc.normal(0, 2.5), lambda v: stats.halfnorm.logpdf(v, scale=2.5)),
     "truncated normal": (sgmc.normal(1.5, 0.5), lambda v: stats.norm.logpdf(v, 1.5, 0.5)),
     "half t": (sgmc.student_t(3, 0, 2.5), lambda v: stats.t.logpdf(v, 3, 0, 2.5)),

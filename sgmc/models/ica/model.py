@@ -9,6 +9,7 @@ from sgmc.arguments.arrays import shaped
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.numbers import positive
 from sgmc.arguments.tables import dense_table, finite_table, matrix
+from sgmc.core.limits import SMALLEST_POSITIVE
 from sgmc.errors import ArgumentError, DataError, MissingExtra
 from sgmc.models.bases.model import Model
 from sgmc.models.bases.scaling import centre_and_unit
@@ -78,6 +79,14 @@ class ICA(Model):
         one_of("scale", scale, ("columns", "table", None))
         self.unit = centre_and_unit(self.X, scale)[1]
         self.centre = centre_and_unit(self.X, "columns")[0]
+        with np.errstate(all="ignore"):
+            variance = self.centred().var(axis=0)
+        if not (np.isfinite(variance).all() and variance.min() > SMALLEST_POSITIVE):
+            k = int(np.argmin(np.isfinite(variance) & (variance > SMALLEST_POSITIVE)))
+            raise DataError(
+                f"channel {k} of X is constant, or its square overflows or underflows; leave it "
+                "out, or rescale it"
+            )
         if np.linalg.matrix_rank(self.centred()) < self.d:
             raise DataError(
                 "the channels of X are linearly dependent; leave some out, or reduce them first"
