@@ -90,6 +90,10 @@ def decide(problem, settings, size):
             shared,
             rows,
         )
+    lost = not np.isfinite(seen.covariance).all()
+    if lost:
+        refuse_minibatches(settings)
+        seen = replace(seen, noise=np.zeros((1, size[1])), covariance=np.zeros((1, *size[1:] * 2)))
     if settings.sampler is not None:
         return settings.sampler, name, "", seen
     if settings.robust:
@@ -109,6 +113,8 @@ def decide(problem, settings, size):
     stochastic, exact = (
         registry.room("samplers")[s]() for s in (planning.AUTO, problem.exact_sampler)
     )
+    if lost:
+        return exact, name, "for exactness: the gradient is not finite some sds from the mode", seen
     if problem.coordinates.heavy:
         return exact, name, "for exactness: tails of a t prior that no outcome bounds", seen
     spread = problem.coordinates.spread_of_logs
@@ -131,6 +137,20 @@ def decide(problem, settings, size):
     return *planning.automatic(
         stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size
     ), seen
+
+
+def refuse_minibatches(settings):
+    """ArgumentError where mini-batches are asked for, and would lead to gradients that are not
+    finite.
+    """
+    if settings.sampler is None and not settings.robust:
+        return
+    asked = "cov_type='robust'" if settings.robust else f"sampler={settings.sampler.name!r}"
+    raise ArgumentError(
+        f"{asked}: the gradient is not finite at some draws of the Gaussian approximation at the "
+        "mode, and mini-batches would lead there. Constrain parameters or rescale data so that it "
+        "is, or use sampler='mala'"
+    )
 
 
 def unscaled(sampler, gradient, exact):

@@ -10,6 +10,7 @@ from sgmc.arguments.choices import one_of
 from sgmc.arguments.numbers import positive
 from sgmc.arguments.tables import dense_table, finite_table, matrix
 from sgmc.coordinates.peak import MAX_CURVATURE_DIM
+from sgmc.core.limits import SMALLEST_POSITIVE
 from sgmc.errors import ArgumentError, DataError, MissingExtra
 from sgmc.fit.problem import ANY_MAP, EXACT
 from sgmc.models.bases.model import Model
@@ -80,11 +81,13 @@ class ICA(Model):
         one_of("scale", scale, ("columns", "table", None))
         self.unit = centre_and_unit(self.X, scale)[1]
         self.centre = centre_and_unit(self.X, "columns")[0]
-        constant = np.flatnonzero(np.ptp(self.X, axis=0) == 0)
-        if len(constant):
+        with np.errstate(all="ignore"):
+            variance = self.centred().var(axis=0)
+        if not (np.isfinite(variance).all() and variance.min() > SMALLEST_POSITIVE):
+            k = int(np.argmin(np.isfinite(variance) & (variance > SMALLEST_POSITIVE)))
             raise DataError(
-                f"X: column {constant[0]} is constant ({self.X[0, constant[0]]:g}); leave it out: "
-                "a constant is no mixture of sources"
+                f"X: column {k} is constant, or its square overflows or underflows; leave it out, "
+                "or rescale it"
             )
         if np.linalg.matrix_rank(self.centred()) < self.d:
             raise DataError(
