@@ -38,8 +38,8 @@ pd.set_option("display.width", 140, "display.max_columns", None, "display.max_co
 # ## A model in twelve lines
 #
 # Concentrations fall exponentially: `y = size exp(-rate t) + N(0, sigma^2)`. `parameters` gives
-# names and shapes, `constraints` what is positive (also `"ordered"`, `"simplex"`,
-# `("interval", low, high)`), `prior` what is known beforehand, all in the parameters' own units.
+# names and shapes, `constraints` what is positive (also `"ordered"`, `"positive_ordered"`,
+# `"simplex"`, `("interval", low, high)`), `prior` what is known beforehand, all in the parameters' own units.
 # `log_lik` is the log density of the rows asked for, together; `rows` is a slice or an array of
 # numbers.
 
@@ -169,6 +169,25 @@ story.claim(
     f"{sum(not report.ok for report in broken.values())} of {len(broken)} broken models found out, "
     "none of the right one",
     sgmc.check_model(model).ok and not any(report.ok for report in broken.values()),
+)
+
+# %% [markdown]
+# A fit makes the same comparisons at a few rows before it samples, and refuses what is clearly
+# wrong:
+
+# %%
+refused = {}
+for cls in (WrongGradient, Mean, AllRows, Random, Misspelt):
+    try:
+        cls(t, y).fit(seed=1)
+    except sgmc.errors.ArgumentError as error:
+        refused[cls.__name__] = str(error)
+print("\n\n".join(refused.values()))
+story.claim(
+    "README",
+    "a fit refuses a model that is clearly wrong, before it samples",
+    f"{len(refused)} of {len(broken)} broken models refused",
+    len(refused) == len(broken),
 )
 
 # %% [markdown]

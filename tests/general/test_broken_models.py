@@ -252,9 +252,16 @@ class Counting(Line):
         return super().grad(theta, rows)
 
 
+class CountingValues(Counting):
+    """Without a gradient."""
+
+    grad = property()
+
+
+@pytest.mark.parametrize("kind", [Counting, CountingValues])
 @pytest.mark.parametrize("sampler, most", [("auto", 100), ("mala", 400)])
-def test_it_takes_few_calls_of_few_rows(sampler, most, monkeypatch):
-    model = Counting()
+def test_it_takes_few_calls_of_few_rows(kind, sampler, most, monkeypatch):
+    model = kind()
     opened(model, 1, monkeypatch, sampler=sampler)
     assert len(model.calls["log_lik"]) <= 18 and len(model.calls["grad"]) <= 10
     assert max(model.calls["log_lik"] + model.calls["grad"]) == most

@@ -42,9 +42,9 @@ def changed(kernel, layout, theta, rows):
     return ""
 
 
-def random(kernel, theta, rows, first):
+def random(kernel, theta, rows, first, slope=True):
     """Two calls with the same arguments that differ; `first` is what one returned."""
-    again = of_rows(kernel, theta, rows)
+    again = of_rows(kernel, theta, rows, slope)
     if again[0] == first[0] and (again[1] == first[1]).all():
         return ""
     apart = max(abs(again[0] - first[0]), abs(again[1] - first[1]).max())
@@ -54,7 +54,7 @@ def random(kernel, theta, rows, first):
     )
 
 
-def sums_apart(kernel, theta, rows, tolerance):
+def sums_apart(kernel, theta, rows, tolerance, slope=True):
     """Rows that are ignored or do not add up, or slices of rows that differ from lists of them.
 
     Parameters
@@ -65,18 +65,18 @@ def sums_apart(kernel, theta, rows, tolerance):
         At least two.
     tolerance : float
         Relative difference of sums that are the same but for rounding.
+    slope : bool
+        Whether gradients are looked at.
 
     Returns
     -------
     list of str
     """
     half = len(rows) // 2
-    whole, first, second = (
-        of_rows(kernel, theta, some) for some in (rows, rows[:half], rows[half:])
-    )
-    begin = of_rows(kernel, theta, slice(0, half)), of_rows(kernel, theta, np.arange(half))
+    parts = rows, rows[:half], rows[half:], slice(0, half), np.arange(half)
+    whole, first, second, *begin = (of_rows(kernel, theta, some, slope) for some in parts)
     found = []
-    for k, name in enumerate(("log_lik", "grad")):
+    for k, name in enumerate(("log_lik", "grad")[: 1 + slope]):
         a, b, total = first[k], second[k], whole[k]
         size = np.max(np.abs(a)) + np.max(np.abs(b)) + 1e-300
 

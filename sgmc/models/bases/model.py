@@ -76,7 +76,7 @@ class Model:
         Whether rows are in random order, so that ``subsample="block"`` may take neighbours.
     checked : bool
         Whether a fit begins with a check of `grad` and `rows` against `log_lik`, at two places and
-        at most 100 rows.  It takes about 20 calls.
+        at most 100 rows.  It takes at most 28 calls.
     title : str
         As printed.
     """
