@@ -39,9 +39,9 @@ pd.set_option("display.width", 140, "display.max_columns", None, "display.max_co
 #
 # Concentrations fall exponentially: `y = size exp(-rate t) + N(0, sigma^2)`. `parameters` gives
 # names and shapes, `constraints` what is positive (also `"ordered"`, `"positive_ordered"`,
-# `"simplex"`, `("interval", low, high)`), `prior` what is known beforehand, all in the parameters' own units.
-# `log_lik` is the log density of the rows asked for, together; `rows` is a slice or an array of
-# numbers.
+# `"simplex"`, `("interval", low, high)`), `prior` what is known beforehand, all in the parameters'
+# own units. `log_lik` is the log density of the rows asked for, together; `rows` is a slice or an
+# array of numbers.
 
 
 # %%

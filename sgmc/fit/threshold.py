@@ -100,6 +100,7 @@ def noise_at(problem, plan, settings, x):
     covariance = gradient.staleness * noise_in_x(problem.coordinates, x, covariance)
     if plan.spec.own_units:
         covariance = in_units_of(MetricSource().made(gradient, np.array(x)), x, covariance)
-    one_row = float(np.linalg.eigvalsh(covariance)[-1])
+    finite = np.isfinite(covariance).all()
+    one_row = float(np.linalg.eigvalsh(covariance)[-1]) if finite else np.inf
     law = (lambda m: one_row / m) if scheme(settings).replaces else None
     return Noise(one_row, 0, law=law).of(plan.batch, n)

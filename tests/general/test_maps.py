@@ -5,7 +5,8 @@ differences.
 import numpy as np
 import pytest
 
-from sgmc.coordinates.constraints import Composed, Constrained
+from sgmc.coordinates.composed import Composed
+from sgmc.coordinates.constraints import Constrained
 from sgmc.coordinates.maps import Affine, Scaling
 
 BLOCKS = {

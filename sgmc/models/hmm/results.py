@@ -13,10 +13,17 @@ from sgmc.results.outcomes.rows import evenly
 
 
 def stationary(A):
-    """Stationary laws (..., K) of transition matrices (..., K, K)."""
-    K = A.shape[-1]
-    left = np.swapaxes(np.eye(K) - A, -1, -2) + 1.0  # x (I - A + 1 1') = 1'
-    return np.linalg.solve(left, np.ones((*A.shape[:-1], 1)))[..., 0]
+    """Stationary laws (..., K) of transition matrices (..., K, K), by elimination (Grassmann,
+    Taksar & Heyman 1985, Operations Research 33).
+    """
+    A, K = A.copy(), A.shape[-1]
+    law = np.ones(A.shape[:-1])
+    for k in range(K - 1, 0, -1):  # a state less each time: sums alone, exact where states last
+        A[..., :k, k] /= A[..., k, :k].sum(axis=-1)[..., None]
+        A[..., :k, :k] += A[..., :k, k, None] * A[..., None, k, :k]
+    for k in range(1, K):
+        law[..., k] = (law[..., :k] * A[..., :k, k]).sum(axis=-1)
+    return law / law.sum(axis=-1, keepdims=True)
 
 
 def long_run(results):

@@ -83,11 +83,14 @@ class ICA(Model):
         self.centre = centre_and_unit(self.X, "columns")[0]
         with np.errstate(all="ignore"):
             variance = self.centred().var(axis=0)
-        if not (np.isfinite(variance).all() and variance.min() > SMALLEST_POSITIVE):
-            k = int(np.argmin(np.isfinite(variance) & (variance > SMALLEST_POSITIVE)))
+        odd = np.flatnonzero(~(np.isfinite(variance) & (variance > SMALLEST_POSITIVE)))
+        if len(odd):
+            flat = np.ptp(self.X[:, odd[0]]) == 0
             raise DataError(
-                f"X: column {k} is constant, or its square overflows or underflows; leave it out, "
-                "or rescale it"
+                f"X: column {odd[0]} is constant ({self.X[0, odd[0]]:g}); leave it out"
+                if flat
+                else f"X: the variance of column {odd[0]} is beyond floating-point numbers; "
+                "rescale it"
             )
         if np.linalg.matrix_rank(self.centred()) < self.d:
             raise DataError(

@@ -18,7 +18,7 @@ from sgmc.models.bases.scaling import centre_and_unit
 from sgmc.models.network.activations import ACTIVATIONS
 from sgmc.priors import PriorSpec, normal
 
-JUDGED_ROWS = 50  # whose predictions the verdict is about
+PREDICTED_ROWS = 50  # whose predictions the verdict is about
 # rows, and rows times weights, up to which all rows are used at every step by default: 2,500 rows
 # and 23 weights took a minute, and four chains agreed, which minibatches did not bring about
 SMALL, LITTLE_WORK = 2000, 200_000
@@ -272,7 +272,7 @@ class BNN(Model):
 
         if not self.hidden:
             return None
-        rows = np.unique(np.linspace(0, self.n - 1, JUDGED_ROWS).astype(int))
+        rows = np.unique(np.linspace(0, self.n - 1, PREDICTED_ROWS).astype(int))
         classes = self.y[rows].astype(int) if self.outcome == "softmax" else None
         return Functionals(
             f"predictions of {len(rows)} rows",

@@ -178,9 +178,9 @@ class LearnedRlmFamily(Continuous):
     """Real outcomes with Student-t errors, y = x . theta + sigma t(df),
     whose degrees of freedom are a parameter.
 
-    The prior of df, gamma(2, scale=10) by default, is that of Juarez & Steel (2010, JBES 28).  With df <=
-    2 the variance is infinite, and Pearson residuals are 0; with df <= 1 there is no mean, and x .
-    theta is the median.
+    The prior of df, gamma(2, scale=10) by default, is that of Juarez & Steel (2010, JBES 28).  With
+    df <= 2 the variance is infinite, and Pearson residuals are 0; with df <= 1 there is no mean,
+    and x . theta is the median.
     """
 
     log_concave = False
