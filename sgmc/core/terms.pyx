@@ -69,7 +69,7 @@ cdef class Terms(Design):
     cdef int dot(self, const Batch *b, const double *theta, double *eta,
                  double *work) except -1 nogil:
         cdef Py_ssize_t i, t, q, row
-        cdef int32_t cell
+        cdef Py_ssize_t cell
         cdef double total, part
         memset(eta, 0, b.m * sizeof(double))
         if self.p:
@@ -90,7 +90,7 @@ cdef class Terms(Design):
 
     cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil:
         cdef Py_ssize_t i, t, q, row
-        cdef int32_t cell
+        cdef Py_ssize_t cell
         cdef double pull
         if self.p:
             memset(work, 0, self.p * sizeof(double))
@@ -108,7 +108,7 @@ cdef class Terms(Design):
 
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
         cdef Py_ssize_t i, t, q, row
-        cdef int32_t cell
+        cdef Py_ssize_t cell
         cdef double term
         for i in range(b.m):
             row = row_of(b, i)
@@ -156,7 +156,7 @@ cdef class Terms(Design):
     cdef Py_ssize_t entries(self, Py_ssize_t row, Py_ssize_t *column, double *value) noexcept nogil:
         """Columns and values of a row's cells; how many they are."""
         cdef Py_ssize_t t, q, count = 0
-        cdef int32_t cell
+        cdef Py_ssize_t cell
         for t in range(self.terms):
             cell = self.codes[row, t]
             for q in range(self.ends[cell], self.ends[cell + 1]):

@@ -159,7 +159,7 @@ def blocks_of(info, factors):
             members = tuple(factors[factor] for factor in subterm.factors)
             codings = [subterm.contrast_matrices.get(factor) for factor in subterm.factors]
             contrasts = tuple(
-                coding and contrast_of(coding, member.levels)
+                coding and contrast_of(coding, member)
                 for coding, member in zip(codings, members)
             )
             columns = int(np.prod([width(*pair) for pair in zip(members, contrasts)]))
@@ -176,18 +176,18 @@ def blocks_of(info, factors):
             )
 
 
-def contrast_of(coding, levels):
-    """The contrast of patsy's coding; where patsy has seen stand-ins, that of all levels:
-    treatment, or a column a level.
+def contrast_of(coding, factor):
+    """The contrast of patsy's coding; of a column, of which patsy has seen stand-ins, that of all
+    its levels: treatment, or a column a level.
     """
-    if len(coding.matrix) != len(levels):
+    if factor.is_column:
         full = coding.matrix.shape[1] == len(coding.matrix)
-        matrix = sparse.eye_array(len(levels), format="csr")[:, 0 if full else 1 :]
-        return Contrast(
-            matrix, [f"[{'' if full else 'T.'}{level}]" for level in levels[0 if full else 1 :]]
-        )
+        shown = slice(0 if full else 1, None)
+        matrix = sparse.eye_array(len(factor.levels), format="csr")[:, shown]
+        prefix = "" if full else "T."
+        return Contrast(matrix, [f"[{prefix}{level}]" for level in factor.levels[shown]])
     suffixes = list(coding.column_suffixes)
     # patsy shows the repr: of an interval, str is what one knows from R's cut()
-    for level in levels:
+    for level in factor.levels:
         suffixes = [suffix.replace(repr(level), str(level)) for suffix in suffixes]
     return Contrast(sparse.csr_array(coding.matrix), suffixes)
