@@ -159,8 +159,7 @@ def blocks_of(info, factors):
             members = tuple(factors[factor] for factor in subterm.factors)
             codings = [subterm.contrast_matrices.get(factor) for factor in subterm.factors]
             contrasts = tuple(
-                coding and contrast_of(coding, member)
-                for coding, member in zip(codings, members)
+                coding and contrast_of(coding, member) for coding, member in zip(codings, members)
             )
             columns = int(np.prod([width(*pair) for pair in zip(members, contrasts)]))
             if columns == 0:

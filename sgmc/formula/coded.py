@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+
 @dataclass(frozen=True, eq=False)
 class CodedTable:
     """A design of n rows and d columns that is never made dense.
@@ -113,11 +114,12 @@ class CodedTable:
         n, d = self.shape
         w = np.ones(n) if weight is None else weight
         first, second = np.zeros(d), np.zeros(d)
-        squares = self.cells.multiply(self.cells)
         for t, column in enumerate(self.by):
             by = 1.0 if column < 0 else self.factors[:, column]
-            first += self.cells.T @ self.counted(t, w * by)
-            second += squares.T @ self.counted(t, w * by**2)
+            used = np.flatnonzero(self.counted(t))
+            cells = self.cells[used]
+            first += cells.T @ self.counted(t, w * by)[used]
+            second += cells.multiply(cells).T @ self.counted(t, w * by**2)[used]
         total = w.sum()
         spread = np.maximum(second - first**2 / total, 0.0)
         return first / total, np.sqrt(spread / max(total - 1, 1))

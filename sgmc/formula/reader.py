@@ -187,8 +187,8 @@ class Table:
         """
         coding = self.spec.coding
         out = coding.empty(len(self.rows), dtype)
-        for span, values in self.spec.values(self.frame, self.rows):
-            coding.write(out, position[span], values)
+        for span, found in self.spec.values(self.frame, self.rows):
+            coding.write(out, position[span], found)
         place = out.first_place(lambda numbers: ~np.isfinite(numbers))
         if place is not None:
             row = np.flatnonzero(position == place[0])[0]
