@@ -1,4 +1,4 @@
-"""Storage of a table of predictors: dense float64, dense float32, CSR, and (`terms`) coded factors.
+"""Storage of a table of predictors: dense float64 and float32, CSR; `terms` has coded factors.
 
 Dense tables may live in memory or in a memory map; they are never copied here.  `rotate` is for
 tables that the package itself made (the permuted copy), never for a user's.

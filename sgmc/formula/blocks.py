@@ -10,7 +10,7 @@ from scipy import sparse
 from sgmc.errors import DataError
 
 INTERCEPT = "Intercept"
-LARGEST_DENSE = 4096  # cells of a contrast that is held dense, too
+DENSE_CELLS = 4096  # cells of a contrast that is held dense, too
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Contrast:
     @cached_property
     def dense(self):
         """The same as an array, or None where it is large."""
-        return self.matrix.toarray() if np.prod(self.matrix.shape) <= LARGEST_DENSE else None
+        return self.matrix.toarray() if np.prod(self.matrix.shape) <= DENSE_CELLS else None
 
     def rows(self, codes):
         """Columns for an array of codes, (m, columns)."""

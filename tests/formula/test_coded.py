@@ -134,7 +134,7 @@ def test_contrasts_of_many_levels_take_no_room(rng):
     assert table.spec.exog_names[1] == "id[T.1]" and len(table.spec.exog_names) == n
 
 
-@pytest.mark.filterwarnings("ignore::sgmc.errors.ShapeWarning")  # of the Laplace approximation
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("text, name", [("y ~ x1 + g", "x1"), ("y ~ g:x1", "g[a]:x1")])
 def test_infinite_numbers_are_named(coded, frame, text, name):
     frame.loc[7, ["x1", "g"]] = np.inf, "a"
