@@ -16,7 +16,7 @@ from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, caller, warn
 from sgmc.formula import dot
 from sgmc.formula.chunks import COLUMN, Chunk, Gaps, PatsyChunk, evaluate
-from sgmc.formula.columns import is_missing, kind, labels_of, levels_of, types_of
+from sgmc.formula.columns import is_missing, is_plain, kind, labels_of, levels_of, types_of
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.frames import as_frame
 from sgmc.formula.outcomes import OUTCOMES, counts
@@ -351,7 +351,10 @@ class _Reader:
 
     def _levels(self, name, rows):
         """Levels of a column that is a factor by itself, None for numbers."""
-        column = self.frame[name].iloc[rows]
+        column = self.frame[name]
+        if is_plain(column):
+            return None
+        column = column.iloc[rows]
         column_kind = kind(column)
         if column_kind == "date":
             raise self.parsed.error(
