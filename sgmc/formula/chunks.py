@@ -10,7 +10,7 @@ COLUMN = "column "  # marks, for patsy, a factor that is a column by itself
 
 
 class Chunk(dict):
-    """Some rows of the columns of a frame, or of a dict of columns, each made when first asked for."""
+    """Some rows of the columns of a frame or of a dict, each made when first asked for."""
 
     def __init__(self, frame, rows):
         super().__init__()
