@@ -71,6 +71,10 @@ class Problem:
         """Whether the sampler's coordinates end somewhere."""
         return False
 
+    def unbounded(self):
+        """This posterior in coordinates that end nowhere, or itself."""
+        return self
+
     @property
     def foreign(self):
         """Whether the density is computed by code from outside the package, which its tests do not

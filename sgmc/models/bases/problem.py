@@ -2,7 +2,7 @@
 any compiled model, named parameters with priors, constraints.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from sgmc.coordinates.free import free_coordinates
 from sgmc.coordinates.layout import Layout
 from sgmc.coordinates.modes import ModeSearch, where_finite
 from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
-from sgmc.coordinates.simplices import COORDINATES
+from sgmc.coordinates.simplices import COORDINATES, Simplices
 from sgmc.core.contract import Prior
 from sgmc.core.engine import full
 from sgmc.core.partial import Partial
@@ -143,6 +143,15 @@ class GeneralProblem(Problem):
     def bounded(self):
         """See `Problem`."""
         return bool(self.layout.constraints) and self.coordinates.map is None
+
+    def unbounded(self):
+        """See `Problem`: in free numbers, where coordinates of probabilities end at zero."""
+        if not isinstance(self.coordinates.map, Simplices):
+            return self
+        map, free_names = self.layout.map, self.layout.free_names
+        start = Peak(np.zeros(map.dim), None)
+        where = free_coordinates(map, start, None, np.zeros(map.dim, dtype=bool))
+        return replace(self, coordinates=where, free_names=free_names)
 
     def check_draws(self, settings):
         """See `Problem`; without an approximation, draws of some parameters are kept where those of

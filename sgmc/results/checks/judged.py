@@ -1,10 +1,12 @@
 """Draws of what the verdict is about: of the parameters, or of what they say together."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from sgmc.results.checks.temperature import Temperatures, temperatures
+from sgmc.results.checks.temperature import MOST_DRAWS, Temperatures, temperatures
+from sgmc.results.outcomes.rows import evenly
 
 
 class Judged(NamedTuple):
@@ -41,7 +43,7 @@ def judged(fit):
     chains, draws, size = whole.shape
     of = functionals.of(whole.reshape(-1, size)).reshape(chains, draws, -1)
     if not (fit.plan.spec.exact or fit.problem.bounded):
-        x = positions(fit, whole)
+        fit, x = positions(fit, whole)
     heat = None if x is None else temperatures(fit, x, fit.settings.seed)
     return Judged(functionals.what, functionals.names, of, heat)
 
@@ -52,6 +54,8 @@ def whole_draws(fit):
     """
     if not fit.problem.partial:
         return fit.problem.coordinates.reported(fit.x)
+    if np.array_equal(fit.problem.columns, np.arange(fit.problem.model.dim)):
+        return fit.x
     banks = [getattr(recorder, "bank", None) for recorder in fit.recorders]
     if fit.weights is not None or any(bank is None for bank in banks):
         return None
@@ -60,9 +64,19 @@ def whole_draws(fit):
 
 
 def positions(fit, whole):
-    """Whole draws in the sampler's coordinates, (chain, draw, dim)."""
-    if not fit.problem.partial:
-        return fit.x
-    back = fit.problem.coordinates.from_reported
+    """The fit in coordinates that end nowhere, and whole draws in these, (chain, draw, dim): the
+    sampler's own, or free numbers, of which some are enough.  None in the place of draws that are there in single precision
+    alone, in which probabilities near zero are zero.
+    """
+    problem = fit.problem.unbounded()
+    same = problem is fit.problem
+    if same and not problem.partial:
+        return fit, fit.x
+    if not same and problem.partial and whole is not fit.x:
+        return fit, None
+    back, weights = problem.coordinates.from_reported, fit.weights
+    if not same:
+        kept = evenly(whole.shape[1], max(MOST_DRAWS // len(whole), 1))
+        whole, weights = whole[:, kept], None if weights is None else weights[kept]
     x = np.array([back(theta) for chain in whole for theta in chain])
-    return x.reshape(*whole.shape[:2], -1)
+    return replace(fit, problem=problem, weights=weights), x.reshape(*whole.shape[:2], -1)
