@@ -7,6 +7,7 @@ from scipy.sparse.linalg import eigsh
 from sgmc.models.bases.clusters import clusters
 
 MOST_DENSE = 500  # nodes up to which eigenvectors are those of a dense matrix
+TRIES = 3  # clusterings from starts at random
 SURE = 0.8  # membership of a node in its block
 
 
@@ -36,8 +37,10 @@ def embedding(A, K):
 
 
 def blocks(X, K, rng):
-    """The block of each node (n,), the largest one first."""
-    members = clusters(X, K, rng)[1]
+    """The block of each node (n,), the largest one first: the best of some clusterings."""
+    tried = [clusters(X, K, rng) for _ in range(TRIES)]
+    within = [((X - centres[members]) ** 2).sum() for centres, members in tried]
+    members = tried[int(np.argmin(within))][1]
     order = np.argsort(-np.bincount(members, minlength=K), kind="stable")
     return np.argsort(order)[members]
 
