@@ -32,7 +32,7 @@ BATCH = 500
 # draws, a step of sghmc or five of the others apart
 PARTS = (200, 400, 800) if QUICK else (200, 400, 800, 1600, 3200)
 RELU, WEIGHTS = dict(activation="relu"), {"W1": sgmc.normal(0, 0.3), "*": sgmc.normal(0, 1)}
-HYPER = dict(hyperprior=sgmc.gamma(1, 1))
+HYPER = dict(hyperprior=sgmc.gamma(1, rate=1))
 RIVALS = {  # name -> (network, arguments of fit)
     "sghmc, W1 ~ N(0, 0.3)": (
         RELU,

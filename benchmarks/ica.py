@@ -52,6 +52,7 @@ def stochastic(sampler, step):
         draws=DRAWS,
         thin=STEPS // DRAWS,
         warmup=STEPS // 10,
+        precondition=None,  # steps are of W itself
     )
 
 

@@ -1,5 +1,5 @@
 """What k does to the stochastic bouncy particle sampler (Pakman, Gilboa, Carlson & Paninski 2017),
-and sticky samplers beside enumeration.
+what looks save that compute no gradient, and sticky samplers beside enumeration.
 
     python benchmarks/sbps.py [--quick]
 
@@ -18,6 +18,14 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 
 import sgmc
+from sgmc.coordinates.densities import FAMILIES, Separable
+from sgmc.core.design import design
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.gradients.simple import Simple
+from sgmc.models.regression.families.logit import BernoulliLogit
+from sgmc.subsampling.block import Block
+from sgmc.subsampling.uniform import Uniform
+from tests._ext.build import make_importable
 from tests.contracts.enumeration import inclusions, simulated
 
 N, D, BATCH = 1000, 20, 100
@@ -46,7 +54,7 @@ def confidences(reference, draws):
         "|\n|---|---|---|---|---|---|"
     )
     for k in (1.0, 2.0, 3.0, 5.0):
-        spec = sgmc.SBPS(confidence=k, refresh=1e-9)
+        spec = sgmc.SBPS(confidence=k, refresh=0.0)
         found = fitted(
             sampler=spec,
             draws=draws,
@@ -61,6 +69,32 @@ def confidences(reference, draws):
             f"| {k:g} | {table.violations.mean():.4f} | {spec.expected():.4f} | "
             f"{table.missed.mean():.4f} | {ratio.min():.2f} to {ratio.max():.2f} | "
             f"{table.data_passes.sum() * N / length:,.0f} |",
+            flush=True,
+        )
+
+
+def looks(times):
+    """Print processor time per look at v . g alone, over that of looks with the whole gradient."""
+    make_importable()
+    from _ext.probes import repeated_slope
+
+    print("\n| rows | columns | batch | microseconds | ratio |\n|---|---|---|---|---|")
+    rng = np.random.default_rng(0)
+    for d, scheme in ((d, scheme) for d in (20, 100, 500) for scheme in (Uniform, Block)):
+        X, one = rng.normal(size=(20_000, d)) / np.sqrt(d), np.ones(d)
+        model = BernoulliLogit(design(X), (rng.random(len(X)) < 0.5) * 1.0, None, None)
+        prior, stream = (
+            Separable([FAMILIES["normal"]] * d, 0 * one, one, one),
+            seed_sequence(1, "chain"),
+        )
+        gradient = Simple(model, prior, scheme(len(X), BATCH), Rng(stream))
+        x, v = rng.normal(size=(2, d))
+        slope, whole = (
+            min(repeated_slope(gradient, x, v, gradient.rng, times, how) for _ in range(5)) * 1e6
+            for how in (False, True)
+        )
+        print(
+            f"| {len(X):,} | {d} | {BATCH} ({scheme.name}) | {slope:.2f} | {slope / whole:.2f} |",
             flush=True,
         )
 
@@ -106,6 +140,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
     confidences(fitted(sampler="mala", draws=2000 if quick else 20_000), 100 if quick else 2000)
+    looks(500 if quick else 5000)
     sticky(500 if quick else 10_000)
 
 

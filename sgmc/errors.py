@@ -71,6 +71,10 @@ class ColumnsLeftOutWarning(SGMCWarning):
     """The dot of a formula left some columns out: dates, constants, text with many levels."""
 
 
+class PriorWarning(SGMCWarning):
+    """A number of a prior that other packages read differently: a scale where these have a rate."""
+
+
 class SeparationWarning(SGMCWarning):
     """Some predictors separate the outcomes: the likelihood has no maximum, the prior decides."""
 
@@ -125,6 +129,10 @@ class BufferWarning(SGMCWarning):
     """The buffers around the windows of a sequence are too short: gradients of minibatches are
     biased by more than the tolerance.
     """
+
+
+class ParticleWarning(SGMCWarning):
+    """Particles are so few that the bias of their gradients moves posterior means."""
 
 
 class LowESSWarning(SGMCWarning):

@@ -20,7 +20,7 @@ PRIOR = {"a": sgmc.normal(0, 1), "b": sgmc.normal(0, 1), "Intercept": sgmc.norma
 NAMES = ["Intercept", "a", "b"]
 # auxiliary parameters
 OWN = {
-    "ols": {"sigma": sgmc.exponential(2.0)},
+    "ols": {"sigma": sgmc.exponential(scale=2.0)},
     "negativebinomial": {"alpha": sgmc.exponential(1.0)},
 }
 OUTCOMES = {

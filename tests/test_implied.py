@@ -90,8 +90,14 @@ def test_draws_of_a_skewed_target_have_no_bias_and_honest_errors(noise):
 
 
 def test_it_takes_off_most_of_the_monte_carlo_error():
-    x, s = log_gamma(1000, 7)
-    assert (implied_moments(x, s).mcse_mean < 0.25 * LOG_GAMMA[1] / np.sqrt(1000)).all()
+    """A quarter of the draws' own is left (0.246 over 800 means; 200 of them are within 5 % of it),
+    and what is stated of a mean, each from ten batches, is that on average.
+    """
+    found = [implied_moments(*log_gamma(1000, seed)) for seed in range(100)]
+    own = LOG_GAMMA[1] / np.sqrt(1000)
+    error = np.std([moments.mean - LOG_GAMMA[0] for moments in found]) / own
+    stated = np.mean([moments.mcse_mean for moments in found]) / own
+    assert error < 0.3 and abs(stated / error - 1) < 0.2
 
 
 def test_departure_tells_a_gaussian_from_what_is_none():

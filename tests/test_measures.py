@@ -9,6 +9,7 @@ from scipy import stats
 
 from sgmc.diagnostics import (
     amari_distance,
+    breaking_interval,
     breaking_point,
     ece,
     instability,
@@ -187,3 +188,24 @@ def test_estimate_of_the_breaking_point_is_near_it_for_usual_moves():
     z = 0.7
     ratio = breaking_point(z) / breaking_point(z, np.linspace(0, 3 / z, 50))
     assert 1.06 < ratio[0] < 1.07 and (np.abs(ratio - 1) < 0.07).all()
+
+
+def test_the_breaking_point_is_in_its_interval():
+    """Over all products z g from 1e-3 to 100, and near both ends of the interval somewhere; with
+    0.009 in the place of 0.0095 it is outside somewhere.  The interval as printed is wider and,
+    from z g = 12 on, wrong.
+    """
+    z = np.geomspace(1e-3, 100, 4000)
+    tau = breaking_point(z, 1.0)
+    low, high = breaking_interval(z, 1.0)
+    assert ((low < tau) & (tau < high)).all()
+    p = stats.norm.cdf(z / 1.702)
+    with np.errstate(divide="ignore"):
+        nearer = 1 / stats.norm.ppf(np.minimum(p + 0.009, 1)), 1 / stats.norm.ppf(p - 0.009)
+    assert ((tau < nearer[0]) | (tau > nearer[1]) & (nearer[1] > 0)).any()
+    wide = breaking_interval(z, 1.0, published=True)
+    assert (wide[0] <= low)[z < 4].all() and (wide[1] >= high)[z < 4].all()
+    assert np.isinf(wide[1][z < 3.99]).all()
+    assert (wide[1] < tau)[z > 12].all()
+    np.testing.assert_array_equal(breaking_interval(-z, -1.0), (low, high))
+    assert breaking_interval(0.0, 1.0) == (pytest.approx(1 / stats.norm.ppf(0.5095)), np.inf)

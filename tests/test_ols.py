@@ -105,7 +105,7 @@ def test_default_priors_are_rstanarms():
     sd = spec["std"]
     rule = np.sqrt(np.mean((frame.y - frame.y.mean()) ** 2))
     assert used.used["x0"] == f"normal(0, {2.5 * rule / sd.x0:.4g})"
-    assert used.used["sigma"] == f"exponential({rule:.4g})"
+    assert used.used["sigma"] == f"exponential(scale={rule:.4g})"
     assert used.used["Intercept"] == f"normal({frame.y.mean():.4g}, {2.5 * rule:.4g})"
     assert list(used.specified) == [
         f"normal({frame.y.mean():.4g}, 2.5*)",

@@ -21,13 +21,16 @@ from sgmc.subsampling.uniform import Everything
 
 # prior, log density by scipy: of positive numbers, up to a constant
 PRIORS = {
-    "exponential": (sgmc.exponential(0.7), lambda v: stats.expon.logpdf(v, scale=0.7)),
-    "gamma": (sgmc.gamma(2.0, 10.0), lambda v: stats.gamma.logpdf(v, 2.0, scale=10.0)),
+    "exponential": (sgmc.exponential(scale=0.7), lambda v: stats.expon.logpdf(v, scale=0.7)),
+    "gamma": (sgmc.gamma(2.0, scale=10.0), lambda v: stats.gamma.logpdf(v, 2.0, scale=10.0)),
     "inverse gamma": (
         sgmc.inverse_gamma(2.0, 10.0),
         lambda v: stats.invgamma.logpdf(v, 2.0, scale=10.0),
     ),
-    "gamma below one": (sgmc.gamma(0.3, 2.0), lambda v: stats.gamma.logpdf(v, 0.3, scale=2.0)),
+    "gamma below one": (
+        sgmc.gamma(0.3, scale=2.0),
+        lambda v: stats.gamma.logpdf(v, 0.3, scale=2.0),
+    ),
     "half normal": (sgmc.normal(0, 2.5), lambda v: stats.halfnorm.logpdf(v, scale=2.5)),
     "truncated normal": (sgmc.normal(1.5, 0.5), lambda v: stats.norm.logpdf(v, 1.5, 0.5)),
     "half t": (sgmc.student_t(3, 0, 2.5), lambda v: stats.t.logpdf(v, 3, 0, 2.5)),
@@ -122,7 +125,7 @@ def test_logs_that_are_taken_for_the_parameters_are_caught(name):
 @pytest.mark.parametrize("name", [name for name in PRIORS if name != "laplace"])
 def test_the_search_for_the_mode_has_the_same_prior(name):
     """But for Laplace's, which it rounds; curvatures are not negative."""
-    priors = table(PRIORS[name][0], sgmc.exponential(2.0))
+    priors = table(PRIORS[name][0], sgmc.exponential(scale=2.0))
     terms, compiled = PriorTerms(priors, np.zeros(1)), separable(priors)
     found, expected = [terms(at) for at in PLACES], [evaluated(compiled, at) for at in PLACES]
     off = np.array([one[0] for one in found]) - [one[0] for one in expected]
@@ -134,9 +137,9 @@ def test_the_search_for_the_mode_has_the_same_prior(name):
 
 
 def test_steps_that_overshoot_have_a_prior_without_warnings():
-    value, gradient, _ = PriorTerms(table(sgmc.exponential(1.0), sgmc.gamma(2, 10)), np.zeros(1))(
-        np.array([0.0, -800.0, -900.0])
-    )
+    value, gradient, _ = PriorTerms(
+        table(sgmc.exponential(1.0), sgmc.gamma(2, scale=10)), np.zeros(1)
+    )(np.array([0.0, -800.0, -900.0]))
     assert value < -2000 and np.isfinite(gradient).all()
 
 

@@ -22,7 +22,7 @@ ROOT = np.sqrt(2 * np.pi**3)
 SCALE, SLAB = 0.3, 1.5
 # one row that says nothing: log 1/2
 SILENT = LogitFamily.kernel(design(np.zeros((1, 1))), np.ones(1), None, None)
-KNOWN = sgmc.gamma(1e4, 1e-4)  # sigma = 1, to a hundredth
+KNOWN = sgmc.gamma(1e4, rate=1e4)  # sigma = 1, to a hundredth
 
 
 def log_prior(b, scale=SCALE, slab=np.inf):

@@ -38,10 +38,10 @@ pd.set_option("display.width", 140, "display.max_columns", None, "display.max_co
 # ## A model in twelve lines
 #
 # Concentrations fall exponentially: `y = size exp(-rate t) + N(0, sigma^2)`. `parameters` gives
-# names and shapes, `constraints` what is positive (also `"ordered"`, `"simplex"`,
-# `("interval", low, high)`), `prior` what is known beforehand, all in the parameters' own units.
-# `log_lik` is the log density of the rows asked for, together; `rows` is a slice or an array of
-# numbers.
+# names and shapes, `constraints` what is positive (also `"ordered"`, `"positive_ordered"`,
+# `"simplex"`, `("interval", low, high)`), `prior` what is known beforehand, all in the parameters'
+# own units. `log_lik` is the log density of the rows asked for, together; `rows` is a slice or an
+# array of numbers.
 
 
 # %%
@@ -50,7 +50,7 @@ class Decay(sgmc.Model):
 
     parameters = {"size": (), "rate": (), "sigma": ()}
     constraints = {"rate": "positive", "sigma": "positive"}
-    prior = {"size": sgmc.normal(0, 5), "rate": sgmc.gamma(2, 1), "sigma": sgmc.exponential(1)}
+    prior = {"size": sgmc.normal(0, 5), "rate": sgmc.gamma(2, rate=1), "sigma": sgmc.exponential(1)}
 
     def __init__(self, t, y):
         self.t, self.y, self.n = t, y, len(y)
@@ -154,7 +154,7 @@ class Random(Decay):
 class Misspelt(Decay):
     """A prior of a parameter that there is not."""
 
-    prior = {"speed": sgmc.gamma(2, 1)}
+    prior = {"speed": sgmc.gamma(2, rate=1)}
 
 
 broken = {
@@ -169,6 +169,25 @@ story.claim(
     f"{sum(not report.ok for report in broken.values())} of {len(broken)} broken models found out, "
     "none of the right one",
     sgmc.check_model(model).ok and not any(report.ok for report in broken.values()),
+)
+
+# %% [markdown]
+# A fit makes the same comparisons at a few rows before it samples, and refuses what is clearly
+# wrong:
+
+# %%
+refused = {}
+for cls in (WrongGradient, Mean, AllRows, Random, Misspelt):
+    try:
+        cls(t, y).fit(seed=1)
+    except sgmc.errors.ArgumentError as error:
+        refused[cls.__name__] = str(error)
+print("\n\n".join(refused.values()))
+story.claim(
+    "README",
+    "a fit refuses a model that is clearly wrong, before it samples",
+    f"{len(refused)} of {len(broken)} broken models refused",
+    len(refused) == len(broken),
 )
 
 # %% [markdown]
@@ -187,7 +206,7 @@ class Shop(sgmc.Model):
 
     parameters = {"p": 3, "rate": 3}
     constraints = {"p": "simplex", "rate": "positive"}
-    prior = {"p": sgmc.dirichlet(2.0), "rate": sgmc.gamma(2, 1)}
+    prior = {"p": sgmc.dirichlet(2.0), "rate": sgmc.gamma(2, rate=1)}
 
     def __init__(self, kind, bought):
         self.kind, self.bought, self.n = kind, bought, len(kind)

@@ -100,7 +100,7 @@ for name, h in steps.items():
     )
     x[name] = fit.flat @ ENDS
 fit = model.fit(
-    sampler=sgmc.SBPS(refresh=1e-9), warmup=1, draws=10**5, max_data_passes=EPOCHS, **RAW
+    sampler=sgmc.SBPS(refresh=0.0), warmup=1, draws=10**5, max_data_passes=EPOCHS, **RAW
 )
 turns, facts = fit.skeleton(), fit.chain_diagnostics().iloc[0]
 x["sbps, k = 3"] = path_at(turns, np.linspace(0, turns.times[-1], len(x[name]))) @ ENDS

@@ -258,12 +258,45 @@ story.claim(
     ),
 )
 
+# %% [markdown]
+# Figure 13 has the log-loss of what the chain has estimated so far, by the number of its steps.
+
+
+# %%
+def log_loss_so_far(draws, points=100):
+    """Log-loss of held-out rows at the mean probability of the draws so far, at some of them."""
+    chosen, total, found = draws[:: max(1, len(draws) // points)], np.zeros(len(alive) - cut), []
+    for k, draw in enumerate(chosen):
+        total += expit(columns[cut:] @ draw)
+        chance = total / (k + 1)
+        right = np.where(alive[cut:] == 1, chance, 1 - chance)
+        found.append(-np.log(np.clip(right, 1e-12, 1)).mean())
+    return found
+
+
+truth = log_loss(exact.draws.reshape(-1, 4))
+figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.4))
+for name in ("sgld", "vsgbd"):
+    for s, line in ((0.3, ":"), (3.0, "--")):
+        draws = shared[name, s][0]
+        curve = log_loss_so_far(draws)
+        steps = 20 * len(draws) / len(curve) * np.arange(1, len(curve) + 1) / 1000
+        for ax in axes:
+            ax.plot(steps, curve, line, color=LOOK[name]["color"], label=f"{name}, {s:g} sd of age")
+for ax in axes:
+    ax.axhline(truth, color="0.6", lw=1, label="exact draws")
+    ax.set(xlabel="thousand steps")
+axes[0].set(ylabel="held-out log-loss, nats", yscale="log", title="all")
+axes[1].set(ylim=(truth - 0.0005, truth + 0.002), title="near that of exact draws")
+axes[1].legend(loc="upper left", bbox_to_anchor=(1, 1))
+story.figure("sepsis-log-loss", figure)
+
 # %%
 loss = one["log-loss"].unstack(0)
 story.claim(
     "fig 13",
     "smaller steps predict better; SGBD with a small step is best; SGBD is more robust",
-    f"log-loss, exact draws {log_loss(exact.draws.reshape(-1, 4)):.4f}: sgld "
+    f"log-loss, exact draws {truth:.4f}: sgld "
     f"{loss['sgld'].min():.4f} to {loss['sgld'].max():.4f}, vsgbd {loss['vsgbd'].min():.4f} to "
     f"{loss['vsgbd'].max():.4f}; at 0.3 sd {loss['sgld'][low]:.5f} and {loss['vsgbd'][low]:.5f}",
     loss["vsgbd"].min() < loss["sgld"].min()

@@ -4,6 +4,7 @@ of SBPS by hand, ways of tuning.
 
 import time
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -112,17 +113,6 @@ def stein(score, most, scale=None):
     return ksd
 
 
-def logit_score(X, y, variance, rng):
-    """Of a logit with a normal prior."""
-
-    def score(theta, share):
-        rows = slice(None) if share == 1 else rng.choice(len(y), int(share * len(y)), replace=False)
-        p = 1 / (1 + np.exp(-np.clip(X[rows] @ theta, -500, 500)))
-        return X[rows].T @ (y[rows] - p) / share - theta / variance
-
-    return score
-
-
 def factor_score(users, items, left, dim, rng, alpha=3.0):
     """Of U and V of `sgmc.BPMF`, whose theta is U, V, mu_U, mu_V, lambda_U, lambda_V; from codes
     and ratings less their mean.
@@ -143,59 +133,32 @@ def factor_score(users, items, left, dim, rng, alpha=3.0):
     return score
 
 
-def layers(theta, inputs, hidden):
-    """W1, b1, W2, b2 of a network with one hidden layer, from a vector."""
-    W1, b1, W2, b2 = np.split(
-        theta, np.cumsum([inputs * hidden, hidden, len(theta) - inputs * hidden - hidden - 10])
-    )
-    return W1.reshape(inputs, hidden), b1, W2.reshape(hidden, -1), b2
-
-
-def forward(theta, X, hidden):
-    """Hidden units and probabilities of ten classes."""
-    W1, b1, W2, b2 = layers(theta, X.shape[1], hidden)
-    a = 1 / (1 + np.exp(-np.clip(X @ W1 + b1, -500, 500)))
-    eta = a @ W2 + b2
-    p = np.exp(eta - eta.max(axis=1, keepdims=True))
-    return a, p / p.sum(axis=1, keepdims=True)
-
-
-def network_score(X, y, hidden, rng):
-    """Of `sgmc.BNN` with one hidden layer, ten classes and priors N(0, 1)."""
-
-    def score(theta, share):
-        rows = slice(None) if share == 1 else rng.choice(len(y), int(share * len(y)), replace=False)
-        a, p = forward(theta, X[rows], hidden)
-        delta = -p
-        delta[np.arange(len(p)), y[rows]] += 1
-        back = (delta @ layers(theta, X.shape[1], hidden)[2].T) * a * (1 - a)
-        parts = [X[rows].T @ back, back.sum(axis=0), a.T @ delta, delta.sum(axis=0)]
-        return np.concatenate([part.ravel() for part in parts]) / share - theta
-
-    return score
+LITTLE = 0.01  # friction and diffusion per leapfrog step
+STEIN = {"MAMBA-KSD": "ksd", "MAMBA-FSSD": "fssd-max", "MAMBA-FSSD, power": "fssd-opt"}
 
 
 @dataclass
 class Case:
     """A model that is tuned in the ways of Coullon, South & Nemeth (2023).
 
-    ``dts`` and ``shares`` are the grids of the paper's dt and of n / N; `budget` is the winner's
-    work in passes through the data, but at least `least` steps, and `work` that of runs which are
-    compared; `loss` the metric of grid searches by predictions, whose arms have `iterations` steps
-    from the point `noisy`; `metric` that of the others; `begin` arguments of all.
+    Friction and diffusion are those of the authors' software per leapfrog step, e C = e A = 0.01,
+    and momenta are drawn anew at each step of SGHMC.  ``dts`` and ``shares`` are the grids of the
+    paper's dt and of n / N; `budget` is the winner's work in passes through the data, but at least
+    `least` steps, and `work` that of runs which are compared; `loss` the metric of grid searches by
+    predictions, whose arms have `iterations` steps from the point `noisy`; `metric` that of the
+    others; `begin` arguments of all.
     """
 
     model: object
     n: int
     dts: np.ndarray
     shares: tuple
-    friction: float
     budget: int
     work: int
     loss: object
     begin: dict
-    iterations: int
-    noisy: np.ndarray
+    iterations: int = 0
+    noisy: np.ndarray | None = None
     metric: object = "ksd"
     least: int = 600
     found: dict = field(default_factory=dict)
@@ -204,8 +167,10 @@ class Case:
         """The sampler and its gradient, by a name such as sgld-cv."""
         made = {
             "sgld": sgmc.SGLD,
-            "sghmc": lambda: sgmc.SGHMC(friction=self.friction, leapfrog=leapfrog),
-            "sgnht": lambda: sgmc.SGNHT(diffusion=self.friction),
+            "sghmc": lambda: sgmc.SGHMC(
+                leapfrog=leapfrog, friction=LITTLE, resample=True, per="step"
+            ),
+            "sgnht": lambda: sgmc.SGNHT(diffusion=LITTLE, per="step"),
         }[label.split("-")[0]]()
         return {
             "sampler": made,
@@ -218,7 +183,7 @@ class Case:
         return float(2 * dt if label.startswith("sgld") else np.sqrt(dt))
 
     def tune(self, label, way, seed=1):
-        """A `TuneResult`."""
+        """A `TuneResult`, or for the heuristic what has the same ``best``."""
         hmc, tenth = label.startswith("sghmc"), self.n // 10
         grid = {"step_size": [self.step(label, dt) for dt in self.dts]} | (
             {"leapfrog": [5, 10]} if hmc else {}
@@ -229,11 +194,11 @@ class Case:
             self.least,
             int(self.budget * self.n / np.median(every["batch_size"]) / (7.5 if hmc else 1)),
         )
-        if way.startswith("MAMBA"):
+        if way in STEIN:
             return sgmc.tune(
                 self.model,
                 grid=every,
-                metric=self.metric if way == "MAMBA-KSD" else "fssd-opt",
+                metric=self.metric if way == "MAMBA-KSD" else STEIN[way],
                 budget_steps=steps,
                 **how,
             )
@@ -251,8 +216,8 @@ class Case:
                 budget_steps=self.iterations,
                 **how | {"init": self.noisy},
             )
-        one = {"step_size": [self.step(label, 1 / self.n)], "batch_size": [tenth]}
-        return sgmc.tune(self.model, grid=one, method="grid", budget_steps=20, **how)
+        chosen = {"step_size": self.step(label, 1 / self.n), "batch_size": tenth}
+        return SimpleNamespace(best=self.spec(label, leapfrog=10) | chosen)
 
     def steps_of(self, best, work):
         """Steps that so many passes allow."""

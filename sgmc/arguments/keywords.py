@@ -78,7 +78,7 @@ TABLE = (
         "gradient",
         None,
         "Gradient estimator.  Default: the one with the least noise at these data.",
-        '{"taylor", "cv", "saga", "svrg", "simple"}',
+        '{"taylor", "cv", "switched", "saga", "svrg", "simple"}',
         "str | None",
         RACED,
         str,
@@ -165,12 +165,14 @@ TABLE = (
     Keyword(
         "thin",
         None,
-        """Thinning: steps per kept draw.  Piecewise-deterministic samplers refuse it: their draws
-        lie on a regular grid of times.""",
-        "int >= 1",
-        "int | None",
+        """Thinning: steps per kept draw.  ``"distance"``, for decreasing steps: a draw is kept when
+        the sum of the steps since the last one exceeds the first step after warmup (Welling & Teh
+        2011, section 5.3.1), so that draws are about equally far apart and equally weighted.
+        Piecewise-deterministic samplers refuse it: their draws lie on a regular grid of times.""",
+        'int >= 1, or "distance"',
+        'int | Literal["distance"] | None',
         FIT,
-        int,
+        number_or_word,
     ),
     Keyword(
         "warmup",
@@ -178,7 +180,8 @@ TABLE = (
         """Steps (events of piecewise-deterministic samplers) before the first kept draw.
         ``"threshold"``, for decreasing steps: until gradient noise adds at most a tenth to the
         variance of a step (alpha of Welling & Teh 2011, section 4.2; see
-        `Results.sampling_threshold`).""",
+        `Results.sampling_threshold`).  Models without a Gaussian approximation have their chains
+        followed until then, which runs the warmup twice.""",
         'int >= 0, or "threshold"',
         'int | Literal["threshold"] | None',
         FIT,

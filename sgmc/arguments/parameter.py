@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from sgmc.arguments.choices import one_of
-from sgmc.arguments.numbers import number, whole
+from sgmc.arguments.numbers import is_number, number, whole
 
 REQUIRED = inspect.Parameter.empty  # the default of what has none
 
@@ -72,6 +72,27 @@ class Parameter(Declared):
         if self.whole:
             return whole(name, value, self.low, self.high)
         return number(name, value, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Derivable(Parameter):
+    """A row whose number, from `low` on, the fit derives where it is None, as it is by default."""
+
+    @property
+    def span(self):
+        """What is allowed, as text."""
+        return f"{Parameter.span.fget(self)}, or None (derived)"
+
+    @property
+    def annotation(self):
+        """The type of a value, as text."""
+        return "float | None"
+
+    def check(self, value, owner):
+        """See `Parameter.check`."""
+        if value is None or (is_number(value) and value == self.low):
+            return None if value is None else float(value)
+        return Parameter.check(self, value, owner)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,10 @@
-"""Maps from free numbers to constrained parameters, with their log-Jacobians,
-and a map after a map.
+"""Maps from free numbers to constrained parameters, with their log-Jacobians.
 
 log|dtheta/dx| refers, for parameters on the simplex, to all but the last of their K probabilities.
 """
 import numpy as np
 
 from libc.math cimport exp, log, log1p
-from libc.stdlib cimport free, malloc
-from libc.string cimport memset
 
 from sgmc.core import limits
 from sgmc.core.contract cimport OK, Map
@@ -19,9 +16,10 @@ cdef enum:
     ORDERED = 3
     SIMPLEX = 4
     MIRRORED = 5
+    POSITIVE_ORDERED = 6
 
 KINDS = {"free": FREE, "positive": POSITIVE, "interval": INTERVAL, "ordered": ORDERED,
-         "simplex": SIMPLEX, "mirrored": MIRRORED}
+         "simplex": SIMPLEX, "mirrored": MIRRORED, "positive_ordered": POSITIVE_ORDERED}
 cdef double SMALLEST_POSITIVE = limits.SMALLEST_POSITIVE
 
 
@@ -38,9 +36,10 @@ cdef class Constrained(Map):
 
     positive: theta = exp x.  interval: theta = low + (high - low) / (1 + exp(-x)).  ordered:
     theta_0 = x_0, theta_k = theta_{k-1} + exp x_k; or, with a number s as low, theta_k =
-    theta_{k-s} + exp x_k where s divides k, and x_k elsewhere.  simplex: of what the first k
-    probabilities leave, theta_k takes the share z_k = 1/(1 + exp(log(K - 1 - k) - x_k)), so
-    that x = 0 is the centre; K probabilities have K - 1 free numbers.  mirrored: the simplex too,
+    theta_{k-s} + exp x_k where s divides k, and x_k elsewhere.  positive_ordered: theta_0 = exp
+    x_0, theta_k = theta_{k-1} + exp x_k.  simplex: of what the first k probabilities leave, theta_k
+    takes the share z_k = 1/(1 + exp(log(K - 1 - k) - x_k)), so that x = 0 is the centre; K
+    probabilities have K - 1 free numbers.  mirrored: the simplex too,
     by log-ratios to the last probability, theta_k = exp(x_k) / (1 + sum_j exp x_j): the dual
     coordinates of the entropic mirror map, so that Langevin steps of x are mirrored Langevin
     dynamics (Hsieh, Kavis, Rolland & Cevher 2018, section 3.2).
@@ -103,6 +102,9 @@ cdef class Constrained(Map):
             elif self.kind[b] == INTERVAL:
                 theta[k] = self.low[b] + width * expit(x[k])
                 total += log(width) + log_expit(x[k]) + log_expit(-x[k])
+            elif self.kind[b] == POSITIVE_ORDERED:
+                theta[k] = (theta[k - 1] if k else 0) + max(exp(x[k]), SMALLEST_POSITIVE)
+                total += x[k]
             else:
                 theta[k] = theta[k - self.stride[b]] + exp(x[k]) if self.linked(b, k) else x[k]
                 total += x[k] if self.linked(b, k) else 0
@@ -142,7 +144,8 @@ cdef class Constrained(Map):
 
     cdef bint linked(self, Py_ssize_t b, Py_ssize_t k) noexcept nogil:
         """Whether theta_k is above another one of its block."""
-        return self.kind[b] == ORDERED and k > 0 and k % self.stride[b] == 0
+        return (self.kind[b] in (ORDERED, POSITIVE_ORDERED) and k > 0
+                and k % self.stride[b] == 0)
 
     cdef double slope(self, Py_ssize_t b, Py_ssize_t k, double x) noexcept nogil:
         """dtheta_k/dx_k of a block that is no simplex."""
@@ -169,14 +172,14 @@ cdef class Constrained(Map):
                 continue
             total = 0
             for k in range(n - 1, -1, -1):
-                if self.kind[b] == ORDERED and k % self.stride[b] == 0:
+                if self.kind[b] in (ORDERED, POSITIVE_ORDERED) and k % self.stride[b] == 0:
                     total += g[k]                              # of all that are above it
                     out[k] += self.slope(b, k, at[k]) * total
                 else:
                     out[k] += self.slope(b, k, at[k]) * g[k]
                 if self.kind[b] == INTERVAL:
                     out[k] += expit(-at[k]) - expit(at[k])
-                elif self.kind[b] == POSITIVE or self.linked(b, k):
+                elif self.kind[b] in (POSITIVE, POSITIVE_ORDERED) or self.linked(b, k):
                     out[k] += 1
         return OK
 
@@ -311,87 +314,5 @@ def shares(theta, low, high):
 INVERSES = {FREE: lambda theta, low, high: theta, POSITIVE: lambda theta, low, high: np.log(theta),
             INTERVAL: lambda theta, low, high: np.log((theta - low) / (high - theta)),
             ORDERED: lambda theta, low, high: rises(theta, int(max(low, 1))), SIMPLEX: shares,
-            MIRRORED: log_ratios}
-
-
-cdef class Composed(Map):
-    """theta = outer(inner(x)): constrained parameters behind a preconditioner.
-
-    Parameters
-    ----------
-    outer : Constrained
-    inner : Affine or Scaling
-    """
-
-    cdef readonly Map outer, inner
-
-    def __init__(self, Map outer, Map inner):
-        if outer.dim != inner.size:
-            raise ValueError(f"maps of {outer.dim} and {inner.size} coordinates")
-        self.outer, self.inner = outer, inner
-        self.dim, self.size = inner.dim, outer.size
-        self.diagonal = outer.diagonal and inner.diagonal
-
-    def __call__(self, x):
-        """theta for points x (..., dim)."""
-        return self.outer(self.inner(x))
-
-    def inverse(self, theta):
-        """x for a point theta (size,)."""
-        return self.inner.inverse(self.outer.inverse(theta))
-
-    def slopes(self, x):
-        """dtheta_j/dx_j at a point x (dim,), of diagonal maps."""
-        return self.outer.slopes(self.inner(x)) * self.inner.slopes(x)
-
-    def jacobian(self, x):
-        """dtheta_j/dx_k at a point x (dim,)."""
-        inner = np.diag(self.inner.slopes(x)) if self.inner.diagonal else self.inner.jacobian(x)
-        return self.outer.jacobian(self.inner(x)) @ inner
-
-    cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
-        cdef double *y = room(self.inner.size)
-        try:
-            self.inner.forward(x, y, log_jacobian)
-            return self.outer.forward(y, theta, log_jacobian)
-        finally:
-            free(y)
-
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
-        cdef double *y = room(2 * self.inner.size)
-        try:
-            self.inner.forward(x, y, NULL)
-            self.inner.push(x, v, y + self.inner.size)
-            return self.outer.push(y, y + self.inner.size, v_theta)
-        finally:
-            free(y)
-
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
-        cdef Py_ssize_t size = self.inner.size
-        cdef double *y = room(2 * size)
-        try:
-            self.inner.forward(x, y, NULL)
-            memset(y + size, 0, size * sizeof(double))
-            self.outer.pull(y, grad_theta, y + size)
-            return self.inner.pull(x, y + size, grad_x)
-        finally:
-            free(y)
-
-    cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil:
-        cdef Py_ssize_t size = self.inner.size
-        cdef double *y = room(2 * size)
-        try:
-            self.inner.forward(x, y, NULL)
-            self.outer.pull_sd(y, sd_theta, y + size)
-            return self.inner.pull_sd(x, y + size, sd_x)
-        finally:
-            free(y)
-
-
-cdef double *room(Py_ssize_t size) except NULL nogil:
-    """Numbers between two maps, which chains share and which so have no place of their own."""
-    cdef double *y = <double *> malloc((size + 1) * sizeof(double))
-    if y == NULL:
-        with gil:
-            raise MemoryError
-    return y
+            MIRRORED: log_ratios,
+            POSITIVE_ORDERED: lambda theta, low, high: np.log(np.diff(theta, prepend=0.0))}

@@ -19,11 +19,11 @@ cdef class Fisher(Metric):
     is exact for any metric, and so is the diffusion.  Going to a place touches all rows.
 
     Or some, for steps without accept-reject: rows evenly spaced in the table, the same for all
-    chains.  Their sum times N over their number is half of G; the other half is the sum of all rows
-    at the chain's first place.  That, too, is a metric like any other, a function of x alone, and M
-    is at most twice what it is there: where all w_i vanish, as in the tails of a separated column,
-    M grows without bound and so would the steps, and few rows miss what few others know, such as a
-    rare level.
+    chains.  Their sum times N over their number is half of G (after `release` all of it); the other
+    half is the sum of all rows at the chain's first place.  That, too, is a metric like any other,
+    a function of x alone, and M is at most twice what it is there: where all w_i vanish, as in the
+    tails of a separated column, M grows without bound and so would the steps, and few rows miss
+    what few others know, such as a rare level.
 
     M = G^-1 = R R' with R = C^-T for the Cholesky factor C of G.  With D_c the derivative along the
     c-th column r_c of R, dM = -M dG M and dC = C low(C^-1 dG C^-T), low halving the diagonal
@@ -61,6 +61,13 @@ cdef class Fisher(Metric):
             self.listed = np.arange(m) * n // m
             self.rows.m, self.rows.rows, self.rows.scale = (m, &self.listed[0] if m < n else NULL,
                                                             0.5 * n / m)
+
+    def release(self):
+        """Let go of the chain's first place: G is that of the listed rows at x alone, at the price
+        of an M without a bound.
+        """
+        self.base = np.zeros((0, self.dim))
+        self.rows.scale = <double> self.gradient.model.n / self.rows.m
 
     cdef int move(self, const double *x) except -1 nogil:
         cdef Batch everything = all_rows(self.gradient.model.n)

@@ -11,7 +11,8 @@ from functools import cached_property
 import numpy as np
 from scipy import linalg
 
-from sgmc.coordinates.constraints import Composed, Constrained
+from sgmc.coordinates.composed import Composed
+from sgmc.coordinates.constraints import Constrained
 from sgmc.coordinates.maps import Affine, Scaling
 from sgmc.coordinates.whitening import eigenvalue_range
 from sgmc.core.blas import one_blas_thread

@@ -8,9 +8,9 @@ from sgmc.arguments.numbers import is_number, sizes
 from sgmc.coordinates.constraints import KINDS, Constrained
 from sgmc.errors import ArgumentError
 
-LOW = {"positive": 0.0, "simplex": 0.0, "mirrored": 0.0}
+LOW = {"positive": 0.0, "positive_ordered": 0.0, "simplex": 0.0, "mirrored": 0.0}
 HIGH = {"simplex": 1.0, "mirrored": 1.0}
-ROW_BLOCKS = ("ordered", "simplex", "mirrored")  # along the last axis
+ROW_BLOCKS = ("ordered", "positive_ordered", "simplex", "mirrored")  # along the last axis
 SUM_BLOCKS = ("simplex", "mirrored")  # of one: a number less is free
 
 
@@ -24,9 +24,9 @@ class Layout:
         Name -> shape: ``()`` for a number, a whole number, or a tuple.
     constraints : dict, optional
         Name -> ``"positive"``, ``("interval", low, high)``, ``"ascending"`` (the rows of a matrix
-        by their first number), or along the last axis ``"ordered"``, ``"simplex"`` or
-        ``"mirrored"`` (the
-        simplex too, in the coordinates of mirrored Langevin dynamics).
+        by their first number), or along the last axis ``"ordered"``, ``"positive_ordered"``
+        (0 < theta_0 < theta_1 < ...), ``"simplex"`` or ``"mirrored"`` (the simplex too, in the
+        coordinates of mirrored Langevin dynamics).
 
     Raises
     ------
@@ -78,8 +78,8 @@ class Layout:
             raise must_be(
                 f"constraints[{name!r}]",
                 wanted,
-                "'positive', 'ordered', 'ascending', 'simplex', 'mirrored' or ('interval', low, "
-                "high)",
+                "'positive', 'ordered', 'positive_ordered', 'ascending', 'simplex', 'mirrored' or "
+                "('interval', low, high)",
             )
         if kind in ROW_BLOCKS and (not self.shapes[name] or self.shapes[name][-1] < 2):
             raise ArgumentError(
@@ -116,6 +116,10 @@ class Layout:
         """From free numbers to theta; None where nothing is constrained."""
         return Constrained([block for _, block in self.blocks()]) if self.constraints else None
 
+    def map_for(self, spec):
+        """The map that suits a sampler best (None: any); `map`, where a model has no other."""
+        return self.map
+
     @property
     def free_names(self):
         """Names of the free numbers: those of the parameters,
@@ -136,7 +140,9 @@ class Layout:
     def logs(self):
         """Which free numbers are logs of positive parameters, a boolean array."""
         kinds = [
-            [kind == "positive"] * (length - (kind in SUM_BLOCKS))
+            [kind == "positive" or kind == "positive_ordered" and k == 0 for k in range(length)][
+                : length - (kind in SUM_BLOCKS)
+            ]
             for _, (kind, length, *_) in self.blocks()
         ]
         return np.array([one for block in kinds for one in block], dtype=bool)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg, optimize
 
+from sgmc.coordinates.free import root_of_inverse
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.engine import full
 from sgmc.errors import ModeWarning
@@ -66,24 +67,41 @@ def peak(gradient, start):
             try:
                 factor = linalg.cho_factor(precision)
             except (linalg.LinAlgError, ValueError):
-                return Peak(place, None), [
-                    ModeWarning(
-                        "the posterior has no mode with a Gaussian around it that a search could "
-                        "find: it goes on as it is, in raw coordinates.",
-                        "Give parameters a prior that the data lack, or another start.",
-                    )
-                ]
+                return without(place)
             step = linalg.cho_solve(factor, full(gradient, place)[1])
             distance = float(np.sqrt(step @ precision @ step))
             if distance < PEAK_TOLERANCE:
-                return Peak(place, precision), []
+                return (Peak(place, precision), []) if has_root(precision) else without(place)
             place = place + step * min(1.0, 3.0 / distance)
+    if not has_root(precision):
+        return without(place)
     return Peak(place, precision), [
         ModeWarning(
             f"the search for the posterior mode stopped {distance:.2g} posterior sds away from it.",
             "Rescale parameters, give a tighter prior, or another start.",
         )
     ]
+
+
+def without(place):
+    """A place with no Gaussian around it, and a ModeWarning that says so."""
+    return Peak(place, None), [
+        ModeWarning(
+            "the posterior has no mode with a Gaussian around it that a search could find: it goes "
+            "on as it is, in raw coordinates.",
+            "Give parameters a prior that the data lack, or another start.",
+        )
+    ]
+
+
+def has_root(precision):
+    """Whether a matrix of which Cholesky factors were found has them with a unit diagonal too: one
+    that is singular to rounding may not.
+    """
+    try:
+        return bool(np.isfinite(root_of_inverse(precision)).all())
+    except linalg.LinAlgError:
+        return False
 
 
 def curvature(gradient, u):

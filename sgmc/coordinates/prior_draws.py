@@ -41,7 +41,7 @@ def prior_draw(priors, layout, random):
             theta[here] = shares / shares.sum()
         else:
             theta[here] = [number(priors[j], low[j], high[j], random) for j in here]
-        if kind == "ordered":  # single numbers, or rows by their first one
+        if kind in ("ordered", "positive_ordered"):  # single numbers, or rows by their first one
             rows = theta[here].reshape(-1, max(int(stride), 1) if np.isfinite(stride) else 1)
             theta[here] = rows[np.argsort(rows[:, 0])].ravel()
         at += length

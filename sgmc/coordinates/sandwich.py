@@ -38,11 +38,10 @@ draws as it does that of a posterior as wide as they are.
 """
 
 import numpy as np
-from scipy import linalg
 
 from sgmc import registry
 from sgmc.coordinates.maps import Affine, Scaling, Tempered
-from sgmc.coordinates.whitening import Coordinates
+from sgmc.coordinates.whitening import Coordinates, joint_axes
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.contract import Prior
 from sgmc.core.expansion import row_noise
@@ -105,7 +104,7 @@ def sandwich_coordinates(mode, back, V, rotate, logs=0):
     d, scale = len(mode.theta), 1 / np.sqrt(np.diag(mode.precision))
     unit = np.outer(scale, scale)
     with one_blas_thread():
-        mu, vectors = linalg.eigh((V + mode.prior) * unit, mode.precision * unit)
+        mu, vectors = joint_axes((V + mode.prior) * unit, mode.precision, scale)
     if mu[0] < FLATTEST:
         raise DataError(
             f"cov_type='robust': the residuals leave no variance in {(mu < FLATTEST).sum()} of {d} "

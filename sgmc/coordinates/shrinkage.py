@@ -20,6 +20,7 @@ from sgmc.coordinates.walls import BEYOND, quantiles
 from sgmc.coordinates.warped import Warped
 from sgmc.coordinates.whitening import Coordinates, whitener
 from sgmc.core.expansion import expand
+from sgmc.errors import DataError
 
 LOG_LOCAL = np.linspace(-14.0, 14.0, 113)  # nodes of log(local scale), whose density is 1/(pi cosh)
 MAX_EXPANSIONS = 10  # of the likelihood at most, each with
@@ -125,7 +126,13 @@ def propagate(precision, slope, where, scale, slab, site):
         full[where, where] += p
         right[where] += h
         unit = 1 / np.sqrt(np.diag(full))
-        factor = linalg.cho_factor(full * np.outer(unit, unit))
+        try:
+            factor = linalg.cho_factor(full * np.outer(unit, unit))
+        except (linalg.LinAlgError, ValueError):  # a ValueError where scaling overflows
+            raise DataError(
+                "the horseshoe's normal approximation is singular to rounding: predictors are "
+                "collinear, or their scales differ too much; drop or rescale some of them"
+            ) from None
         mean = unit * linalg.cho_solve(factor, unit * right)
         inverse = linalg.cho_solve(factor, np.eye(len(unit)))
         own = 1 / (np.diag(inverse) * unit**2)[where]
@@ -189,8 +196,9 @@ def shrunk_coordinates(mode, back, cavities, where, rotate, logs, walls=()):
     L, H = np.eye(d)[:, np.concatenate([where, rest])], mode.precision
     if len(rest):
         inner, prior = H[np.ix_(rest, rest)], mode.prior[np.ix_(rest, rest)]
+        own = whitener(Mode(mode.theta[rest], inner - prior, prior))[0]  # refuses singular ones
         L[np.ix_(rest, range(k))] = -np.linalg.solve(inner, H[np.ix_(rest, where)])
-        L[np.ix_(rest, range(k, d))] = whitener(Mode(mode.theta[rest], inner - prior, prior))[0]
+        L[np.ix_(rest, range(k, d))] = own
     origin = mode.theta - L[:, :k] @ mode.theta[where]
     values, log_slopes, bends = map(np.array, zip(*(c.quantiles() for c in cavities)))
     weight = np.exp(-0.5 * GRID**2) / np.exp(-0.5 * GRID**2).sum()

@@ -149,20 +149,25 @@ def whitener(mode):
     precision = mode.precision
     scale = 1 / np.sqrt(np.diag(precision))
     with one_blas_thread():
-        try:
-            share, vectors = linalg.eigh(
-                mode.prior * np.outer(scale, scale), precision * np.outer(scale, scale)
-            )
-        except linalg.LinAlgError:
-            raise DataError(
-                "the posterior's precision is singular to rounding: predictors are collinear, or "
-                "fit the outcome exactly; drop some of them"
-            ) from None
+        share, vectors = joint_axes(mode.prior * np.outer(scale, scale), precision, scale)
         alike = np.flatnonzero(share > 1 - DEGENERATE)
         if len(alike):  # any basis of them would do; without a rule rounding chooses it
             Q, R, _ = linalg.qr(vectors[:, alike].T, pivoting=True)
             vectors[:, alike] = vectors[:, alike] @ (Q * np.where(np.diag(R) < 0, -1.0, 1.0))
     return scale[:, None] * vectors, np.clip(share, 0.0, 1.0)
+
+
+def joint_axes(matrix, precision, scale):
+    """Eigenvalues and vectors v of matrix v = mu H v, H a precision whose diagonal `scale` makes
+    one; DataError where it is singular.
+    """
+    try:
+        return linalg.eigh(matrix, precision * np.outer(scale, scale))
+    except linalg.LinAlgError:
+        raise DataError(
+            "the posterior's precision is singular to rounding: predictors are collinear, or fit "
+            "the outcome exactly; drop some of them"
+        ) from None
 
 
 def undo_centring(dim, shift, intercepts):

@@ -20,7 +20,7 @@ from sgmc.core.target cimport (
 
 cdef enum:
     # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
-    ABI = 7
+    ABI = 8
     DIVERGED = 1  # position or gradient not finite; State.diverged_index is its first coordinate
     FULL = 2                      # the recorder has its draws
     SPENT = 4                     # the rows that it may touch are used up
@@ -58,13 +58,18 @@ cdef class Gradient:  # estimator = model + prior + map + subsampler; all a samp
     cdef readonly Rng rng                     # owner of scratch.bits
     cdef Scratch scratch  # its work and eta point into `work`, which is never replaced
     cdef double[::1] work, residual, natural, ahead, part, square, single, along
+    cdef double[::1] kept         # weighed scores of the batch that the last `slope` drew
+    cdef const Batch *runs        # and that batch, until the subsampler's next draw
+    cdef Py_ssize_t n_runs
     # g = unbiased estimate of the gradient of log posterior at x; sd (or NULL) = its sd a
     # coordinate, prior excluded
     cdef int estimate(self, const double *x, Rng rng, double *g, double *sd) except -1 nogil
-    # one batch: estimate of v . g, of the variance of that estimate by its rows, and g itself (or
-    # NULL)
+    # the directional derivative alone: estimate of v . g by one batch, and its variance by the
+    # rows; scores are kept for `sloped` where `keep`
     cdef int slope(self, const double *x, const double *v, Rng rng, double *mean, double *var,
-                   double *g) except -1 nogil
+                   bint keep) except -1 nogil
+    # g of the same batch, once after each kept `slope` at most, and at the same x
+    cdef int sloped(self, const double *x, double *g) except -1 nogil
     # exact value and gradient (NULL: not wanted) from all rows (Metropolis, diagnostics)
     cdef int full(self, const double *x, double *value, double *g) except -1 nogil
     # the model's conditional update, between steps

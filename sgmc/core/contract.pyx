@@ -68,13 +68,13 @@ cdef class Gradient:
         self.natural = np.zeros(model.dim)
         self.ahead, self.along = np.zeros(model.dim), np.zeros(model.dim)
         self.part, self.square = np.zeros(model.dim), np.zeros(model.dim)
-        self.single = np.zeros(max(self.dim, model.dim))
+        self.single, self.kept = np.zeros(max(self.dim, model.dim)), np.empty(0)
         self.scratch.work = &self.work[0]
         self.scratch.bits, self.scratch.eta = rng.bits, NULL
 
     def replace_rows(self, Subsampler rows not None):
         """Draw batches by another subsampler of the same rows from now on."""
-        self.rows = rows
+        self.rows, self.n_runs = rows, 0
 
     cdef int known(self, const double *theta, double *g) except -1 nogil:
         return OK
@@ -98,55 +98,52 @@ cdef class Gradient:
         cdef const double *theta = x
         cdef double *grad = g
         cdef double *spread = sd
-        cdef const Batch *runs = NULL
-        cdef Py_ssize_t n_runs = choose(self, rng, &runs)
         if self.map is not None:
             self.map.forward(x, &self.natural[0], NULL)
             theta, grad = &self.natural[0], &self.ahead[0]
             spread = &self.along[0] if sd != NULL else NULL
-        memset(grad, 0, self.model.dim * sizeof(double))
-        self.prior.add(theta, NULL, grad)
-        self.prepare(theta)
-        self.known(theta, grad)
-        sample(self, theta, runs, n_runs, grad, spread)
+        begin(self, rng, theta, grad)
+        sample(self, theta, grad, spread)
         if self.map is not None:
-            memset(g, 0, self.dim * sizeof(double))
-            self.map.pull(x, grad, g)
+            pulled(self, x, grad, g)
             if sd != NULL:
                 self.map.pull_sd(x, spread, sd)
         return OK
 
     cdef int slope(self, const double *x, const double *v, Rng rng, double *mean, double *var,
-                   double *g) except -1 nogil:
+                   bint keep) except -1 nogil:
         cdef Py_ssize_t j
         cdef const double *theta = x
         cdef const double *direction = v
-        cdef const Batch *runs = NULL
-        cdef Py_ssize_t n_runs = choose(self, rng, &runs)
+        cdef double *sure = &self.ahead[0]
+        if keep and self.kept.shape[0] < self.rows.m * self.model.width:
+            with gil:
+                self.kept = np.empty(self.rows.m * self.model.width)
         if self.map is not None:
             self.map.forward(x, &self.natural[0], NULL)
             self.map.push(x, v, &self.along[0])
             theta, direction = &self.natural[0], &self.along[0]
-        memset(&self.ahead[0], 0, self.model.dim * sizeof(double))
-        self.prior.add(theta, NULL, &self.ahead[0])
-        self.prepare(theta)
-        self.known(theta, &self.ahead[0])
+        begin(self, rng, theta, &self.ahead[0])
         mean[0] = 0
-        if self.map is None:
-            for j in range(self.dim):
-                mean[0] += v[j] * self.ahead[j]
-        else:  # pulled, not pushed: the Jacobian's own slope belongs to it
-            memset(&self.single[0], 0, self.dim * sizeof(double))
-            self.map.pull(x, &self.ahead[0], &self.single[0])
-            for j in range(self.dim):
-                mean[0] += v[j] * self.single[j]
-        sample_slope(self, theta, direction, runs, n_runs, mean, var,
-                     &self.ahead[0] if g != NULL else NULL)
-        if g != NULL and self.map is None:
-            memcpy(g, &self.ahead[0], self.dim * sizeof(double))
-        elif g != NULL:
-            memset(g, 0, self.dim * sizeof(double))
-            self.map.pull(x, &self.ahead[0], g)
+        if self.map is not None:  # pulled, not pushed: the Jacobian's own slope belongs to it
+            sure = &self.single[0]
+            pulled(self, x, &self.ahead[0], sure)
+        for j in range(self.dim):
+            mean[0] += v[j] * sure[j]
+        return sample_slope(self, theta, direction, mean, var, keep)
+
+    cdef int sloped(self, const double *x, double *g) except -1 nogil:
+        cdef Py_ssize_t k, at, done = 0, w = self.model.width
+        cdef Batch tile
+        for k in range(self.n_runs if w else 0):
+            at = 0
+            while next_tile(&self.runs[k], self.model.tile, &at, &tile):
+                self.model.add_scores(&tile, &self.scratch, &self.kept[done], &self.ahead[0])
+                done += tile.m * w
+        self.n_runs = 0
+        if self.map is not None:
+            return pulled(self, x, &self.ahead[0], g)
+        memcpy(g, &self.ahead[0], self.dim * sizeof(double))
         return OK
 
     cdef int full(self, const double *x, double *value, double *g) except -1 nogil:
@@ -166,8 +163,7 @@ cdef class Gradient:
             self.model.add(theta, &tile, &self.scratch, value, grad)
         self.touched += everything.m
         if self.map is not None and g != NULL:
-            memset(g, 0, self.dim * sizeof(double))
-            self.map.pull(x, grad, g)
+            pulled(self, x, grad, g)
         return OK
 
     cdef int refresh(self, double *x) except -1 nogil:
@@ -183,15 +179,23 @@ cdef class Gradient:
         self.touched = state["touched"]
 
 
-cdef Py_ssize_t choose(Gradient g, Rng rng, const Batch **runs) except -1 nogil:
-    """Draw a batch, and fetch its first rows while prior and known part are computed."""
-    cdef Py_ssize_t n_runs = g.rows.draw(rng, runs)
-    g.fetch(runs[0])
-    return n_runs
+cdef int begin(Gradient g, Rng rng, const double *theta, double *grad) except -1 nogil:
+    """Draw a batch, and fetch its first rows while grad = what needs no rows is computed."""
+    g.n_runs = g.rows.draw(rng, &g.runs)
+    g.fetch(g.runs)
+    memset(grad, 0, g.model.dim * sizeof(double))
+    g.prior.add(theta, NULL, grad)
+    g.prepare(theta)
+    return g.known(theta, grad)
 
 
-cdef int sample(Gradient g, const double *theta, const Batch *runs, Py_ssize_t n_runs, double *grad,
-                double *sd) except -1 nogil:
+cdef int pulled(Gradient g, const double *x, const double *grad, double *out) except -1 nogil:
+    """A gradient for sampler coordinates."""
+    memset(out, 0, g.dim * sizeof(double))
+    return g.map.pull(x, grad, out)
+
+
+cdef int sample(Gradient g, const double *theta, double *grad, double *sd) except -1 nogil:
     """grad += scaled, corrected row gradients of a batch; sd from their squares by stratum."""
     cdef Py_ssize_t k, j, seen = 0
     cdef double *part = grad
@@ -201,15 +205,15 @@ cdef int sample(Gradient g, const double *theta, const Batch *runs, Py_ssize_t n
         memset(sd, 0, g.model.dim * sizeof(double))
         memset(part, 0, g.model.dim * sizeof(double))
         memset(square, 0, g.model.dim * sizeof(double))
-    for k in range(n_runs):
-        g.touched += g.each * runs[k].m
-        seen += runs[k].m
+    for k in range(g.n_runs):
+        g.touched += g.each * g.runs[k].m
+        seen += g.runs[k].m
         if g.model.width > 0:
-            add_tiles(g, theta, &runs[k], part, square)
+            add_tiles(g, theta, &g.runs[k], part, square)
         else:
-            add_rows(g, theta, &runs[k], part, square)
-        if sd != NULL and (k + 1 == n_runs or runs[k + 1].stratum != runs[k].stratum):
-            close_stratum(g, seen, runs[k].fpc, grad, sd)
+            add_rows(g, theta, &g.runs[k], part, square)
+        if sd != NULL and (k + 1 == g.n_runs or g.runs[k + 1].stratum != g.runs[k].stratum):
+            close_stratum(g, seen, g.runs[k].fpc, grad, sd)
             seen = 0
     if sd != NULL:
         for j in range(g.model.dim):
@@ -292,38 +296,37 @@ cdef void close_stratum(Gradient g, Py_ssize_t m, double fpc, double *grad,
         g.part[j] = g.square[j] = 0
 
 
-cdef int sample_slope(Gradient g, const double *theta, const double *v, const Batch *runs,
-                      Py_ssize_t n_runs, double *mean, double *var, double *grad) except -1 nogil:
-    """mean += v . (scaled, corrected row gradients of a batch); var of that sum, stratum by
-    stratum; grad (or NULL) += their sum."""
+cdef int sample_slope(Gradient g, const double *theta, const double *v, double *mean, double *var,
+                      bint keep) except -1 nogil:
+    """mean += v . (scaled, corrected row gradients of a batch); var of that sum by stratum."""
     cdef Batch tile
-    cdef Py_ssize_t k, i, at
+    cdef Py_ssize_t k, i, at, seen = 0, done = 0
     cdef double total = 0, square = 0, slope
-    cdef Py_ssize_t seen = 0
     var[0] = 0
-    for k in range(n_runs):
+    for k in range(g.n_runs):
         at = 0
-        g.touched += g.each * runs[k].m
-        seen += runs[k].m
-        while next_tile(&runs[k], g.model.tile if g.model.width else 1, &at, &tile):
-            tile_slopes(g, theta, v, &tile, grad)
+        g.touched += g.each * g.runs[k].m
+        seen += g.runs[k].m
+        while next_tile(&g.runs[k], g.model.tile if g.model.width else 1, &at, &tile):
+            tile_slopes(g, theta, v, &tile, &g.kept[done] if keep and g.model.width else NULL)
+            done += tile.m * g.model.width
             for i in range(tile.m):
                 slope = g.residual[i]
                 total += slope
                 square += slope * slope
-        if k + 1 == n_runs or runs[k + 1].stratum != runs[k].stratum:
+        if k + 1 == g.n_runs or g.runs[k + 1].stratum != g.runs[k].stratum:
             mean[0] += total
-            var[0] += runs[k].fpc * (max(square - total * total / seen, 0.) * seen / (seen - 1)
-                                     if seen > 1 else square)
+            var[0] += g.runs[k].fpc * (max(square - total * total / seen, 0.) * seen / (seen - 1)
+                                       if seen > 1 else square)
             seen = 0
             total = square = 0
     return OK
 
 
 cdef int tile_slopes(Gradient g, const double *theta, const double *v, const Batch *tile,
-                     double *grad) except -1 nogil:
-    """residual_i = scale w_i v . (dlog p_i - c_i) for the rows of a tile (one row for models
-    without scores); grad as above."""
+                     double *kept) except -1 nogil:
+    """residual_i = scale w_i v . (dlog p_i - c_i) for a tile, whose scores are `kept` (or NULL); of
+    models without scores the tile is one row, whose gradient is added to `ahead`."""
     cdef Py_ssize_t i, k, j, w = g.model.width
     cdef double *r = &g.residual[0]
     cdef double *eta = &g.work[0]
@@ -334,15 +337,14 @@ cdef int tile_slopes(Gradient g, const double *theta, const double *v, const Bat
         r[0] = 0
         for j in range(g.model.dim):
             r[0] += v[j] * g.single[j]
-            if grad != NULL:
-                grad[j] += g.single[j]
+            g.ahead[j] += g.single[j]
         return OK
     g.model.scores(theta, tile, &g.scratch, r, NULL)
     g.remember(tile, r)
     g.correct(theta, tile, r)
     apply_weights(tile, w, r)
-    if grad != NULL:
-        g.model.add_scores(tile, &g.scratch, r, grad)
+    if kept != NULL:
+        memcpy(kept, r, tile.m * w * sizeof(double))
     inner.work += tile.m * w
     g.model.predictors(v, tile, &inner, eta)
     for i in range(tile.m):

@@ -6,7 +6,7 @@ import numpy as np
 from libc.string cimport memset
 
 from sgmc.core.contract cimport (
-    OK, Batch, Gradient, Model, Rng, Scratch, all_rows, next_tile, row_of, scratch_size,
+    OK, Batch, Gradient, Model, Prior, Rng, Scratch, all_rows, next_tile, row_of, scratch_size,
 )
 from sgmc.errors import NotSupported
 
@@ -303,4 +303,13 @@ def of_rows(Model model, theta, rows=None, bint slope=True):
     with nogil:
         while next_tile(&part, model.tile, &place, &tile):
             model.add(&at[0], &tile, &s, &value, &grad[0] if slope else NULL)
+    return value, np.asarray(grad)
+
+
+def of_prior(Prior prior, theta, bint slope=True):
+    """Log density of a prior and its gradient at theta (dim,); see `of_rows`."""
+    cdef double[::1] at = np.array(theta, dtype=float), grad = np.zeros(prior.dim)
+    cdef double value = 0
+    with nogil:
+        prior.add(&at[0], &value, &grad[0] if slope else NULL)
     return value, np.asarray(grad)

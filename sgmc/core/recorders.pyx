@@ -1,9 +1,13 @@
 """Where draws go."""
 import numpy as np
 
+from libc.math cimport pow
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Recorder, State, diverged
+from sgmc.core.contract cimport (
+    DIVERGED, FULL, OK, Gradient, Recorder, Schedule, State, diverged,
+)
 
 
 cdef class Keep(Recorder):
@@ -27,12 +31,14 @@ cdef class Keep(Recorder):
         return self.kept == self.draws.shape[0]
 
     cdef int record(self, const State *s, Gradient g) except -1 nogil:
-        cdef Py_ssize_t j
         if self.kept == self.draws.shape[0]:
             return FULL
         self.since += 1
-        if self.since < self.thin:
-            return OK
+        return OK if self.since < self.thin else self.keep(s)
+
+    cdef int keep(self, const State *s) except -1 nogil:
+        """This position and its weight."""
+        cdef Py_ssize_t j
         for j in range(s.dim):
             if diverged(s.x[j]):
                 return DIVERGED
@@ -55,6 +61,70 @@ cdef class Keep(Recorder):
         self.kept, self.since = len(state["draws"]), state["since"]
         np.asarray(self.draws)[:self.kept] = state["draws"]
         np.asarray(self.weights)[:self.kept] = state["weights"]
+
+
+cdef class Spaced(Keep):
+    """Positions whenever the time since the last one exceeds that of the first step that is
+    recorded, the "mixing distance" of Welling & Teh (2011, section 5.3.1).
+
+    Parameters
+    ----------
+    draws, dim : int
+    power : float
+        The time of a step grows with this power of it.
+
+    Attributes
+    ----------
+    times : array (draws,)
+        The time between a draw and the one before it; the first step's is 1.
+    """
+
+    cdef readonly double[::1] times
+    cdef readonly double first, power, elapsed
+
+    def __init__(self, Py_ssize_t draws, Py_ssize_t dim, double power):
+        Keep.__init__(self, draws, dim, 1)
+        self.times, self.power = np.zeros(draws), power
+
+    cdef int record(self, const State *s, Gradient g) except -1 nogil:
+        if self.kept == self.draws.shape[0]:
+            return FULL
+        if self.first == 0:
+            self.first = s.weight
+        self.elapsed += pow(s.weight / self.first, self.power)
+        if self.elapsed <= 1:
+            return OK
+        self.times[self.kept] = self.elapsed
+        self.elapsed = 0
+        return self.keep(s)
+
+    def state(self):
+        """Draws so far, and the time since the last one."""
+        return {**Keep.state(self), "times": np.asarray(self.times[:self.kept]),
+                "first": self.first, "elapsed": self.elapsed}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        Keep.set_state(self, state)
+        np.asarray(self.times)[:self.kept] = state["times"]
+        self.first, self.elapsed = state["first"], state["elapsed"]
+
+
+def steps_to_space(Schedule schedule not None, int64_t start, Py_ssize_t draws, double power,
+                   int64_t most):
+    """Steps from number `start` on in which a `Spaced` recorder is full; -1 where `most` are not
+    enough.
+    """
+    cdef int64_t t = start
+    cdef Py_ssize_t kept = 0
+    cdef double elapsed = 0, first = schedule.at(start)
+    with nogil:
+        while kept < draws and t - start < most:
+            elapsed += pow(schedule.at(t) / first, power)
+            t += 1
+            if elapsed > 1:
+                kept, elapsed = kept + 1, 0
+    return t - start if kept == draws else -1
 
 
 cdef class Moments(Recorder):

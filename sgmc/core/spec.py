@@ -8,11 +8,11 @@ import inspect
 import math
 
 from sgmc.arguments.choices import nearest
-from sgmc.arguments.parameter import Parameter
+from sgmc.arguments.parameter import Derivable, Parameter
 from sgmc.arguments.signatures import filled
 from sgmc.errors import ArgumentError
 
-__all__ = ["Parameter", "SamplerSpec", "Spec", "langevin_variance"]
+__all__ = ["Derivable", "Parameter", "SamplerSpec", "Spec", "langevin_variance"]
 
 
 class Spec:
@@ -97,6 +97,8 @@ class SamplerSpec(Spec):
         Is found by its name; False where it is nothing without arguments.
     own_units : bool
         Steps in units of a metric of its own, which are whitened ones in all coordinates.
+    own_preconditioner : bool
+        Scales each coordinate by the gradients that the chain met.
     continuous : bool
         Is piecewise deterministic: steps are events in continuous time, and what is recorded is the
         path between them.
@@ -124,6 +126,7 @@ class SamplerSpec(Spec):
     needs_noise = False
     by_name = True
     own_units = False
+    own_preconditioner = False
     continuous = False
     needs_bounds = False
     holds = False
@@ -160,10 +163,25 @@ class SamplerSpec(Spec):
             )
         )
 
-    def fitted_to(self, whitened):
-        """This specification, or what stands for it where coordinates are,
+    def fitted_to(self, whitened, dim):
+        """This specification, or what stands for it where `dim` coordinates are,
         or are not, whitened at the mode.
         """
+        return self
+
+    def implied_time(self, noise):
+        """Langevin time of the steps that gradient noise of that variance settles; None where a
+        step is chosen.
+        """
+        return
+
+    @property
+    def needs_step(self):
+        """Whether no default step can be derived."""
+        return math.isnan(self.inflation(self.largest_step, 0.0))
+
+    def at_step(self, step):
+        """This specification, or what stands for it at a `step_size` as the user gave it."""
         return self
 
     def build(self, dim, step):

@@ -5,8 +5,8 @@ other, how good answers are.
 (n, d), scores being gradients of the log density; `ess rhat mcse autocorr tail_index equal_visits
 long_stays` take draws (chain, draw, parameter).  `ece mce log_loss rmse` judge predictions,
 `relative_sd_error standardised_mean_error` a posterior beside a reference, `amari_distance
-instability` components of an ICA; `breaking_point` says what noise Barker dynamics bears.  Names
-are imported on first use, because arviz-stats alone takes half a second.
+instability` components of an ICA; `breaking_point breaking_interval` say what noise Barker dynamics
+bears.  Names are imported on first use, because arviz-stats alone takes half a second.
 """
 
 from importlib import import_module
@@ -24,7 +24,7 @@ _ROOMS = {
     "calibration": "ece mce log_loss rmse",
     "agreement": "relative_sd_error standardised_mean_error",
     "ica": "amari_distance instability",
-    "breaking": "breaking_point",
+    "breaking": "breaking_point breaking_interval",
 }
 _MODULES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted(_MODULES)

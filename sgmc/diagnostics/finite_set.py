@@ -16,6 +16,7 @@ from sgmc.errors import ArgumentError
 TRAINING = 5  # every fifth draw chooses locations (Jitkrittum et al. 2017: 20 %)
 ITERATIONS = 100
 SD_FLOOR = 0.01  # of the criterion's sd, in that at the start
+DECAY, RATE = (0.9, 0.999), 0.01  # of Adam: its moments, and its step in widths of the kernel
 
 
 def fssd(
@@ -44,12 +45,15 @@ def fssd(
     ----------
     draws, scores : array_like, (n, d)
         As in `ksd`; scores are gradients of the log density.
-    locations : {"random", "optimised"} or array_like, (J, d)
+    locations : {"random", "optimised", "maximised"} or array_like, (J, d)
         "random": from the Gaussian with the draws' mean and covariance.  "optimised": these moved
         uphill to where every fifth draw tells most, by :math:`|g|^2 / \mathrm{sd}(\tau_a \cdot g)`,
         on which the power of a test rests (Jitkrittum et al. 2017; quasi-Newton, at most 100
         iterations); the value is that of the other draws alone, so that with independent draws it
-        is not large by choice.  Else the locations themselves, in the draws' coordinates.
+        is not large by choice.  "maximised": moved by 100 steps of Adam, of a hundredth of the
+        kernel's width, uphill on :math:`|g|^2` of all draws, of which the value is too (Coullon,
+        South and Nemeth 2023, section 2.2 and appendix B.1.3); it is large by choice, all the more
+        the fewer the draws.  Else the locations themselves, in the draws' coordinates.
     number : int
         J, where locations are not given.
     weights : array_like, (n,), optional
@@ -78,10 +82,12 @@ def fssd(
         x, s = rescale(x, s, matrix)
     width = as_kernel(kernel, c, -0.5, x)
     if isinstance(locations, str):
-        one_of("locations", locations, ("random", "optimised"), ", or numbers")
+        one_of("locations", locations, ("random", "optimised", "maximised"), ", or numbers")
         v = from_gaussian(x, w, number, seed)
         if locations == "optimised":
             v, (x, s, w) = optimised(x, s, w, v, width)
+        elif locations == "maximised":
+            v = maximised(x, s, w, v, width)
     else:
         v = placed(locations, x.shape[1], matrix)
     g, squares = witness(x, s, w, v, *width)
@@ -127,6 +133,18 @@ def optimised(x, s, w, v, width):
         downhill, v.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS}
     )
     return best.x.reshape(v.shape), test
+
+
+def maximised(x, s, w, v, width):
+    """Locations moved by Adam (Kingma and Ba 2015, algorithm 1) uphill on |g|^2."""
+    first, second = np.zeros_like(v), np.zeros_like(v)
+    for t in range(1, ITERATIONS + 1):
+        slope = 2 * ascent(x, s, w, v, witness(x, s, w, v, *width)[0], *width)
+        first += (1 - DECAY[0]) * (slope - first)
+        second += (1 - DECAY[1]) * (slope**2 - second)
+        sizes = np.sqrt(second / (1 - DECAY[1] ** t))
+        v = v + RATE * width[1] * first / (1 - DECAY[0] ** t) / np.maximum(sizes, 1e-300)
+    return v
 
 
 def power(x, s, w, v, width, floor):

@@ -21,7 +21,8 @@ def batch_means(values, weights=None, batches=BATCHES):
     w = np.full(draws, 1 / draws) if weights is None else as_weights(weights, draws)
     starts = np.linspace(0, draws, min(batches, draws) + 1).astype(int)[:-1]
     share = np.add.reduceat(w, starts)
-    return np.add.reduceat(values * w[:, None], starts, axis=1) / share[:, None], share
+    sums = np.add.reduceat(values * w[:, None], starts, axis=1)
+    return sums / np.where(share > 0, share, 1.0)[:, None], share
 
 
 def batch_mcse(values, weights=None):
@@ -140,7 +141,8 @@ def stays(draws, weights=None):
     """The few long stays of draws (chain, draw, parameter), an iterator of `Stay`."""
     low, centre, high = moments.quantile(draws, [0.16, 0.5, 0.84], weights)
     side = np.where(draws > centre, 1.0, -1.0)
-    rho = np.clip((side[:, 1:] * side[:, :-1]).mean(axis=(0, 1)), 0.0, 0.999)
+    same = side[:, 1:] * side[:, :-1]
+    rho = np.clip(same.sum(axis=(0, 1)) / max(same[..., 0].size, 1), 0.0, 0.999)
     long = np.maximum(SHORTEST, LONG * (1 + rho) / (1 - rho))
     mean, spread = moments.mean(draws, weights), moments.sd(draws, weights)
     for sign, edge in ((1, high), (-1, low)):

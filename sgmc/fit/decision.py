@@ -22,6 +22,7 @@ from sgmc.fit.pilot import (
     pilot_rows,
 )
 from sgmc.fit.rows import shared_rows
+from sgmc.fit.spacing import spaced
 from sgmc.subsampling.uniform import Everything
 
 DISPERSED_WARMUP = 2  # times as long as warmup is from draws of the Laplace approximation
@@ -31,6 +32,9 @@ def planned(problem, settings, spec, gradient, seen, reason=""):
     """The plan of a sampler with a gradient, by what the pilot saw; with a longer warmup where
     chains start far out.
     """
+    if settings.spaced and not spec.continuous:
+        by_steps = replace(settings, thin=None)
+        return spaced(planned(problem, by_steps, spec, gradient, seen, reason))
     found = planned_at_home(problem, settings, spec, gradient, seen, reason)
     if not settings.dispersed or settings.warmup is not None:
         return found
@@ -39,6 +43,10 @@ def planned(problem, settings, spec, gradient, seen, reason=""):
 
 def planned_at_home(problem, settings, spec, gradient, seen, reason):
     """The plan of chains that start at draws of the Laplace approximation."""
+    if not problem.coordinates.scaled and planning.step_is_open(spec, settings):
+        found = problem.step_plan(spec, gradient, settings)
+        if found is not None:
+            return found
     known = noise_of(problem, gradient, settings, seen)
     if spec.continuous and spec.exact:
         return paths.plan(spec, gradient, settings, problem)
@@ -59,7 +67,7 @@ def decide(problem, settings, size):
         )
     name = settings.gradient or getattr(settings.sampler, "estimator", "") or problem.least_noise
     if not problem.coordinates.scaled:
-        return unscaled(settings.sampler, name)
+        return unscaled(settings.sampler, name, problem.exact_sampler)
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
     rests_on_shape = settings.sampler is not None and not settings.sampler.uses_gradient
     z = draws_of_laplace(settings.seed, size[1], SHAPE_PAIRS if rests_on_shape else PAIRS)
@@ -82,23 +90,31 @@ def decide(problem, settings, size):
             shared,
             rows,
         )
+    lost = not np.isfinite(seen.covariance).all()
+    if lost:
+        refuse_minibatches(settings)
+        seen = replace(seen, noise=np.zeros((1, size[1])), covariance=np.zeros((1, *size[1:] * 2)))
     if settings.sampler is not None:
         return settings.sampler, name, "", seen
     if settings.robust:
         return (
-            registry.room("samplers")[planning.AUTO[0]](),
+            registry.room("samplers")[planning.AUTO](),
             name,
             "for the sandwich, to which no accept-reject step leads",
             seen,
         )
     if len(problem.priors.shrunk):
         return (
-            registry.room("samplers")[planning.AUTO[1]](),
+            registry.room("samplers")[problem.exact_sampler](),
             name,
             "for exactness: a horseshoe prior has a pole at zero",
             seen,
         )
-    stochastic, exact = (registry.room("samplers")[s]() for s in planning.AUTO)
+    stochastic, exact = (
+        registry.room("samplers")[s]() for s in (planning.AUTO, problem.exact_sampler)
+    )
+    if lost:
+        return exact, name, "for exactness: the gradient is not finite some sds from the mode", seen
     if problem.coordinates.heavy:
         return exact, name, "for exactness: tails of a t prior that no outcome bounds", seen
     spread = problem.coordinates.spread_of_logs
@@ -123,13 +139,27 @@ def decide(problem, settings, size):
     ), seen
 
 
-def unscaled(sampler, gradient):
-    """Sampler, gradient, reason and no pilot,
-    where the posterior's scale is not known beforehand.
+def refuse_minibatches(settings):
+    """ArgumentError where mini-batches are asked for, and would lead to gradients that are not
+    finite.
+    """
+    if settings.sampler is None and not settings.robust:
+        return
+    asked = "cov_type='robust'" if settings.robust else f"sampler={settings.sampler.name!r}"
+    raise ArgumentError(
+        f"{asked}: the gradient is not finite at some draws of the Gaussian approximation at the "
+        "mode, and mini-batches would lead there. Constrain parameters or rescale data so that it "
+        "is, or use sampler='mala'"
+    )
+
+
+def unscaled(sampler, gradient, exact):
+    """Sampler, gradient, reason and no pilot, where the posterior's scale is not known beforehand;
+    `exact` is what "auto" takes.
     """
     if sampler is None:
         reason = "because its step adapts: the posterior's scale is not known beforehand"
-        return registry.room("samplers")[planning.AUTO[1]](), gradient, reason, None
+        return registry.room("samplers")[exact](), gradient, reason, None
     if sampler.continuous:
         raise NotSupported(
             f"{sampler.name} needs the posterior's scale for its warmup, which is not known "

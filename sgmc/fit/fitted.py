@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.fit.threshold import at_draws
+
 
 @dataclass
 class Fit:
@@ -16,8 +18,11 @@ class Fit:
     pilot : Pilot
     x : array (chain, draw, d)
         Kept draws in sampler coordinates.
-    weights : array (draw,) or None
+    times : array (draw,) or None
         Langevin times of the steps at which draws were kept, where steps vary.
+    weights : array (draw,) or None
+        Of the draws, where steps vary: these times, or for draws kept by distance those between
+        them.
     run : Run
     chains : list of ChainFacts
         Of all chains that ran, also of one whose draws were left out.
@@ -38,6 +43,7 @@ class Fit:
     plan: object
     pilot: object
     x: np.ndarray
+    times: np.ndarray | None
     weights: np.ndarray | None
     run: object
     chains: list
@@ -61,17 +67,21 @@ class Fit:
         """
         if self.weights is None:
             return self.plan.langevin_time
-        return self.plan.max_precision * float((self.weights**2).sum() / self.weights.sum())
+        return self.plan.max_precision * float(np.average(self.times, weights=self.weights))
+
+    @property
+    def first_time(self):
+        """h of the step at which the first draw was kept, in whitened coordinates."""
+        if self.times is None:
+            return self.plan.langevin_time
+        return self.plan.max_precision * float(self.times[0])
 
     @property
     def threshold(self):
         """alpha of Welling & Teh (2011, eq. 10) at the first draw that was kept."""
-        first = (
-            self.plan.langevin_time
-            if self.weights is None
-            else self.plan.max_precision * float(self.weights[0])
-        )
-        return self.plan.spec.noise_ratio(first, self.noise.widest)
+        if self.plan.spec.noisy and not self.problem.coordinates.scaled:
+            return at_draws(self)
+        return self.plan.spec.noise_ratio(self.first_time, self.noise.widest)
 
     @property
     def kept_step(self):

@@ -10,14 +10,13 @@ class Functionals(NamedTuple):
     ----------
     what : str
         In words, such as "predictions of 50 rows".
-    names : list of str, (k,)
     of : callable
-        ``of(theta)``, of draws (n, size) as users see them, is an array (n, k).
+        ``of(results)`` gives their names (k,) and draws (chain, draw, k); None where what they need
+        was not kept.
     why : str
         Why single parameters mean nothing.
     """
 
     what: str
-    names: list
     of: object
     why: str

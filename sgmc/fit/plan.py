@@ -14,10 +14,11 @@ from sgmc.core.contract import Schedule
 from sgmc.core.schedules import Constant
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError
+from sgmc.fit.refusals import refuse
 
 VARIANCE_TOLERANCE = 0.01  # of the variance: half a per cent of the sd
 GRADIENT = "taylor"  # the estimator with the least noise, where the model has a score path
-AUTO = ("lmsgld", "mala")  # what "auto" chooses from
+AUTO = "lmsgld"  # what "auto" takes where minibatches do; a problem names the exact sampler
 AUTO_DEPARTURE = 0.6  # departure from a Gaussian beyond which "auto" wants an exact sampler
 # sd of the log of an auxiliary parameter beyond which its skewness matters, and the same holds
 SKEWED = 0.35
@@ -52,6 +53,8 @@ class Plan:
     spacing : float
         Time between draws of samplers in continuous time, where warmup does not tell; `thin` is
         then a guess of its events.
+    spaced : bool
+        Whether draws are kept by the time between them (`sgmc.fit.spacing`), and not by `thin`.
     """
 
     spec: SamplerSpec
@@ -64,6 +67,12 @@ class Plan:
     step_origin: str
     reason: str
     spacing: float = 0.0
+    spaced: bool = False
+
+    @property
+    def thinning(self):
+        """How many steps are between draws, or what decides that."""
+        return "distance" if self.spaced else self.thin
 
     @property
     def max_precision(self):
@@ -166,7 +175,7 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
         Where batch_size exceeds the rows.
     """
     n, d = size
-    spec = spec.fitted_to(coordinates.whitened)
+    spec = spec.fitted_to(coordinates.whitened, d).at_step(settings.step_size)
     refuse(spec, settings, n)
     if spec.exact or not spec.uses_gradient:
         return unbiased_plan(spec, reason, settings, n, d, coordinates)
@@ -176,7 +185,10 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
     max_precision, min_precision = (
         (1.0, 1.0) if spec.own_units else (coordinates.max_precision, coordinates.min_precision)
     )
-    if settings.step_size is None:
+    if spec.implied_time(1.0) is not None:
+        h, batch = settled(spec, settings, noise, n)
+        schedule, origin = Constant(spec.from_langevin(h / max_precision)), "by the noise"
+    elif settings.step_size is None:
         h, batch = derive(spec, noise, n, n if spec.all_rows else settings.batch_size)
         schedule, origin = Constant(spec.from_langevin(h / max_precision)), "derived"
     else:
@@ -192,26 +204,17 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
     )
 
 
-def refuse(spec, settings, n):
-    """ArgumentError for arguments that do not go together with the sampler or the data."""
-    if settings.batch_size is not None and settings.batch_size > n:
-        raise ArgumentError(f"batch_size={settings.batch_size} exceeds the {n} rows")
-    if (settings.adaptive or settings.batch_size is not None) and not spec.minibatches:
-        given = "batch_size='adaptive'" if settings.adaptive else "batch_size"
-        raise ArgumentError(f"{given} does not apply to {spec.name}: it uses all rows at each step")
-    if settings.warmup == "threshold" and not spec.noisy:
-        why = (
-            "no noise of its gradients shows in its draws"
-            if spec.minibatches
-            else "its gradients have no noise"
+def settled(spec, settings, noise, n):
+    """(h, batch) where the noise of the batch settles the step; by default of a hundredth of the
+    rows.
+    """
+    batch = settings.batch_size or batch_by_share(n)
+    if noise.of(batch, n) == 0:
+        raise ArgumentError(
+            f"{spec!r} has no step where gradients have no noise: take a batch_size below the {n} "
+            "rows and gradient='simple', or leave adaptive=False"
         )
-        raise ArgumentError(f"warmup='threshold' does not apply to {spec.name}: {why}")
-    if math.isnan(spec.inflation(spec.largest_step, 0.0)):
-        unknown = "as its error on a Gaussian is not known; give a number"
-        if settings.step_size is None:
-            raise ArgumentError(f"step_size: {spec.name} has no default, {unknown}")
-        if settings.adaptive:
-            raise ArgumentError(f"batch_size='adaptive': {spec.name} has no target, {unknown}")
+    return spec.implied_time(noise.of(batch, n)), batch
 
 
 def paced(plan, settings, slowness, widest):
@@ -294,23 +297,29 @@ def unbiased_plan(spec, reason, settings, n, d, coordinates):
 
 def unscaled_plan(spec, gradient, reason, settings, n):
     """The plan where no scale of the posterior is known: the step is given, a hundredth of the rows
-    make a batch, every step is kept, and warmup is as long as what is kept.
+    make a batch, every step is kept, and warmup is as long as what is kept; with
+    ``warmup="threshold"`` it is found later, along the chains.
     """
+    if spec.implied_time(1.0) is not None:
+        raise ArgumentError(
+            f"{spec!r} needs a Gaussian approximation of the posterior, of which there is none "
+            "here; give a step_size and adaptive=True"
+        )
     if settings.step_size is None:
         raise ArgumentError(
             f"step_size: {spec.name} has no default here, where no Gaussian approximation of the "
             "posterior tells its scale; give a number, in the coordinates of the parameters, or "
             "use an exact sampler such as 'mala'"
         )
-    if settings.adaptive or settings.warmup == "threshold":
-        name = "batch_size='adaptive'" if settings.adaptive else "warmup='threshold'"
+    if settings.adaptive:
         raise ArgumentError(
-            f"{name} needs a Gaussian approximation of the posterior, of which there is none here; "
-            "give a number"
+            "batch_size='adaptive' needs a Gaussian approximation of the posterior, of which there "
+            "is none here; give a number"
         )
     schedule, thin = as_schedule(settings.step_size), settings.thin or 1
     batch = n if spec.all_rows else settings.batch_size or batch_by_share(n)
-    warmup = thin * settings.draws if settings.warmup is None else settings.warmup
+    usual = {None: thin * settings.draws, "threshold": 0}
+    warmup = usual.get(settings.warmup, settings.warmup)
     return Plan(
         spec,
         gradient,
@@ -322,6 +331,12 @@ def unscaled_plan(spec, gradient, reason, settings, n):
         "given",
         reason,
     )
+
+
+def step_is_open(spec, settings):
+    """Whether a step must be derived before the run: none is given, and no warmup finds it."""
+    adapts = spec.exact and settings.warmup != 0
+    return settings.step_size is None and spec.uses_gradient and not spec.continuous and not adapts
 
 
 def as_schedule(step):

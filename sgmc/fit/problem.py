@@ -13,12 +13,14 @@ from sgmc.core.contract import Anchor
 from sgmc.core.recorders import Keep
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
+from sgmc.fit import spacing
 from sgmc.fit.functionals import Functionals
 from sgmc.fit.leverage import high_leverage
 from sgmc.subsampling.uniform import Everything
 
 DISPERSION, DISPERSION_DF = 2.5, 4  # scale and degrees of freedom of dispersed starts, in sds
 ANY_MAP = Scaling([0.0], [1.0])  # stands for any map where only its being there matters
+EXACT = "mala"  # the exact sampler that "auto" takes where a model names no other
 DRAWS_MEMORY = 1 << 30  # bytes of kept draws
 
 
@@ -47,6 +49,8 @@ class Problem:
         The modes that were looked for and found.
     functionals : Functionals or None
         What the verdict is about where single parameters mean nothing.
+    exact_sampler : str
+        What "auto" takes where minibatches will not do.
     """
 
     model: object
@@ -60,6 +64,7 @@ class Problem:
     limits: dict = field(default_factory=dict)
     searched: ModeSearch = ModeSearch()
     functionals: Functionals | None = None
+    exact_sampler: str = EXACT
 
     @property
     def partial(self):
@@ -72,7 +77,9 @@ class Problem:
         return False
 
     def unbounded(self):
-        """This posterior in coordinates that end nowhere, or itself."""
+        """This posterior in coordinates that end nowhere, itself where its own do not; None where
+        there are no exact scores.
+        """
         return self
 
     @property
@@ -89,6 +96,13 @@ class Problem:
     def differenced(self):
         """Whether gradients are differences of the density."""
         return False
+
+    @property
+    def undefined(self):
+        """What functions of a user returned NaN while chains ran: a list, each with a ``text`` and
+        the number of steps after warmup, ``recorded``.
+        """
+        return []
 
     @property
     def dim(self):
@@ -136,6 +150,12 @@ class Problem:
         """Return the stratum of each row, (n,), for ``subsample="stratified"``."""
         raise NotImplementedError
 
+    def step_plan(self, spec, gradient, settings):
+        """Return a plan whose step comes from elsewhere than `coordinates`, where these have no
+        scale; None where there is none.
+        """
+        return
+
     def begin(self, settings, k):
         """Where chain k starts, in the sampler's coordinates."""
         if settings.start_given:
@@ -172,7 +192,11 @@ class Problem:
 
     def recorder(self, draws, plan):
         """What keeps the draws of one chain."""
-        return Keep(draws, self.dim, plan.thin)
+        return (
+            spacing.recorder(plan, draws, self.dim)
+            if plan.spaced
+            else Keep(draws, self.dim, plan.thin)
+        )
 
     def check_draws(self, settings):
         """Refuse more draws than memory should hold."""

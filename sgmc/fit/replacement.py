@@ -2,7 +2,6 @@
 
 from sgmc import registry
 from sgmc.errors import ReplacedSamplerWarning
-from sgmc.fit import plan as planning
 from sgmc.fit.decision import planned
 
 REASON = "for exactness: chains of mini-batches diverged"
@@ -31,7 +30,7 @@ def possible(plan, settings):
 
 def plan(problem, settings, gradient, seen):
     """The plan of the exact sampler that is the default."""
-    spec = registry.room("samplers")[planning.AUTO[1]]()
+    spec = registry.room("samplers")[problem.exact_sampler]()
     return planned(problem, settings, spec, gradient, seen, REASON)
 
 

@@ -1,6 +1,7 @@
 """A fit from a problem to draws: pilot, plan, chains."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from sgmc.core.blas import one_blas_thread
 from sgmc.core.engine import Chain
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DivergenceError, NotSupported
-from sgmc.fit import paths, replacement
+from sgmc.fit import paths, replacement, spacing, threshold
 from sgmc.fit import plan as planning
 from sgmc.fit.decision import check_init, decide, planned
 from sgmc.fit.fitted import Fit
@@ -39,6 +40,10 @@ def fit(problem, settings, begun, saved=None):
     if refusal:
         raise NotSupported(refusal)
     plan = planned(problem, settings, spec, gradient, seen, reason)
+    if settings.warmup == "threshold" and not problem.coordinates.scaled:
+        chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
+        plan = threshold.reached(problem, plan, settings, chains)
+    plan = continued(plan, settings, saved)
     if not replacement.possible(plan, settings):
         return sample(problem, plan, seen, settings, begun, saved)
     other = replacement.plan(problem, settings, gradient, seen)
@@ -56,12 +61,21 @@ def fit(problem, settings, begun, saved=None):
     return done
 
 
+def continued(plan, settings, saved):
+    """A plan with the warmup that a run in progress has, where it was left open: it may have been
+    derived from the number of draws, which may be another one now.
+    """
+    begun = saved or (read(settings.checkpoint) if settings.checkpoint else None)
+    warmup = None if begun is None else begun.mark.get("warmup")
+    return plan if warmup is None or settings.warmup is not None else replace(plan, warmup=warmup)
+
+
 def sample(problem, plan, seen, settings, begun, saved=None):
     """Run the chains of a plan; see `fit`."""
     n = problem.model.n
     chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
     noise = noise_of_plan(problem, plan, settings, seen, chains)
-    steps = plan.thin * settings.draws
+    steps = spacing.steps(plan, settings.draws)
     checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
     watch = Watch(settings.time_limit, settings.progress, checkpoint)
     with one_blas_thread():  # for models whose gradients are products of matrices
@@ -70,7 +84,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
         )
     states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
     paths.check(plan.spec, run, chains)
-    x, weights = collect(chains, plan, run, settings)
+    x, times, weights = collect(chains, plan, run, settings, problem.undefined)
     noise = noise.as_seen(
         [chain.batches for chain in chains], [chain.gradient.rows for chain in chains]
     )
@@ -79,6 +93,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
         plan,
         seen,
         x,
+        times,
         weights,
         run,
         [facts_of(chain, plan, n) for chain in chains],
@@ -182,9 +197,9 @@ def batch_search(problem, plan, settings):
     )
 
 
-def collect(chains, plan, run, settings):
-    """Kept draws (chain, draw, d) and weights, as asked for or as the shortest chain has, without
-    chains that diverged early.
+def collect(chains, plan, run, settings, undefined):
+    """Kept draws (chain, draw, d), times of their steps and weights, as asked for or as the
+    shortest chain has, without chains that diverged early; `undefined` is that of the problem.
     """
     kept = np.array([c.recorder.kept for c in chains])
     if kept.max() == 0:
@@ -204,14 +219,19 @@ def collect(chains, plan, run, settings):
                 "warmup or chains"
             )
         where = ", ".join(f"chain {k} at step {c.steps}" for k, c in enumerate(chains))
-        raise DivergenceError(
-            f"every chain diverged before its first draw ({where}); use a smaller step_size than "
-            f"{plan.schedule(0):.3g}, e.g. {plan.schedule(0) / 10:.1g}"
-        )
+        h = plan.schedule(0)
+        advice = f"use a smaller step_size than {h:.3g}, e.g. {h / 10:.1g}"
+        if undefined:
+            advice = f"{undefined[0].text}. Correct it, or {advice}"
+        raise DivergenceError(f"every chain diverged before its first draw ({where}); {advice}")
     enough = [k for k, n in enumerate(kept) if run.statuses[k] != "diverged" or n >= kept.max() / 2]
     length = min(settings.draws, min(kept[k] for k in enough) or kept[enough].max())
     enough = [k for k in enough if kept[k] >= length]
     x = np.stack([np.asarray(chains[k].recorder.draws)[:length] for k in enough])
     if not plan.weighted:
-        return x, None
-    return x, plan.spec.langevin_time(np.array(chains[enough[0]].recorder.weights[:length]))
+        return x, None, None
+    kept = chains[enough[0]].recorder
+    times = plan.spec.langevin_time(np.array(kept.weights[:length]))
+    if not plan.spaced:
+        return x, times, times
+    return x, times, plan.spec.langevin_time(kept.first) * np.array(kept.times[:length])

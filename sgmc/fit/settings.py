@@ -26,6 +26,7 @@ from sgmc.fit.run.progress import reporter
 
 PRECONDITIONERS = ("mode", "dense", "diag", None)
 DISPERSED = "dispersed"  # the word that init= may be
+SPACED = "distance"  # and that thin= may be
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Settings:
     precondition: str | None
     init: np.ndarray | str | None
     draws: int
-    thin: int | None
+    thin: int | str | None
     warmup: int | str | None
     chains: int
     threads: int
@@ -62,6 +63,11 @@ class Settings:
         return isinstance(self.init, str)
 
     @property
+    def spaced(self):
+        """Whether draws are kept by the time between them, not by a number of steps."""
+        return self.thin == SPACED
+
+    @property
     def start_given(self):
         """Whether the user gave numbers to start at."""
         return not (self.init is None or self.dispersed)
@@ -70,6 +76,13 @@ class Settings:
     def robust(self):
         """Whether draws are to have the sandwich's covariance."""
         return self.cov_type == "robust"
+
+
+def steps_per_draw(value):
+    """A number of steps, "distance" or None."""
+    if isinstance(value, str):
+        return one_of("thin", value, (SPACED,), ", or a whole number of steps")
+    return whole("thin", value, 1, none=True)
 
 
 def warmup_steps(value):
@@ -155,7 +168,7 @@ def check_settings(**given):
         asked.precondition,
         start(asked.init),
         draws,
-        whole("thin", asked.thin, 1, none=True),
+        steps_per_draw(asked.thin),
         warmup_steps(asked.warmup),
         chains,
         whole("threads", asked.threads, 1, none=True) or min(chains, os.cpu_count() or 1),

@@ -55,6 +55,7 @@ def plan(spec, gradient, settings, noise, problem):
     slow = unit * math.sqrt(min(where.max_precision / where.min_precision, planning.SLOWEST))
     step, batch, origin = sizes(spec, settings, noise, n, d, unit)
     terms = Terms(d, noise.of(batch, n), step)
+    spec = spec.derived(terms, unit / slow)
     spacing = spec.memory(terms, slow)
     apart = planning.steps_for(spacing * spec.events(terms, unit), 1.0)
     warmup = settings.warmup
@@ -85,8 +86,9 @@ def cheapest(spec, noise, n, d):
 
     def cost(m):
         terms = Terms(d, noise.of(m, n))
+        made = spec.derived(terms, 1.0)
         return (
-            (noise.rows(m) + planning.OVERHEAD) * spec.events(terms, 1.0) * spec.memory(terms, 1.0)
+            (noise.rows(m) + planning.OVERHEAD) * made.events(terms, 1.0) * made.memory(terms, 1.0)
         )
 
     return int(min(sizes, key=cost))

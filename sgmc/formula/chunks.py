@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.errors import DataError, FormulaError
-from sgmc.formula.columns import codes_of, plain
+from sgmc.formula.columns import codes_of, own, plain
 
 COLUMN = "column "  # marks, for patsy, a factor that is a column by itself
 
@@ -62,7 +62,7 @@ def evaluate(code, functions, names, label):
     where it has none.
     """
     # ``x -= 1`` would change it for others
-    names = {place: values.copy(deep=False) for place, values in names.items()}
+    names = {place: own(values) for place, values in names.items()}
     try:
         # the log of a negative number is missing; of zero, infinite and reported
         with np.errstate(all="ignore"):
@@ -86,5 +86,5 @@ class PatsyChunk(dict):
         name = self.inputs[key.removeprefix(COLUMN)]
         values, levels = self.chunk[name], self.levels.get(key)
         if levels is None:
-            return values.copy(deep=False)
+            return own(values)
         return pd.Categorical.from_codes(codes_of(values, levels, name), categories=levels)

@@ -20,6 +20,15 @@ _OBJECT_KINDS = (
 MAX_TEXT_STRATA = 32  # of text as strata: no more than rows of the smallest batch
 
 
+# until 3.0 a pandas copy that is not deep shares its numbers for good, not only until they change
+COPIES_ON_WRITE = int(pd.__version__.partition(".")[0]) >= 3
+
+
+def own(table):
+    """A DataFrame or Series that users' code may change, at the least cost."""
+    return table.copy(deep=not COPIES_ON_WRITE)
+
+
 def types_of(column):
     """The types that a column of objects holds, missing values aside, as text:
     ``"Decimal and float"``.

@@ -6,7 +6,7 @@ import pandas as pd
 from sgmc.arguments.rows import same_index, same_length
 from sgmc.errors import DataError
 from sgmc.formula import dot
-from sgmc.formula.columns import kind
+from sgmc.formula.columns import kind, own
 
 
 def subset_columns(subset, frame):
@@ -22,7 +22,7 @@ def subset_rows(subset, frame):
         return slice(None)
     mask = subset
     if callable(subset):
-        mask = subset(frame.copy(deep=False))  # columns that it adds or drops are not the user's
+        mask = subset(own(frame))  # columns that it adds or drops are not the user's
     elif isinstance(subset, str):
         mask = frame[subset] if subset in frame else _eval_subset(subset, frame)
     mask = aligned("subset", mask, frame)

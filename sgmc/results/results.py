@@ -44,6 +44,9 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         What reproduces the fit, given or not.
     verdict : Verdict
         Whether to trust it, and why: ``trustworthy``, ``error`` and ``text``.
+    judged_by : str
+        What the verdict is about: "parameters", or, where these mean nothing one by one,
+        functionals, such as "predictions of 50 rows" (`judged_quantities`).
     interrupted : str
         Empty, or what stopped the run early.
     nobs : int
@@ -70,13 +73,14 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         arguments : dict
             As the user gave them.
         """
+        besides = cls.besides(fit)
         try:
-            state = summarised(model, fit)
+            state = summarised(model, fit, cls, besides)
         except KeyboardInterrupt:  # the draws are there: a first Ctrl-C does not lose them
-            state = summarised(model, fit)
+            state = summarised(model, fit, cls, besides)
         for concern in state["warnings"][len(model.notes) :]:  # the formula has issued its own
             warn(concern)
-        return cls({**state, **cls.besides(fit), "_continuation": Continuation(arguments)}, fit)
+        return cls({**state, **besides, "_continuation": Continuation(arguments)}, fit)
 
     @classmethod
     def besides(cls, fit):
@@ -157,9 +161,10 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         self.__init__(state)
 
 
-def summarised(model, fit):
-    """What results consist of."""
+def summarised(model, fit, kind, besides):
+    """What results of a kind consist of, but for what they keep `besides`."""
     (theta, names), w = fit.problem.kept(fit.x), fit.weights
+    bare = kind({"draws": theta, "weights": w, "names": names, "model": model, **besides}, fit)
     some_of = evenly(theta.shape[2], MAX_DIAGNOSED)
     looked, listed = theta[..., some_of], [names[k] for k in some_of]
     # of chains that diverged, which is warned of by name
@@ -168,7 +173,7 @@ def summarised(model, fit):
         ends = of_model is not None and of_model.kind == "end"
         some = None if ends else checked(fit, fit.settings.seed)
         along = along_random(some, fit.settings.seed)
-        ksd, together = stein_discrepancy(some), judged(fit)
+        ksd, together = stein_discrepancy(some), judged(fit, bare)
         errors, shown = told(fit, looked, listed, some if together is None else None)
         seen, heat = shown, None
         if together is not None:
@@ -177,7 +182,7 @@ def summarised(model, fit):
         concerns = [
             *model.notes,
             *fit.problem.concerns,
-            *of_density(of_model),
+            *of_density(fit, of_model),
             *after_sampling(fit, seen, errors, ends),
             *along_directions(along, seen.ess.min()),
         ]
@@ -195,6 +200,7 @@ def summarised(model, fit):
         model=model,
         priors=fit.problem.priors,
         verdict=word,
+        judged_by="parameters" if together is None else together.what,
         _accuracy=errors.reindex(names) if together is None else errors,
         _ksd=ksd,
         _ess=by_name(shown.ess, some_of, names),

@@ -7,7 +7,7 @@ from libc.math cimport exp, fmax, sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Rng, State, normal_fill
 from sgmc.samplers.bases.momentum cimport Momentum
-from sgmc.samplers.bases.momentum import Underdamped
+from sgmc.samplers.bases.momentum import Underdamped, per
 from sgmc.core.spec import Parameter
 
 
@@ -85,10 +85,13 @@ class SGHMC(Underdamped):
     its own on a Gaussian (e^2/4 where it ends).  With ``resample=True`` each step begins with p ~
     N(0, I) (their Algorithm 2; at the end of a drift this would cost 1/L of the variance, whatever
     e); with ``corrected=True`` the injected variance is 2 e C - e^2 tau_j^2 for the sd tau_j of
-    each gradient estimate (their B-hat).  The gradients of a step are `leapfrog` many.
+    each gradient estimate (their B-hat).  The gradients of a step are `leapfrog` many.  With
+    ``per="step"`` the friction is that of a leapfrog step, alpha = e C (their eq. 15); the software
+    of Coullon, South & Nemeth (2023) has 0.01, with ``resample=True``.
     """
 
     name = "sghmc"
+    rate_name = "friction"
     parameters = (
         Parameter("leapfrog", 5, "L, leapfrog steps of a step", 1, 1000, whole=True),
         FRICTION,
@@ -96,6 +99,7 @@ class SGHMC(Underdamped):
                   choices=(False, True)),
         Parameter("corrected", False, "inject less noise where the gradient brings its own",
                   choices=(False, True)),
+        per("friction"),
     )
 
     @property

@@ -81,9 +81,9 @@ class MALA(MetropolisSpec):
         MetropolisSpec.metric_parameter,
     )
 
-    def fitted_to(self, whitened):
+    def fitted_to(self, whitened, dim):
         """The exponential integrator needs whitened coordinates and no other metric."""
-        fitted = MetropolisSpec.fitted_to(self, whitened)
+        fitted = MetropolisSpec.fitted_to(self, whitened, dim)
         if whitened and fitted.metric == "identity":
             return fitted
         return MALA(target_accept=self.target_accept, integrator="euler", metric=fitted.metric)

@@ -101,7 +101,7 @@ class MMALA(NaturalCoordinates, MetropolisSpec):
     name = "mmala"
     parameters = (Parameter("target_accept", 0.7, "acceptance rate that warmup aims at", 0.0, 1.0),)
 
-    def fitted_to(self, whitened):
+    def fitted_to(self, whitened, dim):
         """The same for all coordinates."""
         return self
 

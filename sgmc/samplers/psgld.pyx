@@ -72,6 +72,7 @@ class PSGLD(SamplerSpec):
     """
 
     name = "psgld"
+    own_preconditioner = True
     parameters = (
         Parameter("memory", 0.99998, "a, weight of the past in the mean of squared gradients", 0.0,
                   1.0),
@@ -84,7 +85,7 @@ class PSGLD(SamplerSpec):
         """See `SamplerSpec.build`."""
         return RMSPropTransition(dim, step, self.memory, self.floor, self.gamma)
 
-    def fitted_to(self, whitened):
+    def fitted_to(self, whitened, dim):
         """The Gamma term knows the curvature of whitened coordinates alone."""
         if self.gamma and not whitened:
             raise ArgumentError("PSGLD: gamma=True applies to coordinates whitened at the mode; "

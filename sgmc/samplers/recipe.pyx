@@ -10,12 +10,14 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy
 
 from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
+from sgmc.core.covariance cimport BatchCovariance
 from sgmc.core.limits import CENTRAL_DIFFERENCE
 from sgmc.core.spec import Parameter, SamplerSpec
 from sgmc.errors import ArgumentError
 
 # relative departure up to which matrices count as symmetric, skew and semidefinite
 MATRIX_TOLERANCE = 1e-8
+FULL = "full"  # the covariance of the gradient's noise, not its diagonal
 
 
 class Ingredients:
@@ -97,15 +99,17 @@ cdef class RecipeTransition(Sampler):
     """z <- z + h/2 [-(D + Q) grad H + Gamma] + sqrt(h) N(0, D), block by block."""
 
     cdef object ingredients, blocks
-    cdef bint corrected, fixed, evaluated
+    cdef bint corrected, full, fixed, evaluated
+    cdef BatchCovariance batch
     cdef Py_ssize_t size
     cdef Py_ssize_t[::1] order, ends
     cdef double[::1] z, g, sd, grad, drift, xi, divergence
-    cdef double[:, ::1] D, mix, root
+    cdef double[:, ::1] D, mix, root, V, added
 
     def __init__(self, Py_ssize_t dim, double step_size, spec, extra, blocks):
         Sampler.__init__(self, dim, step_size)
-        self.size, self.corrected, self.blocks = dim + len(extra), spec.corrected, blocks
+        self.size, self.blocks = dim + len(extra), blocks
+        self.corrected, self.full = bool(spec.corrected), spec.corrected == FULL
         self.ingredients = Ingredients(spec, dim, self.size)
         self.fixed = self.ingredients.fixed
         self.order = np.concatenate(blocks).astype(np.intp)
@@ -114,6 +118,7 @@ cdef class RecipeTransition(Sampler):
         self.g, self.sd = np.zeros(dim), np.zeros(dim)
         self.grad, self.drift, self.xi, self.divergence = (np.zeros(self.size) for _ in range(4))
         self.D, self.mix, self.root = (np.zeros((self.size, self.size)) for _ in range(3))
+        self.V, self.added = np.zeros((dim, dim)), np.zeros((self.size, dim))
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
         memcpy(&self.z[0], s.x, self.dim * sizeof(double))
@@ -124,7 +129,7 @@ cdef class RecipeTransition(Sampler):
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t b, j
         memcpy(&self.z[0], s.x, self.dim * sizeof(double))
-        g.estimate(s.x, rng, &self.g[0], &self.sd[0] if self.corrected else NULL)
+        self.estimate(s.x, g, rng)
         normal_fill(rng, self.size, &self.xi[0])
         for j in range(self.dim):
             self.grad[j] = -self.g[j]
@@ -133,6 +138,16 @@ cdef class RecipeTransition(Sampler):
             self.move(self.ends[b - 1] if b else 0, self.ends[b])
         memcpy(s.x, &self.z[0], self.dim * sizeof(double))
         return OK
+
+    cdef int estimate(self, const double *x, Gradient g, Rng rng) except -1 nogil:
+        """The gradient at x, and its noise where that is wanted."""
+        if not self.full:
+            g.estimate(x, rng, &self.g[0], &self.sd[0] if self.corrected else NULL)
+            return OK
+        if self.batch is None:
+            with gil:
+                self.batch = BatchCovariance(g)
+        return self.batch.estimate(g, x, rng, &self.g[0], &self.V[0, 0])
 
     cdef int evaluate_matrices(self) except -1 nogil:
         """D, D + Q, Gamma and the rest of grad H where z is."""
@@ -155,6 +170,7 @@ cdef class RecipeTransition(Sampler):
         """The variables order[first:last] by eq. 11, all at once."""
         cdef Py_ssize_t a, b, i, j
         cdef double half = 0.5 * self.step_size, scale = sqrt(self.step_size), noise
+        self.add_noise(first, last)
         for a in range(first, last):
             i = self.order[a]
             self.drift[a] = self.divergence[i]
@@ -170,6 +186,15 @@ cdef class RecipeTransition(Sampler):
             self.z[self.order[a]] += half * self.drift[a] + scale * noise
         return OK
 
+    cdef void add_noise(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """added = (D + Q) V, in the rows order[first:last], for the whole of V."""
+        cdef Py_ssize_t a, k, l
+        for a in range(first, last if self.full else first):
+            for k in range(self.dim):
+                self.added[self.order[a], k] = 0
+                for l in range(self.dim):
+                    self.added[self.order[a], k] += self.mix[self.order[a], l] * self.V[l, k]
+
     cdef double variance(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
         """D_ij, less h times that of the gradient's noise where it is to be taken out: (D + Q)
         V (D + Q)' / 4.
@@ -177,7 +202,10 @@ cdef class RecipeTransition(Sampler):
         cdef Py_ssize_t k
         cdef double own = 0
         for k in range(self.dim if self.corrected else 0):
-            own += self.mix[i, k] * self.mix[j, k] * self.sd[k] * self.sd[k]
+            if self.full:
+                own += self.added[i, k] * self.mix[j, k]
+            else:
+                own += self.mix[i, k] * self.mix[j, k] * self.sd[k] * self.sd[k]
         return self.D[i, j] - 0.25 * self.step_size * own
 
     def state(self):
@@ -275,9 +303,10 @@ class Recipe(SamplerSpec):
         Default: central differences of D + Q, none if they are matrices.
     blocks : function of d, optional
         Lists of indices of z to be updated one after another.
-    corrected : bool
-        N(0, D - h B) with B = (D + Q) V (D + Q)' / 4, V the variance of each gradient estimate
-        (diagonal); where that is not positive semidefinite, what is too much is left out.
+    corrected : bool or "full"
+        N(0, D - h B) with B = (D + Q) V (D + Q)' / 4, V the variance of each gradient estimate:
+        of its coordinates, or ``"full"``, its covariance, which costs d^2 for each row; where that
+        is not positive semidefinite, what is too much is left out.
 
     Examples
     --------
@@ -307,8 +336,9 @@ class Recipe(SamplerSpec):
         Ingredient("gamma", None, "of z: sum_j d(D_ij + Q_ij)/dz_j; None: by central differences"),
         Ingredient("blocks", None, "of d: indices to be updated one block after another; None: all "
                                    "together"),
-        Parameter("corrected", False, "inject less noise where the gradient brings its own",
-                  choices=(False, True)),
+        Parameter("corrected", False, "inject less noise where the gradient brings its own, by the "
+                                      "variances of its coordinates, or 'full': by its covariance",
+                  choices=(False, True, FULL)),
     )
 
     def __init__(self, D=None, Q=None, **values):
@@ -316,8 +346,8 @@ class Recipe(SamplerSpec):
 
     @property
     def needs_noise(self):
-        """Whether the noise of gradients is taken out."""
-        return self.corrected
+        """Whether the noise of single coordinates is taken out."""
+        return self.corrected is True
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""

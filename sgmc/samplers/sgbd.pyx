@@ -4,9 +4,12 @@ A symmetric increment z is drawn for each coordinate; the gradient only decides 
 gradient, however large, can throw the chain.  The three differ in the probability of keeping the
 sign.
 """
+import copy
+import math
+
 import numpy as np
 
-from libc.math cimport fabs, isfinite, sqrt
+from libc.math cimport exp, fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
 
 from sgmc.core cimport simd
@@ -16,12 +19,14 @@ from sgmc.core.contract cimport (
 from sgmc.samplers.bases.noise cimport NoiseTracker
 from sgmc.samplers.bases.noise import NOISE_WEIGHT
 from sgmc.core.spec import Parameter, SamplerSpec
+from sgmc.errors import ArgumentError
 
 cdef enum:
     VANILLA = 0
     CORRECTED = 1
     EXTREME = 2
 
+PUBLISHED = "published"
 BREAKING = 1.702                  # logistic(x) is within 0.0095 of the normal cdf at x / 1.702
 BIMODAL_QUANTILE = 1.233  # 99 % of bimodal increments are below 1.233 sigma (1 + 0.1 * 2.33)
 NORMAL_QUANTILE = 2.576           # and of normal ones
@@ -32,16 +37,17 @@ cdef class BarkerTransition(Sampler):
     """theta_j <- theta_j + b_j z_j, b_j = +1 with probability p_j, else -1."""
 
     cdef int rule
-    cdef bint bimodal, adaptive
+    cdef bint bimodal, adaptive, capped
     cdef NoiseTracker noise
     cdef readonly int64_t beyond, corrected  # increments past the breaking point, of so many
     cdef double[::1] g, z, u, p
 
-    def __init__(self, Py_ssize_t dim, double step_size, int rule, bint bimodal, bint adaptive,
+    def __init__(self, Py_ssize_t dim, double step_size, int rule, bint bimodal, adaptive,
                  double beta):
         Sampler.__init__(self, dim, step_size)
         self.rule, self.bimodal = rule, bimodal
-        self.adaptive, self.noise = adaptive, NoiseTracker(dim, beta)
+        self.adaptive, self.capped = bool(adaptive), adaptive != PUBLISHED
+        self.noise = NoiseTracker(dim, beta)
         self.g, self.z, self.u, self.p = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim)
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
@@ -70,15 +76,16 @@ cdef class BarkerTransition(Sampler):
 
     cdef void increments(self, Rng rng) noexcept nogil:
         """z_j ~ N(sigma, (0.1 sigma)^2), or N(0, sigma^2); with `adaptive`, sigma_j = 1.702 /
-        (1.233 tau_j) where smaller.
+        (1.233 tau_j), where smaller or, uncapped, anywhere.
         """
         cdef Py_ssize_t j
         cdef double sigma = self.step_size
         normal_fill(rng, self.dim, &self.z[0])
         for j in range(self.dim):
             if self.adaptive:
-                sigma = min(self.step_size,
-                            C_BREAKING / (C_QUANTILE * max(self.noise.sd[j], 1e-300)))
+                sigma = C_BREAKING / (C_QUANTILE * max(self.noise.sd[j], 1e-300))
+                if self.capped:
+                    sigma = min(self.step_size, sigma)
             self.z[j] = sigma * (1 + 0.1 * self.z[j]) if self.bimodal else sigma * self.z[j]
 
     cdef void correct(self) noexcept nogil:
@@ -108,6 +115,62 @@ cdef class BarkerTransition(Sampler):
         self.beyond, self.corrected = state.get("counts", (0, 0))
 
 
+cdef class OneSignTransition(Sampler):
+    """theta <- theta + b z, b = +1 with probability p(z . g), else -1; z_j is symmetric around
+    zero.
+    """
+
+    cdef int rule
+    cdef bint bimodal
+    cdef readonly int64_t beyond, corrected  # increments past the breaking point, of so many
+    cdef double[::1] z, u
+
+    def __init__(self, Py_ssize_t dim, double step_size, int rule, bint bimodal):
+        Sampler.__init__(self, dim, step_size)
+        self.rule, self.bimodal = rule, bimodal
+        self.z, self.u = np.zeros(dim), np.zeros(dim + 1)
+
+    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef double slope = 0, variance = 0, sign
+        normal_fill(rng, s.dim, &self.z[0])
+        uniform_fill(rng, s.dim + 1, &self.u[0])
+        for j in range(s.dim):
+            if self.bimodal:
+                self.z[j] = (1 + 0.1 * self.z[j]) * (1 if self.u[j + 1] < 0.5 else -1)
+            self.z[j] *= self.step_size
+        g.slope(s.x, &self.z[0], rng, &slope, &variance, False)
+        if not isfinite(slope):
+            s.diverged_index = 0
+            return DIVERGED
+        sign = 1 if self.u[0] < self.chance(slope, variance) else -1
+        for j in range(s.dim):
+            s.x[j] += sign * self.z[j]
+        return OK
+
+    cdef double chance(self, double slope, double variance) noexcept nogil:
+        """Of keeping the sign, by an estimate of z . g and of its variance."""
+        cdef double limit = C_BREAKING * C_BREAKING
+        if self.rule == CORRECTED:
+            self.corrected += 1
+            self.beyond += variance >= limit
+        if self.rule == EXTREME or self.rule == CORRECTED and variance >= limit:
+            return 1 if slope > 0 else 0
+        if self.rule == CORRECTED:
+            slope *= C_BREAKING / sqrt(limit - variance)
+        return 1 / (1 + exp(-slope))
+
+    def state(self):
+        """How often noise was too large."""
+        counts = {"counts": [self.beyond, self.corrected]} if self.rule == CORRECTED else {}
+        return {**Sampler.state(self), **counts}
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        Sampler.set_state(self, state)
+        self.beyond, self.corrected = state.get("counts", (0, 0))
+
+
 class BarkerDynamics(SamplerSpec):
     """Base of the three rules; the step is sigma, the scale of the increments."""
 
@@ -115,20 +178,50 @@ class BarkerDynamics(SamplerSpec):
         Parameter("increment", "bimodal", "law of z: N(sigma, (0.1 sigma)^2) or N(0, sigma^2)",
                   choices=("bimodal", "normal")),
         Parameter("adaptive", False, "sigma_j = min(step, 1.702 / (1.233 tau_j)), tau_j the "
-                                     "gradient's sd", choices=(False, True)),
+                                     "gradient's sd; 'published': 1.702 / (1.233 tau_j), without a "
+                                     "step", choices=(False, True, PUBLISHED)),
+        Parameter("sign", "coordinates", "one for each coordinate; 'global': one for all of z, "
+                                         "decided by z . g", choices=("coordinates", "global")),
         NOISE_WEIGHT,
     )
     rule = VANILLA
+    dim = math.nan  # of what it is fitted to, where that matters
+
+    def __init__(self, **values):
+        super().__init__(**values)
+        if self.adaptive and self.one_sign:
+            raise ArgumentError(f"{type(self).__name__}: adaptive={self.adaptive!r} sets the size "
+                                "of each coordinate by its own noise; sign='global' has one sign "
+                                "for all, so leave adaptive=False")
+
+    @property
+    def one_sign(self):
+        """Whether all coordinates have the same sign."""
+        return self.sign == "global"
 
     @property
     def needs_noise(self):
-        """Whether tau is used."""
-        return self.adaptive or self.rule == CORRECTED
+        """Whether the noise of single coordinates is used."""
+        return bool(self.adaptive) or self.rule == CORRECTED and not self.one_sign
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        return BarkerTransition(dim, step, self.rule, self.increment == "bimodal", self.adaptive,
-                                self.beta)
+        bimodal = self.increment == "bimodal"
+        if self.one_sign:
+            return OneSignTransition(dim, step, self.rule, bimodal)
+        return BarkerTransition(dim, step, self.rule, bimodal, self.adaptive, self.beta)
+
+    def fitted_to(self, whitened, dim):
+        """With one sign the error grows with the number of coordinates."""
+        fitted = copy.copy(self)
+        fitted.dim = dim
+        return fitted
+
+    def implied_time(self, noise):
+        """E z^2 for sigma = 1.702 / (1.233 tau), where the noise alone settles sigma."""
+        if self.adaptive != PUBLISHED:
+            return None
+        return self.langevin_time(BREAKING / BIMODAL_QUANTILE) / noise if noise else math.inf
 
     def langevin_time(self, step):
         """E z^2: 1.01 sigma^2 for bimodal increments."""
@@ -140,23 +233,33 @@ class BarkerDynamics(SamplerSpec):
 
     def breaking_point(self, step):
         """tau* = 1.702 / |z| (Mauri & Zanella, eq. 42) for an increment longer than 99 % of them;
-        none where they follow tau.
+        none where they follow tau, or coordinates share a sign.
         """
-        if self.adaptive:
-            return np.inf
+        if self.adaptive or self.one_sign:
+            return math.inf
         bimodal = self.increment == "bimodal"
         return BREAKING / ((BIMODAL_QUANTILE if bimodal else NORMAL_QUANTILE) * step)
 
     @property
     def kurtosis(self):
-        """E z^4 / (E z^2)^2, by which errors of first order grow."""
-        return (1 + 6 * 0.1 ** 2 + 3 * 0.1 ** 4) / 1.01 ** 2 if self.increment == "bimodal" else 3.0
+        """k, by which errors of first order grow: E z^4 / (E z^2)^2; with one sign for d
+        coordinates E |z|^4 / (d (E z^2)^2) = d - 1 + E z^4 / (E z^2)^2.
+        """
+        own = (1 + 6 * 0.1 ** 2 + 3 * 0.1 ** 4) / 1.01 ** 2 if self.increment == "bimodal" else 3.0
+        return own + self.dim - 1 if self.one_sign else own
 
 
 class VSGBD(BarkerDynamics):
     """Vanilla stochastic gradient Barker dynamics (Mauri & Zanella, Algorithm 2).
 
-    b_j = +1 with probability 1 / (1 + exp(-z_j g_j)), else -1; theta_j <- theta_j + b_j z_j.
+    b_j = +1 with probability 1 / (1 + exp(-z_j g_j)), else -1; theta_j <- theta_j + b_j z_j.  With
+    ``sign="global"`` (their section 3) one b for all, +1 with probability 1 / (1 + exp(-z . g)):
+    errors grow with the number of coordinates, and steps have to be so much smaller.
+
+    ``adaptive="published"`` takes sigma_j = 1.702 / (1.233 tau_j) as printed (section 4.2),
+    whatever the posterior's scale: with tau_j^2 = V this is a Langevin time of 1.92 / V in whitened
+    coordinates, so that draws are too wide by 0.5 (1 + 1/V) of the variance to first order
+    (`csgbd`: by 0.15 + 0.5 / V), for any batch.
     """
 
     name = "vsgbd"
@@ -173,7 +276,8 @@ class CSGBD(BarkerDynamics):
 
     As `vsgbd` with z g replaced by alpha z g, alpha = 1.702 / sqrt(1.702^2 - tau^2 z^2) where
     tau |z| < 1.702, and by its sign beyond; tau_j is the running sd of the scaled gradient
-    estimate.
+    estimate.  With ``sign="global"`` tau |z| is the sd of z . g in the batch, whatever the
+    correlation of its coordinates' noise.
     """
 
     name = "csgbd"

@@ -7,7 +7,7 @@ from libc.math cimport exp, expm1, fabs, sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Rng, State, normal_fill
 from sgmc.samplers.bases.momentum cimport Momentum
-from sgmc.samplers.bases.momentum import Underdamped
+from sgmc.samplers.bases.momentum import Underdamped, per
 from sgmc.core.spec import Parameter
 
 
@@ -84,7 +84,8 @@ class Thermostat(Underdamped):
     """Base of the thermostats; the step is that of the leapfrog, e."""
 
     parameters = (Parameter("diffusion", 1.0, "A, noise injected per unit of time: N(0, 2 e A)",
-                            0.0, 1e6),)
+                            0.0, 1e6), per("diffusion"))
+    rate_name = "diffusion"
     largest_step = 0.5
 
     def friction(self, e, noise):
@@ -126,7 +127,8 @@ class SGNHT(MSGNHT):
     one friction for all coordinates.
 
     p <- p + e g - e z p + N(0, 2 e A), theta <- theta + e p, z <- z + e (|p|^2 / d - 1): right
-    where the gradient noise is alike in all coordinates.
+    where the gradient noise is alike in all coordinates.  With ``per="step"`` the diffusion is a =
+    e A; the software of Coullon, South & Nemeth (2023) has 0.01.
     """
 
     name = "sgnht"

@@ -93,7 +93,7 @@ cdef class SubsampledTransition(Events):
         i = (place(&self.flats[0], s.dim, u) if u < a else place(&self.steeps[0], s.dim,
                                                                  (u - a) / far))
         self.along[i] = s.v[i]
-        g.slope(s.x, &self.along[0], rng, &mean, &variance, NULL)
+        g.slope(s.x, &self.along[0], rng, &mean, &variance, False)
         self.along[i] = 0
         outcome = self.thin(rng, -mean, self.flat[i] + self.steep[i] * far, self.steep[i])
         if outcome == BOUND:

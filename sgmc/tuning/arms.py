@@ -132,14 +132,12 @@ def with_defaults(axes, spec, settings, planned):
     if not step and not batch:
         return axes
     # then there is no derived step
-    unknown = "step_size" in axes and np.isnan(spec.inflation(spec.largest_step, 0.0))
+    unknown = "step_size" in axes and spec.needs_step
     plan = planned(spec, replace(settings, step_size=axes["step_size"][0]) if unknown else settings)
-    own = spec.langevin_time(plan.schedule(0))
-    default = (
-        {"step_size": [float(spec.from_langevin(own * factor)) for factor in STEP_FACTORS]}
-        if step
-        else {}
-    )
+    default = {}
+    if step:
+        own = spec.langevin_time(plan.schedule(0))
+        default["step_size"] = [float(spec.from_langevin(own * factor)) for factor in STEP_FACTORS]
     if batch:
         sizes = np.clip(np.round(plan.batch * np.array(BATCH_FACTORS)), 1, planned.rows).astype(int)
         default["batch_size"] = [int(m) for m in np.unique(sizes)]

@@ -75,6 +75,7 @@ def metric_of(metric, problem, family, entropy):
         "ksd": lambda: stein(ksd, problem, entropy),
         "fssd": lambda: stein(fssd, problem, entropy),
         "fssd-opt": lambda: stein(fssd, problem, entropy, locations="optimised"),
+        "fssd-max": lambda: stein(fssd, problem, entropy, locations="maximised"),
         "log_loss": lambda: log_loss(problem, family),
     }
     one_of("metric", metric, choices, ", or a function of draws (n, d)")

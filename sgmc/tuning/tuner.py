@@ -40,7 +40,7 @@ def tune(
     model,
     sampler="sgld",
     method="mamba",
-    metric="ksd",
+    metric=None,
     *,
     grid=None,
     eta=3,
@@ -67,10 +67,13 @@ def tune(
     model : Logit or another model of this package
     sampler : str or specification
     method : {"mamba", "grid", "default", "heuristic"}
-    metric : {"ksd", "fssd", "fssd-opt", "log_loss"} or callable
-        The smaller the better.  Stein discrepancies are taken in whitened coordinates;
-        ``"log_loss"`` is that of the rows of the fit; a callable maps coefficients as they are
-        reported, (n, d), to a number, such as an `ece` of held-out rows.
+    metric : {"ksd", "fssd", "fssd-opt", "fssd-max", "log_loss"} or callable, optional
+        The smaller the better.  Default: "ksd", and for `LDA`, whose likelihood has no closed form,
+        the log perplexity of words given others of their documents.  Stein discrepancies are taken
+        in whitened coordinates, those of finite sets at "optimised" ("fssd-opt") or "maximised"
+        locations ("fssd-max", as in the MAMBA paper) of `sgmc.diagnostics.fssd`; ``"log_loss"`` is
+        that of the rows of the fit; a callable maps coefficients as they are reported, (n, d), to a
+        number, such as an `ece` of held-out rows.
     grid : dict, optional
         Values by axis: ``"step_size"``, ``"batch_size"`` or a declared parameter, such as
         ``{"leapfrog": [5, 10]}``.  Steps are numbers, schedules or callables, as in a fit; varying
@@ -125,6 +128,8 @@ def tune(
         problem = model.problem(prior, checked)
         check_init(checked, problem.priors)
         spec, gradient, reason, seen = decide(problem, checked, (problem.model.n, problem.dim))
+        if metric is None:
+            metric = model.race_metric() if hasattr(model, "race_metric") else "ksd"
         judge = metric_of(metric, problem, getattr(model, "family", None), checked.seed)
         arms = competitors(method, grid, spec, checked, Planner(problem, gradient, reason, seen))
         rungs = rungs_of(len(arms), eta) if method == "mamba" else 1

@@ -3,6 +3,7 @@ see also probes.pyx.
 """
 import numpy as np
 
+from libc.math cimport exp
 from libc.string cimport memcpy, memmove
 
 from sgmc.core.contract cimport (
@@ -10,6 +11,7 @@ from sgmc.core.contract cimport (
 )
 from sgmc.samplers.bases.metropolis cimport Metropolis
 from sgmc.models.hmm.emissions cimport GaussianHidden
+from sgmc.models.hmm.volatility cimport Grid, GridVolatility
 from sgmc.models.hmm.windows cimport Span
 
 cdef enum:
@@ -74,6 +76,13 @@ cdef class Late(Gradient):
             memcpy(g, &self.held[0], self.dim * sizeof(double))
             self.held, self.fresh = self.fresh, self.held
         return OK
+
+
+cdef class OtherBatch(Gradient):
+    """Planted: a bounce is off the gradient of another batch than the one that made it happen."""
+
+    cdef int sloped(self, const double *x, double *g) except -1 nogil:
+        return self.estimate(x, self.rng, g, NULL)
 
 
 cdef class Unscaled(Map):
@@ -258,6 +267,23 @@ cdef class Belated(GaussianHidden):
                        double *store, double *work) noexcept nogil:
         memmove(store + self.states, store, (s.stop - s.start - 1) * self.states * sizeof(double))
         GaussianHidden.backward(self, theta, s, law, back, store, work)
+
+
+cdef class Unsettled(GridVolatility):
+    """Planted: stochastic volatility of which a sequence's first state has the law of a single move
+    from zero in the place of the stationary one.
+    """
+
+    cdef void open(self, const double *theta, double *work) noexcept nogil:
+        cdef Grid *g = <Grid *> work
+        cdef double total = 0
+        cdef Py_ssize_t j
+        GridVolatility.open(self, theta, work)
+        for j in range(g.size):
+            g.rest[j] = exp(-0.5 * g.z[j] * g.z[j] / g.left)
+            total += g.rest[j]
+        for j in range(g.size):
+            g.rest[j] /= total
 
 
 cdef class Bent(Model):

@@ -157,7 +157,7 @@ def slope(Gradient gradient, x, v, Rng rng):
     """One estimate of v . g at x, and of the variance of that estimate."""
     cdef double[::1] at = np.array(x, dtype=float), along = np.array(v, dtype=float)
     cdef double mean = 0, var = 0
-    gradient.slope(&at[0], &along[0], rng, &mean, &var, NULL)
+    gradient.slope(&at[0], &along[0], rng, &mean, &var, False)
     return mean, var
 
 
@@ -168,19 +168,25 @@ def along(Gradient gradient, x, v, Rng rng):
     cdef double[::1] at = np.array(x, dtype=float)
     cdef double[::1] direction = np.array(v, dtype=float), g = np.empty(gradient.dim)
     cdef double mean = 0, variance = 0
-    gradient.slope(&at[0], &direction[0], rng, &mean, &variance, &g[0])
+    gradient.slope(&at[0], &direction[0], rng, &mean, &variance, True)
+    gradient.sloped(&at[0], &g[0])
     return np.asarray(g), variance
 
 
-def repeated_slope(Gradient gradient, x, v, Rng rng, Py_ssize_t times):
-    """Seconds of the processor that one estimate of v . g at x takes, of so many in a row."""
+def repeated_slope(Gradient gradient, x, v, Rng rng, Py_ssize_t times, bint whole=False):
+    """Seconds of the processor that one estimate of v . g at x takes, of so many in a row; or the
+    `whole` gradient by the same batch too.
+    """
     cdef double[::1] at = np.array(x, dtype=float), along = np.array(v, dtype=float)
+    cdef double[::1] g = np.empty(gradient.dim)
     cdef double mean = 0, variance = 0
     cdef Py_ssize_t k
     begun = time.process_time()
     with nogil:
         for k in range(times):
-            gradient.slope(&at[0], &along[0], rng, &mean, &variance, NULL)
+            gradient.slope(&at[0], &along[0], rng, &mean, &variance, whole)
+            if whole:
+                gradient.sloped(&at[0], &g[0])
     return (time.process_time() - begun) / times
 
 

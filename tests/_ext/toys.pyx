@@ -4,11 +4,11 @@ gradient).
 """
 import numpy as np
 
-from libc.math cimport cos, exp, fmax, log, sin, sqrt, tanh
+from libc.math cimport cos, cosh, exp, fmax, log, sin, sqrt, tanh
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm
 
-from sgmc.core.contract cimport OK, Batch, Map, Metric, Model, Scratch, row_of
+from sgmc.core.contract cimport OK, Batch, Map, Metric, Model, Prior, Scratch, row_of
 from sgmc.models.regression.bases.glm cimport Glm
 
 
@@ -35,6 +35,28 @@ cdef class KnownSigma(Glm):
         cdef Py_ssize_t i
         for i in range(m):
             w[i] = 1
+        return OK
+
+
+cdef class TwoModes(Prior):
+    """Half N(-c, s^2) and half N(c, s^2) in each coordinate: with a likelihood N(0, 1) the
+    posterior is half N(-m, t^2) and half N(m, t^2), m = c / (1 + s^2), t^2 = s^2 / (1 + s^2).
+    """
+
+    cdef double centre, variance
+
+    def __init__(self, Py_ssize_t dim, double centre, double variance):
+        self.dim, self.centre, self.variance = dim, centre, variance
+
+    cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef double e
+        for j in range(self.dim):
+            e = theta[j] * self.centre / self.variance
+            if value != NULL:
+                value[0] -= 0.5 * theta[j] * theta[j] / self.variance - log(cosh(e))
+            if grad != NULL:
+                grad[j] -= (theta[j] - self.centre * tanh(e)) / self.variance
         return OK
 
 

@@ -63,7 +63,7 @@ TABLE |= {
     for name, what in {
         "communities": "networks of communities (MMSB)",
         "factorization": "matrix factorisation (BPMF, PPMF)",
-        "hmm": "sequences (HMM, LinearGaussian)",
+        "hmm": "sequences (HMM, LinearGaussian, StochasticVolatility)",
         "ica": "independent components",
         "lda": "topics",
         "mixture": "mixtures",

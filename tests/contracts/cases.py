@@ -56,12 +56,13 @@ STORAGE = {
 
 def variants(cls, fixed=()):
     """Every combination of a specification's choices, by a readable name;
-    those in `fixed` stay at their defaults.
+    those in `fixed` stay at their defaults.  Rates per step stand for others per unit of time
+    before anything is built: see tests/plan/test_rates_per_step.
     """
     choices = [
         [(p.name, c) for c in p.choices]
         for p in cls.parameters
-        if p.choices and p.name not in fixed
+        if p.choices and p.name not in (*fixed, "per")
     ]
     return {
         "-".join([cls.name, *(f"{k}={v}" for k, v in some)]): cls(**dict(some))
@@ -71,17 +72,34 @@ def variants(cls, fixed=()):
 
 # a metric is learned in warmup alone: kernels without warmup are the same for all of its choices;
 # and without a metric's divergence the law is another one, for which see test_riemannian
-# for which see test_scir
+# for which see test_scir; for published forms of samplers see test_published
+PUBLISHED = ["sign", "covariance", "anchored", "diffusion"]
 STEPPING = {
     name: cls for name, cls in SAMPLERS.items() if not cls.continuous and not cls.probabilities
 }
 SPECS = {
     name: spec
     for cls in STEPPING.values()
-    for name, spec in variants(cls, ["metric", "divergence", "simplex"]).items()
+    for name, spec in variants(cls, ["metric", "divergence", "simplex", *PUBLISHED]).items()
+    if getattr(spec, "adaptive", None) != "published"
 }
 LEARNING = {
-    name: spec for cls in STEPPING.values() for name, spec in variants(cls, ["simplex"]).items()
+    name: spec
+    for cls in STEPPING.values()
+    for name, spec in variants(cls, ["simplex", *PUBLISHED]).items()
+    if getattr(spec, "adaptive", None) != "published"
+}
+# published forms, one at a time
+LEARNING |= {
+    f"{name}-{key}={value}": SAMPLERS[name](**{key: value})
+    for key, value, names in (
+        ("adaptive", "published", "vsgbd csgbd"),
+        ("sign", "global", "vsgbd csgbd esgbd"),
+        ("covariance", "full", "csgld msgld"),
+        ("anchored", False, "sgrld sgrhmc"),
+        ("diffusion", "metric", "sgrhmc"),
+    )
+    for name in names.split()
 }
 EXACT = {name: spec for name, spec in SPECS.items() if spec.exact and spec.uses_gradient}
 # their steps are events, and their draws lie on a path between them: see test_paths, test_events
@@ -91,12 +109,12 @@ CONTINUOUS = {
     if cls.continuous and cls.exact
     for name, spec in variants(cls).items()
 }
-# and these have predicted bounds, or rates that are held: see test_predicted_rates, test_held_rates
+# and these have predicted bounds, or rates that are held: see test_predicted_rates, test_bands,
+# test_held_rates; drawn anew, as they also run without noise
 PREDICTED = {
-    name: spec
-    for cls in SAMPLERS.values()
+    name: cls(refresh=0.2)
+    for name, cls in SAMPLERS.items()
     if cls.continuous and not cls.exact and not cls.holds
-    for name, spec in variants(cls).items()
 }
 HELD = {
     name: spec for cls in SAMPLERS.values() if cls.holds for name, spec in variants(cls).items()

@@ -38,6 +38,8 @@ def travelled(
     transition=None,
     rows=None,
     start=None,
+    gradient=GRADIENTS["simple"],
+    prior=Prior,
 ):
     """(chain, times, integrals of x and of x^2 in each of 50 pieces of its path)."""
     model, rng = posterior(dim, noise), stream(5)
@@ -46,7 +48,7 @@ def travelled(
     chain = Chain(
         np.zeros(dim) if start is None else start,
         transition(made) if transition else made,
-        GRADIENTS["simple"](model, Prior(dim), rows, rng),
+        gradient(model, prior(dim), rows, rng),
         rng,
         Constant(step),
         velocity=True,

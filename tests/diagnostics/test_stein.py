@@ -242,7 +242,7 @@ def test_stein_thinning_leaves_out_warmup_and_undoes_bias():
             fssd,
             dict(locations="best"),
             ArgumentError,
-            "locations='best' must be one of 'random', 'optimised', or numbers",
+            "locations='best' must be one of 'random', 'optimised', 'maximised', or numbers",
         ),
         (
             fssd,

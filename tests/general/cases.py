@@ -53,6 +53,13 @@ def linear_gaussian():
     )
 
 
+def stochastic_volatility(particles=None):
+    """The same as returns, on the grid or by particles."""
+    return sgmc.StochasticVolatility(
+        np.random.default_rng(0).normal(size=60), window=6, buffer=60, particles=particles
+    )
+
+
 def network():
     """Forty rows of three classes, three hidden units."""
     rng = np.random.default_rng(0)
@@ -108,6 +115,14 @@ MODELS = {
     "TiedMeans": (tied_means, dict(sampler="sgld", step_size=0.01, batch_size=10)),
     "HMM": (hmm, dict(sampler="sgld", step_size=0.05, batch_size=4)),
     "LinearGaussian": (linear_gaussian, dict(sampler="sgld", step_size=0.05, batch_size=4)),
+    "StochasticVolatility": (
+        stochastic_volatility,
+        dict(sampler="sgld", step_size=0.05, batch_size=4),
+    ),
+    "StochasticVolatility by particles": (
+        lambda: stochastic_volatility(20),
+        dict(step_size=0.05, batch_size=4),
+    ),
     "BNN": (network, dict(sampler="sghmc", step_size=0.05, batch_size=20)),
     "ICA": (components, dict(sampler="sgrld", step_size=0.05, batch_size=20)),
     "GaussianMixture": (gaussian_mixture, dict(sampler="sgld", step_size=0.1, batch_size=20)),

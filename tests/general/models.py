@@ -133,7 +133,7 @@ class Poissons(sgmc.Model):
 
     parameters = {"rate": 3}
     constraints = {"rate": "positive"}
-    prior = sgmc.gamma(2, 0.5)
+    prior = sgmc.gamma(2, rate=2)
 
     def __init__(self):
         self.y = np.random.default_rng(1).poisson([0.3, 1.0, 2.0], (8, 3))
@@ -210,6 +210,16 @@ class Pair(sgmc.Model):
         return np.array([-1, 1]) / np.sqrt(np.pi), np.full(2, np.sqrt(1 - 1 / np.pi))
 
 
+class Waits(Pair):
+    """The shorter and the longer of two standard exponential times: a prior alone."""
+
+    constraints = {"t": "positive_ordered"}
+    prior = sgmc.exponential(1)
+
+    def exact(self):
+        return np.array([0.5, 1.5]), np.array([0.5, np.sqrt(1.25)])
+
+
 class Ascending(Pair):
     """Two pairs of standard normal numbers, the one with the smaller first number first."""
 
@@ -231,7 +241,9 @@ class Mirrored(Kinds):
     constraints = {"w": "mirrored"}
 
 
-CONJUGATE = {model.__name__: model for model in (Poissons, Kinds, Mirrored, Coin, Pair, Ascending)}
+CONJUGATE = {
+    model.__name__: model for model in (Poissons, Kinds, Mirrored, Coin, Pair, Waits, Ascending)
+}
 
 
 def departures(model, **arguments):

@@ -25,7 +25,9 @@ def plain_log_lik(model, theta, rows):
     a = (model.X[rows] - r.centre) * r.unit
     for W, b in parts[:-1]:
         z = a @ W + b
-        a = {"sigmoid": 1 / (1 + np.exp(-z)), "tanh": np.tanh(z), "relu": z * (z > 0)}[r.activation]
+        shares = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+        squashed = {"sigmoid": 1 / (1 + np.exp(-z)), "tanh": np.tanh(z), "relu": z * (z > 0)}
+        a = {**squashed, "softmax": shares}[r.activation]
     eta, y = a @ parts[-1][0] + parts[-1][1], model.y[rows]
     if r.outcome == "softmax":
         return (eta[np.arange(len(y)), y.astype(int)] - np.log(np.exp(eta).sum(axis=1))).sum()
@@ -156,15 +158,16 @@ def test_whole_draws_for_predictions_are_kept_evenly(monkeypatch):
 @quiet
 def test_defaults_go_with_no_other_sampler():
     X, y = table(2500)
-    model = sgmc.BNN(X, y, hidden=(2,))
+    model = sgmc.BNN(X, y, hidden=(12,))
     short = dict(draws=4, warmup=4, chains=1, seed=1)
     derived = model.fit(**short)
-    assert derived.sampler == sgmc.SGHMC(friction=20.0)
+    assert derived.sampler == sgmc.SGHMC(friction=5.0)
     assert derived._fit.plan.gradient == "svrg"
     assert derived._fit.plan.batch == 500
     assert model.fit(sampler="hmc", **short).sampler == sgmc.HMC()
     assert model.fit(sampler="sgld", step_size=1e-3, **short)._fit.plan.gradient == "simple"
-    assert sgmc.BNN(X[:99], y[:99], hidden=(2,)).fit(**short).sampler == sgmc.HMC()
+    for few in (sgmc.BNN(X[:99], y[:99], hidden=(12,)), sgmc.BNN(X, y, hidden=(2,))):
+        assert few.fit(**short).sampler == sgmc.HMC()
     assert (
         sgmc.BNN(X[:99], y[:99], hidden=(2,), hyperprior=sgmc.gamma(1)).fit(**short).sampler
         == derived.sampler
@@ -179,11 +182,12 @@ def test_defaults_go_with_no_other_sampler():
             "X has missing or infinite values .column 'x1'",
         ),
         (lambda: sgmc.BNN(np.ones((2, 2, 2)), [0, 1]), "reshape"),
-        (lambda: sgmc.BNN(np.ones((3, 1)), [0, 1]), "y has 2 values, X has 3 rows"),
-        (lambda: sgmc.BNN(np.ones((3, 1)), [1, 1, 1]), "at least two classes"),
-        (lambda: sgmc.BNN(np.ones((99, 1)), np.arange(99.0)), "outcome='gaussian'"),
-        (lambda: sgmc.BNN(np.ones((3, 1)), [0, 1, -1], outcome="poisson"), "must hold counts"),
-        (lambda: sgmc.BNN(np.ones((3, 1)), [2.0, 2, 2], outcome="gaussian"), "y is 2 in every row"),
+        (lambda: sgmc.BNN(np.eye(3, 1), [0, 1]), "y has 2 values, X has 3 rows"),
+        (lambda: sgmc.BNN(np.eye(3, 1), [1, 1, 1]), "at least two classes"),
+        (lambda: sgmc.BNN(np.eye(99, 1), np.arange(99.0)), "outcome='gaussian'"),
+        (lambda: sgmc.BNN(np.eye(3, 1), [0, 1, -1], outcome="poisson"), "must hold counts"),
+        (lambda: sgmc.BNN(np.eye(3, 1), [2.0, 2, 2], outcome="gaussian"), "y is 2 in every row"),
+        (lambda: sgmc.BNN(np.ones((3, 2)), [0, 1, 1]), "X is constant in every column"),
         (lambda: sgmc.BNN("y ~ u", pd.DataFrame({"y": [0, 1, 1], "u": [1, 2, np.nan]})), "missing"),
         (lambda: sgmc.BNN("y ~ 1", pd.DataFrame({"y": [0, 1]})), "has no inputs"),
     ],
@@ -198,6 +202,7 @@ def test_data_that_do_not_suit(make, message):
     [
         (dict(hidden=(0,)), "hidden=.0,. must be whole numbers"),
         (dict(activation="elu"), "activation='elu'"),
+        (dict(activation="softmax", hidden=(3, 1)), "softmax of one unit is always 1"),
         (dict(outcome="probit"), "outcome='probit'"),
         (dict(scale="rows"), "scale='rows'"),
         (dict(dtype="float16"), "dtype='float16'"),

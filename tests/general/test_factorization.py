@@ -10,7 +10,7 @@ import sgmc
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, DataError
-from sgmc.models.bases.problem import exact_gradient
+from sgmc.models.bases.derived import exact_gradient
 
 from .cases import ratings as small
 from .tiny_ratings import ITEMS, TRUE, USERS, everyone, tiny

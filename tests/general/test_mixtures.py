@@ -106,14 +106,17 @@ def test_the_papers_sampler_with_minibatches(y, exact):
 @pytest.mark.parametrize("sampler", ["mala", "sgld"])
 def test_a_wrong_gradient_is_seen(y, exact, sampler, monkeypatch):
     """Where proposals are accepted or rejected, a wrong gradient only costs time:
-    that one is seen by check_model.
+    that one is seen by check_model, and when a fit starts.
     """
     right = sgmc.TiedMeans.kernel
     monkeypatch.setattr(sgmc.TiedMeans, "kernel", lambda self: mistakes.Untied(right(self)))
     assert "grad is wrong for 1 of 2 numbers, most for 'theta1'" in str(
         sgmc.check_model(sgmc.TiedMeans(y))
     )
+    with pytest.raises(sgmc.errors.ArgumentError, match="grad is wrong for 1 of 2 numbers"):
+        sgmc.TiedMeans(y).fit(seed=1, sampler=sampler)
     if sampler == "sgld":
+        monkeypatch.setattr(sgmc.TiedMeans, "checked", False)
         assert departures(sgmc.TiedMeans(y).fit(seed=1, draws=5000, **SGLD), exact)[1] > 3 * SD
 
 

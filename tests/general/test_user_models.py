@@ -232,7 +232,7 @@ class TestErrors:
 
     def test_a_start_outside(self):
         with (
-            pytest.raises(ArgumentError, match="log posterior is nan at the start"),
+            pytest.raises(ArgumentError, match="Infinite: log_lik is nan at the start .b.0.="),
             np.errstate(invalid="ignore"),
         ):
             models.Infinite().fit(seed=1)
@@ -255,15 +255,15 @@ class TestErrors:
 
 BROKEN = {
     "WrongGradient": (
-        r"grad is wrong for 1 of 3 numbers, most for 'sigma': it is -[\d.]+, differences of "
-        r"log_lik say [\d.]+"
+        r"grad is wrong for 1 of 3 numbers, most for 'sigma': it is -[\d.]+, but differences of "
+        r"log_lik give [\d.]+ \(a factor of -1\)"
     ),
-    "Mean": "log_lik does not add up over rows: the halves give .*return the sum, no mean",
+    "Mean": "log_lik does not add up over rows: 200 rows give .*return the sum .*, not their mean",
     "Deaf": "log_lik ignores rows: half of them give what all of them give",
     "Noisy": "two calls with the same arguments differ, by .*random numbers",
     "Infinite": r"log_lik is nan at the start \(b\[0\]=.*\)",
-    "Shapeless": r"grad returned an array of shape \(2,\); it must be \(3,\)",
-    "Rowwise": r"log_lik returned an array of shape \(400,\); it must return one number",
+    "Shapeless": r"Shapeless.grad returned an array of shape \(2,\) where .*must return \(3,\)",
+    "Rowwise": r"log_lik returned an array of shape \(400,\) where b.*it must return one number",
     "Single": "log_lik returns float32",
     "Misnamed": "prior: 'beta' is not a parameter; they are: b, sigma",
 }

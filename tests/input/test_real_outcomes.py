@@ -87,9 +87,9 @@ def test_columns_with_the_name_of_an_own_parameter(case):
     assert_same(
         one, case.model(case.y, frame.assign(Intercept=1.0)[["Intercept", own]]).fit(seed=1)
     )
-    priors = {own: sgmc.normal(0, 0.1), f"{own}_": sgmc.exponential(3.0)}
+    priors = {own: sgmc.normal(0, 0.1), f"{own}_": sgmc.exponential(scale=3.0)}
     used = case.verb(f"y ~ {own}", frame, seed=1, prior=priors).prior_summary().used
-    assert used[own] == "normal(0, 0.1)" and used[f"{own}_"] == "exponential(3)"
+    assert used[own] == "normal(0, 0.1)" and used[f"{own}_"] == "exponential(scale=3)"
     assert one.hypothesis(f"{own}_ > {own}").prob == (one.flat[:, 2] > one.flat[:, 1]).mean()
     start = one.params
     assert_same(

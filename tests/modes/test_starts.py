@@ -101,7 +101,7 @@ LAWS = {
     "half normal": ("positive", sgmc.normal(0, 2), stats.halfnorm(0, 2)),
     "t": (None, sgmc.student_t(3, 1, 2), stats.t(3, 1, 2)),
     "laplace": (None, sgmc.laplace(1, 2), stats.laplace(1, 2)),
-    "gamma": ("positive", sgmc.gamma(3, 2), stats.gamma(3, scale=2)),
+    "gamma": ("positive", sgmc.gamma(3, scale=2), stats.gamma(3, scale=2)),
     "inverse gamma": ("positive", sgmc.inverse_gamma(3, 2), stats.invgamma(3, scale=2)),
     "flat": (("interval", -1.0, 2.0), sgmc.flat(), stats.uniform(-1, 3)),
 }
@@ -115,6 +115,7 @@ def test_draws_have_the_law_of_the_prior(law):
 
 def test_draws_keep_orders_and_sums():
     assert (np.diff(drawn("ordered", sgmc.normal(0, 1), 4, 50)) > 0).all()
+    assert (np.diff(drawn("positive_ordered", sgmc.gamma(2), 4, 50), prepend=0.0) > 0).all()
     rows = drawn("ascending", sgmc.normal(0, 1), (3, 2), 50).reshape(50, 3, 2)
     assert (np.diff(rows[:, :, 0]) > 0).all() and (np.diff(rows[:, :, 1]) < 0).any()
     shares = drawn("simplex", sgmc.dirichlet(2), (2, 3)).reshape(-1, 2, 3)

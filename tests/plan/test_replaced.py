@@ -92,12 +92,12 @@ def test_chains_that_leave_no_draw_are_replaced_too(unseen, monkeypatch):
     """The same table, with a chain that diverges before its first draw in the place of all."""
     whole = sampling.collect
 
-    def collect(chains, plan, run, settings):
+    def collect(chains, plan, run, *rest):
         if "diverged" in run.statuses:
             chains = [c for c, status in zip(chains, run.statuses) if status == "diverged"]
             for chain in chains:
                 chain.recorder = chain.recorder.__class__(1, 3, 1)
-        return whole(chains, plan, run, settings)
+        return whole(chains, plan, run, *rest)
 
     monkeypatch.setattr(sampling, "collect", collect)
     results = sgmc.negativebinomial("y ~ x", FALLING, seed=10)

@@ -80,9 +80,9 @@ def test_options_are_those_of_the_families():
 def test_other_models_have_their_own_defaults():
     general = [name for name in FIT + REST if name != "dtype"] + ["keep"]
     own = dict(subsample="uniform", threads=None)
-    assert keywords(sgmc.LDA.fit) == expected(*general, **own | dict(sampler="sgrld"))
+    assert keywords(sgmc.LDA.fit) == expected(*general, **own | dict(sampler="scir"))
     assert keywords(sgmc.LDA(COUNTS, 2).fit) == keywords(sgmc.LDA.fit)
-    assert keywords(sgmc.ICA.fit)["sampler"] == "mmala"
+    assert keywords(sgmc.ICA.fit)["sampler"] == "auto"
     assert keywords(sgmc.BPMF.fit)["subsample"] == "block"
     assert keywords(sgmc.BPMF.fit)["sampler"] is None  # derived from the ratings
     assert keywords(sgmc.Model.fit) == expected(*general, **own | dict(threads=1))
@@ -101,7 +101,8 @@ def test_specifications_show_their_parameters(name):
     cls = room("samplers")[name]
     assert keywords(cls) == {p.name: p.default for p in cls.parameters}
     for p in cls.parameters:
-        assert f"\n{p.name} : {p.span}, default {p.default!r}\n    {p.doc}" in cls.__doc__
+        default = "optional" if p.default is None else f"default {p.default!r}"
+        assert f"\n{p.name} : {p.span}, {default}\n    {p.doc}" in cls.__doc__
 
 
 def test_a_recipe_takes_its_matrices_by_place():

@@ -159,7 +159,7 @@ def test_where_all_diverge_it_says_so(model):
         sgmc.tune(model, grid={"step_size": [50.0, 1e3]}, budget_steps=4000, seed=1)
 
 
-@pytest.mark.parametrize("metric", ["fssd", "fssd-opt", "ksd"])
+@pytest.mark.parametrize("metric", ["fssd", "fssd-opt", "fssd-max", "ksd"])
 def test_draws_on_their_way_to_infinity_have_an_infinite_score(model, metric):
     far = sgmc.tune(
         model,
@@ -172,7 +172,7 @@ def test_draws_on_their_way_to_infinity_have_an_infinite_score(model, metric):
     assert far.best["step_size"] == 0.2 and not far.arms.diverged.any()
 
 
-@pytest.mark.parametrize("metric", ["fssd", "fssd-opt", "ksd", "log_loss"])
+@pytest.mark.parametrize("metric", ["fssd", "fssd-opt", "fssd-max", "ksd", "log_loss"])
 @pytest.mark.parametrize("size", [0.0, 1e30, 1e90])
 def test_draws_that_are_alike_or_nearly_lost_are_no_winner(model, metric, size):
     """A median distance of zero was an error once."""

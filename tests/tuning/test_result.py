@@ -73,7 +73,8 @@ def test_results_pickle_and_plot(tuned):
         (
             dict(metric="kds"),
             ArgumentError,
-            "metric='kds' must be one of 'ksd', 'fssd', 'fssd-opt', 'log_loss', or a function",
+            "metric='kds' must be one of 'ksd', 'fssd', 'fssd-opt', 'fssd-max', 'log_loss', or a "
+            "function",
         ),
         (dict(metric=lambda theta: theta), ArgumentError, "metric must return a number"),
         (dict(metric=lambda theta: np.nan), ArgumentError, "no arm has a finite <lambda>"),

@@ -12,6 +12,7 @@ from sgmc.core.engine import STATUS_NAMES
 
 CHUNK_SECONDS = 0.03
 POLL_SECONDS = 0.05
+RUNNING = threading.local()  # .task: the chain that a thread runs
 
 
 @dataclass
@@ -93,6 +94,13 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
     return run
 
 
+def running():
+    """The `Task` whose steps this thread makes, or None: for messages of functions that chains
+    call.
+    """
+    return getattr(RUNNING, "task", None)
+
+
 def work(queue, stop):
     """What a thread does: a chunk of the chain that waits longest, again and again."""
     try:
@@ -120,13 +128,23 @@ class Task:
     checkpoint: object
     length: int = 16
 
+    @property
+    def step(self):
+        """The number of the step that is being made."""
+        return self.chain.steps + 1
+
+    @property
+    def warming(self):
+        """Whether it is one of warmup."""
+        return self.chain.steps < self.warmup
+
     def chunk(self):
         """Run some steps; returns whether the chain is done.
 
         The chunk's length follows the clock, the draws do not.
         """
         chain, before, begun = self.chain, self.chain.steps, time.perf_counter()
-        warming = before < self.warmup
+        warming = self.warming
         ahead = (
             self.length
             if chain.continuous and not warming
@@ -139,7 +157,11 @@ class Task:
         if chain.batches and warming:
             ahead = min(ahead, chain.batches.until_next(before))
         chain.sampler.warming = warming and self.adapt
-        chain.run(ahead, not warming or chain.continuous)  # a path's recorder learns in warmup
+        RUNNING.task = self
+        try:
+            chain.run(ahead, not warming or chain.continuous)  # a path's recorder learns in warmup
+        finally:
+            RUNNING.task = None
         if chain.batches and warming and chain.status == 0:
             chain.batches.adapt(chain)
         spent = time.perf_counter() - begun

@@ -61,7 +61,7 @@ def mark(problem, plan, settings):
         "posterior": checksum(problem),
         "batch_size": (["adaptive"] if settings.adaptive else []) + [plan.batch],
         "step_size": [plan.schedule(t) for t in MOMENTS],
-        "thin": plan.thin,
+        "thin": plan.thinning,
         "warmup": plan.warmup,
         **({} if settings.keep is None else {"keep": list(settings.keep)}),
         **({} if settings.modes == "one" else {"modes": settings.modes}),

@@ -27,7 +27,7 @@ cdef class PythonKernel(Model):
         An array (dim,).
     """
 
-    cdef object value, slope
+    cdef readonly object value, slope
 
     def __init__(self, Py_ssize_t dim, Py_ssize_t n, value, slope):
         self.dim, self.n, self.tile = dim, n, min(max(n, 1), MAX_CALL_ROWS)
@@ -80,7 +80,7 @@ cdef class PythonKernel(Model):
 cdef class PythonPrior(Prior):
     """Calls ``value(theta)`` and ``slope(theta)``; see `PythonKernel`."""
 
-    cdef object value, slope
+    cdef readonly object value, slope
 
     def __init__(self, Py_ssize_t dim, value, slope):
         Prior.__init__(self, dim)

@@ -9,10 +9,10 @@ from sgmc.arguments.arrays import shaped
 from sgmc.arguments.keywords import ARRAYS, FORMULA, MODEL, REGRESSION, names, rows
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.signatures import per_class, refuse_unknown
-from sgmc.core.limits import CENTRAL_DIFFERENCE
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError
+from sgmc.fit.problem import EXACT
+from sgmc.models.bases.calls import functions, owner
 
-MAX_DIFFERENCED = 50  # numbers of theta: gradients by differences cost twice as many values
 REGRESSION_ARGUMENTS = [
     name for name in names(FORMULA, ARRAYS, REGRESSION) if name not in names(MODEL)
 ]
@@ -51,7 +51,8 @@ class Model:
         Name -> shape: ``()``, a whole number, or a tuple.
     constraints : dict
         Name -> ``"positive"``, ``("interval", low, high)``, ``"ascending"`` (the rows of a matrix,
-        by their first number), or along the last axis ``"ordered"``, ``"simplex"`` or
+        by their first number), or along the last axis ``"ordered"``, ``"positive_ordered"``
+        (0 < theta_0 < theta_1 < ...: rates or scales of components), ``"simplex"`` or
         ``"mirrored"`` (the simplex, in which `sgld` with ``precondition=None`` is mirrored Langevin
         dynamics); draws and priors are in these terms.
     prior : dict, prior or None
@@ -64,13 +65,18 @@ class Model:
         Arguments of `fit` whose defaults are others here.
     scaled : bool
         False where no Gaussian approximation at one mode will do (several modes, symmetries):
-        coordinates are then those of the parameters, and samplers with minibatches want a
-        `step_size`.
+        coordinates are then those of the parameters, and samplers with minibatches take their step
+        from the mode next to the start, or want a `step_size`.
+    exact_sampler : str
+        That of ``sampler="auto"``: "mala", or "hmc" for posteriors far from a Gaussian.
     own_metric : bool
         Whether the compiled model's `metric` keeps parameters within their constraints, so that
         `sgrld` may move them as they are.
     shuffled : bool
         Whether rows are in random order, so that ``subsample="block"`` may take neighbours.
+    checked : bool
+        Whether a fit begins with a check of `grad` and `rows` against `log_lik`, at two places and
+        at most 100 rows.  It takes at most 28 calls.
     title : str
         As printed.
     """
@@ -82,8 +88,10 @@ class Model:
     start = None
     defaults = {}
     scaled = True
+    exact_sampler = EXACT
     own_metric = False
     shuffled = False
+    checked = True
     title = ""
 
     def kernel(self):
@@ -92,8 +100,12 @@ class Model:
         """
         from sgmc.models.bases.callbacks import PythonKernel
 
+        if not hasattr(self, "log_lik"):
+            raise ArgumentError(
+                f"{type(self).__name__} needs log_lik(theta, rows), or a compiled kernel()"
+            )
         layout = self.layout()
-        return PythonKernel(layout.size, self.rows(), *callables(self, layout))
+        return PythonKernel(layout.size, self.rows(), *functions(self, layout, ("log_lik", "grad")))
 
     def prior_kernel(self):
         """A compiled prior in the place of independent ones by name, or None."""
@@ -102,13 +114,8 @@ class Model:
         from sgmc.models.bases.callbacks import PythonPrior
 
         layout = self.layout()
-        value, slope = functions(
-            layout,
-            self.log_prior,
-            getattr(self, "grad_log_prior", None),
-            ("log_prior", "grad_log_prior"),
-        )
-        return PythonPrior(layout.size, value, slope)
+        names = "log_prior", "grad_log_prior"
+        return PythonPrior(layout.size, *functions(self, layout, names))
 
     def recorder_class(self):
         """`Partial`, or a compiled subclass that sums up more of the draws than their moments,
@@ -224,6 +231,22 @@ class Model:
         own |= usual(cls, cls.shuffled, cls.defaults if isinstance(cls.defaults, dict) else {})
         return [replace(row, default=own.get(row.name, row.default)) for row in rows(*takers)]
 
+    def race_metric(self):
+        """Return what `sgmc.tune` judges draws by where no metric is given: a name, or a function
+        of draws (n, size).
+        """
+        return "ksd"
+
+    def derived_step(self, spec, batch):
+        """Return (step_size, batch_size, thin) of a sampler where no Gaussian approximation tells
+        them, or None; `batch` is the minibatch that was given, or None.
+        """
+        return
+
+    def scaled_for(self, checked):
+        """Return whether a fit of checked settings looks for a Gaussian approximation."""
+        return self.scaled
+
     def refuse(self, arguments):
         """Refuse arguments of regressions by name."""
         for name in REGRESSION_ARGUMENTS:
@@ -253,7 +276,8 @@ class Model:
     def problem(self, prior, checked):
         """The posterior in sampler coordinates, for checked settings."""
         from sgmc.core.blas import one_blas_thread
-        from sgmc.models.bases.problem import Ingredients, general_problem
+        from sgmc.models.bases.ingredients import Ingredients
+        from sgmc.models.bases.problem import general_problem
 
         with one_blas_thread():
             made = Ingredients(
@@ -261,13 +285,17 @@ class Model:
                 self.layout(),
                 self.prior_kernel(),
                 self.starts,
-                self.scaled,
+                self.scaled_for(checked),
                 self.shuffled,
                 self.recorder_class(),
                 self.own_metric,
-                type(self).starts is not Model.starts,
-                not compiled(type(self)) and not hasattr(self, "grad"),
-                self.functionals(),
+                own_starts=type(self).starts is not Model.starts,
+                differenced=not compiled(type(self)) and not hasattr(self, "grad"),
+                functionals=self.functionals(),
+                exact_sampler=self.exact_sampler,
+                derived_step=self.derived_step,
+                checked=self.checked,
+                called=owner(self),
             )
             return general_problem(made, self.prior if prior is None else prior, checked)
 
@@ -282,101 +310,3 @@ def usual(kind, shuffled, defaults):
     # more threads of a model in Python would wait for the interpreter lock
     one = {} if compiled(kind) else {"threads": 1}
     return {"subsample": "block" if shuffled else "uniform", **one, **defaults}
-
-
-def callables(model, layout):
-    """``value(theta, rows)`` and ``slope(theta, rows)`` of vectors theta,
-    from a model's `log_lik` and `grad`.
-    """
-    if not hasattr(model, "log_lik"):
-        raise ArgumentError(
-            f"{type(model).__name__} needs log_lik(theta, rows), or a compiled kernel()"
-        )
-    return functions(layout, model.log_lik, getattr(model, "grad", None), ("log_lik", "grad"))
-
-
-def functions(layout, density, gradient, names):
-    """A log density and its gradient as functions of vectors theta (and rows); differences where
-    there is no gradient.
-
-    Parameters
-    ----------
-    layout : Layout
-    density, gradient : callable
-        Of theta as a dict.
-    names : (str, str)
-        What users call them.
-    """
-    if gradient is None and layout.size > MAX_DIFFERENCED:
-        raise NotSupported(
-            f"there is no {names[1]}, and {layout.size} parameters are too many for finite "
-            f"differences (at most {MAX_DIFFERENCED}); write {names[1]}, or the model in JAX "
-            "(sgmc.JaxModel)"
-        )
-    parts = [(name, where, layout.shapes[name]) for name, where in layout.slices.items()]
-
-    def named(theta):
-        return {
-            name: theta[where].reshape(shape) if shape else theta[where.start]
-            for name, where, shape in parts
-        }
-
-    def value(theta, *rows):
-        found = density(named(theta), *rows)
-        if np.ndim(found) != 0:
-            raise ArgumentError(
-                f"{names[0]} returned an array of shape {np.shape(found)}; it must return one "
-                "number" + (", the sum over its rows" if rows else "")
-            )
-        return found
-
-    def slope(theta, *rows):
-        return as_vector(gradient(named(theta), *rows), layout, names[1])
-
-    return value, slope if gradient is not None else differences(value, layout)
-
-
-def as_vector(found, layout, called):
-    """A gradient as one vector of float64; ArgumentError where it is of another shape."""
-    if isinstance(found, dict):
-        missing = [name for name in layout.shapes if name not in found]
-        if missing or len(found) > len(layout.shapes):
-            raise ArgumentError(
-                f"{called} returned {', '.join(map(str, found)) or 'nothing'}; it must return "
-                f"{', '.join(layout.shapes)}"
-            )
-        for name, shape in layout.shapes.items():
-            if np.shape(found[name]) != shape:
-                raise ArgumentError(
-                    f"{called} returned {name!r} of shape {np.shape(found[name])}; it must be "
-                    f"{shape}"
-                )
-        return np.concatenate([np.ravel(found[name]) for name in layout.shapes]).astype(
-            float, copy=False
-        )
-    vector = np.ascontiguousarray(found, dtype=float)
-    if vector.shape != (layout.size,):
-        raise ArgumentError(
-            f"{called} returned an array of shape {vector.shape}; it must be ({layout.size},), or "
-            "a dict by name"
-        )
-    return vector
-
-
-def differences(value, layout):
-    """The gradient by central differences that stay within the parameters' bounds."""
-    low, high = layout.ends()
-
-    def slope(theta, *rows):
-        found = np.empty(len(theta))
-        steps = CENTRAL_DIFFERENCE * np.minimum(
-            np.maximum(1.0, np.abs(theta)), np.minimum(theta - low, high - theta)
-        )
-        for j, h in enumerate(steps):
-            there, back = theta.copy(), theta.copy()
-            there[j] += h
-            back[j] -= h
-            found[j] = (value(there, *rows) - value(back, *rows)) / (there[j] - back[j])
-        return found
-
-    return slope

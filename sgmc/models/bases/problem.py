@@ -6,67 +6,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc import registry
 from sgmc.coordinates.free import free_coordinates
 from sgmc.coordinates.layout import Layout
 from sgmc.coordinates.modes import ModeSearch, where_finite
 from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
 from sgmc.coordinates.simplices import COORDINATES, Simplices
-from sgmc.core.contract import Prior
 from sgmc.core.engine import full
 from sgmc.core.partial import Partial
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.functionals import Functionals
 from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
-from sgmc.fit.rows import scheme
-from sgmc.models.bases.callbacks import AddressKernel, PythonKernel, PythonPrior
+from sgmc.models.bases.callbacks import PythonKernel, PythonPrior
+from sgmc.models.bases.derived import exact_gradient, local_plan, own_plan
+from sgmc.models.bases.ingredients import is_foreign
+from sgmc.models.bases.opening import check_finite, check_opening
 from sgmc.models.bases.priors import priors_of
-from sgmc.models.bases.search import own_start, peaks, refuse_search, wide_draw
-from sgmc.subsampling.uniform import Everything
+from sgmc.models.bases.refusals import refuse
+from sgmc.models.bases.search import first_place, free_start, peaks, refuse_search, wide_draw
 
 RECORDED_SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
-
-
-@dataclass(frozen=True)
-class Ingredients:
-    """What a model that is no regression brings.
-
-    Attributes
-    ----------
-    kernel : Model
-    layout : Layout
-    prior : Prior or None
-        A compiled one, in the place of independent ones by name.
-    start : callable
-        ``start(rng)`` with a numpy Generator gives theta, (size,).
-    scaled : bool
-        Whether a Gaussian approximation is to be looked for.
-    shuffled : bool
-        Whether rows are in random order, so that blocks of them are minibatches.
-    recorder : callable
-        Makes a `Partial`, or what else sums up draws that are not kept.
-    own_metric : bool
-        Whether the kernel's metric keeps parameters within their constraints.
-    own_starts : bool
-        Whether each start is one of the model's own making, and not near one place.
-    differenced : bool
-        Whether the kernel's gradients are differences of its density.
-    functionals
-        See `Problem`.
-    """
-
-    kernel: object
-    layout: Layout
-    prior: Prior | None
-    start: object
-    scaled: bool
-    shuffled: bool
-    recorder: object = Partial
-    own_metric: bool = False
-    own_starts: bool = False
-    differenced: bool = False
-    functionals: Functionals | None = None
 
 
 @dataclass(kw_only=True)
@@ -85,7 +43,7 @@ class GeneralProblem(Problem):
         or, expanded, K.
     columns : array of int or None
         Numbers of theta whose draws are kept, where not all are.
-    model_recorder, differenced
+    model_recorder, differenced, derived_step
         See `Ingredients`.
     """
 
@@ -96,12 +54,19 @@ class GeneralProblem(Problem):
     columns: np.ndarray | None = None
     model_recorder: object = Partial
     differenced: bool = False
+    derived_step: object = None
 
     @property
     def foreign(self):
         """See `Problem`; callbacks run code of users."""
-        callbacks, own = (PythonKernel, PythonPrior, AddressKernel), (self.model, self.prior)
-        return super().foreign or any(isinstance(part, callbacks) for part in own)
+        return is_foreign(self.model) or is_foreign(self.prior)
+
+    @property
+    def undefined(self):
+        """See `Problem`."""
+        parts = [p for p in (self.model, self.prior) if isinstance(p, (PythonKernel, PythonPrior))]
+        calls = [getattr(call, "undefined", None) for p in parts for call in (p.slope, p.value)]
+        return [one for one in calls if one is not None]
 
     @property
     def least_noise(self):
@@ -145,13 +110,29 @@ class GeneralProblem(Problem):
         return bool(self.layout.constraints) and self.coordinates.map is None
 
     def unbounded(self):
-        """See `Problem`: in free numbers, where coordinates of probabilities end at zero."""
+        """See `Problem`: free numbers in the place of coordinates of probabilities, which end at
+        zero; with a kernel's exact gradients where its own are drawn.
+        """
         if not isinstance(self.coordinates.map, Simplices):
             return self
-        map, free_names = self.layout.map, self.layout.free_names
-        start = Peak(np.zeros(map.dim), None)
-        where = free_coordinates(map, start, None, np.zeros(map.dim, dtype=bool))
-        return replace(self, coordinates=where, free_names=free_names)
+        model = getattr(self.model, "undrawn", self.model)
+        map = self.layout.map
+        none = np.zeros(map.dim, dtype=bool)
+        where = free_coordinates(map, Peak(np.zeros(map.dim), None), None, none)
+        names = coordinate_names(self.layout, map)
+        return (
+            None
+            if model is None
+            else replace(
+                self,
+                model=model,
+                coordinates=where,
+                free_names=names,
+                anchors={},
+                shared={},
+                limits={},
+            )
+        )
 
     def check_draws(self, settings):
         """See `Problem`; without an approximation, draws of some parameters are kept where those of
@@ -188,6 +169,11 @@ class GeneralProblem(Problem):
         """See `Problem`."""
         if self.columns is None:
             return super().recorder(draws, plan)
+        if plan.spaced:
+            raise NotSupported(
+                "thin='distance' does not apply to moments of draws that are not kept; give a "
+                "number of steps"
+            )
         h = plan.schedule(0)
         if plan.weighted and not np.isclose(
             plan.spec.langevin_time(2 * h), 2 * plan.spec.langevin_time(h)
@@ -199,6 +185,11 @@ class GeneralProblem(Problem):
         return self.model_recorder(
             draws, plan.thin, self.coordinates.map, self.layout.size, self.columns
         )
+
+    def step_plan(self, spec, gradient, settings):
+        """See `Problem`: the model's own, or that of a Gaussian at the mode next to the start."""
+        own = self.derived_step and self.derived_step(spec, settings.batch_size)
+        return own_plan(self, spec, gradient, settings, own) or local_plan(self, spec, settings)
 
     def begin(self, settings, k):
         """See `Problem`; without an approximation each chain has a start of its own, and with one
@@ -230,7 +221,9 @@ def general_problem(model, prior, settings):
     priors, density = priors_of(model, prior)
     as_they_are = model.own_metric and spec is not None and bool(spec.refusal(ANY_MAP))
     shares = None if as_they_are else simplex_coordinates(layout, priors, spec)
-    constraints = None if as_they_are else shares or layout.map
+    constraints = None if as_they_are else shares or layout.map_for(spec)
+    if model.checked and model.foreign and not model.kernel.refreshes:
+        check_opening(model, density, first_place(model, settings), settings)
     start = free_start(model, constraints, settings)
     found, concerns, searched = Peak(start, None), [], ModeSearch()
     free = not model.kernel.refreshes and not as_they_are and shares is None
@@ -240,7 +233,7 @@ def general_problem(model, prior, settings):
         refuse_search(model, settings, free, len(start))
     if several or model.scaled and free and len(start) <= MAX_CURVATURE_DIM:
         exact = exact_gradient(model.kernel, density, constraints)
-        check_finite(exact, start, layout)
+        check_finite(exact, start, model, density)
         found, concerns = peak(exact, start)
         searched = ModeSearch(1, () if found.precision is None else (1.0,))
     if several:
@@ -268,6 +261,8 @@ def general_problem(model, prior, settings):
         model_recorder=model.recorder,
         differenced=model.differenced,
         functionals=model.functionals,
+        exact_sampler=model.exact_sampler,
+        derived_step=model.derived_step,
     )
 
 
@@ -291,12 +286,6 @@ def coordinate_names(layout, constraints):
     return (
         layout.names if constraints is None or constraints.dim == layout.size else layout.free_names
     )
-
-
-def free_start(model, constraints, settings):
-    """Where the search for the mode begins, in free numbers; from a stream that no chain has."""
-    sequence = seed_sequence(settings.seed, "start", settings.chains)
-    return own_start(model, constraints, np.random.Generator(np.random.PCG64(sequence)))
 
 
 def chosen_coordinates(constraints, found, logged, settings):
@@ -334,75 +323,3 @@ def chosen_coordinates(constraints, found, logged, settings):
             "those on a simplex mix; use another sampler, such as 'sgld' or 'mala'"
         )
     return where
-
-
-def exact_gradient(kernel, prior, map):
-    """The gradient over all rows, behind a map or None."""
-    cls = registry.lookup("gradients", "simple", "gradient")
-    return cls(kernel, prior, Everything(kernel.n), Rng(seed_sequence(0, "pilot")), map=map)
-
-
-def refuse(model, settings):
-    """NotSupported for arguments that do not go together with the model."""
-    kernel, rows = model.kernel, scheme(settings)
-    if model.layout.size != kernel.dim:
-        raise ArgumentError(
-            f"parameters are {model.layout.size} numbers, the model has {kernel.dim}"
-        )
-    if rows.name == "block" and not model.shuffled:
-        raise NotSupported(
-            "subsample='block' takes rows that are neighbours, and nobody knows whether this "
-            "model's are in random order; use subsample='uniform', or say so (shuffled = True)"
-        )
-    if "strata" in rows.needs:
-        raise NotSupported(
-            f"subsample={rows.name!r} needs the outcomes of a regression, or its strata; use "
-            "subsample='uniform'"
-        )
-    if rows.needs and not kernel.width:
-        raise NotSupported(
-            f"subsample={rows.name!r} needs the rows' scores, of which this model has none; use "
-            "subsample='uniform'"
-        )
-    if kernel.refreshes and (
-        model.layout.constraints or settings.precondition in ("dense", "diag")
-    ):
-        raise NotSupported(
-            "a model with conditional updates of its own takes no other coordinates; use "
-            "precondition=None"
-        )
-    if kernel.refreshes and (settings.sampler is None or settings.sampler.exact):
-        name = "auto" if settings.sampler is None else settings.sampler.name
-        raise NotSupported(
-            f"sampler={name!r} remembers the log posterior of where it is, which this model's own "
-            "updates change; use one of minibatches, such as 'sgld'"
-        )
-    if settings.sampler is not None and settings.sampler.sticky:
-        raise NotSupported(
-            f"sampler={settings.sampler.name!r} lets slopes of regressions stick to zero; this "
-            "model has none"
-        )
-    if settings.gradient == "taylor" and not kernel.width:
-        raise NotSupported(
-            "gradient='taylor' needs the rows' curvatures, of which this model has none; use "
-            "gradient='cv'"
-        )
-    if str(settings.dtype) != "float64":
-        raise NotSupported(
-            "dtype='float32' belongs to designs of regressions; this model's numbers are its own"
-        )
-
-
-def check_finite(gradient, u, layout):
-    """Refuse a start where the log posterior or its gradient is not finite."""
-    value, g = full(gradient, u)
-    if not np.isfinite(value):
-        raise ArgumentError(
-            f"the log posterior is {value} at the start; give another start, e.g. init="
-        )
-    if not np.isfinite(g).all():
-        name = layout.free_names[int(np.flatnonzero(~np.isfinite(g))[0])]
-        raise ArgumentError(
-            f"the gradient of the log posterior is not finite at the start, for {name!r} first; "
-            "sgmc.check_model says more"
-        )

@@ -11,6 +11,7 @@ from sgmc.results.absent import refusal
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 
+JUDGED_ROWS = 9  # rows whose log densities are judged, where parameters have no meaning
 REGRESSION_ATTRIBUTES = ("df_model", "df_resid", "k_constant", "fittedvalues")
 
 
@@ -92,6 +93,29 @@ class ModelResults(Results):
             )
         places = pd.Index(self.names).get_indexer(wanted)
         return self.draws[..., places].reshape(*self.draws.shape[:2], *self.model.shapes[name])
+
+    def judged_quantities(self):
+        """Draws of what the verdict is about: the parameters, or, where these have no meaning one
+        by one, functionals of them that do not depend on labels.
+
+        Returns
+        -------
+        names : list of str
+        draws : array (chain, draw, len(names))
+
+        Raises
+        ------
+        ArgumentError
+            For functionals without the data of the fit.
+        """
+        if self.judged_by == "parameters":
+            return list(self.names), self.draws
+        if self._fit is None:
+            raise ArgumentError(
+                f"judged_quantities: {self.judged_by} need the data of the fit; these results were "
+                "loaded from a file, or saved without theirs"
+            )
+        return self._fit.problem.functionals.of(self)
 
     def moments(self):
         """Posterior means and sds of all parameters, a DataFrame;

@@ -28,6 +28,25 @@ def own_start(model, constraints, random):
         raise ArgumentError(f"start: {error}") from error
 
 
+def free_start(model, constraints, settings):
+    """Where the search for the mode begins, in free numbers; from a stream that no chain has."""
+    sequence = seed_sequence(settings.seed, "start", settings.chains)
+    return own_start(model, constraints, np.random.Generator(np.random.PCG64(sequence)))
+
+
+def first_place(model, settings):
+    """Where a user's model is looked at first, in free numbers:
+    where the search or a chain begins."""
+    map = model.layout.map
+    if model.scaled or not settings.start_given:
+        return free_start(model, map, settings)
+    given = np.atleast_2d(settings.init)[0]
+    try:
+        return given if map is None else map.inverse(given)
+    except ValueError as error:
+        raise ArgumentError(f"init: {error}") from error
+
+
 def wide_draw(model, priors, constraints):
     """``draw(random)`` of starts that lie far apart, in free numbers: the model's own, where it
     makes each anew; else draws of the priors; else of normals around the usual start.

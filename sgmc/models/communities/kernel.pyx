@@ -10,8 +10,10 @@ from sgmc.errors import NotSupported
 
 cdef double SMALLEST_PROBABILITY = limits.SMALLEST_PROBABILITY
 
+MOST_SUMMED = 1000  # nodes up to which draws are checked by gradients of all pairs
+
 cdef enum:
-    HELD_OUT = 0
+    KEPT_BACK = 0
     LINKED = 1
     ITSELF = 2
     UNLINKED = 3
@@ -59,6 +61,14 @@ cdef class Neighbourhoods(Model):
         self.n = self.tile = len(indptr) - 1
         self.dim = self.n * K + 2 * K
         self.exact = parts >= self.n - np.diff(indptr).min(initial=1)
+
+    @property
+    def undrawn(self):
+        """The same model with all pairs in each gradient; None where these are too many."""
+        if self.exact or self.n > MOST_SUMMED:
+            return self if self.exact else None
+        return type(self)(self.indptr, self.others, self.kinds, self.K, self.delta, self.n,
+                          self.spare)
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 4 * self.K + (self.dim if self.exact else 0)

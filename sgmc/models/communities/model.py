@@ -3,21 +3,20 @@
 from functools import cached_property, partial
 
 import numpy as np
-from scipy.special import logit
 
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import fraction, is_number, positive, whole
 from sgmc.errors import DataError, NotSupported
 from sgmc.models.bases.model import Model
-from sgmc.models.communities import pairs, start
+from sgmc.models.communities import start
 from sgmc.priors import dirichlet
 
-SMALL = 100  # nodes up to which all pairs are summed at each step
+MOST_ALL_PAIRS = 100  # nodes up to which all pairs are summed at each step
 DRAWN = 16  # pairs without a link that are drawn for each node of a larger network
-SLACK = 2.0  # see `spare`
+SPARE = 2.0  # see `spare`
 BACKGROUND = 0.1  # delta, as a share of the density of the network
 JUDGED_PAIRS = 50  # that the verdict is about
-STEP, THIN, WARMUP = 0.25, 80, 5000  # of scir
+SCIR = {"sampler": "scir", "step_size": 0.25, "thin": 80, "warmup": 5000}
 HMC_THIN = 10
 
 
@@ -100,6 +99,8 @@ class MMSB(Model):
         held_out=None,
         nodes=None,
     ):
+        from sgmc.models.communities import pairs  # needs pandas
+
         self.K = whole("communities", communities, 2)
         self.alpha = 1 / self.K if alpha is None else positive("alpha", alpha)
         self.eta = checked_eta(eta)
@@ -109,17 +110,22 @@ class MMSB(Model):
             raise DataError(
                 f"edges has {self.n} nodes; {self.K} communities need more nodes than that"
             )
+        if len(links.first) == self.n * (self.n - 1) // 2:
+            raise DataError(
+                f"edges links all pairs of its {self.n} nodes, which tells no communities apart; "
+                "list nodes without links in nodes="
+            )
         self.held_out = None if held_out is None else pairs.held_out(held_out, links, self.nodes)
         if self.held_out is not None:
             codes = self.held_out.codes(self.n)
             links = links.where(~np.isin(links.codes(self.n), codes))
         if not len(links.first):
-            raise DataError("edges has no link" + (" that is not held out" if held_out else ""))
+            raise DataError("edges has no link that is not held out; give at least one")
         self.links = links
         density = 2 * len(links.first) / (self.n * (self.n - 1.0))
         self.delta = BACKGROUND * density if delta is None else fraction("delta", delta)
         if nonlinks is None:
-            nonlinks = "all" if self.n <= SMALL else DRAWN
+            nonlinks = "all" if self.n <= MOST_ALL_PAIRS else DRAWN
         self.nonlinks = nonlinks if nonlinks == "all" else whole("nonlinks", nonlinks, 1)
         self.parameters = {"memberships": (self.n, self.K), "strengths": (self.K, 2)}
         self.prior = {"memberships": dirichlet(self.alpha)} | {
@@ -149,13 +155,7 @@ class MMSB(Model):
         """See `Model`."""
         if self.exact:
             return {"sampler": "hmc", "thin": HMC_THIN}
-        return {
-            "sampler": "scir",
-            "step_size": STEP,
-            "batch_size": self.n,
-            "thin": THIN,
-            "warmup": WARMUP,
-        }
+        return {**SCIR, "batch_size": self.n}
 
     def problem(self, prior, checked):
         """See `Model`; samplers that need the value of the likelihood are refused where it has
@@ -201,13 +201,13 @@ class MMSB(Model):
         return indptr, other[order], kinds[order]
 
     def spare(self):
-        """See `Neighbourhoods`: the links of a node, and SLACK times the largest eigenvalue of the
+        """See `Neighbourhoods`: the links of a node, and SPARE times the largest eigenvalue of the
         adjacency matrix, which is at least the mean number of links within any set of nodes (at
         most all other nodes, with which shapes are counts); of strengths the pairs of a K-th of all
         pairs.
         """
         degree = self.adjacency.sum(axis=0)
-        within = SLACK * start.leading(self.adjacency, 1)[0][0]
+        within = SPARE * start.leading(self.adjacency, 1)[0][0]
         pairs_of_one = self.n * (self.n - 1) / (2 * self.K)
         return np.append(np.minimum(degree + within, self.n - 1), np.full(self.K, pairs_of_one))
 
@@ -225,17 +225,17 @@ class MMSB(Model):
     def functionals(self):
         """See `Model`: log-odds of links, which have no labels."""
         from sgmc.fit.functionals import Functionals
-        from sgmc.models.communities.results import link_probabilities
+        from sgmc.models.communities.pairs import unlinked
+        from sgmc.models.communities.results import log_odds
 
         half, rng = JUDGED_PAIRS // 2, np.random.default_rng(0)
         chosen = np.unique(np.linspace(0, len(self.links.first) - 1, half).astype(int))
-        free = pairs.unlinked(self.links, self.n, half, rng)
+        free = unlinked(self.links, self.n, half, rng)
         first = np.append(self.links.first[chosen], free.first)
         second = np.append(self.links.second[chosen], free.second)
         return Functionals(
             f"log-odds of links of {len(first)} pairs",
-            [f"{self.nodes[a]} - {self.nodes[b]}" for a, b in zip(first, second)],
-            lambda theta: logit(link_probabilities(theta, self.K, self.delta, first, second)),
+            partial(log_odds, first=first, second=second),
             "communities can change places",
         )
 
@@ -263,8 +263,10 @@ class MMSB(Model):
 
 def checked_eta(eta):
     """Two positive numbers."""
-    if not isinstance(eta, (tuple, list, np.ndarray)) or len(eta) != 2 or not all(
-        is_number(one) and one > 0 for one in eta
+    if (
+        not isinstance(eta, (tuple, list, np.ndarray))
+        or len(eta) != 2
+        or not all(is_number(one) and one > 0 for one in eta)
     ):
         raise must_be("eta", eta, "two positive numbers, those of a Beta prior, such as (1, 1)")
     return tuple(map(float, eta))

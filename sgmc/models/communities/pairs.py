@@ -11,7 +11,7 @@ from sgmc.arguments.numbers import fraction, is_number
 from sgmc.arguments.values import binary
 from sgmc.errors import DataError
 
-HELD_OUT = 20160509  # seed of the pairs that are held out, the same ones for every model
+HELD_OUT_SEED = 20160509  # seed of the pairs that are held out, the same ones for every model
 MOST_TRIES = 100  # draws of pairs for each that is wanted
 
 
@@ -65,7 +65,9 @@ def links(edges, nodes=None):
         nodes = pd.Index(nodes, tupleize_cols=False)
         refuse_missing("nodes", nodes)
         if nodes.has_duplicates:
-            raise DataError(f"nodes repeats {nodes[nodes.duplicated()][0]!r}; give each node once")
+            raise DataError(
+                f"nodes repeats {shown(nodes[nodes.duplicated()][0])}; give each node once"
+            )
     found = numbered("edges", one, other, nodes)
     refuse_repeated("edges", found, nodes)
     return nodes, found
@@ -129,6 +131,7 @@ def columns(name, given, width):
     found = [frame.iloc[:, j] for j in range(width)]
     for part in found[:2]:
         refuse_missing(name, part)
+        refuse_fractions(name, part)
     return found
 
 
@@ -137,6 +140,20 @@ def refuse_missing(name, labels):
     missing = int(pd.isna(labels).sum())
     if missing:
         raise DataError(f"{name}: {missing} labels of nodes are missing; drop these rows first")
+
+
+def refuse_fractions(name, labels):
+    """DataError for numbers that are not whole: measurements, and no labels."""
+    if labels.dtype.kind == "f" and (labels % 1 != 0).any():
+        raise DataError(
+            f"{name} has the node {shown(labels[labels % 1 != 0].iloc[0])}; nodes are labelled by "
+            "whole numbers or text"
+        )
+
+
+def shown(label):
+    """A label as users wrote it."""
+    return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 def sorted_labels(labels):
@@ -153,11 +170,14 @@ def numbered(name, one, other, nodes):
     for part, place in zip((one, other), places):
         if (place < 0).any():
             unknown = part.iloc[int(np.argmax(place < 0))]
-            raise DataError(f"{name} has the node {unknown!r}, which is none of the {len(nodes)}")
+            raise DataError(
+                f"{name} has the node {shown(unknown)}, which is none of the "
+                f"{len(nodes)}; check the label, or list all nodes in nodes="
+            )
     loops = places[0] == places[1]
     if loops.any():
         raise DataError(
-            f"{name} pairs node {nodes[places[0][np.argmax(loops)]]!r} with itself "
+            f"{name} pairs node {shown(nodes[places[0][np.argmax(loops)]])} with itself "
             f"({int(loops.sum())} such rows in all); drop self-loops"
         )
     return Pairs(np.minimum(*places), np.maximum(*places))
@@ -169,8 +189,9 @@ def refuse_repeated(name, pairs, nodes):
     if twice.any():
         i = int(np.argmax(twice))
         raise DataError(
-            f"{name} has the pair of {nodes[pairs.first[i]]!r} and {nodes[pairs.second[i]]!r} more "
-            f"than once ({int(twice.sum())} such rows in all); links have no direction: keep one"
+            f"{name} has the pair of {shown(nodes[pairs.first[i]])} and "
+            f"{shown(nodes[pairs.second[i]])} more than once ({int(twice.sum())} such rows in "
+            "all); links have no direction: keep one"
         )
 
 
@@ -185,7 +206,7 @@ def held_out(given, known, nodes):
         refuse_repeated("held_out", found, nodes)
         return found
     count = max(1, round(fraction("held_out", given) * len(known.first)))
-    rng = np.random.default_rng(HELD_OUT)
+    rng = np.random.default_rng(HELD_OUT_SEED)
     chosen = known.where(rng.choice(len(known.first), count, replace=False))
     free = unlinked(known, len(nodes), count, rng)
     return Pairs(

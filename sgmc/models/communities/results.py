@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
+from scipy.special import logit
 
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.results import GeneralInfo, ModelResults
@@ -143,6 +144,15 @@ class MMSBResults(ModelResults):
         """A DataFrame with a column for each community."""
         columns = pd.RangeIndex(values.shape[1], name="community")
         return pd.DataFrame(values, index=pd.Index(index, name=name), columns=columns)
+
+
+def log_odds(results, first, second):
+    """Log-odds of links of pairs of nodes by whole draws: names and draws (chain, draw, pair)."""
+    draws, nodes = results._whole()[0], results.model.nodes
+    flat = draws.reshape(-1, draws.shape[-1])
+    found = logit(link_probabilities(flat, results._K, results.model.delta, first, second))
+    names = [f"{nodes[a]} - {nodes[b]}" for a, b in zip(first, second)]
+    return names, found.reshape(*draws.shape[:2], -1)
 
 
 def link_probabilities(theta, K, delta, first, second):

@@ -9,7 +9,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.arguments.values import counts
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.bases.clusters import clusters
-from sgmc.models.hmm.sequences import Sequences, outcomes
+from sgmc.models.hmm.sequences import Sequences, outcomes, refuse_constant
 from sgmc.priors import dirichlet, normal
 
 EMISSIONS = ("gaussian", "poisson", "categorical")
@@ -99,6 +99,15 @@ class HMM(Sequences):
         single = emission != "categorical" and self.y.shape[1] == 1
         if ordered and not single:
             raise ArgumentError("ordered=True needs one number a step; leave ordered=None")
+        if emission == "gaussian":
+            refuse_constant(
+                self.y,
+                self.states + 1,
+                f"{self.states} Gaussian states would collapse on them: use emission='categorical' "
+                "or 'poisson', or fewer states",
+            )
+        elif emission == "poisson":
+            refuse_constant(self.y)
         self.first = first_law(initial, self.states)
         self.shape = (
             (self.states,)
@@ -115,6 +124,15 @@ class HMM(Sequences):
         }
         self.prior = self.priors()
         self.start = self.guess()
+
+    def functionals(self):
+        """See `Model`."""
+        from sgmc.fit.functionals import Functionals
+        from sgmc.models.hmm.results import long_run
+
+        if "ordered" in self.constraints.values():
+            return None
+        return Functionals("outcomes in the long run", long_run, "states can change places")
 
     def kernel(self):
         """See `Model`."""
@@ -220,8 +238,9 @@ def coded(y):
             f"y has missing categories, first at step {int(np.flatnonzero(missing)[0])}; steps at "
             "which nothing was observed are told by a masked array"
         )
-    if len(categories) < 2:
-        raise DataError(f"y has {len(categories)} category; at least 2 are needed")
+    seen = len(np.unique(codes[~np.isnan(codes)]))
+    if seen < 2:
+        raise DataError(f"y has {seen} category; at least 2 that occur are needed")
     return codes[:, None], categories
 
 

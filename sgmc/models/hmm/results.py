@@ -12,6 +12,41 @@ from sgmc.models.hmm.buffers import bias
 from sgmc.results.outcomes.rows import evenly
 
 
+def stationary(A):
+    """Stationary laws (..., K) of transition matrices (..., K, K), by elimination (Grassmann,
+    Taksar & Heyman 1985, Operations Research 33).
+    """
+    A, K = A.copy(), A.shape[-1]
+    law = np.ones(A.shape[:-1])
+    for k in range(K - 1, 0, -1):  # a state less each time: sums alone, exact where states last
+        A[..., :k, k] /= A[..., k, :k].sum(axis=-1)[..., None]
+        A[..., :k, :k] += A[..., :k, k, None] * A[..., None, k, :k]
+    for k in range(1, K):
+        law[..., k] = (law[..., :k] * A[..., :k, k]).sum(axis=-1)
+    return law / law.sum(axis=-1, keepdims=True)
+
+
+def long_run(results):
+    """What outcomes are in the long run, whatever the states are called: mean, sd and lag-one
+    correlation of each column (of categories their probabilities and that of the same one twice),
+    and the trace of the transitions; names and draws (chain, draw, k).
+    """
+    A, (centre, variance) = results.draws_of("transition"), results.moments_of_states()
+    law = stationary(A)
+    mean = np.einsum("...k,...kd->...d", law, centre)
+    moved = np.einsum("...k,...kd,...kl,...ld->...d", law, centre, A, centre)
+    trace = np.trace(A, axis1=-2, axis2=-1)[..., None]
+    if variance is None:
+        parts = mean, moved.sum(axis=-1)[..., None]
+        names = [*(f"P({label})" for label in results.categories), "P(same twice)"]
+    else:
+        square = np.einsum("...k,...kd->...d", law, variance + centre**2) - mean**2
+        parts = mean, np.sqrt(square), (moved - mean**2) / square
+        kinds = ("mean", "sd", "lag-one correlation")
+        names = [f"{kind} of column {d}" for kind in kinds for d in range(mean.shape[-1])]
+    return [*names, "trace of transition"], np.concatenate([*parts, trace], axis=-1)
+
+
 class SequenceResults(ModelResults):
     """See `HMMResults` and `LinearGaussianResults`.
 
@@ -94,6 +129,20 @@ class SequenceResults(ModelResults):
 
 class HMMResults(SequenceResults):
     """The posterior of a hidden Markov model."""
+
+    def moments_of_states(self):
+        """Draws of the outcomes' means and variances in each state, (chain, draw, K, D); of
+        categories their probabilities, and None.
+        """
+        if "probability" in self.model.shapes:
+            return self.draws_of("probability"), None
+        name = "log_rate" if "log_rate" in self.model.shapes else "mean"
+        first = self.draws_of(name)
+        second = np.exp(first) if name == "log_rate" else self.draws_of("sd") ** 2
+        first = second if name == "log_rate" else first
+        return tuple(
+            one[..., None] if len(self.model.shapes[name]) == 1 else one for one in (first, second)
+        )
 
     def smooth(self, draws=100, data=None):
         """Probabilities of the states at each step given all outcomes of the sequence, averaged

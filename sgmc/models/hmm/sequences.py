@@ -86,7 +86,22 @@ def edges(sequence, steps):
             "sequence: the steps of some sequence are not neighbours; sort by sequence, and by "
             "time within it"
         )
+    if len(starts) == steps:
+        raise DataError(
+            "sequence: every sequence has a single step, so that no step follows another; give "
+            "sequences of at least 2 steps, or leave sequence=None for a single sequence"
+        )
     return np.append(starts, steps)
+
+
+def refuse_constant(y, fewest=2, cure="leave it out"):
+    """Refuse columns of outcomes (T, D) with fewer than `fewest` different values."""
+    for column in range(y.shape[1]):
+        different = len(np.unique(y[~np.isnan(y[:, column]), column]))
+        if different == 1:
+            raise DataError(f"y is constant in column {column}; leave it out: it tells no states")
+        if different < fewest:
+            raise DataError(f"y has only {different} different values in column {column}; {cure}")
 
 
 def outcomes(y, called="y"):

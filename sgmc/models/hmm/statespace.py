@@ -4,9 +4,20 @@ import numpy as np
 
 from sgmc.arguments.arrays import vector
 from sgmc.arguments.messages import must_be
+from sgmc.coordinates.layout import Layout
 from sgmc.errors import DataError
-from sgmc.models.hmm.sequences import Sequences, outcomes
+from sgmc.models.hmm.sequences import Sequences, outcomes, refuse_constant
 from sgmc.priors import normal
+
+
+class PolarLayout(Layout):
+    """With coordinates of its own for samplers that may mix them."""
+
+    def map_for(self, spec):
+        """See `Layout`."""
+        from sgmc.models.hmm.polar import Polar
+
+        return self.map if spec is not None and spec.needs_noise else Polar()
 
 
 class LinearGaussian(Sequences):
@@ -45,10 +56,12 @@ class LinearGaussian(Sequences):
     -----
     Parameters are ``a``, ``q``, and ``r`` and ``level``, of shape () or (D,).  Priors by default: a
     flat, q and r half-normal with 2.5 times the sd of y, levels normal around the mean of y with
-    2.5 times its sd.
+    2.5 times its sd.  With one outcome a step, chains move in the angle of (q, r) and their size,
+    in which the arc along which the data hardly tell q from r is straight.
     """
 
     title = "Linear-Gaussian"
+    exact_sampler = "hmc"
 
     def __init__(self, y, *, sequence=None, window=None, buffer=None, loadings=None):
         super().__init__(outcomes(y), sequence, window, buffer)
@@ -60,8 +73,7 @@ class LinearGaussian(Sequences):
         if len(self.y) < 4:
             raise DataError(f"y has {len(self.y)} steps, too few for this model: at least 4")
         mean, sd = np.nanmean(self.y, axis=0), np.nanstd(self.y, axis=0)
-        if not sd.all():
-            raise DataError(f"y is constant in column {int(np.flatnonzero(sd == 0)[0])}")
+        refuse_constant(self.y)
         shape = () if d == 1 else (d,)
         self.parameters = {"a": (), "q": (), "r": shape, "level": shape}
         self.constraints = {"a": ("interval", -1.0, 1.0), "q": "positive", "r": "positive"}
@@ -78,6 +90,11 @@ class LinearGaussian(Sequences):
                 f"r{label}": normal(0, 2.5 * float(spread)),
                 f"level{label}": normal(float(centre), 2.5 * float(spread)),
             }
+
+    def layout(self):
+        """See `Model`."""
+        kind = PolarLayout if self.y.shape[1] == 1 else Layout
+        return kind(self.parameters, self.constraints)
 
     def kernel(self):
         """See `Model`."""

@@ -1,7 +1,7 @@
 """Independent component analysis as users meet it."""
 
 import importlib.util
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -9,7 +9,10 @@ from sgmc.arguments.arrays import shaped
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.numbers import positive
 from sgmc.arguments.tables import dense_table, finite_table, matrix
+from sgmc.coordinates.peak import MAX_CURVATURE_DIM
+from sgmc.core.limits import SMALLEST_POSITIVE
 from sgmc.errors import ArgumentError, DataError, MissingExtra
+from sgmc.fit.problem import ANY_MAP, EXACT
 from sgmc.models.bases.model import Model
 from sgmc.models.bases.scaling import centre_and_unit
 from sgmc.priors import normal
@@ -50,11 +53,13 @@ class ICA(Model):
 
     Notes
     -----
-    The default sampler, `mmala`, is the exact "corrected Langevin" of Welling & Teh: proposals
-    along the natural gradient D_W = (dlog p / dW) W'W with covariance h W'W / N, accepted or
-    rejected by all rows.  ``sampler="sgrld"`` is their stochastic version with the divergence of
-    the metric, which they leave out (``sgmc.SGRLD(divergence=False)``); its step h is their epsilon
-    times N.
+    The default sampler moves W in coordinates that the curvature at the mode next to `start` makes
+    about standard normal; ``precondition=None`` leaves W as it is, and a `step_size` is then one of
+    W.  ``sampler="mmala"`` is the exact "corrected Langevin" of Welling & Teh: proposals along the
+    natural gradient D_W = (dlog p / dW) W'W with covariance h W'W / N, accepted or rejected by all
+    rows.  ``sampler="sgrld"`` is their stochastic version with the divergence of the metric, which
+    they leave out (``sgmc.SGRLD(divergence=False)``); its step h is their epsilon times N.  Both
+    have no other coordinates than W.
 
     Examples
     --------
@@ -63,8 +68,6 @@ class ICA(Model):
     """
 
     title = "Independent Components"
-    scaled = False
-    defaults = {"sampler": "mmala"}
 
     def __init__(self, X, *, precision=1.0, scale="columns", start=None):
         self.X = np.ascontiguousarray(dense_table("X", X, "models of sources"), dtype=float)
@@ -78,6 +81,17 @@ class ICA(Model):
         one_of("scale", scale, ("columns", "table", None))
         self.unit = centre_and_unit(self.X, scale)[1]
         self.centre = centre_and_unit(self.X, "columns")[0]
+        with np.errstate(all="ignore"):
+            variance = self.centred().var(axis=0)
+        odd = np.flatnonzero(~(np.isfinite(variance) & (variance > SMALLEST_POSITIVE)))
+        if len(odd):
+            flat = np.ptp(self.X[:, odd[0]]) == 0
+            raise DataError(
+                f"X: column {odd[0]} is constant ({self.X[0, odd[0]]:g}); leave it out"
+                if flat
+                else f"X: the variance of column {odd[0]} is beyond floating-point numbers; "
+                "rescale it"
+            )
         if np.linalg.matrix_rank(self.centred()) < self.d:
             raise DataError(
                 "the channels of X are linearly dependent; leave some out, or reduce them first"
@@ -111,6 +125,32 @@ class ICA(Model):
         if self.start == "fastica":
             whitening = fastica(X @ whitening) @ whitening
         return SOURCE_SD * whitening / (X @ whitening.T).std(axis=0)[:, None]
+
+    @property
+    def exact_sampler(self):
+        """See `Model`: without a Gaussian approximation mala does not learn the scales in time."""
+        return EXACT if self.d**2 <= MAX_CURVATURE_DIM else "hmc"
+
+    def scaled_for(self, checked):
+        """See `Model`: samplers along the natural gradient, and those asked to move W as it is,
+        have no use for a mode.
+        """
+        natural = checked.sampler is not None and checked.sampler.refusal(ANY_MAP)
+        return checked.precondition is not None and not natural
+
+    def functionals(self):
+        """See `Model`."""
+        from sgmc.fit.functionals import Functionals
+        from sgmc.models.bases.results import JUDGED_ROWS
+        from sgmc.models.ica.results import log_densities
+        from sgmc.results.outcomes.rows import evenly
+
+        rows = evenly(self.n, JUDGED_ROWS)
+        return Functionals(
+            f"log densities of {len(rows)} rows",
+            partial(log_densities, rows=rows, X=self.centred()[rows]),
+            "sources can change places and signs",
+        )
 
     def starts(self, rng):
         """See `Model`: the reference, moved by a tenth of the posterior's size."""

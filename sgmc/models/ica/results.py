@@ -28,6 +28,18 @@ class SourcesInfo(GeneralInfo):
         ]
 
 
+def log_densities(results, rows, X):
+    """Log densities of centred rows X: names and draws (chain, draw, k).  They do not depend on the
+    order and the signs of the sources.
+    """
+    W = results.unmixing()
+    y = np.abs(np.einsum("skj,ij->sik", W, X))
+    log_det = np.linalg.slogdet(W)[1] + np.log(results.model.unit).sum()
+    found = log_det[:, None] - (y + 2 * np.log1p(np.exp(-y))).sum(axis=2)
+    names = [f"log density of row {i}" for i in rows]
+    return names, found.reshape(*results.draws.shape[:2], len(X))
+
+
 class ICAResults(ModelResults):
     """The posterior of an `ICA`.
 

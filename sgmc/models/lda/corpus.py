@@ -9,6 +9,7 @@ from sgmc.arguments.tables import table
 from sgmc.arguments.values import counts as as_counts
 from sgmc.errors import ArgumentError, DataError
 
+JUDGED_DOCUMENTS = 20  # of the fit, whose words are predicted where none are held out
 HALVES = 20120117  # seed of the tokens that are held out, the same ones for every model
 
 
@@ -74,6 +75,35 @@ def from_pairs(name, pairs, words):
     return sparse.csr_array(
         (np.concatenate([counts for _, counts in columns]), ids, indptr), shape=(len(pairs), width)
     )
+
+
+def refuse_degenerate(X):
+    """Refuse documents without words, and documents of one word alone, which tell no topics."""
+    used = np.asarray(X.sum(axis=0)).ravel() > 0
+    if used.sum() < 2:
+        raise DataError(
+            f"counts has {X.shape[1]} words and {X.sum()} tokens of {used.sum()} different words; "
+            "topics need at least two words that occur"
+        )
+    refuse_empty("counts", X)
+
+
+def refuse_empty(name, X):
+    """Refuse documents without words."""
+    empty = np.flatnonzero(np.asarray(X.sum(axis=1)).ravel() == 0)
+    if len(empty):
+        raise DataError(
+            f"{name} has {len(empty)} documents without words, first document {empty[0]}; leave "
+            f"them out, e.g. {name}[{name}.sum(axis=1) > 0]"
+        )
+
+
+def some_documents(X):
+    """JUDGED_DOCUMENTS documents of two tokens or more, evenly spaced; at least one."""
+    several = np.flatnonzero(np.asarray(X.sum(axis=1)).ravel() > 1)
+    if len(several) > JUDGED_DOCUMENTS:
+        several = several[np.linspace(0, len(several) - 1, JUDGED_DOCUMENTS).astype(int)]
+    return X[several]
 
 
 def halves(X):

@@ -3,7 +3,7 @@ documents' other words.
 """
 import numpy as np
 
-from libc.math cimport fabs
+from libc.math cimport fabs, log
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Map
@@ -11,6 +11,7 @@ from sgmc.core.partial cimport Partial
 
 cdef enum:
     MAX_ITERATIONS = 100                    # iterations
+    GROUPS = 10                             # of documents whose predictions are kept draw by draw
 cdef double PROPORTION_TOLERANCE = 1e-6          # largest change of a proportion at which they stop
 
 
@@ -125,9 +126,24 @@ cdef class Completion(Folding):
         counts = self.others.data
         return float(np.exp(-(counts @ np.log(probabilities)) / counts.sum()))
 
+    @property
+    def groups(self):
+        """First count of each of GROUPS groups of documents, and the end of the last: those with
+        words to predict.
+        """
+        edges = np.linspace(0, self.n, min(GROUPS, self.n) + 1).astype(int)
+        return np.unique(self.others.indptr[edges])
+
+    def scores(self, probabilities):
+        """Mean log probability of the other words of each group of documents."""
+        counts, first = self.others.data, self.groups[:-1]
+        return (np.add.reduceat(counts * np.log(probabilities), first)
+                / np.add.reduceat(counts, first))
+
 
 cdef class Completed(Partial):
-    """Also averages the probabilities of other words over the draws, one by one.
+    """Also averages the probabilities of other words over the draws, one by one, and keeps each
+    draw's mean logs of them by group of documents.
 
     Parameters
     ----------
@@ -139,7 +155,10 @@ cdef class Completed(Partial):
     always = True
     cdef readonly Completion test
     cdef readonly double[::1] probabilities
-    cdef double[::1] place
+    cdef readonly double[:, ::1] scores
+    cdef double[::1] place, here
+    cdef const Py_ssize_t[::1] groups
+    cdef const double[::1] counts
     cdef Py_ssize_t K
 
     def __init__(self, Py_ssize_t draws, Py_ssize_t thin, Map map, Py_ssize_t dim, columns, *,
@@ -147,16 +166,38 @@ cdef class Completed(Partial):
         Partial.__init__(self, draws, thin, map, dim, columns)
         self.test, self.K = test, dim // test.W
         self.probabilities, self.place = np.zeros(len(test.scored) + 1), np.empty(2 * self.K)
+        self.here, self.groups = np.zeros(len(test.scored) + 1), test.groups.astype(np.intp)
+        self.counts = np.append(test.others.data, 0.0)
+        self.scores = np.zeros((draws, len(self.groups) - 1))
 
     cdef int accumulate(self, const double *theta, double weight) except -1 nogil:
-        self.test.add(theta, self.K, weight / self.total, &self.place[0], &self.probabilities[0])
+        cdef Py_ssize_t i, u
+        cdef double total, tokens, share = weight / self.total
+        memset(&self.here[0], 0, self.here.shape[0] * sizeof(double))
+        self.test.add(theta, self.K, 1.0, &self.place[0], &self.here[0])
+        for u in range(self.here.shape[0] - 1):
+            self.probabilities[u] += share * (self.here[u] - self.probabilities[u])
+        for i in range(self.scores.shape[1]):
+            total = tokens = 0
+            for u in range(self.groups[i], self.groups[i + 1]):
+                total += self.counts[u] * log(self.here[u])
+                tokens += self.counts[u]
+            self.scores[self.kept, i] = total / tokens
         return OK
 
     def state(self):
         """See `Partial`."""
-        return {**Partial.state(self), "probabilities": np.array(self.probabilities)}
+        return {**Partial.state(self), "probabilities": np.array(self.probabilities),
+                "scores": np.array(self.scores[:self.kept])}
 
     def set_state(self, state):
         """See `Partial`."""
         Partial.set_state(self, state)
         np.asarray(self.probabilities)[:] = state["probabilities"]
+        np.asarray(self.scores)[:self.kept] = state["scores"]
+
+
+cdef class CompletedWhereMany(Completed):
+    """The same where there is no room for the draws of all parameters."""
+
+    always = False

@@ -5,13 +5,28 @@ from functools import partial
 import numpy as np
 
 from sgmc.arguments.numbers import positive, whole
-from sgmc.errors import ArgumentError, DataError, NotSupported
+from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.bases.model import Model
-from sgmc.models.lda.corpus import documents, halves, named_words
+from sgmc.models.lda.corpus import (
+    documents,
+    halves,
+    named_words,
+    refuse_degenerate,
+    refuse_empty,
+    some_documents,
+)
 from sgmc.priors import dirichlet
 
 MAX_EXACT_NUMBERS = 10**6  # numbers that exact sums keep for a document
 GIBBS_SWEEPS = 8
+STEPPED, EXPANDED = ("scir", "sgrld"), ("expanded-mean",)  # samplers with a derived step
+RACE_DRAWS = 50  # of an arm, by which the words of documents are predicted
+FEWEST_DOCUMENTS = 100  # of a default minibatch, where there are as many
+NOISE_ADDED = 0.5  # of the variance, at most, that minibatches add to gamma variables
+# step of scir without noise: expected counts are taken to be constant over a step
+LARGEST_STEP = 0.5
+# thinning: tokens that a kept draw costs, where that takes at most so many steps
+TOKENS_A_DRAW, LONGEST_THINNING = 20_000, 5
 
 
 class LDA(Model):
@@ -24,11 +39,12 @@ class LDA(Model):
     from Gibbs sweeps over the documents of a minibatch, by the chain's own random numbers
     (Patterson & Teh 2013, section 4).
 
-    ``sampler="sgrld"``, the default, is their sampler; ``sgmc.SGRLD(simplex=)`` names its
-    parametrisation.  ``"scir"`` is the Cox-Ingersoll-Ross process of Baker et al. (2018), without
-    error at the edges of the simplex, where topics of many rare words are.  Both want a
-    `step_size`; that of `sgrld` in expanded coordinates is in units in which a topic's gamma
-    variables sum to beta W.  Other samplers move free numbers, with
+    ``sampler="scir"``, the default, is the Cox-Ingersoll-Ross process of Baker et al. (2018),
+    without error at the edges of the simplex, where topics of many rare words are.  ``"sgrld"`` is
+    the sampler of Patterson & Teh; ``sgmc.SGRLD(simplex=)`` names its parametrisation, and its step
+    in expanded coordinates is in units in which a topic's gamma variables sum to beta W.  Without a
+    `step_size` both take the largest one at which minibatches of a tenth of the documents (100 at
+    least) add at most half of the variance.  Other samplers move free numbers, with
     ``model.constraints = {"topics": "mirrored"}`` log-ratios: `sgld` is then mirrored Langevin
     dynamics.
 
@@ -63,14 +79,14 @@ class LDA(Model):
     Examples
     --------
     >>> model = sgmc.LDA(counts, topics=20, vocabulary=words, held_out=others)
-    >>> results = model.fit(step_size=0.01, batch_size=50, draws=500, seed=1)
+    >>> results = model.fit(seed=1)
     >>> results.perplexity(), results.topics(10)
     """
 
     scaled = False
     title = "Latent Dirichlet Allocation"
     constraints = {"topics": "simplex"}
-    defaults = {"sampler": "sgrld"}
+    defaults = {"sampler": "scir"}
 
     def __init__(
         self,
@@ -87,11 +103,7 @@ class LDA(Model):
             "counts", counts, None if vocabulary is None else len(self.vocabulary)
         )
         self.n, words = self.counts.shape
-        if words < 2 or not self.counts.data.sum():
-            raise DataError(
-                f"counts has {words} words and {self.counts.data.sum()} tokens; there must be two "
-                "words, and tokens"
-            )
+        refuse_degenerate(self.counts)
         self.K, self.alpha = (
             whole("topics", topics, 1),
             positive("alpha", alpha),
@@ -105,7 +117,12 @@ class LDA(Model):
                 f"sweeps='exact': {self.K} topics and documents of up to {longest} words are too "
                 "many assignments; give a number of sweeps"
             )
-        self.held_out = None if held_out is None else halves(documents("held_out", held_out, words))
+        self.held_out = None
+        if held_out is not None:
+            test = documents("held_out", held_out, words)
+            refuse_empty("held_out", test)
+            self.held_out = halves(test)
+        self.judged = self.held_out or halves(some_documents(self.counts))
 
     def starts(self, rng):
         """Documents dealt to topics at random: their words' shares, with a token of each word added
@@ -118,6 +135,40 @@ class LDA(Model):
         )
         sums += np.asarray(self.counts.sum(axis=0)).ravel() / self.n + 1 / self.K
         return (sums / sums.sum(axis=1, keepdims=True)).ravel()
+
+    def functionals(self):
+        """See `Model`: of documents held out, or where there are none, of some documents of the
+        fit.
+        """
+        from sgmc.fit.functionals import Functionals
+        from sgmc.models.lda.results import word_scores
+
+        return Functionals(
+            "probabilities of words given others of their documents",
+            partial(word_scores, halves=self.judged),
+            "topics can change places",
+        )
+
+    def derived_step(self, spec, batch):
+        """See `Model`: the largest step at which minibatches add at most half of the variance.
+
+        `scir` leaves gamma variables with shapes a the variance a + tanh(h/4) Var(a-hat) (Baker et
+        al. 2018, section 4), and a minibatch of n documents has Var(a-hat) <= a (N/n - 1) sum c^2 /
+        sum c, over all counts c of a word in a document.  `sgrld` in expanded coordinates runs
+        beta W / (beta W + tokens of a topic) times as fast.
+        """
+        if spec.name not in STEPPED or getattr(spec, "simplex", "") not in EXPANDED:
+            return None
+        batch = batch or min(self.n, max(FEWEST_DOCUMENTS, self.n // 10))
+        counts = self.counts.data.astype(float)
+        noise = max(self.n / batch - 1, 0.0) * (counts @ counts) / counts.sum()
+        step = min(4 * np.arctanh(NOISE_ADDED / max(noise, 1.0)), LARGEST_STEP)
+        if spec.name == "sgrld":
+            own = self.prior["topics"].df * self.parameters["topics"][1]
+            step *= own / (own + counts.sum() / self.K)
+        tokens = batch * counts.sum() / self.n
+        thin = int(np.clip(TOKENS_A_DRAW // tokens, 1, LONGEST_THINNING))
+        return float(step), batch, thin
 
     def problem(self, prior, checked):
         """See `Model`; samplers that want the value of the likelihood are refused where it has
@@ -144,15 +195,26 @@ class LDA(Model):
         )
         return Enumerated(*given) if self.sweeps == "exact" else Sampled(*given, self.sweeps)
 
+    def race_metric(self):
+        """See `Model`: the log perplexity of the words that are predicted, averaged over draws."""
+        from sgmc.models.lda.folding import Completion
+        from sgmc.results.outcomes.rows import evenly
+
+        asked, shape = Completion(*self.judged, self.alpha), self.parameters["topics"]
+
+        def log_perplexity(draws):
+            some = draws[evenly(len(draws), RACE_DRAWS)].reshape(-1, *shape)
+            found = np.mean([asked.probabilities(topics) for topics in some], axis=0)
+            return float(np.log(asked.perplexity(found)))
+
+        return log_perplexity
+
     def recorder_class(self):
         """See `Model`."""
-        from sgmc.models.lda.folding import Completed, Completion
+        from sgmc.models.lda.folding import Completed, CompletedWhereMany, Completion
 
-        return (
-            super().recorder_class()
-            if self.held_out is None
-            else partial(Completed, test=Completion(*self.held_out, self.alpha))
-        )
+        kind = CompletedWhereMany if self.held_out is None else Completed
+        return partial(kind, test=Completion(*self.judged, self.alpha))
 
     def result_class(self):
         """See `Model`."""

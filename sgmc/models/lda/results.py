@@ -18,6 +18,30 @@ class LDAInfo(GeneralInfo):
     def __init__(self, model):
         super().__init__(model)
         self.alpha, self.vocabulary, self.held_out = model.alpha, model.vocabulary, model.held_out
+        self.unused = int((np.asarray(model.counts.sum(axis=0)).ravel() == 0).sum())
+
+    def remarks(self, fit):
+        """See `ModelInfo.remarks`: also words that no document has."""
+        unused = f"{self.unused} words occur in no document: their probabilities are the prior's."
+        return super().remarks(fit) + ([unused] if self.unused else [])
+
+
+def word_scores(results, halves):
+    """Mean log probabilities of words given others of their documents, by group of documents: names
+    and draws (chain, draw, k), as recorded, or else computed for two `halves` of documents.
+    """
+    if results._scores is not None:
+        length = results.draws.shape[1]  # without chains that diverged early
+        found = np.stack([one[:length] for one in results._scores if len(one) >= length])
+    else:
+        asked = Completion(*halves, results.model.alpha)
+        found = np.array(
+            [
+                [asked.scores(asked.probabilities(one)) for one in chain]
+                for chain in results.draws_of("topics")
+            ]
+        )
+    return [f"log probability of words, documents {i}" for i in range(found.shape[2])], found
 
 
 class LDAResults(ModelResults):
@@ -39,7 +63,7 @@ class LDAResults(ModelResults):
         shape = fit.problem.layout.shapes["topics"]
         kept = super().besides(fit)
         if fit.problem.columns is None:
-            return {**kept, "_chain_means": None, "_completed": None}
+            return {**kept, "_chain_means": None, "_completed": None, "_scores": None}
         completed = [r.probabilities for r in fit.recorders if hasattr(r, "probabilities")]
         weights = [r.total for r in fit.recorders]
         some = len(fit.problem.columns) < fit.problem.layout.size
@@ -51,6 +75,7 @@ class LDAResults(ModelResults):
             "_completed": np.average(completed, axis=0, weights=weights)[:-1]
             if completed
             else None,
+            "_scores": [np.array(r.scores[: r.kept]) for r in fit.recorders] if completed else None,
         }
 
     @property

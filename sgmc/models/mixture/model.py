@@ -1,12 +1,14 @@
 """Mixture models as users meet them."""
 
+from functools import partial
+
 import numpy as np
 
 from sgmc.arguments.arrays import vector
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.numbers import positive, whole
 from sgmc.arguments.tables import matrix
-from sgmc.errors import ArgumentError
+from sgmc.errors import ArgumentError, DataError
 from sgmc.models.bases.clusters import clusters
 from sgmc.models.bases.model import Model
 from sgmc.priors import dirichlet, inverse_gamma, normal
@@ -17,8 +19,8 @@ class TiedMeans(Model):
     Teh 2011, section 5.1).
 
     theta1 ~ N(0, 10) and theta2 ~ N(0, 1), variances; the posterior has two modes, (theta1, theta2)
-    and (theta1 + theta2, -theta2) but for the prior, so that coordinates are the parameters and
-    samplers with minibatches want the paper's `step_size`.
+    and (theta1 + theta2, -theta2) but for the prior, so that coordinates are the parameters.
+    Samplers with minibatches take their step from the curvature at one mode where none is given.
 
     Parameters
     ----------
@@ -30,19 +32,34 @@ class TiedMeans(Model):
     parameters = {"theta1": (), "theta2": ()}
     prior = {"theta1": normal(0, np.sqrt(10)), "theta2": normal(0, 1)}
     scaled = False
+    exact_sampler = "hmc"  # crosses the valley between the modes
     title = "Tied Means"
 
     def __init__(self, y, variance=2.0):
         self.y, self.variance = vector("y", y), positive("variance", variance)
         self.n = len(self.y)
-        if not self.n:
-            raise ArgumentError("y has no rows")
+        if not self.n or np.ptp(self.y) == 0:
+            raise DataError(
+                f"y has {min(self.n, 1)} different values; a mixture of two components needs at "
+                "least 2"
+            )
 
     def kernel(self):
         """See `Model`."""
         from sgmc.models.mixture.tied import TiedMeansKernel
 
         return TiedMeansKernel(self.y, self.variance)
+
+    def functionals(self):
+        """See `Model`."""
+        from sgmc.fit.functionals import Functionals
+        from sgmc.models.mixture.results import centre_and_distance
+
+        return Functionals(
+            "the components' centre and distance",
+            centre_and_distance,
+            "components can change places",
+        )
 
 
 class GaussianMixture(Model):
@@ -84,6 +101,7 @@ class GaussianMixture(Model):
     """
 
     title = "Gaussian Mixture"
+    exact_sampler = "hmc"
 
     def __init__(self, X, components=3, covariance="diagonal", ordered=False):
         self.X, K = (
@@ -93,9 +111,17 @@ class GaussianMixture(Model):
         one_of("covariance", covariance, ("diagonal", "full"))
         (self.n, D), self.components, self.flat = self.X.shape, K, np.ndim(X) == 1
         self.full = covariance == "full" and D > 1
+        constant = np.flatnonzero(np.ptp(self.X, axis=0) == 0) if self.n else [0]
+        if len(constant):
+            raise DataError(
+                f"X: column {constant[0]} is constant, or has no rows; leave it out: it has no "
+                "spread that a component could have"
+            )
         different = len(np.unique(self.X, axis=0))
         if different <= K:
-            raise ArgumentError(f"components={K}: X has only {different} different rows")
+            raise ArgumentError(
+                f"components={K}: X has only {different} different rows; give fewer components"
+            )
         shape = K if self.flat else (K, D)
         self.parameters = {
             **({"weights": K} if K > 1 else {}),
@@ -112,8 +138,6 @@ class GaussianMixture(Model):
         """Priors on the scale of the data, a dict by single numbers."""
         K, D = self.components, self.X.shape[1]
         centre, sd = self.X.mean(axis=0), self.X.std(axis=0)
-        if not (sd > 0).all():
-            raise ArgumentError(f"X: column {int(np.argmin(sd))} is constant")
         columns = {
             "means": [normal(centre[j], 2 * sd[j]) for j in range(D)],
             "sds": [inverse_gamma(2, sd[j] / K ** (1 / D)) for j in range(D)],
@@ -159,6 +183,22 @@ class GaussianMixture(Model):
         from sgmc.models.mixture.kernel import GaussianMixtureKernel
 
         return GaussianMixtureKernel(self.X, self.components, self.full)
+
+    def functionals(self):
+        """See `Model`: of rows evenly spread along the first coordinate."""
+        from sgmc.fit.functionals import Functionals
+        from sgmc.models.bases.results import JUDGED_ROWS
+        from sgmc.models.mixture.results import log_densities
+        from sgmc.results.outcomes.rows import evenly
+
+        if self.components == 1 or "means" in self.constraints:
+            return None
+        rows = np.argsort(self.X[:, 0], kind="stable")[evenly(self.n, JUDGED_ROWS)]
+        return Functionals(
+            f"log densities of {len(rows)} rows",
+            partial(log_densities, rows=rows, X=self.X[rows]),
+            "components can change places",
+        )
 
     def result_class(self):
         """See `Model`."""

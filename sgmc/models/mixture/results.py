@@ -11,6 +11,24 @@ from sgmc.results.outcomes.rows import evenly
 DENSITY_DRAWS = 1000  # of the posterior, evenly, over which densities are averaged
 
 
+def centre_and_distance(results):
+    """The mean of both components of a `TiedMeans`, and the distance between them, which are the
+    same for both labellings: names and draws (chain, draw, 2).
+    """
+    first, second = (results.draws_of(name) for name in ("theta1", "theta2"))
+    found = np.stack([first + second / 2, np.abs(second)], axis=-1)
+    return ["theta1 + theta2 / 2", "|theta2|"], found
+
+
+def log_densities(results, rows, X):
+    """Log densities of rows X, which do not depend on the order of components: names and draws
+    (chain, draw, k).
+    """
+    found = [special.logsumexp(log_p, axis=1) for log_p in results._joint(X, most=None)]
+    names = [f"log density of row {i}" for i in rows]
+    return names, np.reshape(found, (*results.draws.shape[:2], len(X)))
+
+
 class GaussianMixtureResults(ModelResults):
     """The posterior of a Gaussian mixture; densities and responsibilities are averaged over draws,
     at most 1000 of them, evenly.
@@ -59,12 +77,12 @@ class GaussianMixtureResults(ModelResults):
         roots = np.linalg.inv(np.eye(D) - slopes) * sds[:, :, None, :]  # e = (I - B)^-1 S z
         return np.einsum("s,skij,sklj->kil", weights, roots, roots)
 
-    def _components(self):
+    def _components(self, most=DENSITY_DRAWS):
         """Draws of weights (s, K), means and sds (s, K, D), slopes as matrices (s, K, D, D), and
-        the draws' own weights (s,).
+        the draws' own weights (s,): `most` of them, evenly, or all.
         """
         chains, draws = self.draws.shape[:2]
-        some = evenly(chains * draws, DENSITY_DRAWS)
+        some = evenly(chains * draws, most or chains * draws)
 
         def of(name):
             found = self.draws_of(name)
@@ -89,9 +107,9 @@ class GaussianMixtureResults(ModelResults):
             raise ArgumentError(f"X has {points.shape[1]} columns; the mixture is of {D}")
         return points
 
-    def _joint(self, X):
+    def _joint(self, X, most=DENSITY_DRAWS):
         """log w_k N(x; mu_k, Sigma_k), (m, K), draw by draw."""
-        for share, mean, sd, slope, _ in zip(*self._components()):
+        for share, mean, sd, slope, _ in zip(*self._components(most)):
             e = X[:, None] - mean
             z = (e - np.einsum("kij,mkj->mki", slope, e)) / sd
             yield (

@@ -8,13 +8,9 @@ from sgmc.arguments.tables import dense_table
 from sgmc.core.limits import BLOCK_ROWS
 from sgmc.errors import DataError
 from sgmc.models.bases.results import GeneralInfo
+from sgmc.models.network.activations import ACTIVATIONS, softmax
 
 TINY, EPSILON = np.finfo(float).tiny, np.finfo(float).eps
-ACTIVATIONS = {
-    "sigmoid": lambda z: 0.5 + 0.5 * np.tanh(0.5 * z),
-    "tanh": np.tanh,
-    "relu": lambda z: np.maximum(z, 0),
-}
 
 
 @dataclass(frozen=True)
@@ -98,8 +94,7 @@ class Recipe:
                     a = ACTIVATIONS[self.activation](a)
             out[start : start + BLOCK_ROWS] = a
         if self.outcome == "softmax":
-            out = np.exp(out - out.max(axis=1, keepdims=True))
-            return out / out.sum(axis=1, keepdims=True)
+            return softmax(out)
         natural = out[:, 0] * self.factor + self.shift
         return np.exp(natural) if self.outcome == "poisson" else natural
 

@@ -8,18 +8,19 @@ from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Batch, Model, Prior, Scratch, row_of
 from sgmc.core.variates cimport gamma_variate
-from sgmc.core.simd cimport expit
+from sgmc.core.simd cimport expit, exponential
 from sgmc.models.bases.layers cimport Inputs, add_tdot, times, times_transposed
 
 cdef enum:
     SIGMOID = 0
     TANH = 1
     RELU = 2
+    NORMED = 3
     SOFTMAX = 0
     GAUSSIAN = 1
     POISSON = 2
 
-ACTIVATIONS = {"sigmoid": SIGMOID, "tanh": TANH, "relu": RELU}
+ACTIVATIONS = {"sigmoid": SIGMOID, "tanh": TANH, "relu": RELU, "softmax": NORMED}
 OUTCOMES = {"softmax": SOFTMAX, "gaussian": GAUSSIAN, "poisson": POISSON}
 TILE_NUMBERS = 1 << 19  # of inputs and units in a tile: they stay in the second or third cache
 
@@ -105,7 +106,7 @@ cdef class Network(Model):
                 times(b.m, self.sizes[l], h, s.work + self.active[l - 1], <double *> theta
                       + self.weights[l], 1, out)
             if l + 1 < self.layers:
-                activate(self.activation, b.m * h, out)
+                activate(self.activation, b.m, h, out)
         return OK
 
     cdef int judge(self, const double *theta, const Batch *b, double *eta, double *value,
@@ -177,7 +178,7 @@ cdef class Network(Model):
             if l == 0 and square != NULL:
                 self.X.backward_squares(b.m, squares, h, square, s.work + self.spread)
             if l:  # slopes take the place of the activations that they belong to
-                slope_back(self.activation, b.m * d, inputs, spare, square != NULL)
+                slope_back(self.activation, b.m, d, inputs, spare, square != NULL)
                 if square != NULL:
                     add_tdot(b.m, d, h, inputs, squares, square + self.weights[l])
                 for i in range(b.m * d):
@@ -204,12 +205,15 @@ cdef class Network(Model):
         return OK
 
 
-cdef void activate(int kind, Py_ssize_t n, double *z) noexcept nogil:
-    """Activations in the place of their arguments."""
-    cdef Py_ssize_t i
+cdef void activate(int kind, Py_ssize_t m, Py_ssize_t h, double *z) noexcept nogil:
+    """Activations of m rows of h units in the place of their arguments."""
+    cdef Py_ssize_t i, n = m * h
     if kind == RELU:
         for i in range(n):
             z[i] = z[i] if z[i] > 0 else 0
+        return
+    if kind == NORMED:
+        shares(m, h, z)
         return
     if kind == TANH:                                          # 2 / (1 + exp(-2 z)) - 1
         for i in range(n):
@@ -220,20 +224,46 @@ cdef void activate(int kind, Py_ssize_t n, double *z) noexcept nogil:
             z[i] = 2 * z[i] - 1
 
 
-cdef void slope_back(int kind, Py_ssize_t n, double *a, double *delta, bint square) noexcept nogil:
-    """delta *= act'(z), a function of a = act(z); then a become their squares,
+cdef void shares(Py_ssize_t m, Py_ssize_t h, double *z) noexcept nogil:
+    """exp(z_k) / sum_l exp(z_l) of each row, in place."""
+    cdef Py_ssize_t i, k
+    cdef double top, total
+    for i in range(m):
+        top, total = z[i * h], 0
+        for k in range(1, h):
+            top = max(top, z[i * h + k])
+        for k in range(h):
+            z[i * h + k] -= top
+        exponential(h, z + i * h, z + i * h)
+        for k in range(h):
+            total += z[i * h + k]
+        for k in range(h):
+            z[i * h + k] /= total
+
+
+cdef void slope_back(int kind, Py_ssize_t m, Py_ssize_t h, double *a, double *delta,
+                     bint square) noexcept nogil:
+    """delta <- delta d act / dz of m rows, a function of a = act(z); then a become their squares,
     where these are wanted.
     """
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, k, n = m * h
+    cdef double along
     if kind == RELU:
         for i in range(n):
             delta[i] = delta[i] if a[i] > 0 else 0
     elif kind == TANH:
         for i in range(n):
             delta[i] *= 1 - a[i] * a[i]
-    else:
+    elif kind == SIGMOID:
         for i in range(n):
             delta[i] *= a[i] * (1 - a[i])
+    else:                                     # d a_k / dz_j = a_k (1(k = j) - a_j)
+        for i in range(m):
+            along = 0
+            for k in range(i * h, (i + 1) * h):
+                along += a[k] * delta[k]
+            for k in range(i * h, (i + 1) * h):
+                delta[k] = a[k] * (delta[k] - along)
     if square:
         for i in range(n):
             a[i] *= a[i]

@@ -1,5 +1,7 @@
 """Bayesian neural networks as users meet them."""
 
+from functools import partial
+
 import numpy as np
 
 from sgmc.arguments.arrays import vector
@@ -13,11 +15,14 @@ from sgmc.arguments.values import counts
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.bases.model import Model
 from sgmc.models.bases.scaling import centre_and_unit
+from sgmc.models.network.activations import ACTIVATIONS
 from sgmc.priors import PriorSpec, normal
 
-JUDGED_ROWS = 50  # whose predictions the verdict is about
-SMALL = 2000  # rows up to which all of them are used at every step by default
-ROOT_N_STEP, FRICTION = 0.1, 20.0  # of sghmc: e sqrt(N), and C
+PREDICTED_ROWS = 50  # whose predictions the verdict is about
+# rows, and rows times weights, up to which all rows are used at every step by default: 2,500 rows
+# and 23 weights took a minute, and four chains agreed, which minibatches did not bring about
+SMALL, LITTLE_WORK = 2000, 200_000
+ROOT_N_STEP, FRICTION = 0.2, 5.0  # of sghmc: e sqrt(N), and C
 
 
 class BNN(Model):
@@ -44,8 +49,9 @@ class BNN(Model):
         Outcomes; with a formula, the table.
     hidden : tuple of int
         Units of the hidden layers; ``()`` for none: a multinomial or linear regression.
-    activation : {"sigmoid", "tanh", "relu"}
-        act.
+    activation : {"sigmoid", "tanh", "relu", "softmax"}
+        act; "softmax" units of a layer are exp(z_k) / sum_l exp(z_l) and sum to one (Nemeth &
+        Fearnhead 2021, eq. 14; Coullon, South & Nemeth 2023, eq. B1).
     outcome : {"softmax", "gaussian", "poisson"}
     scale : {"auto", "columns", "table", None}
         How inputs are centred and divided by their sd before they enter: each column by itself, all
@@ -68,10 +74,11 @@ class BNN(Model):
 
     Notes
     -----
-    By default up to 2,000 rows are all used at each step, by `hmc`, which adapts its step.  Above,
-    it is `sghmc` with e = 0.1 / sqrt(N), C = 20, five leapfrog steps to a step, which suits inputs
-    and outcomes of unit size, and svrg's gradients of 500 rows or more: the noise of plain ones
-    widens what many rows determine, e Lambda N / (2 C n) times the variance 1 / Lambda.
+    By default up to 2,000 rows, or more where rows times weights are at most 200,000, are all used
+    at each step, by `hmc`, which adapts its step.  Above, it is `sghmc` with e = 0.2 / sqrt(N), C =
+    5, five leapfrog steps to a step, which suits inputs and outcomes of unit size, and svrg's
+    gradients of 500 rows or more: the noise of plain ones widens what many rows determine, e Lambda
+    N / (2 C n) times the variance 1 / Lambda.
 
     Examples
     --------
@@ -96,12 +103,17 @@ class BNN(Model):
         refresh=None,
         dtype=None,
     ):
-        self.activation = one_of("activation", activation, ("sigmoid", "tanh", "relu"))
+        self.activation = one_of("activation", activation, ACTIVATIONS)
         self.outcome = outcome
         one_of("outcome", outcome, ("softmax", "gaussian", "poisson"))
         one_of("scale", scale, ("auto", "columns", "table", None))
         one_of("dtype", dtype, (None, "float64", "float32"))
         self.hidden, self.hyperprior = layers(hidden), checked_hyperprior(hyperprior)
+        if activation == "softmax" and 1 in self.hidden:
+            raise ArgumentError(
+                f"hidden={hidden!r} with activation='softmax': the softmax of one unit is always "
+                "1; give at least two units per hidden layer"
+            )
         self.refresh = outcome != "gaussian" if refresh is None else bool(refresh)
         if hyperprior is not None and self.refresh and outcome == "gaussian":
             raise ArgumentError(
@@ -157,6 +169,8 @@ class BNN(Model):
             else np.ascontiguousarray(X, dtype=dtype)
         )
         self.n = len(X)
+        if not np.ptp(X, axis=0).any():
+            raise DataError("X is constant in every column; a network needs inputs that differ")
         centre, unit = centre_and_unit(
             X, ("table" if X.dtype == np.uint8 else "columns") if scale == "auto" else scale
         )
@@ -195,7 +209,8 @@ class BNN(Model):
         """See `Model`."""
         if self.scaled:
             return {}
-        if self.n <= SMALL and (self.hyperprior is None or not self.refresh):
+        few = self.n <= SMALL or self.n * self.layout().size <= LITTLE_WORK
+        if few and (self.hyperprior is None or not self.refresh):
             return {"sampler": "hmc"}
         from sgmc.samplers.hamiltonian import SGHMC
 
@@ -253,22 +268,15 @@ class BNN(Model):
     def functionals(self):
         """See `Model`: predictions, which stay as they are where hidden units change places."""
         from sgmc.fit.functionals import Functionals
+        from sgmc.models.network.results import predictions
 
         if not self.hidden:
             return None
-        rows = np.unique(np.linspace(0, self.n - 1, JUDGED_ROWS).astype(int))
-        X, codes = self.X[rows], self.y[rows].astype(int) if self.outcome == "softmax" else None
-        weights = sum(np.prod(shape) for name, shape in self.parameters.items() if name[0] in "Wb")
-        beside = self.layout().names[int(weights) :]
+        rows = np.unique(np.linspace(0, self.n - 1, PREDICTED_ROWS).astype(int))
+        classes = self.y[rows].astype(int) if self.outcome == "softmax" else None
         return Functionals(
             f"predictions of {len(rows)} rows",
-            [*(f"row {i}" for i in rows), *beside],
-            lambda theta: np.hstack(
-                [
-                    np.stack([self.recipe.predictor(one, X, codes) for one in theta]),
-                    theta[:, int(weights) :],
-                ]
-            ),
+            partial(predictions, rows=rows, X=self.X[rows], classes=classes),
             "hidden units can change places",
         )
 
@@ -304,7 +312,7 @@ def checked_hyperprior(hyperprior):
         and hyperprior.family == "gamma"
         and not hyperprior.autoscale
     ):
-        wanted = "a gamma prior of precisions, such as sgmc.gamma(1, 1), or None"
+        wanted = "a gamma prior of precisions, such as sgmc.gamma(1, rate=1), or None"
         raise must_be("hyperprior", hyperprior, wanted)
     return hyperprior
 

@@ -7,6 +7,23 @@ from sgmc.arguments.numbers import whole
 from sgmc.diagnostics.calibration import ece, log_loss, mce, rmse
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.results import ModelResults
+from sgmc.results.checks.whole import whole_draws
+
+
+def predictions(results, rows, X, classes):
+    """Predictors of rows X by all whole draws, and the parameters that are no weights: names and
+    draws (chain, draw, k).
+    """
+    fit, recipe = results._fit, results.model.recipe
+    whole = whole_draws(fit)
+    if whole is None:
+        return None
+    names = fit.problem.layout.names
+    beside = [k for k, name in enumerate(names) if name[0] not in "Wb"]
+    flat = whole.reshape(-1, whole.shape[2])
+    found = np.stack([recipe.predictor(theta, X, classes) for theta in flat])
+    found = np.hstack([found, flat[:, beside]]).reshape(*whole.shape[:2], -1)
+    return [*(f"row {i}" for i in rows), *(names[k] for k in beside)], found
 
 
 class NetworkResults(ModelResults):

@@ -5,9 +5,10 @@ import ctypes
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError, MissingExtra
+from sgmc.models.bases.calls import Number, Vector, owner
 from sgmc.models.bases.model import Model
 
-SAID = ("constraints", "prior", "start", "scaled", "title")
+SAID = ("constraints", "prior", "start", "scaled", "checked", "title")
 
 
 class JaxModel(Model):
@@ -31,7 +32,7 @@ class JaxModel(Model):
     parameters : dict
         See `Model`.
     **said
-        ``constraints prior start scaled title`` of `Model`.
+        ``constraints prior start scaled checked title`` of `Model`.
 
     Raises
     ------
@@ -40,6 +41,7 @@ class JaxModel(Model):
     """
 
     title = "JAX"
+    checked = False  # gradients are JAX's, and rows are taken by `kernel`
 
     def __init__(self, log_lik, data, *, parameters, **said):
         try:
@@ -65,7 +67,10 @@ class JaxModel(Model):
         """See `Model`."""
         from sgmc.models.bases.callbacks import PythonKernel
 
-        return PythonKernel(self.layout().size, self.rows(), *self.compiled_pair())
+        layout, (value, slope) = self.layout(), self.compiled_pair()
+        value = Number(owner(self), "log_lik", value, layout)
+        slope = Vector(owner(self), "the gradient of log_lik", slope, layout)
+        return PythonKernel(layout.size, self.rows(), value, slope)
 
     def compiled_pair(self):
         """``value(theta, rows)`` and ``slope(theta, rows)`` of vectors theta."""
@@ -116,7 +121,7 @@ class CompiledModel(Model):
         LowLevelCallable, or none.  The model keeps an array alive, but not the memory behind a bare
         address.
     **said
-        ``constraints prior start scaled title`` of `Model`.
+        ``constraints prior start scaled checked title`` of `Model`.
     """
 
     title = "Compiled"

@@ -1,12 +1,10 @@
 """Whether a user's log density, its gradient and its sums over rows agree where the draws are.
 
 The slope of the log posterior f along a direction of length one in whitened coordinates is compared
-with the central difference D(h) = f' + h^2 f'''/6 + e/h, e being rounding errors of f.  With f'''
-of order one, LONG_STEP leaves h^2 / 6 = 4e-5, and e = 1e-16 |f| stays below that for |f| up to 1e9.
-Only where D(LONG_STEP) is apart from the slope by MATTERS / 2 are two smaller steps taken.  Then
-(4 D(h/2) - D(h)) / 3 is free of the second-order term, and |D(h/2) - D(h)| is more than what is
-left, of curvature or of rounding.  What remains is disagreement, in posterior sds of score: the
-slopes of a standard normal have an sd of one.
+with central differences (`sgmc.core.slopes`).  With a third derivative of order one, LONG_STEP
+leaves h^2 / 6 = 4e-5, and rounding errors 1e-16 |f| stay below that for |f| up to 1e9.  Only where
+that difference is apart from the slope by MATTERS / 2 are smaller steps taken.  Disagreement is in
+posterior sds of score: the slopes of a standard normal have an sd of one.
 """
 
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ import numpy as np
 from sgmc.core.engine import density, full
 from sgmc.core.expansion import of_rows
 from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.slopes import culprit, surely_apart
 from sgmc.results.checks.stein import MOST_LEARNED, spread_of
 from sgmc.results.outcomes.rows import evenly
 from sgmc.subsampling.uniform import Everything
@@ -33,7 +32,7 @@ SUMS_DIFFER = 1e-6  # relative error of sums over rows that are the same but for
 BEYOND = {  # what is found there, and advice
     "nan": (
         f"the log density is not a number {OUTWARDS:g} posterior sds beyond the outer draws of "
-        "{!r}",
+        "{!r}.",
         "Return -inf where parameters are impossible, or constrain them; find the boundary of what "
         "log_lik and log_prior take logs or roots of.",
     ),
@@ -41,7 +40,7 @@ BEYOND = {  # what is found there, and advice
         f"the log density is -inf {OUTWARDS:g} posterior sds beyond the outer draws of "
         "{!r}: no gradient turns chains back from there, and scores cannot tell how far they are "
         "from the posterior.",
-        "Constrain the parameter (sgmc.positive, sgmc.interval), or take sampler='mala'.",
+        "Constrain the parameter ('positive', ('interval', low, high)), or take sampler='mala'.",
     ),
 }
 
@@ -218,7 +217,7 @@ class Look:
                     f"{name} of two halves of the rows does not add up to that of all rows"
                     + (f", most for {parameter!r}" if parameter else "")
                     + f": {np.ravel(first[k])[worst]:.6g} and {np.ravel(second[k])[worst]:.6g} "
-                    f"against {np.ravel(whole[k])[worst]:.6g}",
+                    f"against {np.ravel(whole[k])[worst]:.6g}.",
                     "Use only the rows that are asked for and return their sum; "
                     "sgmc.check_model says more.",
                 )
@@ -245,27 +244,22 @@ class Look:
             float(worst),
             name,
             f"the gradient disagrees with differences of the log density by {worst:.2g} (slopes of "
-            f"the posterior have an sd of about 1), most for {name!r}",
+            f"the posterior have an sd of about 1), most for {name!r}.",
             "Correct grad or log_lik; sgmc.check_model compares them number by number.",
         )
 
     def apart(self, x, step, slope, matters):
         """By how much a slope is surely off."""
-        off = abs(self.difference(x, step, LONG_STEP) - slope)
-        if not off > matters / 2:  # also where the density is zero or undefined on one side
-            return 0.0
-        wide, fine = (self.difference(x, step, h) for h in (SHORT_STEP, SHORT_STEP / 2))
-        off = abs((4 * fine - wide) / 3 - slope) - abs(fine - wide)
-        return off if np.isfinite(off) else 0.0
+        return surely_apart(
+            lambda h: self.difference(x, step, h) - slope, matters, LONG_STEP, (SHORT_STEP,)
+        )
 
     def difference(self, x, step, h):
         """The central one."""
         return (self.value(x + h * step) - self.value(x - h * step)) / (2 * h)
 
     def culprit(self, x):
-        """The parameter most concerned, by halving: errors of slopes of two halves of the
-        parameters add up.
-        """
+        """The parameter most concerned."""
         g, root = full(self.exact, x)[1], self.root(x)
         sds = np.sqrt((self.white**2).sum(axis=1)) * self.rng.choice([-1.0, 1.0], self.d)
 
@@ -275,10 +269,7 @@ class Look:
             step = root @ unit(np.linalg.solve(self.white, moved))
             return abs(self.difference(x, step, LONG_STEP) - g @ step)
 
-        among = np.arange(self.d)
-        while len(among) > 1:
-            among = max(np.array_split(among, 2), key=error)
-        return int(among[0])
+        return culprit(error, self.d)
 
     # ---- boundaries ------------------------------------------------------------------------------
 

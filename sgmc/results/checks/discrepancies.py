@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 
 from sgmc import diagnostics
+from sgmc.arguments.numbers import whole
 from sgmc.diagnostics import moments
 from sgmc.diagnostics.zero_variance import error_terms
-from sgmc.results.checks.stein import scored_draws
+from sgmc.results.checks.stein import SCORE_BATCH, no_scores, scored_draws
 
 # of control variates: errors are then those of draws that their coefficients have not seen
 FOLDS = 5
@@ -22,6 +23,34 @@ class Discrepancies:
     of 1,000 rows with that estimator), or None: exact where that is cheap, else "taylor".
     ``draws`` is how many draws are looked at, evenly spaced.
     """
+
+    def scored_draws(self, scores=None, draws=None, batch_size=SCORE_BATCH):
+        """Draws in the sampler's coordinates, and gradients of the log posterior at them.
+
+        Networks that keep whole draws for predictions have scores at those.  Parameters with
+        updates of their own in the place of gradients are left out.
+
+        Parameters
+        ----------
+        scores : {"exact", "taylor", "cv", "simple"}, optional
+        draws : int, optional
+            At most 10,000 by default.
+        batch_size : int
+            Rows of minibatch scores.
+
+        Returns
+        -------
+        Scored
+            ``draws`` and ``scores``, (n, d), ``weights`` and ``scale``, as `sgmc.diagnostics.ksd`
+            and its like take them; ``kept``, the numbers of the draws; and ``kind``, of the scores.
+
+        Examples
+        --------
+        >>> some = res.scored_draws("exact", draws=200)
+        >>> sgmc.diagnostics.ksd(some.draws, some.scores, weights=some.weights, scale=some.scale)
+        """
+        batch = whole("batch_size", batch_size, 1)
+        return scored_draws(self, "scored_draws", scores, draws, linear=True, batch=batch)
 
     def ksd(self, scores=None, draws=None, **options):
         """Kernel Stein discrepancy of the draws in whitened coordinates; None for the sandwich,
@@ -40,12 +69,17 @@ class Discrepancies:
         Returns
         -------
         float or None
-            Without arguments the header's, at no cost, also of results from a file: None where it
-            has none, as of models that are too large for the summary to look.
+            Without arguments the header's, at no cost, also of results from a file; where the
+            summary has none, as of large models, it is computed if scores can be had.
         """
-        if self.cov_type == "robust" or scores is None and draws is None and not options:
+        plain = scores is None and draws is None and not options
+        unknown = self._ksd is None and no_scores(self, "ksd") is None
+        if self.cov_type == "robust" or plain and not unknown:
             return self._ksd
-        return _of(diagnostics.ksd, scored_draws(self, "ksd", scores, draws), options)
+        some = scored_draws(self, "ksd", scores, draws)
+        if plain and not np.isfinite(some.scores).all():
+            return None
+        return _of(diagnostics.ksd, some, options)
 
     def fssd(self, scores=None, draws=None, **options):
         """Finite set Stein discrepancy of the draws in whitened coordinates, in linear time.
@@ -100,7 +134,7 @@ class Discrepancies:
             Rows of `to_frame`, in the order of choice, each counting alike; a draw may come more
             than once.
         """
-        some = scored_draws(self, "thin_stein", scores, draws, linear=True)
+        some = scored_draws(self, "thin_stein", scores, draws, linear=True, aligned=True)
         chosen = diagnostics.stein_thinning(some.draws, some.scores, m, scale=some.scale)
         return self.to_frame()[list(self.names)].iloc[some.kept[chosen]]
 
@@ -122,7 +156,7 @@ class Discrepancies:
             them corrected by what was learnt from the others, the error of what was learnt
             included; beside them ``mcse_draws``, that of the plain mean of all draws.
         """
-        some = scored_draws(self, "zv_means", scores, draws, linear=True)
+        some = scored_draws(self, "zv_means", scores, draws, linear=True, aligned=True)
         theta = self.flat[some.kept]
         how = {"order": order, "weights": some.weights}
         better = diagnostics.control_variates(some.draws, some.scores, theta, folds=FOLDS, **how)

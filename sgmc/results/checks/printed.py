@@ -166,11 +166,11 @@ def vouch(fit, theta, some):
     if len(some.draws) < FEWEST_PER_DIMENSION * d:
         return None
     flat = fit.x.reshape(-1, d)
-    x = flat if some.scale is None else np.linalg.solve(some.scale, flat.T).T
-    w = np.full(len(x), 1 / len(x))
+    w = np.full(len(flat), 1 / len(flat))
     if fit.weights is not None:
         w = np.tile(fit.weights / fit.weights.sum(), fit.x.shape[0]) / fit.x.shape[0]
     try:
+        x = flat if some.scale is None else np.linalg.solve(some.scale, flat.T).T
         root = np.linalg.cholesky(np.atleast_2d(np.cov(x.T, aweights=w, bias=True)))
         white = linalg.solve_triangular(root, (x - w @ x).T, lower=True).T
         directions = linear_parts(white, theta.reshape(len(x), theta.shape[2]), w)

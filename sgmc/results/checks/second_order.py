@@ -59,6 +59,8 @@ def bound(fit, points, scores, w, v):
     ends = np.concatenate([points + STEP * v, points - STEP * v])
     up, down = np.split(scores_at(fit, np.ascontiguousarray(ends), 0, "exact") @ v, 2)
     gap = along**2 + (up - down) / (2 * STEP)
+    if not np.isfinite(gap).all():
+        return np.nan
     standard = points @ np.linalg.lstsq(points - w @ points, along - w @ along, rcond=None)[0]
     standard = (standard - w @ standard) / np.sqrt(w @ (standard - w @ standard) ** 2)
     controls = np.column_stack([standard, standard**2 - 1])

@@ -12,6 +12,7 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION, FEWEST_PER_DIMENSION
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.results.checks.whole import all_kept, positions, whole_draws
 from sgmc.results.outcomes.rows import evenly
 from sgmc.subsampling.block import Block
 from sgmc.subsampling.uniform import Everything, Uniform
@@ -28,14 +29,16 @@ MOST_LEARNED = 500  # coordinates whose covariance draws can tell
 
 @dataclass(frozen=True)
 class Scored:
-    """An evenly thinned part of a fit's draws, in the sampler's coordinates.
+    """An evenly thinned part of a fit's draws, in the sampler's coordinates, and gradients of the
+    log posterior there: what functions of `sgmc.diagnostics` take.
 
     Attributes
     ----------
     draws, scores : array (n, d)
+        Without coordinates that have updates of their own in the place of gradients.
     weights : array (n,) or None
-    scale : array (d, d) or None
-        What whitens the coordinates, where they are not white.
+    scale : array (d, d), (d,) or None
+        What whitens the coordinates, or their sds, where they are not white.
     kept : array (n,)
         Numbers of the draws, chains one after the other.
     kind : str
@@ -50,7 +53,15 @@ class Scored:
     kind: str
 
 
-def scored(fit, entropy, kind=None, most=MAX_QUADRATIC_DRAWS, fewest=FEWEST_SCORED, alone=True):
+def scored(
+    fit,
+    entropy,
+    kind=None,
+    most=MAX_QUADRATIC_DRAWS,
+    fewest=FEWEST_SCORED,
+    alone=True,
+    batch=SCORE_BATCH,
+):
     """Draws and their scores.
 
     Parameters
@@ -65,15 +76,23 @@ def scored(fit, entropy, kind=None, most=MAX_QUADRATIC_DRAWS, fewest=FEWEST_SCOR
     alone : bool
         Coordinates of no known scale get the draws' own.  Draws that are compared with others
         have none: it would make a chain that hardly moved look like one that went everywhere.
+    batch : int
+        Rows of minibatch scores.
     """
     problem = fit.problem
     n, d = problem.model.n, problem.dim
-    x = fit.x.reshape(-1, d)
+    x = positions(fit, whole_draws(fit)) if problem.partial else fit.x
+    chains, x = x.shape[0], x.reshape(-1, d)
     count = min(len(x), most)
     affordable = int(min(count, SCORE_WORK / (n * d)))
     exact = affordable >= min(fewest, len(x)) if kind is None else kind == "exact"
     kept = evenly(len(x), affordable if exact and kind is None else count)
     points = np.ascontiguousarray(x[kept])
+    label = kind if kind is not None else "exact" if exact else problem.least_noise
+    found = scores_at(fit, points, entropy, label, batch)
+    if problem.model.refreshes:
+        moved = (found != 0).any(axis=0)
+        x, points, found = x[:, moved], points[:, moved], found[:, moved]
     where = problem.coordinates
     scale = (
         None
@@ -84,31 +103,27 @@ def scored(fit, entropy, kind=None, most=MAX_QUADRATIC_DRAWS, fewest=FEWEST_SCOR
         if alone
         else None
     )
-    weights = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])[kept]
-    label = kind if kind is not None else "exact" if exact else problem.least_noise
-    found = scores_at(fit, points, entropy, label)
+    weights = None if fit.weights is None else np.tile(fit.weights, chains)[kept]
     return Scored(points, found, weights, scale, kept, label)
 
 
-def scores_at(fit, points, entropy, kind):
+def scores_at(fit, points, entropy, kind, batch=SCORE_BATCH):
     """Scores at points (n, d) of the sampler's coordinates, "exact" or of minibatches by an
     estimator, (n, d): in parts with streams of their own, so that threads change no digit.
     """
     parts = np.array_split(points, min(PARTS_OF_POINTS, len(points)))
-    estimators = [estimator(fit.problem, entropy, k, kind) for k in range(len(parts))]
+    estimators = [estimator(fit.problem, entropy, k, kind, batch) for k in range(len(parts))]
     with ThreadPoolExecutor(fit.settings.threads) as pool:
         return np.concatenate(
             list(pool.map(lambda of, part: estimates(of[0], part, of[1]), estimators, parts))
         )
 
 
-def estimator(problem, entropy, part, kind):
+def estimator(problem, entropy, part, kind, batch=SCORE_BATCH):
     """A gradient estimator and its stream."""
     n, rng = problem.model.n, Rng(seed_sequence(entropy, "scores", part))
     exact = kind == "exact"
-    rows = (
-        Everything(n) if exact else (Block if problem.shuffled else Uniform)(n, min(n, SCORE_BATCH))
-    )
+    rows = Everything(n) if exact else (Block if problem.shuffled else Uniform)(n, min(n, batch))
     return problem.gradient(problem.least_noise if exact else kind, rows, rng), rng
 
 
@@ -136,9 +151,11 @@ def checked(fit, entropy):
 
 
 def spread_of(x):
-    """A with the covariance of draws (n, d) as A A', or of a few their sds, for coordinates whose
-    scale nobody knew beforehand.
+    """A with the covariance of draws (n, d) as A A', or of few or many coordinates their sds, where
+    nobody knew their scale beforehand.
     """
+    if x.shape[1] > MOST_LEARNED:
+        return np.maximum(x.std(axis=0), 1e-300)
     covariance = np.atleast_2d(np.cov(x.T))
     try:
         return np.linalg.cholesky(covariance)
@@ -155,33 +172,20 @@ def stein_discrepancy(some):
     return float(ksd(some.draws[kept], some.scores[kept], weights=weights, scale=some.scale))
 
 
-def scored_draws(results, what, kind, draws, linear=False):
+def scored_draws(results, what, kind, draws, linear=False, batch=SCORE_BATCH, aligned=False):
     """`scored` of results, for a method named `what`; `linear`: it takes linear time,
-    and wants many draws.
+    and wants many draws; `aligned`: it wants the rows of the table of draws that belong to them.
 
     Raises
     ------
     ArgumentError
         Without the data of the fit, or for unknown scores.
     NotSupported
-        For a sandwich.
+        For a sandwich, and where no whole draws were kept.
     """
-    if results.cov_type == "robust":
-        raise NotSupported(
-            f"{what}: a robust posterior is no density whose scores draws could be compared with"
-        )
-    if results.sampler.sticky:
-        raise NotSupported(
-            f"{what}: a posterior with mass at zero has no density whose scores draws could be "
-            "compared with"
-        )
-    if results._fit is None:
-        raise ArgumentError(
-            f"{what} needs the data of the fit: these results were loaded from a file, or saved "
-            "without theirs"
-        )
-    if results._fit.problem.partial:
-        raise NotSupported(f"{what} needs draws of all parameters, of which only some were kept")
+    refusal = no_scores(results, what, aligned)
+    if refusal is not None:
+        raise refusal
     if kind is not None:
         one_of("scores", kind, SCORE_KINDS)
     most = (
@@ -189,4 +193,28 @@ def scored_draws(results, what, kind, draws, linear=False):
         if draws is None
         else whole("draws", draws, 2)
     )
-    return scored(results._fit, results.seed, kind, most, most if linear else FEWEST_SCORED)
+    fewest = most if linear else FEWEST_SCORED
+    return scored(results._fit, results.seed, kind, most, fewest, batch=batch)
+
+
+def no_scores(results, what, aligned=False):
+    """The error where draws of results have no scores, see `scored_draws`; None where they have."""
+    if results.cov_type == "robust":
+        return NotSupported(
+            f"{what}: a robust posterior is no density whose scores draws could be compared with"
+        )
+    if results.sampler.sticky:
+        return NotSupported(
+            f"{what}: a posterior with mass at zero has no density whose scores draws could be "
+            "compared with"
+        )
+    fit = results._fit
+    if fit is None:
+        return ArgumentError(
+            f"{what} needs the data of the fit: these results were loaded from a file, or saved "
+            "without theirs"
+        )
+    problem = fit.problem
+    if problem.partial and (aligned and not all_kept(problem) or whole_draws(fit) is None):
+        return NotSupported(f"{what} needs draws of all parameters, of which only some were kept")
+    return None

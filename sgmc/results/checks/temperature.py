@@ -10,9 +10,9 @@ from sgmc.diagnostics.visits import batch_mcse
 from sgmc.results.checks.stein import SCORE_WORK, scores_at
 from sgmc.results.outcomes.rows import evenly
 
-MOST_DRAWS, FEWEST_DRAWS = 1000, 40
+SCORED_DRAWS, FEWEST_SCORED_DRAWS = 1000, 40
 SHARE = 0.1  # of the fit's own passes over the data, that scores may take
-STEP = 1e-4  # of differences of scores, in sds of the coordinates
+SCORE_STEP = 1e-4  # of differences of scores, in sds of the coordinates
 
 
 class Temperatures(NamedTuple):
@@ -54,19 +54,19 @@ def temperatures(fit, whole, entropy):
     Returns
     -------
     Temperatures or None
-        None where scores of FEWEST_DRAWS draws cost more than SHARE of the fit.
+        None where scores of FEWEST_SCORED_DRAWS draws cost more than SHARE of the fit.
     """
     problem = fit.problem
     chains, draws, d = whole.shape
     work = max(SCORE_WORK / (problem.model.n * d), SHARE * fit.passes) / 3
-    count = int(min(MOST_DRAWS, work, chains * draws)) // chains
-    if count * chains < FEWEST_DRAWS:
+    count = int(min(SCORED_DRAWS, work, chains * draws)) // chains
+    if count * chains < FEWEST_SCORED_DRAWS:
         return None
     kept = evenly(draws, count)
     x, w = whole[:, kept], None if fit.weights is None else fit.weights[kept]
     centre, spread = moments.mean(whole, fit.weights), moments.sd(whole, fit.weights)
     signs = Rng(seed_sequence(entropy, "diagnostics", 3)).normals(x.size).reshape(x.shape)
-    away = STEP * spread * np.sign(signs)
+    away = SCORE_STEP * spread * np.sign(signs)
     s, ahead, back = (
         scores_at(fit, np.ascontiguousarray(at.reshape(-1, d)), entropy, "exact").reshape(x.shape)
         for at in (x, x + away, x - away)

@@ -151,7 +151,10 @@ class Trust:
 
         alpha = h/4 N^2/n lambda_max(M^(1/2) V_s M^(1/2)) (Welling & Teh 2011, eq. 10), V_s the
         covariance of the row terms, which control values make small, at draws of the Laplace
-        approximation; far below 1 a chain samples, above it optimises.
+        approximation; far below 1 a chain samples, above it optimises.  Where there is no such
+        approximation V_s is that of at most max(50 d, 1000) rows at the first kept draws, the
+        largest of the chains', and M the sampler's metric there, such as W'W of `ICA` (eq. 20);
+        NaN for more than 300 numbers.
         """
         return self._threshold
 

@@ -17,6 +17,7 @@ from sgmc.errors import (
     SpreadWarning,
     StepSizeWarning,
 )
+from sgmc.results.checks.differences import BEYOND
 from sgmc.results.checks.laplace import SHAPE_DEPARTURE, departure
 from sgmc.results.checks.noise import mainly
 from sgmc.results.checks.visited import rarely_visited, unvisited
@@ -30,6 +31,7 @@ INFLATION = 0.05  # of the variance, by noise or by discretisation: half of the 
 # the same for the sandwich, of whose draws nothing but mean and covariance has a meaning
 SANDWICH_DEPARTURE = 0.3
 DIRECTIONS_APART = 3.5  # Monte Carlo errors: the largest of 64 is beyond in one of 30 fits
+UNDEFINED = 0.01  # share of the steps; proposals far out are not numbers more rarely
 E_BFMI = 0.3  # limit of Betancourt (2016)
 
 
@@ -69,14 +71,25 @@ def after_sampling(fit, seen, errors, ends=False):
     ]
 
 
-def of_density(found):
-    """A user's log density that disagrees with its gradient, its rows or itself nearby, or that
-    ends where draws are.
+def of_density(fit, found):
+    """A user's log density that disagrees with its gradient, its rows or itself nearby, that ends
+    where draws are, or that was NaN at many steps: exact samplers reject these.
 
     Parameters
     ----------
+    fit : Fit
     found : Disagreement or None
     """
+    steps = sum(c.steps - fit.plan.warmup for c in fit.chains)
+    often = [one for one in fit.problem.undefined if one.recorded > UNDEFINED * steps]
+    if often and (found is None or found.kind == "nan"):
+        return [
+            DensityWarning(
+                f"{often[0].text}, and at {100 * often[0].recorded / steps:.2g} % of the steps "
+                "after warmup: no draws are where that is so.",
+                BEYOND["nan"][1],
+            )
+        ]
     if found is None:
         return []
     kind = BoundaryWarning if found.kind == "end" else DensityWarning
@@ -124,7 +137,8 @@ def stopped(fit, names):
         found.append(
             DivergenceWarning(
                 f"diverged with step size {h:.3g}: {places}{', ...' if diverged[4:] else ''}; what "
-                "came before is kept where it is enough.",
+                "came before is kept where it is enough."
+                + "".join(f" {one.text}." for one in fit.problem.undefined[:1]),
                 f"Try step_size={h / 4:.2g}, or leave step_size=None.",
             )
         )

@@ -49,7 +49,8 @@ def facts(model, fit, known):
         ("Chains", f"{fit.x.shape[0]}"),
         (
             "Warmup/Draws",
-            f"{plan.warmup}/{fit.x.shape[1]}" + ("" if plan.spec.continuous else f" x {plan.thin}"),
+            f"{plan.warmup}/{fit.x.shape[1]}"
+            + ("" if plan.spec.continuous else f" x {plan.thinning}"),
         ),
     ]
     right = [

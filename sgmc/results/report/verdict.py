@@ -198,7 +198,7 @@ def judged(fit, table, concerns, ess, along, heat):
     basis = (
         "effective draws"
         + (f" of {functionals.what}" if functionals is not None else "")
-        + " of an exact sampler"
+        + ", from an exact sampler"
         if spec.exact
         else "effective draws and the sampler's formula, unchecked"
         if along is None

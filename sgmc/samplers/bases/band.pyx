@@ -7,12 +7,9 @@ is normal, of variance rho(t)^2 (their eq. 11-12), and events are proposed at ra
 t + k rho(t)).  With w_i = 1/c_i^2 and weighted means T, R of times and rates
 
     b_1 = (sum w (t - T) (G - R) + mu / s^2) / P,  P = sum w (t - T)^2 + 1/s^2,
-    b_0 + b_1 t = R + b_1 (t - T),  rho(t)^2 = 1 / sum w + (t - T)^2 / P + c_m^2 + q^2 (t - t_m)^2.
+    b_0 + b_1 t = R + b_1 (t - T),  rho(t)^2 = 1 / sum w + (t - T)^2 / P + c_m^2.
 
-The last term is for rates that are no straight line, where the posterior is no Gaussian: q, by
-which the slope may have changed since the last observation, is learned from the errors of
-predictions, as the paper learns mu and s^2 (and, for the same purpose, a weight that decays).  rho
-is convex, so that straight lines between its values at KNOTS lie above it.
+rho is convex, so that straight lines between its values at KNOTS lie above it.
 """
 from libc.math cimport exp, fabs, fmax, fmin, log, sqrt
 
@@ -21,17 +18,18 @@ from sgmc.core.contract cimport Rng, next_exponential
 cdef enum:
     KNOTS = 7
 
-# units of time after the last observation
-cdef double[KNOTS] AT = [0.0, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0]
-cdef double LEARNING_RATE = 0.05           # of the steps of gradient ascent
+# times after the last observation, over the horizon
+cdef double[KNOTS] AT = [0.0, 0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0]
+LEARNING_RATE = 0.05                       # of the steps of gradient ascent
 # squared standardised error that a step of it takes into account at most
-cdef double SURPRISE = 9.0
+SURPRISE = 9.0
 cdef double FIRST_CURVATURE = 0.3            # first q, in sds of the slope
-cdef double LEAST_WIDTH = 0.01      # sd and q, of their first values
+LEAST_WIDTH = 0.01                  # sd and q, of their first values; c, of rates
+cdef double LEAST_NOISE = 1e-8         # least c, of rates, where the paper has none
 
 
 cdef class Band:
-    """The band of one particle.
+    """The band of one particle, as published.
 
     Parameters
     ----------
@@ -41,16 +39,19 @@ cdef class Band:
         Of time: of the stiffest direction, in sds of a posterior that is travelled at speed one a
         coordinate.
     scale : float
-        Of rates, in their own units: `floor` is a hundredth of it, the least c, so that without
-        noise the band is wide enough for what a line misses; scale / unit is the first guess of the
-        slope's sd.
+        Of rates, in their own units; scale / unit is the first guess of the slope's sd.
+    horizon : float
+        Units of time after which one looks again where nothing is proposed.
+    falling : bool
+        Whether a negative slope is extrapolated; else it is replaced by mu, or zero.
     """
 
-    def __init__(self, double confidence, double unit, double scale):
-        self.confidence, self.unit, self.floor = confidence, unit, 0.01 * scale
+    def __init__(self, double confidence, double unit, double scale, double horizon=4,
+                 bint falling=True):
+        self.confidence, self.unit, self.floor = confidence, unit, LEAST_NOISE * scale
+        self.horizon, self.falling = horizon, falling
         self.mean, self.log_sd = 0, log(scale / unit)
         self.least = self.log_sd + log(LEAST_WIDTH)
-        self.log_drift = self.log_sd + log(FIRST_CURVATURE)
 
     cdef void clear(self) noexcept nogil:
         self.weight = self.time = self.rate = self.spread = self.trend = 0
@@ -70,35 +71,33 @@ cdef class Band:
         self.rate += w / self.weight * (rate - self.rate)
         self.seen += 1
 
-    cdef double predict(self, double t, double *drift, double *variance) noexcept nogil:
-        """The rate expected at t, and its variance with and by the slope's drift."""
+    cdef double predict(self, double t, double *variance) noexcept nogil:
+        """The rate expected at t, and its variance."""
         cdef double belief = exp(-2 * self.log_sd)
         cdef double precision = self.spread + belief, off = t - self.time
-        drift[0] = exp(2 * self.log_drift) * (t - self.last) * (t - self.last)
-        variance[0] = 1 / self.weight + off * off / precision + self.noise + drift[0]
-        return self.rate + (self.trend + belief * self.mean) / precision * off
+        cdef double slope = (self.trend + belief * self.mean) / precision
+        variance[0] = 1 / self.weight + off * off / precision + self.noise
+        if slope < 0 and not self.falling:
+            slope = fmax(self.mean, 0.)
+        return self.rate + slope * off
 
     cdef void compare(self, double t, double rate) noexcept nogil:
-        """A step of gradient ascent on the likelihood of a prediction, by log q."""
-        cdef double drift = 0, variance = 0, error = rate - self.predict(t, &drift, &variance)
-        self.log_drift += (LEARNING_RATE * drift / variance
-                           * (fmin(error * error / variance, SURPRISE) - 1))
-        self.log_drift = fmax(self.log_drift, self.least + log(FIRST_CURVATURE))
+        """What is learned from the error of a prediction: nothing."""
 
     cdef double height(self, double t) noexcept nogil:
         """The band's upper edge."""
-        cdef double drift = 0, variance = 0, rate = self.predict(t, &drift, &variance)
+        cdef double variance = 0, rate = self.predict(t, &variance)
         return rate + self.confidence * sqrt(variance)
 
     cdef bint propose(self, Rng rng, double since, double *t) noexcept nogil:
-        """The first event after `since`, and its `bound`; false where there is none up to the last
-        knot, t, where one is to look anew.
+        """The first event after `since`, and its `bound`; false where there is none up to the
+        horizon, t, where one is to look anew.
         """
         cdef double e = next_exponential(rng), begin = since
         cdef double low = self.height(since), end, high, area
         cdef Py_ssize_t i
         for i in range(1, KNOTS):
-            end = since + AT[i] * self.unit
+            end = since + AT[i] * self.horizon * self.unit
             high = self.height(end)
             area = under(low, high, end - begin)
             if e < area:
@@ -131,15 +130,54 @@ cdef class Band:
 
     def state(self):
         """Observations, and what was learned."""
-        return [self.mean, self.log_sd, self.log_drift, self.last, self.weight, self.time,
-                self.rate, self.spread, self.trend, self.noise,
-                self.seen]
+        return [self.mean, self.log_sd, self.last, self.weight, self.time,
+                self.rate, self.spread, self.trend, self.noise, self.seen]
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        (self.mean, self.log_sd, self.log_drift, self.last, self.weight, self.time, self.rate,
-         self.spread, self.trend, self.noise,
-         self.seen) = state
+        (self.mean, self.log_sd, self.last, self.weight, self.time, self.rate, self.spread,
+         self.trend, self.noise, self.seen) = state
+
+
+cdef class Drifting(Band):
+    """The band with room for rates that are no straight line, where the posterior is no Gaussian:
+
+    rho(t)^2 has the further term q^2 (t - t_m)^2, and c is at least a hundredth of `scale`.  q, by
+    which the slope may have changed since the last observation, is learned from the errors of
+    predictions, as the paper learns mu and s^2; the least c is for batches of nearly all rows,
+    where two observations without noise would leave the band no width.
+    """
+
+    def __init__(self, double confidence, double unit, double scale, double horizon=4,
+                 bint falling=True):
+        Band.__init__(self, confidence, unit, scale, horizon, falling)
+        self.floor = LEAST_WIDTH * scale
+        self.log_drift = self.log_sd + log(FIRST_CURVATURE)
+
+    cdef double drift(self, double t) noexcept nogil:
+        """q^2 (t - t_m)^2."""
+        return exp(2 * self.log_drift) * (t - self.last) * (t - self.last)
+
+    cdef double predict(self, double t, double *variance) noexcept nogil:
+        cdef double rate = Band.predict(self, t, variance)
+        variance[0] += self.drift(t)
+        return rate
+
+    cdef void compare(self, double t, double rate) noexcept nogil:
+        """A step of gradient ascent on the likelihood of a prediction, by log q."""
+        cdef double variance = 0, error = rate - self.predict(t, &variance)
+        self.log_drift += (LEARNING_RATE * self.drift(t) / variance
+                           * (fmin(error * error / variance, SURPRISE) - 1))
+        self.log_drift = fmax(self.log_drift, self.least + log(FIRST_CURVATURE))
+
+    def state(self):
+        """Also q."""
+        return [*Band.state(self), self.log_drift]
+
+    def set_state(self, state):
+        """Continue from a `state()`."""
+        *rest, self.log_drift = state
+        Band.set_state(self, rest)
 
 
 cdef double under(double low, double high, double span) noexcept nogil:
@@ -158,13 +196,11 @@ cdef double inverted(double a, double b, double e) noexcept nogil:
     return 2 * e / (a + sqrt(fmax(a * a + 2 * b * e, 0.)))
 
 
-def straight(times, rates, noises, double confidence, double mean, double sd, double drift, at):
-    """The band's edge at a time after some observations, for tests: slopes N(mean, sd^2)
-    a priori, q = drift.
+def height(Band band, times, rates, noises, double mean, double sd, at):
+    """The band's edge at a time after some observations, for tests: slopes N(mean, sd^2) a priori.
     """
-    cdef Band band = Band(confidence, 1.0, 1e-6)
     band.mean, band.log_sd = mean, log(sd)
+    band.clear()
     for t, rate, noise in zip(times, rates, noises):
         band.add(t, rate, noise)
-    band.log_drift = log(drift)
     return band.height(at)

@@ -119,6 +119,12 @@ class EventSpec(SamplerSpec):
     exact = True
     needs_bounds = True
 
+    def derived(self, terms, share):
+        """This specification with what it leaves open: for such terms (`fit.unbounded_paths`), and
+        the least sd of a direction over the largest.
+        """
+        return self
+
     def inflation(self, h, noise):
         """None: the process leaves the posterior invariant."""
         return 0.0

@@ -3,4 +3,5 @@ from sgmc.core.contract cimport Gradient, Metric
 
 cdef class MetricSource:
     cdef object rows, saved
+    cdef bint anchored
     cpdef Metric made(self, Gradient g, x)

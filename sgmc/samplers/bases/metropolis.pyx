@@ -130,7 +130,7 @@ class MetropolisSpec(SamplerSpec):
                           f"at the mode, else dense up to {LARGEST_DENSE} parameters",
         choices=("auto", "identity", "diag", "dense"))
 
-    def fitted_to(self, whitened):
+    def fitted_to(self, whitened, dim):
         """Coordinates that are whitened already need no metric."""
         return (type(self)(**{**self.values(), "metric": "identity"}) if whitened and self.metric
                 == "auto" else self)

@@ -6,7 +6,10 @@ import math
 import numpy as np
 
 from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
-from sgmc.core.spec import SamplerSpec
+from sgmc.core.schedules import Constant
+from sgmc.core.spec import Parameter, SamplerSpec
+from sgmc.errors import ArgumentError
+
 
 
 cdef class Momentum(Sampler):
@@ -30,10 +33,25 @@ cdef class Momentum(Sampler):
         np.asarray(self.p)[:] = state["p"]
 
 
+def per(name):
+    """The row of a parameter that says whether the rate `name` is per unit of time or per step."""
+    return Parameter("per", "time", f"what {name} is per: with \"step\" it is e times the rate per "
+                                    "unit of time, whatever the step e; that needs a constant "
+                                    "step_size", choices=("time", "step"))
+
+
 class Underdamped(SamplerSpec):
-    """Base of specifications with a momentum; the step is that of the leapfrog, e."""
+    """Base of specifications with a momentum; the step is that of the leapfrog, e.
+
+    Attributes
+    ----------
+    rate_name : str
+        The parameter that may be given per step, where there is a parameter `per`.
+    """
 
     leapfrog = 1
+    per = "time"
+    rate_name = ""
 
     @property
     def damping(self):
@@ -41,8 +59,36 @@ class Underdamped(SamplerSpec):
         raise NotImplementedError
 
     @property
+    def needs_step(self):
+        """See `SamplerSpec.needs_step`."""
+        return self.per == "step" or SamplerSpec.needs_step.fget(self)
+
+    def at_step(self, step):
+        """See `SamplerSpec.at_step`: rates per step become rates per unit of time."""
+        if self.per == "time":
+            return self
+        name, given = self.rate_name, getattr(self, self.rate_name)
+        if isinstance(step, Constant):
+            step = step.h
+        if not isinstance(step, float):
+            raise self.unknown_step()
+        if given >= 1:
+            raise ArgumentError(f"{type(self).__name__}: {name}={given!r} with per='step' must be "
+                                "below 1: it is the share of the momentum that a step takes")
+        return type(self)(**{**self.values(), name: given / step, "per": "time"})
+
+    def unknown_step(self):
+        """The error where a rate per step has no constant step that it belongs to."""
+        name = self.rate_name
+        return ArgumentError(f"{type(self).__name__}({name}={getattr(self, name)!r}, per='step') "
+                             f"goes with steps of one size; give a constant step_size, or {name} "
+                             "per unit of time")
+
+    @property
     def rate(self):
         """At which dtheta = p dt, dp = -theta dt - C p dt + ... forgets, per unit of time."""
+        if self.per == "step":
+            raise self.unknown_step()
         C = self.damping
         return C / 2 if C < 2 else (C - math.sqrt(C * C - 4)) / 2
 

@@ -178,9 +178,9 @@ class LearnedRlmFamily(Continuous):
     """Real outcomes with Student-t errors, y = x . theta + sigma t(df),
     whose degrees of freedom are a parameter.
 
-    The prior of df, gamma(2, 10) by default, is that of Juarez & Steel (2010, JBES 28).  With df <=
-    2 the variance is infinite, and Pearson residuals are 0; with df <= 1 there is no mean, and x .
-    theta is the median.
+    The prior of df, gamma(2, scale=10) by default, is that of Juarez & Steel (2010, JBES 28).  With
+    df <= 2 the variance is infinite, and Pearson residuals are 0; with df <= 1 there is no mean,
+    and x . theta is the median.
     """
 
     log_concave = False
@@ -188,7 +188,7 @@ class LearnedRlmFamily(Continuous):
     title = "Student-t linear"
     kernel = StudentTLearned
     auxiliary = (Auxiliary("sigma", exponential(1.0, autoscale=True), power=1.0),
-           Auxiliary("df", gamma(2.0, 10.0), proper=True))
+           Auxiliary("df", gamma(2.0, scale=10.0), proper=True))
 
     def of_trials(self, trials):
         """See `Family.of_trials`; families of this file are objects."""

@@ -1,0 +1,27 @@
+"""Arguments that do not go together with a sampler in steps."""
+
+from sgmc.errors import ArgumentError
+
+
+def refuse(spec, settings, n):
+    """ArgumentError for arguments that do not go together with the sampler or the data."""
+    if settings.batch_size is not None and settings.batch_size > n:
+        raise ArgumentError(f"batch_size={settings.batch_size} exceeds the {n} rows")
+    if (settings.adaptive or settings.batch_size is not None) and not spec.minibatches:
+        given = "batch_size='adaptive'" if settings.adaptive else "batch_size"
+        raise ArgumentError(f"{given} does not apply to {spec.name}: it uses all rows at each step")
+    if spec.implied_time(1.0) is not None and settings.step_size is not None:
+        raise ArgumentError(f"step_size does not apply to {spec!r}: the noise settles its steps")
+    if settings.warmup == "threshold" and not spec.noisy:
+        why = (
+            "no noise of its gradients shows in its draws"
+            if spec.minibatches
+            else "its gradients have no noise"
+        )
+        raise ArgumentError(f"warmup='threshold' does not apply to {spec.name}: {why}")
+    if spec.needs_step:
+        unknown = "as its error on a Gaussian is not known; give a number"
+        if settings.step_size is None:
+            raise ArgumentError(f"step_size: {spec.name} has no default, {unknown}")
+        if settings.adaptive:
+            raise ArgumentError(f"batch_size='adaptive': {spec.name} has no target, {unknown}")

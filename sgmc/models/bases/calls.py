@@ -1,0 +1,237 @@
+"""The functions of a user's model, called with names: what they return is checked, and what they
+raise, or NaN, is named by model, function, parameters and step of the chain.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.core.limits import CENTRAL_DIFFERENCE
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fit.run.chains import running
+
+MAX_DIFFERENCED = 50  # numbers of theta: gradients by differences cost twice as many values
+REAL = "biuf"  # kinds of arrays of real numbers
+WAY_ON = "sgmc.check_model(model) calls it at several places"
+SHOWN = 4  # numbers of theta in a message
+
+
+@dataclass
+class Undefined:
+    """NaN that a function returned while chains ran.
+
+    Attributes
+    ----------
+    text : str
+        Function, step, chain and parameters of the first time.
+    recorded : int
+        Steps after warmup in which it did.
+    last : (int, int) or None
+        The last such chain and step.
+    """
+
+    text: str
+    recorded: int = 0
+    last: tuple | None = None
+
+
+class Call:
+    """A function of a user's model as one of vectors theta (and rows).
+
+    Each call has a theta of its own, which the function may change.
+
+    Parameters
+    ----------
+    owner, name : str
+        What the user calls the model and the function.
+    function : callable
+        Of a vector theta.
+    layout : Layout
+    """
+
+    def __init__(self, owner, name, function, layout):
+        self.name, self.function, self.layout = f"{owner}.{name}", function, layout
+        self.undefined = None
+
+    def __call__(self, theta, *rows):
+        try:
+            found = self.function(theta.copy(), *rows)
+        except Exception as error:  # the user's own surfaces as it is, with the place
+            error.add_note(f"In {self.name}{place(self.layout, theta)}. {WAY_ON}.")
+            raise
+        return self.checked(found, theta, bool(rows))
+
+    def checked(self, found, theta, of_rows):
+        """What was returned, as numbers."""
+        raise NotImplementedError
+
+    def refuse(self, theta, returned, wanted):
+        """Raise ArgumentError for what was returned."""
+        raise ArgumentError(
+            f"{self.name} returned {returned}{place(self.layout, theta)}; it must return {wanted}. "
+            f"{WAY_ON}."
+        )
+
+    def notice(self, theta, number=""):
+        """Remember NaN that a chain met."""
+        task = running()
+        if task is None:
+            return
+        if self.undefined is None:
+            of = f" for {number!r}" if number else ""
+            self.undefined = Undefined(f"{self.name} returned NaN{of}{place(self.layout, theta)}")
+        now = task.k, task.step
+        if not task.warming and now != self.undefined.last:
+            self.undefined.recorded += 1
+            self.undefined.last = now
+
+
+class Number(Call):
+    """A log density."""
+
+    def checked(self, found, theta, of_rows):
+        """See `Call`."""
+        if type(found) is not float and not isinstance(found, np.floating):
+            wanted = "one number" + (", the sum over its rows" if of_rows else "")
+            if np.ndim(found) != 0:
+                self.refuse(theta, f"an array of shape {np.shape(found)}", wanted)
+            if found is None or np.asarray(found).dtype.kind not in REAL:
+                self.refuse(theta, described(found), wanted)
+            found = float(found)
+        if found != found:
+            self.notice(theta)
+        return found
+
+
+class Vector(Call):
+    """A gradient, of a dict by name or a vector."""
+
+    def checked(self, found, theta, of_rows):
+        """See `Call`."""
+        out = np.empty(self.layout.size)
+        if isinstance(found, dict):
+            self.fill(out, found, theta)
+        else:
+            array = np.asarray(found)
+            shape = (self.layout.size,)
+            if found is None or array.dtype.kind not in REAL:
+                self.refuse(theta, described(found), f"numbers of shape {shape}, or a dict by name")
+            if array.shape != shape:
+                self.refuse(
+                    theta, f"an array of shape {array.shape}", f"{shape}, or a dict by name"
+                )
+            out[:] = array
+        square = out @ out
+        if square != square:
+            self.notice(theta, self.layout.names[int(np.argmax(np.isnan(out)))])
+        return out
+
+    def fill(self, out, found, theta):
+        """Write a dict by name into a vector."""
+        shapes, slices = self.layout.shapes, self.layout.slices
+        missing = [name for name in shapes if name not in found]
+        if missing or len(found) > len(shapes):
+            unknown = [str(name) for name in found if name not in shapes]
+            self.refuse(
+                theta,
+                "a dict "
+                + " and ".join(
+                    f"{how} {', '.join(map(repr, names))}"
+                    for how, names in (("without", missing), ("with", unknown))
+                    if names
+                ),
+                f"{', '.join(shapes)}",
+            )
+        for name, shape in shapes.items():
+            part = np.asarray(found[name])
+            if found[name] is None or part.dtype.kind not in REAL:
+                self.refuse(theta, f"{described(found[name])} for {name!r}", "numbers")
+            if part.shape != shape:
+                self.refuse(theta, f"{name!r} of shape {part.shape}", f"{shape}")
+            out[slices[name]] = part.ravel()
+
+
+def described(found):
+    """What a function returned that is no array of real numbers, in words."""
+    kind = getattr(getattr(found, "dtype", None), "kind", "")
+    if kind == "c" or isinstance(found, complex):
+        return "complex numbers" if np.ndim(found) else f"the complex number {found}"
+    return "None" if found is None else f"{str(found)[:40]!r}, of type {type(found).__name__}"
+
+
+def place(layout, theta):
+    """Step and chain, where a chain runs, and the parameters, in words."""
+    task = running()
+    return ("" if task is None else f" at step {task.step} of chain {task.k}") + (
+        f" where {shown(layout, theta)}"
+    )
+
+
+def shown(layout, theta):
+    """The first parameters, in words."""
+    some = [f"{name}={value:.4g}" for name, value in zip(layout.names[:SHOWN], theta)]
+    return ", ".join(some) + (", ..." if layout.size > SHOWN else "")
+
+
+def owner(model):
+    """What messages call a model."""
+    return model.title or type(model).__name__
+
+
+def functions(model, layout, names):
+    """A log density of a model and its gradient, as functions of vectors theta (and rows);
+    differences where there is no gradient.
+
+    Parameters
+    ----------
+    model : Model
+    layout : Layout
+    names : (str, str)
+        Of the model's methods, the second of which may be missing.
+    """
+    called, gradient = owner(model), getattr(model, names[1], None)
+    if gradient is None and layout.size > MAX_DIFFERENCED:
+        raise NotSupported(
+            f"there is no {names[1]}, and {layout.size} parameters are too many for finite "
+            f"differences (at most {MAX_DIFFERENCED}); write {names[1]}, or the model in JAX "
+            "(sgmc.JaxModel)"
+        )
+    value = Number(called, names[0], by_name(getattr(model, names[0]), layout), layout)
+    if gradient is None:
+        return value, differences(value, layout)
+    return value, Vector(called, names[1], by_name(gradient, layout), layout)
+
+
+def by_name(function, layout):
+    """A function of a dict of arrays as one of vectors theta."""
+    parts = [(name, where, layout.shapes[name]) for name, where in layout.slices.items()]
+
+    def of_vector(theta, *rows):
+        return function(
+            {
+                name: theta[where].reshape(shape) if shape else theta[where.start]
+                for name, where, shape in parts
+            },
+            *rows,
+        )
+
+    return of_vector
+
+
+def differences(value, layout):
+    """The gradient by central differences that stay within the parameters' bounds."""
+    low, high = layout.ends()
+
+    def slope(theta, *rows):
+        found = np.empty(len(theta))
+        steps = CENTRAL_DIFFERENCE * np.minimum(
+            np.maximum(1.0, np.abs(theta)), np.minimum(theta - low, high - theta)
+        )
+        for j, h in enumerate(steps):
+            there, back = theta.copy(), theta.copy()
+            there[j] += h
+            back[j] -= h
+            found[j] = (value(there, *rows) - value(back, *rows)) / (there[j] - back[j])
+        return found
+
+    return slope

@@ -1,0 +1,57 @@
+"""Step sizes where coordinates have no scale: the model's own, or a Gaussian's at one mode."""
+
+from dataclasses import replace
+
+from sgmc import registry
+from sgmc.coordinates.free import free_coordinates
+from sgmc.coordinates.peak import MAX_CURVATURE_DIM, peak
+from sgmc.core.blas import one_blas_thread
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.errors import NotSupported
+from sgmc.fit import decide, planned
+from sgmc.fit import plan as planning
+from sgmc.subsampling.uniform import Everything
+
+
+def exact_gradient(kernel, prior, map):
+    """The gradient over all rows, behind a map or None."""
+    cls = registry.lookup("gradients", "simple", "gradient")
+    return cls(kernel, prior, Everything(kernel.n), Rng(seed_sequence(0, "pilot")), map=map)
+
+
+def own_plan(problem, spec, gradient, settings, own):
+    """The plan of (step, minibatch, thinning) that a model derives from its data; None for None."""
+    if own is None:
+        return None
+    step, batch, thin = own
+    given = replace(settings, step_size=step, batch_size=batch, thin=settings.thin or thin)
+    size = problem.model.n, problem.dim
+    found = planning.plan(spec, gradient, "", given, None, size, problem.coordinates)
+    return replace(found, step_origin="derived")
+
+
+def local_plan(problem, spec, settings):
+    """The plan by the curvature and the gradient noise at the mode next to the start; None where no
+    mode is found, or there are too many parameters.
+
+    Chains run in the same coordinates all the same, and begin where the model has them begin: the
+    Gaussian approximation of one mode among several tells a step size, and no more.
+    """
+    where = problem.coordinates
+    if problem.model.refreshes or len(where.centre) > MAX_CURVATURE_DIM:
+        return None
+    exact = exact_gradient(problem.model, problem.prior, where.constraints)
+    try:
+        with one_blas_thread():
+            found, _ = peak(exact, where.centre)
+    except NotSupported:  # a model without a density or an exact gradient
+        return None
+    if found.precision is None:
+        return None
+    scaled = free_coordinates(where.constraints, found, None, where.logged)
+    known = replace(problem, coordinates=scaled, anchors={}, shared={}, limits={})
+    asked = replace(settings, sampler=spec, gradient=settings.gradient or "simple")
+    if not spec.minibatches:
+        asked = replace(asked, gradient=None)
+    _, gradient, _, seen = decide(known, asked, (problem.model.n, problem.dim))
+    return planned(known, asked, spec, gradient, seen)

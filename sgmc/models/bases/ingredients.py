@@ -1,0 +1,78 @@
+"""What a model that is no regression brings to its posterior."""
+
+from dataclasses import dataclass
+
+from sgmc.coordinates.layout import Layout
+from sgmc.core.contract import Prior
+from sgmc.core.partial import Partial
+from sgmc.fit.functionals import Functionals
+from sgmc.fit.problem import EXACT
+from sgmc.models.bases.callbacks import AddressKernel, PythonKernel, PythonPrior
+
+
+@dataclass(frozen=True)
+class Ingredients:
+    """What a model that is no regression brings.
+
+    Attributes
+    ----------
+    kernel : Model
+    layout : Layout
+    prior : Prior or None
+        A compiled one, in the place of independent ones by name.
+    start : callable
+        ``start(rng)`` with a numpy Generator gives theta, (size,).
+    scaled : bool
+        Whether a Gaussian approximation is to be looked for.
+    shuffled : bool
+        Whether rows are in random order, so that blocks of them are minibatches.
+    recorder : callable
+        Makes a `Partial`, or what else sums up draws that are not kept.
+    own_metric : bool
+        Whether the kernel's metric keeps parameters within their constraints.
+    own_starts : bool
+        Whether each start is one of the model's own making, and not near one place.
+    differenced : bool
+        Whether the kernel's gradients are differences of its density.
+    functionals
+        See `Problem`.
+    exact_sampler : str
+        See `Problem`.
+    derived_step : callable
+        See `sgmc.Model.derived_step`.
+    checked : bool
+        Whether a user's gradient and rows are checked before anything else.
+    called : str
+        What messages call the model.
+    """
+
+    kernel: object
+    layout: Layout
+    prior: Prior | None
+    start: object
+    scaled: bool
+    shuffled: bool
+    recorder: object = Partial
+    own_metric: bool = False
+    own_starts: bool = False
+    differenced: bool = False
+    functionals: Functionals | None = None
+    exact_sampler: str = EXACT
+    derived_step: object = None
+    checked: bool = True
+    called: str = "the model"
+
+    @property
+    def foreign(self):
+        """Whether its density is computed by code of users."""
+        return is_foreign(self.kernel) or is_foreign(self.prior)
+
+
+def is_foreign(part):
+    """Whether a kernel or a prior is from outside the package, or calls what is."""
+    callbacks = PythonKernel, PythonPrior, AddressKernel
+    outside = type(part).__module__.partition(".")[0] not in (
+        "builtins",
+        __name__.partition(".")[0],
+    )
+    return outside or isinstance(part, callbacks)

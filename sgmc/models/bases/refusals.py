@@ -1,0 +1,55 @@
+"""Arguments that do not go together with a model that is no regression."""
+
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fit.rows import scheme
+
+
+def refuse(model, settings):
+    """NotSupported for arguments that do not go together with the model."""
+    kernel, rows = model.kernel, scheme(settings)
+    if model.layout.size != kernel.dim:
+        raise ArgumentError(
+            f"parameters are {model.layout.size} numbers, the model has {kernel.dim}"
+        )
+    if rows.name == "block" and not model.shuffled:
+        raise NotSupported(
+            "subsample='block' takes rows that are neighbours, and nobody knows whether this "
+            "model's are in random order; use subsample='uniform', or say so (shuffled = True)"
+        )
+    if "strata" in rows.needs:
+        raise NotSupported(
+            f"subsample={rows.name!r} needs the outcomes of a regression, or its strata; use "
+            "subsample='uniform'"
+        )
+    if rows.needs and not kernel.width:
+        raise NotSupported(
+            f"subsample={rows.name!r} needs the rows' scores, of which this model has none; use "
+            "subsample='uniform'"
+        )
+    if kernel.refreshes and (
+        model.layout.constraints or settings.precondition in ("dense", "diag")
+    ):
+        raise NotSupported(
+            "a model with conditional updates of its own takes no other coordinates; use "
+            "precondition=None"
+        )
+    if kernel.refreshes and (settings.sampler is None or settings.sampler.exact):
+        name = "auto" if settings.sampler is None else settings.sampler.name
+        raise NotSupported(
+            f"sampler={name!r} remembers the log posterior of where it is, which this model's own "
+            "updates change; use one of minibatches, such as 'sgld'"
+        )
+    if settings.sampler is not None and settings.sampler.sticky:
+        raise NotSupported(
+            f"sampler={settings.sampler.name!r} lets slopes of regressions stick to zero; this "
+            "model has none"
+        )
+    if settings.gradient == "taylor" and not kernel.width:
+        raise NotSupported(
+            "gradient='taylor' needs the rows' curvatures, of which this model has none; use "
+            "gradient='cv'"
+        )
+    if str(settings.dtype) != "float64":
+        raise NotSupported(
+            "dtype='float32' belongs to designs of regressions; this model's numbers are its own"
+        )

@@ -1,0 +1,166 @@
+"""Singular matrices: data and models that lead to them get an error or a warning with a name, and
+no call of linear algebra is left to raise its own.
+"""
+
+import ast
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sgmc
+from sgmc.errors import ArgumentError, DataError, ModeWarning, SGMCError, SGMCWarning
+
+from ..general.broken_models import Right
+
+PACKAGE = Path(sgmc.__file__).parent
+SHORT = dict(seed=1, draws=50, warmup=50, chains=2)
+RAISING = ("cholesky", "cho_factor", "eigh", "eigvalsh", "inv", "lstsq", "matrix_rank", "solve")
+RAISING = (*RAISING, "svd")
+SAFE = {  # calls outside of a try, and why they do not raise
+    "coordinates/free.py": "its callers have factored the same matrix (`peak.has_root`)",
+    "coordinates/recession.py": "of finite tables",
+    "coordinates/shrinkage.py": "the whitener refuses a singular one first",
+    "coordinates/walls.py": "triangular with a unit diagonal",
+    "coordinates/whitening.py": "invertible by construction; a finite matrix has eigenvalues",
+    "diagnostics/finite_set.py": "of finite draws",
+    "diagnostics/implied.py": "solved before, within the try",
+    "diagnostics/zero_variance.py": "of finite draws and scores",
+    "fit/pilot.py": "`decide` puts zeros for noise that is not finite",
+    "fit/threshold.py": "infinite where the noise is not finite",
+    "models/ica/model.py": "of finite channels with finite squares",
+    "models/ica/results.py": "the rank of the start is checked",
+    "models/mixture/results.py": "triangular with a unit diagonal",
+    "models/regression/trimmed.py": "of finite tables",
+    "results/checks/differences.py": "a Cholesky factor or positive sds",
+    "results/checks/second_order.py": "of finite scores",
+    "results/checks/visited.py": "a root of a covariance",
+}
+
+
+class Ends(Right):
+    """Gradient and density are NaN a few sds from the mode."""
+
+    def log_lik(self, theta, rows):
+        return super().log_lik(theta, rows) + 0 * np.sqrt(1.05 - theta["b"][0])
+
+    def grad(self, theta, rows):
+        g = super().grad(theta, rows)
+        return {**g, "b": g["b"] + 0 * np.sqrt(1.05 - theta["b"][0])}
+
+
+class Twice(Right):
+    """The same predictor twice, with a prior that does not tell them apart."""
+
+    prior = {"*": sgmc.normal(0, 1e9)}
+
+    def __init__(self):
+        super().__init__()
+        self.X = self.X[:, [0, 0]]
+
+
+def quiet(call):
+    """The value of a call, and its warnings."""
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+        warnings.simplefilter("always", SGMCWarning)
+        return call(), [one.category for one in caught]
+
+
+def test_gradients_that_end_are_left_to_an_exact_sampler():
+    done, _ = quiet(lambda: Ends().fit(**SHORT))
+    assert done._fit.plan.spec.exact
+    assert "not finite some sds from the mode" in done._fit.plan.reason
+
+
+@pytest.mark.parametrize("sampler", ["sgld", "vsgbd"])
+def test_minibatches_that_would_go_there_are_refused(sampler):
+    with pytest.raises(ArgumentError, match=f"sampler='{sampler}': the gradient is not finite"):
+        quiet(lambda: Ends().fit(sampler=sampler, **SHORT))
+
+
+@pytest.mark.parametrize("modes", ["one", "search"])
+def test_a_ridge_has_no_gaussian_around_it(modes):
+    """Cholesky factors of the precision exist, those with a unit diagonal do not."""
+    done, caught = quiet(lambda: Twice().fit(modes=modes, sampler="mala", **SHORT))
+    assert ModeWarning in caught and not done._fit.problem.coordinates.scaled
+
+
+def frame(n=60):
+    """Outcomes without an error."""
+    x = np.random.default_rng(0).normal(size=(2, n))
+    return {"x": x[0], "z": x[1], "y": 1 + 2 * x[0]}
+
+
+def test_a_robust_fit_of_exact_outcomes():
+    done, _ = quiet(lambda: sgmc.rlm("y ~ x + z", frame(), **SHORT))
+    assert done._fit.plan.spec.exact and not done.verdict.trustworthy
+    with pytest.raises(ArgumentError, match="sampler='sgld': the gradient is not finite"):
+        quiet(lambda: sgmc.rlm("y ~ x + z", frame(), sampler="sgld", **SHORT))
+
+
+@pytest.mark.parametrize("unit", [1e200, 1e-200, 0.0])
+def test_channels_whose_squares_are_no_numbers(unit):
+    X = np.random.default_rng(0).normal(size=(80, 3)) * [1, unit, 1]
+    with pytest.raises(DataError, match="X: .*column 1 is (beyond|constant).*; (rescale|leave)"):
+        sgmc.ICA(X, scale=None)
+
+
+HARD = {
+    "collinear": lambda d: {**d, "z": d["x"]},
+    "nearly": lambda d: {**d, "z": d["x"] * (1 + 1e-15)},
+    "constant": lambda d: {**d, "z": np.ones(60)},
+    "huge": lambda d: {**d, "z": d["z"] * 1e200},
+    "tiny": lambda d: {**d, "z": d["z"] * 1e-200},
+    "tiny outcomes": lambda d: {**d, "y": d["y"] * 1e-200},
+    "exact": lambda d: d,
+}
+
+
+@pytest.mark.cover(1)
+@pytest.mark.parametrize("prior", [None, "flat", "horseshoe", "cauchy"])
+@pytest.mark.parametrize("how", ["plain", "robust", "search"])
+@pytest.mark.parametrize("verb", ["ols", "rlm"])
+@pytest.mark.parametrize("data", HARD)
+def test_hard_tables_give_results_or_an_error_by_name(data, verb, how, prior):
+    arguments = {"plain": {}, "robust": {"cov_type": "robust"}, "search": {"modes": "search"}}[how]
+    if prior is not None:
+        arguments["prior"] = prior
+
+    def fitted():
+        return getattr(sgmc, verb)("y ~ x + z", HARD[data](frame()), **SHORT, **arguments)
+
+    try:
+        done, _ = quiet(fitted)
+    except SGMCError as error:
+        assert str(error)
+    else:
+        assert done.draws.shape[1] == 50
+
+
+def bare_calls(path):
+    """Calls of linear algebra in a file that are in no try, by name."""
+    tree, guarded = ast.parse(path.read_text()), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Try):
+            guarded |= {id(one) for part in node.body for one in ast.walk(part)}
+    return [
+        node.func.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in RAISING
+        and "linalg" in ast.unparse(node.func.value)
+        and id(node) not in guarded
+    ]
+
+
+def test_calls_that_may_raise_are_guarded_or_known_to_be_safe():
+    found = {str(p.relative_to(PACKAGE)) for p in PACKAGE.rglob("*.py") if bare_calls(p)}
+    assert found == set(SAFE)
+
+
+def test_a_bare_call_is_seen(tmp_path):
+    file = tmp_path / "bare.py"
+    file.write_text("try:\n    a = np.linalg.inv(A)\nexcept E:\n    pass\nb = linalg.solve(A, c)\n")
+    assert bare_calls(file) == ["solve"]
