@@ -2,6 +2,8 @@
 
 import numpy as np
 
+import sgmc
+
 KARATE = np.array(
     [
         tuple(map(int, pair.split("-")))
@@ -51,3 +53,15 @@ def gibbs(links, n, K, alpha, eta, delta, sweeps, seed=0):
         beta = rng.beta(eta[0] + on, eta[1] + off)
         found[sweep] = delta + ((pi[a] * pi[b]) @ (beta - delta))
     return found
+
+
+N, K = 10, 2
+DENSE = dict(communities=K, nodes=range(N), alpha=0.5, eta=(2.0, 1.5), delta=0.1)
+EDGES = simulated(N, K, alpha=0.3, beta=0.8, delta=0.1, seed=3)[0]
+EVERY = np.column_stack(np.triu_indices(N, 1))
+FREE = np.array([pair for pair in EVERY if not (pair == EDGES).all(axis=1).any()])
+
+
+def model(nonlinks="all", **more):
+    """A small and dense one."""
+    return sgmc.MMSB(EDGES, nonlinks=nonlinks, **{**DENSE, **more})

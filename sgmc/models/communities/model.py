@@ -17,7 +17,7 @@ SPARE = 2.0  # see `spare`
 BACKGROUND = 0.1  # delta, as a share of the density of the network
 JUDGED_PAIRS = 50  # that the verdict is about
 SCIR = {"sampler": "scir", "step_size": 0.25, "thin": 80, "warmup": 5000}
-HMC_THIN = 10
+HMC = {"sampler": "hmc", "draws": 2000, "thin": 10}
 
 
 class MMSB(Model):
@@ -31,10 +31,11 @@ class MMSB(Model):
 
         p(y_ab = 1) = delta + sum_k pi_ak pi_bk (beta_k - delta).
 
-    Rows are nodes with their pairs.  A gradient has all links of the nodes of its mini-batch, and
-    of the pairs of each without a link `nonlinks`, one of each equal part of them: the paper's
-    stratified sampling (section 3.2), with a draw from each stratum in the place of a draw of one
-    stratum.  The part of the non-links that is linear in pi_a and in pi_b is summed exactly.
+    Rows are nodes with their pairs.  A gradient sums all links of the nodes of its mini-batch.  Of
+    the pairs without a link of each node it draws `nonlinks`, one from each of as many strata of
+    equal size, and weights it by that size, so that the gradient is unbiased (the paper's section
+    3.2 draws one stratum in each step).  The part of the non-links that is linear in pi_a and in
+    pi_b is summed exactly.
 
     Parameters
     ----------
@@ -51,11 +52,11 @@ class MMSB(Model):
         Probability of a link of nodes that choose different communities; default a tenth of the
         share of pairs that are linked.
     nonlinks : int or "all", optional
-        Pairs without a link that are drawn for each node at each step; "all" has exact gradients
-        and a likelihood, which exact samplers need.  Default: "all" up to 100 nodes, else 16.
+        Pairs without a link drawn for each node in each step.  "all" sums them all: gradients and
+        likelihood are then exact, as exact samplers need.  Default: "all" up to 100 nodes, else 16.
     held_out : float, or as `edges` with a third column of 0 and 1, optional
-        Pairs that are left out of the fit, whose perplexity is averaged as draws come; a number is
-        the share of the links that are held out, with as many pairs without a link.
+        Pairs left out of the fit, for `perplexity`.  A number is the share of the links to hold
+        out, with as many pairs without a link.
     nodes : array_like, optional
         Labels of all nodes, also of those without links; default: those of `edges`.
 
@@ -66,15 +67,20 @@ class MMSB(Model):
 
     Notes
     -----
-    Without a `sampler`, `fit` uses `hmc` where all pairs are summed (keeping every 10th draw), else
-    `scir` with the step 0.25 and all nodes in each mini-batch: a step then costs twice the links
-    and `nonlinks` pairs for each node, and every 80th draw is kept.  `sgrld` is the paper's
-    sampler, and also takes mini-batches of nodes; it needs a `step_size`, and is biased where
-    memberships are near zero: by 0.2 to 0.4 posterior sds of the median link probability for steps
-    with which it is as fast as `scir`.  Steps of `scir` of 0.25 make sds about 2 % too small.
+    Where all pairs are summed, the default is ``sampler="hmc"`` with 2,000 draws and ``thin=10``.
+    Otherwise it is ``sampler="scir"`` (Baker et al. 2018, arXiv:1806.07137) with
+    ``step_size=0.25``, ``thin=80`` and all nodes in each mini-batch; a step then costs twice the
+    links plus `nonlinks` pairs per node, and sds are about 2 % too small.
 
-    Chains begin at blocks by the eigenvectors of the network.  The likelihood may have several
-    modes that chains do not leave, and then they disagree (R-hat).
+    ``sampler="sgrld"`` is the paper's sampler, in the expanded-mean parametrisation of Patterson &
+    Teh (2013), and takes mini-batches of nodes.  It needs a `step_size`.  It is biased where
+    memberships are near zero: steps that mix as fast as `scir` move the median link probability by
+    0.2 to 0.4 posterior sds.
+
+    The verdict rests on log-odds of the links of up to 50 pairs, which do not depend on labels.
+    Up to 1,000 nodes, draws of `scir` and `sgrld` are also checked by exact scores.  Chains start
+    at blocks found from the eigenvectors of the network.  The posterior may have several modes that
+    chains do not leave; R-hat of the log-odds is then large.
 
     Examples
     --------
@@ -154,7 +160,7 @@ class MMSB(Model):
     def derived(self):
         """See `Model`."""
         if self.exact:
-            return {"sampler": "hmc", "thin": HMC_THIN}
+            return HMC
         return {**SCIR, "batch_size": self.n}
 
     def problem(self, prior, checked):

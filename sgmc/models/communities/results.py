@@ -7,7 +7,7 @@ from scipy.special import logit
 
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.results import GeneralInfo, ModelResults
-from sgmc.models.communities.pairs import pairs_of
+from sgmc.models.communities.pairs import columns, pairs_of
 
 
 class MMSBInfo(GeneralInfo):
@@ -94,6 +94,22 @@ class MMSBResults(ModelResults):
         """
         draws, weights = self._whole()
         return np.average(self.link_draws(pairs), axis=0, weights=np.tile(weights, len(draws)))
+
+    def get_prediction(self, pairs):
+        """Return posterior means and sds of the probabilities of links, a DataFrame indexed by the
+        two nodes.
+
+        Parameters
+        ----------
+        pairs : DataFrame or array_like (m, 2)
+            Labels of nodes.
+        """
+        p, mean = self.link_draws(pairs), self.predict(pairs)
+        weights = np.tile(self._whole()[1], len(self._whole()[0]))
+        sd = np.sqrt(np.average((p - mean) ** 2, axis=0, weights=weights))
+        asked = columns("pairs", pairs, 2)
+        index = pd.MultiIndex.from_arrays(asked, names=["node", "other"])
+        return pd.DataFrame({"mean": mean, "sd": sd}, index=index)
 
     def perplexity(self, test=None):
         """Perplexity of pairs: exp(-mean log p(y_ab)), p(y_ab) the mean over draws (Li, Ahn &
