@@ -52,7 +52,7 @@ class TestPosteriors:
         """With half of the nodes in a mini-batch, and the bias at the edges of its docstring."""
         run = dict(sampler="sgrld", step_size=0.01, batch_size=N // 2, thin=50, warmup=2000)
         mean, sd = departure(reference, model(), **run)
-        assert mean < 0.45 and sd < 0.25
+        assert mean < 0.3 and sd < 0.15
 
     @pytest.mark.mistake("mmsb: {mistake}")
     @pytest.mark.parametrize("name", ["hmc"])
@@ -107,6 +107,7 @@ class TestDefaults:
         near, far = res.predict([[1, 2], [33, 34], [2, 3]]), res.predict([[17, 27], [12, 16]])
         assert near.min() > 0.3 and far.max() < 0.1
 
+    @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
     @pytest.mark.parametrize("seed", range(2))
     def test_simulated(self, seed):
         """By mini-batches: memberships that made the network, and its perplexity."""
