@@ -1,4 +1,4 @@
-"""Storage of a table of predictors: dense float64, dense float32 and CSR.
+"""Storage of a table of predictors: dense float64 and float32, CSR; `terms` has coded factors.
 
 Dense tables may live in memory or in a memory map; they are never copied here.  `rotate` is for
 tables that the package itself made (the permuted copy), never for a user's.
@@ -9,6 +9,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from sgmc.core cimport simd
 from sgmc.core.contract cimport OK, Batch, Design, all_rows, fetch_rows, next_tile, row_of
+from sgmc.core.terms import Terms
 
 
 def dense_tile(row):
@@ -158,11 +159,13 @@ cdef class CSR(Design):
 
 
 def design(X):
-    """The storage class for a table: float64 or float32 C-contiguous arrays,
-    or a scipy CSR array.
+    """The storage class for a table: float64 or float32 C-contiguous arrays, a scipy CSR array, or
+    a table whose factors are codes.
     """
     if hasattr(X, "indptr"):
         return CSR(X)
+    if hasattr(X, "codes"):
+        return Terms(X, design(X.numbers))
     return Dense32(X) if X.dtype == np.float32 else Dense64(X)
 
 

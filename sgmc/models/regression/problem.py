@@ -81,13 +81,8 @@ class RegressionProblem(Problem):
         coordinates, and these.
         """
         table, where, mode = self.table, self.coordinates, self.mode
-        X = (
-            [table.X.data, table.X.indices, table.X.indptr]
-            if hasattr(table.X, "indptr")
-            else [table.X]
-        )
         return [
-            *X,
+            *arrays_of(table.X),
             table.y,
             table.trials,
             table.offset,
@@ -114,6 +109,13 @@ class RegressionProblem(Problem):
             return slope[:, None] * (half @ half.T) * slope
 
 
+def arrays_of(X):
+    """What a design is made of: an array, a CSR array's three, or a coded table's."""
+    if hasattr(X, "indptr"):
+        return [X.data, X.indices, X.indptr]
+    return X.arrays if hasattr(X, "codes") else [X]
+
+
 def regression_problem(data, family, prior, settings):
     """Table, mode, coordinates, model and prior of a regression.
 
@@ -138,7 +140,8 @@ def regression_problem(data, family, prior, settings):
     concerns = (
         found.concerns + concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
     )
-    rotated = precondition == "dense" and data.sparse is None and not kept and model.width == 1
+    dense = isinstance(table.X, np.ndarray)
+    rotated = precondition == "dense" and dense and not kept and model.width == 1
     where = chosen_coordinates(found, precondition, rotated, walls, settings)
     core = Separable(
         [FAMILIES[f] for f in priors.columns("family")],

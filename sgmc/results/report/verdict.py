@@ -268,8 +268,12 @@ def by_temperatures(errors, heat, ess, fit):
     at = np.unravel_index(np.argmax(sure), sure.shape)
     if sure[at] > TRUSTED_ERROR:
         off = f"{100 * abs(heat.wide[at]):.0f} % too {'wide' if heat.wide[at] > 0 else 'narrow'}"
+        # the second temperature is that of directions by their precision
+        narrow = ", in their narrow directions" if at[0] else ""
         return refused(
-            "spread off", f"draws of {heat.blocks[at[1]]} are {off}, by the scores", LESS_NOISE
+            "spread off",
+            f"draws of {heat.blocks[at[1]]} are {off}, by the scores{narrow}",
+            LESS_NOISE,
         )
     wide = float((np.abs(heat.wide[:, 0]) + FEWEST_ERRORS * heat.mcse[:, 0]).max())
     if not wide <= TRUSTED_ERROR:
