@@ -76,6 +76,12 @@ class Problem:
         """Whether the sampler's coordinates end somewhere."""
         return False
 
+    def unbounded(self):
+        """This posterior in coordinates that end nowhere, itself where its own do not; None where
+        there are no exact scores.
+        """
+        return self
+
     @property
     def foreign(self):
         """Whether the density is computed by code from outside the package, which its tests do not

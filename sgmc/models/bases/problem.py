@@ -2,7 +2,7 @@
 any compiled model, named parameters with priors, constraints.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from sgmc.coordinates.free import free_coordinates
 from sgmc.coordinates.layout import Layout
 from sgmc.coordinates.modes import ModeSearch, where_finite
 from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
-from sgmc.coordinates.simplices import COORDINATES
+from sgmc.coordinates.simplices import COORDINATES, Simplices
 from sgmc.core.engine import full
 from sgmc.core.partial import Partial
 from sgmc.core.rng import seed_sequence
@@ -108,6 +108,31 @@ class GeneralProblem(Problem):
     def bounded(self):
         """See `Problem`."""
         return bool(self.layout.constraints) and self.coordinates.map is None
+
+    def unbounded(self):
+        """See `Problem`: free numbers in the place of coordinates of probabilities, which end at
+        zero; with a kernel's exact gradients where its own are drawn.
+        """
+        if not isinstance(self.coordinates.map, Simplices):
+            return self
+        model = getattr(self.model, "undrawn", self.model)
+        map = self.layout.map
+        none = np.zeros(map.dim, dtype=bool)
+        where = free_coordinates(map, Peak(np.zeros(map.dim), None), None, none)
+        names = coordinate_names(self.layout, map)
+        return (
+            None
+            if model is None
+            else replace(
+                self,
+                model=model,
+                coordinates=where,
+                free_names=names,
+                anchors={},
+                shared={},
+                limits={},
+            )
+        )
 
     def check_draws(self, settings):
         """See `Problem`; without an approximation, draws of some parameters are kept where those of
