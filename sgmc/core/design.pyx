@@ -11,6 +11,17 @@ from sgmc.core cimport simd
 from sgmc.core.contract cimport OK, Batch, Design, all_rows, fetch_rows, next_tile, row_of
 from sgmc.core.terms import Terms
 
+FORMS = 1 << 20  # numbers that are looked at together
+
+
+def dense_forms(X, S):
+    """x' S x of each row of a dense table, a piece at a time; see `Dense64.forms`."""
+    out, size = np.empty(len(X)), max(FORMS // max(X.shape[1], 1), 1)
+    for a in range(0, len(X), size):
+        x = X[a:a + size].astype(float, copy=False)
+        out[a:a + size] = np.einsum("ij,ij->i", x if S is None else x @ S, x)
+    return out
+
 
 def dense_tile(row):
     """Rows a tile, given a row's bytes: its second read comes from the first cache, and the loops
@@ -54,6 +65,10 @@ cdef class Dense64(Design):
         simd.gram_f64(b.m, self.d, self.base(b), b.rows, w, out, stride)
         return OK
 
+    def forms(self, S):
+        """x' S x of each row, an array (n,), for S (d, d) or None, the identity."""
+        return dense_forms(self.table, S)
+
 
 cdef class Dense32(Design):
     """Row-major float32 table; sums of a tile in float32, sums of tiles in float64."""
@@ -96,6 +111,10 @@ cdef class Dense32(Design):
                   Py_ssize_t stride) except -1 nogil:
         simd.gram_f32(b.m, self.d, self.base(b), b.rows, w, out, stride)
         return OK
+
+    def forms(self, S):
+        """x' S x of each row, an array (n,), for S (d, d) or None, the identity."""
+        return dense_forms(self.table, S)
 
 
 cdef class CSR(Design):

@@ -81,6 +81,10 @@ def test_the_kernels_are_those_of_the_dense_design(coded, frame, text, dtype):
             np.testing.assert_allclose(found, wanted, **exact)
         np.testing.assert_allclose(one.gradient(theta, run), other.gradient(theta, run), **exact)
         np.testing.assert_allclose(one.hessian(theta, run), other.hessian(theta, run), **exact)
+    S = np.cov(np.random.default_rng(6).normal(size=(X.shape[1], 99)))
+    for form in (S if S.ndim else S[None, None], None):
+        found, wanted = (stored(table).forms(form) for table in (X, dense))
+        np.testing.assert_allclose(found, wanted, **exact)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -55,7 +55,9 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
     elif found.power and precondition == "dense":
         where = dispersed_coordinates(mode, back, priors.auxiliary, found.power)
     else:
-        where = coordinates(mode, back, precondition, rotated, priors.auxiliary)
+        one = len(priors.names) - priors.auxiliary == found.table.X.shape[1]  # equation
+        tips = getattr(found.table.X, "tips", ()) if one else ()
+        where = coordinates(mode, back, precondition, rotated, priors.auxiliary, tips)
     if sampler is not None and sampler.sticky and where.map is not None:  # zero is zero
         where = replace(
             where, map=Scaling(np.zeros(len(mode.theta)), 1 / np.sqrt(np.diag(mode.precision)))
