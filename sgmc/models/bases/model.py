@@ -260,6 +260,7 @@ class Model:
         """Fit from where a saved run was (None: from the start), with all arguments of `fit` as a
         dict, `tuned` by a race or not.
         """
+        from sgmc.core.deadline import limited
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
 
@@ -268,10 +269,11 @@ class Model:
         rest = dict(arguments)
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
-        problem = self.problem(prior, checked)
-        return self.result_class().of_fit(
-            self.info(), fit(problem, checked, begun, saved), arguments
-        )
+        with limited(checked.time_limit):
+            problem = self.problem(prior, checked)
+            return self.result_class().of_fit(
+                self.info(), fit(problem, checked, begun, saved), arguments
+            )
 
     def problem(self, prior, checked):
         """The posterior in sampler coordinates, for checked settings."""

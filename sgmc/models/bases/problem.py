@@ -15,7 +15,7 @@ from sgmc.core.engine import full
 from sgmc.core.partial import Partial
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
+from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, SEARCH, Problem
 from sgmc.models.bases.callbacks import PythonKernel, PythonPrior
 from sgmc.models.bases.derived import exact_gradient, local_plan, own_plan
 from sgmc.models.bases.ingredients import is_foreign
@@ -211,7 +211,7 @@ def general_problem(model, prior, settings):
         check_finite(exact, start, model, density)
         found, concerns = peak(exact, start)
         searched = ModeSearch(1, () if found.precision is None else (1.0,))
-    if several:
+    if several and found.whole:
         found, concerns, searched = peaks(exact, (found, concerns), model, wide, settings.seed)
     if not model.scaled:
         found = Peak(start, None)
@@ -238,6 +238,7 @@ def general_problem(model, prior, settings):
         functionals=model.functionals,
         exact_sampler=model.exact_sampler,
         derived_step=model.derived_step,
+        stopped="" if found.whole else SEARCH,
     )
 
 

@@ -266,6 +266,7 @@ class Regression:
         dict, `tuned` by a race or not.
         """
         from sgmc.core.blas import one_blas_thread
+        from sgmc.core.deadline import limited
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
         from sgmc.models.regression.results import ModelInfo, RegressionResults
@@ -274,11 +275,13 @@ class Regression:
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
         same_order("init", arguments.get("init"), self.data.parameter_names(self.family))
-        with one_blas_thread():  # with two, bits differ, and small systems take ten times as long
-            problem = self.problem(prior, checked)
-        return RegressionResults.of_fit(
-            ModelInfo(self), fit(problem, checked, begun, saved), arguments
-        )
+        with limited(checked.time_limit):
+            # with two threads, bits differ, and small systems take ten times as long
+            with one_blas_thread():
+                problem = self.problem(prior, checked)
+            return RegressionResults.of_fit(
+                ModelInfo(self), fit(problem, checked, begun, saved), arguments
+            )
 
     def problem(self, prior, checked):
         """The posterior in sampler coordinates, for checked settings."""
