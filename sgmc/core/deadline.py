@@ -83,6 +83,12 @@ def limited(seconds, name="time_limit"):
         _current.reset(token)
 
 
+def leaving(seconds):
+    """A limit so many seconds earlier than the one that holds."""
+    left = current().left()
+    return limited(None if left == math.inf else max(left - seconds, 1e-9))
+
+
 @contextmanager
 def suspended():
     """No limit, for what is cheap and has to be done all the same."""

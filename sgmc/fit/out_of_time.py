@@ -36,7 +36,8 @@ def reserve_of(problem, settings):
     left = deadline.current().left()
     if left == np.inf:
         return 0.0
-    wanted = checks_take(problem.dim, settings.chains * settings.draws)
+    kept = len(problem.columns) if problem.partial else problem.dim
+    wanted = checks_take(kept, settings.chains * settings.draws)
     return min(wanted, LARGEST_RESERVE * max(left, 0.0))
 
 

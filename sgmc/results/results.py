@@ -1,5 +1,7 @@
 """The results of a fit."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sgmc.core import deadline
@@ -172,13 +174,47 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
 
 def in_time(model, fit, kind, besides):
     """`summarised`, with the checks that the time of the call leaves room for."""
-    took = checks_take(fit.problem.dim, fit.x.shape[0] * fit.x.shape[1])
-    if not fit.stand_in and deadline.current().left() > SHARE_OF_CHECKS * took:
+    if not fit.stand_in and deadline.current().left() > SHARE_OF_CHECKS * checks_of(fit):
         try:
             return summarised(model, fit, kind, besides)
         except OutOfTime:
             pass
     return summarised(model, fit, kind, besides, thorough=False)
+
+
+def checks_of(fit):
+    """Seconds that checks of the draws of a fit take, but for scores."""
+    chains, draws, kept = fit.x.shape
+    return checks_take(kept, chains * draws)
+
+
+class Evidence(NamedTuple):
+    """What evaluations of the density at the draws show.
+
+    Attributes
+    ----------
+    apart : Disagreement or None
+    some : Scored or None
+    whole : bool
+        Whether there was time for all that a verdict rests on.
+    """
+
+    apart: object
+    some: object
+    whole: bool
+
+
+def evidence(fit):
+    """See `Evidence`; it leaves the time that the other checks take."""
+    found = Evidence(None, None, False)
+    try:
+        with deadline.leaving(checks_of(fit)):
+            apart = disagreement(fit, fit.settings.seed)
+            found = Evidence(apart, None, fit.plan.spec.exact)
+            ends = apart is not None and apart.kind == "end"
+            return Evidence(apart, None if ends else checked(fit, fit.settings.seed), True)
+    except OutOfTime:
+        return found
 
 
 def summarised(model, fit, kind, besides, thorough=True):
@@ -191,9 +227,8 @@ def summarised(model, fit, kind, besides, thorough=True):
     looked, listed = theta[..., some_of], [names[k] for k in some_of]
     # of chains that diverged, which is warned of by name
     with np.errstate(over="ignore", invalid="ignore"):
-        of_model = disagreement(fit, fit.settings.seed) if thorough else None
+        of_model, some, known = evidence(fit) if thorough else Evidence(None, None, False)
         ends = of_model is not None and of_model.kind == "end"
-        some = checked(fit, fit.settings.seed) if thorough and not ends else None
         along = along_random(some, fit.settings.seed)
         ksd, together = stein_discrepancy(some), judged(fit, bare) if thorough else None
         errors, shown = told(fit, looked, listed, some if together is None else None)
@@ -209,7 +244,7 @@ def summarised(model, fit, kind, besides, thorough=True):
             *along_directions(along, seen.ess.min()),
         ]
         least = seen.ess.min(), seen.ess_sd.min()
-        word = verdict(fit, errors, concerns, least, along, heat) if thorough else unchecked(fit)
+        word = verdict(fit, errors, concerns, least, along, heat) if known else unchecked(fit)
         no_mean, no_sd = hidden(shown, fit.problem.tail_index, "diverged" in fit.run.statuses)
     return dict(
         draws=theta,

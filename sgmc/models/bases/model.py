@@ -208,11 +208,14 @@ class Model:
         if arguments.get("tune") is None:
             arguments.pop("tune", None)
             return self.continue_from(None, arguments)
+        from sgmc.core.deadline import limited
         from sgmc.tuning.tuner import chosen
 
         prior = arguments.pop("prior")
-        arguments, race = chosen(self, prior, arguments)
-        results = self.continue_from(None, {"prior": prior, **arguments}, tuned=True)
+        with limited(arguments.get("time_limit")):
+            arguments, race = chosen(self, prior, arguments)
+            fitted = {"prior": prior, **arguments}
+            results = self.continue_from(None, fitted, tuned=race is not None)
         results.tuning = race
         return results
 

@@ -11,6 +11,7 @@ from sgmc.coordinates.layout import Layout
 from sgmc.coordinates.modes import ModeSearch, where_finite
 from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
 from sgmc.coordinates.simplices import COORDINATES
+from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import full
 from sgmc.core.partial import Partial
 from sgmc.core.rng import seed_sequence
@@ -198,7 +199,10 @@ def general_problem(model, prior, settings):
     shares = None if as_they_are else simplex_coordinates(layout, priors, spec)
     constraints = None if as_they_are else shares or layout.map_for(spec)
     if model.checked and model.foreign and not model.kernel.refreshes:
-        check_opening(model, density, first_place(model, settings), settings)
+        try:
+            check_opening(model, density, first_place(model, settings), settings)
+        except OutOfTime:  # the draws will be marked
+            pass
     start = free_start(model, constraints, settings)
     found, concerns, searched = Peak(start, None), [], ModeSearch()
     free = not model.kernel.refreshes and not as_they_are and shares is None
