@@ -19,6 +19,7 @@ from sgmc.formula.chunks import COLUMN, Chunk, Gaps, PatsyChunk, evaluate
 from sgmc.formula.columns import is_missing, kind, labels_of, levels_of, types_of
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.frames import as_frame
+from sgmc.formula.labels import cure_of_text, refuse_no_factor
 from sgmc.formula.outcomes import OUTCOMES, counts
 from sgmc.formula.subsets import aligned, subset_columns, subset_rows
 
@@ -343,7 +344,11 @@ class _Reader:
                 f"column {name!r} is no predictor: it holds {held}, neither real numbers nor text; "
                 "convert it"
             )
-        return None if column_kind == "number" else levels_of(column)
+        if column_kind == "number":
+            return None
+        levels = levels_of(column)
+        refuse_no_factor(column, levels)
+        return levels
 
 
 def _factors(terms):
@@ -363,7 +368,7 @@ def _vector(argument, value, frame):
     if argument == "strata":
         return labels_of(argument, series)
     if kind(series) not in ("number", "bool"):
-        raise DataError(f"{argument} must be numeric, not {series.dtype}")
+        raise DataError(f"{argument} must be numeric, not {series.dtype}{cure_of_text(series)}")
     return series.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
