@@ -13,7 +13,14 @@ import patsy
 from sgmc.arguments import values
 from sgmc.arguments.choices import nearest, one_of
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
-from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, caller, warn
+from sgmc.errors import (
+    ArgumentError,
+    ColumnsLeftOutWarning,
+    DataError,
+    OutOfMemoryError,
+    caller,
+    warn,
+)
 from sgmc.formula import dot
 from sgmc.formula.chunks import COLUMN, Chunk, Gaps, PatsyChunk, evaluate
 from sgmc.formula.columns import is_missing, kind, labels_of, levels_of, types_of
@@ -326,6 +333,8 @@ class _Reader:
             raise self.parsed.error(error.message) from error
         except DataError:
             raise
+        except MemoryError as error:
+            raise OutOfMemoryError(f"memory is exhausted: {largest(levels, inputs)}") from error
         except Exception as error:  # whatever a stateful transform raises
             raise self.parsed.error(f"{type(error).__name__}: {error}") from error
         return DesignSpec(self.parsed, info)
@@ -349,6 +358,15 @@ class _Reader:
         levels = levels_of(column)
         refuse_no_factor(column, levels)
         return levels
+
+
+def largest(levels, inputs):
+    """The factor with most levels, and what to do: a clause."""
+    counts = {inputs[key.removeprefix(COLUMN)]: len(known or ()) for key, known in levels.items()}
+    name = max(counts, key=counts.get, default=None)
+    if not name or not counts[name]:
+        return "of the formula's terms; use fewer"
+    return f"column {name!r} has {counts[name]} levels; join rare ones, or leave it out"
 
 
 def _factors(terms):

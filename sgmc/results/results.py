@@ -64,9 +64,11 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         Whether draws are of the model's posterior, or of its sandwich.
     tuning : TuneResult or None
         The race behind a fit with ``tune=``.
+    memory : Used or None
+        Peak memory of the fit of a regression, beside its forecast.
     """
 
-    tuning = None
+    tuning = memory = None
     stand_in = ""
 
     def __init__(self, state, fit=None):

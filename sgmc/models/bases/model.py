@@ -264,6 +264,7 @@ class Model:
         dict, `tuned` by a race or not.
         """
         from sgmc.core.deadline import limited
+        from sgmc.core.memory import named
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
 
@@ -272,11 +273,19 @@ class Model:
         rest = dict(arguments)
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
-        with limited(checked.time_limit):
+        with limited(checked.time_limit), named(lambda: self.blame(checked)):
             problem = self.problem(prior, checked)
             return self.result_class().of_fit(
                 self.info(), fit(problem, checked, begun, saved), arguments
             )
+
+    def blame(self, checked):
+        """Return what a fit that runs out of memory should have less of: a clause."""
+        return (
+            f"{self.layout().size} parameters, draws={checked.draws} in {checked.chains} chains, "
+            f"{self.n} rows; keep fewer draws, or draws of some parameters (keep=), or fit a "
+            "sample of the rows"
+        )
 
     def problem(self, prior, checked):
         """The posterior in sampler coordinates, for checked settings."""
