@@ -2,8 +2,9 @@
 
     python benchmarks/limits.py [--quick] [memory] [time]
 
-1. Memory: for each shape a fresh process makes a table and a model, forgets its high-water mark (Linux)
-   and fits.  The forecast is to be within 20 % of what the fit adds to the peak of resident memory.
+1. Memory: for each shape a fresh process makes a table and a model, forgets its high-water mark
+   (Linux) and fits.  The forecast is to be within 20 % of what the fit adds to the peak of resident
+   memory.
 2. Time: cases in which a fit has much less time than it would take.  From the call to the return it
    is to take no more than the limit, a tenth of it and half a second; there is to be a result, and
    trust only in draws of the sampler.
@@ -79,7 +80,7 @@ SHAPES = {
     "diagonal": (500_000, 20, 0, "Logit", dict(precondition="diag")),
     "middling": (200_000, 50, 0, "Logit", FEW),
     "wide": (50_000, 200, 0, "Logit", FEW),
-    "wider than checked": (20_000, 100, 0, "Logit", {}),
+    "checks": (20_000, 100, 0, "Logit", {}),
     "matrices": (3_000, 300, 0, "Logit", dict(draws=500, warmup=10)),
     "many draws": (5_000, 10, 0, "Logit", dict(draws=50_000)),
     "factor of 50": (1_000_000, 4, 50, "Logit", {}),

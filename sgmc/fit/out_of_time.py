@@ -19,16 +19,18 @@ from sgmc.fit.run.facts import NONE, ChainFacts
 PILOT = "the analysis of the gradient noise"
 WARMUP = "warmup"
 LAPLACE = "draws of the Gaussian approximation at the mode (Laplace)"
-OPERATIONS, FEWEST = 5e8, 25  # d^2 of a draw, in all; and draws a chain, at least
-CHECKED_PER_SECOND = 150  # parameters whose draws are checked, of DRAWS_CHECKED draws in all
-DRAWS_CHECKED, MOST_CHECKED, LEAST_RESERVE = 4000, 1000, 0.1
+LAPLACE_WORK, FEWEST_LAPLACE = 5e8, 25  # d^2 of a draw, in all; and draws a chain, at least
+# parameters, evenly, whose effective sizes and R-hats are computed: they cost a millisecond each
+MAX_DIAGNOSED = 1000
+CHECKED_PER_SECOND = 150  # of these, of DRAWS_CHECKED draws in all
+DRAWS_CHECKED, LEAST_RESERVE = 4000, 0.1
 LARGEST_RESERVE = 1 / 3  # of the time that is left
 
 
 def checks_take(parameters, draws):
     """Seconds that the checks of so many draws of so many parameters take, about."""
     share = max(draws / DRAWS_CHECKED, 0.25)
-    return LEAST_RESERVE + min(parameters, MOST_CHECKED) * share / CHECKED_PER_SECOND
+    return LEAST_RESERVE + min(parameters, MAX_DIAGNOSED) * share / CHECKED_PER_SECOND
 
 
 def reserve_of(problem, settings):
@@ -54,7 +56,7 @@ def laplace_draws(problem, settings, begun, during):
         What the limit ended.
     """
     d, where = problem.dim, problem.coordinates
-    most = max(FEWEST, int(min(OPERATIONS / d**2, DRAWS_CHECKED) / settings.chains))
+    most = max(FEWEST_LAPLACE, int(min(LAPLACE_WORK / d**2, DRAWS_CHECKED) / settings.chains))
     draws, spec = min(settings.draws, most), registry.room("samplers")["laplace"]()
     x = np.empty((settings.chains, draws, d))
     for k, chain in enumerate(x):

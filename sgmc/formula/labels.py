@@ -21,7 +21,7 @@ ROWS_A_LEVEL = 2  # fewer, of more than MANY_LEVELS: identifiers, each with a co
 ROWS_A_TEXT = 5  # fewer, of levels of WORDS words and more: free text
 WORDS = 5
 MOST_COUNTED = 1000  # levels whose words are counted, evenly
-SHOWN = 3
+LEVELS_SHOWN = 3
 
 
 def refuse_no_factor(column, levels):
@@ -108,7 +108,7 @@ def quoted(name):
     return name if name.isidentifier() else f"`{name}`"
 
 
-def shown(levels, most=SHOWN):
+def shown(levels, most=LEVELS_SHOWN):
     """The first levels as text, long ones cut."""
     first = [
         repr(level if len(str(level)) <= 40 else f"{level[:37]}...") for level in levels[:most]

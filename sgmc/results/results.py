@@ -8,7 +8,7 @@ from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime
 from sgmc.diagnostics import convergence
 from sgmc.errors import warn
-from sgmc.fit.out_of_time import checks_take
+from sgmc.fit.out_of_time import MAX_DIAGNOSED, checks_take
 from sgmc.results import files
 from sgmc.results.absent import refusal
 from sgmc.results.checks import noise
@@ -29,9 +29,7 @@ from sgmc.results.report.header import Facts, facts
 from sgmc.results.report.verdict import unchecked, verdict
 from sgmc.results.views import Views
 
-# parameters, evenly, whose effective sizes and R-hats are computed: they cost a millisecond each
-MAX_DIAGNOSED = 1000
-FEW_DIAGNOSED = 20  # of them where there is no time for checks
+FEW_DIAGNOSED = 20  # parameters whose draws are looked at where there is no time for checks
 SHARE_OF_CHECKS = 0.5  # of their usual time: with less left they are not begun
 
 

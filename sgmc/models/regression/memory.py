@@ -10,14 +10,14 @@ import numpy as np
 from sgmc.arguments.keywords import SETTINGS
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.core.memory import MB, Forecast, available
+from sgmc.fit.out_of_time import MAX_DIAGNOSED
 from sgmc.models.regression.prepare import SHUFFLED_ROWS, stays
 
 FIXED = 11 * MB  # buffers and modules that are loaded by a fit
 CHUNKS = {True: 4, False: 2}  # tables of a chunk of rows: from formulas, and from arrays
 BUILDING_ROWS = 4  # vectors of a number a row: two permutations, outcomes and their moments
 MATRICES = 25  # d x d, of curvature, eigenvectors and noise
-DRAWS, CHECKED_DRAWS = 3, 12  # copies of all draws; and of those of parameters that are checked
-MOST_CHECKED = 1000  # parameters
+COPIES, COPIES_CHECKED = 3, 12  # copies of all draws; and of those of parameters that are checked
 SPARSE = 3  # copies of a sparse table while it is sorted
 MANY_COLUMNS = 20  # of a term from which on it may be to blame
 
@@ -42,7 +42,7 @@ def forecast(data, family, settings, precondition):
     vectors = {"outcomes, order and control variates": numbers * row}
     vectors["order of rows, a chain"] = settings.chains * row * (settings.subsample == "uniform")
     matrices = {"matrices of the curvature": MATRICES * 8.0 * d**2}
-    checked = DRAWS + CHECKED_DRAWS * min(1.0, MOST_CHECKED / d)
+    checked = COPIES + COPIES_CHECKED * min(1.0, MAX_DIAGNOSED / d)
     moments = {
         "building the design": {
             **always,
