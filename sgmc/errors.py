@@ -38,6 +38,10 @@ class BoundError(SGMCError, ArithmeticError):
     """
 
 
+class OutOfMemoryError(SGMCError, MemoryError):
+    """The fit needs more memory than there is; the message names what makes it so large."""
+
+
 class MissingExtra(SGMCError, ImportError):
     """A package is needed that is not installed; the message names the extra that brings it."""
 

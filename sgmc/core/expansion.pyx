@@ -8,6 +8,7 @@ from libc.string cimport memset
 from sgmc.core.contract cimport (
     OK, Batch, Gradient, Model, Prior, Rng, Scratch, all_rows, next_tile, row_of, scratch_size,
 )
+from sgmc.core import deadline
 from sgmc.errors import NotSupported
 
 
@@ -147,6 +148,7 @@ cdef row_noise_by_row(Gradient gradient, double[::1] theta, rows, bint noise):
     cdef double[::1] total = np.zeros(model.dim)
     gradient.prior.add(&theta[0], NULL, &total[0])
     while next_tile(&part, model.tile, &at, &tile):
+        deadline.check()
         model.add(&theta[0], &tile, &gradient.scratch, NULL, &total[0])
     if not noise:
         return np.asarray(total), np.zeros((model.dim, model.dim))
@@ -156,6 +158,7 @@ cdef row_noise_by_row(Gradient gradient, double[::1] theta, rows, bint noise):
     cdef double[:, ::1] terms = np.zeros((chosen.shape[0], model.dim))
     tile = all_rows(1)
     for i in range(chosen.shape[0]):
+        deadline.check()
         tile.start = chosen[i]
         model.add(&theta[0], &tile, &gradient.scratch, NULL, &terms[i, 0])
         gradient.correct_batch(&theta[0], &tile, &terms[i, 0])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.core.deadline import Pace
 from sgmc.core.expansion import row_noise
 from sgmc.core.rng import Rng, seed_sequence
 
@@ -111,9 +112,11 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS):
     noise = np.zeros((1 if groups is None else len(groups), d, d))
     shift, spread = np.zeros(d), np.zeros((d, d))
     rows = 0 if gradient.anchor is None and gradient.model.width else rows
+    pace = Pace(2.0 * gradient.model.n * d)
     for one in both:
         x = coordinates.from_white(one)
-        g, covariance = row_noise(gradient, coordinates.natural(x), rows, noisy, weight, groups)
+        y = coordinates.natural(x)
+        g, covariance = pace.run(lambda y=y: row_noise(gradient, y, rows, noisy, weight, groups))
         if noisy:
             noise += gradient.staleness * noise_in_x(coordinates, x, covariance) / len(both)
         e = coordinates.pull_white(x, g) + one

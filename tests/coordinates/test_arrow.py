@@ -74,10 +74,10 @@ def frame():
     rng = np.random.default_rng(3)
     n, levels = 12_000, FEWEST_TIPS + 2
     g, h = rng.integers(0, levels, n), rng.integers(0, 5, n)
-    x = rng.normal(size=n)
+    x, names = rng.normal(size=n), np.array([f"level{j}" for j in range(levels)])
     eta = -0.3 + 0.5 * x + rng.normal(size=levels)[g] * 0.5 + np.linspace(-0.5, 0.5, 5)[h]
     y = (rng.random(n) < 1 / (1 + np.exp(-eta))).astype(int)
-    return pd.DataFrame({"y": y, "x": x, "g": g.astype(str), "h": h.astype(str)})
+    return pd.DataFrame({"y": y, "x": x, "g": names[g], "h": names[h]})
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")

@@ -11,11 +11,12 @@ from sgmc.coordinates.layout import Layout
 from sgmc.coordinates.modes import ModeSearch, where_finite
 from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
 from sgmc.coordinates.simplices import COORDINATES, Simplices
+from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import full
 from sgmc.core.partial import Partial
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
+from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, SEARCH, Problem
 from sgmc.models.bases.callbacks import PythonKernel, PythonPrior
 from sgmc.models.bases.derived import exact_gradient, local_plan, own_plan
 from sgmc.models.bases.ingredients import is_foreign
@@ -223,7 +224,10 @@ def general_problem(model, prior, settings):
     shares = None if as_they_are else simplex_coordinates(layout, priors, spec)
     constraints = None if as_they_are else shares or layout.map_for(spec)
     if model.checked and model.foreign and not model.kernel.refreshes:
-        check_opening(model, density, first_place(model, settings), settings)
+        try:
+            check_opening(model, density, first_place(model, settings), settings)
+        except OutOfTime:  # the draws will be marked
+            pass
     start = free_start(model, constraints, settings)
     found, concerns, searched = Peak(start, None), [], ModeSearch()
     free = not model.kernel.refreshes and not as_they_are and shares is None
@@ -236,7 +240,7 @@ def general_problem(model, prior, settings):
         check_finite(exact, start, model, density)
         found, concerns = peak(exact, start)
         searched = ModeSearch(1, () if found.precision is None else (1.0,))
-    if several:
+    if several and found.whole:
         found, concerns, searched = peaks(exact, (found, concerns), model, wide, settings.seed)
     if not model.scaled:
         found = Peak(start, None)
@@ -263,6 +267,7 @@ def general_problem(model, prior, settings):
         functionals=model.functionals,
         exact_sampler=model.exact_sampler,
         derived_step=model.derived_step,
+        stopped="" if found.whole else SEARCH,
     )
 
 

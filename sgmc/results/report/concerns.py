@@ -60,8 +60,7 @@ def after_sampling(fit, seen, errors, ends=False):
         Whether a user's density is known to end where draws are.
     """
     return [
-        *stopped(fit, fit.problem.free_names),
-        *fit.concerns,
+        *stopped(fit),
         *transitions(fit, ends),
         *spread(fit),
         *shape(fit, errors),
@@ -121,9 +120,9 @@ def along_directions(found, ess):
     ]
 
 
-def stopped(fit, names):
-    """Chains that ended early."""
-    found, where = [], fit.problem.coordinates
+def stopped(fit):
+    """Chains that ended early, and what the run itself noted."""
+    found, where, names = [], fit.problem.coordinates, fit.problem.free_names
     diverged = [
         (k, c) for k, (s, c) in enumerate(zip(fit.run.statuses, fit.chains)) if s == "diverged"
     ]
@@ -142,14 +141,20 @@ def stopped(fit, names):
                 f"Try step_size={h / 4:.2g}, or leave step_size=None.",
             )
         )
-    if fit.run.interrupted:
+    if fit.stand_in:
+        found.append(
+            InterruptedWarning(
+                f"{fit.stand_in}: {fit.x.shape[1]} a chain.", "Give a larger time_limit."
+            )
+        )
+    elif fit.run.interrupted:
         found.append(
             InterruptedWarning(
                 f"stopped by {fit.run.interrupted}: {fit.x.shape[1]} draws a chain are kept.",
                 "They are the first ones of the run asked for.",
             )
         )
-    return found
+    return [*found, *fit.concerns]
 
 
 def transitions(fit, ends):

@@ -207,6 +207,13 @@ def judged(fit, table, concerns, ess, along, heat):
     return by_effective_draws(errors, ess, basis, fit.x.shape[1])
 
 
+def unchecked(fit):
+    """The verdict where `time_limit` left no time to check the draws, or for draws at all."""
+    reason = fit.stand_in or "time_limit ended the checks of the draws"
+    word = "stand-in draws" if fit.stand_in else "not checked"
+    return refused(word, reason, "Give a larger time_limit.")
+
+
 def divergences(fit, ends):
     """Divergent proposals of an exact sampler, and all of them; where the density is known to end
     (`ends`), those beyond it are as good as any that are rejected.
