@@ -1,4 +1,4 @@
-"""A formula read against data: outcomes, rows and the design's recipe, and how it is written out."""
+"""A formula read against data: outcomes, rows, and the design's recipe, which writes it out."""
 
 from dataclasses import dataclass
 
