@@ -69,6 +69,7 @@ cdef class Gradient:
         self.ahead, self.along = np.zeros(model.dim), np.zeros(model.dim)
         self.part, self.square = np.zeros(model.dim), np.zeros(model.dim)
         self.single, self.kept = np.zeros(max(self.dim, model.dim)), np.empty(0)
+        self.many = np.empty(0)
         self.scratch.work = &self.work[0]
         self.scratch.bits, self.scratch.eta = rng.bits, NULL
 
@@ -164,6 +165,36 @@ cdef class Gradient:
         self.touched += everything.m
         if self.map is not None and g != NULL:
             pulled(self, x, grad, g)
+        return OK
+
+    cdef int full_many(self, const double *x, Py_ssize_t points, double *value,
+                       double *g) except -1 nogil:
+        cdef Py_ssize_t k, size = self.model.dim, held = points * size
+        cdef Py_ssize_t need = (1 if g == NULL else 2) * held + self.model.size_many(points) + 1
+        cdef double *theta
+        cdef double *grad = NULL
+        if self.many.shape[0] < need:
+            with gil:
+                self.many = np.empty(need)
+        theta = &self.many[0]
+        if g != NULL:
+            grad = theta + held
+            memset(grad, 0, held * sizeof(double))
+        for k in range(points):
+            value[k] = 0
+            if self.map is None:
+                memcpy(theta + k * size, x + k * size, size * sizeof(double))
+            else:
+                self.map.forward(x + k * self.dim, theta + k * size, value + k)
+            self.prior.add(theta + k * size, value + k, grad + k * size if g != NULL else NULL)
+        self.model.add_many(theta, points, &self.scratch, theta + need - 1
+                            - self.model.size_many(points), value, grad)
+        self.touched += points * self.model.n
+        for k in range(points if g != NULL else 0):
+            if self.map is None:
+                memcpy(g + k * size, grad + k * size, size * sizeof(double))
+            else:
+                pulled(self, x + k * self.dim, grad + k * size, g + k * self.dim)
         return OK
 
     cdef int refresh(self, double *x) except -1 nogil:

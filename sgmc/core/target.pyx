@@ -112,6 +112,23 @@ cdef class Design:
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
         raise NotImplementedError("tdot_sq")
 
+    cdef Py_ssize_t work_many(self, Py_ssize_t m) noexcept nogil:
+        return self.work_size()
+
+    cdef int dot_many(self, const Batch *b, Py_ssize_t points, const double *theta,
+                      Py_ssize_t stride, double *eta, double *work) except -1 nogil:
+        cdef Py_ssize_t k
+        for k in range(points):
+            self.dot(b, theta + k * stride, eta + k * b.m, work)
+        return OK
+
+    cdef int tdot_many(self, const Batch *b, Py_ssize_t points, const double *r, double *out,
+                       Py_ssize_t stride, double *work) except -1 nogil:
+        cdef Py_ssize_t k
+        for k in range(points):
+            self.tdot(b, r + k * b.m, out + k * stride, work)
+        return OK
+
     cdef int gram(self, const Batch *b, const double *w, double *out,
                   Py_ssize_t stride) except -1 nogil:
         raise NotImplementedError("gram")
@@ -158,6 +175,20 @@ cdef class Model:
         if grad != NULL:
             apply_weights(b, self.width, s.work)
             self.add_scores(b, &inner, s.work, grad)
+        return OK
+
+    cdef Py_ssize_t size_many(self, Py_ssize_t points) noexcept nogil:
+        return 0
+
+    cdef int add_many(self, const double *theta, Py_ssize_t points, Scratch *s, double *work,
+                      double *value, double *grad) except -1 nogil:
+        """One point after the other on each tile."""
+        cdef Batch everything = all_rows(self.n), tile
+        cdef Py_ssize_t at = 0, k
+        while next_tile(&everything, self.tile, &at, &tile):
+            for k in range(points):
+                self.add(theta + k * self.dim, &tile, s, value + k,
+                         grad + k * self.dim if grad != NULL else NULL)
         return OK
 
     cdef int add_with_squares(self, const double *theta, const Batch *b, Scratch *s, double *grad,
