@@ -165,7 +165,7 @@ def unscaled(sampler, gradient, exact):
             f"{sampler.name} needs the posterior's scale for its warmup, which is not known "
             "beforehand here; use sampler='mala'"
         )
-    if not sampler.uses_gradient:
+    if not sampler.uses_gradient or sampler.independent:
         raise NotSupported(
             f"{sampler.name} draws from the Gaussian approximation at the mode, of which there is "
             "none here; use sampler='mala'"
