@@ -5,7 +5,6 @@ import numpy as np
 from sgmc.diagnostics.tails import FEWEST_FITTED, NEVER, fitted
 from sgmc.errors import ProposalWarning
 
-
 # largest weight, of the mean: below it no place is held for long, and the tail's index, which is
 # that of small differences, has no meaning
 HELD = 5.0
@@ -29,8 +28,10 @@ def proposals(fit):
     if not fit.plan.spec.independent:
         return []
     weights = np.concatenate([state["sampler"]["log_weights"] for state in fit.states])
-    k, most = pareto_k(weights), 1 / np.mean(np.exp(weights - np.max(weights)))
-    if not (k > NEVER and most > HELD):
+    if 1 / np.mean(np.exp(weights - np.max(weights))) < HELD:
+        return []
+    k = pareto_k(weights)
+    if not k > NEVER:
         return []
     return [
         ProposalWarning(
