@@ -92,7 +92,7 @@ cdef class Walkers(Keep):
 
     @staticmethod
     def by_walker(draws, walkers):
-        """Draws in the order of steps, (draw, ...), as those of the first walker, of the second..."""
+        """Draws in the order of steps, (draw, ...), walker after walker."""
         return draws[np.argsort(np.arange(len(draws)) % walkers, kind="stable")]
 
 

@@ -138,20 +138,6 @@ cdef class Subsampler:            # which rows; an exactly unbiased sum is its p
     # draw
     cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil
 
-# immutable, shared by chains: a centre, its scores (n x width), curvatures, full gradient
-cdef class Anchor:
-    cdef readonly Py_ssize_t n                # rows
-    cdef readonly double[::1] centre, full    # natural coordinates; likelihood only
-    cdef readonly double[::1] scores          # empty where width == 0
-    # J_i centre, n x width, as `last_predictors` gives them; empty unless asked for
-    cdef readonly double[::1] predictors
-    # -d score/d eta a row (n x width x width), empty unless asked for
-    cdef readonly double[::1] curvature
-    cdef readonly double[:, ::1] hessian      # sum J_i' w_i J_i; empty unless asked for
-    # rows whose gradient is always computed: their control value is perfect
-    cdef readonly Py_ssize_t[::1] exact
-    cdef readonly char[::1] is_exact          # the same as a flag a row
-
 cdef bint next_tile(const Batch *b, Py_ssize_t size, Py_ssize_t *at, Batch *tile) noexcept nogil
 cdef void apply_weights(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil
 cdef void subtract(const Batch *tile, Py_ssize_t width, const double *table,

@@ -11,7 +11,7 @@ from sgmc.core.spec import Parameter
 from sgmc.errors import NotSupported
 
 cdef enum:
-    POINTS = 64                   # densities computed by one pass over the rows
+    BLOCK = 64                   # densities computed by one pass over the rows
 
 
 cdef class IndependenceTransition(Metropolis):
@@ -34,8 +34,8 @@ cdef class IndependenceTransition(Metropolis):
     def __init__(self, Py_ssize_t dim, double step_size, bint skew):
         Metropolis.__init__(self, dim, step_size, 0.5, "identity", step_size)
         self.skew, self.first_order, self.seen = skew, False, []
-        self.size = self.next = POINTS // 2 if skew else POINTS
-        self.points, self.densities = np.zeros((POINTS, dim)), np.zeros(POINTS)
+        self.size = self.next = BLOCK // 2 if skew else BLOCK
+        self.points, self.densities = np.zeros((BLOCK, dim)), np.zeros(BLOCK)
         self.weights = np.zeros(self.size)
 
     @property
@@ -153,7 +153,7 @@ class IMH(MetropolisSpec):
     def fitted_to(self, whitened, dim):
         """Proposals are from the Gaussian at the mode, which whitened coordinates know."""
         if not whitened:
-            raise NotSupported("imh proposes from the Gaussian approximation at the mode, and needs "
+            raise NotSupported("imh proposes from the Gaussian approximation at the mode: it needs "
                                "coordinates that are whitened there; leave precondition='mode', or "
                                "use sampler='mala'")
         return self

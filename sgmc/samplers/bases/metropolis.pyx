@@ -136,9 +136,10 @@ class MetropolisSpec(SamplerSpec):
     def refuse_walkers(self, whitened):
         """NotSupported for several walkers where a metric would be learned, or is asked for."""
         if self.walkers > 1 and not (whitened and self.metric in ("auto", "identity")):
-            raise NotSupported(f"{self.name} with {self.walkers} walkers needs coordinates that are "
-                               "whitened at the mode, and no metric; leave precondition='mode' and "
-                               "metric='auto', or use walkers=1")
+            raise NotSupported(
+                f"{self.name} with {self.walkers} walkers needs coordinates that are whitened at "
+                "the mode, and no metric; leave precondition='mode' and metric='auto', or use "
+                "walkers=1")
 
     def fitted_to(self, whitened, dim):
         """Coordinates that are whitened already need no metric."""

@@ -41,6 +41,8 @@ cdef class Glm(Model):
         self.offset = np.ascontiguousarray(() if offset is None else offset, dtype=float)
         self.weight = np.ascontiguousarray(() if weight is None else weight, dtype=float)
 
+    products = True  # many points at once are products of matrices
+
     def metric(self, gradient, start, rows=None):
         """The information of the rows and the prior, inverted."""
         return Fisher(gradient, start, rows)

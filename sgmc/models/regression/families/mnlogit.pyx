@@ -29,6 +29,7 @@ cdef class MultinomialLogit(Glm):
     weight : array (n,), optional
     """
 
+    products = False
     unbounded = "its rows have a score for each equation, for which there are no bounds here"
 
     def __init__(self, Design X, y, offset=None, weight=None):
