@@ -145,19 +145,15 @@ def decide(problem, settings, size):
     noise = noise_of(problem, name, settings, seen)
     if counted is not None and seen.departure <= planning.AUTO_DEPARTURE:
         h, rows = planning.derive(stochastic, noise, size[0])
-        seconds = work.minibatches(problem, settings, h, noise.rows(rows))
-        if counted.seconds < seconds:
-            why = work.reason(counted, [("mini-batches", seconds)])
-            return counted.spec, name, why, replace(seen, thin=counted.thin)
-        return (
+        batches = work.Choice(
+            "mini-batches",
             stochastic,
-            name,
-            work.reason(
-                work.Choice("mini-batches", stochastic, None, seconds),
-                [(counted.name, counted.seconds)],
-            ),
-            seen,
+            None,
+            work.minibatches(problem, settings, h, noise.rows(rows)),
         )
+        first, second = sorted((batches, counted), key=lambda choice: choice.seconds)
+        why = work.reason(first, [(second.name, second.seconds)])
+        return first.spec, name, why, replace(seen, thin=first.thin)
     return *planning.automatic(
         stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size
     ), seen

@@ -65,7 +65,7 @@ def products(problem, settings):
         return None
     samplers = registry.room("samplers")
     chains, draws = settings.chains, settings.draws
-    thin = max(1, math.ceil(0.83 * math.exp(4.5 * v)))
+    thin = max(1, math.ceil(0.75 * math.exp(4.5 * v)))
     steps = planning.INDEPENDENT_WARMUP + draws * (settings.thin or thin)
     imh = Choice("imh", samplers["imh"](), thin, chains * steps * 2 * n * (ROW + 2 * d * FLOP))
     thin = max(1, math.ceil(math.exp(2 * v)))
@@ -86,7 +86,7 @@ def left_open(settings):
 
 
 def variance_of_weights(problem, settings):
-    """Variance of the log weights of skewed proposals, see `sgmc.IMH`; NaN where one is not finite."""
+    """Variance of the log weights of skewed proposals; NaN where one is not finite."""
     z = draws_of_laplace(settings.seed, problem.dim, PROPOSALS)
     gradient = problem.all_rows()
     with one_blas_thread(), np.errstate(invalid="ignore", over="ignore"):
