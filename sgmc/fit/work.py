@@ -67,7 +67,9 @@ def products(problem, settings):
     chains, draws = settings.chains, settings.draws
     thin = max(1, math.ceil(0.75 * math.exp(4.5 * v)))
     steps = planning.INDEPENDENT_WARMUP + draws * (settings.thin or thin)
-    imh = Choice("imh", samplers["imh"](), thin, chains * steps * 2 * n * (ROW + 2 * d * FLOP))
+    # opposite points have opposite products where the table itself is whitened
+    flops = (2 if problem.coordinates.map is None else 4) * d
+    imh = Choice("imh", samplers["imh"](), thin, chains * steps * n * (2 * ROW + flops * FLOP))
     thin = max(1, math.ceil(math.exp(2 * v)))
     steps = planning.LOCKSTEP_WARMUP + math.ceil(draws / WALKERS) * (settings.thin or thin)
     mala = Choice(

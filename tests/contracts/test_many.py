@@ -75,3 +75,17 @@ def test_a_point_does_not_depend_on_the_others_of_its_block():
     value = full_many(gradient, points)[0]
     points[1:] *= 3
     assert full_many(gradient, points)[0][0] == pytest.approx(value[0], rel=1e-14)
+
+
+@pytest.mark.parametrize("name", ["logit", "ols", "mnlogit"])
+def test_opposite_points_have_the_values_and_gradients_of_each(name):
+    """Whose products with the table are computed once; offsets of the rows keep their signs."""
+    offset = None if name == "mnlogit" else np.random.default_rng(1).normal(size=N) / 3
+    gradient = exact(regression(name, table(N, 5), offset=offset))
+    half = np.random.default_rng(4).normal(size=(3, gradient.dim)) / 2
+    points = np.concatenate([half, -half])
+    value, slope = full_many(gradient, points)
+    for k, point in enumerate(points):
+        alone, g = full(gradient, point)
+        assert value[k] == pytest.approx(alone, rel=1e-13)
+        np.testing.assert_allclose(slope[k], g, rtol=1e-11, atol=1e-11)

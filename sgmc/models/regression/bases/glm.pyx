@@ -25,6 +25,19 @@ cdef const double *picked(const double *column, const Batch *tile, double *into)
     return into
 
 
+cdef bint are_opposite(const double *theta, Py_ssize_t points, Py_ssize_t dim) noexcept nogil:
+    """Whether the second half of some points are the first with other signs, as are then products
+    with them.
+    """
+    cdef Py_ssize_t i, half = points // 2 * dim
+    if points % 2:
+        return False
+    for i in range(half):
+        if theta[half + i] != -theta[i]:
+            return False
+    return True
+
+
 cdef class Glm(Model):
     """y_i ~ family(eta_i), eta_i = x_i . theta + offset_i, the i-th log density times weight_i.
 
@@ -114,8 +127,11 @@ cdef class Glm(Model):
         cdef double *r = eta + points * MANY_ROWS
         cdef double *own = r + points * MANY_ROWS
         cdef double *inner = own + (1 + self.width) * MANY_ROWS
+        cdef Py_ssize_t half = points // 2 if are_opposite(theta, points, self.dim) else 0, i
         while next_tile(&everything, MANY_ROWS, &at, &tile):
-            self.X.dot_many(&tile, points, theta, self.dim, eta, inner)
+            self.X.dot_many(&tile, points - half, theta, self.dim, eta, inner)
+            for i in range(half * tile.m):
+                eta[half * tile.m + i] = -eta[i]
             for k in range(points):
                 self.row_terms(theta + k * self.dim, &tile, eta + k * tile.m, own, value + k,
                                r + k * tile.m,
