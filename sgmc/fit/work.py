@@ -24,7 +24,8 @@ MOST_VARIANCE = 2.0  # of log weights up to which it tells how walkers mix
 # seconds on one core of about 3 GHz: only their ratios matter
 FLOP = 2.4e-11  # in products of matrices that fit the cache
 NUMBER = 2.5e-10  # of the table, where a row serves one point: read twice, multiplied and added
-CURVATURE = 5e-10  # of the Hessian that control variates are multiplied by, or of a row's noise
+CURVATURE = 5e-10  # of the Hessian that control variates are multiplied by
+PILOT_NOISE = 3e-11  # of a row's part of the noise's covariance
 ROW = 6e-9  # a row's terms at one point
 SMALL_STEP = 5e-7  # of mini-batches, besides their rows
 
@@ -53,9 +54,10 @@ def products(problem, settings):
     """The cheaper of `imh` and walkers of `mala`, with its cost; None where products of matrices
     do not apply, or log weights vary so much that nothing is known of how these mix.
 
-    With variance v of the log weights of skewed proposals a draw of `imh` is worth about 0.9
-    exp(-4.5 v) independent ones, a step of `mala` about 0.75 exp(-2 v), measured for d = 64 to 500;
-    draws are thinned until each is worth three quarters, as those of mini-batches are.
+    With variance v of the log weights of skewed proposals the worst parameter's draw of `imh` is
+    worth about 0.9 exp(-7 v) independent ones, as chains stay at places of large weight, and that
+    of `mala` about 0.75 exp(-2 v): measured for 64 to 500 parameters.  Draws are thinned until each
+    is worth about three quarters, as those of mini-batches are.
     """
     n, d = problem.model.n, problem.dim
     if d < WIDE or not problem.many or not problem.coordinates.whitened or not left_open(settings):
@@ -65,7 +67,7 @@ def products(problem, settings):
         return None
     samplers = registry.room("samplers")
     chains, draws = settings.chains, settings.draws
-    thin = max(1, math.ceil(0.75 * math.exp(4.5 * v)))
+    thin = max(1, math.ceil(0.8 * math.exp(7 * v)))
     steps = planning.INDEPENDENT_WARMUP + draws * (settings.thin or thin)
     # opposite points have opposite products where the table itself is whitened
     flops = (2 if problem.coordinates.map is None else 4) * d
@@ -101,7 +103,7 @@ def minibatches(problem, settings, h=1.0, rows=planning.SMALLEST_BATCH):
     that derives both: at the defaults, the least that it may be.
     """
     n, d = problem.model.n, problem.dim
-    pilot = 2 * PAIRS * min(n, PILOT_ROWS) * d * d * CURVATURE / 4
+    pilot = 2 * PAIRS * min(n, PILOT_ROWS) * d * d * PILOT_NOISE
     steps = settings.chains * (planning.WARMUP_TIME + planning.KEPT_TIME * settings.draws) / h
     return pilot + steps * (SMALL_STEP + rows * (ROW + d * NUMBER) + d * d * CURVATURE)
 
