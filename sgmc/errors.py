@@ -161,6 +161,10 @@ class DivergentTransitionsWarning(SGMCWarning):
     """
 
 
+class ProposalWarning(SGMCWarning):
+    """Proposals are too narrow for the posterior: their weights have a heavy tail."""
+
+
 class LowEnergyWarning(SGMCWarning):
     """Momenta of Hamiltonian Monte Carlo explore the energies too slowly:
     E-BFMI below its limit.

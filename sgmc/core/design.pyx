@@ -7,7 +7,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
 
-from sgmc.core cimport simd
+from sgmc.core cimport matrices, simd
 from sgmc.core.contract cimport OK, Batch, Design, all_rows, fetch_rows, next_tile, row_of
 from sgmc.core.terms import Terms
 
@@ -56,6 +56,16 @@ cdef class Dense64(Design):
         simd.tdot_f64(b.m, self.d, self.base(b), b.rows, r, out)
         return OK
 
+    cdef int dot_many(self, const Batch *b, Py_ssize_t points, const double *theta,
+                      Py_ssize_t stride, double *eta, double *work) except -1 nogil:
+        matrices.dot_many(b.m, self.d, self.base(b), points, theta, stride, eta)
+        return OK
+
+    cdef int tdot_many(self, const Batch *b, Py_ssize_t points, const double *r, double *out,
+                       Py_ssize_t stride, double *work) except -1 nogil:
+        matrices.tdot_many(b.m, self.d, self.base(b), points, r, out, stride)
+        return OK
+
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
         simd.tdot_sq_f64(b.m, self.d, self.base(b), b.rows, r, out)
         return OK
@@ -101,6 +111,28 @@ cdef class Dense32(Design):
 
     cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil:
         simd.tdot_f32(b.m, self.d, self.base(b), b.rows, r, out, <float *> work)
+        return OK
+
+    cdef Py_ssize_t work_many(self, Py_ssize_t m) noexcept nogil:
+        return m * self.d
+
+    cdef void widen(self, const Batch *b, double *work) noexcept nogil:
+        """The rows of a tile in float64."""
+        cdef Py_ssize_t i
+        cdef const float *x = self.base(b)
+        for i in range(b.m * self.d):
+            work[i] = x[i]
+
+    cdef int dot_many(self, const Batch *b, Py_ssize_t points, const double *theta,
+                      Py_ssize_t stride, double *eta, double *work) except -1 nogil:
+        self.widen(b, work)
+        matrices.dot_many(b.m, self.d, work, points, theta, stride, eta)
+        return OK
+
+    cdef int tdot_many(self, const Batch *b, Py_ssize_t points, const double *r, double *out,
+                       Py_ssize_t stride, double *work) except -1 nogil:
+        self.widen(b, work)
+        matrices.tdot_many(b.m, self.d, work, points, r, out, stride)
         return OK
 
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:

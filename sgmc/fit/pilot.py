@@ -36,12 +36,15 @@ class Pilot:
         The posterior's mean minus the mode in sds, and its sd over the Laplace sd, to first order
         in the departure from a Gaussian: what skewness does to the sd is of second order, and shows
         in the shift long before.
+    thin : int or None
+        Steps between draws that the sampler of `auto` was counted with; None: the plan's own.
     """
 
     noise: np.ndarray
     covariance: np.ndarray
     mean_shift: np.ndarray
     sd_ratio: np.ndarray
+    thin: int | None = None
 
     def worst_noise(self, factors=1.0):
         """Largest noise of a parameter, for factors of V1 (one a stratum); V1 itself by default."""

@@ -89,6 +89,11 @@ class Problem:
         return self
 
     @property
+    def many(self):
+        """Whether densities at many points are computed by products of matrices."""
+        return False
+
+    @property
     def foreign(self):
         """Whether the density is computed by code from outside the package, which its tests do not
         cover.

@@ -1,5 +1,6 @@
 """A fit from a problem to draws: pilot, plan, chains."""
 
+import math
 import time
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import STATUS_NAMES, Chain
+from sgmc.core.recorders import Walkers
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DivergenceError, NotSupported
 from sgmc.fit import paths, replacement, spacing, threshold
@@ -214,6 +216,9 @@ def restore(problem, plan, settings, chains, steps, saved):
 
 def recorder(problem, plan, settings, draws):
     """Where the draws of a chain go."""
+    walkers = plan.spec.walkers
+    if walkers > 1:  # whole steps, so that a chain that goes on has its walkers in turn
+        return Walkers(math.ceil(draws / walkers) * walkers, walkers, problem.dim, plan.thin)
     return (
         paths.recorder(plan, settings, draws, problem.dim)
         if plan.spec.continuous
@@ -235,7 +240,7 @@ def build_chain(problem, plan, settings, k):
     if plan.spec.needs_bounds:
         gradient.bounds = paths.bounds_of(plan.spec, plan.gradient, settings, problem)
     chain = Chain(
-        problem.begin(settings, k),
+        starts(problem, plan, settings, k),
         plan.spec.build(d, plan.schedule(0)),
         gradient,
         rng,
@@ -251,6 +256,21 @@ def build_chain(problem, plan, settings, k):
     if settings.max_data_passes is not None:
         chain.budget = int(settings.max_data_passes * n / settings.chains)
     return chain
+
+
+def starts(problem, plan, settings, k):
+    """Where chain k starts; those of its walkers one behind the other."""
+    walkers = plan.spec.walkers
+    if walkers > 1 and problem.partial:
+        raise NotSupported(
+            f"{plan.spec.name} with {walkers} walkers keeps draws of all parameters, which are "
+            "too many here; use walkers=1"
+        )
+    first = problem.begin(settings, k)
+    if settings.start_given:
+        return np.tile(first, walkers)
+    others = (problem.begin(settings, k + settings.chains * w) for w in range(1, walkers))
+    return np.concatenate([first, *others])
 
 
 def batch_search(problem, plan, settings):
@@ -298,6 +318,8 @@ def collect(chains, plan, run, settings, undefined):
     length = min(settings.draws, min(kept[k] for k in enough) or kept[enough].max())
     enough = [k for k in enough if kept[k] >= length]
     x = np.stack([np.asarray(chains[k].recorder.draws)[:length] for k in enough])
+    if plan.spec.walkers > 1:
+        x = np.stack([Walkers.by_walker(one, plan.spec.walkers) for one in x])
     if not plan.weighted:
         return x, None, None
     kept = chains[enough[0]].recorder

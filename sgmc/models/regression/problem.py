@@ -65,6 +65,11 @@ class RegressionProblem(Problem):
         return self.priors.names
 
     @property
+    def many(self):
+        """See `Problem`: those of dense tables."""
+        return self.model.products and isinstance(self.table.X, np.ndarray)
+
+    @property
     def unimodal(self):
         """See `Problem`: so it is under priors that are log-concave, too, or nearly so."""
         return self.log_concave and not len(self.priors.shrunk)

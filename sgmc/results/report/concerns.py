@@ -21,6 +21,7 @@ from sgmc.results.checks.differences import BEYOND
 from sgmc.results.checks.laplace import SHAPE_DEPARTURE, departure
 from sgmc.results.checks.noise import mainly
 from sgmc.results.checks.visited import rarely_visited, unvisited
+from sgmc.results.checks.weights import proposals
 from sgmc.results.report.draws import MEAN_TOLERANCE, SD_TOLERANCE, of_draws
 from sgmc.results.report.verdict import TRUSTED_ERROR, Worst, divergences
 
@@ -62,6 +63,7 @@ def after_sampling(fit, seen, errors, ends=False):
     return [
         *stopped(fit),
         *transitions(fit, ends),
+        *proposals(fit),
         *spread(fit),
         *shape(fit, errors),
         *of_draws(seen),

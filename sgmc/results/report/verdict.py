@@ -15,6 +15,7 @@ from sgmc.errors import (
     DivergentTransitionsWarning,
     GradientNoiseWarning,
     LowESSWarning,
+    ProposalWarning,
     ShapeWarning,
     SpreadWarning,
     StepSizeWarning,
@@ -145,6 +146,7 @@ def judged(fit, table, concerns, ess, along, heat):
         (DivergenceWarning, "as chains show"),
         (ConvergenceWarning, "as chains show"),
         (TailWarning, "heavy tails"),
+        (ProposalWarning, "proposals too narrow"),
     ):
         if kind in found:
             return refused(word, found[kind].message.rstrip("."), found[kind].advice)
