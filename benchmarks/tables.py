@@ -78,11 +78,13 @@ def by_glum(formula, frame):
 
 def by_statsmodels(formula, frame):
     """Maximum likelihood on the dense design."""
+    import statsmodels.api as sm
     import statsmodels.formula.api as smf
 
-    if formula.endswith("."):
-        formula = "y ~ " + " + ".join(frame.columns.drop("y"))
-    return smf.logit(formula, frame).fit(disp=0).params
+    if not formula.endswith("."):
+        return smf.logit(formula, frame).fit(disp=0).params
+    X = sm.add_constant(frame.drop(columns="y"))  # its formulas end at some hundred terms
+    return sm.Logit(frame.y, X).fit(disp=0).params
 
 
 def no_rival(formula, frame):
