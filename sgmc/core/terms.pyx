@@ -153,6 +153,26 @@ cdef class Terms(Design):
             free(column)
         return OK
 
+    def forms(self, S):
+        """x' S x of each row, an array (n,), for S (d, d) or None, the identity."""
+        cdef const double[:, ::1] form = np.ascontiguousarray(np.eye(self.d) if S is None else S)
+        cdef double[::1] out = np.zeros(self.n), value = np.empty(self.widest + self.p + 1)
+        cdef Py_ssize_t[::1] column = np.empty(self.widest + self.p + 1, dtype=np.intp)
+        cdef Py_ssize_t i, j, k, q, count
+        cdef double pull
+        with nogil:
+            for i in range(self.n):
+                count = self.entries(i, &column[0], &value[0])
+                for q in range(self.p):
+                    column[count], value[count] = self.places[q], self.number(i, q)
+                    count += 1
+                for j in range(count):
+                    pull = 0.5 * form[column[j], column[j]] * value[j]
+                    for k in range(j):
+                        pull += form[column[j], column[k]] * value[k]
+                    out[i] += 2 * pull * value[j]
+        return np.asarray(out)
+
     cdef Py_ssize_t entries(self, Py_ssize_t row, Py_ssize_t *column, double *value) noexcept nogil:
         """Columns and values of a row's cells; how many they are."""
         cdef Py_ssize_t t, q, count = 0

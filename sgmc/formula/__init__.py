@@ -7,6 +7,7 @@ besides the user's.
 """
 
 from sgmc.formula.design import DesignSpec
-from sgmc.formula.reader import Table, caller_scope, left_out_warning, read
+from sgmc.formula.reader import caller_scope, left_out_warning, read
+from sgmc.formula.table import Table
 
 __all__ = ["DesignSpec", "Table", "caller_scope", "left_out_warning", "read"]

@@ -69,6 +69,19 @@ class CodedTable:
         """Bytes in memory."""
         return sum(part.nbytes for part in self.arrays)
 
+    @property
+    def tips(self):
+        """Columns of the largest term of which no row has more than one number: their block of any
+        X' W X is diagonal.
+        """
+        entries, found = np.diff(self.cells.indptr), np.empty(0, dtype=int)
+        for t in range(len(self.by)):
+            used = np.flatnonzero(self.counted(t))
+            columns = np.unique(self.cells[used].indices)
+            if len(columns) > len(found) and (entries[used] <= 1).all():
+                found = columns
+        return found
+
     def __getitem__(self, rows):
         """Some rows: a slice, an array of their places, or of bool."""
         return replace(

@@ -46,6 +46,11 @@ class Coding:
         multiplied = [bool(choice) for _, choice, _ in self.terms]
         self.by = np.where(multiplied, np.cumsum(multiplied) - 1, -1).astype(np.int32)
 
+    def row_bytes(self, dtype):
+        """Bytes of a row of the table."""
+        multipliers = self.by.max() + 1
+        return len(self.places) * dtype.itemsize + 4 * len(self.terms) + 8 * multipliers
+
     def empty(self, n, dtype=np.float64):
         """A table of n rows, all of them missing."""
         return CodedTable(

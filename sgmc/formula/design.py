@@ -159,9 +159,10 @@ class DesignSpec:
 
     def values(self, frame, rows, chunk=CHUNK_ROWS):
         """Pairs of a slice of `rows` and the values of the factors there."""
+        held = {name: frame[name] for name in self.columns}
         for start in range(0, len(rows), chunk):
             span = slice(start, min(start + chunk, len(rows)))
-            columns = Chunk(frame, rows[span])
+            columns = Chunk(held, rows[span])
             yield span, {factor: factor.values(columns) for factor in self._factors}
 
     def blocks(self, frame, rows, chunk=CHUNK_ROWS, dtype=np.float64):

@@ -48,10 +48,13 @@ class Factor:
 
     def values(self, columns):
         """Numbers of shape (m, width), or for categories their codes of shape (m,)."""
-        value = self.evaluate(columns)
         if self.levels is not None:
-            return codes_of(pd.Series(value), self.levels, self.label)
-        numbers = np.asarray(value)
+            return codes_of(pd.Series(self.evaluate(columns)), self.levels, self.label)
+        numbers = (
+            columns.numbers(self.inputs[self.code])
+            if self.is_column
+            else np.asarray(self.evaluate(columns))
+        )
         if numbers.dtype.kind not in "biuf" or numbers.size != columns.n_rows * self.width:
             expected = "a number" if self.width == 1 else f"{self.width} numbers"
             found = f"shape {numbers.shape} of {numbers.dtype}"
