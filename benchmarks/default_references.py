@@ -131,6 +131,31 @@ def topics(counts, K, alpha, beta, sweeps, rng):
     return out
 
 
+def communities(model, sweeps, rng):
+    """Draws (sweeps, n K + 2 K) of memberships and strengths of a network: the communities that the
+    nodes of each pair choose, then each parameter given them (Airoldi et al. 2008).
+    """
+    n, K, delta, eta = model.n, model.K, model.delta, model.eta
+    a, b = np.triu_indices(n, 1)
+    y = np.zeros((n, n), dtype=bool)
+    y[model.links.first, model.links.second] = True
+    y, same = y[a, b], np.arange(K) * (K + 1)
+    pi, beta = model.starts(rng)[: n * K].reshape(n, K), np.full(K, 0.5)
+    out = np.empty((sweeps, n * K + 2 * K))
+    chance = np.repeat(np.where(y, delta, 1 - delta)[:, None], K * K, axis=1)
+    for s in range(sweeps):
+        chance[:, same] = np.where(y[:, None], beta, 1 - beta)
+        up = np.cumsum(chance * (pi[a][:, :, None] * pi[b][:, None]).reshape(-1, K * K), axis=1)
+        first, second = np.divmod((up < rng.random((len(a), 1)) * up[:, -1:]).sum(axis=1), K)
+        counts = np.bincount(np.r_[a * K + first, b * K + second], minlength=n * K)
+        pi = np.maximum(rng.gamma(model.alpha + counts.reshape(n, K)), 1e-300)
+        pi /= pi.sum(axis=1, keepdims=True)
+        on, off = (np.bincount(first[(first == second) & one], minlength=K) for one in (y, ~y))
+        beta = rng.beta(eta[0] + on, eta[1] + off)
+        out[s] = np.r_[pi.ravel(), np.column_stack([beta, 1 - beta]).ravel()]
+    return out
+
+
 def tied_means(y, variance):
     """Points (n, 2) of theta1 and theta2 on a grid, and their weights."""
     a, b = np.meshgrid(np.linspace(-6, 6, 401), np.linspace(-5, 5, 401), indexing="ij")

@@ -59,6 +59,15 @@ def corpus(seed, documents, tokens, words, topics):
     return np.array([rng.multinomial(tokens, one) for one in p])
 
 
+def network(seed, n, K, beta, delta, alpha):
+    """Links (m, 2) between nodes of mixed membership."""
+    rng = np.random.default_rng(seed)
+    pi = rng.dirichlet(np.full(K, alpha), n)
+    a, b = np.triu_indices(n, 1)
+    linked = rng.random(len(a)) < delta + (beta - delta) * (pi[a] * pi[b]).sum(axis=1)
+    return np.column_stack([a, b])[linked]
+
+
 def with_draws(results, theta):
     """Results with other draws in the place of their own."""
     other = object.__new__(type(results))
@@ -142,6 +151,13 @@ def cases():
                     m.counts.toarray(), m.K, m.alpha, m.prior["topics"].df, SWEEPS // 4, rng
                 )
             ),
+        ),
+        "MMSB": (
+            [
+                sgmc.MMSB(network(0, 40, 3, 0.6, 0.03, 0.1), 3, nodes=range(40), delta=0.03),
+                sgmc.MMSB(network(1, 120, 3, 0.5, 0.01, 0.1), 3, nodes=range(120), delta=0.01),
+            ],
+            by_draws(lambda m, rng: references.communities(m, 5 * SWEEPS, rng)),
         ),
     }
 

@@ -38,6 +38,10 @@ class BoundError(SGMCError, ArithmeticError):
     """
 
 
+class OutOfMemoryError(SGMCError, MemoryError):
+    """The fit needs more memory than there is; the message names what makes it so large."""
+
+
 class MissingExtra(SGMCError, ImportError):
     """A package is needed that is not installed; the message names the extra that brings it."""
 
@@ -155,6 +159,10 @@ class DivergentTransitionsWarning(SGMCWarning):
     """Some proposals of an exact sampler lost so much posterior density that its steps are too long
     for where they began.
     """
+
+
+class ProposalWarning(SGMCWarning):
+    """Proposals are too narrow for the posterior: their weights have a heavy tail."""
 
 
 class LowEnergyWarning(SGMCWarning):

@@ -116,8 +116,8 @@ def time_limit_after(monkeypatch):
     is put forward then.
     """
     import time
-    from types import SimpleNamespace
 
+    from sgmc.core import deadline
     from sgmc.fit.run import chains
 
     def keyword(draws):
@@ -133,7 +133,7 @@ def time_limit_after(monkeypatch):
             )
 
         monkeypatch.setattr(chains, "Task", task)
-        monkeypatch.setattr(chains, "time", SimpleNamespace(perf_counter=perf_counter))
+        monkeypatch.setattr(deadline, "clock", perf_counter)
         monkeypatch.setattr(chains, "POLL_SECONDS", 1e-3)
         return dict(time_limit=1e6)
 

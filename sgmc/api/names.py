@@ -18,6 +18,7 @@ FIXED = {
     "sgmc.models.user.check": ("check_model",),
     "sgmc.models.mixture.model": ("TiedMeans", "GaussianMixture"),
     "sgmc.models.lda.model": ("LDA",),
+    "sgmc.models.communities.model": ("MMSB",),
     "sgmc.models.factorization.model": ("BPMF", "PPMF"),
     "sgmc.models.hmm.model": ("HMM",),
     "sgmc.models.hmm.statespace": ("LinearGaussian",),

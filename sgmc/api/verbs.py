@@ -5,6 +5,7 @@ import inspect
 from sgmc.arguments.keywords import FIT, FORMULA, REGRESSION, names, rows
 from sgmc.arguments.signatures import named, refuse_unknown, with_keywords
 from sgmc.core import contract
+from sgmc.core.deadline import limited
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.model import REGRESSION_ARGUMENTS, Model
 from sgmc.models.regression.model import Regression, option
@@ -43,7 +44,8 @@ def fit_formula(model, called, formula, data, given):
     made = {*names(FORMULA), *model.options}
     of_model = {name: value for name, value in given.items() if name in made}
     of_fit = {name: value for name, value in given.items() if name not in made}
-    return model.from_formula(formula, data, **of_model).fit(**of_fit)
+    with limited(of_fit.get("time_limit")):
+        return model.from_formula(formula, data, **of_model).fit(**of_fit)
 
 
 def __getattr__(name):

@@ -301,7 +301,10 @@ TABLE = (
     Keyword(
         "time_limit",
         None,
-        "Seconds after which sampling stops.  Its draws are the first ones of the unlimited run.",
+        "Seconds from the call to the return, within a tenth and half a second: reading, search "
+        "for the mode, sampling, checks.  Draws are the first ones of the unlimited run; where "
+        "there is no time for any, they are of the Gaussian approximation at the mode, and marked "
+        "(``results.stand_in``).",
         "float > 0",
         "float | None",
         FIT,

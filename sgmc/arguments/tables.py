@@ -145,11 +145,13 @@ def first_place(X, bad):
 
     Parameters
     ----------
-    X : ndarray or scipy.sparse.csr_array, shape (n, d)
+    X : ndarray, scipy.sparse.csr_array or table of coded factors, shape (n, d)
         Looked at in chunks of rows; of a sparse one the stored values alone.
     bad : callable
         From an array of numbers to one of bools.
     """
+    if hasattr(X, "codes"):
+        return X.first_place(bad)
     if hasattr(X, "indptr"):
         found = np.flatnonzero(bad(numeric("exog", X.data)))
         if not len(found):

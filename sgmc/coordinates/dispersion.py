@@ -16,8 +16,18 @@ import numpy as np
 from scipy import linalg
 
 from sgmc.coordinates.dilation import Dilation
-from sgmc.coordinates.mode import MODE_TOLERANCE, Ascent, Mode, distant, newton, solve, subset
+from sgmc.coordinates.mode import (
+    MODE_TOLERANCE,
+    Ascent,
+    Mode,
+    distant,
+    newton,
+    solve,
+    subset,
+    unfinished,
+)
 from sgmc.coordinates.whitening import Coordinates, whitener
+from sgmc.core.deadline import OutOfTime
 from sgmc.core.expansion import expand
 from sgmc.errors import ConditionWarning, DataError
 
@@ -48,13 +58,17 @@ def find_dispersed_mode(model, prior, start, auxiliary, power, shuffled=True):
         marginal density.
     concerns : list of SGMCWarning
     """
-    rows = subset(model) if shuffled else 0
-    if rows:
-        try:
-            start = climb(model, prior, start, auxiliary, power, rows).theta
-        except DataError:
-            pass  # the subset alone may be collinear; all rows decide
-    found = climb(model, prior, start, auxiliary, power)
+    rows, warm = subset(model) if shuffled else 0, None
+    try:
+        if rows:
+            try:
+                warm = climb(model, prior, start, auxiliary, power, rows)
+                start = warm.theta
+            except DataError:
+                pass  # the subset alone may be collinear; all rows decide
+        found = climb(model, prior, start, auxiliary, power)
+    except OutOfTime as up:
+        return unfinished(model, prior, start, up.reached or warm), []
     return Mode(found.theta, found.likelihood, found.prior), distant(found.distance)
 
 

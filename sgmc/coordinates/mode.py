@@ -6,11 +6,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from sgmc.core import deadline
+from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.expansion import expand
 from sgmc.core.limits import MAX_LOG
 from sgmc.errors import DataError, ModeWarning
 
 WARM_START_ROWS = 20_000  # rows of the warm start, when there are several times as many
+FEWEST_ROWS, FEWEST_CELLS = 50, 2e8  # of the rows looked at where there is time for no pass
+TINY = 1e-12  # precision of what so few rows say nothing about
 MODE_TOLERANCE = 1e-6  # distance to the mode in posterior sds at which Newton stops
 # a Laplace prior's |b| is sqrt(b^2 + (0.1 scale)^2) for the search alone: it has no curvature at 0
 SMOOTHING = 0.1
@@ -18,11 +22,15 @@ SMOOTHING = 0.1
 
 @dataclass(frozen=True)
 class Mode:
-    """Mode, and the posterior's precision there, split into likelihood and prior."""
+    """Mode, and the posterior's precision there, split into likelihood and prior.
+
+    `whole` is false where the time was up before the search had ended.
+    """
 
     theta: np.ndarray
     likelihood: np.ndarray
     prior: np.ndarray
+    whole: bool = True
 
     @property
     def precision(self):
@@ -132,12 +140,24 @@ def newton(model, prior, start, rows=0, tolerance=MODE_TOLERANCE, limit=100, fre
     not log-concave, a step uses the expected one (Fisher scoring).
 
     Only the first `free` parameters move, if given.
+
+    Raises
+    ------
+    OutOfTime
+        With the last `Ascent`, where another pass over the rows would end too late.
     """
     theta, free = np.array(start, dtype=float), slice(free)
     value, distance, curved = -np.inf, np.inf, False
-    step = np.zeros_like(theta[free])
+    step, pace, reached = np.zeros_like(theta[free]), Pace(), None
+    few, many = few_rows(model), rows or model.n
+    if deadline.current().set and many > few:
+        pace.measured(lambda: expand(model, theta, few), few)
     for _ in range(limit):
-        likelihood, gradient, hessian = expand(model, theta, rows)
+        try:
+            likelihood, gradient, hessian = pace.run(lambda: expand(model, theta, rows), many)
+        except OutOfTime as up:
+            up.reached = reached
+            raise
         prior_value, prior_gradient, prior_hessian = prior(theta)
         now = likelihood + prior_value
         # overshot, or not a number: half the step back
@@ -157,6 +177,10 @@ def newton(model, prior, start, rows=0, tolerance=MODE_TOLERANCE, limit=100, fre
         if distance < tolerance:
             break
         theta[free] += step
+        if deadline.current().set:
+            reached = Ascent(
+                theta.copy(), gradient + prior_gradient, hessian, prior_hessian, distance
+            )
     if not curved:
         solve((hessian + prior_hessian)[free, free], total)  # says what is wrong
     return Ascent(theta, gradient + prior_gradient, hessian, prior_hessian, distance)
@@ -179,14 +203,38 @@ def find_mode(model, prior, start, shuffled=True):
     mode : Mode
     concerns : list of SGMCWarning
     """
-    rows = subset(model) if shuffled else 0
-    if rows:
-        try:
-            start = newton(model, prior, start, rows, tolerance=0.1, limit=25).theta
-        except DataError:
-            pass  # the subset alone may be collinear or separated; all rows decide
-    found = newton(model, prior, start)
+    rows, warm = subset(model) if shuffled else 0, None
+    try:
+        if rows:
+            try:
+                warm = newton(model, prior, start, rows, tolerance=0.1, limit=25)
+                start = warm.theta
+            except DataError:
+                pass  # the subset alone may be collinear or separated; all rows decide
+        found = newton(model, prior, start)
+    except OutOfTime as up:
+        return unfinished(model, prior, start, up.reached or warm), []
     return Mode(found.theta, found.likelihood, found.prior), distant(found.distance)
+
+
+def unfinished(model, prior, start, reached=None):
+    """The `Mode` of a search whose time is up: where it is, or after one step by few rows."""
+    if reached is None:
+        _, gradient, likelihood = expand(model, start, few_rows(model), expected=True)
+        _, prior_gradient, known = prior(start)
+        reached = Ascent(start, gradient + prior_gradient, likelihood, known, np.inf)
+    theta, gradient, likelihood, known, distance = reached
+    try:
+        step = solve(likelihood + known, gradient)
+    except DataError:  # of so few rows, or so far from the mode
+        likelihood = np.diag(np.maximum(np.diag(likelihood), TINY))
+        known, step = np.diag(np.maximum(np.diag(known), TINY)), 0.0
+    return Mode(theta + step * (distance == np.inf), likelihood, known, whole=False)
+
+
+def few_rows(model):
+    """Rows of which an expansion takes some hundredths of a second."""
+    return min(model.n, max(FEWEST_ROWS, int(FEWEST_CELLS / model.dim**2)))
 
 
 def subset(model):

@@ -11,6 +11,7 @@ from scipy.special import softmax
 
 from sgmc.coordinates.free import root_of_inverse
 from sgmc.core.blas import one_blas_thread
+from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import full
 from sgmc.errors import ModesWarning
 
@@ -127,7 +128,10 @@ def search_modes(search, starts, first=None):
     """
     found, made = [] if first is None else [first], 1
     for start in starts:
-        one, made = search(start), made + 1
+        try:
+            one, made = search(start), made + 1
+        except OutOfTime:  # those found so far are worth having
+            break
         if one is not None and not any(one.near(other) for other in found):
             found.append(one)
     if not found:

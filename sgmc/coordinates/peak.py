@@ -9,6 +9,7 @@ from scipy import linalg, optimize
 
 from sgmc.coordinates.free import root_of_inverse
 from sgmc.core.blas import one_blas_thread
+from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.engine import full
 from sgmc.errors import ModeWarning
 
@@ -18,16 +19,19 @@ FIRST_DIFFERENCE = 1e-5  # first step of the differences, relative where |u| > 1
 SECOND_DIFFERENCE = 1e-3  # the second one, of the sds that the first found
 PEAK_TOLERANCE = 1e-3  # distance to the mode in posterior sds at which the search stops
 MAX_NEWTON_STEPS = 6  # steps of it at most
+LEARNED_FROM = 100  # steps that tell the curvature where there was no time to compute it
 INVALID_VALUE = 1e100  # of values that are not numbers: searches step back from there
 
 
 class Peak(NamedTuple):
     """Where a search ended: place, and the precision of the Gaussian approximation,
-    or None where there is none.
+    or None where there is none.  `whole` is false where its time was up: the precision is then what
+    the search itself has learned of the curvature.
     """
 
     place: np.ndarray
     precision: np.ndarray | None
+    whole: bool = True
 
 
 def peak(gradient, start):
@@ -45,14 +49,27 @@ def peak(gradient, start):
     concerns : list of SGMCWarning
     """
 
-    def minus(u):
-        value, g = full(gradient, u)
-        return (
-            (-value, -g)
-            if np.isfinite(value) and np.isfinite(g).all()
-            else (INVALID_VALUE, np.zeros(len(u)))
-        )
+    pace, path = Pace(), [(start, np.zeros(len(start)), np.inf)]
 
+    def evaluate(u):
+        return pace.run(lambda: full(gradient, u))
+
+    def minus(u):
+        value, g = evaluate(u)
+        if not (np.isfinite(value) and np.isfinite(g).all()):
+            return INVALID_VALUE, np.zeros(len(u))
+        if -value < path[-1][2]:
+            path.append((np.array(u), -g, -value))
+        return -value, -g
+
+    try:
+        return climbed(evaluate, minus, start)
+    except OutOfTime:
+        return Peak(path[-1][0], learned(path[1:], len(start)), whole=False), []
+
+
+def climbed(evaluate, minus, start):
+    """See `peak`; `evaluate` returns log density and gradient, `minus` what is minimised."""
     with one_blas_thread():
         found = optimize.minimize(
             minus,
@@ -63,12 +80,12 @@ def peak(gradient, start):
         )
         place, distance = found.x, np.inf
         for _ in range(MAX_NEWTON_STEPS):
-            precision = curvature(gradient, place)
+            precision = curvature(evaluate, place)
             try:
                 factor = linalg.cho_factor(precision)
             except (linalg.LinAlgError, ValueError):
                 return without(place)
-            step = linalg.cho_solve(factor, full(gradient, place)[1])
+            step = linalg.cho_solve(factor, evaluate(place)[1])
             distance = float(np.sqrt(step @ precision @ step))
             if distance < PEAK_TOLERANCE:
                 return (Peak(place, precision), []) if has_root(precision) else without(place)
@@ -104,14 +121,29 @@ def has_root(precision):
         return False
 
 
-def curvature(gradient, u):
+def learned(path, d):
+    """The precision that BFGS updates give along a path of (place, slope, value) that descends; the
+    identity where it is too short to tell.
+    """
+    moves, bends = (np.diff([one[k] for one in path], axis=0) for k in (0, 1)) if path else ((), ())
+    kept = [(s, y) for s, y in zip(moves, bends) if s @ y > 1e-10 * (y @ y)][-LEARNED_FROM:]
+    if not kept:
+        return np.eye(d)
+    matrix = np.eye(d) * (kept[-1][1] @ kept[-1][1]) / (kept[-1][0] @ kept[-1][1])
+    for s, y in kept:
+        bent = matrix @ s
+        matrix += np.outer(y, y) / (s @ y) - np.outer(bent, bent) / (s @ bent)
+    return matrix if has_root(matrix) else np.eye(d)
+
+
+def curvature(evaluate, u):
     """Minus the Hessian at u, by central differences of the gradient, twice: the second time with
-    steps that suit the first.
+    steps that suit the first.  `evaluate` returns the log density and its gradient.
     """
     steps = FIRST_DIFFERENCE * np.maximum(1.0, np.abs(u))
     for _ in range(2):
         columns = [
-            (full(gradient, u - e)[1] - full(gradient, u + e)[1]) / (2 * h)
+            (evaluate(u - e)[1] - evaluate(u + e)[1]) / (2 * h)
             for h, e in zip(steps, np.diag(steps))
         ]
         matrix = 0.5 * (np.array(columns) + np.array(columns).T)

@@ -125,9 +125,7 @@ def lopsided_columns(X, successes, failures):
     """Walls of a table: two-valued columns, one of whose values occurs at most FEW_CONTRARY times
     with one of the outcomes.
     """
-    columns, low, high, cells = (stored_pairs if hasattr(X, "indptr") else pairs)(
-        X, successes, failures
-    )
+    columns, low, high, cells = pairs_of(X, successes, failures)
     contrary = cells.min(axis=1)
     side = contrary.argmin(axis=0)  # 0: the high value is lopsided
     tried = cells.any(axis=1).all(axis=0)  # each value has outcomes: rows may be without trials
@@ -147,6 +145,13 @@ def lopsided_columns(X, successes, failures):
         )
         for k in found
     ]
+
+
+def pairs_of(X, successes, failures):
+    """Two-valued columns of a table, however it is stored; see `pairs`."""
+    if hasattr(X, "codes"):
+        return coded_pairs(X, successes, failures)
+    return (stored_pairs if hasattr(X, "indptr") else pairs)(X, successes, failures)
 
 
 def pairs(X, successes, failures):
@@ -203,3 +208,17 @@ def stored_pairs(X, successes, failures):
         cells[1, k] = count.sum() - cells[0, k]
     keep = np.flatnonzero(two_valued)
     return keep, low[keep], high[keep], cells[..., keep]
+
+
+def coded_pairs(X, successes, failures):
+    """The same for a table of coded factors: of each term its cells are the rows."""
+    columns, *found = pairs(X.numbers, successes, failures)
+    parts = [(X.places[columns], *found)]
+    for t, by in enumerate(X.by):
+        if by >= 0:
+            parts.append(stored_pairs(X.term(t), successes, failures))
+            continue
+        used = np.flatnonzero(X.counted(t))
+        counts = [X.counted(t, outcomes)[used] for outcomes in (successes, failures)]
+        parts.append(stored_pairs(X.cells[used], *counts))
+    return tuple(np.concatenate(pieces, axis=-1) for pieces in zip(*parts))

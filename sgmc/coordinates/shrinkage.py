@@ -178,7 +178,7 @@ def without_poles(model, terms, mode, search):
         terms.stand_in(h / p, 1 / np.sqrt(p))
         moved = np.abs(mean - mode.theta) * np.sqrt(np.diag(mode.precision))
         mode = search(mean)[0]
-        if moved.max() < EP_TOLERANCE:
+        if moved.max() < EP_TOLERANCE or not mode.whole:
             break
     return mode, [Cavity(*one) for one in zip(used, place, np.sqrt(variance))]
 

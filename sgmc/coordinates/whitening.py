@@ -13,12 +13,15 @@ from functools import cached_property
 import numpy as np
 from scipy import linalg
 
+from sgmc.coordinates.arrow import FEWEST_TIPS, Arrow
 from sgmc.coordinates.maps import Affine, Scaling
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.contract import Map
 from sgmc.errors import ConditionWarning, DataError
 
 PRIOR_ALONE = 0.99  # share of a direction's precision that comes from the prior
+# what the other levels of a factor may have in common with one, relative to its own precision
+NEARLY_DIAGONAL = 1e-3
 DEGENERATE = 1e-9  # distance of such a share from 1 within which directions are alike
 
 
@@ -179,7 +182,16 @@ def undo_centring(dim, shift, intercepts):
     return back
 
 
-def coordinates(mode, back, precondition, rotate, logs=0):
+def diagonal_block(precision, places):
+    """Whether some parameters are all but independent of each other, given the rest."""
+    if len(places) < FEWEST_TIPS:
+        return False
+    block = np.abs(precision[np.ix_(places, places)])
+    scale = np.sqrt(np.diag(block))
+    return bool(((block / np.outer(scale, scale)).sum(axis=1) < 1 + NEARLY_DIAGONAL).all())
+
+
+def coordinates(mode, back, precondition, rotate, logs=0, tips=()):
     """Coordinates for a way of preconditioning.
 
     Parameters
@@ -193,11 +205,16 @@ def coordinates(mode, back, precondition, rotate, logs=0):
         Whether the table will be rotated (dense only).
     logs : int
         How many of the last theta are logs.
-    heavy : bool
-        The map leads to tails that fall as powers, as a t prior's do where data say nothing.
+    tips : array of int
+        Places of a factor's levels, whose block of the precision is about diagonal.
     """
     d, m = len(mode.theta), mode.theta
-    L, _ = whitener(mode)
+    if precondition == "dense" and not rotate and diagonal_block(mode.precision, tips):
+        map = Arrow(m, mode.precision, tips)
+        L = map.jacobian(m)
+    else:
+        L = whitener(mode)[0]
+        map = Affine(m, L) if precondition == "dense" and not rotate else None
     common = dict(L=L, origin=m, back=back, white=back @ L, logs=logs)
     if precondition == "dense" and rotate:
         return Coordinates(
@@ -211,7 +228,7 @@ def coordinates(mode, back, precondition, rotate, logs=0):
         )
     common.update(rotated=False, to_theta=back, theta_centre=np.zeros(d))
     if precondition == "dense":
-        return Coordinates(map=Affine(m, L), max_precision=1.0, min_precision=1.0, **common)
+        return Coordinates(map=map, max_precision=1.0, min_precision=1.0, **common)
     if precondition == "diag":
         scale = 1 / np.sqrt(np.diag(mode.precision))
         soft, stiff = eigenvalue_range(mode.precision * np.outer(scale, scale))

@@ -7,20 +7,21 @@
 # of log posterior.
 from libc.stdint cimport int64_t
 
+from sgmc.core.anchor cimport Anchor
 from sgmc.core.bounds cimport Bounds
 from sgmc.core.rng cimport (
     Rng, bitgen_t, next_below, next_exponential, next_uniform, normal_fill, partial_shuffle,
     uniform_fill,
 )
 from sgmc.core.target cimport (
-    OK, Anchor, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows,
+    OK, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows,
     apply_weights, fetch_next, fetch_rows, last_predictors, next_tile, row_of, scratch_size,
     subtract,
 )
 
 cdef enum:
     # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
-    ABI = 8
+    ABI = 9
     DIVERGED = 1  # position or gradient not finite; State.diverged_index is its first coordinate
     FULL = 2                      # the recorder has its draws
     SPENT = 4                     # the rows that it may touch are used up
@@ -58,6 +59,7 @@ cdef class Gradient:  # estimator = model + prior + map + subsampler; all a samp
     cdef readonly Rng rng                     # owner of scratch.bits
     cdef Scratch scratch  # its work and eta point into `work`, which is never replaced
     cdef double[::1] work, residual, natural, ahead, part, square, single, along
+    cdef double[::1] many         # work of `full_many`
     cdef double[::1] kept         # weighed scores of the batch that the last `slope` drew
     cdef const Batch *runs        # and that batch, until the subsampler's next draw
     cdef Py_ssize_t n_runs
@@ -72,6 +74,9 @@ cdef class Gradient:  # estimator = model + prior + map + subsampler; all a samp
     cdef int sloped(self, const double *x, double *g) except -1 nogil
     # exact value and gradient (NULL: not wanted) from all rows (Metropolis, diagnostics)
     cdef int full(self, const double *x, double *value, double *g) except -1 nogil
+    # the same at many points x (points x dim), by one pass over the rows
+    cdef int full_many(self, const double *x, Py_ssize_t points, double *value,
+                       double *g) except -1 nogil
     # the model's conditional update, between steps
     cdef int refresh(self, double *x) except -1 nogil
     # what an estimator leaf defines: known part (g += what needs no rows), correction of a tile's

@@ -4,6 +4,8 @@ import numpy as np
 from libc.math cimport sqrt
 from libc.string cimport memcpy, memset
 
+from sgmc.core.points cimport at_point, at_points, points_size
+
 # cimported types are no names of the module: give Python all contracts from one place
 globals().update({cls.__name__: cls for cls in (Anchor, Bounds, Design, Map, Metric, Model, Prior,
                                                 Subsampler)})
@@ -68,7 +70,8 @@ cdef class Gradient:
         self.natural = np.zeros(model.dim)
         self.ahead, self.along = np.zeros(model.dim), np.zeros(model.dim)
         self.part, self.square = np.zeros(model.dim), np.zeros(model.dim)
-        self.single, self.kept = np.zeros(max(self.dim, model.dim)), np.empty(0)
+        self.single = np.zeros(max(self.dim, model.dim))
+        self.kept = self.many = np.empty(0)
         self.scratch.work = &self.work[0]
         self.scratch.bits, self.scratch.eta = rng.bits, NULL
 
@@ -147,24 +150,18 @@ cdef class Gradient:
         return OK
 
     cdef int full(self, const double *x, double *value, double *g) except -1 nogil:
-        cdef Batch everything = all_rows(self.model.n), tile
-        cdef Py_ssize_t at = 0
-        cdef const double *theta = x
-        cdef double *grad = g
-        cdef double logdet = 0
-        if self.map is not None:
-            self.map.forward(x, &self.natural[0], &logdet)
-            theta, grad = &self.natural[0], &self.ahead[0] if g != NULL else NULL
-        value[0] = logdet
-        if g != NULL:
-            memset(grad, 0, self.model.dim * sizeof(double))
-        self.prior.add(theta, value, grad)
-        while next_tile(&everything, self.model.tile, &at, &tile):
-            self.model.add(theta, &tile, &self.scratch, value, grad)
-        self.touched += everything.m
-        if self.map is not None and g != NULL:
-            pulled(self, x, grad, g)
-        return OK
+        self.touched += self.model.n
+        return at_point(self.model, self.prior, self.map, &self.scratch, x, &self.natural[0],
+                        &self.ahead[0], value, g)
+
+    cdef int full_many(self, const double *x, Py_ssize_t points, double *value,
+                       double *g) except -1 nogil:
+        if self.many.shape[0] < points_size(self.model, points):
+            with gil:
+                self.many = np.empty(points_size(self.model, points))
+        self.touched += points * self.model.n
+        return at_points(self.model, self.prior, self.map, &self.scratch, x, points,
+                         &self.many[0], value, g)
 
     cdef int refresh(self, double *x) except -1 nogil:
         return self.model.refresh(x, &self.scratch) if self.model.refreshes else OK

@@ -1,4 +1,4 @@
-"""Storage of a table of predictors: dense float64, dense float32 and CSR.
+"""Storage of a table of predictors: dense float64 and float32, CSR; `terms` has coded factors.
 
 Dense tables may live in memory or in a memory map; they are never copied here.  `rotate` is for
 tables that the package itself made (the permuted copy), never for a user's.
@@ -7,8 +7,20 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
 
-from sgmc.core cimport simd
+from sgmc.core cimport matrices, simd
 from sgmc.core.contract cimport OK, Batch, Design, all_rows, fetch_rows, next_tile, row_of
+from sgmc.core.terms import Terms
+
+FORMS = 1 << 17  # numbers that are looked at together: a megabyte
+
+
+def dense_forms(X, S):
+    """x' S x of each row of a dense table, a piece at a time; see `Dense64.forms`."""
+    out, size = np.empty(len(X)), max(FORMS // max(X.shape[1], 1), 1)
+    for a in range(0, len(X), size):
+        x = X[a:a + size].astype(float, copy=False)
+        out[a:a + size] = np.einsum("ij,ij->i", x if S is None else x @ S, x)
+    return out
 
 
 def dense_tile(row):
@@ -44,6 +56,16 @@ cdef class Dense64(Design):
         simd.tdot_f64(b.m, self.d, self.base(b), b.rows, r, out)
         return OK
 
+    cdef int dot_many(self, const Batch *b, Py_ssize_t points, const double *theta,
+                      Py_ssize_t stride, double *eta, double *work) except -1 nogil:
+        matrices.dot_many(b.m, self.d, self.base(b), points, theta, stride, eta)
+        return OK
+
+    cdef int tdot_many(self, const Batch *b, Py_ssize_t points, const double *r, double *out,
+                       Py_ssize_t stride, double *work) except -1 nogil:
+        matrices.tdot_many(b.m, self.d, self.base(b), points, r, out, stride)
+        return OK
+
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
         simd.tdot_sq_f64(b.m, self.d, self.base(b), b.rows, r, out)
         return OK
@@ -52,6 +74,10 @@ cdef class Dense64(Design):
                   Py_ssize_t stride) except -1 nogil:
         simd.gram_f64(b.m, self.d, self.base(b), b.rows, w, out, stride)
         return OK
+
+    def forms(self, S):
+        """x' S x of each row, an array (n,), for S (d, d) or None, the identity."""
+        return dense_forms(self.table, S)
 
 
 cdef class Dense32(Design):
@@ -87,6 +113,28 @@ cdef class Dense32(Design):
         simd.tdot_f32(b.m, self.d, self.base(b), b.rows, r, out, <float *> work)
         return OK
 
+    cdef Py_ssize_t work_many(self, Py_ssize_t m) noexcept nogil:
+        return m * self.d
+
+    cdef void widen(self, const Batch *b, double *work) noexcept nogil:
+        """The rows of a tile in float64."""
+        cdef Py_ssize_t i
+        cdef const float *x = self.base(b)
+        for i in range(b.m * self.d):
+            work[i] = x[i]
+
+    cdef int dot_many(self, const Batch *b, Py_ssize_t points, const double *theta,
+                      Py_ssize_t stride, double *eta, double *work) except -1 nogil:
+        self.widen(b, work)
+        matrices.dot_many(b.m, self.d, work, points, theta, stride, eta)
+        return OK
+
+    cdef int tdot_many(self, const Batch *b, Py_ssize_t points, const double *r, double *out,
+                       Py_ssize_t stride, double *work) except -1 nogil:
+        self.widen(b, work)
+        matrices.tdot_many(b.m, self.d, work, points, r, out, stride)
+        return OK
+
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
         simd.tdot_sq_f32(b.m, self.d, self.base(b), b.rows, r, out)
         return OK
@@ -95,6 +143,10 @@ cdef class Dense32(Design):
                   Py_ssize_t stride) except -1 nogil:
         simd.gram_f32(b.m, self.d, self.base(b), b.rows, w, out, stride)
         return OK
+
+    def forms(self, S):
+        """x' S x of each row, an array (n,), for S (d, d) or None, the identity."""
+        return dense_forms(self.table, S)
 
 
 cdef class CSR(Design):
@@ -158,11 +210,13 @@ cdef class CSR(Design):
 
 
 def design(X):
-    """The storage class for a table: float64 or float32 C-contiguous arrays,
-    or a scipy CSR array.
+    """The storage class for a table: float64 or float32 C-contiguous arrays, a scipy CSR array, or
+    a table whose factors are codes.
     """
     if hasattr(X, "indptr"):
         return CSR(X)
+    if hasattr(X, "codes"):
+        return Terms(X, design(X.numbers))
     return Dense32(X) if X.dtype == np.float32 else Dense64(X)
 
 

@@ -157,6 +157,18 @@ def density(Gradient gradient, x):
     return value
 
 
+def full_many(Gradient gradient, points, bint slopes=True):
+    """Exact log posterior (up to a constant) and its gradient, or None for it, at each of some
+    points (n, dim), by one pass over the rows.
+    """
+    cdef double[:, ::1] at = np.array(points, dtype=float, order="C")
+    cdef double[:, ::1] g = np.empty((at.shape[0] if slopes else 1, gradient.dim))
+    cdef double[::1] value = np.empty(at.shape[0])
+    with nogil:
+        gradient.full_many(&at[0, 0], at.shape[0], &value[0], &g[0, 0] if slopes else NULL)
+    return np.asarray(value), np.asarray(g) if slopes else None
+
+
 def scores(Gradient gradient, const double[:, ::1] points, Rng rng):
     """Gradient estimates at each of some points, (n, dim)."""
     cdef double[:, ::1] out = np.empty((points.shape[0], gradient.dim))

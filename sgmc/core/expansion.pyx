@@ -8,6 +8,7 @@ from libc.string cimport memset
 from sgmc.core.contract cimport (
     OK, Batch, Gradient, Model, Prior, Rng, Scratch, all_rows, next_tile, row_of, scratch_size,
 )
+from sgmc.core import deadline
 from sgmc.errors import NotSupported
 
 
@@ -147,6 +148,7 @@ cdef row_noise_by_row(Gradient gradient, double[::1] theta, rows, bint noise):
     cdef double[::1] total = np.zeros(model.dim)
     gradient.prior.add(&theta[0], NULL, &total[0])
     while next_tile(&part, model.tile, &at, &tile):
+        deadline.check()
         model.add(&theta[0], &tile, &gradient.scratch, NULL, &total[0])
     if not noise:
         return np.asarray(total), np.zeros((model.dim, model.dim))
@@ -156,6 +158,7 @@ cdef row_noise_by_row(Gradient gradient, double[::1] theta, rows, bint noise):
     cdef double[:, ::1] terms = np.zeros((chosen.shape[0], model.dim))
     tile = all_rows(1)
     for i in range(chosen.shape[0]):
+        deadline.check()
         tile.start = chosen[i]
         model.add(&theta[0], &tile, &gradient.scratch, NULL, &terms[i, 0])
         gradient.correct_batch(&theta[0], &tile, &terms[i, 0])
@@ -239,18 +242,11 @@ def block_effect(Gradient gradient, x, Py_ssize_t m):
     return np.divide(np.asarray(blocks) / n, simple, out=np.ones(dim), where=simple > 0)
 
 
-def leverages(Model model, white, anchor):
-    """s_i = |J_i W| for W = `white` (None: identity) and the row curvatures of an anchor:
-    (s, w), arrays (n,).
-
-    s_i is the posterior sd of the row's linear predictor under the Laplace approximation W W'.  A
-    row with several predictors has the largest of their sds s_ik, and sum_kl |w_ikl| s_ik s_il /
-    s_i^2 as its curvature; all in the model's units of them.
-    """
-    cdef Py_ssize_t at = 0, dim = model.dim, width = model.width, i, j
+def squared_lengths(Model model, white):
+    """|J_i W|^2 of each row and predictor, (n width,)."""
+    cdef Py_ssize_t at = 0, width = model.width, i, j
     cdef Batch everything = all_rows(model.n), tile
-    cdef double[:, ::1] columns = np.ascontiguousarray(np.eye(dim) if white is None
-                                                       else np.asarray(white).T)
+    cdef double[:, ::1] columns = np.ascontiguousarray(np.asarray(white).T)
     cdef double[::1] eta = np.empty(model.tile * width), square = np.zeros(model.n * width)
     cdef double[::1] work = np.empty(scratch_size(model))
     cdef Scratch s
@@ -261,7 +257,23 @@ def leverages(Model model, white, anchor):
                 model.predictors(&columns[j, 0], &tile, &s, &eta[0])
                 for i in range(tile.m * width):
                     square[tile.start * width + i] += eta[i] * eta[i]
-    unit = model.units(anchor.centre)
+    return np.asarray(square)
+
+
+def leverages(Model model, white, anchor):
+    """s_i = |J_i W| for W = `white` (None: identity) and the row curvatures of an anchor:
+    (s, w), arrays (n,).
+
+    s_i is the posterior sd of the row's linear predictor under the Laplace approximation W W'.  A
+    row with several predictors has the largest of their sds s_ik, and sum_kl |w_ikl| s_ik s_il /
+    s_i^2 as its curvature; all in the model's units of them.
+    """
+    width, unit = model.width, model.units(anchor.centre)
+    forms = getattr(getattr(model, "X", None), "forms", None)
+    if width == 1 and forms is not None and model.dim == model.X.d:
+        square = forms(None if white is None else white @ white.T)
+    else:
+        square = squared_lengths(model, np.eye(model.dim) if white is None else white)
     each = np.sqrt(np.asarray(square)).reshape(-1, width) / unit
     largest = each.max(axis=1)
     curvature = np.abs(anchor.curvature).reshape(-1, width, width) * np.outer(unit, unit)

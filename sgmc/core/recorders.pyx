@@ -63,6 +63,39 @@ cdef class Keep(Recorder):
         np.asarray(self.weights)[:self.kept] = state["weights"]
 
 
+cdef class Walkers(Keep):
+    """The positions of all walkers of a chain, every `thin` steps, until there are enough.
+
+    Parameters
+    ----------
+    draws : int
+        Of all walkers together.
+    walkers, dim, thin : int
+    """
+
+    cdef readonly Py_ssize_t walkers
+
+    def __init__(self, Py_ssize_t draws, Py_ssize_t walkers, Py_ssize_t dim, Py_ssize_t thin):
+        Keep.__init__(self, draws, dim, thin)
+        self.walkers = walkers
+
+    cdef int keep(self, const State *s) except -1 nogil:
+        cdef State one = s[0]
+        cdef Py_ssize_t k
+        cdef int status = OK
+        one.dim = s.dim // self.walkers
+        for k in range(self.walkers):
+            one.x = s.x + k * one.dim
+            if status == OK:
+                status = Keep.keep(self, &one)
+        return status
+
+    @staticmethod
+    def by_walker(draws, walkers):
+        """Draws in the order of steps, (draw, ...), walker after walker."""
+        return draws[np.argsort(np.arange(len(draws)) % walkers, kind="stable")]
+
+
 cdef class Spaced(Keep):
     """Positions whenever the time since the last one exceeds that of the first step that is
     recorded, the "mixing distance" of Welling & Teh (2011, section 5.3.1).

@@ -108,6 +108,10 @@ class SamplerSpec(Spec):
         Holds the rates of its events for a step of time, which has a size.
     sticky : bool
         Coordinates stay at zero for a while: its draws are those of a spike-and-slab prior.
+    independent : bool
+        Its proposals do not depend on the position: there is no step, and nothing adapts.
+    walkers : int
+        Positions that each chain moves together; each of them is recorded.
     simplex : str
         The coordinates of `core.simplices` that it wants where all parameters are probabilities;
         empty where any will do.
@@ -131,6 +135,8 @@ class SamplerSpec(Spec):
     needs_bounds = False
     holds = False
     sticky = False
+    independent = False
+    walkers = 1
     simplex = ""
     probabilities = False
     estimator = ""

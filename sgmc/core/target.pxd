@@ -43,6 +43,13 @@ cdef class Design:  # storage of a table: float64 or float32 dense, CSR.  theta 
     # out += sum r_i^2 x_i^2
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil
     cdef void fetch(self, const Batch *b) noexcept nogil  # see Model.fetch
+    # the same two for many points at once, rows of `theta` and `out` being `stride` apart: eta and
+    # r are points x m; b is of neighbours, and work has work_many(b.m) doubles
+    cdef Py_ssize_t work_many(self, Py_ssize_t m) noexcept nogil
+    cdef int dot_many(self, const Batch *b, Py_ssize_t points, const double *theta,
+                      Py_ssize_t stride, double *eta, double *work) except -1 nogil
+    cdef int tdot_many(self, const Batch *b, Py_ssize_t points, const double *r, double *out,
+                       Py_ssize_t stride, double *work) except -1 nogil
     # upper triangle of d x d numbers += sum w_i x_i x_i', rows of them `stride` apart
     cdef int gram(self, const Batch *b, const double *w, double *out,
                   Py_ssize_t stride) except -1 nogil
@@ -61,6 +68,11 @@ cdef class Model:
     # value += scale sum w_i log p_i ; grad += scale sum w_i dlog p_i ; NULL = not wanted
     cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
                  double *grad) except -1 nogil
+    # all rows at many points at once: value[k] += sum w_i log p_i(theta_k), grad_k += its gradient
+    # (NULL: not wanted), theta and grad being points x dim; work has size_many(points) doubles
+    cdef Py_ssize_t size_many(self, Py_ssize_t points) noexcept nogil
+    cdef int add_many(self, const double *theta, Py_ssize_t points, Scratch *s, double *work,
+                      double *value, double *grad) except -1 nogil
     # grad as in `add`, and square += sum (scale w_i dlog p_i)^2 a coordinate; where `squares`
     cdef int add_with_squares(self, const double *theta, const Batch *b, Scratch *s, double *grad,
                               double *square) except -1 nogil
@@ -125,20 +137,6 @@ cdef class Subsampler:            # which rows; an exactly unbiased sum is its p
     # number of runs; runs and what they point to belong to the subsampler, and hold until its next
     # draw
     cdef Py_ssize_t draw(self, Rng rng, const Batch **runs) except -1 nogil
-
-# immutable, shared by chains: a centre, its scores (n x width), curvatures, full gradient
-cdef class Anchor:
-    cdef readonly Py_ssize_t n                # rows
-    cdef readonly double[::1] centre, full    # natural coordinates; likelihood only
-    cdef readonly double[::1] scores          # empty where width == 0
-    # J_i centre, n x width, as `last_predictors` gives them; empty unless asked for
-    cdef readonly double[::1] predictors
-    # -d score/d eta a row (n x width x width), empty unless asked for
-    cdef readonly double[::1] curvature
-    cdef readonly double[:, ::1] hessian      # sum J_i' w_i J_i; empty unless asked for
-    # rows whose gradient is always computed: their control value is perfect
-    cdef readonly Py_ssize_t[::1] exact
-    cdef readonly char[::1] is_exact          # the same as a flag a row
 
 cdef bint next_tile(const Batch *b, Py_ssize_t size, Py_ssize_t *at, Batch *tile) noexcept nogil
 cdef void apply_weights(const Batch *tile, Py_ssize_t width, double *r) noexcept nogil

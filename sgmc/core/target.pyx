@@ -112,6 +112,23 @@ cdef class Design:
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
         raise NotImplementedError("tdot_sq")
 
+    cdef Py_ssize_t work_many(self, Py_ssize_t m) noexcept nogil:
+        return self.work_size()
+
+    cdef int dot_many(self, const Batch *b, Py_ssize_t points, const double *theta,
+                      Py_ssize_t stride, double *eta, double *work) except -1 nogil:
+        cdef Py_ssize_t k
+        for k in range(points):
+            self.dot(b, theta + k * stride, eta + k * b.m, work)
+        return OK
+
+    cdef int tdot_many(self, const Batch *b, Py_ssize_t points, const double *r, double *out,
+                       Py_ssize_t stride, double *work) except -1 nogil:
+        cdef Py_ssize_t k
+        for k in range(points):
+            self.tdot(b, r + k * b.m, out + k * stride, work)
+        return OK
+
     cdef int gram(self, const Batch *b, const double *w, double *out,
                   Py_ssize_t stride) except -1 nogil:
         raise NotImplementedError("gram")
@@ -158,6 +175,20 @@ cdef class Model:
         if grad != NULL:
             apply_weights(b, self.width, s.work)
             self.add_scores(b, &inner, s.work, grad)
+        return OK
+
+    cdef Py_ssize_t size_many(self, Py_ssize_t points) noexcept nogil:
+        return 0
+
+    cdef int add_many(self, const double *theta, Py_ssize_t points, Scratch *s, double *work,
+                      double *value, double *grad) except -1 nogil:
+        """One point after the other on each tile."""
+        cdef Batch everything = all_rows(self.n), tile
+        cdef Py_ssize_t at = 0, k
+        while next_tile(&everything, self.tile, &at, &tile):
+            for k in range(points):
+                self.add(theta + k * self.dim, &tile, s, value + k,
+                         grad + k * self.dim if grad != NULL else NULL)
         return OK
 
     cdef int add_with_squares(self, const double *theta, const Batch *b, Scratch *s, double *grad,
@@ -329,72 +360,3 @@ cdef class Subsampler:
 
     def set_state(self, state):
         """Continue from a `state()`."""
-
-
-cdef class Anchor:
-    """A centre with its scores, curvatures and full gradient, made once and shared by the chains.
-
-    Parameters
-    ----------
-    model : Model
-    centre : array (dim,)
-        In natural coordinates, usually the mode.
-    curvature : bool
-        Keep row curvatures and their sum, the Hessian (second-order estimators).
-    exact : array of int, optional
-        Rows that estimators always compute, because no expansion at the centre serves them.
-    """
-
-    def __init__(self, Model model, centre, bint curvature=False, exact=()):
-        cdef Py_ssize_t w = model.width, at = 0
-        cdef Batch everything = all_rows(model.n), tile
-        cdef Scratch s
-        cdef double[::1] work = np.empty(scratch_size(model))
-        self.centre = np.array(centre, dtype=float)
-        self.full = np.zeros(model.dim)
-        self.scores = np.empty(model.n * w)
-        self.curvature = np.empty(model.n * w * w if curvature else 0)
-        self.predictors = np.empty(model.n * w if curvature else 0)
-        rows = model.dim if curvature else 0
-        self.hessian = np.zeros((rows, rows))
-        s.work, s.bits, s.eta = &work[0], NULL, NULL
-        if w == 0 and curvature:
-            raise NotImplementedError("this model has no curvatures")
-        with nogil:
-            while next_tile(&everything, model.tile, &at, &tile):
-                if w == 0:
-                    model.add(&self.centre[0], &tile, &s, NULL, &self.full[0])
-                    continue
-                model.scores(&self.centre[0], &tile, &s, &self.scores[tile.start * w], NULL)
-                if curvature:
-                    memcpy(&self.predictors[tile.start * w],
-                           last_predictors(model, &self.centre[0], &tile, &s),
-                           tile.m * w * sizeof(double))
-                model.add_scores(&tile, &s, &self.scores[tile.start * w], &self.full[0])
-                if curvature:
-                    model.curvatures(&self.centre[0], &tile, &s,
-                                     &self.curvature[tile.start * w * w])
-                    model.add_curvatures(&tile, &s, &self.curvature[tile.start * w * w],
-                                         &self.hessian[0, 0])
-        if curvature:
-            full = np.asarray(self.hessian)
-            full += np.triu(full, 1).T
-        self.n = model.n
-        mark(self, exact)
-
-    def with_exact(self, rows):
-        """This anchor with such rows to be always computed; it shares the arrays."""
-        cdef Anchor other = Anchor.__new__(Anchor)
-        other.n, other.centre, other.full = self.n, self.centre, self.full
-        other.scores, other.predictors = self.scores, self.predictors
-        other.curvature, other.hessian = self.curvature, self.hessian
-        mark(other, rows)
-        return other
-
-
-cdef mark(Anchor anchor, rows):
-    """Fill in the rows that are always computed, as a list and as flags."""
-    anchor.exact = np.array(rows, dtype=np.intp)
-    flags = np.zeros(anchor.n if len(rows) else 0, dtype=np.int8)
-    flags[np.asarray(anchor.exact)] = 1
-    anchor.is_exact = flags

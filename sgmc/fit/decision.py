@@ -9,7 +9,7 @@ from sgmc.arguments.arrays import shaped
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit import paths, unbounded_paths
+from sgmc.fit import paths, unbounded_paths, work
 from sgmc.fit import plan as planning
 from sgmc.fit.noise import noise_of
 from sgmc.fit.pilot import (
@@ -52,9 +52,12 @@ def planned_at_home(problem, settings, spec, gradient, seen, reason):
         return paths.plan(spec, gradient, settings, problem)
     if spec.continuous:
         return unbounded_paths.plan(spec, gradient, settings, known, problem)
-    return planning.plan(
+    found = planning.plan(
         spec, gradient, reason, settings, known, (problem.model.n, problem.dim), problem.coordinates
     )
+    if seen is None or seen.thin is None or settings.thin is not None:
+        return found
+    return replace(found, thin=seen.thin)
 
 
 def decide(problem, settings, size):
@@ -71,6 +74,9 @@ def decide(problem, settings, size):
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
     rests_on_shape = settings.sampler is not None and not settings.sampler.uses_gradient
     z = draws_of_laplace(settings.seed, size[1], SHAPE_PAIRS if rests_on_shape else PAIRS)
+    counted = work.products(problem, settings) if choosable(problem, settings) else None
+    least = work.minibatches(problem, settings) if counted else 0.0
+    whole = whole or least > 0 and counted.seconds < least  # the pilot looks for no noise
     shared = None if whole else shared_rows(problem, settings, name)
     with one_blas_thread():
         grouped = shared is not None and shared.groups is not None
@@ -81,7 +87,7 @@ def decide(problem, settings, size):
             grouped,
             PILOT_ROWS if problem.model.width else SINGLE_ROWS,
         )
-        noisy = settings.sampler is None or settings.sampler.noisy
+        noisy = not whole and (settings.sampler is None or settings.sampler.noisy)
         seen = pilot(
             problem.gradient(name, Everything(size[0]), rng),
             problem.coordinates,
@@ -96,6 +102,9 @@ def decide(problem, settings, size):
         seen = replace(seen, noise=np.zeros((1, size[1])), covariance=np.zeros((1, *size[1:] * 2)))
     if settings.sampler is not None:
         return settings.sampler, name, "", seen
+    if whole:
+        why = work.reason(counted, [("mini-batches at least", least)])
+        return counted.spec, name, why, replace(seen, thin=counted.thin)
     if settings.robust:
         return (
             registry.room("samplers")[planning.AUTO](),
@@ -134,9 +143,34 @@ def decide(problem, settings, size):
             seen,
         )
     noise = noise_of(problem, name, settings, seen)
+    if counted is not None and seen.departure <= planning.AUTO_DEPARTURE:
+        h, rows = planning.derive(stochastic, noise, size[0])
+        batches = work.Choice(
+            "mini-batches",
+            stochastic,
+            None,
+            work.minibatches(problem, settings, h, noise.rows(rows)),
+        )
+        first, second = sorted((batches, counted), key=lambda choice: choice.seconds)
+        why = work.reason(first, [(second.name, second.seconds)])
+        return first.spec, name, why, replace(seen, thin=first.thin)
     return *planning.automatic(
         stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size
     ), seen
+
+
+def choosable(problem, settings):
+    """Whether counted work may choose the sampler: where it is left open, and nothing but the work
+    speaks for one.
+    """
+    return (
+        settings.sampler is None
+        and not settings.robust
+        and not len(problem.priors.shrunk)
+        and not problem.coordinates.heavy
+        and problem.coordinates.spread_of_logs <= planning.SKEWED
+        and problem.searched.found <= 1
+    )
 
 
 def refuse_minibatches(settings):
@@ -165,7 +199,7 @@ def unscaled(sampler, gradient, exact):
             f"{sampler.name} needs the posterior's scale for its warmup, which is not known "
             "beforehand here; use sampler='mala'"
         )
-    if not sampler.uses_gradient:
+    if not sampler.uses_gradient or sampler.independent:
         raise NotSupported(
             f"{sampler.name} draws from the Gaussian approximation at the mode, of which there is "
             "none here; use sampler='mala'"

@@ -37,6 +37,9 @@ class Fit:
         Of the chains.
     paths : list of Travelled or None
         Of the chains of samplers in continuous time.
+    stand_in : str
+        What the draws are in the place of the sampler's where there was no time for these; empty
+        where they are the sampler's.
     """
 
     problem: object
@@ -54,6 +57,7 @@ class Fit:
     concerns: list
     recorders: list
     paths: list | None = None
+    stand_in: str = ""
 
     @property
     def searched(self):

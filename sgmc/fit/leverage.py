@@ -25,7 +25,8 @@ def high_leverage(model, coordinates, anchor):
     -------
     rows : array of int
     """
-    s, w = leverages(model, coordinates.inner, anchor)
+    white = None if coordinates.rotated and coordinates.map is None else coordinates.inner
+    s, w = leverages(model, white, anchor)
     wild = np.flatnonzero(s > MAX_EXPANDED_SD)
     share = 0.75 * model.n * (w * np.exp(2 * np.minimum(s, MAX_EXPANDED_SD))) ** 2 * s**6
     share[wild] = 0.0

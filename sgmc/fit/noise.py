@@ -57,7 +57,8 @@ def noise_of(problem, gradient, settings, seen):
     common = cls.block_noise if rows.name == "block" else 0.0
     each = cls.row_cost + (cls.recomputes and not problem.model.width)
     each *= getattr(problem.model, "row_cost", 1.0)  # more where rows share work when all are taken
-    if seen is None or not seen.noise.any():  # an exact sampler's pilot looks for none
+    # an exact sampler's pilot looks for none; and rows that are all alike have none
+    if seen is None or not seen.worst_noise():
         return Noise(0.0, problem.always_computed(gradient), each, common)
     shared = shared_rows(problem, settings, gradient)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.core.deadline import Pace
 from sgmc.core.expansion import row_noise
 from sgmc.core.rng import Rng, seed_sequence
 
@@ -35,12 +36,15 @@ class Pilot:
         The posterior's mean minus the mode in sds, and its sd over the Laplace sd, to first order
         in the departure from a Gaussian: what skewness does to the sd is of second order, and shows
         in the shift long before.
+    thin : int or None
+        Steps between draws that the sampler of `auto` was counted with; None: the plan's own.
     """
 
     noise: np.ndarray
     covariance: np.ndarray
     mean_shift: np.ndarray
     sd_ratio: np.ndarray
+    thin: int | None = None
 
     def worst_noise(self, factors=1.0):
         """Largest noise of a parameter, for factors of V1 (one a stratum); V1 itself by default."""
@@ -111,9 +115,11 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS):
     noise = np.zeros((1 if groups is None else len(groups), d, d))
     shift, spread = np.zeros(d), np.zeros((d, d))
     rows = 0 if gradient.anchor is None and gradient.model.width else rows
+    pace = Pace(2.0 * gradient.model.n * d)
     for one in both:
         x = coordinates.from_white(one)
-        g, covariance = row_noise(gradient, coordinates.natural(x), rows, noisy, weight, groups)
+        y = coordinates.natural(x)
+        g, covariance = pace.run(lambda y=y: row_noise(gradient, y, rows, noisy, weight, groups))
         if noisy:
             noise += gradient.staleness * noise_in_x(coordinates, x, covariance) / len(both)
         e = coordinates.pull_white(x, g) + one

@@ -33,6 +33,10 @@ WARMUP_TIME = 20  # Langevin time units of warmup: ten relaxation times of a whi
 NOISE_SHARE = 0.1
 # steps in which an exact sampler adapts; twice as many where it learns a metric
 METROPOLIS_WARMUP = 500
+# steps in which several walkers adapt at least: they share what they learn, and each forgets its
+# start
+LOCKSTEP_WARMUP = 60
+INDEPENDENT_WARMUP = 100  # steps in which a chain with independent proposals forgets its start
 
 
 @dataclass(frozen=True)
@@ -281,18 +285,25 @@ def unbiased_plan(spec, reason, settings, n, d, coordinates):
     """
     guess = spec.first_step(d)
     schedule = Constant(spec.from_langevin(guess / coordinates.max_precision))
-    origin = "adapted" if spec.exact else "none"
+    origin = "adapted" if spec.exact and not spec.independent else "none"
     if settings.step_size is not None:
         schedule, origin = as_schedule(settings.step_size), "given"
     warmup = settings.warmup
     if warmup is None:
-        warmup = (
-            (METROPOLIS_WARMUP if coordinates.whitened else 2 * METROPOLIS_WARMUP)
-            if spec.exact
-            else 0
-        )
+        warmup = unbiased_warmup(spec, coordinates.whitened)
     thin = steps_for(KEPT_TIME, guess) if spec.exact and settings.sampler is None else 1
     return Plan(spec, "simple", schedule, guess, n, settings.thin or thin, warmup, origin, reason)
+
+
+def unbiased_warmup(spec, whitened):
+    """Steps of warmup of a sampler whose step has no bias."""
+    if not spec.exact:
+        return 0
+    if spec.independent:
+        return INDEPENDENT_WARMUP
+    if not whitened:
+        return 2 * METROPOLIS_WARMUP
+    return max(METROPOLIS_WARMUP // spec.walkers, LOCKSTEP_WARMUP)
 
 
 def unscaled_plan(spec, gradient, reason, settings, n):

@@ -7,6 +7,7 @@ import numpy as np
 from sgmc import registry
 from sgmc.coordinates.maps import Scaling
 from sgmc.coordinates.modes import ModeSearch, finite_at, where_finite
+from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Anchor
@@ -21,6 +22,7 @@ from sgmc.subsampling.uniform import Everything
 DISPERSION, DISPERSION_DF = 2.5, 4  # scale and degrees of freedom of dispersed starts, in sds
 ANY_MAP = Scaling([0.0], [1.0])  # stands for any map where only its being there matters
 EXACT = "mala"  # the exact sampler that "auto" takes where a model names no other
+SEARCH, CURVATURE = "the search for the mode", "the analysis of the curvature at the mode"
 DRAWS_MEMORY = 1 << 30  # bytes of kept draws
 
 
@@ -51,6 +53,9 @@ class Problem:
         What the verdict is about where single parameters mean nothing.
     exact_sampler : str
         What "auto" takes where minibatches will not do.
+    stopped : str
+        During what the time of the call was up, and empty where it was not: coordinates are then of
+        what is known of the mode.
     """
 
     model: object
@@ -65,6 +70,7 @@ class Problem:
     searched: ModeSearch = ModeSearch()
     functionals: Functionals | None = None
     exact_sampler: str = EXACT
+    stopped: str = ""
 
     @property
     def partial(self):
@@ -74,6 +80,17 @@ class Problem:
     @property
     def bounded(self):
         """Whether the sampler's coordinates end somewhere."""
+        return False
+
+    def unbounded(self):
+        """This posterior in coordinates that end nowhere, itself where its own do not; None where
+        there are no exact scores.
+        """
+        return self
+
+    @property
+    def many(self):
+        """Whether densities at many points are computed by products of matrices."""
         return False
 
     @property
@@ -230,6 +247,7 @@ class Problem:
         """
         key = hessian, scheme
         if key not in self.limits:
+            deadline.check(operations=2.0 * self.model.n * self.dim)
             centre = self.coordinates.from_white(np.zeros(self.model.dim))
             with one_blas_thread():
                 self.limits[key] = Bounds(
@@ -246,6 +264,7 @@ class Problem:
             centre = self.coordinates.natural(self.coordinates.from_white(np.zeros(self.dim)))
             self.anchors[key] = Anchor(self.model, centre, key)
             if key:
+                deadline.check(operations=2.0 * self.model.n * self.dim**2)
                 exact = high_leverage(self.model, self.coordinates, self.anchors[key])
                 self.anchors[key] = self.anchors[key].with_exact(exact)
         return self.anchors[key]

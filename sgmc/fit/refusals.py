@@ -12,6 +12,10 @@ def refuse(spec, settings, n):
         raise ArgumentError(f"{given} does not apply to {spec.name}: it uses all rows at each step")
     if spec.implied_time(1.0) is not None and settings.step_size is not None:
         raise ArgumentError(f"step_size does not apply to {spec!r}: the noise settles its steps")
+    if spec.independent and settings.step_size is not None:
+        raise ArgumentError(
+            f"step_size does not apply to {spec.name}: proposals do not depend on the position"
+        )
     if settings.warmup == "threshold" and not spec.noisy:
         why = (
             "no noise of its gradients shows in its draws"

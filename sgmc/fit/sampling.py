@@ -1,22 +1,27 @@
 """A fit from a problem to draws: pilot, plan, chains."""
 
+import math
 import time
 from dataclasses import replace
 
 import numpy as np
 
+from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
-from sgmc.core.engine import Chain
+from sgmc.core.deadline import OutOfTime
+from sgmc.core.engine import STATUS_NAMES, Chain
+from sgmc.core.recorders import Walkers
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DivergenceError, NotSupported
 from sgmc.fit import paths, replacement, spacing, threshold
 from sgmc.fit import plan as planning
 from sgmc.fit.decision import check_init, decide, planned
 from sgmc.fit.fitted import Fit
-from sgmc.fit.noise import noise_of_plan
+from sgmc.fit.noise import GradientNoise, noise_of_plan
+from sgmc.fit.out_of_time import PILOT, WARMUP, laplace_draws, reserve_of
 from sgmc.fit.rows import shared_rows, subsampler
 from sgmc.fit.run.batches import BatchSearch, largest
-from sgmc.fit.run.chains import Watch, run_chains
+from sgmc.fit.run.chains import TIME_LIMIT, Run, Watch, run_chains
 from sgmc.fit.run.checkpoint import Checkpoint, compare, mark, read
 from sgmc.fit.run.facts import facts_of
 from sgmc.subsampling.uniform import Everything
@@ -35,6 +40,22 @@ def fit(problem, settings, begun, saved=None):
     """
     problem.check_draws(settings)
     check_init(settings, problem.priors)
+    if problem.stopped:
+        return without_chains(problem, settings, begun, problem.stopped)
+    try:
+        return drawn(problem, settings, begun, saved)
+    except OutOfTime:
+        return without_chains(problem, settings, begun, PILOT)
+
+
+def drawn(problem, settings, begun, saved):
+    """See `fit`.
+
+    Raises
+    ------
+    OutOfTime
+        Before the chains run.
+    """
     spec, gradient, reason, seen = decide(problem, settings, (problem.model.n, problem.dim))
     refusal = spec.refusal(problem.coordinates.map)
     if refusal:
@@ -77,12 +98,14 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     noise = noise_of_plan(problem, plan, settings, seen, chains)
     steps = spacing.steps(plan, settings.draws)
     checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
-    watch = Watch(settings.time_limit, settings.progress, checkpoint)
+    watch = Watch(reserve_of(problem, settings), settings.progress, checkpoint)
     with one_blas_thread():  # for models whose gradients are products of matrices
         run = run_chains(
             chains, plan.warmup, steps, settings.threads, watch, adapt=plan.step_origin != "given"
         )
     states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
+    if run.interrupted == TIME_LIMIT and not any(chain.recorder.kept for chain in chains):
+        return without_draws(problem, plan, settings, begun, chains)
     paths.check(plan.spec, run, chains)
     x, times, weights = collect(chains, plan, run, settings, problem.undefined)
     noise = noise.as_seen(
@@ -104,6 +127,60 @@ def sample(problem, plan, seen, settings, begun, saved=None):
         checkpoint.concerns() if checkpoint else [],
         [chain.recorder for chain in chains],
         paths.travelled(chains, run, problem.coordinates) if plan.spec.continuous else None,
+    )
+
+
+def without_chains(problem, settings, begun, during):
+    """A `Fit` of what is known where no chain has run yet: the Gaussian approximation at the mode,
+    or, where there is none, one step of each chain of an exact sampler.
+    """
+    if problem.coordinates.scaled:
+        return laplace_draws(problem, settings, begun, during)
+    with deadline.suspended():
+        open_ = replace(settings, sampler=None, gradient=None, step_size=None, batch_size=None)
+        spec, gradient, reason, seen = decide(problem, open_, (problem.model.n, problem.dim))
+        plan = planned(problem, open_, spec, gradient, seen, reason)
+        chains = [build_chain(problem, plan, open_, k) for k in range(settings.chains)]
+    return without_draws(problem, plan, open_, begun, chains)
+
+
+def without_draws(problem, plan, settings, begun, chains):
+    """A `Fit` of what is known where chains have no draw yet: the Gaussian approximation at the
+    mode, or, where there is none, where the chains are, one step later.
+    """
+    if problem.coordinates.scaled:
+        return laplace_draws(problem, settings, begun, WARMUP)
+    last = replace(plan, thin=1, warmup=0)
+    for chain in chains:
+        chain.recorder = recorder(problem, last, settings, 1)
+        chain.sampler.warming = False
+        chain.run(1)
+    kept = [k for k, chain in enumerate(chains) if chain.recorder.kept]
+    if not kept:
+        raise DivergenceError(
+            "every chain diverged before its first draw, and time_limit ended the run; give more "
+            "time, or a smaller step_size"
+        )
+    x = np.stack([np.asarray(chains[k].recorder.draws)[:1] for k in kept])
+    run = Run([STATUS_NAMES[chain.status] for chain in chains], TIME_LIMIT)
+    noise = GradientNoise(np.nan, np.nan, np.full(problem.dim, np.nan))
+    facts = [facts_of(chain, plan, problem.model.n) for chain in chains]
+    return Fit(
+        problem,
+        plan,
+        None,
+        x,
+        None,
+        None,
+        run,
+        facts,
+        noise,
+        time.perf_counter() - begun,
+        settings,
+        [chain.state() for chain in chains],
+        [],
+        [chain.recorder for chain in chains],
+        stand_in=f"time_limit ended {WARMUP}; these are the positions of the chains in it",
     )
 
 
@@ -139,6 +216,9 @@ def restore(problem, plan, settings, chains, steps, saved):
 
 def recorder(problem, plan, settings, draws):
     """Where the draws of a chain go."""
+    walkers = plan.spec.walkers
+    if walkers > 1:  # whole steps, so that a chain that goes on has its walkers in turn
+        return Walkers(math.ceil(draws / walkers) * walkers, walkers, problem.dim, plan.thin)
     return (
         paths.recorder(plan, settings, draws, problem.dim)
         if plan.spec.continuous
@@ -160,7 +240,7 @@ def build_chain(problem, plan, settings, k):
     if plan.spec.needs_bounds:
         gradient.bounds = paths.bounds_of(plan.spec, plan.gradient, settings, problem)
     chain = Chain(
-        problem.begin(settings, k),
+        starts(problem, plan, settings, k),
         plan.spec.build(d, plan.schedule(0)),
         gradient,
         rng,
@@ -176,6 +256,21 @@ def build_chain(problem, plan, settings, k):
     if settings.max_data_passes is not None:
         chain.budget = int(settings.max_data_passes * n / settings.chains)
     return chain
+
+
+def starts(problem, plan, settings, k):
+    """Where chain k starts; those of its walkers one behind the other."""
+    walkers = plan.spec.walkers
+    if walkers > 1 and problem.partial:
+        raise NotSupported(
+            f"{plan.spec.name} with {walkers} walkers keeps draws of all parameters, which are "
+            "too many here; use walkers=1"
+        )
+    first = problem.begin(settings, k)
+    if settings.start_given:
+        return np.tile(first, walkers)
+    others = (problem.begin(settings, k + settings.chains * w) for w in range(1, walkers))
+    return np.concatenate([first, *others])
 
 
 def batch_search(problem, plan, settings):
@@ -205,11 +300,6 @@ def collect(chains, plan, run, settings, undefined):
     if kept.max() == 0:
         if run.interrupted == "Ctrl-C":
             raise KeyboardInterrupt
-        if run.interrupted:
-            raise ArgumentError(
-                "time_limit ended the run before the first draw; give more time, or fewer warmup "
-                "steps"
-            )
         if "spent" in run.statuses:
             rows = np.mean([c.gradient.touched / c.steps for c in chains])
             budget = settings.max_data_passes
@@ -228,6 +318,8 @@ def collect(chains, plan, run, settings, undefined):
     length = min(settings.draws, min(kept[k] for k in enough) or kept[enough].max())
     enough = [k for k in enough if kept[k] >= length]
     x = np.stack([np.asarray(chains[k].recorder.draws)[:length] for k in enough])
+    if plan.spec.walkers > 1:
+        x = np.stack([Walkers.by_walker(one, plan.spec.walkers) for one in x])
     if not plan.weighted:
         return x, None, None
     kept = chains[enough[0]].recorder

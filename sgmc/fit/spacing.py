@@ -43,7 +43,7 @@ def recorder(plan, draws, dim):
 def steps(plan, draws):
     """Steps of a chain after warmup, until it has its draws."""
     if not plan.spaced:
-        return plan.thin * draws
+        return plan.thin * math.ceil(draws / plan.spec.walkers)
     found = steps_to_space(plan.schedule, plan.warmup, draws, power(plan), MAX_SPACED_STEPS)
     if found < 0:
         raise ArgumentError(

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 
 from sgmc.errors import DataError, FormulaError
-from sgmc.formula.columns import codes_of, own, plain
+from sgmc.formula.columns import is_plain, own, plain
 
 COLUMN = "column "  # marks, for patsy, a factor that is a column by itself
 
 
 class Chunk(dict):
-    """Some rows of the columns of a frame, each made when first asked for."""
+    """Some rows of the columns of a frame or of a dict, each made when first asked for."""
 
     def __init__(self, frame, rows):
         super().__init__()
@@ -23,6 +23,11 @@ class Chunk(dict):
     def __missing__(self, name):
         self[name] = plain(self.frame[name], self.rows)
         return self[name]
+
+    def numbers(self, name):
+        """A column of numbers as an array."""
+        column = self.frame[name]
+        return column.to_numpy()[self.rows] if is_plain(column) else self[name].to_numpy()
 
 
 class Gaps:
@@ -74,17 +79,19 @@ def evaluate(code, functions, names, label):
 
 
 class PatsyChunk(dict):
-    """What patsy's factors look up in a chunk: placeholders, and factors that are columns,
-    with their levels known.
+    """What patsy's factors look up in a chunk: placeholders, and factors that are columns.
+
+    Of columns patsy is shown stand-ins, for categories two levels: the algebra of terms depends on
+    what is a number alone, and its contrasts are dense.
     """
 
     def __init__(self, chunk, inputs, levels):
         super().__init__()
         self.chunk, self.inputs, self.levels = chunk, inputs, levels
+        self.number = np.zeros(chunk.n_rows)
+        self.category = pd.Categorical.from_codes(np.zeros(chunk.n_rows, int), categories=(0, 1))
 
     def __missing__(self, key):
-        name = self.inputs[key.removeprefix(COLUMN)]
-        values, levels = self.chunk[name], self.levels.get(key)
-        if levels is None:
-            return own(values)
-        return pd.Categorical.from_codes(codes_of(values, levels, name), categories=levels)
+        if key in self.levels:
+            return self.number if self.levels[key] is None else self.category
+        return own(self.chunk[self.inputs[key.removeprefix(COLUMN)]])

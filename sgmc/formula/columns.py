@@ -67,6 +67,11 @@ def is_missing(column):
     return column.isna().to_numpy(dtype=bool)
 
 
+def is_plain(column):
+    """Whether a column is an array of real numbers as it is."""
+    return isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiu"
+
+
 def plain(column, rows):
     """Rows of a column, none missing, in a dtype free of surprises: float64, int64, bool, or text
     and categories as they are.
@@ -164,6 +169,11 @@ def codes_of(values, levels, label):
 
 def is_constant(column):
     """Whether the values of a column, missing ones aside, are all the same."""
+    if is_plain(column):
+        head = column.to_numpy()[:1000]
+        head = head[head == head]  # not NaN
+        if len(head) and (head != head[0]).any():
+            return False
     head = plain(column, np.flatnonzero(~is_missing(column.iloc[:1000]))).to_numpy()
     if len(head) and (head != head[0]).any():
         return False

@@ -1,25 +1,22 @@
-"""The fitted design: factors and blocks that are built in chunks, straight into their place,
-and can be pickled.
+"""The fitted design: built in chunks, straight into its place, dense or with factors as codes; can
+be pickled.
 """
 
-import itertools
-import types
-from dataclasses import dataclass
-from importlib import import_module
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
-import pandas as pd
-import patsy
 
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
-from sgmc.errors import DataError, FormulaError
-from sgmc.formula.chunks import COLUMN, Chunk, Gaps, evaluate
-from sgmc.formula.columns import codes_of, is_missing
+from sgmc.errors import FormulaError
+from sgmc.formula.blocks import blocks_of
+from sgmc.formula.chunks import Chunk, Gaps
+from sgmc.formula.coding import Coding
+from sgmc.formula.columns import is_missing
+from sgmc.formula.factors import Factor
 from sgmc.formula.frames import as_frame
 
-INTERCEPT = "Intercept"
+CODED_COLUMNS = 32  # columns of factors from which a design is not made dense
 
 
 class DesignSpec:
@@ -31,6 +28,8 @@ class DesignSpec:
     parsed : Parsed
     info : patsy.DesignInfo
         The fitted design, its factors named by code.
+    levels : dict
+        Of patsy's factors that are columns of categories, all their levels.
 
     Attributes
     ----------
@@ -45,13 +44,16 @@ class DesignSpec:
         Labels of failure and success; None for a numeric response.
     """
 
-    def __init__(self, parsed, info):
+    def __init__(self, parsed, info, levels):
         self.formula = parsed.formula
         self.endog_name = parsed.names.label(parsed.response)
         self.levels = None
-        factors = {factor: Factor(fitted, parsed) for factor, fitted in info.factor_infos.items()}
+        factors = {
+            factor: Factor(fitted, parsed, levels.get(factor.name()))
+            for factor, fitted in info.factor_infos.items()
+        }
         self._factors = list(factors.values())
-        self._blocks = list(_blocks(info, factors))
+        self._blocks = list(blocks_of(info, factors))
         self._name(clean=True)
         if len(set(self.exog_names)) < len(self.exog_names) or len(self.term_slices) < len(
             info.term_codings
@@ -87,6 +89,14 @@ class DesignSpec:
             dict.fromkeys(name for factor in self._factors for name in factor.inputs.values())
         )
 
+    @cached_property
+    def coding(self):
+        """How factors stay codes, or None where all of the design is better dense."""
+        coded = sum(
+            block.columns.stop - block.columns.start for block in self._blocks if block.categorical
+        )
+        return Coding(self._blocks, len(self.exog_names)) if coded >= CODED_COLUMNS else None
+
     def matrix(self, data):
         """The design of new data.
 
@@ -104,6 +114,24 @@ class DesignSpec:
         FormulaError
             If a column is absent, of another type, or has a level not seen before.
         """
+        frame, rows = self.complete(data)
+        out = np.full((len(frame), len(self.exog_names)), np.nan)
+        for span, block in self.blocks(frame, rows):
+            out[rows[span]] = block
+        return out
+
+    def table(self, data):
+        """The same, never made dense where the fit's was not: an array or a `CodedTable`."""
+        if self.coding is None:
+            return self.matrix(data)
+        frame, rows = self.complete(data)
+        out = self.coding.empty(len(frame))
+        for span, values in self.values(frame, rows):
+            self.coding.write(out, rows[span], values)
+        return out
+
+    def complete(self, data):
+        """A frame of new data, and the places of its complete rows."""
         frame = as_frame(data)
         for name in self.columns:
             if name not in frame:
@@ -111,15 +139,11 @@ class DesignSpec:
                     f"the data have no column {name!r}, which the design "
                     f"needs{nearest(name, frame.columns, 'its columns are')}"
                 )
-        out = np.full((len(frame), len(self.exog_names)), np.nan)
         gaps = Gaps(len(frame))
         for name in self.columns:
             gaps.add(name, slice(None), is_missing(frame[name]))
         self.find_gaps(frame, gaps)
-        rows = gaps.complete()
-        for span, block in self.blocks(frame, rows):
-            out[rows[span]] = block
-        return out
+        return frame, gaps.complete()
 
     def find_gaps(self, frame, gaps):
         """Add the rows where an expression such as ``np.log(x)`` is missing although its columns
@@ -133,6 +157,14 @@ class DesignSpec:
             for factor in expressions:
                 gaps.add(factor.label, chunk, factor.missing(columns))
 
+    def values(self, frame, rows, chunk=CHUNK_ROWS):
+        """Pairs of a slice of `rows` and the values of the factors there."""
+        held = {name: frame[name] for name in self.columns}
+        for start in range(0, len(rows), chunk):
+            span = slice(start, min(start + chunk, len(rows)))
+            columns = Chunk(held, rows[span])
+            yield span, {factor: factor.values(columns) for factor in self._factors}
+
     def blocks(self, frame, rows, chunk=CHUNK_ROWS, dtype=np.float64):
         """Pairs of a slice of `rows` and their part of the design;
         the latter is overwritten by the next.
@@ -140,184 +172,9 @@ class DesignSpec:
         width = len(self.exog_names)
         chunk = chunk_rows(width, chunk)
         buffer = np.empty((min(chunk, len(rows)), width), dtype)
-        for start in range(0, len(rows), chunk):
-            span = slice(start, min(start + chunk, len(rows)))
+        for span, values in self.values(frame, rows, chunk):
             part = buffer[: span.stop - span.start]
-            columns = Chunk(frame, rows[span])
-            values = {factor: factor.values(columns) for factor in self._factors}
             with np.errstate(over="ignore"):  # infinite in float32: for the caller to report
                 for block in self._blocks:
                     part[:, block.columns] = block.product(values)
             yield span, part
-
-
-class Factor:
-    """One fitted factor: a column of the data or an expression of columns.
-
-    Parameters
-    ----------
-    fitted : patsy.FactorInfo
-    parsed : Parsed
-    """
-
-    def __init__(self, fitted, parsed):
-        self.is_column = isinstance(fitted.factor, patsy.LookupFactor)
-        written = fitted.factor.name().removeprefix(COLUMN)
-        self.label = parsed.names.label(written)
-        self.quoted = parsed.names.quoted(written)
-        self.inputs = parsed.names.inputs(written)
-        self.levels = fitted.categories
-        self.width = fitted.num_columns
-        self.code = fitted.state.get("eval_code", written)
-        words = compile(self.code, "<formula>", "eval").co_names
-        self.functions = {name: value for name, value in parsed.functions.items() if name in words}
-        self.transforms = fitted.state.get("transforms", {})
-
-    def evaluate(self, columns):
-        """The value of the factor, before any coding."""
-        names = {place: columns[name] for place, name in self.inputs.items()}
-        if self.is_column:
-            return names[self.code]
-        return evaluate(self.code, {**self.functions, **self.transforms}, names, self.label)
-
-    def values(self, columns):
-        """Numbers of shape (m, width), or for categories their codes of shape (m,)."""
-        value = self.evaluate(columns)
-        if self.levels is not None:
-            return codes_of(pd.Series(value), self.levels, self.label)
-        numbers = np.asarray(value)
-        if numbers.dtype.kind not in "biuf" or numbers.size != columns.n_rows * self.width:
-            expected = "a number" if self.width == 1 else f"{self.width} numbers"
-            found = f"shape {numbers.shape} of {numbers.dtype}"
-            raise FormulaError(f"{self.label!r} must be {expected} in each row, it has {found}")
-        return numbers.reshape(columns.n_rows, self.width)
-
-    def missing(self, columns):
-        """Boolean array of shape (m,): where the value is missing."""
-        gaps = np.asarray(pd.isna(self.evaluate(columns)))
-        return gaps.any(axis=1) if gaps.ndim > 1 else gaps
-
-    def __getstate__(self):
-        # modules and patsy's transforms refuse to be pickled: their name, their attributes stand
-        # for them
-        functions = {
-            name: _Module(value.__name__) if isinstance(value, types.ModuleType) else value
-            for name, value in self.functions.items()
-        }
-        transforms = {name: (type(value), vars(value)) for name, value in self.transforms.items()}
-        return {**vars(self), "functions": functions, "transforms": transforms}
-
-    def __setstate__(self, state):
-        vars(self).update(state)
-        self.functions = {
-            name: import_module(value.name) if isinstance(value, _Module) else value
-            for name, value in self.functions.items()
-        }
-        self.transforms = {name: _restored(*pieces) for name, pieces in state["transforms"].items()}
-
-
-@dataclass(frozen=True)
-class _Module:
-    name: str
-
-
-def _restored(cls, attributes):
-    instance = cls.__new__(cls)
-    vars(instance).update(attributes)
-    return instance
-
-
-class Contrast(NamedTuple):
-    """Coding of a categorical factor: a row of `matrix` for each level, a suffix of the label for
-    each column.
-    """
-
-    matrix: np.ndarray
-    suffixes: list
-
-
-@dataclass(frozen=True)
-class Block:
-    """Columns of the design: the products of some factors, each as it is or by its contrast.
-
-    Parameters
-    ----------
-    factors : tuple of Factor
-    contrasts : tuple of Contrast or None
-    columns : slice
-        Its place in the design.
-    term : tuple of Factor
-        The term it belongs to.
-    """
-
-    factors: tuple
-    contrasts: tuple
-    columns: slice
-    term: tuple
-
-    def product(self, values):
-        """Columns of the block, of shape (m, width); 1 for the intercept. The leftmost factor
-        varies fastest, as in R.
-        """
-        result = None
-        for factor, contrast in zip(self.factors, self.contrasts):
-            part = values[factor] if contrast is None else contrast.matrix[values[factor]]
-            result = (
-                part
-                if result is None
-                else (part[:, :, None] * result[:, None, :]).reshape(len(part), -1)
-            )
-        return 1.0 if result is None else result
-
-    def labels(self, clean):
-        """One label a column; names in backticks unless `clean`."""
-        pieces = []
-        for factor, contrast in zip(self.factors, self.contrasts):
-            label = factor.label if clean else factor.quoted
-            if contrast is not None:
-                pieces.append([label + suffix for suffix in contrast.suffixes])
-            elif factor.width > 1:
-                pieces.append([f"{label}[{i}]" for i in range(factor.width)])
-            else:
-                pieces.append([label])
-        return [
-            ":".join(reversed(names)) or INTERCEPT for names in itertools.product(*reversed(pieces))
-        ]
-
-    def term_name(self, clean):
-        """Name of the term, ``"a:b"``."""
-        return (
-            ":".join(factor.label if clean else factor.quoted for factor in self.term) or INTERCEPT
-        )
-
-
-def _blocks(info, factors):
-    stop = 0
-    for term, subterms in info.term_codings.items():
-        for subterm in subterms:
-            if subterm.num_columns == 0:
-                raise DataError(
-                    f"{factors[subterm.factors[0]].label!r} has a single level among the rows "
-                    "used; leave it out"
-                )
-            start, stop = stop, stop + subterm.num_columns
-            members = tuple(factors[factor] for factor in subterm.factors)
-            codings = [subterm.contrast_matrices.get(factor) for factor in subterm.factors]
-            contrasts = tuple(
-                coding and _contrast(coding, member.levels)
-                for coding, member in zip(codings, members)
-            )
-            yield Block(
-                members,
-                contrasts,
-                slice(start, stop),
-                tuple(factors[factor] for factor in term.factors),
-            )
-
-
-def _contrast(coding, levels):
-    suffixes = list(coding.column_suffixes)
-    # patsy shows the repr: of an interval, str is what one knows from R's cut()
-    for level in levels:
-        suffixes = [suffix.replace(repr(level), str(level)) for suffix in suffixes]
-    return Contrast(coding.matrix, suffixes)

@@ -19,6 +19,7 @@ import patsy
 from sgmc.arguments.choices import nearest
 from sgmc.errors import FormulaError
 from sgmc.formula.columns import is_constant, kind, levels_of
+from sgmc.formula.labels import not_numbers
 from sgmc.formula.transforms import FUNCTIONS
 
 MAX_LEVELS = 50  # text with more levels stays out of the dot
@@ -346,6 +347,9 @@ def _reason_to_leave_out(column):
     if column_kind in _NOT_FOR_THE_DOT:
         return _NOT_FOR_THE_DOT[column_kind]
     if column_kind in ("text", "category"):
-        count = len(levels_of(column))
+        levels = levels_of(column)
+        count = len(levels)
+        if column_kind == "text" and count > 1 and not_numbers(levels) is not None:
+            return None  # an error says so: a number is not to be lost
         return f"{count} levels" if count > MAX_LEVELS else "constant" if count < 2 else None
     return "constant" if is_constant(column) else None

@@ -9,12 +9,16 @@ from sgmc.arguments.values import counts as check_counts
 from sgmc.errors import DataError
 from sgmc.formula.columns import codes_of, kind, levels_of
 from sgmc.formula.frames import column_of, one_column
+from sgmc.formula.labels import cure_of_text
 
 
 def numeric(values, label):
     """A response taken as a number."""
     if kind(values) not in ("number", "bool"):
-        raise DataError(f"the response {label!r} must be numeric, it holds {_shown(values)}")
+        raise DataError(
+            f"the response {label!r} must be numeric, it holds "
+            f"{_shown(values)}{cure_of_text(values.rename(label))}"
+        )
     y = values.to_numpy(dtype=np.float64)
     if not np.isfinite(y).all():
         raise DataError(f"the response {label!r} is infinite in {np.isinf(y).sum()} rows")

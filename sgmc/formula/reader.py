@@ -4,8 +4,6 @@ Patsy does the algebra of terms and finds contrasts and stateful transforms; the
 here, in chunks and straight into its place, from pieces that can be pickled.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 import patsy
@@ -13,14 +11,22 @@ import patsy
 from sgmc.arguments import values
 from sgmc.arguments.choices import nearest, one_of
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
-from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, caller, warn
+from sgmc.errors import (
+    ColumnsLeftOutWarning,
+    DataError,
+    OutOfMemoryError,
+    caller,
+    warn,
+)
 from sgmc.formula import dot
 from sgmc.formula.chunks import COLUMN, Chunk, Gaps, PatsyChunk, evaluate
-from sgmc.formula.columns import is_missing, kind, labels_of, levels_of, types_of
+from sgmc.formula.columns import is_missing, is_plain, kind, labels_of, levels_of, types_of
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.frames import as_frame
+from sgmc.formula.labels import cure_of_text, refuse_no_factor
 from sgmc.formula.outcomes import OUTCOMES, counts
 from sgmc.formula.subsets import aligned, subset_columns, subset_rows
+from sgmc.formula.table import Table
 
 
 def caller_scope():
@@ -110,81 +116,6 @@ def read(
     used_elsewhere += subset_columns(subset, frame)
     reader = _Reader(parsed, frame, vectors, subset_rows(subset, frame), outcome)
     return reader.table(used_elsewhere, missing)
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """A formula read against data; the design itself is written by `fill`.
-
-    Parameters
-    ----------
-    spec : DesignSpec
-    y : ndarray of float64, shape (n,)
-    trials : ndarray of float64, shape (n,), or None
-        Successes and failures together, y being the successes.
-    weights, offset, exposure, strata : ndarray of float64, shape (n,), or None
-    rows : ndarray of int64, shape (n,)
-        Positions in the data of the rows kept.
-    dropped : int
-        Rows lost to missing values, not to the subset.
-    left_out : dict
-        Columns that the dot left out -> reason.
-    frame : pandas.DataFrame
-        The data.
-    """
-
-    spec: DesignSpec
-    y: np.ndarray
-    trials: np.ndarray | None
-    weights: np.ndarray | None
-    offset: np.ndarray | None
-    exposure: np.ndarray | None
-    strata: np.ndarray | None
-    rows: np.ndarray
-    dropped: int
-    left_out: dict
-    frame: pd.DataFrame
-
-    @property
-    def index(self):
-        """Index labels of the rows kept."""
-        return (
-            self.frame.index if len(self.rows) == len(self.frame) else self.frame.index[self.rows]
-        )
-
-    def fill(self, out, position=None, chunk=CHUNK_ROWS):
-        """Write the design, row i into ``out[position[i]]``.
-
-        Parameters
-        ----------
-        out : ndarray of float64 or float32, shape (n, d)
-        position : array of int, shape (n,), optional
-            A permutation of the rows; as they come when None.
-        chunk : int
-            Rows evaluated at a time, at most.
-
-        Raises
-        ------
-        ArgumentError
-            If `out` has another shape.
-        DataError
-            If a predictor is infinite, also in the precision of `out`.
-        """
-        shape = (len(self.rows), len(self.spec.exog_names))
-        if out.shape != shape:
-            raise ArgumentError(f"the design has shape {shape}, out has {out.shape}")
-        for span, block in self.spec.blocks(self.frame, self.rows, chunk, out.dtype):
-            if not np.isfinite(block).all():
-                raise self._infinite(span, block)
-            out[span if position is None else position[span]] = block
-
-    def _infinite(self, span, block):
-        row, column = np.argwhere(~np.isfinite(block))[0]
-        where = self.frame.index[self.rows[span][row]]
-        name = self.spec.exog_names[column]
-        return DataError(
-            f"predictor {name!r} is not finite at row {where!r}; drop or change such rows"
-        )
 
 
 class _Reader:
@@ -325,13 +256,18 @@ class _Reader:
             raise self.parsed.error(error.message) from error
         except DataError:
             raise
+        except MemoryError as error:
+            raise OutOfMemoryError(f"memory is exhausted: {largest(levels, inputs)}") from error
         except Exception as error:  # whatever a stateful transform raises
             raise self.parsed.error(f"{type(error).__name__}: {error}") from error
-        return DesignSpec(self.parsed, info)
+        return DesignSpec(self.parsed, info, levels)
 
     def _levels(self, name, rows):
         """Levels of a column that is a factor by itself, None for numbers."""
-        column = self.frame[name].iloc[rows]
+        column = self.frame[name]
+        if is_plain(column):
+            return None
+        column = column.iloc[rows]
         column_kind = kind(column)
         if column_kind == "date":
             raise self.parsed.error(
@@ -343,7 +279,20 @@ class _Reader:
                 f"column {name!r} is no predictor: it holds {held}, neither real numbers nor text; "
                 "convert it"
             )
-        return None if column_kind == "number" else levels_of(column)
+        if column_kind == "number":
+            return None
+        levels = levels_of(column)
+        refuse_no_factor(column, levels)
+        return levels
+
+
+def largest(levels, inputs):
+    """The factor with most levels, and what to do: a clause."""
+    counts = {inputs[key.removeprefix(COLUMN)]: len(known or ()) for key, known in levels.items()}
+    name = max(counts, key=counts.get, default=None)
+    if not name or not counts[name]:
+        return "of the formula's terms; use fewer"
+    return f"column {name!r} has {counts[name]} levels; join rare ones, or leave it out"
 
 
 def _factors(terms):
@@ -363,7 +312,7 @@ def _vector(argument, value, frame):
     if argument == "strata":
         return labels_of(argument, series)
     if kind(series) not in ("number", "bool"):
-        raise DataError(f"{argument} must be numeric, not {series.dtype}")
+        raise DataError(f"{argument} must be numeric, not {series.dtype}{cure_of_text(series)}")
     return series.to_numpy(dtype=np.float64, na_value=np.nan)
 
 

@@ -44,6 +44,7 @@ class Continuation:
 
 def resume(results, draws, data, how):
     """See `Results.resume`."""
+    from sgmc.core.deadline import limited
     from sgmc.fit.run.checkpoint import Saved
     from sgmc.fit.sampling import sample
     from sgmc.fit.settings import check_settings
@@ -53,6 +54,10 @@ def resume(results, draws, data, how):
         raise ArgumentError(
             f"resume has no argument {unknown[0]!r}: a run goes on as it began; it has: draws, "
             f"data, {', '.join(HARMLESS)}"
+        )
+    if results.stand_in:
+        raise ArgumentError(
+            f"resume: {results.stand_in}, not of a run that could go on; fit again with more time"
         )
     origin, fit, begun = results._continuation, results._fit, time.perf_counter()
     arguments = {
@@ -64,10 +69,11 @@ def resume(results, draws, data, how):
             check_settings(**{k: v for k, v in arguments.items() if k != "prior"}),
             tuned=fit.settings.tuned,
         )
-        done = sample(
-            fit.problem, fit.plan, fit.pilot, checked, begun, Saved({}, fit.states, fit.seconds)
-        )
-        return type(results).of_fit(results.model, done, arguments)
+        with limited(checked.time_limit):
+            done = sample(
+                fit.problem, fit.plan, fit.pilot, checked, begun, Saved({}, fit.states, fit.seconds)
+            )
+            return type(results).of_fit(results.model, done, arguments)
     saved = origin.saved if fit is None else origin.without_data(fit).saved
     if saved is None:
         raise ArgumentError(f"these results cannot be resumed from a file: {origin.refusal}")

@@ -1,9 +1,14 @@
 """The results of a fit."""
 
+from typing import NamedTuple
+
 import numpy as np
 
+from sgmc.core import deadline
+from sgmc.core.deadline import OutOfTime
 from sgmc.diagnostics import convergence
 from sgmc.errors import warn
+from sgmc.fit.out_of_time import MAX_DIAGNOSED, checks_take
 from sgmc.results import files
 from sgmc.results.absent import refusal
 from sgmc.results.checks import noise
@@ -18,14 +23,14 @@ from sgmc.results.outcomes.rows import evenly
 from sgmc.results.parameters.estimates import Estimates
 from sgmc.results.path import Paths
 from sgmc.results.report.accuracy import accuracy
-from sgmc.results.report.concerns import after_sampling, along_directions, of_density
+from sgmc.results.report.concerns import after_sampling, along_directions, of_density, stopped
 from sgmc.results.report.draws import Seen, hidden
 from sgmc.results.report.header import Facts, facts
-from sgmc.results.report.verdict import verdict
+from sgmc.results.report.verdict import unchecked, verdict
 from sgmc.results.views import Views
 
-# parameters, evenly, whose effective sizes and R-hats are computed: they cost a millisecond each
-MAX_DIAGNOSED = 1000
+FEW_DIAGNOSED = 20  # parameters whose draws are looked at where there is no time for checks
+SHARE_OF_CHECKS = 0.5  # of their usual time: with less left they are not begun
 
 
 class Results(Estimates, Trust, Discrepancies, Paths, Views):
@@ -49,14 +54,20 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         functionals, such as "predictions of 50 rows" (`judged_quantities`).
     interrupted : str
         Empty, or what stopped the run early.
+    stand_in : str
+        What the draws are where `time_limit` left no time for the sampler's, such as draws of the
+        Gaussian approximation at the mode; empty where they are the sampler's.
     nobs : int
     cov_type : {"nonrobust", "robust"}
         Whether draws are of the model's posterior, or of its sandwich.
     tuning : TuneResult or None
         The race behind a fit with ``tune=``.
+    memory : Used or None
+        Peak memory of the fit of a regression, beside its forecast.
     """
 
-    tuning = None
+    tuning = memory = None
+    stand_in = ""
 
     def __init__(self, state, fit=None):
         self.__dict__.update(state)
@@ -75,9 +86,9 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         """
         besides = cls.besides(fit)
         try:
-            state = summarised(model, fit, cls, besides)
+            state = in_time(model, fit, cls, besides)
         except KeyboardInterrupt:  # the draws are there: a first Ctrl-C does not lose them
-            state = summarised(model, fit, cls, besides)
+            state = in_time(model, fit, cls, besides)
         for concern in state["warnings"][len(model.notes) :]:  # the formula has issued its own
             warn(concern)
         return cls({**state, **besides, "_continuation": Continuation(arguments)}, fit)
@@ -161,19 +172,65 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         self.__init__(state)
 
 
-def summarised(model, fit, kind, besides):
-    """What results of a kind consist of, but for what they keep `besides`."""
+def in_time(model, fit, kind, besides):
+    """`summarised`, with the checks that the time of the call leaves room for."""
+    if not fit.stand_in and deadline.current().left() > SHARE_OF_CHECKS * checks_of(fit):
+        try:
+            return summarised(model, fit, kind, besides)
+        except OutOfTime:
+            pass
+    return summarised(model, fit, kind, besides, thorough=False)
+
+
+def checks_of(fit):
+    """Seconds that checks of the draws of a fit take, but for scores."""
+    chains, draws, kept = fit.x.shape
+    return checks_take(kept, chains * draws)
+
+
+class Evidence(NamedTuple):
+    """What evaluations of the density at the draws show.
+
+    Attributes
+    ----------
+    apart : Disagreement or None
+    some : Scored or None
+    whole : bool
+        Whether there was time for all that a verdict rests on.
+    """
+
+    apart: object
+    some: object
+    whole: bool
+
+
+def evidence(fit):
+    """See `Evidence`; it leaves the time that the other checks take."""
+    found = Evidence(None, None, False)
+    try:
+        with deadline.leaving(checks_of(fit)):
+            apart = disagreement(fit, fit.settings.seed)
+            found = Evidence(apart, None, fit.plan.spec.exact)
+            ends = apart is not None and apart.kind == "end"
+            return Evidence(apart, None if ends else checked(fit, fit.settings.seed), True)
+    except OutOfTime:
+        return found
+
+
+def summarised(model, fit, kind, besides, thorough=True):
+    """What results of a kind consist of, but for what they keep `besides`; unless `thorough`, with
+    Monte Carlo errors of a few parameters alone, and no trust.
+    """
     (theta, names), w = fit.problem.kept(fit.x), fit.weights
     bare = kind({"draws": theta, "weights": w, "names": names, "model": model, **besides}, fit)
-    some_of = evenly(theta.shape[2], MAX_DIAGNOSED)
+    some_of = evenly(theta.shape[2], MAX_DIAGNOSED if thorough else FEW_DIAGNOSED)
     looked, listed = theta[..., some_of], [names[k] for k in some_of]
     # of chains that diverged, which is warned of by name
     with np.errstate(over="ignore", invalid="ignore"):
-        of_model = disagreement(fit, fit.settings.seed)
+        of_model, some, known = evidence(fit) if thorough else Evidence(None, None, False)
         ends = of_model is not None and of_model.kind == "end"
-        some = None if ends else checked(fit, fit.settings.seed)
         along = along_random(some, fit.settings.seed)
-        ksd, together = stein_discrepancy(some), judged(fit, bare)
+        ksd, together = stein_discrepancy(some), judged(fit, bare) if thorough else None
         errors, shown = told(fit, looked, listed, some if together is None else None)
         seen, heat = shown, None
         if together is not None:
@@ -183,10 +240,11 @@ def summarised(model, fit, kind, besides):
             *model.notes,
             *fit.problem.concerns,
             *of_density(fit, of_model),
-            *after_sampling(fit, seen, errors, ends),
+            *(after_sampling(fit, seen, errors, ends) if thorough else stopped(fit)),
             *along_directions(along, seen.ess.min()),
         ]
-        word = verdict(fit, errors, concerns, (seen.ess.min(), seen.ess_sd.min()), along, heat)
+        least = seen.ess.min(), seen.ess_sd.min()
+        word = verdict(fit, errors, concerns, least, along, heat) if known else unchecked(fit)
         no_mean, no_sd = hidden(shown, fit.problem.tail_index, "diverged" in fit.run.statuses)
     return dict(
         draws=theta,
@@ -197,6 +255,7 @@ def summarised(model, fit, kind, besides):
         header=facts(model, fit, Facts(seen.ess, seen.rhat, ksd, some and some.kind, errors, word)),
         nobs=fit.problem.nobs,
         interrupted=fit.run.interrupted,
+        stand_in=fit.stand_in,
         model=model,
         priors=fit.problem.priors,
         verdict=word,

@@ -3,8 +3,10 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_uniform, normal_fill
+from sgmc.samplers.bases.lockstep cimport Lockstep
 from sgmc.samplers.bases.metropolis cimport MAX_ENERGY_RISE, Metropolis
 from sgmc.samplers.bases.metropolis import MetropolisSpec
 from sgmc.core.spec import Parameter
@@ -35,8 +37,7 @@ cdef class HamiltonianTransition(Metropolis):
         cdef double before, most = MAX_LEAPFROG_WARMING if self.warming else MAX_LEAPFROG
         cdef Py_ssize_t j
         cdef Py_ssize_t k
-        cdef Py_ssize_t steps = <Py_ssize_t> min(self.length * (0.5 + next_uniform(rng)) / h + 0.5,
-                                                 most)
+        cdef Py_ssize_t steps = leapfrogs(self.length, h, most, rng)
         normal_fill(rng, s.dim, &self.p[0])
         before = self.kinetic() - self.value
         if not self.warming:
@@ -44,7 +45,7 @@ cdef class HamiltonianTransition(Metropolis):
         for j in range(s.dim):
             self.y[j] = s.x[j]
             self.p[j] += 0.5 * h * self.w[j]
-        for k in range(max(steps, 1)):
+        for k in range(steps):
             for j in range(s.dim):
                 self.u[j] = h * self.p[j]
                 self.q[j] = self.y[j]
@@ -96,6 +97,52 @@ cdef class HamiltonianTransition(Metropolis):
         self.last, self.mean, self.scatter, self.jumps, self.energies = state["energies"]
 
 
+cdef Py_ssize_t leapfrogs(double length, double h, double most, Rng rng) noexcept nogil:
+    """Leapfrog steps of a path whose length is jittered, at least one."""
+    return max(<Py_ssize_t> min(length * (0.5 + next_uniform(rng)) / h + 0.5, most), 1)
+
+
+cdef class LockstepHamiltonian(Lockstep):
+    """Leapfrog steps of many walkers, all of them on paths of the same length."""
+
+    cdef double length
+    cdef double[::1] p, before
+
+    def __init__(self, Py_ssize_t walkers, Py_ssize_t each, double step_size, double target,
+                 double length):
+        Lockstep.__init__(self, walkers, each, step_size, target)
+        self.length, self.p, self.before = length, np.zeros(self.dim), np.zeros(walkers)
+
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h) except -1 nogil:
+        cdef double most = MAX_LEAPFROG_WARMING if self.warming else MAX_LEAPFROG
+        cdef Py_ssize_t j, k, steps = leapfrogs(self.length, h, most, rng)
+        normal_fill(rng, s.dim, &self.p[0])
+        memcpy(&self.y[0], s.x, s.dim * sizeof(double))
+        for k in range(self.walkers):
+            self.before[k] = self.kinetic(k) - self.value[k]
+        for j in range(s.dim):
+            self.p[j] += 0.5 * h * self.g[j]
+        for k in range(steps):
+            for j in range(s.dim):
+                self.y[j] += h * self.p[j]
+            self.evaluate(g)
+            for j in range(s.dim):
+                self.p[j] += h * self.new_g[j]
+        for j in range(s.dim):
+            self.p[j] -= 0.5 * h * self.new_g[j]
+        for k in range(self.walkers):
+            self.log_ratio[k] = self.before[k] - (self.kinetic(k) - self.new_value[k])
+        return OK
+
+    cdef double kinetic(self, Py_ssize_t k) noexcept nogil:
+        """|p|^2 / 2 of a walker."""
+        cdef Py_ssize_t j
+        cdef double total = 0
+        for j in range(k * self.each, (k + 1) * self.each):
+            total += self.p[j] * self.p[j]
+        return 0.5 * total
+
+
 class HMC(MetropolisSpec):
     """Hamiltonian Monte Carlo (Duane et al. 1987; Neal 2011) with jittered path lengths: exact.
 
@@ -103,6 +150,10 @@ class HMC(MetropolisSpec):
     length T, T uniform on (1/2, 3/2) `length`; the end is accepted with probability min(1,
     exp(H(theta, p) - H(theta*, p*))), H = -log pi + |p|^2/2.  While warming, h is adapted to the
     target acceptance.  A path of pi/2 makes independent draws of a standard normal law.
+
+    With ``walkers`` above 1 each chain has so many walkers, whose gradients are computed by one
+    pass over the rows, for regressions by products of matrices; its draws are those of the first
+    walker, then of the second, and so on.  Walkers share the step, and the lengths of their paths.
     """
 
     name = "hmc"
@@ -111,10 +162,18 @@ class HMC(MetropolisSpec):
         Parameter("length", 1.5707963267948966, "mean path length, in units of the metric", 0.0,
                   1000.0),
         MetropolisSpec.metric_parameter,
+        MetropolisSpec.walkers_parameter,
     )
+
+    def fitted_to(self, whitened, dim):
+        """See `SamplerSpec.fitted_to`."""
+        self.refuse_walkers(whitened)
+        return MetropolisSpec.fitted_to(self, whitened, dim)
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
+        if self.walkers > 1:
+            return LockstepHamiltonian(self.walkers, dim, step, self.target_accept, self.length)
         return HamiltonianTransition(dim, step, self.target_accept, self.metric_of(dim),
                                      self.from_langevin(self.first_step(dim)),
                                      self.length)

@@ -2,8 +2,10 @@
 import numpy as np
 
 from libc.math cimport fmax, fmin, sqrt
+from libc.string cimport memcpy
 
 from sgmc.core.contract cimport OK, Gradient, Rng, State, normal_fill
+from sgmc.samplers.bases.lockstep cimport Lockstep
 from sgmc.samplers.bases.metropolis cimport Metropolis
 from sgmc.samplers.bases.metropolis import MetropolisSpec
 from sgmc.core.spec import Parameter
@@ -28,15 +30,11 @@ cdef class MALATransition(Metropolis):
             self.longest = MAX_STEP
 
     cdef void truncate_drift(self, const double *x, const double *w) noexcept nogil:
-        """Gradient to drift: with the exponential integrator, what exceeds the Gaussian's -x is cut
-        at MAX_EXCESS, but for what takes no more than the pull to the centre away (heavy tails).
-        """
-        cdef Py_ssize_t j
-        for j in range(self.dim):
-            self.drift[j] = w[j]
-            if self.exponential:
-                self.drift[j] = fmin(fmax(w[j] + x[j], fmin(-MAX_EXCESS, x[j])),
-                                     fmax(MAX_EXCESS, x[j])) - x[j]
+        """Gradient to drift, of the integrator in use."""
+        if self.exponential:
+            truncated(self.dim, x, w, &self.drift[0])
+        else:
+            memcpy(&self.drift[0], w, self.dim * sizeof(double))
 
     cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
                      double *log_ratio) except -1 nogil:
@@ -56,6 +54,43 @@ cdef class MALATransition(Metropolis):
         return OK
 
 
+cdef void truncated(Py_ssize_t dim, const double *x, const double *w, double *drift) noexcept nogil:
+    """Gradient to drift of the exponential integrator: what exceeds the Gaussian's -x is cut at
+    MAX_EXCESS, but for what takes no more than the pull to the centre away (heavy tails).
+    """
+    cdef Py_ssize_t j
+    for j in range(dim):
+        drift[j] = fmin(fmax(w[j] + x[j], fmin(-MAX_EXCESS, x[j])), fmax(MAX_EXCESS, x[j])) - x[j]
+
+
+cdef class LockstepMALA(Lockstep):
+    """The exponential integrator's step of many walkers, in whitened coordinates."""
+
+    cdef double[::1] drift, u, xi
+
+    def __init__(self, Py_ssize_t walkers, Py_ssize_t each, double step_size, double target):
+        Lockstep.__init__(self, walkers, each, step_size, target)
+        self.drift, self.u, self.xi = (np.zeros(self.dim) for _ in range(3))
+        self.longest = MAX_STEP
+
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h) except -1 nogil:
+        cdef Py_ssize_t j, k
+        cdef double back, root = sqrt(h * (1 - 0.25 * h))
+        normal_fill(rng, s.dim, &self.xi[0])
+        truncated(s.dim, s.x, &self.g[0], &self.drift[0])
+        for j in range(s.dim):
+            self.u[j] = 0.5 * h * self.drift[j] + root * self.xi[j]
+            self.y[j] = s.x[j] + self.u[j]
+        self.evaluate(g)
+        truncated(s.dim, &self.y[0], &self.new_g[0], &self.drift[0])
+        for k in range(self.walkers):
+            self.log_ratio[k] = self.new_value[k] - self.value[k]
+            for j in range(k * self.each, (k + 1) * self.each):
+                back = (self.u[j] + 0.5 * h * self.drift[j]) / root
+                self.log_ratio[k] += 0.5 * (self.xi[j] * self.xi[j] - back * back)
+        return OK
+
+
 class MALA(MetropolisSpec):
     """Metropolis-adjusted Langevin algorithm (Roberts & Tweedie 1996):
     exact, all rows at each step.
@@ -71,6 +106,10 @@ class MALA(MetropolisSpec):
     part is cut at 1 a coordinate (Roberts & Tweedie 1996, section 1.4.3), except that it may undo
     the pull to the centre, where tails are heavy.  Other coordinates have the Euler step, and a
     metric learned in warmup.
+
+    With ``walkers`` above 1 each chain has so many walkers, whose gradients are computed by one
+    pass over the rows, for regressions by products of matrices; its draws are those of the first
+    walker, then of the second, and so on.  Walkers share the step that they learn.
     """
 
     name = "mala"
@@ -79,10 +118,12 @@ class MALA(MetropolisSpec):
         Parameter("integrator", "exponential", "noise sqrt(h - h^2/4), or sqrt(h)",
                   choices=("exponential", "euler")),
         MetropolisSpec.metric_parameter,
+        MetropolisSpec.walkers_parameter,
     )
 
     def fitted_to(self, whitened, dim):
         """The exponential integrator needs whitened coordinates and no other metric."""
+        self.refuse_walkers(whitened)
         fitted = MetropolisSpec.fitted_to(self, whitened, dim)
         if whitened and fitted.metric == "identity":
             return fitted
@@ -90,6 +131,8 @@ class MALA(MetropolisSpec):
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
+        if self.walkers > 1:
+            return LockstepMALA(self.walkers, dim, step, self.target_accept)
         return MALATransition(dim, step, self.target_accept, self.metric_of(dim),
                               self.first_step(dim),
                               self.integrator == "exponential")

@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 import numpy as np
 
+from sgmc.core import deadline
 from sgmc.core.engine import STATUS_NAMES
 from sgmc.core.recorders import Keep
 from sgmc.errors import ArgumentError
@@ -239,7 +240,7 @@ def together(runners, quota, metric, budget, threads, tell=None):
     """Run and score the arms of a rung in threads, each until its quota is used up;
     ``tell()`` now and then.
     """
-    stop = threading.Event()
+    stop, poll = threading.Event(), POLL_SECONDS if tell or deadline.current().set else None
 
     def one(runner):
         runner.run(quota(runner), stop)
@@ -252,7 +253,8 @@ def together(runners, quota, metric, budget, threads, tell=None):
         futures = waiting = [pool.submit(one, runner) for runner in runners]
         try:
             while waiting:
-                done, waiting = wait(waiting, POLL_SECONDS if tell else None, FIRST_EXCEPTION)
+                done, waiting = wait(waiting, poll, FIRST_EXCEPTION)
+                deadline.check()
                 for future in done:
                     future.result()
                 if tell:

@@ -12,9 +12,11 @@ from sgmc.arguments.keywords import METHODS, TUNE, names, rows
 from sgmc.arguments.numbers import positive, whole
 from sgmc.arguments.seeds import entropy, one_seed
 from sgmc.arguments.signatures import refuse_unknown, with_keywords
+from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
+from sgmc.core.deadline import OutOfTime
 from sgmc.core.rng import seed_sequence
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError, InterruptedWarning, NotSupported, warn
 from sgmc.fit import build_chain, check_init, check_settings, decide, share_design_effect
 from sgmc.tuning.arms import Planner, arms_of, refuse
 from sgmc.tuning.race import (
@@ -32,6 +34,7 @@ from sgmc.tuning.result import TuneResult
 DEFAULT_BUDGET = 5000  # steps of the winner, where no budget is given
 # arguments of a fit that a race has too
 PASSED = set(names(TUNE)) - {"prior", "rng"}
+RACE_SHARE = 0.5  # of a fit's time_limit: a race of tune= that takes longer is given up
 HEURISTIC_SHARE = 10  # the heuristic's minibatch: a tenth of the rows
 
 
@@ -127,6 +130,8 @@ def tune(
     with one_blas_thread():
         problem = model.problem(prior, checked)
         check_init(checked, problem.priors)
+        if problem.stopped:
+            raise OutOfTime
         spec, gradient, reason, seen = decide(problem, checked, (problem.model.n, problem.dim))
         if metric is None:
             metric = model.race_metric() if hasattr(model, "race_metric") else "ksd"
@@ -183,7 +188,8 @@ def checked_settings(sampler, method, model, arguments):
 
 def competitors(method, grid, spec, checked, planner):
     """The arms of a method."""
-    if spec.continuous or not spec.exact and not spec.uses_gradient:
+    steps = spec.uses_gradient or spec.exact
+    if spec.continuous or spec.independent or not steps:
         raise ArgumentError(f"sampler={spec.name!r} has no step to tune")
     if method in ("mamba", "grid"):
         return arms_of(grid, spec, checked, planner)
@@ -262,5 +268,15 @@ def chosen(model, prior, arguments):
     # bad arguments before the race, not after it; no bar yet
     check_settings(**{**rest, "progress": False})
     given = {name: value for name, value in rest.items() if name in PASSED and name != "init"}
-    result = tune(model, rest.get("sampler", "auto"), result, prior=prior, **given)
+    try:
+        with deadline.leaving((1 - RACE_SHARE) * deadline.current().left()):
+            result = tune(model, rest.get("sampler", "auto"), result, prior=prior, **given)
+    except OutOfTime:
+        warn(
+            InterruptedWarning(
+                f"time_limit ended the race of tune={result!r}: what it was to choose is derived.",
+                "Give a larger time_limit, or tune once with sgmc.tune.",
+            )
+        )
+        return rest, None
     return {**rest, **result.best}, result

@@ -3,12 +3,13 @@ see also probes.pyx.
 """
 import numpy as np
 
-from libc.math cimport exp
+from libc.math cimport exp, sqrt
 from libc.string cimport memcpy, memmove
 
 from sgmc.core.contract cimport (
-    OK, Batch, Gradient, Map, Metric, Model, Rng, Sampler, Scratch, State,
+    OK, Batch, Gradient, Map, Metric, Model, Rng, Sampler, Scratch, State, normal_fill,
 )
+from sgmc.samplers.bases.lockstep cimport Lockstep
 from sgmc.samplers.bases.metropolis cimport Metropolis
 from sgmc.models.hmm.emissions cimport GaussianHidden
 from sgmc.models.hmm.volatility cimport Grid, GridVolatility
@@ -57,6 +58,33 @@ cdef class Misjudged(Metropolis):
         self.inner.accept()
         if self.rule == STALE:
             self.inner.w, self.inner.new_w = self.inner.new_w, self.inner.w
+
+
+cdef class Louder(Lockstep):
+    """Euler's Langevin step of many walkers, whose noise is `factor` times the one that acceptance
+    reckons with: right at 1, planted mistakes elsewhere.
+    """
+
+    cdef double factor
+    cdef double[::1] xi
+
+    def __init__(self, Py_ssize_t walkers, Py_ssize_t each, double step_size, double factor):
+        Lockstep.__init__(self, walkers, each, step_size, 0.5)
+        self.factor, self.xi = factor, np.zeros(walkers * each)
+
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h) except -1 nogil:
+        cdef Py_ssize_t j, k
+        cdef double back, root = sqrt(h)
+        normal_fill(rng, s.dim, &self.xi[0])
+        for j in range(s.dim):
+            self.y[j] = s.x[j] + 0.5 * h * self.g[j] + self.factor * root * self.xi[j]
+        self.evaluate(g)
+        for k in range(self.walkers):
+            self.log_ratio[k] = self.new_value[k] - self.value[k]
+            for j in range(k * self.each, (k + 1) * self.each):
+                back = (self.y[j] - s.x[j] + 0.5 * h * self.new_g[j]) / root
+                self.log_ratio[k] += 0.5 * (self.xi[j] * self.xi[j] - back * back)
+        return OK
 
 
 cdef class Late(Gradient):

@@ -392,3 +392,11 @@ cdef class Tempered(Gradient):
         Gradient.full(self, x, value, g)
         value[0] *= self.factor
         return OK
+
+    cdef int full_many(self, const double *x, Py_ssize_t points, double *value,
+                       double *g) except -1 nogil:
+        cdef Py_ssize_t k
+        Gradient.full_many(self, x, points, value, g)
+        for k in range(points):
+            value[k] *= self.factor
+        return OK

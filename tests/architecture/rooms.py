@@ -61,6 +61,7 @@ MODEL = BELOW + " coordinates samplers samplers/bases diagnostics formula fit re
 TABLE |= {
     f"models/{name}": (f"{what}: model, compiled kernels, data, results", MODEL)
     for name, what in {
+        "communities": "networks of communities (MMSB)",
         "factorization": "matrix factorisation (BPMF, PPMF)",
         "hmm": "sequences (HMM, LinearGaussian, StochasticVolatility)",
         "ica": "independent components",

@@ -55,7 +55,7 @@ TRANSITIONS = {
     and not set(spec.values().items()) & set(AUTO)
     and len(set(spec.values().items()) & set(WHITENED)) < 2
 }
-GUIDED = [name for name in EXACT if name != "rwm"]  # by gradients
+GUIDED = [name for name, spec in EXACT.items() if spec.name not in ("rwm", "imh")]  # by gradients
 
 
 def everywhere(names):

@@ -6,6 +6,7 @@ distributed so.
 
 import numpy as np
 import pytest
+from _ext.mistakes import Louder
 from _ext.probes import Tempered
 from scipy.special import digamma, polygamma
 
@@ -16,12 +17,14 @@ from sgmc.core.engine import Chain
 from sgmc.core.schedules import Constant
 from sgmc.models.regression.families.poisson import PoissonLog
 
-from .cases import EXACT, GRADIENTS, SCHEMES, stream
+from .cases import EXACT, GRADIENTS, SAMPLERS, SCHEMES, stream
 from .montecarlo import LIMIT, standard_errors
 
 SHAPE, COUNT = np.array([4.0, 9.0]), np.array([4, 3])  # sums of outcomes, and rows, of two groups
 GROUP, OUTCOME = np.repeat(np.eye(2), COUNT, axis=0), np.array([1.0, 0, 2, 1, 5, 1, 3])
 AFTER, CHAINS, H = 5, 20_000, 1.0
+WALKERS = 4000
+LOCKSTEP = {name: SAMPLERS[name](walkers=WALKERS) for name in ("mala", "hmc")}
 
 
 def posterior(cls, dim, rng):
@@ -52,16 +55,17 @@ def central_moments(dim):
     )
 
 
-def departure(build, gradient, rng):
+def departure(build, gradient, rng, walkers=1):
     """Departure of four moments and the coordinates' covariance from the law's,
     in Monte Carlo errors.
     """
     before = starts(gradient.dim)
     after = np.empty_like(before)
-    for k in range(CHAINS):
-        chain = Chain(before[k], build(gradient.dim, H), gradient, rng, Constant(H))
+    for k in range(0, CHAINS, walkers):
+        some = slice(k, k + walkers)
+        chain = Chain(before[some].ravel(), build(gradient.dim, H), gradient, rng, Constant(H))
         chain.run(AFTER, False)
-        after[k] = chain.x
+        after[some] = np.reshape(chain.x, (walkers, -1))
     assert np.corrcoef(before[:, 0], after[:, 0])[0, 1] < 0.9  # it does move
     mean, *rest = central_moments(gradient.dim)
     e = after - mean
@@ -91,3 +95,38 @@ def test_wrong_acceptance_is_caught(name, factor):
     gradient = posterior(Tempered, 1, rng)
     gradient.factor = factor
     assert departure(EXACT[name].build, gradient, rng) > LIMIT
+
+
+# ---- many walkers at once ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+@pytest.mark.parametrize("name", LOCKSTEP)
+def test_walkers_leave_a_skewed_law_invariant(name, dim):
+    rng = stream(7)
+    gradient = posterior(GRADIENTS["simple"], dim, rng)
+    assert departure(LOCKSTEP[name].build, gradient, rng, WALKERS) < LIMIT
+
+
+@pytest.mark.mistake("walkers: log ratio of acceptance x {factor}")
+@pytest.mark.parametrize("factor", [0.5, 2.0, -1.0])
+@pytest.mark.parametrize("name", LOCKSTEP)
+def test_wrong_acceptance_of_walkers_is_caught(name, factor):
+    rng = stream(7)
+    gradient = posterior(Tempered, 1, rng)
+    gradient.factor = factor
+    assert departure(LOCKSTEP[name].build, gradient, rng, WALKERS) > LIMIT
+
+
+@pytest.mark.mistake("walkers: noise x {factor:.3g}")
+@pytest.mark.parametrize("name, factor, right", [("mala", 1.0, True), ("mala", 2**0.5, False)])
+def test_wrong_noise_of_walkers_is_caught(name, factor, right):
+    """Of proposals; acceptance reckons with the right one."""
+    rng = stream(7)
+    found = departure(
+        lambda dim, h: Louder(WALKERS, dim, h, factor),
+        posterior(GRADIENTS["simple"], 1, rng),
+        rng,
+        WALKERS,
+    )
+    assert (found < LIMIT) == right

@@ -90,6 +90,12 @@ def lda():
     )
 
 
+def communities():
+    """Twelve nodes in two rings, of which two are linked."""
+    ring = [[i + 6 * r, (i + 1) % 6 + 6 * r] for r in range(2) for i in range(6)]
+    return sgmc.MMSB([*ring, [0, 6]], 2)
+
+
 # name -> (model, arguments of a short run with minibatches)
 MODELS = {
     "Line": (Line, dict(sampler="sgld", step_size=0.1, batch_size=50)),
@@ -121,5 +127,6 @@ MODELS = {
     "ICA": (components, dict(sampler="sgrld", step_size=0.05, batch_size=20)),
     "GaussianMixture": (gaussian_mixture, dict(sampler="sgld", step_size=0.1, batch_size=20)),
     "LDA": (lda, dict(sampler="sgrld", step_size=0.01, batch_size=5)),
+    "MMSB": (communities, dict(sampler="sgrld", step_size=0.01, batch_size=6)),
 }
 BASES = {"Model", "JaxModel", "CompiledModel"}  # public, but no models themselves

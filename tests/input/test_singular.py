@@ -29,6 +29,7 @@ SAFE = {  # calls outside of a try, and why they do not raise
     "diagnostics/zero_variance.py": "of finite draws and scores",
     "fit/pilot.py": "`decide` puts zeros for noise that is not finite",
     "fit/threshold.py": "infinite where the noise is not finite",
+    "models/communities/start.py": "of a table of zeros and ones",
     "models/ica/model.py": "of finite channels with finite squares",
     "models/ica/results.py": "the rank of the start is checked",
     "models/mixture/results.py": "triangular with a unit diagonal",

@@ -1,15 +1,21 @@
 """Directions of recession, against linear programmes of all rows and against planted mistakes."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
+import sgmc
 from sgmc.coordinates.half_spaces import Kinds, Sides, directions
 from sgmc.coordinates.recession import Programme, independent, recessions
 from sgmc.core.design import design
+from sgmc.errors import SeparationWarning
+from sgmc.fit.settings import check_settings
+from sgmc.models.regression import recession
+from sgmc.models.regression.recession import Likelihood
 
 BINARY, COUNTS = "binary", "counts"
 
@@ -105,7 +111,7 @@ def test_complete_separation_where_all_rows_are_classified():
             bounds=[(-1, 1)] * X.shape[1] + [(0, 1)],
         )
         answers.append(clear.fun < -1e-6)
-        assert Programme(independent(sides(X, y, BINARY), 8), 8).complete() == answers[-1]
+        assert independent(sides(X, y, BINARY), 8).complete() == answers[-1]
     assert 15 < sum(answers) < 135
 
 
@@ -171,3 +177,49 @@ def test_directions_follow_one_another_until_none_is_left(many, monkeypatch):
     assert [place for place, _ in places] == [1, 2, 3]
     for place, delta in places:
         np.testing.assert_allclose(delta, np.eye(4)[place] * (1 if place < 3 else -1), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+@pytest.mark.parametrize(
+    "kind, model", [(BINARY, sgmc.Logit), (BINARY, sgmc.Cauchit), (COUNTS, sgmc.Poisson)]
+)
+def test_scores_at_the_mode_rule_directions_out_only_where_there_are_none(kind, model, monkeypatch):
+    """The scores say so of most tables without a direction, and never of one with."""
+    found = []
+    certain = Likelihood.overlaps
+
+    def spied(self, mode):
+        found.append(certain(self, mode))
+        return found[-1]
+
+    monkeypatch.setattr(Likelihood, "overlaps", spied)
+    said = {True: [], False: []}
+    for seed in range(60):
+        X, y = random_table(seed)
+        if np.linalg.matrix_rank(X) < X.shape[1]:
+            continue
+        X, y = np.tile(X, (3, 1)), np.concatenate([y, np.random.default_rng(seed).permuted(y), y])
+        if len(np.unique(y > 0)) < 2:
+            continue
+        found.clear()
+        model((y > 0) * 1.0 if kind == BINARY else y, X).problem(None, check_settings(seed=1))
+        said[exists(*constraints(X, y, kind))] += found
+    assert not any(said[True])
+    assert len(said[False]) > 20 and np.mean(said[False]) > 0.8
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_wrong_weights_are_no_proof(monkeypatch):
+    """Without the step to the maximum of the likelihood scores would certify separated outcomes."""
+    X = np.column_stack([np.ones(40), np.arange(40) - 19.5])
+    model = sgmc.Logit((X[:, 1] > 0) * 1.0, X)
+
+    def warned():
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            model.fit(seed=1, sampler="laplace", draws=20)
+        return any(issubclass(one.category, SeparationWarning) for one in found)
+
+    assert warned()
+    monkeypatch.setattr(recession.linalg, "cho_solve", lambda factor, full: np.zeros_like(full))
+    assert not warned()

@@ -174,6 +174,16 @@ FEW_ROWS = [
     *(Case(name, sgld(0.3)) for name in SMALL if name.startswith(("separated", "least"))),
 ]
 
+# independent proposals, also of other Gaussians than the one at the mode
+INDEPENDENT = [
+    *(Case(name, {"sampler": "imh"}) for name in (*DATA, *SMALL)),
+    *(
+        Case(data, {"sampler": "imh"}, *mistake)
+        for data in ("large", "small", "counts")
+        for mistake in (*MISTAKES, (0.0, 0.5))
+    ),
+]
+
 SEARCH = {"modes": "search"}
 OWN = [
     *(
@@ -193,7 +203,7 @@ OWN = [
 
 # a mode that no chain finds: said by the verdict ("one start"), and in the documentation
 UNSEEN = [Case("far modes"), Case("narrow mode apart", {"sampler": "hmc"})]
-CASES = [*REGRESSIONS, *FEW_ROWS, *OWN, *UNSEEN, *(Case(name) for name in IMPROPER)]
+CASES = [*INDEPENDENT, *REGRESSIONS, *FEW_ROWS, *OWN, *UNSEEN, *(Case(name) for name in IMPROPER)]
 
 
 # ---- what is true, and what was said -------------------------------------------------------------

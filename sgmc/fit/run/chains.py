@@ -8,10 +8,13 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
+from sgmc.core import deadline
+from sgmc.core.deadline import Deadline, OutOfTime
 from sgmc.core.engine import STATUS_NAMES
 
 CHUNK_SECONDS = 0.03
-POLL_SECONDS = 0.05
+POLL_SECONDS, SHORTEST_POLL = 0.05, 0.002
+TIME_LIMIT = "time limit"
 RUNNING = threading.local()  # .task: the chain that a thread runs
 
 
@@ -38,14 +41,14 @@ class Watch:
 
     Attributes
     ----------
-    time_limit : float or None
-        Seconds.
+    reserve : float
+        Seconds that are left to whoever asked, of the time of the call.
     progress : callable or None
         ``progress(done, total)`` in steps of all chains, called from the waiting thread.
     checkpoint : Checkpoint or None
     """
 
-    time_limit: float | None = None
+    reserve: float = 0.0
     progress: object = None
     checkpoint: object = None
 
@@ -62,13 +65,15 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
     chains take turns, so that a stopped run has some of each.
     """
     stop, begun, run = threading.Event(), time.perf_counter(), Run()
+    end = Deadline(deadline.current().end - watch.reserve)
     queue = deque(
-        Task(k, chain, warmup, steps, adapt, watch.checkpoint) for k, chain in enumerate(chains)
+        Task(k, chain, warmup, steps, adapt, watch.checkpoint, end)
+        for k, chain in enumerate(chains)
     )
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(work, queue, stop) for _ in range(threads)]
         try:
-            while wait(futures, timeout=POLL_SECONDS).not_done:
+            while wait(futures, timeout=max(min(POLL_SECONDS, end.left()), SHORTEST_POLL)).not_done:
                 if watch.progress:
                     watch.progress(
                         sum(min(c.steps, warmup + steps) for c in chains),
@@ -76,19 +81,18 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
                     )
                 if watch.checkpoint:
                     watch.checkpoint.write_if_due()
-                if (
-                    watch.time_limit is not None
-                    and time.perf_counter() - begun > watch.time_limit
-                    and not stop.is_set()
-                ):
-                    run.interrupted = "time limit"
+                if end.left() <= 0 and not stop.is_set():
+                    run.interrupted = TIME_LIMIT
                     stop.set()
         except KeyboardInterrupt:
             run.interrupted = "Ctrl-C"
         finally:
             stop.set()
     for future in futures:
-        future.result()  # an exception in a user's function surfaces here
+        try:
+            future.result()  # an exception in a user's function surfaces here
+        except OutOfTime:
+            run.interrupted = run.interrupted or TIME_LIMIT
     run.statuses = [STATUS_NAMES[chain.status] for chain in chains]
     run.seconds = time.perf_counter() - begun
     return run
@@ -126,7 +130,9 @@ class Task:
     steps: int
     adapt: bool
     checkpoint: object
-    length: int = 16
+    end: Deadline = Deadline()
+    length: int = 1
+    step_seconds: float = 0.0
 
     @property
     def step(self):
@@ -141,7 +147,8 @@ class Task:
     def chunk(self):
         """Run some steps; returns whether the chain is done.
 
-        The chunk's length follows the clock, the draws do not.
+        The chunk's length follows the clock, the draws do not.  OutOfTime where a step would end
+        too late.
         """
         chain, before, begun = self.chain, self.chain.steps, time.perf_counter()
         warming = self.warming
@@ -152,6 +159,7 @@ class Task:
         )
         if ahead <= 0 or chain.status != 0 or chain.recorder.full:
             return True
+        self.end.check(self.step_seconds)
         if self.checkpoint:
             ahead = min(ahead, self.checkpoint.until_next(before))
         if chain.batches and warming:
@@ -165,6 +173,7 @@ class Task:
         if chain.batches and warming and chain.status == 0:
             chain.batches.adapt(chain)
         spent = time.perf_counter() - begun
+        self.step_seconds = spent / max(chain.steps - before, 1)
         self.length = max(
             1, min(4 * self.length, int((chain.steps - before) * CHUNK_SECONDS / max(spent, 1e-9)))
         )

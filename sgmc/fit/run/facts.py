@@ -72,7 +72,11 @@ def facts_of(chain, plan, n):
         float(getattr(transition, name, NONE))
         for name in ("proposed", "accepted", "divergent", "impossible")
     ]
-    steps = plan.spec.uses_gradient and (plan.spec.holds or not plan.spec.continuous)
+    steps = (
+        not plan.spec.independent
+        and plan.spec.uses_gradient
+        and (plan.spec.holds or not plan.spec.continuous)
+    )
     violated = (
         getattr(transition, "violated", NONE) / transition.proposed if counts[0] > 0 else NONE
     )
@@ -91,7 +95,7 @@ def facts_of(chain, plan, n):
         getattr(transition, "e_bfmi", NONE),
         beyond,
         chain.gradient.rows.m,
-        chain.diverged_index,
+        chain.diverged_index % chain.gradient.dim if chain.diverged_index >= 0 else -1,
         getattr(chain.recorder, "spacing", NONE),
         violated,
         getattr(transition, "missed", NONE),

@@ -6,6 +6,7 @@ from sgmc import registry
 from sgmc.coordinates.free import free_coordinates
 from sgmc.coordinates.peak import MAX_CURVATURE_DIM, peak
 from sgmc.core.blas import one_blas_thread
+from sgmc.core.deadline import OutOfTime
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import NotSupported
 from sgmc.fit import decide, planned
@@ -46,6 +47,8 @@ def local_plan(problem, spec, settings):
             found, _ = peak(exact, where.centre)
     except NotSupported:  # a model without a density or an exact gradient
         return None
+    if not found.whole:
+        raise OutOfTime
     if found.precision is None:
         return None
     scaled = free_coordinates(where.constraints, found, None, where.logged)

@@ -208,11 +208,14 @@ class Model:
         if arguments.get("tune") is None:
             arguments.pop("tune", None)
             return self.continue_from(None, arguments)
+        from sgmc.core.deadline import limited
         from sgmc.tuning.tuner import chosen
 
         prior = arguments.pop("prior")
-        arguments, race = chosen(self, prior, arguments)
-        results = self.continue_from(None, {"prior": prior, **arguments}, tuned=True)
+        with limited(arguments.get("time_limit")):
+            arguments, race = chosen(self, prior, arguments)
+            fitted = {"prior": prior, **arguments}
+            results = self.continue_from(None, fitted, tuned=race is not None)
         results.tuning = race
         return results
 
@@ -262,6 +265,8 @@ class Model:
         """Fit from where a saved run was (None: from the start), with all arguments of `fit` as a
         dict, `tuned` by a race or not.
         """
+        from sgmc.core.deadline import limited
+        from sgmc.core.memory import named
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
 
@@ -270,9 +275,18 @@ class Model:
         rest = dict(arguments)
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
-        problem = self.problem(prior, checked)
-        return self.result_class().of_fit(
-            self.info(), fit(problem, checked, begun, saved), arguments
+        with limited(checked.time_limit), named(lambda: self.blame(checked)):
+            problem = self.problem(prior, checked)
+            return self.result_class().of_fit(
+                self.info(), fit(problem, checked, begun, saved), arguments
+            )
+
+    def blame(self, checked):
+        """Return what a fit that runs out of memory should have less of: a clause."""
+        return (
+            f"{self.layout().size} parameters, draws={checked.draws} in {checked.chains} chains, "
+            f"{self.n} rows; keep fewer draws, or draws of some parameters (keep=), or fit a "
+            "sample of the rows"
         )
 
     def problem(self, prior, checked):

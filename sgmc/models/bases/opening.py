@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.coordinates.free import START_SD
+from sgmc.core import deadline
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_prior, of_rows
 from sgmc.core.limits import CENTRAL_DIFFERENCE
@@ -74,10 +75,12 @@ class Opening:
 
     def log_lik(self, theta, slope):
         """Log density of the rows and, unless `slope` is false, its gradient."""
+        deadline.check()
         return of_rows(self.kernel, theta, self.rows, slope)
 
     def log_prior(self, theta, slope):
         """The same of the prior."""
+        deadline.check()
         return of_prior(self.prior, theta, slope)
 
     def check_calls(self, u):

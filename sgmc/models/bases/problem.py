@@ -2,7 +2,7 @@
 any compiled model, named parameters with priors, constraints.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,12 +10,13 @@ from sgmc.coordinates.free import free_coordinates
 from sgmc.coordinates.layout import Layout
 from sgmc.coordinates.modes import ModeSearch, where_finite
 from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
-from sgmc.coordinates.simplices import COORDINATES
+from sgmc.coordinates.simplices import COORDINATES, Simplices
+from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import full
 from sgmc.core.partial import Partial
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, Problem
+from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, SEARCH, Problem
 from sgmc.models.bases.callbacks import PythonKernel, PythonPrior
 from sgmc.models.bases.derived import exact_gradient, local_plan, own_plan
 from sgmc.models.bases.ingredients import is_foreign
@@ -109,6 +110,31 @@ class GeneralProblem(Problem):
         """See `Problem`."""
         return bool(self.layout.constraints) and self.coordinates.map is None
 
+    def unbounded(self):
+        """See `Problem`: free numbers in the place of coordinates of probabilities, which end at
+        zero; with a kernel's exact gradients where its own are drawn.
+        """
+        if not isinstance(self.coordinates.map, Simplices):
+            return self
+        model = getattr(self.model, "undrawn", self.model)
+        map = self.layout.map
+        none = np.zeros(map.dim, dtype=bool)
+        where = free_coordinates(map, Peak(np.zeros(map.dim), None), None, none)
+        names = coordinate_names(self.layout, map)
+        return (
+            None
+            if model is None
+            else replace(
+                self,
+                model=model,
+                coordinates=where,
+                free_names=names,
+                anchors={},
+                shared={},
+                limits={},
+            )
+        )
+
     def check_draws(self, settings):
         """See `Problem`; without an approximation, draws of some parameters are kept where those of
         all are too many.
@@ -198,7 +224,10 @@ def general_problem(model, prior, settings):
     shares = None if as_they_are else simplex_coordinates(layout, priors, spec)
     constraints = None if as_they_are else shares or layout.map_for(spec)
     if model.checked and model.foreign and not model.kernel.refreshes:
-        check_opening(model, density, first_place(model, settings), settings)
+        try:
+            check_opening(model, density, first_place(model, settings), settings)
+        except OutOfTime:  # the draws will be marked
+            pass
     start = free_start(model, constraints, settings)
     found, concerns, searched = Peak(start, None), [], ModeSearch()
     free = not model.kernel.refreshes and not as_they_are and shares is None
@@ -211,7 +240,7 @@ def general_problem(model, prior, settings):
         check_finite(exact, start, model, density)
         found, concerns = peak(exact, start)
         searched = ModeSearch(1, () if found.precision is None else (1.0,))
-    if several:
+    if several and found.whole:
         found, concerns, searched = peaks(exact, (found, concerns), model, wide, settings.seed)
     if not model.scaled:
         found = Peak(start, None)
@@ -238,6 +267,7 @@ def general_problem(model, prior, settings):
         functionals=model.functionals,
         exact_sampler=model.exact_sampler,
         derived_step=model.derived_step,
+        stopped="" if found.whole else SEARCH,
     )
 
 

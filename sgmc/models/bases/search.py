@@ -12,6 +12,7 @@ from sgmc.coordinates.modes import (
 )
 from sgmc.coordinates.peak import MAX_CURVATURE_DIM, peak
 from sgmc.coordinates.prior_draws import can_draw, prior_draw
+from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import full
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
@@ -109,6 +110,8 @@ def peaks(exact, usual, model, wide, seed):
         start = where_finite(lambda u: finite_at(exact, u), start, first.place)
         with np.errstate(all="ignore"):
             found, trouble = peak(exact, start)
+        if not found.whole:
+            raise OutOfTime
         return None if trouble else local(found)
 
     there = None if first.precision is None else local(first)

@@ -85,6 +85,11 @@ class RegressionData:
                 names[-1] += "_"
         return names
 
+    @property
+    def coded(self):
+        """Whether factors of the design stay codes."""
+        return getattr(getattr(self.source, "spec", None), "coding", None) is not None
+
     def fill(self, out, position):
         """Write row i of the design into out[position[i]]."""
         if isinstance(self.source, np.ndarray):

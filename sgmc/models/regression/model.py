@@ -253,11 +253,14 @@ class Regression:
         if arguments.get("tune") is None:
             arguments.pop("tune", None)
             return self.continue_from(None, arguments)
+        from sgmc.core.deadline import limited
         from sgmc.tuning.tuner import chosen
 
         prior = arguments.pop("prior")
-        arguments, race = chosen(self, prior, arguments)
-        results = self.continue_from(None, {"prior": prior, **arguments}, tuned=True)
+        with limited(arguments.get("time_limit")):
+            arguments, race = chosen(self, prior, arguments)
+            fitted = {"prior": prior, **arguments}
+            results = self.continue_from(None, fitted, tuned=race is not None)
         results.tuning = race
         return results
 
@@ -266,6 +269,8 @@ class Regression:
         dict, `tuned` by a race or not.
         """
         from sgmc.core.blas import one_blas_thread
+        from sgmc.core.deadline import limited
+        from sgmc.core.memory import Gauge, named
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
         from sgmc.models.regression.results import ModelInfo, RegressionResults
@@ -274,11 +279,51 @@ class Regression:
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
         same_order("init", arguments.get("init"), self.data.parameter_names(self.family))
-        with one_blas_thread():  # with two, bits differ, and small systems take ten times as long
-            problem = self.problem(prior, checked)
-        return RegressionResults.of_fit(
-            ModelInfo(self), fit(problem, checked, begun, saved), arguments
-        )
+        expected, gauge = self.forecast(checked), Gauge()
+        expected.refuse()
+        with limited(checked.time_limit), named(lambda: expected.blame):
+            # with two threads, bits differ, and small systems take ten times as long
+            with one_blas_thread():
+                problem = self.problem(prior, checked)
+            results = RegressionResults.of_fit(
+                ModelInfo(self), fit(problem, checked, begun, saved), arguments
+            )
+        results.memory = gauge.used(expected.total)
+        return results
+
+    def forecast(self, checked):
+        """The `Forecast` of the memory of a fit with checked settings."""
+        from sgmc.models.regression.coordinates import preconditioner
+        from sgmc.models.regression.memory import forecast
+
+        size = len(self.data.parameter_names(self.family))
+        return forecast(self.data, self.family, checked, preconditioner(size, checked))
+
+    @per_class(REGRESSION)
+    def memory(self, **given):
+        """Forecast the memory that a fit needs at its peak, without fitting.
+
+        Parameters
+        ----------
+        {keywords}
+
+        Returns
+        -------
+        Forecast
+            ``total`` and ``available`` in bytes, and the ``parts`` at the time of the peak; printed
+            as a table.  Of the memory that the process has not used yet: the data that were passed
+            in do not count.
+
+        Examples
+        --------
+        >>> print(sgmc.Logit.from_formula("y ~ x + g", df).memory(draws=4000))
+        """
+        from sgmc.arguments.seeds import one_seed
+        from sgmc.fit.settings import check_settings
+
+        refuse_unknown(f"{type(self).__name__}.memory()", given, names(*FIT))
+        arguments = {k: v for k, v in one_seed(given).items() if k not in ("prior", "tune")}
+        return self.forecast(check_settings(**{**arguments, "progress": False}))
 
     def problem(self, prior, checked):
         """The posterior in sampler coordinates, for checked settings."""

@@ -22,7 +22,7 @@ class Table:
 
     Attributes
     ----------
-    X : array (n, d) or CSR array
+    X : array (n, d), CSR array or CodedTable
         Columns shifted by `shift` (all but the intercept).
     y : array (n,)
     trials, offset, weight, strata : array (n,) or None
@@ -92,26 +92,35 @@ def prepare(data, entropy, dtype, centre):
     position = np.empty(data.n, dtype=np.intp)
     position[order] = np.arange(data.n)
     weight = pick(data.weight, order)
+    shift = np.zeros(data.d)
     if data.sparse is not None:
         X = data.sparse[order]
         X.sum_duplicates()
         mean, sd = sparse_moments(X, weight)
-        shift = np.zeros(data.d)
+    elif data.coded:
+        X = data.source.coded(position, dtype)
+        mean, sd = X.moments(weight)
+        mean[X.places], sd[X.places] = dense_moments(X.numbers, weight)
+        if centre and data.intercept is not None:
+            shift[X.places] = centred(X.numbers, mean[X.places], X.places == data.intercept)
     else:
         X = np.empty((data.n, data.d), dtype=dtype)
         data.fill(X, position)
         mean, sd = dense_moments(X, weight)
-        shift = np.zeros(data.d)
         if centre and data.intercept is not None:
-            shift = mean.copy()
-            shift[data.intercept] = 0.0
-            for a in range(0, data.n, SHUFFLED_ROWS):
-                X[a : a + SHUFFLED_ROWS] -= shift.astype(dtype)
-            shift = shift.astype(dtype).astype(float)
+            shift = centred(X, mean, np.arange(data.d) == data.intercept)
     trials, offset, strata = (
         pick(column, order) for column in (data.trials, data.offset, data.strata)
     )
     return Table(X, data.y[order], trials, offset, weight, strata, shift, mean, sd, order)
+
+
+def centred(X, mean, constant):
+    """Take the means off the columns in place, all but constant ones; what was taken off."""
+    shift = np.where(constant, 0.0, mean)
+    for a in range(0, len(X), SHUFFLED_ROWS):
+        X[a : a + SHUFFLED_ROWS] -= shift.astype(X.dtype)
+    return shift.astype(X.dtype).astype(float)
 
 
 def as_given(data):

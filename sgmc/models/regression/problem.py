@@ -6,16 +6,27 @@ import numpy as np
 
 from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.separation import linear_predictor, separation
-from sgmc.coordinates.whitening import collinearity, whitener
+from sgmc.coordinates.whitening import collinearity, undo_centring, whitener
+from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
+from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design, rotate
 from sgmc.fit.paths import refuse_unbounded
 from sgmc.fit.plan import GRADIENT, SMALLEST_BATCH
-from sgmc.fit.problem import Problem
+from sgmc.fit.problem import CURVATURE, SEARCH, Problem
 from sgmc.fit.rows import groups_of
-from sgmc.models.regression.coordinates import chosen_coordinates, preconditioner, rotated_prior
+from sgmc.models.regression.coordinates import (
+    chosen_coordinates,
+    preconditioner,
+    rotated_prior,
+    triangular_coordinates,
+)
 from sgmc.models.regression.prepare import as_given, prepare, stays
 from sgmc.models.regression.search import searched
+
+EIGENVECTORS = (
+    4  # times d^3: operations, in the units of `deadline`, of all eigenvectors that whitening takes
+)
 
 
 @dataclass(kw_only=True)
@@ -54,6 +65,11 @@ class RegressionProblem(Problem):
         return self.priors.names
 
     @property
+    def many(self):
+        """See `Problem`: those of dense tables."""
+        return self.model.products and isinstance(self.table.X, np.ndarray)
+
+    @property
     def unimodal(self):
         """See `Problem`: so it is under priors that are log-concave, too, or nearly so."""
         return self.log_concave and not len(self.priors.shrunk)
@@ -81,13 +97,8 @@ class RegressionProblem(Problem):
         coordinates, and these.
         """
         table, where, mode = self.table, self.coordinates, self.mode
-        X = (
-            [table.X.data, table.X.indices, table.X.indptr]
-            if hasattr(table.X, "indptr")
-            else [table.X]
-        )
         return [
-            *X,
+            *arrays_of(table.X),
             table.y,
             table.trials,
             table.offset,
@@ -114,6 +125,13 @@ class RegressionProblem(Problem):
             return slope[:, None] * (half @ half.T) * slope
 
 
+def arrays_of(X):
+    """What a design is made of: an array, a CSR array's three, or a coded table's."""
+    if hasattr(X, "indptr"):
+        return [X.data, X.indices, X.indptr]
+    return X.arrays if hasattr(X, "codes") else [X]
+
+
 def regression_problem(data, family, prior, settings):
     """Table, mode, coordinates, model and prior of a regression.
 
@@ -133,14 +151,58 @@ def regression_problem(data, family, prior, settings):
         else prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
     )
     found = searched(table, data, family, prior, settings)
-    model, mode, priors = found.model, found.mode, found.priors
+    if not found.mode.whole:
+        return as_far_as_known(found, family, SEARCH)
+    try:
+        return whitened(found, data, family, settings, precondition, kept)
+    except OutOfTime:
+        return as_far_as_known(found, family, CURVATURE)
+
+
+def whitened(found, data, family, settings, precondition, kept):
+    """The problem in the coordinates that suit it.
+
+    Raises
+    ------
+    OutOfTime
+        Before the table is changed.
+    """
+    table, model, mode, priors = found.table, found.model, found.mode, found.priors
+    deadline.check(operations=EIGENVECTORS * len(mode.theta) ** 3)
     walls, concerns = separated(found, data, family)
     concerns = (
         found.concerns + concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
     )
-    rotated = precondition == "dense" and data.sparse is None and not kept and model.width == 1
-    where = chosen_coordinates(found, precondition, rotated, walls, settings)
-    core = Separable(
+    dense = isinstance(table.X, np.ndarray)
+    rotated = precondition == "dense" and dense and not kept and model.width == 1
+    where, core = chosen_coordinates(found, precondition, rotated, walls, settings), density(found)
+    if rotated:
+        deadline.check(operations=1.0 * data.n * data.d**2)
+        eta = linear_predictor(model, where.origin)
+        rotate(table.X, where.L)
+        model = family.kernel(design(table.X), table.response, eta, table.multiplicity)
+        core = rotated_prior(core, priors.gaussian and where.map is None, found.terms, where)
+    return built(found, family, model=model, prior=core, coordinates=where, concerns=concerns)
+
+
+def as_far_as_known(found, family, stopped):
+    """The problem around the place that a search has reached when the time was up."""
+    back = undo_centring(found.model.dim, found.table.shift, found.priors.intercepts)
+    return built(
+        found,
+        family,
+        model=found.model,
+        prior=density(found),
+        coordinates=triangular_coordinates(found.mode, back, found.priors.auxiliary),
+        concerns=found.concerns,
+        stopped=stopped,
+    )
+
+
+def density(found):
+    """The compiled prior of phi."""
+    priors = found.priors
+    return Separable(
         [FAMILIES[f] for f in priors.columns("family")],
         priors.columns("location"),
         priors.columns("scale"),
@@ -149,23 +211,20 @@ def regression_problem(data, family, prior, settings):
         found.shift,
         priors.auxiliary,
     )
-    if rotated:
-        eta = linear_predictor(model, where.origin)
-        rotate(table.X, where.L)
-        model = family.kernel(design(table.X), table.response, eta, table.multiplicity)
-        core = rotated_prior(core, priors.gaussian and where.map is None, found.terms, where)
+
+
+def built(found, family, *, coordinates, **how):
+    """The `RegressionProblem` of what was found."""
     return RegressionProblem(
-        model=model,
-        prior=core,
-        coordinates=where,
-        priors=priors,
-        concerns=concerns,
-        searched=found.modes.moved(where.back),
-        shuffled=not table.given,
-        mode=mode,
-        table=table,
+        coordinates=coordinates,
+        priors=found.priors,
+        searched=found.modes.moved(coordinates.back),
+        shuffled=not found.table.given,
+        mode=found.mode,
+        table=found.table,
         normal=family.name == "ols",
         log_concave=family.log_concave,
+        **how,
     )
 
 

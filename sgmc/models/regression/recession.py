@@ -9,14 +9,18 @@ that is not looked for.)  With proper priors such a direction is the separation 
 from itertools import islice
 
 import numpy as np
+from scipy import linalg
 
 from sgmc.coordinates.half_spaces import Kinds, Sides, directions
 from sgmc.coordinates.recession import LARGEST_PROGRAMME, Programme, independent, recessions
 from sgmc.coordinates.separation import completely, partly, uniformly
 from sgmc.coordinates.whitening import undo_centring
+from sgmc.core.contract import Anchor
+from sgmc.core.design import products
 from sgmc.errors import DataError
 
 MOST_NAMED = 6  # directions, and coefficients of one
+CERTAIN = 1e-8  # scores that are surely not zero
 ROUNDING = 1e-5  # share of a direction's largest coefficient, in units of sds
 CURE = "give a proper prior, e.g. prior=sgmc.normal(0, 2.5)"
 
@@ -163,6 +167,8 @@ class Likelihood:
         if self.size > LARGEST_PROGRAMME:
             complete = (everything.margins(mode[: self.size]) > 0).all()
             return completely() if complete else []
+        if self.overlaps(mode):
+            return []
         rest = self.beyond(everything, [w for w in walls if w.contrary == 0])
         found = [
             self.described(self.as_given(delta))
@@ -172,10 +178,32 @@ class Likelihood:
         ]
         if not found:
             return []
-        if not Programme(independent(everything, self.bytes), self.bytes).complete():
+        if not independent(everything, self.bytes).complete():
             return partly(found)
         alike = sum(len(places) > 0 for places in everything.groups()) == 1
         return uniformly() if alike else completely()
+
+    def overlaps(self, mode):
+        """Whether there surely is no direction of recession, by the rows' scores at the mode.
+
+        Positive weights of the rows' half-spaces whose weighted normals add up to zero exclude one
+        (Stiemke's lemma).  With scores r, curvatures w and v the step of Newton's method for the
+        likelihood alone, sum (r_i - w_i x_i'v) x_i = 0: that is such a sum where no row's r_i has
+        another sign after the step.  At the maximum of the likelihood v = 0, and all rows serve.
+        """
+        if self.model.width > 1 or self.size < self.model.dim:
+            return False
+        there = Anchor(self.model, mode, curvature=True)
+        try:
+            factor = linalg.cho_factor(np.asarray(there.hessian))
+        except linalg.LinAlgError:
+            return False
+        step = linalg.cho_solve(factor, np.asarray(there.full))
+        r, w = np.asarray(there.scores), np.asarray(there.curvature)
+        up, down = self.family.open_sides(self.table.y, self.table.trials)
+        bounding = self.kept & (up != down)
+        left = np.where(up, 1.0, -1.0) * (r - w * products(self.model.X, step))
+        return bool((left[bounding] > CERTAIN).all())
 
     def beyond(self, spaces, pure):
         """The half-spaces of rows, and directions of coefficients, without the walls that have no

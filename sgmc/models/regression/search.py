@@ -18,6 +18,7 @@ from sgmc.coordinates.modes import (
 from sgmc.coordinates.prior_table import Scales, resolve
 from sgmc.coordinates.shrinkage import without_poles
 from sgmc.coordinates.whitening import whitener
+from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
 from sgmc.core.expansion import expand
 from sgmc.core.rng import seed_sequence
@@ -98,6 +99,7 @@ def searched(table, data, family, prior, settings):
     modes = ModeSearch(1, (1.0,))
     if settings.modes == "search":
         refuse_search(priors, settings)
+    if settings.modes == "search" and mode.whole:
         draw = trimmed(table, family, len(priors.names)) if family.identity else None
         random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
         mode, concerns, modes = several(model, terms, search, (mode, concerns), draw, random)
@@ -164,6 +166,8 @@ def several(model, terms, search, usual, draw, random):
                 mode, trouble = search(where_finite(finite, start, first.theta))
             except ValueError:  # from this start no step leads up: a DataError, or numbers ran out
                 return None
+        if not mode.whole:
+            raise OutOfTime
         return None if trouble else local(mode)
 
     starts = wide_starts(random, first.theta, whitener(first)[0], draw)

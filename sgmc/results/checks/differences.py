@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.core import deadline
 from sgmc.core.engine import density, full
 from sgmc.core.expansion import of_rows
 from sgmc.core.rng import Rng, seed_sequence
@@ -174,6 +175,7 @@ class Look:
 
     def value(self, x):
         """Log posterior at x; NaN where the user's code raises."""
+        deadline.check()
         try:
             return density(self.exact, x)
         except Exception:  # whatever it raises: it is undefined there
@@ -200,6 +202,7 @@ class Look:
 
     def sums_apart(self, theta, parts):
         """The same for one division of the rows."""
+        deadline.check()
         slope = not self.problem.differenced
         whole, first, second = (
             of_rows(self.problem.model, theta, rows, slope) for rows in (None, *parts)

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sgmc.results.checks.temperature import Temperatures, temperatures
-from sgmc.results.checks.whole import positions, whole_draws
+from sgmc.results.checks.temperature import SCORED_DRAWS, Temperatures, temperatures
+from sgmc.results.checks.whole import unbounded, whole_draws
 
 
 class Judged(NamedTuple):
@@ -42,7 +42,8 @@ def judged(fit, results):
     if found is None:
         return None
     names, draws = found
-    spec, whole = fit.plan.spec, whole_draws(fit)
-    x = None if spec.exact or fit.problem.bounded or whole is None else positions(fit, whole)
+    spec, whole, x = fit.plan.spec, whole_draws(fit), None
+    if not (spec.exact or fit.problem.bounded or whole is None):
+        fit, x = unbounded(fit, whole, SCORED_DRAWS)
     heat = None if x is None else temperatures(fit, x, fit.settings.seed)
     return Judged(functionals.what, names, draws, heat)

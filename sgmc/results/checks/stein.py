@@ -7,6 +7,7 @@ import numpy as np
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.numbers import whole
+from sgmc.core import deadline
 from sgmc.core.engine import scores as estimates
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION, FEWEST_PER_DIMENSION
@@ -24,6 +25,7 @@ FEWEST_SCORED = 200  # draws: below, control-variate scores of more draws say mo
 SCORE_BATCH = 1000
 SCORE_KINDS = ("exact", "taylor", "cv", "simple")
 PARTS_OF_POINTS = 8
+CELLS_BETWEEN_LOOKS = 1e7  # rows x parameters x draws between looks at the clock
 MOST_LEARNED = 500  # coordinates whose covariance draws can tell
 
 
@@ -113,10 +115,19 @@ def scores_at(fit, points, entropy, kind, batch=SCORE_BATCH):
     """
     parts = np.array_split(points, min(PARTS_OF_POINTS, len(points)))
     estimators = [estimator(fit.problem, entropy, k, kind, batch) for k in range(len(parts))]
+    end = deadline.current()  # threads do not inherit it
+    rows = fit.problem.model.n if kind == "exact" else min(fit.problem.model.n, batch)
+    few = max(1, int(CELLS_BETWEEN_LOOKS / (rows * fit.problem.dim))) if end.set else len(points)
+
+    def scores_of(of, part):
+        found = []
+        for a in range(0, len(part), few):
+            end.check()
+            found.append(estimates(of[0], part[a : a + few], of[1]))
+        return np.concatenate(found)
+
     with ThreadPoolExecutor(fit.settings.threads) as pool:
-        return np.concatenate(
-            list(pool.map(lambda of, part: estimates(of[0], part, of[1]), estimators, parts))
-        )
+        return np.concatenate(list(pool.map(scores_of, estimators, parts)))
 
 
 def estimator(problem, entropy, part, kind, batch=SCORE_BATCH):

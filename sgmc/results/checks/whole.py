@@ -1,6 +1,10 @@
 """Draws of all parameters of fits that kept draws of some."""
 
+from dataclasses import replace
+
 import numpy as np
+
+from sgmc.results.outcomes.rows import evenly
 
 
 def whole_draws(fit):
@@ -32,3 +36,20 @@ def positions(fit, whole):
     back = fit.problem.coordinates.from_reported
     x = np.array([back(theta) for chain in whole for theta in chain])
     return x.reshape(*whole.shape[:2], -1)
+
+
+def unbounded(fit, whole, most):
+    """The fit in coordinates that end nowhere, and there `most` of the whole draws or all, (chain,
+    draw, dim); no draws where their scores cannot be had, or where they are in single precision, in
+    which small probabilities are zero.
+    """
+    problem = fit.problem.unbounded()
+    if problem is fit.problem:
+        return fit, positions(fit, whole)
+    if problem is None or problem.partial and not all_kept(problem):
+        return fit, None
+    kept, back = evenly(whole.shape[1], most // len(whole)), problem.coordinates.from_reported
+    x = np.array([back(theta) for chain in whole[:, kept] for theta in chain])
+    weights = None if fit.weights is None else fit.weights[kept]
+    x = x.reshape(len(whole), len(kept), -1)
+    return replace(fit, problem=problem, weights=weights), x

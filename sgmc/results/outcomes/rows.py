@@ -27,7 +27,7 @@ class Rows:
     Attributes
     ----------
     family : Family
-    X : array (n, d) or CSR array
+    X : array (n, d), CSR array or CodedTable
     coefficients : array (m, d)
         Or (m, equations * d) for families with several equations.
     extra : array (k, m) or None
@@ -254,7 +254,7 @@ def design_of(results, exog, offset, transform=True):
             "predict needs new data: these results were loaded from a file, or saved without theirs"
         )
     if spec is not None:
-        X = spec.matrix(exog)
+        X = spec.table(exog)
     else:
         exog = pandas_or_same(exog)
         X = table("exog", exog)

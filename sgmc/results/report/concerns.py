@@ -21,6 +21,7 @@ from sgmc.results.checks.differences import BEYOND
 from sgmc.results.checks.laplace import SHAPE_DEPARTURE, departure
 from sgmc.results.checks.noise import mainly
 from sgmc.results.checks.visited import rarely_visited, unvisited
+from sgmc.results.checks.weights import proposals
 from sgmc.results.report.draws import MEAN_TOLERANCE, SD_TOLERANCE, of_draws
 from sgmc.results.report.verdict import TRUSTED_ERROR, Worst, divergences
 
@@ -60,9 +61,9 @@ def after_sampling(fit, seen, errors, ends=False):
         Whether a user's density is known to end where draws are.
     """
     return [
-        *stopped(fit, fit.problem.free_names),
-        *fit.concerns,
+        *stopped(fit),
         *transitions(fit, ends),
+        *proposals(fit),
         *spread(fit),
         *shape(fit, errors),
         *of_draws(seen),
@@ -121,9 +122,9 @@ def along_directions(found, ess):
     ]
 
 
-def stopped(fit, names):
-    """Chains that ended early."""
-    found, where = [], fit.problem.coordinates
+def stopped(fit):
+    """Chains that ended early, and what the run itself noted."""
+    found, where, names = [], fit.problem.coordinates, fit.problem.free_names
     diverged = [
         (k, c) for k, (s, c) in enumerate(zip(fit.run.statuses, fit.chains)) if s == "diverged"
     ]
@@ -142,14 +143,20 @@ def stopped(fit, names):
                 f"Try step_size={h / 4:.2g}, or leave step_size=None.",
             )
         )
-    if fit.run.interrupted:
+    if fit.stand_in:
+        found.append(
+            InterruptedWarning(
+                f"{fit.stand_in}: {fit.x.shape[1]} a chain.", "Give a larger time_limit."
+            )
+        )
+    elif fit.run.interrupted:
         found.append(
             InterruptedWarning(
                 f"stopped by {fit.run.interrupted}: {fit.x.shape[1]} draws a chain are kept.",
                 "They are the first ones of the run asked for.",
             )
         )
-    return found
+    return [*found, *fit.concerns]
 
 
 def transitions(fit, ends):

@@ -137,7 +137,7 @@ def spacing_text(fit):
 
 def step_text(fit):
     """The step and how it came."""
-    if not fit.plan.spec.uses_gradient:
+    if not fit.plan.spec.uses_gradient or fit.plan.spec.independent:
         return "-"
     origin = (
         "tuned" if fit.settings.tuned else "decaying" if fit.plan.weighted else fit.plan.step_origin

@@ -93,7 +93,8 @@ def summary(results, alpha, title, names, details=False):
     if details:
         out.tables.append(errors(results, listed))
     untold = [DASH] if frame[["mean", "sd"]].isna().any(axis=None) else []
-    notes = [wrap(line) for line in [*untold, *lines]] + [
+    used = [str(results.memory)] if details and results.memory is not None else []
+    notes = [wrap(line) for line in [*untold, *lines, *used]] + [
         wrap(f"[{w.code}] {w}", "    ") for w in results.warnings
     ]
     out.extra_txt = "\n".join(notes)

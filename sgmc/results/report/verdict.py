@@ -15,6 +15,7 @@ from sgmc.errors import (
     DivergentTransitionsWarning,
     GradientNoiseWarning,
     LowESSWarning,
+    ProposalWarning,
     ShapeWarning,
     SpreadWarning,
     StepSizeWarning,
@@ -145,6 +146,7 @@ def judged(fit, table, concerns, ess, along, heat):
         (DivergenceWarning, "as chains show"),
         (ConvergenceWarning, "as chains show"),
         (TailWarning, "heavy tails"),
+        (ProposalWarning, "proposals too narrow"),
     ):
         if kind in found:
             return refused(word, found[kind].message.rstrip("."), found[kind].advice)
@@ -205,6 +207,13 @@ def judged(fit, table, concerns, ess, along, heat):
         else "effective draws, and scores along random directions"
     )
     return by_effective_draws(errors, ess, basis, fit.x.shape[1])
+
+
+def unchecked(fit):
+    """The verdict where `time_limit` left no time to check the draws, or for draws at all."""
+    reason = fit.stand_in or "time_limit ended the checks of the draws"
+    word = "stand-in draws" if fit.stand_in else "not checked"
+    return refused(word, reason, "Give a larger time_limit.")
 
 
 def divergences(fit, ends):

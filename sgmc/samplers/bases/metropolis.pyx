@@ -9,6 +9,7 @@ from libc.string cimport memcpy
 from sgmc.samplers.bases.adaptation cimport IDENTITY
 from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, next_uniform
 from sgmc.core.spec import Parameter, SamplerSpec
+from sgmc.errors import NotSupported
 
 LARGEST_DENSE = 100               # parameters up to which metric="auto" is dense
 
@@ -129,6 +130,16 @@ class MetropolisSpec(SamplerSpec):
         "metric", "auto", "constant metric learned in warmup; auto: none in coordinates whitened "
                           f"at the mode, else dense up to {LARGEST_DENSE} parameters",
         choices=("auto", "identity", "diag", "dense"))
+    walkers_parameter = Parameter(
+        "walkers", 1, "of each chain, moved together in whitened coordinates", 1, 4096, whole=True)
+
+    def refuse_walkers(self, whitened):
+        """NotSupported for several walkers where a metric would be learned, or is asked for."""
+        if self.walkers > 1 and not (whitened and self.metric in ("auto", "identity")):
+            raise NotSupported(
+                f"{self.name} with {self.walkers} walkers needs coordinates that are whitened at "
+                "the mode, and no metric; leave precondition='mode' and metric='auto', or use "
+                "walkers=1")
 
     def fitted_to(self, whitened, dim):
         """Coordinates that are whitened already need no metric."""

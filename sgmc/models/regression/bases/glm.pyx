@@ -5,8 +5,13 @@ A family leaf defines `family` (scores and densities from linear predictors) and
 """
 import numpy as np
 
-from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch, fetch_next, fetch_rows
+from sgmc.core.contract cimport (
+    OK, Batch, Design, Model, Scratch, all_rows, fetch_next, fetch_rows, next_tile,
+)
 from sgmc.coordinates.fisher import Fisher
+
+cdef enum:
+    MANY_ROWS = 256  # of a tile where many points are computed at once: these stay in the cache
 
 
 cdef const double *picked(const double *column, const Batch *tile, double *into) noexcept nogil:
@@ -18,6 +23,19 @@ cdef const double *picked(const double *column, const Batch *tile, double *into)
     for i in range(tile.m):
         into[i] = column[tile.rows[i]]
     return into
+
+
+cdef bint are_opposite(const double *theta, Py_ssize_t points, Py_ssize_t dim) noexcept nogil:
+    """Whether the second half of some points are the first with other signs, as are then products
+    with them.
+    """
+    cdef Py_ssize_t i, half = points // 2 * dim
+    if points % 2:
+        return False
+    for i in range(half):
+        if theta[half + i] != -theta[i]:
+            return False
+    return True
 
 
 cdef class Glm(Model):
@@ -35,6 +53,8 @@ cdef class Glm(Model):
         self.y = np.ascontiguousarray(y, dtype=float)
         self.offset = np.ascontiguousarray(() if offset is None else offset, dtype=float)
         self.weight = np.ascontiguousarray(() if weight is None else weight, dtype=float)
+
+    products = True  # many points at once are products of matrices
 
     def metric(self, gradient, start, rows=None):
         """The information of the rows and the prior, inverted."""
@@ -93,6 +113,51 @@ cdef class Glm(Model):
         self.weigh_rows(tile, s, 1, density)
         for i in range(tile.m):
             value[0] += density[i]
+        return OK
+
+    cdef Py_ssize_t size_many(self, Py_ssize_t points) noexcept nogil:
+        return (2 * points + 1 + self.width) * MANY_ROWS + self.X.work_many(MANY_ROWS)
+
+    cdef int add_many(self, const double *theta, Py_ssize_t points, Scratch *s, double *work,
+                      double *value, double *grad) except -1 nogil:
+        """One product of the tile with all points, the family's terms, one product back."""
+        cdef Batch everything = all_rows(self.n), tile
+        cdef Py_ssize_t at = 0, k
+        cdef double *eta = work
+        cdef double *r = eta + points * MANY_ROWS
+        cdef double *own = r + points * MANY_ROWS
+        cdef double *inner = own + (1 + self.width) * MANY_ROWS
+        cdef Py_ssize_t half = points // 2 if are_opposite(theta, points, self.dim) else 0, i
+        while next_tile(&everything, MANY_ROWS, &at, &tile):
+            self.X.dot_many(&tile, points - half, theta, self.dim, eta, inner)
+            for i in range(half * tile.m):
+                eta[half * tile.m + i] = -eta[i]
+            for k in range(points):
+                self.row_terms(theta + k * self.dim, &tile, eta + k * tile.m, own, value + k,
+                               r + k * tile.m,
+                               grad + k * self.dim + self.X.d if grad != NULL else NULL)
+            if grad != NULL:
+                self.X.tdot_many(&tile, points, r, grad, self.dim, inner)
+        return OK
+
+    cdef int row_terms(self, const double *theta, const Batch *tile, double *eta, double *own,
+                       double *value, double *r, double *beyond) except -1 nogil:
+        """value += log densities of a tile's rows with products eta; the predictors' scores into r,
+        sums of the auxiliary parameters' added to `beyond` (NULL: no gradient is wanted).
+        """
+        cdef Py_ssize_t i, j, m = tile.m, width = self.width
+        cdef double *scores = own + MANY_ROWS
+        cdef double weight = 1
+        for i in range(m if self.offset.shape[0] else 0):
+            eta[i] += self.offset[tile.start + i]
+        self.family(theta, m, eta, &self.y[tile.start], scores, own)
+        for i in range(m):
+            if self.weight.shape[0]:
+                weight = self.weight[tile.start + i]
+            value[0] += weight * own[i]
+            r[i] = weight * scores[i * width]
+            for j in range(1, width if beyond != NULL else 1):
+                beyond[j - 1] += weight * scores[i * width + j]
         return OK
 
     cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s,

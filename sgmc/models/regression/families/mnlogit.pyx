@@ -4,7 +4,7 @@ import numpy as np
 from libc.math cimport exp, log
 from libc.string cimport memset
 
-from sgmc.core.contract cimport OK, Batch, Design, Scratch
+from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch
 from sgmc.errors import DataError
 from sgmc.models.regression.bases.family import Family
 from sgmc.models.regression.bases.glm cimport Glm, picked
@@ -29,6 +29,7 @@ cdef class MultinomialLogit(Glm):
     weight : array (n,), optional
     """
 
+    products = False
     unbounded = "its rows have a score for each equation, for which there are no bounds here"
 
     def __init__(self, Design X, y, offset=None, weight=None):
@@ -52,6 +53,13 @@ cdef class MultinomialLogit(Glm):
             for i in range(tile.m):
                 eta[i * self.width + k] = linear[i]
         return OK
+
+    cdef Py_ssize_t size_many(self, Py_ssize_t points) noexcept nogil:
+        return 0
+
+    cdef int add_many(self, const double *theta, Py_ssize_t points, Scratch *s, double *work,
+                      double *value, double *grad) except -1 nogil:
+        return Model.add_many(self, theta, points, s, work, value, grad)
 
     cdef int shares(self, const double *theta, const Batch *tile, Scratch *s, double *p,
                     double *total) except -1 nogil:

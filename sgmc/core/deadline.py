@@ -1,0 +1,127 @@
+"""When a call has to be over: `time_limit=` counts from the call to the return.
+
+The phases of a fit ask here before they begin something long.  Where its end would be too late they
+raise `OutOfTime`, and whoever has something to return catches it.  The clock may only stop a run:
+nothing that is drawn depends on what it shows.
+"""
+
+import math
+import time
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from sgmc.arguments.numbers import positive
+
+clock = time.perf_counter
+OPERATIONS = 2e9  # floating-point operations a second, where nothing was measured: a slow core's
+
+
+class OutOfTime(Exception):
+    """The time of a call is up.
+
+    Attributes
+    ----------
+    reached : object
+        What a search has found so far, or None.
+    """
+
+    reached = None
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """When a call has to be over, on this module's clock."""
+
+    end: float = math.inf
+
+    @property
+    def set(self):
+        """Whether there is one."""
+        return self.end < math.inf
+
+    def left(self):
+        """Seconds until then, negative once it has passed."""
+        return self.end - clock() if self.set else math.inf
+
+    def check(self, seconds=0.0, operations=0.0):
+        """Raise OutOfTime unless something that takes so long, or so many floating-point
+        operations, would end in time.
+        """
+        if self.set and self.left() <= seconds + operations / OPERATIONS:
+            raise OutOfTime
+
+
+NEVER = Deadline()
+_current = ContextVar("deadline", default=NEVER)
+
+
+def current():
+    """The `Deadline` of the call that is being served; one without end where none was given.
+
+    Threads do not inherit it: ask before they begin.
+    """
+    return _current.get()
+
+
+def check(seconds=0.0, operations=0.0):
+    """`Deadline.check` of the current one."""
+    current().check(seconds, operations)
+
+
+@contextmanager
+def limited(seconds, name="time_limit"):
+    """So many seconds from now on, or what is left of a limit that holds already; None: no limit
+    of its own.
+    """
+    positive(name, seconds, none=True)
+    until = math.inf if seconds is None else clock() + seconds
+    token = _current.set(Deadline(min(current().end, until)))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def leaving(seconds):
+    """A limit so many seconds earlier than the one that holds."""
+    left = current().left()
+    return limited(None if left == math.inf else max(left - seconds, 1e-9))
+
+
+@contextmanager
+def suspended():
+    """No limit, for what is cheap and has to be done all the same."""
+    token = _current.set(NEVER)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+class Pace:
+    """Seconds that a unit of some work takes, so that none is begun that would end too late.
+
+    Parameters
+    ----------
+    operations : float
+        Floating-point operations of a unit: what is gone by before the first one.
+    """
+
+    def __init__(self, operations=0.0):
+        self.seconds = operations / OPERATIONS
+
+    def run(self, work, units=1):
+        """``work()``, which has so many units, or OutOfTime."""
+        now = current()
+        if not now.set:
+            return work()
+        now.check(self.seconds * units)
+        return self.measured(work, units)
+
+    def measured(self, work, units):
+        """``work()``, whether there is time for it or not."""
+        begun = clock()
+        done = work()
+        self.seconds = (clock() - begun) / units
+        return done

@@ -1,0 +1,192 @@
+"""Storage of a table whose factors stay codes: a product gathers, its transpose scatters."""
+import numpy as np
+
+from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+from sgmc.core.contract cimport OK, Batch, Design, fetch_rows, row_of
+
+
+cdef class Terms(Design):
+    """A dense block, and for each categorical term of a row a cell of a table.
+
+    Parameters
+    ----------
+    table : object
+        With the attributes of `sgmc.formula.coded.CodedTable`.
+    inner : Design
+        The dense block.
+    """
+
+    cdef readonly object table
+    cdef readonly Design inner                    # the block of numbers
+    cdef const double[:, ::1] wide                # the same numbers, in their precision
+    cdef const float[:, ::1] narrow
+    cdef bint single
+    cdef Py_ssize_t p, terms, multipliers
+    cdef const Py_ssize_t[::1] places
+    cdef const int32_t[:, ::1] codes
+    cdef const double[:, ::1] factors
+    cdef const int32_t[::1] by, ends, columns     # of cells: where their entries end, and these
+    cdef const double[::1] values
+    cdef Py_ssize_t widest                        # entries of a row, numbers aside
+
+    def __init__(self, table, Design inner):
+        cells = table.cells
+        self.table, self.inner = table, inner
+        self.n, self.d = table.shape
+        self.p, self.terms = len(table.places), len(table.by)
+        self.single = table.numbers.dtype == np.float32
+        if self.single:
+            self.narrow = table.numbers
+        else:
+            self.wide = table.numbers
+        self.places = np.ascontiguousarray(table.places, dtype=np.intp)
+        self.codes = np.ascontiguousarray(table.codes, dtype=np.int32)
+        self.factors = np.ascontiguousarray(table.factors, dtype=np.float64)
+        self.by = np.ascontiguousarray(table.by, dtype=np.int32)
+        self.ends = np.ascontiguousarray(cells.indptr, dtype=np.int32)
+        self.columns = np.ascontiguousarray(cells.indices, dtype=np.int32)
+        self.values = np.ascontiguousarray(cells.data, dtype=np.float64)
+        self.widest = self.terms * int(np.diff(cells.indptr).max(initial=0))
+        self.tile = inner.tile
+
+    cdef Py_ssize_t work_size(self) noexcept nogil:
+        return 2 * self.p + self.inner.work_size()
+
+    cdef void fetch(self, const Batch *b) noexcept nogil:
+        fetch_rows(b, &self.codes[0, 0], self.terms * sizeof(int32_t))
+        if self.p:
+            self.inner.fetch(b)
+
+    cdef double number(self, Py_ssize_t row, Py_ssize_t q) noexcept nogil:
+        return self.narrow[row, q] if self.single else self.wide[row, q]
+
+    cdef double multiplier(self, Py_ssize_t row, Py_ssize_t t) noexcept nogil:
+        return 1 if self.by[t] < 0 else self.factors[row, self.by[t]]
+
+    cdef int dot(self, const Batch *b, const double *theta, double *eta,
+                 double *work) except -1 nogil:
+        cdef Py_ssize_t i, t, q, row
+        cdef Py_ssize_t cell
+        cdef double total, part
+        memset(eta, 0, b.m * sizeof(double))
+        if self.p:
+            for q in range(self.p):
+                work[q] = theta[self.places[q]]
+            self.inner.dot(b, work, eta, work + self.p)
+        for i in range(b.m):
+            row = row_of(b, i)
+            total = eta[i]
+            for t in range(self.terms):
+                cell = self.codes[row, t]
+                part = 0
+                for q in range(self.ends[cell], self.ends[cell + 1]):
+                    part += self.values[q] * theta[self.columns[q]]
+                total += part if self.by[t] < 0 else part * self.factors[row, self.by[t]]
+            eta[i] = total
+        return OK
+
+    cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil:
+        cdef Py_ssize_t i, t, q, row
+        cdef Py_ssize_t cell
+        cdef double pull
+        if self.p:
+            memset(work, 0, self.p * sizeof(double))
+            self.inner.tdot(b, r, work, work + self.p)
+            for q in range(self.p):
+                out[self.places[q]] += work[q]
+        for i in range(b.m):
+            row = row_of(b, i)
+            for t in range(self.terms):
+                cell = self.codes[row, t]
+                pull = r[i] * self.multiplier(row, t)
+                for q in range(self.ends[cell], self.ends[cell + 1]):
+                    out[self.columns[q]] += pull * self.values[q]
+        return OK
+
+    cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
+        cdef Py_ssize_t i, t, q, row
+        cdef Py_ssize_t cell
+        cdef double term
+        for i in range(b.m):
+            row = row_of(b, i)
+            for q in range(self.p):
+                term = r[i] * self.number(row, q)
+                out[self.places[q]] += term * term
+            for t in range(self.terms):
+                cell = self.codes[row, t]
+                for q in range(self.ends[cell], self.ends[cell + 1]):
+                    term = r[i] * self.multiplier(row, t) * self.values[q]
+                    out[self.columns[q]] += term * term
+        return OK
+
+    cdef int gram(self, const Batch *b, const double *w, double *out,
+                  Py_ssize_t stride) except -1 nogil:
+        cdef Py_ssize_t i, j, k, row, count
+        cdef double pull
+        cdef double *block = <double *> calloc(self.p * self.p + 1, sizeof(double))
+        cdef double *value = <double *> malloc((self.widest + 1) * sizeof(double))
+        cdef Py_ssize_t *column = <Py_ssize_t *> malloc((self.widest + 1) * sizeof(Py_ssize_t))
+        try:
+            if block == NULL or value == NULL or column == NULL:
+                with gil:
+                    raise MemoryError
+            if self.p:
+                self.inner.gram(b, w, block, self.p)
+            for j in range(self.p):
+                for k in range(j, self.p):
+                    add(out, stride, self.places[j], self.places[k], block[j * self.p + k])
+            for i in range(b.m):
+                row = row_of(b, i)
+                count = self.entries(row, column, value)
+                for j in range(count):
+                    pull = w[i] * value[j]
+                    for k in range(j, count):
+                        add(out, stride, column[j], column[k], pull * value[k])
+                    for k in range(self.p):
+                        add(out, stride, column[j], self.places[k], pull * self.number(row, k))
+        finally:
+            free(block)
+            free(value)
+            free(column)
+        return OK
+
+    def forms(self, S):
+        """x' S x of each row, an array (n,), for S (d, d) or None, the identity."""
+        cdef const double[:, ::1] form = np.ascontiguousarray(np.eye(self.d) if S is None else S)
+        cdef double[::1] out = np.zeros(self.n), value = np.empty(self.widest + self.p + 1)
+        cdef Py_ssize_t[::1] column = np.empty(self.widest + self.p + 1, dtype=np.intp)
+        cdef Py_ssize_t i, j, k, q, count
+        cdef double pull
+        with nogil:
+            for i in range(self.n):
+                count = self.entries(i, &column[0], &value[0])
+                for q in range(self.p):
+                    column[count], value[count] = self.places[q], self.number(i, q)
+                    count += 1
+                for j in range(count):
+                    pull = 0.5 * form[column[j], column[j]] * value[j]
+                    for k in range(j):
+                        pull += form[column[j], column[k]] * value[k]
+                    out[i] += 2 * pull * value[j]
+        return np.asarray(out)
+
+    cdef Py_ssize_t entries(self, Py_ssize_t row, Py_ssize_t *column, double *value) noexcept nogil:
+        """Columns and values of a row's cells; how many they are."""
+        cdef Py_ssize_t t, q, count = 0
+        cdef Py_ssize_t cell
+        for t in range(self.terms):
+            cell = self.codes[row, t]
+            for q in range(self.ends[cell], self.ends[cell + 1]):
+                column[count] = self.columns[q]
+                value[count] = self.multiplier(row, t) * self.values[q]
+                count += 1
+        return count
+
+
+cdef inline void add(double *out, Py_ssize_t stride, Py_ssize_t j, Py_ssize_t k,
+                     double value) noexcept nogil:
+    """The upper triangle's place of (j, k) += value."""
+    out[min(j, k) * stride + max(j, k)] += value

@@ -1,0 +1,114 @@
+"""The work of samplers on wide tables, counted in flops and bytes before anything is sampled.
+
+`auto` compares three: mini-batches, whose control variates cost d^2 a step; `imh`; and `mala` with
+many walkers a chain.  The last two compute densities by products of matrices, and how they mix is
+told by the variance of the log weights of a few proposals.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc import registry
+from sgmc.core.blas import one_blas_thread
+from sgmc.core.engine import full_many
+from sgmc.fit import plan as planning
+from sgmc.fit.pilot import PAIRS, PILOT_ROWS, draws_of_laplace
+
+WIDE = 64  # parameters from which products of matrices are thought of
+WALKERS = 32  # of each chain of mala: more gain little, and each needs its warmup
+PROPOSALS = 64  # whose weights are looked at: their variance is then known to a sixth
+MOST_VARIANCE = 2.0  # of log weights up to which it tells how walkers mix
+
+# seconds on one core of about 3 GHz: only their ratios matter
+FLOP = 2.4e-11  # in products of matrices that fit the cache
+NUMBER = 2.5e-10  # of the table, where a row serves one point: read twice, multiplied and added
+CURVATURE = 5e-10  # of the Hessian that control variates are multiplied by
+PILOT_NOISE = 3e-11  # of a row's part of the noise's covariance
+ROW = 6e-9  # a row's terms at one point
+SMALL_STEP = 5e-7  # of mini-batches, besides their rows
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A sampler with what it would cost.
+
+    Attributes
+    ----------
+    name : str
+        As users are told of it.
+    spec : SamplerSpec
+    thin : int or None
+        Steps between draws; None: the plan's own.
+    seconds : float
+    """
+
+    name: str
+    spec: object
+    thin: int | None
+    seconds: float
+
+
+def products(problem, settings):
+    """The cheaper of `imh` and walkers of `mala`, with its cost; None where products of matrices
+    do not apply, or log weights vary so much that nothing is known of how these mix.
+
+    With variance v of the log weights of skewed proposals the worst parameter's draw of `imh` is
+    worth about 0.9 exp(-7 v) independent ones, as chains stay at places of large weight, and that
+    of `mala` about 0.75 exp(-2 v): measured for 64 to 500 parameters.  Draws are thinned until each
+    is worth about three quarters, as those of mini-batches are.
+    """
+    n, d = problem.model.n, problem.dim
+    if d < WIDE or not problem.many or not problem.coordinates.whitened or not left_open(settings):
+        return None
+    v = variance_of_weights(problem, settings)
+    if not v < MOST_VARIANCE:
+        return None
+    samplers = registry.room("samplers")
+    chains, draws = settings.chains, settings.draws
+    thin = max(1, math.ceil(0.8 * math.exp(7 * v)))
+    steps = planning.INDEPENDENT_WARMUP + draws * (settings.thin or thin)
+    # opposite points have opposite products where the table itself is whitened
+    flops = (2 if problem.coordinates.map is None else 4) * d
+    imh = Choice("imh", samplers["imh"](), thin, chains * steps * n * (2 * ROW + flops * FLOP))
+    thin = max(1, math.ceil(math.exp(2 * v)))
+    steps = planning.LOCKSTEP_WARMUP + math.ceil(draws / WALKERS) * (settings.thin or thin)
+    mala = Choice(
+        f"mala with {WALKERS} walkers",
+        samplers["mala"](walkers=WALKERS),
+        thin,
+        chains * steps * WALKERS * n * (ROW + 4 * d * FLOP),
+    )
+    return min(imh, mala, key=lambda choice: choice.seconds)
+
+
+def left_open(settings):
+    """Whether no argument is given that is for mini-batches."""
+    given = (settings.gradient, settings.batch_size, settings.step_size)
+    return all(one is None for one in given) and not settings.adaptive
+
+
+def variance_of_weights(problem, settings):
+    """Variance of the log weights of skewed proposals; NaN where one is not finite."""
+    z = draws_of_laplace(settings.seed, problem.dim, PROPOSALS)
+    gradient = problem.all_rows()
+    with one_blas_thread(), np.errstate(invalid="ignore", over="ignore"):
+        here, there = np.split(full_many(gradient, np.concatenate([z, -z]), slopes=False)[0], 2)
+        return float(np.var(np.logaddexp(here, there) + 0.5 * (z**2).sum(axis=1)))
+
+
+def minibatches(problem, settings, h=1.0, rows=planning.SMALLEST_BATCH):
+    """Seconds of mini-batches with steps of Langevin time h and so many rows each, with the pilot
+    that derives both: at the defaults, the least that it may be.
+    """
+    n, d = problem.model.n, problem.dim
+    pilot = 2 * PAIRS * min(n, PILOT_ROWS) * d * d * PILOT_NOISE
+    steps = settings.chains * (planning.WARMUP_TIME + planning.KEPT_TIME * settings.draws) / h
+    return pilot + steps * (SMALL_STEP + rows * (ROW + d * NUMBER) + d * d * CURVATURE)
+
+
+def reason(chosen, others):
+    """Why a sampler was chosen, for the summary."""
+    rest = ", ".join(f"{name} about {seconds:.2g} s" for name, seconds in others)
+    return f"by counted flops and bytes: {chosen.name} about {chosen.seconds:.2g} s, {rest}"

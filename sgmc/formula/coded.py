@@ -1,0 +1,156 @@
+"""Designs whose factors stay codes: a dense block of numbers, and a cell of a table for each row
+of each categorical term.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+
+@dataclass(frozen=True, eq=False)
+class CodedTable:
+    """A design of n rows and d columns that is never made dense.
+
+    A row of the design is its numbers, each in its column, and for each categorical term a row of
+    the table `cells`, which holds the contrasts: one number per row under treatment coding.  A
+    term with numbers (``g:x``) multiplies its cell by them.
+
+    Attributes
+    ----------
+    numbers : array (n, p)
+        float64 or float32.
+    places : array (p,) of int
+        Their columns.
+    codes : array (n, t) of int32
+        The cell of each categorical term.
+    cells : csr_array (k, d)
+        What a cell adds to a row, for the cells of all terms.
+    factors : array (n, v) of float64
+        What cells are multiplied by.
+    by : array (t,) of int32
+        The column of `factors` of each categorical term; -1: none.
+    """
+
+    numbers: np.ndarray
+    places: np.ndarray
+    codes: np.ndarray
+    cells: sparse.csr_array
+    factors: np.ndarray
+    by: np.ndarray
+
+    @property
+    def shape(self):
+        """Rows and columns."""
+        return len(self.codes), self.cells.shape[1]
+
+    @property
+    def dtype(self):
+        """Of the numbers."""
+        return self.numbers.dtype
+
+    @property
+    def arrays(self):
+        """Everything that it is made of."""
+        cells = self.cells
+        return [
+            self.numbers,
+            self.places,
+            self.codes,
+            cells.indptr,
+            cells.indices,
+            cells.data,
+            self.factors,
+            self.by,
+        ]
+
+    @property
+    def nbytes(self):
+        """Bytes in memory."""
+        return sum(part.nbytes for part in self.arrays)
+
+    @property
+    def tips(self):
+        """Columns of the largest term of which no row has more than one number: their block of any
+        X' W X is diagonal.
+        """
+        entries, found = np.diff(self.cells.indptr), np.empty(0, dtype=int)
+        for t in range(len(self.by)):
+            used = np.flatnonzero(self.counted(t))
+            columns = np.unique(self.cells[used].indices)
+            if len(columns) > len(found) and (entries[used] <= 1).all():
+                found = columns
+        return found
+
+    def __getitem__(self, rows):
+        """Some rows: a slice, an array of their places, or of bool."""
+        return replace(
+            self, numbers=self.numbers[rows], codes=self.codes[rows], factors=self.factors[rows]
+        )
+
+    def __matmul__(self, B):
+        """X B for an array B (d,) or (d, k)."""
+        B = np.asarray(B)
+        out = self.numbers @ B[self.places]
+        for t, column in enumerate(self.by):
+            # only the cells that these rows are in
+            part = self.cells[self.codes[:, t]] @ B
+            if column >= 0:
+                part *= self.factors[:, column].reshape(-1, *[1] * (B.ndim - 1))
+            out = out + part
+        return out
+
+    def term(self, t):
+        """Rows of one categorical term, as a CSR array (n, d)."""
+        rows = self.cells[self.codes[:, t]]
+        if self.by[t] < 0:
+            return rows
+        return sparse.csr_array(sparse.diags_array(self.factors[:, self.by[t]]) @ rows)
+
+    def toarray(self):
+        """The dense design, of float64."""
+        out = np.zeros(self.shape)
+        out[:, self.places] = self.numbers
+        for t in range(len(self.by)):
+            out += self.term(t).toarray()
+        return out
+
+    def counted(self, t, weight=None):
+        """Sum of the weights (default 1) of the rows in each cell, for one categorical term."""
+        return np.bincount(self.codes[:, t], weight, self.cells.shape[0])
+
+    def moments(self, weight=None):
+        """Means and standard deviations (n - 1) of the columns, (d,) each; weights count rows.
+
+        Numbers are left out: zeros stand in their columns.
+        """
+        n, d = self.shape
+        w = np.ones(n) if weight is None else weight
+        first, second = np.zeros(d), np.zeros(d)
+        for t, column in enumerate(self.by):
+            by = 1.0 if column < 0 else self.factors[:, column]
+            used = np.flatnonzero(self.counted(t))
+            cells = self.cells[used]
+            first += cells.T @ self.counted(t, w * by)[used]
+            second += cells.multiply(cells).T @ self.counted(t, w * by**2)[used]
+        total = w.sum()
+        spread = np.maximum(second - first**2 / total, 0.0)
+        return first / total, np.sqrt(spread / max(total - 1, 1))
+
+    def first_place(self, bad):
+        """(row, column) of the first number, else multiplier, for which `bad` is true, or None.
+
+        Parameters
+        ----------
+        bad : callable
+            From an array of numbers to one of bools.
+        """
+        for part in (self.numbers, self.factors):
+            found = bad(part)
+            if not found.any():
+                continue
+            row, at = (int(i) for i in np.argwhere(found)[0])
+            if part is self.numbers:
+                return row, int(self.places[at])
+            return row, int(self.term(np.flatnonzero(self.by == at)[0]).indices[0])
+        return None

@@ -1,0 +1,86 @@
+"""From the blocks of a design to a table in which factors stay codes."""
+
+import numpy as np
+from scipy import sparse
+
+from sgmc.errors import DataError
+from sgmc.formula.coded import CodedTable
+
+MOST_CELLS = 1 << 31  # that codes can number
+
+
+class Coding:
+    """Where the blocks of a design are in a `CodedTable`.
+
+    Parameters
+    ----------
+    blocks : list of Block
+    width : int
+        Columns of the design.
+    """
+
+    def __init__(self, blocks, width):
+        self.dense = [block for block in blocks if not block.categorical]
+        self.places = np.array(
+            [j for block in self.dense for j in range(block.columns.start, block.columns.stop)],
+            dtype=np.intp,
+        )
+        self.terms, cells, count = [], [], 0
+        for block in blocks:
+            if not block.categorical:
+                continue
+            matrix, choices = block.cells()
+            for choice, columns in choices:
+                self.terms.append((block, choice, count))
+                parts = (matrix.data, columns[matrix.indices], matrix.indptr)
+                cells.append(sparse.csr_array(parts, shape=(matrix.shape[0], width)))
+                count += matrix.shape[0]
+        if count >= MOST_CELLS:
+            raise DataError(
+                f"the factors of the design have {count:,} combinations of levels, more than can "
+                "be numbered; leave an interaction out, or merge levels"
+            )
+        # the last cell is that of rows with something missing
+        missing = sparse.csr_array(([np.nan], [0], [0, 1]), shape=(1, width))
+        self.cells = sparse.csr_array(sparse.vstack([*cells, missing]))
+        multiplied = [bool(choice) for _, choice, _ in self.terms]
+        self.by = np.where(multiplied, np.cumsum(multiplied) - 1, -1).astype(np.int32)
+
+    def row_bytes(self, dtype):
+        """Bytes of a row of the table."""
+        multipliers = self.by.max() + 1
+        return len(self.places) * dtype.itemsize + 4 * len(self.terms) + 8 * multipliers
+
+    def empty(self, n, dtype=np.float64):
+        """A table of n rows, all of them missing."""
+        return CodedTable(
+            np.full((n, len(self.places)), np.nan, dtype),
+            self.places,
+            np.full((n, len(self.terms)), self.cells.shape[0] - 1, np.int32),
+            self.cells,
+            np.full((n, self.by.max() + 1), np.nan),
+            self.by,
+        )
+
+    def write(self, table, rows, values):
+        """Fill in some rows.
+
+        Parameters
+        ----------
+        table : CodedTable
+        rows : array of int
+        values : dict
+            Of each `Factor`, its numbers or codes in these rows.
+        """
+        numbers = np.empty((len(rows), len(self.places)))
+        done = 0
+        for block in self.dense:
+            size = block.columns.stop - block.columns.start
+            numbers[:, done : done + size] = block.product(values)
+            done += size
+        with np.errstate(over="ignore"):  # infinite in float32: for the caller to report
+            table.numbers[rows] = numbers
+        for t, (block, choice, first) in enumerate(self.terms):
+            table.codes[rows, t] = first + block.joint(values)
+            if choice:
+                table.factors[rows, self.by[t]] = block.multiplier(values, choice)

@@ -1,0 +1,96 @@
+"""Fitted factors: a column of the data or an expression of columns, as numbers or codes; they can
+be pickled.
+"""
+
+import types
+from dataclasses import dataclass
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import patsy
+
+from sgmc.errors import FormulaError
+from sgmc.formula.chunks import COLUMN, evaluate
+from sgmc.formula.columns import codes_of
+
+
+class Factor:
+    """One fitted factor: a column of the data or an expression of columns.
+
+    Parameters
+    ----------
+    fitted : patsy.FactorInfo
+    parsed : Parsed
+    levels : tuple, optional
+        Of a column of categories, of which patsy has seen stand-ins.
+    """
+
+    def __init__(self, fitted, parsed, levels=None):
+        self.is_column = isinstance(fitted.factor, patsy.LookupFactor)
+        written = fitted.factor.name().removeprefix(COLUMN)
+        self.label = parsed.names.label(written)
+        self.quoted = parsed.names.quoted(written)
+        self.inputs = parsed.names.inputs(written)
+        self.levels = fitted.categories if levels is None else levels
+        self.width = fitted.num_columns
+        self.code = fitted.state.get("eval_code", written)
+        words = compile(self.code, "<formula>", "eval").co_names
+        self.functions = {name: value for name, value in parsed.functions.items() if name in words}
+        self.transforms = fitted.state.get("transforms", {})
+
+    def evaluate(self, columns):
+        """The value of the factor, before any coding."""
+        names = {place: columns[name] for place, name in self.inputs.items()}
+        if self.is_column:
+            return names[self.code]
+        return evaluate(self.code, {**self.functions, **self.transforms}, names, self.label)
+
+    def values(self, columns):
+        """Numbers of shape (m, width), or for categories their codes of shape (m,)."""
+        if self.levels is not None:
+            return codes_of(pd.Series(self.evaluate(columns)), self.levels, self.label)
+        numbers = (
+            columns.numbers(self.inputs[self.code])
+            if self.is_column
+            else np.asarray(self.evaluate(columns))
+        )
+        if numbers.dtype.kind not in "biuf" or numbers.size != columns.n_rows * self.width:
+            expected = "a number" if self.width == 1 else f"{self.width} numbers"
+            found = f"shape {numbers.shape} of {numbers.dtype}"
+            raise FormulaError(f"{self.label!r} must be {expected} in each row, it has {found}")
+        return numbers.reshape(columns.n_rows, self.width)
+
+    def missing(self, columns):
+        """Boolean array of shape (m,): where the value is missing."""
+        gaps = np.asarray(pd.isna(self.evaluate(columns)))
+        return gaps.any(axis=1) if gaps.ndim > 1 else gaps
+
+    def __getstate__(self):
+        # modules and patsy's transforms refuse to be pickled: their name, their attributes stand
+        # for them
+        functions = {
+            name: _Module(value.__name__) if isinstance(value, types.ModuleType) else value
+            for name, value in self.functions.items()
+        }
+        transforms = {name: (type(value), vars(value)) for name, value in self.transforms.items()}
+        return {**vars(self), "functions": functions, "transforms": transforms}
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        self.functions = {
+            name: import_module(value.name) if isinstance(value, _Module) else value
+            for name, value in self.functions.items()
+        }
+        self.transforms = {name: _restored(*pieces) for name, pieces in state["transforms"].items()}
+
+
+@dataclass(frozen=True)
+class _Module:
+    name: str
+
+
+def _restored(cls, attributes):
+    instance = cls.__new__(cls)
+    vars(instance).update(attributes)
+    return instance

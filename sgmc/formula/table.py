@@ -1,0 +1,112 @@
+"""A formula read against data: outcomes, rows, and the design's recipe, which writes it out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from sgmc.arguments.tables import CHUNK_ROWS
+from sgmc.errors import ArgumentError, DataError
+from sgmc.formula.design import DesignSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A formula read against data; the design itself is written by `fill`.
+
+    Parameters
+    ----------
+    spec : DesignSpec
+    y : ndarray of float64, shape (n,)
+    trials : ndarray of float64, shape (n,), or None
+        Successes and failures together, y being the successes.
+    weights, offset, exposure, strata : ndarray of float64, shape (n,), or None
+    rows : ndarray of int64, shape (n,)
+        Positions in the data of the rows kept.
+    dropped : int
+        Rows lost to missing values, not to the subset.
+    left_out : dict
+        Columns that the dot left out -> reason.
+    frame : pandas.DataFrame
+        The data.
+    """
+
+    spec: DesignSpec
+    y: np.ndarray
+    trials: np.ndarray | None
+    weights: np.ndarray | None
+    offset: np.ndarray | None
+    exposure: np.ndarray | None
+    strata: np.ndarray | None
+    rows: np.ndarray
+    dropped: int
+    left_out: dict
+    frame: pd.DataFrame
+
+    @property
+    def index(self):
+        """Index labels of the rows kept."""
+        return (
+            self.frame.index if len(self.rows) == len(self.frame) else self.frame.index[self.rows]
+        )
+
+    def fill(self, out, position=None, chunk=CHUNK_ROWS):
+        """Write the design, row i into ``out[position[i]]``.
+
+        Parameters
+        ----------
+        out : ndarray of float64 or float32, shape (n, d)
+        position : array of int, shape (n,), optional
+            A permutation of the rows; as they come when None.
+        chunk : int
+            Rows evaluated at a time, at most.
+
+        Raises
+        ------
+        ArgumentError
+            If `out` has another shape.
+        DataError
+            If a predictor is infinite, also in the precision of `out`.
+        """
+        shape = (len(self.rows), len(self.spec.exog_names))
+        if out.shape != shape:
+            raise ArgumentError(f"the design has shape {shape}, out has {out.shape}")
+        for span, block in self.spec.blocks(self.frame, self.rows, chunk, out.dtype):
+            if not np.isfinite(block).all():
+                raise self._infinite(span, block)
+            out[span if position is None else position[span]] = block
+
+    def design_bytes(self, dtype):
+        """Bytes of the design, with factors as codes where there are many levels."""
+        n, coding = len(self.rows), self.spec.coding
+        if coding is None:
+            return float(n) * len(self.spec.exog_names) * dtype.itemsize
+        return float(n) * coding.row_bytes(dtype)
+
+    def coded(self, position, dtype):
+        """The design with its factors as codes, row i at ``position[i]``; see `fill`.
+
+        Returns
+        -------
+        CodedTable
+        """
+        coding = self.spec.coding
+        out = coding.empty(len(self.rows), dtype)
+        for span, found in self.spec.values(self.frame, self.rows):
+            coding.write(out, position[span], found)
+        place = out.first_place(lambda numbers: ~np.isfinite(numbers))
+        if place is not None:
+            row = np.flatnonzero(position == place[0])[0]
+            raise self._not_finite(row, place[1])
+        return out
+
+    def _infinite(self, span, block):
+        row, column = np.argwhere(~np.isfinite(block))[0]
+        return self._not_finite(span.start + row, column)
+
+    def _not_finite(self, row, column):
+        where = self.frame.index[self.rows[row]]
+        name = self.spec.exog_names[column]
+        return DataError(
+            f"predictor {name!r} is not finite at row {where!r}; drop or change such rows"
+        )

@@ -1,0 +1,110 @@
+"""The memory that the fit of a regression needs at its peak, from shapes and types alone.
+
+A fit has three places at which memory peaks: while the table is written, while the leverage of its
+rows is computed, and while its draws are checked.  Constants are counts of arrays, of the size that
+is named, which live at that place; `benchmarks/limits.py` measures them.
+"""
+
+import numpy as np
+
+from sgmc.arguments.keywords import SETTINGS
+from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.core.memory import MB, Forecast, available
+from sgmc.fit.out_of_time import MAX_DIAGNOSED
+from sgmc.models.regression.prepare import SHUFFLED_ROWS, stays
+
+FIXED = 11 * MB  # buffers and modules that are loaded by a fit
+CHUNKS = {True: 4, False: 2}  # tables of a chunk of rows: from formulas, and from arrays
+BUILDING_ROWS = 4  # vectors of a number a row: two permutations, outcomes and their moments
+MATRICES = 25  # d x d, of curvature, eigenvectors and noise
+COPIES, COPIES_CHECKED = 3, 12  # copies of all draws; and of those of parameters that are checked
+SPARSE = 3  # copies of a sparse table while it is sorted
+MANY_COLUMNS = 20  # of a term from which on it may be to blame
+
+
+def forecast(data, family, settings, precondition):
+    """The `Forecast` of a fit.
+
+    Parameters
+    ----------
+    data : RegressionData
+    family : Family
+    settings : Settings
+    precondition : {"dense", "diag", None}
+    """
+    d, row = len(data.parameter_names(family)), 8.0 * data.n
+    width = max(len(data.equations), 1) + bool(family.auxiliary)
+    kept = 0.0 if stays(data, settings, precondition) else design_bytes(data, settings)
+    draws = 8.0 * settings.chains * settings.draws * d
+    always = {"design": kept, "modules and buffers": FIXED}
+    beside = sum(v is not None for v in (data.trials, data.offset, data.weight, data.strata))
+    numbers = 3 + beside + width + 1.5 * width**2
+    vectors = {"outcomes, order and control variates": numbers * row}
+    vectors["order of rows, a chain"] = settings.chains * row * (settings.subsample == "uniform")
+    matrices = {"matrices of the curvature": MATRICES * 8.0 * d**2}
+    checked = COPIES + COPIES_CHECKED * min(1.0, MAX_DIAGNOSED / d)
+    moments = {
+        "building the design": {
+            **always,
+            "outcomes and order": (BUILDING_ROWS + beside) * row,
+            "chunks and copies": building(data, kept),
+        },
+        "leverage of the rows": {
+            **always,
+            **vectors,
+            "leverage of the rows": (1 + 2 * width + 2 * width**2) * row,
+            **matrices,
+        },
+        "checks of the draws": {**always, **vectors, **matrices, "draws": checked * draws},
+    }
+    parts = max(moments.values(), key=lambda one: sum(one.values()))
+    parts = {name: size for name, size in parts.items() if size}
+    return Forecast(parts, blame(data, parts, settings), available())
+
+
+def design_bytes(data, settings):
+    """Bytes of the table that a fit makes: as its source tells, or a number a cell."""
+    if data.sparse is not None:
+        return stored(data.sparse)
+    own = getattr(data.source, "design_bytes", None)
+    return own(settings.dtype) if own else float(data.n) * data.d * settings.dtype.itemsize
+
+
+def stored(X):
+    """Bytes of a CSR array."""
+    return float(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+
+
+def building(data, kept):
+    """Bytes beside the table while it is written."""
+    if data.sparse is not None:
+        return (SPARSE - 1) * kept
+    read = not isinstance(data.source, np.ndarray)
+    rows = min(data.n, chunk_rows(data.d, CHUNK_ROWS if read else SHUFFLED_ROWS))
+    return CHUNKS[read] * 8.0 * rows * data.d
+
+
+def blame(data, parts, settings):
+    """What makes a fit as large as it is, and what to do: a clause."""
+    largest = max(parts, key=parts.get)
+    term = max(data.terms, key=lambda name: width_of(data.terms[name]))
+    wide = width_of(data.terms[term])
+    if largest == "draws" and (settings.draws > SETTINGS["draws"] or wide < MANY_COLUMNS):
+        return (
+            f"draws={settings.draws} in {settings.chains} chains are the largest part; keep fewer "
+            "and thin more"
+        )
+    if wide >= MANY_COLUMNS and wide > data.d / 2:
+        return (
+            f"{term!r} has {wide} of the {data.d} columns of the design; join its rare levels, or "
+            "leave it out"
+        )
+    return (
+        f"the table has {data.n} rows and {data.d} columns; use dtype='float32', fewer columns, or "
+        "a sample of the rows"
+    )
+
+
+def width_of(columns):
+    """Number of columns of a slice."""
+    return columns.stop - columns.start

@@ -1,0 +1,42 @@
+"""The weights of independent proposals: whether the proposals reach as far as the posterior."""
+
+import numpy as np
+
+from sgmc.diagnostics.tails import FEWEST_FITTED, NEVER, fitted
+from sgmc.errors import ProposalWarning
+
+# largest weight, of the mean: below it no place is held for long, and the tail's index, which is
+# that of small differences, has no meaning
+HELD = 5.0
+
+
+def pareto_k(log_weights):
+    """The tail index of exp(log_weights), all of them as one sample: above 0.7 no number of
+    proposals tells a mean in practice (Vehtari et al. 2024, section 3.2).
+
+    NaN for fewer than 50 weights.
+    """
+    if len(log_weights) < FEWEST_FITTED:
+        return np.nan
+    return fitted(np.exp(log_weights - np.max(log_weights))[None], "right")
+
+
+def proposals(fit):
+    """A ProposalWarning, in a list, where weights of independent proposals have a tail so heavy
+    that chains miss what is beyond.
+    """
+    if not fit.plan.spec.independent:
+        return []
+    weights = np.concatenate([state["sampler"]["log_weights"] for state in fit.states])
+    if 1 / np.mean(np.exp(weights - np.max(weights))) < HELD:
+        return []
+    k = pareto_k(weights)
+    if not k > NEVER:
+        return []
+    return [
+        ProposalWarning(
+            f"the weights of {len(weights)} proposals have a Pareto k of {k:.2g}, above {NEVER}: "
+            "the posterior reaches farther than the proposals, and chains stay long at few places.",
+            "Use sampler='mala' or 'hmc'.",
+        )
+    ]

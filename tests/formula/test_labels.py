@@ -1,0 +1,108 @@
+"""Text that is no factor: numbers stored as text, free text, identifiers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sgmc
+from sgmc.errors import DataError
+from sgmc.formula import labels, read
+
+N = 600
+
+
+def frame(**columns):
+    random = np.random.default_rng(1)
+    return pd.DataFrame({"y": random.integers(0, 2, N), "x": random.normal(size=N), **columns})
+
+
+def prices(values):
+    return [f"{value:.2f}" for value in np.random.default_rng(2).choice(values, N)]
+
+
+SENTENCES = [f"row {k} of a table that nobody has read" for k in range(N)]
+IDENTIFIERS = [f"u{k:05d}" for k in range(N)]
+
+
+@pytest.mark.parametrize(
+    "column, said",
+    [
+        (
+            prices([3.5, 4.25]),
+            r"numbers stored as text, such as '3.50', '4.25': convert them first",
+        ),
+        (prices(np.linspace(0, 9, 200)), r"pd.to_numeric\(df\['p q'\]\), or write C\(`p q`\)"),
+        (
+            [*prices(np.linspace(0, 9, 200))[:-2], "?", "n/a"],
+            r"and '\?', 'n/a': convert them first, pd.to_numeric\(df\['p q'\], errors='coerce'\)",
+        ),
+        ([" 1e-3", "+.5 "] * (N // 2), "numbers stored as text"),
+        (SENTENCES, r"600 different values in 600 rows, such as 'row 0 .*': free text, no factor"),
+        (SENTENCES[:150] * 4, "150 different values in 600 rows, .* free text"),
+        (IDENTIFIERS, r"an identifier, no factor; leave it out, join levels"),
+        (IDENTIFIERS[:301] * 2, None),
+        (pd.Categorical(IDENTIFIERS), "an identifier, no factor"),
+    ],
+    ids=["two", "all", "mostly", "spaces", "text", "texts", "ids", "pairs", "category"],
+)
+def test_what_is_no_factor_is_refused_by_name(column, said, monkeypatch):
+    def no_design(*arguments):
+        raise AssertionError("a design was built")
+
+    if said is None:
+        column, said = column[:N], "301 different values in 600 rows"
+    monkeypatch.setattr("patsy.design_matrix_builders", no_design)
+    with pytest.raises(DataError, match=f"column 'p q' (holds|has) .*{said}|{said}"):
+        read("y ~ x + `p q`", frame(**{"p q": column}))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["01234", "56789"] * (N // 2),  # postal codes
+        ["18-24", "25-34", "35+"] * (N // 3),
+        ["1", "2", "3 or more"] * (N // 3),
+        ["a", "7"] * (N // 2),
+        [f"store {k} in the old town of Bern" for k in range(120)] * 5,
+        IDENTIFIERS[:300] * 2,
+        IDENTIFIERS[:50] + ["other"] * (N - 50),
+        pd.Categorical(["1", "2"] * (N // 2)),
+        pd.Categorical(np.repeat(np.arange(60.0), 10)),
+        [True, False] * (N // 2),
+    ],
+    ids="codes ranges top mixed places pairs few category numbers bool".split(),
+)
+def test_a_factor_is_one(column):
+    table = read("y ~ g", frame(g=column))
+    assert len(table.spec.exog_names) == len(set(column))
+
+
+def test_a_large_factor_is_one():
+    g = np.random.default_rng(3).permutation(np.repeat([f"u{k}" for k in range(20_000)], 10))
+    column = pd.Series(g, name="g")
+    for one in (column, column.astype("category")):
+        assert labels.refuse_no_factor(one, tuple(sorted(set(g)))) is None
+
+
+def test_meant_as_categories():
+    table = read("y ~ C(p)", frame(p=["1", "2", "3"] * (N // 3)))
+    assert table.spec.exog_names == ["Intercept", "C(p)[T.2]", "C(p)[T.3]"]
+
+
+def test_the_dot_loses_no_number():
+    for values in ([3.5, 4.25], np.linspace(0, 9, 200)):
+        with pytest.raises(DataError, match="'p' holds numbers stored as text"):
+            read("y ~ .", frame(p=prices(values)))
+    assert read("y ~ . - p", frame(p=prices([3.5, 4.25]))).spec.exog_names == ["Intercept", "x"]
+
+
+@pytest.mark.parametrize(
+    "how, said",
+    [
+        (dict(formula="p ~ x"), "the response 'p' must be numeric"),
+        (dict(formula="x ~ y", weights="p"), "weights must be numeric"),
+    ],
+)
+def test_other_places_name_the_cure(how, said):
+    with pytest.raises(DataError, match=rf"{said}.*pd.to_numeric\(df\['p'\]\)"):
+        sgmc.ols(data=frame(p=prices([3.5, 4.25])), **how)
