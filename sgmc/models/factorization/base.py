@@ -13,10 +13,10 @@ ORDER = 7  # seed of the order of the ratings, which is no choice of a user's
 
 MAX_DIM = 1000
 FEW_RATINGS = 20_000  # up to which all are used at each step, else half of them
-NOISE_ADDED = 0.2  # of the variance, that mini-batches may add
-LONGEST_THINNING, MOST_THINNING = 100, 1000  # the latter where noise makes steps small
-FEWEST_WARMUP, WARMUP_DRAWS = 1000, 20
-JUDGED_PAIRS = 50
+VARIANCE_ADDED = 0.2  # of the variance, that mini-batches may add
+USUAL_THINNING, MOST_THINNING = 100, 1000  # at most; and where noise makes steps small
+SHORTEST_WARMUP, WARMUP_KEPT = 1000, 20  # steps; and times the steps of a kept draw
+JUDGED_RATINGS = 50
 UNLIMITED = (np.inf, np.inf)
 
 
@@ -132,9 +132,9 @@ class Factorization(Model):
         user, item = self.known.user, self.known.item
         if self.test is not None:
             inside = (self.test.user < len(self.users)) & (self.test.item < len(self.items))
-            if inside.sum() >= JUDGED_PAIRS:
+            if inside.sum() >= JUDGED_RATINGS:
                 user, item = self.test.user[inside], self.test.item[inside]
-        some = evenly(len(user), JUDGED_PAIRS)
+        some = evenly(len(user), JUDGED_RATINGS)
         return user[some], item[some]
 
     def derived(self, given):
@@ -146,7 +146,7 @@ class Factorization(Model):
         spec = BAOAB(friction=max(self.friction, noisy * self.damping / step))
         if given.get("tune") is not None:
             return {"sampler": spec}
-        pace = {"warmup": max(FEWEST_WARMUP, WARMUP_DRAWS * thin), "thin": thin}
+        pace = {"warmup": max(SHORTEST_WARMUP, WARMUP_KEPT * thin), "thin": thin}
         return {"sampler": spec, "step_size": step, "batch_size": batch, **pace}
 
     def derived_step(self, spec, batch):
@@ -166,9 +166,9 @@ class Factorization(Model):
         most = max(self.largest_curvature(), 1.0)
         typical = most * self.typical / self.most
         longest, noise = self.leap**2 / most, (self.n / batch - 1) * typical
-        square = min(longest, 2 * self.damping * NOISE_ADDED / max(noise, 1e-300))
-        slower = min(longest / square, MOST_THINNING / LONGEST_THINNING)
-        thin = np.clip(self.work // (batch * self.dim), 5, LONGEST_THINNING * slower)
+        square = min(longest, 2 * self.damping * VARIANCE_ADDED / max(noise, 1e-300))
+        slower = min(longest / square, MOST_THINNING / USUAL_THINNING)
+        thin = np.clip(self.work // (batch * self.dim), 5, USUAL_THINNING * slower)
         return float(np.sqrt(square)), batch, int(thin)
 
     def largest_curvature(self):
