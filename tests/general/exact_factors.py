@@ -5,7 +5,7 @@ for a user and an item that have no ratings.
 import numpy as np
 
 
-def gaussian(data, hyper, dim, rng, sweeps=1500, chains=100, each=False):
+def gaussian(data, hyper, dim, rng, sweeps=1500, chains=100, each=False, centre=True):
     """Draws (sweep, users + 1, items + 1) of U_i . V_j of `sgmc.BPMF`, the last user and the last
     item new; every variable from its law given the others.
     """
@@ -14,7 +14,7 @@ def gaussian(data, hyper, dim, rng, sweeps=1500, chains=100, each=False):
     sizes = user.max() + 1, item.max() + 1
     w = [rng.normal(size=(chains, n, dim)) for n in sizes]
     given = [np.zeros(sizes), np.zeros(sizes)]
-    given[0][user, item], given[1][user, item] = 1.0, y - y.mean()
+    given[0][user, item], given[1][user, item] = 1.0, y - centre * y.mean()
     sides = [(given[0], given[1]), (given[0].T, given[1].T)]
     out = np.empty((sweeps, chains, sizes[0] + 1, sizes[1] + 1))
     for s in range(sweeps):
@@ -57,16 +57,14 @@ def poisson(data, hyper, dim, rng, sweeps=1500, chains=100):
     w = [rng.gamma(1.0, size=(chains, n, dim)) for n in sizes]
     rates = [np.ones((chains, n)) for n in sizes]
     places = [user, item]
+    belongs = [np.eye(n)[at].T for n, at in zip(sizes, places)]
     out = np.empty((sweeps, chains, sizes[0] + 1, sizes[1] + 1))
     for s in range(sweeps):
         shares = w[0][:, user] * w[1][:, item]
         split = rng.multinomial(y.astype(int), shares / shares.sum(axis=2, keepdims=True))
         joined = []
         for k, (shape, own, mean) in enumerate(laws):
-            counts, exposure = np.zeros((2, chains, sizes[k], dim))
-            at = np.arange(chains)[:, None], places[k][None]
-            np.add.at(counts, at, split)
-            np.add.at(exposure, at, w[1 - k][:, places[1 - k]])
+            counts, exposure = belongs[k] @ split, belongs[k] @ w[1 - k][:, places[1 - k]]
             w[k] = rng.gamma(shape + counts) / (rates[k][..., None] + exposure)
             rates[k] = rng.gamma(own + dim * shape, size=rates[k].shape) / (
                 own / mean + w[k].sum(axis=2)
