@@ -142,8 +142,8 @@ def test_other_refusals():
     model = sgmc.BPMF(kept, dim=2)
     with pytest.raises(sgmc.errors.NotSupported, match="remembers the log posterior"):
         model.fit(sampler="mala")
-    with pytest.raises(ArgumentError, match="step_size: sgld has no default here"):
-        model.fit(sampler="sgld")
+    with pytest.raises(ArgumentError, match="step_size: sgnht has no default here"):
+        model.fit(sampler="sgnht")
     with pytest.raises(ArgumentError, match="the model has a prior of its own"):
         model.fit(prior=sgmc.normal(0, 1))
     res = model.fit(seed=1, chains=1, draws=10, warmup=5)

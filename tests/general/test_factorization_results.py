@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 
 import sgmc
 from sgmc.errors import ArgumentError, DataError
@@ -75,27 +75,66 @@ def test_predictions_of_any_pair_and_recommendations():
     assert res.recommend("u3", 1)["top"].iloc[0] <= 1
 
 
-@pytest.mark.parametrize("make", [sgmc.BPMF, sgmc.PPMF])
-def test_users_and_items_without_ratings(make):
+@pytest.mark.parametrize(
+    "make", [sgmc.BPMF, lambda *a, **k: sgmc.PPMF(*a, **k, hyper={"a1": 3.0, "c1": 3.0})]
+)
+def test_users_and_items_without_ratings_keep_their_names(make):
     kept, held_out = small()
-    strange = pd.DataFrame({"user": ["new", "u1", "new"], "item": [2, 99, 99]})
+    strange = pd.DataFrame({"user": ["new", "u1", "other", "new"], "item": [2, 99, 98, 99]})
     res = make(kept, dim=2, test=strange, clip=False).fit(seed=1, chains=1, draws=30, warmup=50)
-    asked = res.get_prediction(strange.user, strange.item)
-    assert np.isfinite(asked).all(axis=None) and (asked["sd"] > 0).all()
-    # summed up, and from whole draws
-    assert res.predict() == pytest.approx(asked["mean"].to_numpy(), rel=1e-6)
-    if make is sgmc.BPMF:
-        d, U = res._banks[0][0].astype(float), res.model.slices["mu_U"]
-        V = d[:, res.model.slices["V"]].reshape(len(d), 6, 2)[:, 2]
-        assert asked["mean"].iloc[0] == pytest.approx(
-            res.model.form["centre"] + np.mean((d[:, U] * V).sum(axis=1)), rel=1e-9
+    framed = res.get_prediction()
+    assert list(framed.index) == list(zip(strange.user, strange.item))
+    assert np.isfinite(framed).all(axis=None) and (framed["sd"] > 0).all()
+    # found again by their labels, in any order
+    pd.testing.assert_frame_equal(
+        res.get_prediction(strange.user[::-1], strange.item[::-1]), framed[::-1]
+    )
+    text = " ".join(str(res.summary()).split())
+    assert "Of the test pairs' users 2, of their items 2 have no ratings" in text
+    someone = res.get_prediction(["new", "nobody", "u1"], [3, 3, 97])
+    assert list(someone.index) == [("new", 3), ("nobody", 3), ("u1", 97)]
+    assert np.isfinite(someone).all(axis=None)
+    # one taste for all items of a draw: every draw has one best item
+    assert res.recommend("nobody", 1)["top"].sum() < 1
+    assert res.recommend("nobody", 6)["top"].sum() == pytest.approx(6)
+    what = "rmse" if make is sgmc.BPMF else "test_log_lik"
+    with pytest.raises(ArgumentError, match=f"{what} needs test pairs with ratings"):
+        getattr(res, what)
+
+
+def test_rates_without_moments_are_infinite_by_name():
+    kept, _ = small()
+    test = pd.DataFrame({"user": ["new", "u1", "u1"], "item": [2, 99, 2], "rating": [1, 2, 3]})
+    found = {}
+    for shape, clip in ((0.3, False), (1.5, False), (3.0, False), (0.3, (1, 5))):
+        model = sgmc.PPMF(kept, dim=2, test=test, clip=clip, hyper={"a1": shape})
+        res = model.fit(seed=1, chains=2, draws=200, warmup=100)
+        found[shape, clip] = res, np.isfinite(res.get_prediction()).to_numpy().tolist()
+    item = [False, False]  # c1 is 0.3 throughout
+    assert found[0.3, False][1] == [[False, False], item, [True, True]]
+    assert found[1.5, False][1] == [[True, False], item, [True, True]]
+    assert found[3.0, False][1] == [[True, True], item, [True, True]]
+    assert found[0.3, (1, 5)][1] == [[True, True]] * 3
+    res = found[0.3, False][0]
+    mean = res.predict("u1", 2)[0]
+    assert res.test_log_lik == pytest.approx(stats.poisson.logpmf(3, mean), rel=1e-9)
+    assert res.accuracy_path().notna().all(axis=None)
+    assert "2 of 3 test pairs have no mean rate" in " ".join(str(res.summary()).split())
+    assert np.isinf(res.recommend("nobody", 3)["mean"]).all()
+    assert res.recommend("nobody", 3)["top"].is_monotonic_decreasing
+
+
+def test_newcomers_are_the_same_after_a_resumption(tmp_path):
+    kept, _ = small()
+    model = sgmc.BPMF(kept, dim=2, test=(["new", "u1"], [2, 99]), biases=True)
+    whole, part = (model.fit(seed=1, chains=2, draws=n, warmup=50) for n in (90, 60))
+    pd.testing.assert_frame_equal(part.resume(draws=30).get_prediction(), whole.get_prediction())
+    part.save(tmp_path / "part")
+    saved = sgmc.load(tmp_path / "part")
+    for users, items in (("nobody", [1, 2]), (None, None)):
+        pd.testing.assert_frame_equal(
+            saved.get_prediction(users, items), part.get_prediction(users, items)
         )
-    assert len(res.recommend("new", 3)) == 3 and len(res.accuracy_path.__doc__) > 10
-    with pytest.raises(
-        ArgumentError,
-        match="rmse needs test pairs with ratings" if make is sgmc.BPMF else "test_log_lik needs",
-    ):
-        res.rmse if make is sgmc.BPMF else res.test_log_lik
 
 
 def test_memory_does_not_grow_with_the_draws():
@@ -105,8 +144,9 @@ def test_memory_does_not_grow_with_the_draws():
     numbers = [
         sum(np.size(v) for v in res._fit.states[0]["recorder"].values()) for res in (one, two)
     ]
-    # two lambdas, a weight, two accuracies a draw
-    assert numbers[1] - numbers[0] < 1550 * (2 + 1 + 2) + 201 * one._banks[0][0].shape[1]
+    # two lambdas, a weight, two accuracies, and the predictions that the verdict is about, a draw
+    a_draw = 2 + 1 + 2 + len(model.judged_pairs[0])
+    assert numbers[1] - numbers[0] < 1550 * a_draw + 201 * one._banks[0][0].shape[1]
     assert len(one._banks[0][0]) <= 200 and len(two._banks[0][0]) <= 200
     again = model.fit(seed=1, chains=1, draws=1700, warmup=0, thin=1, keep=["U"])
     draws = again.draws_of("U")[0].reshape(1700, -1).astype(np.float32)

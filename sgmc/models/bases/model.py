@@ -203,7 +203,7 @@ class Model:
         known = [*names(MODEL), *REGRESSION_ARGUMENTS]
         refuse_unknown(f"{type(self).__name__}.fit()", given, known)
         self.refuse(given)
-        derived = self.derived() if given.get("sampler") is None else {}
+        derived = self.derived(given) if given.get("sampler") is None else {}
         arguments = {"prior": None, **self.usual(), **derived, **one_seed(given)}
         if arguments.get("tune") is None:
             arguments.pop("tune", None)
@@ -219,8 +219,10 @@ class Model:
         results.tuning = race
         return results
 
-    def derived(self):
-        """Return arguments of a fit without a `sampler` that follow from the data, a dict."""
+    def derived(self, given):
+        """Return arguments of a fit without a `sampler` that follow from the data and from those
+        that were given, a dict.
+        """
         return {}
 
     def usual(self):

@@ -157,7 +157,7 @@ class MMSB(Model):
         """Nodes as points that are near each other in a community."""
         return start.embedding(self.adjacency, self.K)
 
-    def derived(self):
+    def derived(self, given):
         """See `Model`."""
         if self.exact:
             return HMC

@@ -7,11 +7,17 @@ import numpy as np
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import is_number, whole
 from sgmc.models.bases.model import Model
+from sgmc.samplers.hamiltonian import BAOAB
 
 ORDER = 7  # seed of the order of the ratings, which is no choice of a user's
 
 MAX_DIM = 1000
-LEAST_BATCH = 2000  # least ratings of a batch: of few, a step with all is hardly dearer
+FEW_RATINGS = 20_000  # up to which all are used at each step, else half of them
+VARIANCE_ADDED = 0.2  # of the variance, that mini-batches may add
+USUAL_THINNING, MOST_THINNING = 100, 1000  # at most; and where noise makes steps small
+SHORTEST_WARMUP, WARMUP_KEPT = 1000, 20  # steps; and times the steps of a kept draw
+JUDGED_RATINGS = 50
+UNLIMITED = (np.inf, np.inf)
 
 
 class Factorization(Model):
@@ -21,6 +27,10 @@ class Factorization(Model):
     shuffled = True
     counts = biases = False
     centre = 0.0
+    moments = UNLIMITED
+    # of `baoab`: step times the root of the largest curvature, below 2; friction times step with
+    # mini-batches; friction without; products of a rating and a component that a draw may cost
+    leap = damping = friction = work = None
 
     def __init__(self, ratings, columns, dim, test, clip):
         from sgmc.models.factorization.data import (  # they need pandas
@@ -69,45 +79,116 @@ class Factorization(Model):
         return self.places.slices[name].start
 
     def form(self):
-        """How predictions are made of theta; see `Rated`."""
-        means = tuple(
-            self.at(f"mu_{name}") if f"mu_{name}" in self.places.slices else -1
-            for name in ("U", "V", "a", "b")
-        )
+        """How predictions are made of theta; see `Rated`.
+
+        ``moments`` are those that expected ratings of new users and new items have.
+        """
+        sizes = len(self.users), len(self.items), self.dim
         return {
-            "sizes": (len(self.users), len(self.items), self.dim),
+            "sizes": sizes,
+            "fresh": (0, 0) if self.test is None else fresh(self.test, sizes),
             "biases": self.biases,
-            "means": means,
             "centre": self.centre,
             "low": self.low,
             "high": self.high,
             "counts": self.counts,
+            "moments": self.moments if np.isinf(self.high) else UNLIMITED,
         }
+
+    def newcomers(self):
+        """The law of users and items without ratings given theta, a `Hierarchy`."""
+        return self.prior_kernel()
 
     def recorder_class(self):
         """See `Model`: one that also sums up predictions of the test pairs."""
         from sgmc.models.factorization.recorder import Rated
 
-        none = np.empty(0, dtype=np.int32)
-        pairs = (none, none, np.empty(0))
-        if self.test is not None:
-            value = self.test.value
-            pairs = (
-                self.test.user,
-                self.test.item,
-                np.full(len(self.test.user), np.nan) if value is None else value,
-            )
-        return partial(Rated, pairs=pairs, form=self.form())
+        none, form, test = np.empty(0, dtype=np.int32), self.form(), self.test
+        pairs = (none, none, np.empty(0), np.empty(0))
+        if test is not None:
+            value = np.full(len(test.user), np.nan) if test.value is None else test.value
+            pairs = (test.user, test.item, value, moments(test, form))
+        how = {"judged": self.judged_pairs, "prior": self.newcomers(), "form": form}
+        return partial(Rated, pairs=pairs, **how)
 
-    @property
-    def batch(self):
-        """Ratings of a default batch: a fifth."""
-        return min(self.n, max(LEAST_BATCH, self.n // 5))
+    def functionals(self):
+        """See `Model`: expected ratings of `judged_pairs`."""
+        from sgmc.fit.functionals import Functionals
+        from sgmc.models.factorization.results import judged_predictions
+
+        return Functionals(
+            f"predictions of {len(self.judged_pairs[0])} pairs",
+            judged_predictions,
+            "components can be exchanged and turned",
+        )
+
+    @cached_property
+    def judged_pairs(self):
+        """Users and items of the pairs that the verdict is about, by number: test pairs of users
+        and items with ratings, or where these are few, pairs that were rated; evenly spaced.
+        """
+        from sgmc.results.outcomes.rows import evenly
+
+        user, item = self.known.user, self.known.item
+        if self.test is not None:
+            inside = (self.test.user < len(self.users)) & (self.test.item < len(self.items))
+            if inside.sum() >= JUDGED_RATINGS:
+                user, item = self.test.user[inside], self.test.item[inside]
+        some = evenly(len(user), JUDGED_RATINGS)
+        return user[some], item[some]
+
+    def derived(self, given):
+        """See `Model`: of `baoab`, whose friction damps the noise of mini-batches; with all ratings
+        it is that of the slowest directions, those of the prior.
+        """
+        step, batch, thin = self.pace(given.get("batch_size"))
+        noisy = min(1.0, self.n / batch - 1)
+        spec = BAOAB(friction=max(self.friction, noisy * self.damping / step))
+        if given.get("tune") is not None:
+            return {"sampler": spec}
+        pace = {"warmup": max(SHORTEST_WARMUP, WARMUP_KEPT * thin), "thin": thin}
+        return {"sampler": spec, "step_size": step, "batch_size": batch, **pace}
+
+    def derived_step(self, spec, batch):
+        """See `Model`."""
+        if spec.name not in ("sgld", "sghmc", "baoab"):
+            return None
+        step, batch, thin = self.pace(batch)
+        return 0.5 * step**2 if spec.name == "sgld" else step, batch, thin
+
+    def pace(self, batch=None):
+        """(step, mini-batch, thinning) of underdamped dynamics: e sqrt(K) = `leap` for the largest
+        curvature K, but less where noise is more: it adds e V / (2 C) to the variance, where for
+        rows of the model's own law V = (N/n - 1) K with the K of a typical rating's factors.
+        """
+        usual = self.n if self.n <= FEW_RATINGS else self.n // 2
+        batch = min(batch, self.n) if isinstance(batch, int) and batch > 0 else usual
+        most = max(self.largest_curvature(), 1.0)
+        typical = most * self.typical / self.most
+        longest, noise = self.leap**2 / most, (self.n / batch - 1) * typical
+        square = min(longest, 2 * self.damping * VARIANCE_ADDED / max(noise, 1e-300))
+        slower = min(longest / square, MOST_THINNING / USUAL_THINNING)
+        thin = np.clip(self.work // (batch * self.dim), 5, USUAL_THINNING * slower)
+        return float(np.sqrt(square)), batch, int(thin)
+
+    def largest_curvature(self):
+        """Of the log posterior, about, in the sampler's coordinates."""
+        raise NotImplementedError
 
     @property
     def most(self):
         """The largest number of ratings of a user, or of an item."""
-        return max(np.bincount(self.known.user).max(), np.bincount(self.known.item).max())
+        return max(counts.max() for counts in self.counts_of_ratings)
+
+    @property
+    def typical(self):
+        """The mean over ratings of the number that their users have, or their items."""
+        return max((counts**2).sum() / counts.sum() for counts in self.counts_of_ratings)
+
+    @property
+    def counts_of_ratings(self):
+        """Ratings of each user, and of each item."""
+        return [np.bincount(one).astype(float) for one in (self.known.user, self.known.item)]
 
     def result_class(self):
         """See `Model`."""
@@ -120,3 +201,18 @@ class Factorization(Model):
         from sgmc.models.factorization.results import FactorInfo
 
         return FactorInfo(self)
+
+
+def fresh(pairs, sizes):
+    """New users and items of a `RatingTable`, given how many have ratings."""
+    return len(pairs.users) - sizes[0], len(pairs.items) - sizes[1]
+
+
+def moments(pairs, form):
+    """Moments of order below this number are finite, of expected ratings of pairs, (n,)."""
+    users, items, _ = form["sizes"]
+    of_user, of_item = form["moments"]
+    return np.minimum(
+        np.where(pairs.user >= users, of_user, np.inf),
+        np.where(pairs.item >= items, of_item, np.inf),
+    )

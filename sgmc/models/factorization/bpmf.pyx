@@ -7,7 +7,8 @@ from libc.math cimport M_PI, lgamma, log, sqrt
 from libc.string cimport memset
 from sgmc.core.rng cimport bitgen_t
 
-from sgmc.core.contract cimport OK, Batch, Prior, Scratch, next_tile
+from sgmc.core.contract cimport OK, Batch, Scratch, next_tile
+from sgmc.models.factorization.hierarchy cimport Hierarchy
 from sgmc.models.factorization.products cimport Entry, add_products, products
 from sgmc.core.variates cimport gamma_variate, normal_variate
 from sgmc.models.factorization.ratings cimport RATING_TILE, Ratings, entry_of
@@ -22,7 +23,7 @@ cdef struct Group:  # of parameters with a common law: w_ik ~ N(mu_k, 1 / lambda
     Py_ssize_t each               # 1: a lambda for every k; 0: one for all
 
 
-cdef class NormalGamma(Prior):
+cdef class NormalGamma(Hierarchy):
     """w_ik ~ N(mu_k, 1 / lambda_k), mu_k ~ N(m, 1 / (c lambda_k)), lambda_k ~ Gamma(a, rate b), in
     groups of parameters.
 
@@ -55,6 +56,25 @@ cdef class NormalGamma(Prior):
                 pull(&self.groups[j], theta, grad)
             hyperprior(self, &self.groups[j], theta, value, grad)
         return OK
+
+    cdef void newcomer(self, Py_ssize_t side, const double *theta, bitgen_t *bits, double *factors,
+                       double *bias) noexcept nogil:
+        """From N(mu, 1 / lambda); groups are those of U, V, a and b."""
+        around(&self.groups[side], theta, bits, factors)
+        if self.groups.shape[0] > 2:
+            around(&self.groups[2 + side], theta, bits, bias)
+
+    def __reduce__(self):
+        given = self.dim, np.asarray(self.groups).tolist(), (self.m, self.c, self.a, self.b)
+        return NormalGamma, given
+
+
+cdef void around(const Group *s, const double *theta, bitgen_t *bits, double *out) noexcept nogil:
+    """One more w of a group."""
+    cdef Py_ssize_t k
+    for k in range(s.rank):
+        out[k] = (theta[s.mu + k]
+                  + normal_variate(bits) / sqrt(theta[s.precision + k * s.each]))
 
 
 cdef void moments(const Group *s, const double *theta, double *total,

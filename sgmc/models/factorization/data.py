@@ -19,9 +19,9 @@ class RatingTable:
     Attributes
     ----------
     users, items : pandas.Index
-        Labels, sorted where they can be.
+        Labels, those with ratings first, sorted where they can be.
     user, item : array of int32 (n,)
-        Places in them, -1 for labels that are not there.
+        Places in them.
     value : array (n,) or None
     """
 
@@ -33,9 +33,8 @@ class RatingTable:
 
     @cached_property
     def codes(self):
-        """One number a pair, (n,); negative where user or item are not among the labels."""
-        inside = (self.user >= 0) & (self.item >= 0)
-        return np.where(inside, self.user.astype(np.int64) * len(self.items) + self.item, -1)
+        """One number a pair, (n,)."""
+        return self.user.astype(np.int64) * len(self.items) + self.item
 
 
 def rating_table(ratings, columns):
@@ -72,21 +71,22 @@ def rating_table(ratings, columns):
 
 
 def pair_table(pairs, columns, known, argument):
-    """Pairs of users and items, also of such as are unknown, with ratings where these are given.
+    """Pairs of users and items, with ratings where these are given; those without ratings in the
+    fit are numbered after the others, one number a label.
 
     Parameters
     ----------
     pairs : as ratings of `rating_table`; a third column may be left out
     columns : (str, str, str)
-    known : RatingTable
+    known : RatingTable or FactorInfo
+        Whose labels are those with ratings.
     argument : str
         As it is called in messages.
     """
     user, item, value = three(pairs, columns, argument)
     value = None if value is None else vector(f"{argument}: column {columns[2]!r}", value)
-    return RatingTable(
-        known.users, known.items, places(user, known.users), places(item, known.items), value
-    )
+    (i, users), (j, items) = placed(user, known.users), placed(item, known.items)
+    return RatingTable(users, items, i, j, value)
 
 
 def three(ratings, columns, argument):
@@ -142,10 +142,17 @@ def numbered(labels, name):
     return places.astype(np.int32), found
 
 
-def places(labels, known):
-    """Places of labels among known ones, -1 for others."""
+def placed(labels, known):
+    """Places (n,) of labels among known ones and, after these, new ones; and all of them."""
     refuse_missing(labels, "users and items")
-    return known.get_indexer(pd.Index(labels, tupleize_cols=False)).astype(np.int32)
+    asked = pd.Index(labels, tupleize_cols=False)
+    at = known.get_indexer(asked)
+    strange = asked[at < 0]
+    if not len(strange):
+        return at.astype(np.int32), known
+    new = strange.unique()
+    at[at < 0] = len(known) + new.get_indexer(strange)
+    return at.astype(np.int32), pd.Index([*known, *new], tupleize_cols=False)
 
 
 def refuse_missing(labels, name):

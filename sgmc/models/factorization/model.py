@@ -7,17 +7,16 @@ from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import number, positive
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.factorization.base import Factorization
-from sgmc.samplers.hamiltonian import BAOAB
 
 
 class BPMF(Factorization):
     """Bayesian probabilistic matrix factorisation of ratings y_ij of items j by users i
     (Salakhutdinov & Mnih 2008).
 
-    y_ij ~ N(m + U_i . V_j [+ a_i + b_j], 1/alpha) with m the mean of the ratings;  w_k ~ N(mu_k,
-    1/lambda_k) for the k-th component of U_i, of V_j, and for a_i and b_j;  mu_k ~ N(mu0, 1/(c
-    lambda_k)),  lambda_k ~ Gamma(a, rate b), of users and of items apart; one lambda for all k, or
-    each its own, which are two readings of the papers.
+    y_ij ~ N(m + U_i . V_j [+ a_i + b_j], 1/alpha) with m the mean of the ratings, or 0;  w_k ~
+    N(mu_k, 1/lambda_k) for the k-th component of U_i, of V_j, and for a_i and b_j;  mu_k ~ N(mu0,
+    1/(c lambda_k)),  lambda_k ~ Gamma(a, rate b), of users and of items apart; one lambda for all
+    k, or each its own, which are two readings of the papers.
     By default alpha = 3, mu0 = 0, c = 1, a = 1, b = 5 (Mauri & Zanella, section 5.3; review,
     section 6.3; Coullon, South & Nemeth, appendix B.2.1).
 
@@ -32,7 +31,10 @@ class BPMF(Factorization):
         Length of U_i and V_j.
     test : as `ratings`, optional
         Pairs whose predictions are averaged over all draws; with ratings, these are held out, and
-        `FactorResults.rmse` is their error.
+        `FactorResults.rmse` is their error.  Users and items without ratings in `ratings` are
+        predicted by draws from their prior, N(mu, 1/lambda), given each draw of mu and lambda.
+    centre : bool
+        Whether m is the mean of the ratings; else it is 0, as in the papers.
     biases : bool
         Whether there are a_i and b_j (Chen, Fox & Guestrin 2014, section 4.3; Ahn et al. 2015).
     hyper : dict, optional
@@ -51,9 +53,12 @@ class BPMF(Factorization):
     Notes
     -----
     Without a `sampler`, `fit` uses ``"baoab"`` with a step by the largest number of ratings of a
-    user or an item, batches of a fifth of the ratings (at least 2000), 1000 steps of warmup, and
-    five steps per kept draw.  Other samplers need a `step_size` in the units of the factors, and
-    have the defaults of all models: a hundredth of the ratings per mini-batch.
+    user or an item, with all ratings if these are at most 20,000, else with batches of half of
+    them, or with those of `batch_size`; the step is so small that their noise adds at most a fifth
+    to the variance.  The fewer ratings, the more steps are made per kept draw, 5 to 100.
+    ``"sgld"`` and ``"sghmc"`` have steps of the same rule; other samplers need a `step_size` in the
+    units of the factors, and have the defaults of all models: a hundredth of the ratings per
+    mini-batch.
 
     Examples
     --------
@@ -63,6 +68,7 @@ class BPMF(Factorization):
     """
 
     title = "BPMF"
+    leap, damping, friction, work = 0.68, 0.3, 3.0, 1e5
     HYPER = {
         "alpha": 3.0,
         "mu0": 0.0,
@@ -82,13 +88,15 @@ class BPMF(Factorization):
         dim=20,
         *,
         test=None,
+        centre=True,
         biases=False,
         hyper=None,
         clip=True,
     ):
         super().__init__(ratings, (user, item, rating), dim, test, clip)
         self.biases, self.hyper = bool(biases), checked(self.HYPER, hyper)
-        self.centre, self.spread = float(self.ratings[2].mean()), float(self.ratings[2].std())
+        self.centre = float(self.ratings[2].mean()) if centre else 0.0
+        self.spread = float(np.sqrt(np.mean((self.ratings[2] - self.centre) ** 2)))
         n, m, d = len(self.users), len(self.items), self.dim
         each = () if self.hyper["precisions"] == "shared" else d
         self.parameters = {
@@ -148,21 +156,19 @@ class BPMF(Factorization):
                 theta[where] = START_PRECISION
         return theta
 
-    def derived(self):
-        """Arguments of `fit` for the default sampler: the step in units of 1/sqrt(curvature)
-        of who has most ratings.
-
-        The squares of a component of V_j are about s / sqrt(d) where products of d of them have the
-        ratings' sd s.  Gradient noise then widens predictions of MovieLens by 4 % of their sd.
+    def largest_curvature(self):
+        """Of the log likelihood in the factors of who has most ratings: the squares of a component
+        of V_j are about s / sqrt(d) where products of d of them have the ratings' size s.  The
+        sizes of U and of V are known by their product alone and by 1/lambda, of which k, the shape
+        of lambda given few factors, says how much larger it can be.
         """
-        curvature = self.hyper["alpha"] * max(self.spread, 1e-3) / np.sqrt(self.dim) * self.most
-        e = float(LEAPFROG_STEP / np.sqrt(max(curvature, 1.0)))
-        return {
-            **PACE,
-            "sampler": BAOAB(friction=FACTOR_DAMPING / e),
-            "step_size": e,
-            "batch_size": self.batch,
-        }
+        from scipy.special import gammaincinv
+
+        few = min(len(self.users), len(self.items))
+        each = 1 if self.hyper["precisions"] == "each" else self.dim
+        k = self.hyper["a"] + 0.5 * few * each
+        square = max(self.spread, 1e-3) / np.sqrt(self.dim) * k / gammaincinv(k, RARE)
+        return self.hyper["alpha"] * square * self.most
 
 
 class PPMF(Factorization):
@@ -181,7 +187,9 @@ class PPMF(Factorization):
     dim : int
         Length of U_i and V_j; the paper has 100.
     test : as `ratings`, optional
-        As in `BPMF`; `FactorResults.test_log_lik` is the log density of its counts.
+        As in `BPMF`; `FactorResults.test_log_lik` is the log density of its counts.  Rates of users
+        and items without ratings have a mean only where a1 (of items c1) is above 1, or with
+        `clip`.
     hyper : dict, optional
         Other values of ``a``, ``a1``, ``b1``, ``c``, ``c1``, ``d1``.
     clip : bool or (float, float)
@@ -194,6 +202,7 @@ class PPMF(Factorization):
     """
 
     title = "PPMF"
+    leap, damping, friction, work = 1.15, 0.2, 0.5, 1e6
     counts = True
     HYPER = {"a": 0.3, "a1": 0.3, "b1": 1.0, "c": 0.3, "c1": 0.3, "d1": 1.0}
 
@@ -224,6 +233,11 @@ class PPMF(Factorization):
         n, m = len(self.users), len(self.items)
         self.parameters = {"U": (n, self.dim), "V": (m, self.dim), "e": n, "f": m}
         self.constraints = dict.fromkeys(self.parameters, "positive")
+
+    @property
+    def moments(self):
+        """Those of 1/e and 1/f that are finite."""
+        return self.hyper["a1"], self.hyper["c1"]
 
     def prior_kernel(self):
         """See `Model`."""
@@ -259,18 +273,13 @@ class PPMF(Factorization):
             theta[where[rate]] = self.hyper[shape] / level
         return theta
 
-    def derived(self):
-        """Arguments of `fit` with the default sampler."""
-        e = float(
-            LEAPFROG_STEP_OF_LOGS
-            / np.sqrt(max(self.most * self.ratings[2].mean() / self.dim, CALM))
-        )
-        return {
-            **PACE,
-            "sampler": BAOAB(friction=DAMPING_OF_LOGS / e),
-            "step_size": e,
-            "batch_size": self.batch,
-        }
+    def largest_curvature(self):
+        """In the logs of factors it is the count that belongs to a component, as large as that of
+        a user or an item where one component has all; at five sds above its mean.
+        """
+        user, item, y = self.ratings
+        count = max(np.bincount(one, y).max() for one in (user, item)) / np.sqrt(self.dim)
+        return count + 5 * np.sqrt(count) + 1
 
 
 def checked(defaults, given):
@@ -292,13 +301,6 @@ def checked(defaults, given):
 
 START_FACTOR_SD = 0.1  # sd of the factors that chains begin with
 START_PRECISION = 5.0  # and their lambda
-# leapfrog step times the root of the largest curvature; BAOAB is stable below 2
-LEAPFROG_STEP = 0.68
-FACTOR_DAMPING = 0.3  # friction times step
-# the same for logs of positive factors, of which a share of 1/sqrt(d) makes up most of a rate,
-LEAPFROG_STEP_OF_LOGS = 1.1
-CALM = 30.0  # at least for so much curvature: their priors are skewed
-DAMPING_OF_LOGS = 0.2
-PACE = {"warmup": 1000, "thin": 5}
+RARE = 1e-7  # probability of sizes at which the default step may be too long
 SPREAD = 0.3  # sd of the logs of positive ones
 CHOICES = {"precisions": ("each", "shared"), "update": ("gibbs", "sampled")}

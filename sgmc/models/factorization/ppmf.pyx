@@ -3,14 +3,20 @@ matrix factorisation.
 """
 import numpy as np
 
-from libc.math cimport lgamma, log
+from libc.math cimport fmax, lgamma, log
 
-from sgmc.core.contract cimport OK, Batch, Prior, Scratch, next_tile
+from sgmc.core.contract cimport OK, Batch, Scratch, next_tile
+from sgmc.core.rng cimport bitgen_t
+from sgmc.core.variates cimport gamma_variate
+from sgmc.models.factorization.hierarchy cimport Hierarchy
 from sgmc.models.factorization.products cimport Entry, add_products, products
 from sgmc.models.factorization.ratings cimport RATING_TILE, Ratings, entry_of
 
 
-cdef class GammaGamma(Prior):
+cdef double LEAST_RATE = 1e-150  # of a newcomer: products of two stay finite
+
+
+cdef class GammaGamma(Hierarchy):
     """w_ik ~ Gamma(a, rate r_i), r_i ~ Gamma(s, rate s / m), in groups: of users and of items.
 
     Parameters
@@ -50,6 +56,20 @@ cdef class GammaGamma(Prior):
                 if grad != NULL:
                     grad[rates + i] += (rank * a + s - 1) / r - total - s / m
         return OK
+
+    cdef void newcomer(self, Py_ssize_t side, const double *theta, bitgen_t *bits, double *factors,
+                       double *bias) noexcept nogil:
+        """A rate r from its prior, and factors given r: the others say nothing of them."""
+        cdef double a = self.numbers[side, 0], s = self.numbers[side, 1], m = self.numbers[side, 2]
+        cdef double r = fmax(gamma_variate(bits, s) * m / s, LEAST_RATE)
+        cdef Py_ssize_t k
+        for k in range(self.places[side, 2]):
+            factors[k] = gamma_variate(bits, a) / r
+
+    def __reduce__(self):
+        groups = np.hstack([self.places, self.numbers])
+        given = [(*map(int, one[:4]), *one[4:]) for one in groups.tolist()]
+        return GammaGamma, (self.dim, given)
 
 
 cdef class PoissonFactors(Ratings):

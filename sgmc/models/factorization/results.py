@@ -6,6 +6,10 @@ import pandas as pd
 from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.results import GeneralInfo, ModelResults
+from sgmc.models.factorization.base import fresh, moments
+from sgmc.models.factorization.data import pair_table
+
+FRESH_DRAWS = 2000  # of newcomers' predictions, at least
 
 
 class FactorInfo(GeneralInfo):
@@ -22,6 +26,7 @@ class FactorInfo(GeneralInfo):
             model.test,
             model.hyper,
         )
+        self.newcomers, self.judged = model.newcomers(), model.judged_pairs
 
     def heading(self, fit):
         """See `ModelInfo.heading`: the accuracy of the mean predictions of test pairs, too."""
@@ -44,6 +49,8 @@ class FactorInfo(GeneralInfo):
             "Components may be exchanged, turned and mirrored, within and between chains: U and V "
             "mean nothing one by one."
         )
+        if self.test is not None and sum(self.form["fresh"]):
+            lines.append(self.about_newcomers())
         rhat = agreement(fit)
         if rhat is not None:
             middle, most = np.quantile(rhat, [0.5, 0.99])
@@ -51,6 +58,22 @@ class FactorInfo(GeneralInfo):
                 f"R-hat of the test predictions: {middle:.3f} in the middle, 99 % below {most:.3f}."
             )
         return [*lines, *super().remarks(fit)]
+
+    def about_newcomers(self):
+        """How test pairs of users and items without ratings are predicted."""
+        users, items = self.form["fresh"]
+        without = int((moments(self.test, self.form) <= 1).sum())
+        text = (
+            f"Of the test pairs' users {users}, of their items {items} have no ratings: their "
+            "factors are drawn from the prior given each draw."
+        )
+        if without:
+            text += (
+                f" {without} of {len(self.test.user)} test pairs have no mean rate and are left "
+                "out of the accuracy, as the prior of new rates has none with a1 or c1 of at most "
+                "1; clip=(low, high) gives them one."
+            )
+        return text
 
     @property
     def rated(self):
@@ -64,8 +87,13 @@ class FactorResults(ModelResults):
     Predictions of the pairs given as ``test=`` are means over all draws.  Those of other pairs are
     means over evenly spaced draws of all parameters, at most 200 a chain, fewer where they are over
     64 MB: memory does not grow with the draws.  Both clip every draw's prediction to the range of
-    ratings.  Of users and items without ratings the factors are their prior mean, mu, draw by draw
-    (of `PPMF`, whose prior has no mean, the mean factor of all).
+    ratings.
+
+    Users and items without ratings get factors from their prior given each draw, w ~ N(mu, 1 /
+    lambda) of `BPMF`, w ~ Gamma(a, rate e), e ~ Gamma(a1, rate a1/b1) of `PPMF`, so that means and
+    sds are those of the posterior of somebody new.  Rates of `PPMF` without `clip` have then no
+    mean where a1 (of new items c1) is at most 1, and no sd where it is at most 2; both are given as
+    inf.
     """
 
     @classmethod
@@ -123,32 +151,30 @@ class FactorResults(ModelResults):
     def get_prediction(self, users=None, items=None):
         """Posterior mean and sd of expected ratings, a DataFrame indexed by user and item;
         see `predict`.
-
-        For users and items without ratings the sd is that of mu alone: their own taste adds to it.
         """
+        test = self.model.test
         if users is None and items is None:
             self._need_pairs()
-            return self._framed(
-                self.model.test.user, self.model.test.item, self._test_mean, self._test_sd
-            )
+            labels = [test.users[test.user], test.items[test.item]]
+            return self._framed(labels, self._test_mean, self._test_sd)
         if users is None or items is None:
             raise ArgumentError(
                 f"{'users' if users is None else 'items'} are missing: give users and items, or "
                 "neither for the test pairs"
             )
-        users, items = paired(users, items)
-        user, item = self.model.users.get_indexer(users), self.model.items.get_indexer(items)
-        mean, sd = self._of_whole(user, item)
-        if self.model.test is not None:
-            at = pd.Index(self.model.test.codes).drop_duplicates()
-            first = pd.Series(self.model.test.codes).drop_duplicates().index.to_numpy()
-            asked = np.where((user >= 0) & (item >= 0), user * len(self.model.items) + item, -2)
-            found = at.get_indexer(asked)
+        labels = paired(users, items)
+        mean, sd = self._of_whole(
+            pair_table(labels, self.model.columns, self.model, "users, items")
+        )
+        if test is not None:
+            codes = pd.Series(test.codes).drop_duplicates()
+            user, item = test.users.get_indexer(labels[0]), test.items.get_indexer(labels[1])
+            asked = np.where((user >= 0) & (item >= 0), user * len(test.items) + item, -1)
+            found = pd.Index(codes).get_indexer(asked)
             exact = found >= 0
-            mean[exact] = self._test_mean[first[found[exact]]]
-            sd[exact] = self._test_sd[first[found[exact]]]
-        index = pd.MultiIndex.from_arrays([users, items], names=self.model.columns[:2])
-        return pd.DataFrame({"mean": mean, "sd": sd}, index)
+            first = codes.index.to_numpy()[found[exact]]
+            mean[exact], sd[exact] = self._test_mean[first], self._test_sd[first]
+        return self._framed(labels, mean, sd)
 
     def recommend(self, user, n=10, *, seen=False):
         """The items with the largest mean predictions for a user, a DataFrame by item, best first.
@@ -168,8 +194,8 @@ class FactorResults(ModelResults):
             ``mean`` and ``sd`` of the expected rating, and ``top``, the posterior probability that
             the item is among the user's n best.
         """
-        number, items = self.model.users.get_indexer(labels_of(user))[0], len(self.model.items)
-        open_to = np.arange(items)
+        label, items = labels_of(user), len(self.model.items)
+        number, open_to = self.model.users.get_indexer(label)[0], np.arange(items)
         if number >= 0 and not seen:
             rated = self.model.seen[
                 np.searchsorted(self.model.seen, number * items) : np.searchsorted(
@@ -178,56 +204,60 @@ class FactorResults(ModelResults):
             ]
             open_to = np.setdiff1d(open_to, rated - number * items)
         n = min(whole("n", n, 1), len(open_to))
-        weights, each = zip(
-            *self._draws_of_predictions(np.full(len(open_to), number), open_to, clip=False)
+        pairs = pair_table(
+            (label.repeat(len(open_to)), self.model.items[open_to]),
+            self.model.columns,
+            self.model,
+            "user",
         )
+        weights, each = zip(*self._draws_of_predictions(pairs, clip=False))
         shares, each = np.array(weights) / sum(weights), np.array(each)
         best = np.zeros(len(open_to))
         for share, p in zip(shares, each) if n else ():
             best[np.argpartition(-p, n - 1)[:n]] += share
         each = np.clip(each, self.model.form["low"], self.model.form["high"])
         mean = shares @ each
-        frame = pd.DataFrame(
-            {"mean": mean, "sd": np.sqrt(shares @ (each - mean) ** 2), "top": best},
-            self.model.items[open_to],
+        mean, sd = where_finite(
+            mean, np.sqrt(shares @ (each - mean) ** 2), moments(pairs, self.model.form)
         )
+        frame = pd.DataFrame({"mean": mean, "sd": sd, "top": best}, self.model.items[open_to])
         return (
             frame.sort_values(["mean", "top"], ascending=False, kind="stable")
             .head(n)
             .rename_axis(self.model.columns[1])
         )
 
-    def _of_whole(self, user, item):
+    def _of_whole(self, pairs):
         """Mean and sd over the draws of all parameters."""
-        mean, square, total = np.zeros(len(user)), np.zeros(len(user)), 0.0
-        for weight, p in self._draws_of_predictions(user, item):
+        mean, square, total = np.zeros(len(pairs.user)), np.zeros(len(pairs.user)), 0.0
+        for weight, p in self._draws_of_predictions(pairs):
             e, total = p - mean, total + weight
             mean += weight / total * e
             square += weight * e * (p - mean)
-        return mean, np.sqrt(square / total)
+        return where_finite(mean, np.sqrt(square / total), moments(pairs, self.model.form))
 
-    def _draws_of_predictions(self, user, item, clip=True):
-        """(weight, predictions of pairs) for each draw of all parameters."""
+    def _draws_of_predictions(self, pairs, clip=True):
+        """(weight, predictions of pairs) for each draw of all parameters, newcomers drawn several
+        times where these are few.
+        """
+        from sgmc.models.factorization.hierarchy import Everyone
+
         form = self.model.form
-        for theta, weight in (
-            (theta, weight) for bank in self._banks for theta, weight in zip(*bank)
-        ):
-            u, v, a, b = parts(theta.astype(float), form, user, item)
-            p = form["centre"] + np.einsum("ij,ij->i", u, v) + a + b
-            yield weight, np.clip(p, form["low"], form["high"]) if clip else p
+        new = fresh(pairs, form["sizes"])
+        draws = [one for bank in self._banks for one in zip(*bank)]
+        repeats = -(-FRESH_DRAWS // len(draws)) if any(new) else 1
+        everyone = Everyone(self.model.newcomers, form["sizes"], form["biases"], new)
+        for theta, weight in draws:
+            for number in range(repeats):
+                U, V, a, b = everyone.of(theta.astype(float), number)
+                p = form["centre"] + np.einsum("ij,ij->i", U[pairs.user], V[pairs.item])
+                p += a[pairs.user] + b[pairs.item]
+                yield weight / repeats, np.clip(p, form["low"], form["high"]) if clip else p
 
-    def _framed(self, user, item, mean, sd):
-        """Predictions by label, missing where user or item are without ratings."""
-        labels = [
-            known.take(where, fill_value=np.nan, allow_fill=True)
-            if (where < 0).any()
-            else known[where]
-            for known, where in ((self.model.users, user), (self.model.items, item))
-        ]
-        return pd.DataFrame(
-            {"mean": mean, "sd": sd},
-            pd.MultiIndex.from_arrays(labels, names=self.model.columns[:2]),
-        )
+    def _framed(self, labels, mean, sd):
+        """Predictions by label."""
+        index = pd.MultiIndex.from_arrays(labels, names=self.model.columns[:2])
+        return pd.DataFrame({"mean": mean, "sd": sd}, index)
 
     def _need_pairs(self):
         """ArgumentError where the fit had no test pairs."""
@@ -240,6 +270,14 @@ class FactorResults(ModelResults):
         """ArgumentError where there is nothing to compare predictions with."""
         if not self.model.rated:
             raise ArgumentError(f"{what} needs test pairs with ratings: give test= to the model")
+
+
+def judged_predictions(results):
+    """Names and draws (chain, draw, k) of what the verdict is about."""
+    (user, item), info, fit = results.model.judged, results.model, results._fit
+    names = [f"{one}, {other}" for one, other in zip(info.users[user], info.items[item])]
+    draws = fit.x.shape[1]
+    return names, np.stack([np.asarray(r.judged[:draws]) for r in counted(fit)])
 
 
 def counted(fit):
@@ -256,7 +294,12 @@ def summed(fit):
         np.asarray(r.spread) + w * (np.asarray(r.average) - mean) ** 2
         for w, r in zip(weight, chains)
     )
-    return mean, np.sqrt(spread / weight.sum())
+    return where_finite(mean, np.sqrt(spread / weight.sum()), chains[0].moments)
+
+
+def where_finite(mean, sd, moments):
+    """Means and sds, infinite where the law has none; see `moments`."""
+    return np.where(moments > 1, mean, np.inf), np.where(moments > 2, sd, np.inf)
 
 
 def agreement(fit):
@@ -267,24 +310,27 @@ def agreement(fit):
     if len(chains) < 2 or not len(chains[0].average):
         return None
     within = sum(np.asarray(r.spread) for r in chains) / sum(r.total for r in chains)
-    moving = within > 0  # a prediction beyond the range of ratings may never move
+    # a prediction beyond the range of ratings may never move
+    moving = (within > 0) & (chains[0].moments > 2)
     return np.append(
         summed(fit)[1][moving] / np.sqrt(within[moving]), np.ones(int((~moving).any()))
     )
 
 
 def error(info, mean):
-    """Root mean square error of predictions of the test pairs."""
-    return float(np.sqrt(np.mean((mean - info.test.value) ** 2)))
+    """Root mean square error of predictions of the test pairs, of those that have a mean."""
+    known = np.isfinite(mean)
+    return float(np.sqrt(np.mean((mean - info.test.value)[known] ** 2)))
 
 
 def accuracy(info, mean):
     """The same, or of counts the sum of log densities."""
-    y = info.test.value
     if not info.form["counts"]:
         return error(info, mean)
     from scipy.special import gammaln
 
+    known = np.isfinite(mean)
+    y, mean = info.test.value[known], mean[known]
     return float(np.sum(y * np.log(mean) - mean - gammaln(y + 1)))
 
 
@@ -296,7 +342,7 @@ def paired(users, items):
             f"users and items have lengths {len(users)} and {len(items)}; give one label a pair"
         )
     n = max(len(users), len(items)) if min(len(users), len(items)) else 0
-    return (one.repeat(n) if len(one) == 1 else one for one in (users, items))
+    return tuple(one.repeat(n) if len(one) == 1 else one for one in (users, items))
 
 
 def labels_of(given):
@@ -306,31 +352,3 @@ def labels_of(given):
     if isinstance(given, (list, range)) or hasattr(given, "dtype") and np.ndim(given) == 1:
         return pd.Index(given, tupleize_cols=False)
     return pd.Index([given], tupleize_cols=False)
-
-
-def parts(theta, form, user, item):
-    """Factors and biases of pairs in a draw; of those without ratings (-1)
-    the prior mean or that of all.
-    """
-    n, m, d = form["sizes"]
-    ends = np.cumsum([n * d, m * d, n, m])
-    U, V = theta[: ends[0]].reshape(n, d), theta[ends[0] : ends[1]].reshape(m, d)
-    found = [chosen(U, user, theta, form["means"][0]), chosen(V, item, theta, form["means"][1])]
-    if not form["biases"]:
-        return (*found, 0.0, 0.0)
-    a, b = theta[ends[1] : ends[2], None], theta[ends[2] : ends[3], None]
-    return (
-        *found,
-        chosen(a, user, theta, form["means"][2])[:, 0],
-        chosen(b, item, theta, form["means"][3])[:, 0],
-    )
-
-
-def chosen(table, rows, theta, at):
-    """Rows of a table; of -1 what stands in theta at `at`,
-    or where that is negative the mean of all rows.
-    """
-    if (rows >= 0).all():
-        return table[rows]
-    fresh = theta[at : at + table.shape[1]] if at >= 0 else table.mean(axis=0)
-    return np.where((rows >= 0)[:, None], table[np.maximum(rows, 0)], fresh)

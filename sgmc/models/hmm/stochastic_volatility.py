@@ -91,7 +91,7 @@ class StochasticVolatility(Sequences):
             "beta": normal(0, sd),
         }
 
-    def derived(self):
+    def derived(self, given):
         """See `Model`: particles give gradients alone; posteriors are skewed, in which `hmc` has
         about twice the effective draws of `mala` for the same work.
         """

@@ -205,7 +205,7 @@ class BNN(Model):
         if self.hyperprior is not None:
             self.parameters["log_precision"], self.prior = (2 * len(units) - 2,), None
 
-    def derived(self):
+    def derived(self, given):
         """See `Model`."""
         if self.scaled:
             return {}

@@ -16,7 +16,8 @@ def whole_draws(fit):
         return problem.coordinates.reported(fit.x)
     if all_kept(problem):
         return fit.x
-    banks = [getattr(recorder, "bank", None) for recorder in fit.recorders]
+    lasting = [r for r in fit.recorders if r.kept >= fit.x.shape[1]]  # not chains lost early
+    banks = [getattr(recorder, "bank", None) for recorder in lasting]
     if fit.weights is not None or any(bank is None for bank in banks):
         return None
     count = min(len(draws) for draws, _ in banks)
