@@ -12,8 +12,8 @@ from sgmc.samplers.hamiltonian import BAOAB
 ORDER = 7  # seed of the order of the ratings, which is no choice of a user's
 
 MAX_DIM = 1000
-FEW_RATINGS = 20_000  # up to which all are used at each step, else half of them
-VARIANCE_ADDED = 0.2  # of the variance, that mini-batches may add
+FEW_RATINGS = 100_000  # up to which all are used at each step, else half of them
+VARIANCE_ADDED = 0.1  # of the variance, that mini-batches may add
 USUAL_THINNING, MOST_THINNING = 100, 1000  # at most; and where noise makes steps small
 SHORTEST_WARMUP, WARMUP_KEPT = 1000, 20  # steps; and times the steps of a kept draw
 JUDGED_RATINGS = 50
