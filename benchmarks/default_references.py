@@ -196,3 +196,64 @@ def linear_gaussian(model, points=36):
                 weights += [log_p + np.log(share) for share in shares]
     weights = np.array(weights)
     return np.array(found), np.exp(weights - weights.max())
+
+
+def gaussian_factors(model, sweeps, rng, chains=10):
+    """Draws of the judged predictions of `sgmc.BPMF`: mu and lambda, then each user and each item
+    given all else (Salakhutdinov & Mnih 2008), many chains side by side.
+    """
+    h, d, (user, item, y) = model.hyper, model.dim, model.ratings
+    w = [rng.normal(size=(chains, len(one), d)) for one in (model.users, model.items)]
+    seen, e = np.zeros((2, len(model.users), len(model.items)))
+    seen[user, item], e[user, item] = 1, y - model.centre
+    sides, each = ((seen, e), (seen.T, e.T)), h["precisions"] == "each"
+    out = []
+    for s in range(sweeps // chains):
+        for k, (known, left) in enumerate(sides):
+            n, mean = w[k].shape[1], w[k].mean(axis=1)
+            rate = 0.5 * ((w[k] - mean[:, None]) ** 2).sum(axis=1)
+            rate += 0.5 * h["c"] * n * (mean - h["mu0"]) ** 2 / (h["c"] + n)
+            rate = rate if each else rate.sum(axis=1, keepdims=True)
+            own = rng.gamma(h["a"] + 0.5 * n * (1 if each else d), size=rate.shape)
+            own = np.broadcast_to(own / (h["b"] + rate), mean.shape)
+            mu = (h["c"] * h["mu0"] + n * mean) / (h["c"] + n)
+            mu = mu + rng.normal(size=mu.shape) / np.sqrt((h["c"] + n) * own)
+            V = w[1 - k]
+            outer = (V[..., None] * V[:, :, None]).reshape(chains, -1, d * d)
+            P = h["alpha"] * (known @ outer).reshape(chains, n, d, d)
+            P += own[:, None, :, None] * np.eye(d)
+            L = np.linalg.cholesky(P)
+            z = np.linalg.solve(L, (h["alpha"] * (left @ V) + (own * mu)[:, None])[..., None])
+            z += rng.normal(size=z.shape)
+            w[k] = np.linalg.solve(L.swapaxes(-1, -2), z)[..., 0]
+        if s >= sweeps // (5 * chains):
+            out.append(judged(model, w))
+    return np.concatenate(out)
+
+
+def poisson_factors(model, sweeps, rng, chains=10):
+    """The same of `sgmc.PPMF`: counts are split among components, after which all laws are gamma
+    (Gopalan, Hofman & Blei 2015).
+    """
+    h, d, (user, item, y) = model.hyper, model.dim, model.ratings
+    w = [rng.gamma(1.0, size=(chains, len(one), d)) for one in (model.users, model.items)]
+    belongs = [np.eye(one.shape[1])[at].T for one, at in zip(w, (user, item))]
+    laws = [[h[name] for name in names] for names in (("a", "a1", "b1"), ("c", "c1", "d1"))]
+    rates, out = [np.ones(one.shape[:2]) for one in w], []
+    for s in range(sweeps // chains):
+        share = w[0][:, user] * w[1][:, item] + 1e-300
+        split = rng.multinomial(y.astype(int), share / share.sum(axis=2, keepdims=True))
+        for k, (shape, own, mean) in enumerate(laws):
+            exposed = belongs[k] @ w[1 - k][:, (item, user)[k]]
+            w[k] = rng.gamma(shape + belongs[k] @ split) / (rates[k][..., None] + exposed)
+            rate = own / mean + w[k].sum(axis=2)
+            rates[k] = rng.gamma(own + d * shape, size=rate.shape) / rate
+        if s >= sweeps // (5 * chains):
+            out.append(judged(model, w))
+    return np.concatenate(out)
+
+
+def judged(model, factors):
+    """Predictions of the judged pairs, (chain, pair)."""
+    user, item = model.judged_pairs
+    return model.centre + (factors[0][:, user] * factors[1][:, item]).sum(axis=2)

@@ -21,6 +21,7 @@ import sgmc
 from sgmc.diagnostics.convergence import rhat
 
 SEEDS, SWEEPS = 10, 6000
+EACH = {"precisions": "each"}  # as some of the papers
 
 
 def mixed_normals(seed, n, places, sd=1.0):
@@ -68,6 +69,16 @@ def network(seed, n, K, beta, delta, alpha):
     return np.column_stack([a, b])[linked]
 
 
+def ratings(seed, users, items, share, counts):
+    """Users, items and ratings, normal or counts, of factors of rank two."""
+    rng = np.random.default_rng(seed)
+    U, V = rng.gamma(1, 1, (users, 2)), rng.gamma(1, 2, (items, 2))
+    user, item = np.nonzero(rng.random((users, items)) < share)
+    rate = (U[user] * V[item]).sum(axis=1)
+    normal = 0.3 * rate + 0.6 * rng.normal(size=len(user))
+    return user, item, rng.poisson(rate).astype(float) if counts else normal
+
+
 def with_draws(results, theta):
     """Results with other draws in the place of their own."""
     other = object.__new__(type(results))
@@ -79,16 +90,29 @@ def with_draws(results, theta):
     return other
 
 
+def summed(found):
+    """Means and sds of draws, and the error of the means by the two halves."""
+    mean, sd = found.mean(axis=0), found.std(axis=0)
+    first, second = np.array_split(found, 2)
+    return mean, sd, np.abs((first.mean(axis=0) - second.mean(axis=0)) / (2 * sd)).max()
+
+
 def by_draws(make):
     """A reference from draws of theta, the first tenth left out: (mean, sd, its own error)."""
 
     def reference(model, results):
         theta = make(model, np.random.default_rng(7))
         theta = theta[len(theta) // 10 :].reshape(-1, model.layout().size)
-        found = with_draws(results, theta).judged_quantities()[1][0]
-        mean, sd = found.mean(axis=0), found.std(axis=0)
-        first, second = np.array_split(found, 2)
-        return mean, sd, np.abs((first.mean(axis=0) - second.mean(axis=0)) / (2 * sd)).max()
+        return summed(with_draws(results, theta).judged_quantities()[1][0])
+
+    return reference
+
+
+def by_predictions(make):
+    """A reference from draws of the judged predictions themselves."""
+
+    def reference(model, results):
+        return summed(make(model, np.random.default_rng(7)))
 
     return reference
 
@@ -158,6 +182,20 @@ def cases():
                 sgmc.MMSB(network(1, 120, 3, 0.5, 0.01, 0.1), 3, nodes=range(120), delta=0.01),
             ],
             by_draws(lambda m, rng: references.communities(m, 5 * SWEEPS, rng)),
+        ),
+        "BPMF": (
+            [
+                sgmc.BPMF(ratings(0, 20, 15, 0.6, False), dim=2),
+                sgmc.BPMF(ratings(1, 60, 40, 0.3, False), dim=3, centre=False, hyper=EACH),
+            ],
+            by_predictions(lambda m, rng: references.gaussian_factors(m, SWEEPS, rng)),
+        ),
+        "PPMF": (
+            [
+                sgmc.PPMF(ratings(0, 20, 15, 0.6, True), dim=2),
+                sgmc.PPMF(ratings(1, 60, 40, 0.3, True), dim=2),
+            ],
+            by_predictions(lambda m, rng: references.poisson_factors(m, 4 * SWEEPS, rng)),
         ),
     }
 

@@ -109,7 +109,7 @@ def groups(index, n):
 
 def redraw(own, other, rows, partner, y, alpha, rng):
     """lambda and mu of a side, then its factors one by one, from their laws given all else (a = 1,
-    b = 5, mu0 = 0, c = 1).
+    b = 5, mu0 = 0, c = 1); returns factors of one more, who has no ratings.
     """
     n, d = own.shape
     mean = own.mean(axis=0)
@@ -123,6 +123,7 @@ def redraw(own, other, rows, partner, y, alpha, rng):
         L = np.linalg.cholesky(P)
         z = np.linalg.solve(L, alpha * (X.T @ y[r]) + precision * mu)
         own[i] = np.linalg.solve(L.T, z + rng.normal(size=d))
+    return rng.normal(mu, precision**-0.5)
 
 
 def gibbs(model, sweeps, warmup=5):
@@ -135,17 +136,18 @@ def gibbs(model, sweeps, warmup=5):
         0.1 * rng.normal(size=(len(labels), model.dim)) for labels in (model.users, model.items)
     )
     sides, e = (groups(user, len(U)), groups(item, len(V))), value - model.centre
-    new = [(w < 0)[:, None] for w in (test.user, test.item)]
+    new = [(w >= len(one))[:, None] for w, one in ((test.user, U), (test.item, V))]
+    user_at, item_at = (np.minimum(test.user, len(U) - 1), np.minimum(test.item, len(V) - 1))
     took, seconds, errors, mean, square, kept = 0.0, [], [], 0.0, 0.0, 0
     for s in range(sweeps):
         begun = time.perf_counter()
-        redraw(U, V, sides[0], item, e, model.hyper["alpha"], rng)
-        redraw(V, U, sides[1], user, e, model.hyper["alpha"], rng)
+        some_user = redraw(U, V, sides[0], item, e, model.hyper["alpha"], rng)
+        some_item = redraw(V, U, sides[1], user, e, model.hyper["alpha"], rng)
         took += time.perf_counter() - begun
         if s < warmup:
             continue
-        u = np.where(new[0], U.mean(axis=0), U[test.user])
-        v = np.where(new[1], V.mean(axis=0), V[test.item])
+        u = np.where(new[0], some_user, U[user_at])
+        v = np.where(new[1], some_item, V[item_at])
         p = np.clip(model.centre + (u * v).sum(axis=1), model.low, model.high)
         if s == sweeps // 4:  # burn-in of what sds are made of; means begin earlier, for speed
             later, square, kept = 0.0, 0.0, 0

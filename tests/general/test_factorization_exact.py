@@ -49,6 +49,7 @@ def errors(res, exact):
 
 # 8000 draws (seen: at most 0.036 sd and 5 %); the noise of batches and steps of finite length add
 # some per cent (seen: 0.066 sd and 6 %)
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("update", ["gibbs", "sampled"])
 @pytest.mark.parametrize("how", [{}, {"batch_size": 8}], ids=["default", "a third a batch"])
 def test_papers_model_has_the_predictions_of_an_exact_sampler(exact, update, how):
