@@ -1,6 +1,9 @@
 """A recorder that keeps whole draws too, as many as there is room for."""
 import numpy as np
 
+from libc.float cimport FLT_MAX, FLT_MIN
+from libc.math cimport INFINITY, copysign, fabs
+
 from sgmc.core.contract cimport OK, Map
 from sgmc.core.partial cimport Partial
 
@@ -10,7 +13,8 @@ MAX_BANKED, BANK_MEMORY = 200, 1 << 26        # draws of a chain, and their byte
 cdef class Bank(Partial):
     """A `Partial` that also keeps whole draws in float32, for predictions: every one until there is
     no more room, then every second of them, and so on, so that they are evenly spaced however long
-    the run.
+    the run.  Numbers of other sizes than those of float32 become its least or its largest: what is
+    positive and finite stays so.
 
     Parameters
     ----------
@@ -41,7 +45,7 @@ cdef class Bank(Partial):
                 self.whole[k, :] = self.whole[2 * k, :]
                 self.whole_weights[k] = self.whole_weights[2 * k]
         for j in range(self.whole.shape[1]):
-            self.whole[self.stored, j] = <float> theta[j]
+            self.whole[self.stored, j] = single(theta[j])
         self.whole_weights[self.stored] = weight
         self.stored += 1
         return OK
@@ -58,3 +62,12 @@ cdef class Bank(Partial):
         self.stored, self.spacing = len(state["whole"]), state["spacing"]
         np.asarray(self.whole)[:self.stored] = state["whole"]
         np.asarray(self.whole_weights)[:self.stored] = state["whole_weights"]
+
+
+cdef inline float single(double value) noexcept nogil:
+    """A number in float32."""
+    if fabs(value) > FLT_MAX and fabs(value) != INFINITY:
+        return <float> copysign(FLT_MAX, value)
+    if fabs(value) < FLT_MIN and value != 0:
+        return <float> copysign(FLT_MIN, value)
+    return <float> value

@@ -260,3 +260,14 @@ def test_what_is_no_table_of_ratings_is_refused(change, words):
 def test_arguments_that_are_none_are_refused(arguments, words):
     with pytest.raises(ArgumentError, match=words):
         sgmc.BPMF(small()[0], **arguments)
+
+
+@pytest.mark.parametrize("shape", [0.002, 0.02])
+def test_rates_beyond_single_precision_stay_positive_and_finite(shape):
+    """Of logs that reach a thousand, with no counts to hold them."""
+    i, j = np.nonzero(np.ones((4, 3)))
+    model = sgmc.PPMF((i, j, np.zeros(12)), dim=2, hyper={"a": shape})
+    res = model.fit(seed=1, chains=2, draws=200, keep=["e"])
+    for whole, _ in res._banks:
+        assert np.isfinite(whole).all() and (whole > 0).all()
+    assert len(str(res.verdict)) > 20
