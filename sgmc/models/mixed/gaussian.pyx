@@ -23,8 +23,8 @@ cdef class GaussianMarginal(Informed):
     """y_g ~ N(X beta, sigma^2 W^-1 + Z Lambda Lambda' Z'), u = log sigma; the density without its
     constant.
 
-    With e = y - X beta, t = 1 / sigma^2, S = Z'W Z, A = I + t Lambda'S Lambda, the posterior of z is
-    N(c, A^-1), c = t A^-1 Lambda'Z'W e, and log p = -n u - (t e'W e - c'A c + log |A|) / 2.
+    With e = y - X beta, t = 1 / sigma^2, S = Z'W Z, A = I + t Lambda'S Lambda, the posterior of z
+    is N(c, A^-1), c = t A^-1 Lambda'Z'W e, and log p = -n u - (t e'W e - c'A c + log |A|) / 2.
     Gradients are posterior means of those given z; second derivatives are by three nodes, which are
     exact here, see `Informed`.
 
@@ -36,6 +36,8 @@ cdef class GaussianMarginal(Informed):
 
     cdef double rounding
     cdef readonly double[:, ::1] S            # Z'W Z of each group
+
+    closed = True
 
     def __init__(self, Glm glm, starts, Z, Loading loading, unit=None):
         Informed.__init__(self, glm, starts, Z, loading, unit, EXACT_NODES)

@@ -6,6 +6,7 @@ import numpy as np
 from libc.math cimport cosh, tanh
 from libc.string cimport memset
 
+MOST = MOST_EFFECTS
 
 cdef class Loading:
     """b = Lambda z with z standard normal, Lambda = diag(s) L lower triangular, L L' a correlation
@@ -92,6 +93,19 @@ cdef class Loading:
         """Pairs (i, j) of correlated effects, i > j, in the order of their coordinates."""
         pairs = [(i, j) for i in range(self.q) for j in range(i) if self.xi[i, j] >= 0]
         return sorted(pairs, key=lambda pair: self.xi[pair[0], pair[1]])
+
+    def first_of(self, Py_ssize_t i):
+        """The effect with which the block of effect i begins."""
+        return self.first[i]
+
+    def coordinates_of(self, sds, correlation):
+        """phi of standard deviations (q,) and a correlation matrix (q, q)."""
+        L, phi = np.linalg.cholesky(correlation), np.zeros(self.size)
+        phi[:self.q] = sds
+        for i, j in self.correlations():
+            rest = 1 - np.sum(L[i, self.first[i]:j] ** 2)
+            phi[self.xi[i, j]] = np.arctanh(L[i, j] / np.sqrt(rest))
+        return phi
 
     def root(self, phi):
         """Lambda of points phi (..., size), an array (..., q, q)."""

@@ -15,7 +15,7 @@ cdef double HALF_LOG_2PI = 0.5 * log(2 * M_PI)
 
 
 cdef class Nodes(Marginal):
-    """Effects integrated out by sums over nodes z_k = centre + B t_k, t_k those of Gauss and Hermite.
+    """Effects integrated out by sums over nodes z_k = centre + B t_k, t_k Gauss-Hermite nodes.
 
     Parameters
     ----------

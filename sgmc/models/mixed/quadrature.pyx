@@ -40,6 +40,8 @@ cdef class Quadrature(Informed):
     cdef readonly double[::1] centre          # beta_0
     cdef readonly double[:, ::1] h, K, M
 
+    closed = False
+
     def __init__(self, Glm glm, starts, Z, Loading loading, unit=None, Py_ssize_t nodes=9):
         Informed.__init__(self, glm, starts, Z, loading, unit, nodes)
         self.centre = np.zeros(self.p)
@@ -130,9 +132,10 @@ cdef class Quadrature(Informed):
                            double *r) except -1 nogil:
         """The gradient by the entries of Lambda, and what the nodes' places add for beta.
 
-        With G_k = Lambda' R_k - z_k, the slope of the k-th log term by z_k, g = E G, W = B' E[G t'],
-        S = E[R z'] (E over nodes) and, for a change dA of A, D = B' dA B, the places add
-        g' dcentre - sum_ij W_ij P_ij - tr D / 2, P the upper triangle of D with half its diagonal.
+        With G_k = Lambda' R_k - z_k, the slope of the k-th log term by z_k, g = E G,
+        W = B' E[G t'], S = E[R z'] (E over nodes) and, for a change dA of A, D = B' dA B, the
+        places add g' dcentre - sum_ij W_ij P_ij - tr D / 2, P the upper triangle of D with half
+        its diagonal.
         """
         cdef Py_ssize_t a, b, c, e, j, k, l, q = self.q
         cdef double[MOST_SQUARES] S, GT, W

@@ -39,7 +39,7 @@ cdef void transposed_times(Py_ssize_t q, const double *A, const double *x,
 
 
 cdef bint root_of_inverse(Py_ssize_t q, const double *A, double *B, double *log_det) noexcept nogil:
-    """B = C^-T for A = C C', column by column; C is kept below B's diagonal, its own in 1 / B_jj."""
+    """B = C^-T for A = C C', column by column; C is kept below B's diagonal, 1 / C_jj on it."""
     cdef Py_ssize_t i, j, k
     cdef double total
     log_det[0] = 0
