@@ -6,12 +6,13 @@ programme finds them: maximise the sum of the margins of `half_spaces` over |u_j
 negative (Konis 2007, Linear programming algorithms for detecting separated data in binary logistic
 regression models, Oxford).  For counts: Correia, Guimaraes & Zylkin (2019, arXiv:1903.01633).
 
-The programme is solved for some rows, a few times as many as there are coefficients.  Where these
-have no such direction, all rows have none.  Where they have one, it is held against all rows; the
-rows that contradict it most join the programme, and it is solved again.
+The programme is solved for some rows, a few times as many as there are coefficients, whose linear
+predictors move in every direction: where these have no such direction, all rows have none.  Where
+they have one, it is held against all rows; the rows that contradict it most join the programme, and
+it is solved again.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
@@ -33,16 +34,20 @@ class Programme:
     spaces : Sides or Kinds
     bytes : int
         Of a number in the table.
+    chosen : array of int, optional
+        Places of the constraints to begin with, by default some of each sort.
     """
 
     spaces: object
     bytes: int = 8
-    chosen: np.ndarray = field(default=None)
+    chosen: np.ndarray | None = None
 
     def __post_init__(self):
         self.most = PER_COEFFICIENT * self.spaces.basis.shape[1] + 2
         self.tolerance = TOLERANCE[self.bytes]
-        self.chosen = np.concatenate([evenly(places, self.most) for places in self.spaces.groups()])
+        if self.chosen is None:
+            places = [evenly(places, self.most) for places in self.spaces.groups()]
+            self.chosen = np.concatenate(places)
 
     def system(self):
         """Return the chosen constraints, a unit each, and which of them are equalities."""
@@ -200,9 +205,8 @@ def recessions(spaces, bytes, intercepts=()):
         Places of coefficients that may come with a direction at no cost.
     """
     while True:
-        spaces = independent(spaces, bytes)
-        found = Programme(spaces, bytes)
-        u = found.direction()
+        found = independent(spaces, bytes)
+        spaces, u = found.spaces, found.direction()
         if u is None:
             return
         other = np.ones(len(spaces.basis), dtype=bool)
@@ -214,11 +218,14 @@ def recessions(spaces, bytes, intercepts=()):
 
 
 def independent(spaces, bytes):
-    """Return the half-spaces without as many directions of the basis as are collinear with
-    others.
+    """Return a `Programme` without as many directions of the basis as are collinear with others.
+
+    Each direction that is left moves the linear predictor of a row that is chosen.
     """
-    null = Programme(spaces, bytes).aliased()
+    found = Programme(spaces, bytes)
+    null = found.aliased()
     if not null.shape[1]:
-        return spaces
+        return found
     _, order = linalg.qr(null.T, mode="r", pivoting=True)
-    return spaces.within(np.delete(spaces.basis, order[: null.shape[1]], axis=1))
+    rest = spaces.within(np.delete(spaces.basis, order[: null.shape[1]], axis=1))
+    return Programme(rest, bytes, found.chosen)

@@ -11,7 +11,7 @@ from sgmc.core cimport matrices, simd
 from sgmc.core.contract cimport OK, Batch, Design, all_rows, fetch_rows, next_tile, row_of
 from sgmc.core.terms import Terms
 
-FORMS = 1 << 20  # numbers that are looked at together
+FORMS = 1 << 17  # numbers that are looked at together: a megabyte
 
 
 def dense_forms(X, S):

@@ -188,7 +188,8 @@ def checked_settings(sampler, method, model, arguments):
 
 def competitors(method, grid, spec, checked, planner):
     """The arms of a method."""
-    if spec.continuous or not spec.exact and not spec.uses_gradient:
+    steps = spec.uses_gradient or spec.exact
+    if spec.continuous or spec.independent or not steps:
         raise ArgumentError(f"sampler={spec.name!r} has no step to tune")
     if method in ("mamba", "grid"):
         return arms_of(grid, spec, checked, planner)

@@ -204,11 +204,11 @@ ARGUMENTS = [
         ),
     ),
     (
-        dict(draws=100_000_000),
+        dict(draws=12_000_000),
         ArgumentError,
         lambda case: (
-            "draws=100000000 in 4 chains of "
-            f"{case.d} parameters are {32e8 * case.d / 2**30:.1f} GB, over the limit of 1 GB"
+            "draws=12000000 in 4 chains of "
+            f"{case.d} parameters are {384e6 * case.d / 2**30:.1f} GB, over the limit of 1 GB"
         ),
     ),
     (dict(checkpoint=3), ArgumentError, "checkpoint=3 must be a path"),

@@ -114,6 +114,15 @@ def test_improper_posteriors_are_refused(label):
         call()
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_rare_level_is_found_in_any_order_of_the_rows(seed):
+    """Three rows of 200 have the level: programmes of few rows begin without them."""
+    rare = FRAME.assign(g=np.where(np.arange(N) % 70 == 0, "rare", FRAME.g.to_numpy()))
+    rare["pure"] = np.where(rare.g == "rare", 1, Y)
+    with pytest.raises(DataError, match=r"the posterior is improper: .*g\[T.rare\]"):
+        sgmc.logit("pure ~ g", rare, prior="flat", seed=seed)
+
+
 PROPER = {
     "overlap": lambda **how: sgmc.logit("y ~ x + g", FRAME, prior="flat", **how),
     # the slope is flat, and separates with the intercept's help alone

@@ -111,7 +111,7 @@ def test_complete_separation_where_all_rows_are_classified():
             bounds=[(-1, 1)] * X.shape[1] + [(0, 1)],
         )
         answers.append(clear.fun < -1e-6)
-        assert Programme(independent(sides(X, y, BINARY), 8), 8).complete() == answers[-1]
+        assert independent(sides(X, y, BINARY), 8).complete() == answers[-1]
     assert 15 < sum(answers) < 135
 
 

@@ -178,7 +178,7 @@ class Likelihood:
         ]
         if not found:
             return []
-        if not Programme(independent(everything, self.bytes), self.bytes).complete():
+        if not independent(everything, self.bytes).complete():
             return partly(found)
         alike = sum(len(places) > 0 for places in everything.groups()) == 1
         return uniformly() if alike else completely()
