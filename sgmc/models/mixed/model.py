@@ -23,7 +23,7 @@ class MixedRegression(Regression):
 
     def __init__(self, fixed, grouping, nodes=None):
         self.__dict__.update(vars(fixed))
-        self.fixed, self.grouping = fixed, grouping
+        self.fixed, self.grouping, self.family = fixed, grouping, fixed.family
         self.nodes = whole("nodes", nodes, 1, none=True)
 
     def __repr__(self):
