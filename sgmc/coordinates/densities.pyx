@@ -3,7 +3,7 @@ and their forms in whitened coordinates.
 """
 import numpy as np
 
-from libc.math cimport copysign, exp, fabs, log, log1p
+from libc.math cimport copysign, exp, fabs, log, log1p, tanh
 from libc.string cimport memset
 
 from sgmc.coordinates.stack cimport MAX_STACKED
@@ -21,10 +21,12 @@ cdef enum:
     HORSESHOE = 5
     DIRICHLET = 6
     INVERSE_GAMMA = 7
+    LKJ = 8
 
 FAMILIES = {"flat": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE,
             "gamma": GAMMA,
-            "horseshoe": HORSESHOE, "dirichlet": DIRICHLET, "inverse_gamma": INVERSE_GAMMA}
+            "horseshoe": HORSESHOE, "dirichlet": DIRICHLET, "inverse_gamma": INVERSE_GAMMA,
+            "lkj": LKJ}
 LONGEST_PULLED = MAX_STACKED      # parameters of a pulled prior
 cdef double EULER = 0.5772156649015329
 cdef double SERIES_END = 1.0            # the series of E1 below, its continued fraction above
@@ -79,8 +81,8 @@ cdef class Separable(Prior):
     family : array (dim,) of int
         Values of `FAMILIES`.
     location, scale, df : array (dim,)
-        df is the shape of a gamma or inverse gamma density, and of a horseshoe the sd of its slab
-        over its scale.
+        df is the shape of a gamma or inverse gamma density, of a horseshoe the sd of its slab over
+        its scale, and of the inverse hyperbolic tangent of a correlation b in (1 - rho^2)^(b - 1).
     pivots : array of int
         Indices p.
     shift : array (d,)
@@ -137,7 +139,7 @@ cdef class Separable(Prior):
         family, scale = np.asarray(self.family), np.asarray(self.scale)
         nu, d = np.asarray(self.df), self.shift.shape[0]
         if (self.coefficients < self.dim or (family == HORSESHOE).any()
-            or np.isin(family, (GAMMA, INVERSE_GAMMA)).any()):
+            or np.isin(family, (GAMMA, INVERSE_GAMMA, LKJ)).any()):
             raise NotSupported("a prior whose log density has no bounded slope or curvature, such "
                                "as a horseshoe with its pole at zero")
         directions = np.eye(self.dim)
@@ -172,6 +174,10 @@ cdef class Separable(Prior):
             if value != NULL:
                 value[0] -= (nu + 1) * log(e) + 1 / e
             return (1 / e - nu - 1) / e
+        if self.family[j] == LKJ:             # e = atanh of a partial correlation; 1 / cosh(e)^2 nu
+            if value != NULL:
+                value[0] -= 2 * nu * (fabs(e) + log1p(exp(-2 * fabs(e))))
+            return -2 * nu * tanh(e)
         if self.family[j] == HORSESHOE:
             log_value = integral(0.5 * e * e, &weight)
             if value != NULL:

@@ -94,8 +94,13 @@ class PriorTerms:
         weight[is_["student_t"]] = (nu + 1) / (nu + t**2)
         smooth = np.hypot(e[is_["laplace"]], SMOOTHING)
         value[is_["laplace"]], weight[is_["laplace"]] = -smooth, 1 / smooth
+        lkj, turned = self.family == "lkj", np.tanh(e)
+        value[lkj] = -2 * self.df[lkj] * np.logaddexp(0, -2 * np.abs(e[lkj]))
+        value[lkj] -= 2 * self.df[lkj] * np.abs(e[lkj])
         slope = -weight * e / self.scale * unit
         curvature = weight / self.scale**2 * unit * (unit + self.logged * (natural - self.location))
+        slope[lkj] = -2 * self.df[lkj] * turned[lkj]
+        curvature[lkj] = 2 * self.df[lkj] * (1 - turned[lkj] ** 2)
         gamma = is_["gamma"]  # of logs: a u - exp(u) / scale in all
         # exp(u) may be 0 where u overshoots
         shape, log_e = self.df[gamma], linear[gamma] - np.log(self.scale[gamma])

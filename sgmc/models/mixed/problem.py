@@ -1,0 +1,210 @@
+"""The posterior of a regression with grouped effects, the effects integrated out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.coordinates.densities import FAMILIES, Separable
+from sgmc.coordinates.mode import PriorTerms
+from sgmc.coordinates.modes import ModeSearch
+from sgmc.coordinates.whitening import collinearity, undo_centring
+from sgmc.core.design import design
+from sgmc.errors import NotSupported, QuadratureWarning
+from sgmc.fit.plan import GRADIENT
+from sgmc.fit.problem import SEARCH, Problem
+from sgmc.models.mixed.coordinates import folded
+from sgmc.models.mixed.effects import effects_of, mixed_priors
+from sgmc.models.mixed.gaussian import GaussianMarginal
+from sgmc.models.mixed.quadrature import Quadrature
+from sgmc.models.mixed.rows import grouped_rows
+from sgmc.models.mixed.search import EXACT_ENOUGH, MOST_NODES, NODES, Rule, find, with_rule
+from sgmc.models.regression.coordinates import preconditioner
+from sgmc.models.regression.prepare import dense_moments
+from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
+
+CURVATURES = 40_000_000  # numbers of all groups' curvatures up to which they are kept
+START = 0.5  # of an sd, in units of its prior
+
+
+@dataclass(kw_only=True)
+class MixedProblem(Problem):
+    """See `Problem`; rows of the model are groups.
+
+    Attributes
+    ----------
+    mode : Mode
+    rows : GroupedRows
+    effects : Effects
+    rule : Rule
+    """
+
+    mode: object
+    rows: object
+    effects: object
+    rule: Rule
+
+    @property
+    def table(self):
+        """Rows as the compiled model reads them."""
+        return self.rows.table
+
+    @property
+    def nobs(self):
+        """See `Problem`."""
+        weight = self.table.weight
+        return len(self.table.y) if weight is None else float(weight.sum())
+
+    @property
+    def least_noise(self):
+        """See `Problem`: of second order, where the groups' curvatures fit memory."""
+        return GRADIENT if self.model.n * self.model.dim**2 <= CURVATURES else "cv"
+
+    @property
+    def free_names(self):
+        """See `Problem`."""
+        return self.priors.names
+
+    @property
+    def fingerprint(self):
+        """See `Problem`."""
+        table, where = self.table, self.coordinates
+        X = [table.X] if isinstance(table.X, np.ndarray) else [np.asarray(self.model.n)]
+        return [
+            *X,
+            table.y,
+            table.trials,
+            table.offset,
+            table.weight,
+            self.rows.Z,
+            self.rows.starts,
+            self.mode.theta,
+            self.mode.precision,
+            where.to_theta,
+        ]
+
+    def strata(self):
+        """See `Problem`."""
+        raise NotSupported("subsample='stratified' with group terms; use subsample='block'")
+
+
+def mixed_problem(data, family, grouping, prior, settings, nodes=None):
+    """Table, mode, coordinates, model and prior of a regression with grouped effects.
+
+    Parameters
+    ----------
+    data : RegressionData
+        Of the fixed part.
+    family : Family
+    grouping : Grouping
+    prior : None, str, PriorSpec or dict
+    settings : Settings
+    nodes : int, optional
+        Of each effect; default: as many as are needed.
+    """
+    refuse(family, grouping, settings)
+    effects = effects_of(grouping)
+    precondition = preconditioner(len(data.parameter_names(family)), settings)
+    rows = grouped_rows(data, grouping, settings.seed, settings.dtype, precondition is not None)
+    table = rows.table
+    outcome = moments_of_outcomes(table)
+    spread = dense_moments(rows.Z, table.weight)[1]
+    units = scales(table.sd, family, *outcome)
+    priors = mixed_priors(prior, data, family, units, effects, spread)
+    shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
+    if data.intercept is not None:
+        shift[data.intercept] = 0.0
+    start = first_guess(priors, family, table.offset, *outcome)
+    sds = slice(data.d, data.d + effects.loading.q)
+    start[sds] = START * units.unit / np.where(spread > 0, spread, 1.0)
+    kernel = kernel_of(rows, family, effects, start, spread, nodes)
+    kernel, mode, concerns = find(kernel, PriorTerms(priors, shift), start)
+    rule = Rule(0, 0.0)
+    if not kernel.closed and mode.whole:
+        kernel, rule = with_rule(kernel, mode, nodes, effects.loading.q, settings.seed)
+        concerns = concerns + inexact(rule, effects)
+    if data.intercept is not None:
+        concerns = concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
+    back = undo_centring(len(priors.names), table.shift, priors.intercepts)
+    where = folded(mode, back, precondition, priors.auxiliary, data.d, effects.loading)
+    return MixedProblem(
+        model=kernel,
+        prior=density(priors, shift),
+        coordinates=where,
+        priors=priors,
+        concerns=concerns,
+        searched=ModeSearch(1, (1.0,)),
+        shuffled=True,
+        stopped="" if mode.whole else SEARCH,
+        mode=mode,
+        rows=rows,
+        effects=effects,
+        rule=rule,
+    )
+
+
+def refuse(family, grouping, settings):
+    """NotSupported for what has no density of groups, or none that is known."""
+    spec = settings.sampler
+    why = ""
+    if family.outcome == "category":
+        why = f"{family.name} has several linear predictors"
+    elif getattr(grouping, "sub", None) is not None:
+        why = f"effects of {grouping.name} are nested; only effects of one factor are there"
+    elif settings.robust:
+        why = "cov_type='robust' has no sandwich of groups; leave cov_type='nonrobust'"
+    elif settings.modes == "search":
+        why = "modes='search' looks for modes of regressions alone; leave modes='one'"
+    elif spec is not None and spec.sticky:
+        why = f"{spec.name} keeps coefficients at zero; use sampler='mala'"
+    if why:
+        raise NotSupported(f"group terms: {why}")
+
+
+def kernel_of(rows, family, effects, start, spread, nodes):
+    """The compiled model of groups."""
+    table, loading = rows.table, effects.loading
+    glm = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
+    level = np.exp(start[len(start) - 1]) if family.identity and family.auxiliary else 1.0
+    columns = np.where(table.sd > 0, table.sd, 1.0)
+    unit = np.ones(len(start))
+    unit[: len(columns)] = level / columns
+    unit[len(columns) : len(columns) + loading.q] = level / np.where(spread > 0, spread, 1.0)
+    if family.name == "ols" and family.auxiliary:
+        return GaussianMarginal(glm, rows.starts, rows.Z, loading, unit)
+    if loading.q not in NODES:
+        raise NotSupported(
+            f"group terms: {loading.q} effects of each level with outcomes of {family.name}; at "
+            f"most {max(NODES)} can be integrated out, any number with normal outcomes (ols)"
+        )
+    return Quadrature(glm, rows.starts, rows.Z, loading, unit, nodes or NODES[loading.q])
+
+
+def density(priors, shift):
+    """The compiled prior of phi."""
+    return Separable(
+        [FAMILIES[f] for f in priors.columns("family")],
+        priors.columns("location"),
+        priors.columns("scale"),
+        priors.columns("shape"),
+        priors.intercepts,
+        padded(shift, len(priors.names) - priors.auxiliary),
+        priors.auxiliary,
+    )
+
+
+def padded(shift, size):
+    """The shift with zeros for parameters of the effects."""
+    return np.append(shift, np.zeros(size - len(shift)))
+
+
+def inexact(rule, effects):
+    """A warning, in a list, where the nodes that memory and time allow are not enough."""
+    if rule.error <= EXACT_ENOUGH * 10:
+        return []
+    return [
+        QuadratureWarning(
+            f"{rule.nodes} quadrature nodes of each effect of {effects.factor} leave errors of "
+            f"{rule.error:.2g} in differences of log densities.",
+            f"Give more nodes (nodes=), at most about {MOST_NODES[effects.loading.q]} by default.",
+        )
+    ]
