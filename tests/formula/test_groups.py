@@ -1,4 +1,4 @@
-"""Group terms: what they take from a formula, groups as codes, and errors that say what to write."""
+"""Group terms: what they take from a formula, and groups as codes."""
 
 import pickle
 
@@ -8,23 +8,9 @@ import patsy
 import pytest
 
 from sgmc import formula
-from sgmc.errors import DataError, FormulaError, NotSupported
+from sgmc.errors import DataError, FormulaError
 
-N = 60
-
-
-@pytest.fixture
-def frame(rng):
-    return pd.DataFrame(
-        {
-            "y": rng.integers(0, 2, N),
-            "x": rng.normal(size=N),
-            "z": rng.choice(["u", "v", "w"], N),
-            "g": rng.choice(list("dcab"), N),
-            "h": rng.integers(0, 3, N),
-            "my g": rng.integers(0, 5, N),
-        }
-    )
+from .designs import N
 
 
 @pytest.mark.parametrize(
@@ -42,66 +28,66 @@ def frame(rng):
         ("y ~ bs(x, 4) + (0 + bs(x, 3) | g)", "bs(x, 4)", ["0 + bs(x, 3)"], True),
     ],
 )
-def test_designs_are_patsys_of_either_side_of_the_bar(frame, text, fixed, effects, correlated):
-    table = formula.read(text, frame)
+def test_designs_are_patsys_of_either_side_of_the_bar(grouped, text, fixed, effects, correlated):
+    table = formula.read(text, grouped)
     grouping = table.grouping()
     X = np.empty((N, len(table.spec.exog_names)))
     table.fill(X)
-    np.testing.assert_allclose(X, np.asarray(patsy.dmatrix(fixed, frame)), atol=1e-12)
+    np.testing.assert_allclose(X, np.asarray(patsy.dmatrix(fixed, grouped)), atol=1e-12)
     assert len(grouping.terms) == len(effects)
     for term, code in zip(grouping.terms, effects):
-        np.testing.assert_allclose(term.Z, np.asarray(patsy.dmatrix(code, frame)), atol=1e-12)
+        np.testing.assert_allclose(term.Z, np.asarray(patsy.dmatrix(code, grouped)), atol=1e-12)
         assert term.correlated is correlated and term.factor == "g"
     assert grouping.name == "g" and list(grouping.levels) == list("abcd")
-    assert (grouping.levels[grouping.codes] == frame.g).all() and grouping.sub is None
+    assert (grouping.levels[grouping.codes] == grouped.g).all() and grouping.sub is None
 
 
-def test_rows_by_group_stay_in_their_order(frame):
-    grouping = formula.read("y ~ x + (1 | g)", frame).grouping()
+def test_rows_by_group_stay_in_their_order(grouped):
+    grouping = formula.read("y ~ x + (1 | g)", grouped).grouping()
     assert np.array_equal(grouping.order, np.argsort(grouping.codes, kind="stable"))
     assert np.array_equal(np.diff(grouping.starts), np.bincount(grouping.codes))
 
 
-def test_the_dot_leaves_out_the_factors_and_keeps_their_slopes(frame):
-    table = formula.read("y ~ . + (x | g/h)", frame)
+def test_the_dot_leaves_out_the_factors_and_keeps_their_slopes(grouped):
+    table = formula.read("y ~ . + (x | g/h)", grouped)
     assert table.spec.expanded == "y ~ 1 + z + x + `my g` + (x | g/h)"
     assert not table.left_out
 
 
 @pytest.mark.parametrize("written", ["(1 | `my g`)", "(1 | Q('my g'))"])
-def test_awkward_names(frame, written):
-    grouping = formula.read(f"y ~ x + {written}", frame).grouping()
+def test_awkward_names(grouped, written):
+    grouping = formula.read(f"y ~ x + {written}", grouped).grouping()
     assert grouping.name == "my g" and grouping.terms[0].label == "1 | `my g`"
-    assert grouping.levels.dtype == frame["my g"].dtype
+    assert grouping.levels.dtype == grouped["my g"].dtype
 
 
-def test_nested_factors(frame):
+def test_nested_factors(grouped):
     """Levels of the inner one are neighbours within those of the outer one."""
-    grouping = formula.read("y ~ x + (1 + x | g/h)", frame).grouping()
+    grouping = formula.read("y ~ x + (1 + x | g/h)", grouped).grouping()
     assert (grouping.name, grouping.sub_name) == ("g", "g:h")
     assert [term.factor for term in grouping.terms] == ["g", "g:h"]
-    pairs = list(zip(frame.g, frame.h))
+    pairs = list(zip(grouped.g, grouped.h))
     assert [grouping.sub_levels[k] for k in grouping.sub] == pairs
     assert list(grouping.sub_levels) == sorted(set(pairs))
     assert np.array_equal(grouping.order, np.lexsort((np.arange(N), grouping.sub)))
     assert np.array_equal(np.diff(grouping.starts), np.bincount(grouping.codes))
     # the same, of a factor whose levels have names of their own
-    frame["gh"] = [f"{b}{a}" for a, b in pairs]
-    other = formula.read("y ~ x + (1 | gh) + (1 | g)", frame).grouping()
+    grouped["gh"] = [f"{b}{a}" for a, b in pairs]
+    other = formula.read("y ~ x + (1 | gh) + (1 | g)", grouped).grouping()
     assert (other.name, other.sub_name) == ("g", "gh")
     assert list(other.sub_levels) == [f"{b}{a}" for a, b in grouping.sub_levels]
     assert np.array_equal(other.order, grouping.order)
 
 
-def test_joint_factors(frame):
-    grouping = formula.read("y ~ x + (1 | g:h)", frame).grouping()
+def test_joint_factors(grouped):
+    grouping = formula.read("y ~ x + (1 | g:h)", grouped).grouping()
     assert grouping.name == "g:h" and grouping.sub is None
-    assert [grouping.levels[k] for k in grouping.codes] == list(zip(frame.g, frame.h))
+    assert [grouping.levels[k] for k in grouping.codes] == list(zip(grouped.g, grouped.h))
 
 
 @pytest.mark.parametrize("kind", ["category", "string", "Int64", "int8", "bool", "date"])
-def test_kinds_of_columns_and_missing_groups(frame, rng, kind):
-    """Rows without a group are dropped as others are; categories that do not occur are no levels."""
+def test_kinds_of_columns_and_missing_groups(grouped, rng, kind):
+    """Rows without a group are dropped; categories that do not occur are no levels."""
     values = rng.integers(0, 2 if kind == "bool" else 4, N)
     column = {
         "category": lambda: pd.Categorical.from_codes(values, list("dcbae")),
@@ -111,28 +97,28 @@ def test_kinds_of_columns_and_missing_groups(frame, rng, kind):
         "bool": lambda: values.astype(bool),
         "date": lambda: pd.Timestamp("2026-01-01") + pd.to_timedelta(values, "D"),
     }[kind]()
-    frame["g"] = pd.Series(column)
+    grouped["g"] = pd.Series(column)
     lacking = [3, 10] if kind not in ("int8", "bool") else []
-    frame.loc[lacking, "g"] = None
-    table = formula.read("y ~ x + (1 | g)", frame)
+    grouped.loc[lacking, "g"] = None
+    table = formula.read("y ~ x + (1 | g)", grouped)
     grouping = table.grouping()
     assert table.dropped == len(lacking) and len(grouping.codes) == N - len(lacking)
-    kept = frame.g.iloc[table.rows]
+    kept = grouped.g.iloc[table.rows]
     assert (np.asarray(grouping.levels[grouping.codes]) == np.asarray(kept)).all()
     assert list(grouping.levels) == (list("dcba") if kind == "category" else sorted(kept.unique()))
-    groups, Z = pickle.loads(pickle.dumps(grouping.spec)).new(frame)
+    groups, Z = pickle.loads(pickle.dumps(grouping.spec)).new(grouped)
     codes, new = groups[0]
     assert np.array_equal(codes[table.rows], grouping.codes) and not len(new)
     assert (codes[lacking] == -1).all() and np.array_equal(Z[0], np.ones((N, 1)))
     if lacking:
         with pytest.raises(DataError, match=r"2 rows have missing values, in 'g' \(2\)"):
-            formula.read("y ~ x + (1 | g)", frame, missing="raise")
+            formula.read("y ~ x + (1 | g)", grouped, missing="raise")
 
 
-def test_missing_slopes_and_subsets(frame):
-    frame.loc[5, "x"] = np.nan
-    table = formula.read("y ~ z + (x | g)", frame, subset="h > 0", weights=np.arange(N) + 1.0)
-    kept = frame[(frame.h > 0) & frame.x.notna()]
+def test_missing_slopes_and_subsets(grouped):
+    grouped.loc[5, "x"] = np.nan
+    table = formula.read("y ~ z + (x | g)", grouped, subset="h > 0", weights=np.arange(N) + 1.0)
+    kept = grouped[(grouped.h > 0) & grouped.x.notna()]
     grouping = table.grouping()
     assert np.array_equal(table.rows, kept.index) and np.array_equal(table.weights, kept.index + 1)
     assert np.array_equal(grouping.terms[0].Z[:, 1], kept.x)
@@ -140,8 +126,8 @@ def test_missing_slopes_and_subsets(frame):
 
 
 @pytest.mark.parametrize("text", ["y ~ x + (1 | g)", "y ~ x + (x | g/h)"])
-def test_new_levels_are_numbered_on(frame, text):
-    spec = formula.read(text, frame).grouping().spec
+def test_new_levels_are_numbered_on(grouped, text):
+    spec = formula.read(text, grouped).grouping().spec
     new = pd.DataFrame(
         {"x": [0.0, 1, 2, 3, np.nan], "g": ["b", "q", "e", "q", None], "h": [1, 1, 2, 1, 1]}
     )
@@ -155,38 +141,9 @@ def test_new_levels_are_numbered_on(frame, text):
         assert np.isnan(spec.new(new)[1][0][4]).all()
 
 
-def test_a_design_for_predictions_needs_its_columns(frame):
-    spec = formula.read("y ~ x + (1 | g)", frame).grouping().spec
+def test_a_design_for_predictions_needs_its_columns(grouped):
+    spec = formula.read("y ~ x + (1 | g)", grouped).grouping().spec
     with pytest.raises(
         FormulaError, match="the data have no column 'g', which the groups 'g' need"
     ):
-        spec.new(frame.drop(columns="g"))
-
-
-@pytest.mark.parametrize(
-    "text, error, said",
-    [
-        ("y ~ x + 1 | g", FormulaError, "a group term stands in parentheses"),
-        ("y ~ x*(1 | g)", FormulaError, "(1 | g) can only be added"),
-        ("y ~ x - (1 | g)", FormulaError, "(1 | g) can only be added"),
-        ("y ~ (x + (1 | g))", FormulaError, "can only be added"),
-        ("y ~ x + (| g)", FormulaError, "(| g) lacks effects"),
-        ("y ~ x + (1 |)", FormulaError, "(1 |) lacks a factor"),
-        ("y ~ x + (1 | g | h)", FormulaError, "more than one bar"),
-        ("y ~ x + (0 | g)", FormulaError, "(0 | g) has no effect"),
-        ("y ~ x + (. | g)", FormulaError, "the dot cannot be used"),
-        ("y ~ x + (1 | g + h)", FormulaError, "names columns: g, g:h or g/h"),
-        ("y ~ x + (1 | g:h/z)", FormulaError, "names columns: g, g:h or g/h"),
-        ("y ~ x + (1 | np.log(x))", FormulaError, "names columns: g, g:h or g/h"),
-        ("y ~ x + (1 | g:g)", FormulaError, "'g' stands there twice"),
-        ("y ~ x + (1 | nowhere)", FormulaError, "'nowhere' is neither a column"),
-        ("y ~ x + (1 | y)", FormulaError, "the response is a factor of groups too"),
-        ("y ~ x + (1 | x)", DataError, "column 'x' holds numbers that are not whole"),
-        ("y ~ x + (1 | g) + (1 | h)", NotSupported, "are crossed"),
-        ("y ~ x + (1 | g/h/z)", NotSupported, "at most two factors"),
-    ],
-)
-def test_errors_say_what_to_write(frame, text, error, said):
-    with pytest.raises(error) as raised:
-        formula.read(text, frame, scope={"np": np}).grouping()
-    assert said in str(raised.value) and "_sgmc_" not in str(raised.value)
+        spec.new(grouped.drop(columns="g"))
