@@ -145,6 +145,10 @@ class BNN(Model):
             outcome="category" if self.outcome == "softmax" else "numeric",
             scope=front.caller_scope(),
         )
+        if table.bars:
+            raise NotSupported(
+                f"{type(self).__name__} has no group terms: leave ({table.bars[0].text}) out"
+            )
         X = np.empty((len(table.y), len(table.spec.exog_names)))
         table.fill(X)
         self.spec, self.formula = table.spec, formula
