@@ -10,7 +10,10 @@ from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.expansion import expand, of_rows
 
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
-WARM_TOLERANCE, TOLERANCE = 0.1, 1e-4  # distance to the mode in posterior sds
+WARM_TOLERANCE, TOLERANCE = (
+    0.1,
+    1e-2,
+)  # of the last step, in posterior sds: of the next it is the square
 MOST_STEPS = 100
 FLAT_CURVATURE = 1e-6  # curvature, relative to the diagonal, below which a direction counts as flat
 LONGEST = 20.0  # steps, in sds of the curvature, before anything is known of the posterior
@@ -101,9 +104,10 @@ def climb(kernel, terms, start, groups, tolerance):
         last = now
         step, distance, curved = direction(hessian + prior_hessian, gradient + prior_gradient)
         reached = Mode(theta, as_positive(hessian + prior_hessian) - prior_hessian, prior_hessian)
-        if distance < tolerance and curved:
-            break
         theta = theta + step
+        if distance < tolerance and curved:
+            distance = distance**2
+            break
     return Mode(theta, reached.likelihood, reached.prior, whole=True), distance
 
 
