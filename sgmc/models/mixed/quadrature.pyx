@@ -37,9 +37,6 @@ cdef class Quadrature(Informed):
         Of each effect.
     """
 
-    cdef readonly double[::1] centre          # beta_0
-    cdef readonly double[:, ::1] h, K, M
-
     closed = False
 
     def __init__(self, Glm glm, starts, Z, Loading loading, unit=None, Py_ssize_t nodes=9):
