@@ -94,3 +94,11 @@ def slopes(value, theta, h=1e-5):
     return np.array(
         [(value(theta + e) - value(theta - e)) / (2 * h) for e in h * np.eye(len(theta))]
     )
+
+
+def table_of(family, groups=12, seed=1):
+    """Outcomes of a family, two predictors and the groups of `simulated`, as a data frame."""
+    extra = {"negativebinomial": [0.5], "gamma": [0.4], "ols": [0.9]}.get(family.name, [])
+    rows = simulated(family, seed, groups, 1, extra)
+    codes = np.repeat(np.arange(groups), np.diff(rows["starts"]))
+    return pd.DataFrame(dict(y=rows["y"], x1=rows["X"][:, 1], x2=rows["X"][:, 2], g=codes))
