@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy import special
 
+from sgmc import registry
 from sgmc.core.design import design
 from sgmc.models.mixed.gaussian import GaussianMarginal
 from sgmc.models.mixed.loading import Loading
@@ -31,6 +32,11 @@ def by_group(frame, name):
 def starts_of(codes):
     """First row of each group of sorted codes, and the number of rows."""
     return np.append(0, np.cumsum(np.bincount(codes)))
+
+
+def family_of(name):
+    """The family of a verb, its other parameters to be learned."""
+    return registry.room("families")[name].family
 
 
 def marginal(family, rows, theta, blocks, nodes=25):

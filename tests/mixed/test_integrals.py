@@ -7,19 +7,13 @@ import patsy
 import pytest
 from scipy import special, stats
 
-from sgmc import registry
 from sgmc.core.expansion import expand, of_rows
 from sgmc.models.mixed.loading import Loading
 
-from .tables import by_group, log_integrals, marginal, published, simulated, slopes
+from .tables import by_group, family_of, log_integrals, marginal, published, simulated, slopes
 
 EXTRA = {"negativebinomial": [0.5], "gamma": [0.4], "rlm": [0.8], "ols": [0.9]}
 FAMILIES = ["logit", "probit", "cloglog", "poisson", "negativebinomial", "gamma", "rlm"]
-
-
-def family_of(name):
-    """The family of a verb, its other parameters to be learned."""
-    return registry.room("families")[name].family
 
 
 def parts(name, effects, seed=1):

@@ -142,7 +142,7 @@ def test_batches_of_groups_are_unbiased(name, mistake):
 
 
 @cache
-def moments(name, draws=10000):
+def moments(name, draws=60_000):
     """Moments by importance sampling around the fit's, which decide nothing but its efficiency."""
     model, frame = case(name)
     flat = fitted(name).draws.reshape(-1, fitted(name).draws.shape[2])
@@ -152,7 +152,7 @@ def moments(name, draws=10000):
 @cache
 def fitted(name, sampler="auto"):
     """A fit whose Monte Carlo errors are a third of what is allowed."""
-    return case(name)[0].fit(seed=1, draws=6000, sampler=sampler)
+    return case(name)[0].fit(seed=1, draws=15_000, sampler=sampler)
 
 
 def differences(name, results):

@@ -27,9 +27,13 @@ class Effects:
     Attributes
     ----------
     factor : str
+        Of nested factors the outer.
     columns : list of str
-        One an effect, term by term.
+        One an effect, term by term, those of the outer factor first.
     loading : Loading
+        Of all.
+    outer, inner : Loading
+        Of the effects of either factor; None of an inner one that is not there.
     sds, cors : list of str
         Names of the parameters.
     """
@@ -37,6 +41,8 @@ class Effects:
     factor: str
     columns: list
     loading: Loading
+    outer: Loading
+    inner: Loading | None
     sds: list
     cors: list
 
@@ -46,22 +52,38 @@ class Effects:
         return [*self.sds, *self.cors]
 
 
+def outer_first(grouping):
+    """The terms of a grouping, those of the outer factor first."""
+    if grouping.sub is None:
+        return list(grouping.terms)
+    return sorted(grouping.terms, key=lambda term: term.factor != grouping.name)
+
+
+def loading_of(terms):
+    """The `Loading` of some terms, or None without any."""
+    return Loading([(len(one.columns), bool(one.correlated)) for one in terms]) if terms else None
+
+
 def effects_of(grouping):
     """The `Effects` of a grouping; ArgumentError for more than can be integrated out."""
-    columns = [shown(column) for term in grouping.terms for column in term.columns]
+    terms = outer_first(grouping)
+    columns = [shown(column) for term in terms for column in term.columns]
+    factors = [term.factor for term in terms for _ in term.columns]
     if len(columns) > MOST:
         raise ArgumentError(
             f"{len(columns)} effects of each level of {grouping.name}: at most {MOST}; take slopes "
             "out of the group terms"
         )
-    loading = Loading([(len(term.columns), bool(term.correlated)) for term in grouping.terms])
-    factor = grouping.name
+    nested = [] if grouping.sub is None else [one for one in terms if one.factor != grouping.name]
+    loading = loading_of(terms)
     return Effects(
-        factor,
+        grouping.name,
         columns,
         loading,
-        [f"sd({column}|{factor})" for column in columns],
-        [f"cor({columns[j]},{columns[i]}|{factor})" for i, j in loading.correlations()],
+        loading_of(terms[: len(terms) - len(nested)]),
+        loading_of(nested),
+        [f"sd({column}|{factor})" for column, factor in zip(columns, factors)],
+        [f"cor({columns[j]},{columns[i]}|{factors[i]})" for i, j in loading.correlations()],
     )
 
 

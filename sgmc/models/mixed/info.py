@@ -42,6 +42,13 @@ class MixedInfo(ModelInfo):
             f"Groups: {len(self.sizes)} levels of {self.effects.factor} with {least:.0f} to "
             f"{most:.0f} rows, median {middle:g}."
         ]
+        inner = fit.problem.rows.subgroups
+        if inner is not None:
+            least, middle, most = np.quantile(np.diff(inner.starts), [0, 0.5, 1])
+            lines.append(
+                f"Within them {len(inner.level)} levels of {self.grouping.sub_name} with "
+                f"{least:.0f} to {most:.0f} rows, median {middle:g}."
+            )
         rule = fit.problem.rule
         if rule.nodes:
             lines.append(

@@ -1,4 +1,4 @@
-"""Groups within groups: effects of the inner ones integrated out first, then those of the outer."""
+"""Groups within groups: inner effects are integrated out first, then the outer ones."""
 import numpy as np
 
 from libc.math cimport INFINITY

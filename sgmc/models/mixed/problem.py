@@ -15,6 +15,7 @@ from sgmc.fit.problem import SEARCH, Problem
 from sgmc.models.mixed.coordinates import folded
 from sgmc.models.mixed.effects import effects_of, mixed_priors
 from sgmc.models.mixed.gaussian import GaussianMarginal
+from sgmc.models.mixed.nested import Nested
 from sgmc.models.mixed.quadrature import Quadrature
 from sgmc.models.mixed.rows import grouped_rows
 from sgmc.models.mixed.search import EXACT_ENOUGH, MOST_NODES, NODES, Rule, find, with_rule
@@ -121,7 +122,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     start = first_guess(priors, family, table.offset, *outcome)
     sds = slice(data.d, data.d + effects.loading.q)
     start[sds] = START * units.unit / np.where(spread > 0, spread, 1.0)
-    kernel = kernel_of(rows, family, effects, start, spread, nodes)
+    kernel = kernel_of(rows, family, effects, units_of(start, family, table.sd, spread), nodes)
     kernel, mode, concerns = find(kernel, PriorTerms(priors, shift), start)
     rule = Rule(0, 0.0)
     if not kernel.closed and mode.whole:
@@ -153,8 +154,6 @@ def refuse(family, grouping, settings):
     why = ""
     if family.outcome == "category":
         why = f"{family.name} has several linear predictors"
-    elif getattr(grouping, "sub", None) is not None:
-        why = f"effects of {grouping.name} are nested; only effects of one factor are there"
     elif settings.robust:
         why = "cov_type='robust' has no sandwich of groups; leave cov_type='nonrobust'"
     elif settings.modes == "search":
@@ -165,23 +164,59 @@ def refuse(family, grouping, settings):
         raise NotSupported(f"group terms: {why}")
 
 
-def kernel_of(rows, family, effects, start, spread, nodes):
+def units_of(start, family, *sds):
+    """Distances over which curvatures change, from the sds of columns and of covariates."""
+    level = np.exp(start[len(start) - 1]) if family.identity and family.auxiliary else 1.0
+    sd = np.concatenate(sds)
+    unit = np.ones(len(start))
+    unit[: len(sd)] = level / np.where(sd > 0, sd, 1.0)
+    return unit
+
+
+def kernel_of(rows, family, effects, unit, nodes):
     """The compiled model of groups."""
     table, loading = rows.table, effects.loading
     glm = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
-    level = np.exp(start[len(start) - 1]) if family.identity and family.auxiliary else 1.0
-    columns = np.where(table.sd > 0, table.sd, 1.0)
-    unit = np.ones(len(start))
-    unit[: len(columns)] = level / columns
-    unit[len(columns) : len(columns) + loading.q] = level / np.where(spread > 0, spread, 1.0)
-    if family.name == "ols" and family.auxiliary:
-        return GaussianMarginal(glm, rows.starts, rows.Z, loading, unit)
-    if loading.q not in NODES:
+    closed = family.name == "ols" and bool(family.auxiliary)
+    if not closed and loading.q not in NODES:
         raise NotSupported(
             f"group terms: {loading.q} effects of each level with outcomes of {family.name}; at "
             f"most {max(NODES)} can be integrated out, any number with normal outcomes (ols)"
         )
-    return Quadrature(glm, rows.starts, rows.Z, loading, unit, nodes or NODES[loading.q])
+    nodes = nodes or NODES.get(loading.q)
+    if rows.subgroups is not None:
+        return nested(rows, family, effects, glm, unit, nodes or 1)
+    if closed:
+        return GaussianMarginal(glm, rows.starts, rows.Z, loading, unit)
+    return Quadrature(glm, rows.starts, rows.Z, loading, unit, nodes)
+
+
+def nested(rows, family, effects, glm, unit, nodes):
+    """The compiled model of groups within groups."""
+    table, inner, q = rows.table, rows.subgroups, effects.outer.q
+    wide = design(np.ascontiguousarray(np.column_stack([table.X, rows.Z[:, :q]])))
+    Z = np.ascontiguousarray(rows.Z[:, q:])
+
+    def of_subgroups(apart, nodes):
+        offset = (
+            table.offset if apart is None else apart + (0 if table.offset is None else table.offset)
+        )
+        own = family.kernel(wide, table.response, offset, table.multiplicity)
+        if family.name == "ols" and family.auxiliary:
+            return GaussianMarginal(own, inner.starts, Z, effects.inner)
+        return Quadrature(own, inner.starts, Z, effects.inner, None, nodes)
+
+    return Nested(
+        glm,
+        rows.starts,
+        rows.Z,
+        effects.loading,
+        of_subgroups,
+        effects.outer,
+        inner.first,
+        unit,
+        nodes,
+    )
 
 
 def density(priors, shift):

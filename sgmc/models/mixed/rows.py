@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.core.rng import seed_sequence
+from sgmc.models.mixed.effects import outer_first
 from sgmc.models.regression.prepare import Table, copied
 
 
@@ -21,13 +22,34 @@ class GroupedRows:
     level : array (groups,) of int
         Number of the level that each group of the table is.
     Z : array (n, q)
-        Covariates of the effects.
+        Covariates of the effects, of nested factors the outer's first.
+    subgroups : Subgroups or None
     """
 
     table: Table
     starts: np.ndarray
     level: np.ndarray
     Z: np.ndarray
+    subgroups: object = None
+
+
+@dataclass(frozen=True)
+class Subgroups:
+    """The levels of a nested factor.
+
+    Attributes
+    ----------
+    first : array (groups + 1,) of int
+        First subgroup of each group.
+    starts : array (subgroups + 1,) of int
+        First row of each.
+    level : array (subgroups,) of int
+        Number of the level that each is.
+    """
+
+    first: np.ndarray
+    starts: np.ndarray
+    level: np.ndarray
 
 
 def grouped_rows(data, grouping, entropy, dtype, centre):
@@ -50,5 +72,18 @@ def grouped_rows(data, grouping, entropy, dtype, centre):
     within = np.repeat(np.asarray(grouping.starts)[level] - starts[:-1], sizes)
     order = np.asarray(grouping.order)[within + np.arange(data.n)]
     table = copied(data, order, dtype, centre)
-    Z = np.concatenate([term.Z for term in grouping.terms], axis=1)[order]
-    return GroupedRows(table, starts, level, np.ascontiguousarray(Z, dtype=float))
+    Z = np.concatenate([term.Z for term in outer_first(grouping)], axis=1)[order]
+    inner = None if grouping.sub is None else subgroups(grouping, level)
+    return GroupedRows(table, starts, level, np.ascontiguousarray(Z, dtype=float), inner)
+
+
+def subgroups(grouping, level):
+    """The `Subgroups` of groups in the order of `level`."""
+    sizes = np.bincount(grouping.sub)
+    outer = np.empty(len(sizes), dtype=np.intp)
+    outer[grouping.sub] = grouping.codes
+    counts = np.bincount(outer, minlength=len(level))
+    begins = np.append(0, np.cumsum(counts))
+    first = np.append(0, np.cumsum(counts[level]))
+    inner = np.repeat(begins[level] - first[:-1], counts[level]) + np.arange(len(sizes))
+    return Subgroups(first, np.append(0, np.cumsum(sizes[inner])), inner)
