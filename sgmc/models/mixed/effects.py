@@ -46,15 +46,19 @@ class Effects:
         return [*self.sds, *self.cors]
 
 
-def effects_of(grouping):
-    """The `Effects` of a grouping; ArgumentError for more than can be integrated out."""
+def effects_of(grouping, scale=None):
+    """The `Effects` of a grouping; ArgumentError for more than can be integrated out.
+
+    `scale` is that of `Loading`.
+    """
     columns = [shown(column) for term in grouping.terms for column in term.columns]
     if len(columns) > MOST:
         raise ArgumentError(
             f"{len(columns)} effects of each level of {grouping.name}: at most {MOST}; take slopes "
             "out of the group terms"
         )
-    loading = Loading([(len(term.columns), bool(term.correlated)) for term in grouping.terms])
+    blocks = [(len(term.columns), bool(term.correlated)) for term in grouping.terms]
+    loading = Loading(blocks, scale)
     factor = grouping.name
     return Effects(
         factor,

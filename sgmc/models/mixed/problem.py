@@ -17,7 +17,15 @@ from sgmc.models.mixed.effects import effects_of, mixed_priors
 from sgmc.models.mixed.gaussian import GaussianMarginal
 from sgmc.models.mixed.quadrature import Quadrature
 from sgmc.models.mixed.rows import grouped_rows
-from sgmc.models.mixed.search import EXACT_ENOUGH, MOST_NODES, NODES, Rule, find, with_rule
+from sgmc.models.mixed.search import (
+    EXACT_ENOUGH,
+    MOST_NODES,
+    NODES,
+    WARM_GROUPS,
+    Rule,
+    find,
+    with_rule,
+)
 from sgmc.models.regression.coordinates import preconditioner
 from sgmc.models.regression.prepare import dense_moments
 from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
@@ -102,22 +110,23 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         Of each effect; default: as many as are needed.
     """
     refuse(family, grouping, settings)
-    effects = effects_of(grouping)
     precondition = preconditioner(len(data.parameter_names(family)), settings)
     rows = grouped_rows(data, grouping, settings.seed, settings.dtype, precondition is not None)
     table = rows.table
     outcome = moments_of_outcomes(table)
     spread = dense_moments(rows.Z, table.weight)[1]
     units = scales(table.sd, family, *outcome)
-    priors = mixed_priors(prior, data, family, units, effects, spread)
+    priors = mixed_priors(prior, data, family, units, effects_of(grouping), spread)
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     if data.intercept is not None:
         shift[data.intercept] = 0.0
     start = first_guess(priors, family, table.offset, *outcome)
-    sds = slice(data.d, data.d + effects.loading.q)
-    start[sds] = START * units.unit / np.where(spread > 0, spread, 1.0)
-    kernel = kernel_of(rows, family, effects, start, spread, nodes)
-    kernel, mode, concerns = find(kernel, PriorTerms(priors, shift), start)
+    effects, kernel, start = begun(
+        rows, family, grouping, nodes, start, START * units.unit / nonzero(spread)
+    )
+    bent = np.zeros(len(priors.names))
+    bent[data.d : data.d + effects.loading.q] = effects.loading.scale
+    kernel, mode, concerns = find(kernel, PriorTerms(priors, shift, bent=bent), start)
     rule = Rule(0, 0.0)
     if not kernel.closed and mode.whole:
         kernel, rule = with_rule(kernel, mode, nodes, effects.loading.q, settings.seed)
@@ -125,11 +134,10 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     if data.intercept is not None:
         concerns = concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
-    where = folded(mode, back, precondition, priors.auxiliary, data.d, effects.loading)
     return MixedProblem(
         model=kernel,
-        prior=density(priors, shift),
-        coordinates=where,
+        prior=density(priors, shift, bent),
+        coordinates=folded(mode, back, precondition, priors.auxiliary, data.d, effects.loading),
         priors=priors,
         concerns=concerns,
         searched=ModeSearch(1, (1.0,)),
@@ -140,6 +148,51 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         effects=effects,
         rule=rule,
     )
+
+
+def begun(rows, family, grouping, nodes, start, sds):
+    """Effects, compiled model and start of the search, with coordinates of sds that turn into logs
+    above what a group's rows tell of its effects at the start.
+
+    Parameters
+    ----------
+    rows : GroupedRows
+    family : Family
+    grouping : Grouping
+    nodes : int or None
+    start : array (dim,)
+        Zeros in the places of the effects' parameters.
+    sds : array (q,)
+        Where the search begins.
+    """
+    table, effects = rows.table, effects_of(grouping)
+    glm = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
+    first, q = glm.X.d, effects.loading.q
+    start = start.copy()
+    start[first : first + q] = sds
+    precision = known_of_groups(kernel_of(glm, rows, family, effects.loading, nodes, None), start)
+    scale = np.where(precision > 0, 1 / np.sqrt(np.where(precision > 0, precision, 1.0)), sds)
+    effects = effects_of(grouping, scale)
+    start[first : first + q] = effects.loading.bent(sds)
+    level = np.exp(start[-1]) if family.identity and family.auxiliary else 1.0
+    unit = np.ones(len(start))
+    unit[:first] = level / nonzero(table.sd)
+    return effects, kernel_of(glm, rows, family, effects.loading, nodes, unit), start
+
+
+def known_of_groups(kernel, start):
+    """Mean precision with which a group's rows tell each of its effects, (q,)."""
+    if kernel.closed:
+        curvature = np.asarray(kernel.S) * np.exp(-2 * start[-1])
+    else:
+        some = min(kernel.n, WARM_GROUPS)
+        curvature = np.asarray(kernel.anchored(start, some).K)[:some]
+    return curvature.mean(axis=0).reshape(kernel.q, kernel.q).diagonal()
+
+
+def nonzero(spread):
+    """Standard deviations of columns, 1 of those that are constant."""
+    return np.where(spread > 0, spread, 1.0)
 
 
 def refuse(family, grouping, settings):
@@ -160,15 +213,8 @@ def refuse(family, grouping, settings):
         raise NotSupported(f"group terms: {why}")
 
 
-def kernel_of(rows, family, effects, start, spread, nodes):
+def kernel_of(glm, rows, family, loading, nodes, unit):
     """The compiled model of groups."""
-    table, loading = rows.table, effects.loading
-    glm = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
-    level = np.exp(start[len(start) - 1]) if family.identity and family.auxiliary else 1.0
-    columns = np.where(table.sd > 0, table.sd, 1.0)
-    unit = np.ones(len(start))
-    unit[: len(columns)] = level / columns
-    unit[len(columns) : len(columns) + loading.q] = level / np.where(spread > 0, spread, 1.0)
     if family.name == "ols" and family.auxiliary:
         return GaussianMarginal(glm, rows.starts, rows.Z, loading, unit)
     if loading.q not in NODES:
@@ -179,7 +225,7 @@ def kernel_of(rows, family, effects, start, spread, nodes):
     return Quadrature(glm, rows.starts, rows.Z, loading, unit, nodes or NODES[loading.q])
 
 
-def density(priors, shift):
+def density(priors, shift, bent):
     """The compiled prior of phi."""
     return Separable(
         [FAMILIES[f] for f in priors.columns("family")],
@@ -189,6 +235,7 @@ def density(priors, shift):
         priors.intercepts,
         padded(shift, len(priors.names) - priors.auxiliary),
         priors.auxiliary,
+        bent,
     )
 
 
