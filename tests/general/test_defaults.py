@@ -54,12 +54,12 @@ class TestLDA:
     @quiet
     def test_the_step_keeps_the_noise_of_minibatches_in_bounds(self):
         """At most half of the variance; all documents have none."""
-        made = model(corpus(1000))
+        made = model(corpus(4000))
         step, batch, thin = made.derived_step(sgmc.SCIR(), None)
         counts = made.counts.data
-        noise = (1000 / batch - 1) * (counts @ counts) / counts.sum()
-        assert batch == 100 and thin == 5 and np.tanh(step / 4) * noise == pytest.approx(0.5)
-        assert made.derived_step(sgmc.SCIR(), 1000)[0] > step
+        noise = (4000 / batch - 1) * (counts @ counts) / counts.sum()
+        assert batch == 500 and thin == 10 and np.tanh(step / 4) * noise == pytest.approx(0.5)
+        assert made.derived_step(sgmc.SCIR(), 4000)[0] > step
         assert made.derived_step(sgmc.SGLD(), None) is None
         plan = made.fit(seed=1, draws=2, chains=1, batch_size=50, warmup=1)._fit.plan
         assert plan.step_origin == "derived" and plan.batch == 50

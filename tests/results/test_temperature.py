@@ -65,7 +65,7 @@ def spread(model, stretch=1.0):
 
 @pytest.mark.parametrize("model", [Gaussian(), Modes()], ids=["gaussian", "modes"])
 def test_draws_of_the_posterior_have_temperature_one(model):
-    """1,000 draws: within 3.5 Monte Carlo errors, which are below 0.15."""
+    """4,000 draws: within 3.5 Monte Carlo errors, which are below 0.15."""
     found = spread(model)
     assert found.mcse.max() < 0.15
     assert (np.abs(found.wide) < 3.5 * found.mcse + 1e-12).all()
@@ -103,6 +103,30 @@ def test_coordinates_without_scores_are_left_out(monkeypatch):
 
     monkeypatch.setattr(temperature, "scores_at", some)
     assert spread(Gaussian()).blocks == ["all parameters", "narrow"]
+
+
+def simulated(monkeypatch, seed_of):
+    """Scores with noise as large as they are, the same for an entropy and a place in the list."""
+    real = temperature.scores_at
+
+    def noisy(fit, points, entropy, kind):
+        noise = np.random.default_rng(seed_of(entropy)).normal(size=(1, len(points))).T
+        return real(fit, points, entropy, kind) + noise / Gaussian.sd
+
+    monkeypatch.setattr(temperature, "scores_at", noisy)
+
+
+def test_noise_of_simulated_scores_is_no_width(monkeypatch):
+    """Within 3.5 Monte Carlo errors, as without the noise."""
+    simulated(monkeypatch, lambda entropy: entropy)
+    found = spread(Gaussian())
+    assert (np.abs(found.wide) < 3.5 * found.mcse).all()
+
+
+def test_noise_that_is_the_same_twice_looks_like_width(monkeypatch):
+    simulated(monkeypatch, lambda entropy: 0)
+    found = spread(Gaussian())
+    assert (found.wide[1] > 5 * found.mcse[1]).all()
 
 
 def test_they_are_not_computed_where_scores_cost_more_than_a_share_of_the_fit(monkeypatch):

@@ -21,12 +21,12 @@ MAX_EXACT_NUMBERS = 10**6  # numbers that exact sums keep for a document
 GIBBS_SWEEPS = 8
 STEPPED, EXPANDED = ("scir", "sgrld"), ("expanded-mean",)  # samplers with a derived step
 RACE_DRAWS = 50  # of an arm, by which the words of documents are predicted
-FEWEST_DOCUMENTS = 100  # of a default minibatch, where there are as many
+FEWEST_DOCUMENTS = 500  # of a default minibatch, where there are as many
 NOISE_ADDED = 0.5  # of the variance, at most, that minibatches add to gamma variables
 # step of scir without noise: expected counts are taken to be constant over a step
 LARGEST_STEP = 0.5
 # thinning: tokens that a kept draw costs, where that takes at most so many steps
-TOKENS_A_DRAW, LONGEST_THINNING = 20_000, 5
+TOKENS_A_DRAW, LONGEST_THINNING = 50_000, 10
 
 
 class LDA(Model):

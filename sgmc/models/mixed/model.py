@@ -21,6 +21,8 @@ class MixedRegression(Regression):
         Quadrature nodes of each effect; default: as many as are needed.
     """
 
+    room, name = "grouped", "mixed"  # how regressions find it
+
     def __init__(self, fixed, grouping, nodes=None):
         self.__dict__.update(vars(fixed))
         self.fixed, self.grouping, self.family = fixed, grouping, fixed.family

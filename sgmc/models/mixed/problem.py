@@ -57,6 +57,11 @@ class MixedProblem(Problem):
         return self.rows.table
 
     @property
+    def cells(self):
+        """See `Problem`: of rows, not of groups, with the nodes of each."""
+        return len(self.table.y) * (self.dim + self.rule.nodes)
+
+    @property
     def nobs(self):
         """See `Problem`."""
         weight = self.table.weight

@@ -14,6 +14,7 @@ from sgmc.models.regression.data import (
     outcome_name,
     total_offset,
 )
+from sgmc.registry import room
 
 
 class Regression:
@@ -146,7 +147,9 @@ class Regression:
         model.data.equations = equations(cls.family, spec.levels)
         model.inputs = inputs
         model.check_outcomes()
-        return model
+        if not table.bars:
+            return model
+        return room("grouped")["mixed"](model, table.grouping())
 
     def set_options(self, given):
         """Take the model's own arguments, which choose its family."""

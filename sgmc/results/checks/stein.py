@@ -82,11 +82,11 @@ def scored(
         Rows of minibatch scores.
     """
     problem = fit.problem
-    n, d = problem.model.n, problem.dim
+    d = problem.dim
     x = positions(fit, whole_draws(fit)) if problem.partial else fit.x
     chains, x = x.shape[0], x.reshape(-1, d)
     count = min(len(x), most)
-    affordable = int(min(count, SCORE_WORK / (n * d)))
+    affordable = int(min(count, SCORE_WORK / problem.cells))
     exact = affordable >= min(fewest, len(x)) if kind is None else kind == "exact"
     kept = evenly(len(x), affordable if exact and kind is None else count)
     points = np.ascontiguousarray(x[kept])

@@ -10,7 +10,7 @@ from sgmc.diagnostics.visits import batch_mcse
 from sgmc.results.checks.stein import SCORE_WORK, scores_at
 from sgmc.results.outcomes.rows import evenly
 
-SCORED_DRAWS, FEWEST_SCORED_DRAWS = 1000, 40
+SCORED_DRAWS, FEWEST_SCORED_DRAWS = 4000, 40
 SHARE = 0.1  # of the fit's own passes over the data, that scores may take
 SCORE_STEP = 1e-4  # of differences of scores, in sds of the coordinates
 
@@ -42,7 +42,8 @@ def temperatures(fit, whole, entropy):
       precision, so that it shows noise of gradients and too long steps.
 
     Both hold for any density on all of R^d, by integration by parts, whatever its shape, and
-    within each of several modes; the square root of a temperature is the ratio of sds.
+    within each of several modes; the square root of a temperature is the ratio of sds.  Where the
+    model simulates its scores, s's is the product of two that were simulated independently.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ def temperatures(fit, whole, entropy):
     """
     problem = fit.problem
     chains, draws, d = whole.shape
-    work = max(SCORE_WORK / (problem.model.n * d), SHARE * fit.passes) / 3
+    work = max(SCORE_WORK / problem.cells, SHARE * fit.passes) / 3
     count = int(min(SCORED_DRAWS, work, chains * draws)) // chains
     if count * chains < FEWEST_SCORED_DRAWS:
         return None
@@ -71,6 +72,7 @@ def temperatures(fit, whole, entropy):
         scores_at(fit, np.ascontiguousarray(at.reshape(-1, d)), entropy, "exact").reshape(x.shape)
         for at in (x, x + away, x - away)
     )
+    other = simulated_again(fit, x.reshape(-1, d), s.reshape(-1, d), entropy).reshape(x.shape)
     with np.errstate(divide="ignore", invalid="ignore"):
         curvature = -(ahead - back) / (2 * away)
     moved = (s != 0).any(axis=(0, 1))  # others have updates of their own
@@ -79,7 +81,7 @@ def temperatures(fit, whole, entropy):
     groups = [np.full(len(of), True), *(of == k for k in range(len(blocks)))]
     virial, square, bend = (
         np.stack([part[..., moved][..., group].mean(axis=2) for group in groups], axis=2)
-        for part in (-(x - centre) * s, s**2, curvature)
+        for part in (-(x - centre) * s, s * other, curvature)
     )
     mean = moments.mean(bend, w)
     hot = moments.mean(square, w) / mean
@@ -88,3 +90,13 @@ def temperatures(fit, whole, entropy):
         (np.stack([moments.mean(virial, w), hot]) - 1) / 2,
         np.stack([batch_mcse(virial, w), batch_mcse((square - hot * bend) / mean, w)]) / 2,
     )
+
+
+def simulated_again(fit, points, scores, entropy):
+    """Scores at the points with a randomness of their own, or the same where they have none."""
+    few = len(points[:FEWEST_SCORED_DRAWS])
+    for asked in (few, len(points)):
+        again = scores_at(fit, np.ascontiguousarray(points[:asked]), entropy + 1, "exact")
+        if np.array_equal(again, scores[:asked]):
+            return scores
+    return again
