@@ -3,7 +3,7 @@ and their forms in whitened coordinates.
 """
 import numpy as np
 
-from libc.math cimport copysign, exp, fabs, log, log1p, tanh
+from libc.math cimport copysign, cosh, exp, fabs, log, log1p, sinh, tanh
 from libc.string cimport memset
 
 from sgmc.coordinates.stack cimport MAX_STACKED
@@ -89,20 +89,24 @@ cdef class Separable(Prior):
         c, for equations of d coefficients one after the other; its entry at the pivot is zero.
     logs : int
         Number of logs.
+    bent : array (dim,), optional
+        c where theta_j = arsinh(b / c) of the number b that the prior is of, 0 elsewhere.
     """
 
     cdef readonly int[::1] family
-    cdef readonly double[::1] location, scale, df, shift
+    cdef readonly double[::1] location, scale, df, shift, bent
     cdef readonly char[::1] is_pivot
     cdef readonly Py_ssize_t coefficients
 
-    def __init__(self, family, location, scale, df, pivots=(), shift=None, Py_ssize_t logs=0):
+    def __init__(self, family, location, scale, df, pivots=(), shift=None, Py_ssize_t logs=0,
+                 bent=None):
         Prior.__init__(self, len(family))
         self.family = np.array(family, dtype=np.intc)
         self.location, self.scale = np.array(location, dtype=float), np.array(scale, dtype=float)
         self.df = np.array(df, dtype=float)
         self.coefficients = self.dim - logs
         self.shift = np.zeros(self.coefficients) if shift is None else np.array(shift, dtype=float)
+        self.bent = np.zeros(self.dim) if bent is None else np.array(bent, dtype=float)
         self.is_pivot = np.isin(np.arange(self.dim), pivots).astype(np.int8)
 
     cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
@@ -116,9 +120,17 @@ cdef class Separable(Prior):
                     value[0] += theta[j]
                 if grad != NULL:
                     grad[j] += 1
+            if self.bent[j] > 0:
+                unit = self.bent[j] * cosh(theta[j])
+                if value != NULL:
+                    value[0] += log(cosh(theta[j]))
+                if grad != NULL:
+                    grad[j] += tanh(theta[j])
             if self.family[j] == FLAT:
                 continue
             e = (theta[j] if j < self.coefficients else unit) - self.location[j]
+            if self.bent[j] > 0:
+                e = self.bent[j] * sinh(theta[j]) - self.location[j]
             if self.is_pivot[j]:
                 first = j - j % d
                 for k in range(d):
@@ -138,7 +150,7 @@ cdef class Separable(Prior):
         """
         family, scale = np.asarray(self.family), np.asarray(self.scale)
         nu, d = np.asarray(self.df), self.shift.shape[0]
-        if (self.coefficients < self.dim or (family == HORSESHOE).any()
+        if (self.coefficients < self.dim or np.any(self.bent) or (family == HORSESHOE).any()
             or np.isin(family, (GAMMA, INVERSE_GAMMA, LKJ)).any()):
             raise NotSupported("a prior whose log density has no bounded slope or curvature, such "
                                "as a horseshoe with its pole at zero")

@@ -176,11 +176,15 @@ def test_signs_of_sds_mean_nothing():
     assert abs(values[0] - values[1]) < 1e-9
 
 
-def test_three_effects_make_a_correlation_matrix():
-    loading, phi = Loading([(3, True)]), np.array([1.0, 2.0, -0.5, 0.4, -0.7, 0.9])
+@pytest.mark.parametrize("scale", [None, [0.5, 2.0, 1.0]])
+def test_three_effects_make_a_correlation_matrix(scale):
+    loading, phi = Loading([(3, True)], scale), np.array([1.0, 2.0, -0.5, 0.4, -0.7, 0.9])
     root = loading.root(phi)
     sds = np.sqrt(np.diag(root @ root.T))
-    assert np.allclose(sds, np.abs(phi[:3]))
+    expected = phi[:3] if scale is None else scale * np.sinh(phi[:3])
+    assert np.allclose(sds, np.abs(expected))
+    assert np.allclose(loading.bent(loading.sds(phi[:3])), phi[:3])
+    assert np.allclose(loading.sds(phi[:3]), expected)
     entries = np.arange(1.0, 7.0)
     J, bends = loading.derivatives(phi, entries)
 

@@ -26,12 +26,12 @@ class FoldedCoordinates(Coordinates):
         """Coefficients, positive sds, correlations, auxiliary parameters."""
         theta = super().reported(x)
         q, end = self.loading.q, self.first + self.loading.size
-        sds = theta[..., self.first : self.first + q]
+        sds = self.loading.sds(theta[..., self.first : self.first + q])
         pairs = self.loading.correlations()
         if pairs:
             units = theta[..., self.first : end].copy()
             units[..., :q] = np.where(sds < 0, -1.0, 1.0)
-            L = self.loading.root(units)
+            L = Loading(self.loading.blocks).root(units)
             for k, (i, j) in enumerate(pairs):
                 theta[..., self.first + q + k] = (L[..., i, :] * L[..., j, :]).sum(axis=-1)
         theta[..., self.first : self.first + q] = np.abs(sds)

@@ -59,13 +59,17 @@ def outer_first(grouping):
     return sorted(grouping.terms, key=lambda term: term.factor != grouping.name)
 
 
-def loading_of(terms):
+def loading_of(terms, scale):
     """The `Loading` of some terms, or None without any."""
-    return Loading([(len(one.columns), bool(one.correlated)) for one in terms]) if terms else None
+    blocks = [(len(one.columns), bool(one.correlated)) for one in terms]
+    return Loading(blocks, scale) if terms else None
 
 
-def effects_of(grouping):
-    """The `Effects` of a grouping; ArgumentError for more than can be integrated out."""
+def effects_of(grouping, scale=None):
+    """The `Effects` of a grouping; ArgumentError for more than can be integrated out.
+
+    `scale` is that of `Loading`.
+    """
     terms = outer_first(grouping)
     columns = [shown(column) for term in terms for column in term.columns]
     factors = [term.factor for term in terms for _ in term.columns]
@@ -75,13 +79,16 @@ def effects_of(grouping):
             "out of the group terms"
         )
     nested = [] if grouping.sub is None else [one for one in terms if one.factor != grouping.name]
-    loading = loading_of(terms)
+    outer = terms[: len(terms) - len(nested)]
+    scale = np.zeros(len(columns)) if scale is None else scale
+    within = sum(len(one.columns) for one in outer)
+    loading = loading_of(terms, scale)
     return Effects(
         grouping.name,
         columns,
         loading,
-        loading_of(terms[: len(terms) - len(nested)]),
-        loading_of(nested),
+        loading_of(outer, scale[:within]),
+        loading_of(nested, scale[within:]),
         [f"sd({column}|{factor})" for column, factor in zip(columns, factors)],
         [f"cor({columns[j]},{columns[i]}|{factors[i]})" for i, j in loading.correlations()],
     )

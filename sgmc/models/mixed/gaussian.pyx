@@ -50,6 +50,11 @@ cdef class GaussianMarginal(Informed):
                 np.asarray(self.S)[:, a * self.q + b] = np.add.reduceat(
                     weight * z[:, a] * z[:, b], np.asarray(self.starts)[:-1])
 
+    def precision(self, theta, groups):
+        """Mean precision with which rows tell each effect of their group, (q,)."""
+        mean = np.asarray(self.S).mean(axis=0).reshape(self.q, self.q)
+        return mean.diagonal() * np.exp(-2 * theta[-1])
+
     def anchored(self, theta, groups=0):
         """Itself: nodes follow theta."""
         return self

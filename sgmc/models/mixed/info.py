@@ -68,5 +68,6 @@ class MixedInfo(ModelInfo):
             residual = known**2 if known else float(np.exp(2 * mode.theta[-1]))
         if residual is None:
             return []
-        variance = float(mode.theta[len(self.exog_names)] ** 2)
+        place = slice(len(self.exog_names), len(self.exog_names) + 1)
+        variance = float(fit.problem.effects.loading.sds(mode.theta[place])[0] ** 2)
         return [f"Intraclass correlation at the mode: {variance / (variance + residual):.3f}."]

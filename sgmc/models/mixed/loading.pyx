@@ -3,10 +3,11 @@ correlations.
 """
 import numpy as np
 
-from libc.math cimport cosh, tanh
+from libc.math cimport cosh, sinh, tanh
 from libc.string cimport memset
 
 MOST = MOST_EFFECTS
+
 
 cdef class Loading:
     """b = Lambda z with z standard normal, Lambda = diag(s) L lower triangular, L L' a correlation
@@ -18,16 +19,21 @@ cdef class Loading:
 
         L_ij = tanh(xi_ij) prod_{k<j} sech(xi_ik),    L_ii = prod_{k<i} sech(xi_ik).
 
-    phi = (s, xi), the coordinates xi block by block and row by row.
+    phi = (arsinh(s / c), xi), the coordinates xi block by block and row by row: logs of
+    sds that are far above c, and sds themselves below it.
 
     Parameters
     ----------
     blocks : list of (int, bool)
         Effects of each term, and whether they are correlated; terms are independent.
+    scale : array (q,), optional
+        c; by default phi = (s, xi).
     """
 
-    def __init__(self, blocks):
+    def __init__(self, blocks, scale=None):
+        self.blocks = list(blocks)
         self.q = sum(size for size, _ in blocks)
+        self.scale = np.zeros(self.q) if scale is None else np.array(scale, dtype=float)
         if not 0 < self.q <= MOST_EFFECTS:
             raise ValueError(f"at most {MOST_EFFECTS} effects")
         xi = np.full((self.q, self.q), -1, dtype=np.intp)
@@ -42,6 +48,15 @@ cdef class Loading:
         self.xi, self.first, self.size = xi, first, place
         entries = [(i, j) for i in range(self.q) for j in range(i + 1) if i == j or xi[i, j] >= 0]
         self.row, self.column = (np.array(places, dtype=np.intp) for places in zip(*entries))
+
+    cdef double sd(self, const double *phi, Py_ssize_t i) noexcept nogil:
+        return self.scale[i] * sinh(phi[i]) if self.scale[i] > 0 else phi[i]
+
+    cdef double stretch(self, const double *phi, Py_ssize_t i) noexcept nogil:
+        return self.scale[i] * cosh(phi[i]) if self.scale[i] > 0 else 1
+
+    cdef double bend(self, const double *phi, Py_ssize_t i) noexcept nogil:
+        return self.scale[i] * sinh(phi[i]) if self.scale[i] > 0 else 0
 
     cdef double unit(self, const double *phi, Py_ssize_t i, Py_ssize_t j, Py_ssize_t k,
                      Py_ssize_t l) noexcept nogil:
@@ -65,29 +80,30 @@ cdef class Loading:
         memset(root, 0, self.q * self.q * sizeof(double))
         for e in range(self.size):
             root[self.row[e] * self.q + self.column[e]] = (
-                phi[self.row[e]] * self.unit(phi, self.row[e], self.column[e], -1, -1))
+                self.sd(phi, self.row[e]) * self.unit(phi, self.row[e], self.column[e], -1, -1))
 
     cdef void slopes(self, const double *phi, double *J) noexcept nogil:
         cdef Py_ssize_t e, i, j, k
         memset(J, 0, self.size * self.size * sizeof(double))
         for e in range(self.size):
             i, j = self.row[e], self.column[e]
-            J[e * self.size + i] = self.unit(phi, i, j, -1, -1)
+            J[e * self.size + i] = self.stretch(phi, i) * self.unit(phi, i, j, -1, -1)
             for k in range(self.first[i], min(j + 1, i)):
-                J[e * self.size + self.xi[i, k]] = phi[i] * self.unit(phi, i, j, k, -1)
+                J[e * self.size + self.xi[i, k]] = self.sd(phi, i) * self.unit(phi, i, j, k, -1)
 
     cdef void add_bends(self, const double *phi, const double *weight, double *out) noexcept nogil:
         cdef Py_ssize_t e, i, j, k, l, n = self.size
         cdef double bend
         for e in range(n):
             i, j = self.row[e], self.column[e]
+            out[i * n + i] += weight[e] * self.bend(phi, i) * self.unit(phi, i, j, -1, -1)
             for k in range(self.first[i], min(j + 1, i)):
-                bend = weight[e] * self.unit(phi, i, j, k, -1)
+                bend = weight[e] * self.stretch(phi, i) * self.unit(phi, i, j, k, -1)
                 out[i * n + self.xi[i, k]] += bend
                 out[self.xi[i, k] * n + i] += bend
                 for l in range(self.first[i], min(j + 1, i)):
                     out[self.xi[i, k] * n + self.xi[i, l]] += (
-                        weight[e] * phi[i] * self.unit(phi, i, j, k, l))
+                        weight[e] * self.sd(phi, i) * self.unit(phi, i, j, k, l))
 
     def correlations(self):
         """Pairs (i, j) of correlated effects, i > j, in the order of their coordinates."""
@@ -98,10 +114,20 @@ cdef class Loading:
         """The effect with which the block of effect i begins."""
         return self.first[i]
 
+    def bent(self, sds):
+        """Coordinates of signed standard deviations (..., q)."""
+        scale = np.asarray(self.scale)
+        return np.where(scale > 0, np.arcsinh(sds / np.where(scale > 0, scale, 1.0)), sds)
+
+    def sds(self, bent):
+        """Signed standard deviations of their coordinates (..., q)."""
+        scale = np.asarray(self.scale)
+        return np.where(scale > 0, scale * np.sinh(np.where(scale > 0, bent, 0.0)), bent)
+
     def coordinates_of(self, sds, correlation):
         """phi of standard deviations (q,) and a correlation matrix (q, q)."""
         L, phi = np.linalg.cholesky(correlation), np.zeros(self.size)
-        phi[:self.q] = sds
+        phi[:self.q] = self.bent(sds)
         for i, j in self.correlations():
             rest = 1 - np.sum(L[i, self.first[i]:j] ** 2)
             phi[self.xi[i, j]] = np.arctanh(L[i, j] / np.sqrt(rest))

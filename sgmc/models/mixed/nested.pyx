@@ -102,11 +102,9 @@ cdef class Nested(Marginal):
         cdef Nested out = self.like(self.nodes)
         groups = groups or self.n
         theta = np.ascontiguousarray(theta, dtype=float)
-        beta, phi, rest = np.split(theta, [self.p, self.p + self.loading.size])
-        second = self.q + self.places.loading.size - self.b     # coordinates of inner correlations
-        inner = np.concatenate([beta, np.zeros(self.b), phi[self.b:self.q], phi[second:], rest])
-        Z, sizes = np.asarray(self.places.Z), np.diff(self.starts)
-        out.places.centre = np.array(beta)
+        inner, sizes = self.inner_theta(theta), np.diff(self.starts)
+        Z = np.asarray(self.places.Z)
+        out.places.centre = np.array(theta[:self.p])
         modes = np.zeros((self.n, self.b))
         for _ in range(2):
             out.away = modes
@@ -114,6 +112,21 @@ cdef class Nested(Marginal):
             out.inner = self.make(apart, self.nodes).anchored(inner, self.subgroups[groups])
             modes = out.settled(theta, groups)
         return out
+
+    def inner_theta(self, theta):
+        """That of the density of subgroups, at effects b of zero."""
+        beta, phi, rest = np.split(theta, [self.p, self.p + self.loading.size])
+        second = self.q + self.places.loading.size - self.b     # coordinates of inner correlations
+        return np.concatenate([beta, np.zeros(self.b), phi[self.b:self.q], phi[second:], rest])
+
+    def precision(self, theta, Py_ssize_t groups):
+        """See `Quadrature.precision`: of the outer effects with the inner ones integrated out."""
+        cdef Nested out = self.anchored(theta, min(self.n, groups))
+        groups = min(self.n, groups)
+        out.settled(theta, groups)
+        outer = np.asarray(out.places.K)[:groups].mean(axis=0).reshape(self.b, self.b).diagonal()
+        inner = self.inner.precision(self.inner_theta(theta), self.subgroups[groups])
+        return np.append(outer, inner)
 
     def settled(self, const double[::1] theta, Py_ssize_t groups):
         """The mode of each group's outer effects at theta; the density is expanded there."""

@@ -18,7 +18,15 @@ from sgmc.models.mixed.gaussian import GaussianMarginal
 from sgmc.models.mixed.nested import Nested
 from sgmc.models.mixed.quadrature import Quadrature
 from sgmc.models.mixed.rows import grouped_rows
-from sgmc.models.mixed.search import EXACT_ENOUGH, MOST_NODES, NODES, Rule, find, with_rule
+from sgmc.models.mixed.search import (
+    EXACT_ENOUGH,
+    MOST_NODES,
+    NODES,
+    WARM_GROUPS,
+    Rule,
+    find,
+    with_rule,
+)
 from sgmc.models.regression.coordinates import preconditioner
 from sgmc.models.regression.prepare import dense_moments
 from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
@@ -108,22 +116,23 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         Of each effect; default: as many as are needed.
     """
     refuse(family, grouping, settings)
-    effects = effects_of(grouping)
     precondition = preconditioner(len(data.parameter_names(family)), settings)
     rows = grouped_rows(data, grouping, settings.seed, settings.dtype, precondition is not None)
     table = rows.table
     outcome = moments_of_outcomes(table)
     spread = dense_moments(rows.Z, table.weight)[1]
     units = scales(table.sd, family, *outcome)
-    priors = mixed_priors(prior, data, family, units, effects, spread)
+    priors = mixed_priors(prior, data, family, units, effects_of(grouping), spread)
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     if data.intercept is not None:
         shift[data.intercept] = 0.0
     start = first_guess(priors, family, table.offset, *outcome)
-    sds = slice(data.d, data.d + effects.loading.q)
-    start[sds] = START * units.unit / np.where(spread > 0, spread, 1.0)
-    kernel = kernel_of(rows, family, effects, units_of(start, family, table.sd, spread), nodes)
-    kernel, mode, concerns = find(kernel, PriorTerms(priors, shift), start)
+    effects, kernel, start = begun(
+        rows, family, grouping, nodes, start, START * units.unit / nonzero(spread)
+    )
+    bent = np.zeros(len(priors.names))
+    bent[data.d : data.d + effects.loading.q] = effects.loading.scale
+    kernel, mode, concerns = find(kernel, PriorTerms(priors, shift, bent=bent), start)
     rule = Rule(0, 0.0)
     if not kernel.closed and mode.whole:
         kernel, rule = with_rule(kernel, mode, nodes, effects.loading.q, settings.seed)
@@ -131,11 +140,10 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     if data.intercept is not None:
         concerns = concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
-    where = folded(mode, back, precondition, priors.auxiliary, data.d, effects.loading)
     return MixedProblem(
         model=kernel,
-        prior=density(priors, shift),
-        coordinates=where,
+        prior=density(priors, shift, bent),
+        coordinates=folded(mode, back, precondition, priors.auxiliary, data.d, effects.loading),
         priors=priors,
         concerns=concerns,
         searched=ModeSearch(1, (1.0,)),
@@ -146,6 +154,41 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         effects=effects,
         rule=rule,
     )
+
+
+def begun(rows, family, grouping, nodes, start, sds):
+    """Effects, compiled model and start of the search, with coordinates of sds that turn into logs
+    above what a group's rows tell of its effects at the start.
+
+    Parameters
+    ----------
+    rows : GroupedRows
+    family : Family
+    grouping : Grouping
+    nodes : int or None
+    start : array (dim,)
+        Zeros in the places of the effects' parameters.
+    sds : array (q,)
+        Where the search begins.
+    """
+    table, effects = rows.table, effects_of(grouping)
+    glm = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
+    first, q = glm.X.d, effects.loading.q
+    start = start.copy()
+    start[first : first + q] = sds
+    precision = kernel_of(glm, rows, family, effects, nodes, None).precision(start, WARM_GROUPS)
+    scale = np.where(precision > 0, 1 / np.sqrt(np.where(precision > 0, precision, 1.0)), sds)
+    effects = effects_of(grouping, scale)
+    start[first : first + q] = effects.loading.bent(sds)
+    level = np.exp(start[-1]) if family.identity and family.auxiliary else 1.0
+    unit = np.ones(len(start))
+    unit[:first] = level / nonzero(table.sd)
+    return effects, kernel_of(glm, rows, family, effects, nodes, unit), start
+
+
+def nonzero(spread):
+    """Standard deviations of columns, 1 of those that are constant."""
+    return np.where(spread > 0, spread, 1.0)
 
 
 def refuse(family, grouping, settings):
@@ -164,34 +207,23 @@ def refuse(family, grouping, settings):
         raise NotSupported(f"group terms: {why}")
 
 
-def units_of(start, family, *sds):
-    """Distances over which curvatures change, from the sds of columns and of covariates."""
-    level = np.exp(start[len(start) - 1]) if family.identity and family.auxiliary else 1.0
-    sd = np.concatenate(sds)
-    unit = np.ones(len(start))
-    unit[: len(sd)] = level / np.where(sd > 0, sd, 1.0)
-    return unit
-
-
-def kernel_of(rows, family, effects, unit, nodes):
+def kernel_of(glm, rows, family, effects, nodes, unit):
     """The compiled model of groups."""
-    table, loading = rows.table, effects.loading
-    glm = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
-    closed = family.name == "ols" and bool(family.auxiliary)
-    if not closed and loading.q not in NODES:
+    q, closed = effects.loading.q, family.name == "ols" and bool(family.auxiliary)
+    if not closed and q not in NODES:
         raise NotSupported(
-            f"group terms: {loading.q} effects of each level with outcomes of {family.name}; at "
+            f"group terms: {q} effects of each level with outcomes of {family.name}; at "
             f"most {max(NODES)} can be integrated out, any number with normal outcomes (ols)"
         )
-    nodes = nodes or NODES.get(loading.q)
+    nodes = nodes or NODES.get(q, 1)
     if rows.subgroups is not None:
-        return nested(rows, family, effects, glm, unit, nodes or 1)
+        return nested(glm, rows, family, effects, nodes, unit)
     if closed:
-        return GaussianMarginal(glm, rows.starts, rows.Z, loading, unit)
-    return Quadrature(glm, rows.starts, rows.Z, loading, unit, nodes)
+        return GaussianMarginal(glm, rows.starts, rows.Z, effects.loading, unit)
+    return Quadrature(glm, rows.starts, rows.Z, effects.loading, unit, nodes)
 
 
-def nested(rows, family, effects, glm, unit, nodes):
+def nested(glm, rows, family, effects, nodes, unit):
     """The compiled model of groups within groups."""
     table, inner, q = rows.table, rows.subgroups, effects.outer.q
     wide = design(np.ascontiguousarray(np.column_stack([table.X, rows.Z[:, :q]])))
@@ -219,7 +251,7 @@ def nested(rows, family, effects, glm, unit, nodes):
     )
 
 
-def density(priors, shift):
+def density(priors, shift, bent):
     """The compiled prior of phi."""
     return Separable(
         [FAMILIES[f] for f in priors.columns("family")],
@@ -229,6 +261,7 @@ def density(priors, shift):
         priors.intercepts,
         padded(shift, len(priors.names) - priors.auxiliary),
         priors.auxiliary,
+        bent,
     )
 
 

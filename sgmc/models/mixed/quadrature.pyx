@@ -45,6 +45,12 @@ cdef class Quadrature(Informed):
         self.h, self.K = np.zeros((self.n, self.q)), np.zeros((self.n, self.q * self.q))
         self.M = np.zeros((self.n, self.q * self.p))
 
+    def precision(self, theta, Py_ssize_t groups):
+        """Mean precision with which rows tell each effect of their group, (q,); by some groups."""
+        some = min(self.n, groups)
+        curvature = np.asarray(self.anchored(theta, some).K)[:some]
+        return curvature.mean(axis=0).reshape(self.q, self.q).diagonal()
+
     def with_nodes(self, Py_ssize_t nodes):
         """The same at the same anchor with another number of nodes."""
         out = Quadrature(self.glm, self.starts, self.Z, self.loading, self.unit, nodes)
