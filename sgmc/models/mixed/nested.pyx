@@ -28,7 +28,7 @@ cdef struct Space:                # scratch of a group
     double *scores                # gradients of the inner density, node by node
     double *one                   # the same of a subgroup
     double *H                     # the inner information, and that of a subgroup
-    double *by_theta              # gradients by (beta, entries, auxiliary), node by node, their mean
+    double *by_theta              # gradients by (beta, entries, auxiliary): of nodes, their mean
     double *rest
 
 
