@@ -105,6 +105,10 @@ class QuadratureWarning(SGMCWarning):
     """Effects of groups were integrated out with too few nodes."""
 
 
+class GroupsWarning(SGMCWarning):
+    """Groups tell little about their effects: few rows, alike outcomes, or sds that may be zero."""
+
+
 class BoundaryWarning(SGMCWarning):
     """A user's log density ends, at -inf, where draws are: gradients do not know of it."""
 

@@ -9,9 +9,11 @@ from sgmc.coordinates.mode import PriorTerms
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.whitening import collinearity, undo_centring
 from sgmc.core.design import design
+from sgmc.core.expansion import of_rows
 from sgmc.errors import NotSupported, QuadratureWarning
 from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import SEARCH, Problem
+from sgmc.models.mixed.concerns import concerns_of, near_zero
 from sgmc.models.mixed.coordinates import folded
 from sgmc.models.mixed.effects import effects_of, mixed_priors
 from sgmc.models.mixed.gaussian import GaussianMarginal
@@ -132,11 +134,20 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     )
     bent = np.zeros(len(priors.names))
     bent[data.d : data.d + effects.loading.q] = effects.loading.scale
-    kernel, mode, concerns = find(kernel, PriorTerms(priors, shift, bent=bent), start)
+    terms = PriorTerms(priors, shift, bent=bent)
+    kernel, mode, concerns = find(kernel, terms, start)
     rule = Rule(0, 0.0)
     if not kernel.closed and mode.whole:
         kernel, rule = with_rule(kernel, mode, nodes, effects.loading.q, settings.seed)
         concerns = concerns + inexact(rule, effects)
+    concerns = concerns + concerns_of(rows, effects, family)
+    if mode.whole:
+        concerns = concerns + near_zero(
+            lambda at: of_rows(kernel, at, slope=False)[0] + terms(at)[0],
+            mode.theta,
+            effects,
+            data.d,
+        )
     if data.intercept is not None:
         concerns = concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
