@@ -4,7 +4,7 @@ import numpy as np
 
 from sgmc.errors import GroupsWarning
 
-MOST = 0.9  # share of groups from which a warning is due
+SHARE_OF_GROUPS = 0.9  # share of groups from which a warning is due
 AS_GOOD = 3.0  # nats: where the density at zero is at most so far below the mode's
 
 
@@ -27,7 +27,7 @@ def concerns_of(rows, effects, family):
 def single_rows(rows, effects):
     """A warning, in a list, where most groups have one row."""
     alone = int((np.diff(rows.starts) == 1).sum())
-    if alone <= MOST * len(rows.level) or rows.subgroups is not None:
+    if alone <= SHARE_OF_GROUPS * len(rows.level) or rows.subgroups is not None:
         return []
     return [
         GroupsWarning(
@@ -47,7 +47,7 @@ def single_outcomes(rows, effects, family):
     least = np.minimum.reduceat(share, rows.starts[:-1])
     most = np.maximum.reduceat(share, rows.starts[:-1])
     alike = int(((most == 0) | (least == 1)).sum())
-    if alike <= MOST * len(rows.level):
+    if alike <= SHARE_OF_GROUPS * len(rows.level):
         return []
     return [
         GroupsWarning(

@@ -8,16 +8,12 @@ from sgmc.core.contract cimport OK, Batch, all_rows
 from sgmc.models.mixed.information cimport Informed
 from sgmc.models.mixed.loading cimport MOST_EFFECTS, Loading
 from sgmc.models.mixed.marginal cimport Place
-from sgmc.models.mixed.nodes cimport MOST_SQUARES, Frame, Room
+from sgmc.models.mixed.nodes cimport EXACT_NODES, MOST_SQUARES, Frame, Room
 from sgmc.models.mixed.small cimport (
     multiply, multiply_transposed, root_of_inverse, times, transposed_times,
 )
 from sgmc.models.regression.families.ols import OUTCOME_ROUNDING
 from sgmc.models.regression.bases.glm cimport Glm
-
-cdef enum:
-    EXACT_NODES = 3               # integrate the fourth moments of a normal law exactly
-
 
 cdef class GaussianMarginal(Informed):
     """y_g ~ N(X beta, sigma^2 W^-1 + Z Lambda Lambda' Z'), u = log sigma; the density without its

@@ -8,7 +8,7 @@ from sgmc.core import deadline
 from sgmc.core.contract cimport OK, Batch, all_rows
 from sgmc.models.mixed.loading cimport MOST_EFFECTS, Loading
 from sgmc.models.mixed.marginal cimport Marginal, Place
-from sgmc.models.mixed.nodes cimport MOST_SQUARES, Frame, Room
+from sgmc.models.mixed.nodes cimport EXACT_NODES, MOST_SQUARES, Frame, Room
 from sgmc.models.mixed.quadrature cimport Quadrature
 from sgmc.models.mixed.small cimport (
     multiply, multiply_transposed, root_of_inverse, times, transposed_times,
@@ -16,10 +16,9 @@ from sgmc.models.mixed.small cimport (
 from sgmc.models.regression.bases.glm cimport Glm
 
 cdef enum:
-    STEPS = 30                    # of the search for a group's mode
-    GROUPS_BETWEEN_LOOKS = 64     # at the clock
-    EXACT_NODES = 3               # integrate the fourth moments of a normal law exactly
-cdef double NEAR = 1e-6           # change of effects, in sds, at which the search ends
+    NESTED_STEPS = 30                    # of the search for a group's mode
+    NESTED_BETWEEN_LOOKS = 64     # at the clock
+cdef double NESTED_NEAR = 1e-6           # change of effects, in sds, at which the search ends
 
 cdef struct Space:                # scratch of a group
     Place outer, inner            # what the two densities need of theta
@@ -137,7 +136,7 @@ cdef class Nested(Marginal):
         cdef Space s = self.divided(&place, self.room(&work[0]))
         while begin < groups:
             deadline.check()
-            end = min(begin + GROUPS_BETWEEN_LOOKS, groups)
+            end = min(begin + NESTED_BETWEEN_LOOKS, groups)
             with nogil:
                 for g in range(begin, end):
                     self.settle(g, &s, &modes[g, 0])
@@ -345,7 +344,7 @@ cdef class Nested(Marginal):
         cdef double value, last = -INFINITY, length, log_det
         memset(z, 0, b * sizeof(double))
         memset(move, 0, b * sizeof(double))
-        for step in range(STEPS):
+        for step in range(NESTED_STEPS):
             times(b, s.outer.root, z, mode)
             value = self.inside(group, mode, s, s.scores, True)
             for a in range(b):
@@ -370,7 +369,7 @@ cdef class Nested(Marginal):
             length = 0
             for a in range(b):
                 length = max(length, abs(move[a]))
-            if length < NEAR:
+            if length < NESTED_NEAR:
                 break
             for a in range(b):
                 z[a] += move[a]

@@ -4,6 +4,7 @@ from sgmc.models.mixed.marginal cimport Marginal, Place
 
 cdef enum:
     MOST_SQUARES = MOST_EFFECTS * MOST_EFFECTS
+    EXACT_NODES = 3               # integrate the fourth moments of a normal law exactly
 
 cdef struct Frame:                # nodes of a group: z_k = centre + B t_k
     double[MOST_EFFECTS] centre
