@@ -1,6 +1,7 @@
 """Regressions with grouped effects as users meet them."""
 
 from sgmc.arguments.numbers import whole
+from sgmc.errors import NotSupported
 from sgmc.models.regression.model import Regression
 
 
@@ -24,6 +25,11 @@ class MixedRegression(Regression):
     room, name = "grouped", "mixed"  # how regressions find it
 
     def __init__(self, fixed, grouping, nodes=None):
+        if fixed.family.outcome == "category":
+            raise NotSupported(
+                f"{fixed.family.name} has several linear predictors, and no group terms: leave "
+                f"({grouping.terms[0].label}) out"
+            )
         self.__dict__.update(vars(fixed))
         self.fixed, self.grouping, self.family = fixed, grouping, fixed.family
         self.nodes = whole("nodes", nodes, 1, none=True)

@@ -117,7 +117,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     nodes : int, optional
         Of each effect; default: as many as are needed.
     """
-    refuse(family, grouping, settings)
+    refuse(settings)
     precondition = preconditioner(len(data.parameter_names(family)), settings)
     rows = grouped_rows(data, grouping, settings.seed, settings.dtype, precondition is not None)
     table = rows.table
@@ -202,13 +202,11 @@ def nonzero(spread):
     return np.where(spread > 0, spread, 1.0)
 
 
-def refuse(family, grouping, settings):
+def refuse(settings):
     """NotSupported for what has no density of groups, or none that is known."""
     spec = settings.sampler
     why = ""
-    if family.outcome == "category":
-        why = f"{family.name} has several linear predictors"
-    elif settings.robust:
+    if settings.robust:
         why = "cov_type='robust' has no sandwich of groups; leave cov_type='nonrobust'"
     elif settings.modes == "search":
         why = "modes='search' looks for modes of regressions alone; leave modes='one'"
