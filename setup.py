@@ -31,7 +31,13 @@ UTILITY = "sgmc._cyutility"  # Cython's helpers once, instead of a copy in each 
 
 # Loops over rows and coordinates are compiled with -O3.  The other modules are mostly glue to
 # Python: -O1 takes half the time there, and what their loops need of -O2 and -O3 is named.
-LOOPED = ("sgmc/samplers/", "sgmc/models/communities/", "sgmc/models/regression/", *C_SOURCES)
+LOOPED = (
+    "sgmc/samplers/",
+    "sgmc/models/communities/",
+    "sgmc/models/mixed/",
+    "sgmc/models/regression/",
+    *C_SOURCES,
+)
 LOOPS = ["-O3", "-g0"]
 GLUE = [
     "-O1",

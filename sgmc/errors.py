@@ -101,6 +101,14 @@ class DensityWarning(SGMCWarning):
     """A user's log density, its gradient and its sums over rows disagree where the draws are."""
 
 
+class QuadratureWarning(SGMCWarning):
+    """Effects of groups were integrated out with too few nodes."""
+
+
+class GroupsWarning(SGMCWarning):
+    """Groups tell little about their effects: few rows, alike outcomes, or sds that may be zero."""
+
+
 class BoundaryWarning(SGMCWarning):
     """A user's log density ends, at -inf, where draws are: gradients do not know of it."""
 

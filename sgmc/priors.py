@@ -19,8 +19,8 @@ INTERCEPT = "Intercept"
 @dataclass(frozen=True)
 class PriorSpec:
     """One prior family with its location and scale; made by `normal`, `student_t`, `laplace`,
-    `cauchy`, `horseshoe`, `flat` and, for positive parameters, `gamma`, `inverse_gamma` and
-    `exponential`.
+    `cauchy`, `horseshoe`, `flat`, for positive parameters `gamma`, `inverse_gamma`, `exponential`,
+    `half_t` and `half_normal`, and for correlations `lkj`.
     """
 
     family: str
@@ -30,10 +30,11 @@ class PriorSpec:
     autoscale: bool = False
     slab: float = math.inf
     nonzero: float | None = None
+    half: bool = False
 
     def __post_init__(self):
         called, df = self.called, "shape" if self.positive else "df"
-        df = "concentration" if self.family == "dirichlet" else df
+        df = {"dirichlet": "concentration", "lkj": "eta"}.get(self.family, df)
         number(f"{called}: location", self.location)
         positive(f"{called}: scale", self.scale, advice="use flat() for no prior")
         positive(f"{called}: slab", self.slab, infinite=True)
@@ -43,6 +44,8 @@ class PriorSpec:
     @property
     def called(self):
         """The name of the function that makes it."""
+        if self.half:
+            return {"student_t": "half_t", "normal": "half_normal"}[self.family]
         return {("student_t", 1): "cauchy", ("gamma", 1): "exponential"}.get(
             (self.family, self.df), self.family
         )
@@ -50,7 +53,7 @@ class PriorSpec:
     @property
     def positive(self):
         """Whether it is a density of positive numbers only."""
-        return self.family in ("gamma", "inverse_gamma")
+        return self.half or self.family in ("gamma", "inverse_gamma")
 
     @property
     def shape(self):
@@ -67,9 +70,11 @@ class PriorSpec:
                 f"horseshoe({scale if self.nonzero is None else f'nonzero={self.nonzero:.4g}'}, "
                 f"slab={self.slab:.4g}{star})"
             )
-        if self.family == "dirichlet":
-            return f"dirichlet({self.df:.4g})"
+        if self.family in ("dirichlet", "lkj"):
+            return f"{self.family}({self.df:.4g})"
         shape = {
+            "half_t": f"{self.df:.4g}, ",
+            "half_normal": "",
             "exponential": "" if self.scale == 1 else "scale=",
             "gamma": f"{self.df:.4g}, scale=",
             "inverse_gamma": f"{self.df:.4g}, ",
@@ -224,6 +229,27 @@ def dirichlet(concentration=1.0):
     ``prior={"w[0]": sgmc.dirichlet(5)}``.
     """
     return PriorSpec("dirichlet", 0.0, 1.0, concentration)
+
+
+def half_t(df=3.0, scale=2.5, autoscale=False):
+    """Half of a Student t prior, of a positive parameter such as a standard deviation: density
+    proportional to that of a t distribution with `df` degrees of freedom and centre 0 (Gelman 2006,
+    section 2.2; doi:10.1214/06-BA117A).
+    """
+    return PriorSpec("student_t", 0.0, scale, df, autoscale, half=True)
+
+
+def half_normal(scale=2.5, autoscale=False):
+    """Half of a normal prior with centre 0, of a positive parameter."""
+    return PriorSpec("normal", 0.0, scale, autoscale=autoscale, half=True)
+
+
+def lkj(eta=1.0):
+    """Prior of the correlation matrix R of a group's effects: density proportional to
+    det(R)^(eta - 1), flat for 1 (Lewandowski, Kurowicka & Joe 2009;
+    doi:10.1016/j.jmva.2009.04.008).
+    """
+    return PriorSpec("lkj", 0.0, 1.0, eta)
 
 
 SLOPE, CENTRED_INTERCEPT = normal(0, 2.5, autoscale=True), normal(0, 2.5)

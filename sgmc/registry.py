@@ -22,6 +22,7 @@ ROOMS = {
     "gradients": "sgmc.gradients",
     "subsampling": "sgmc.subsampling",
     "families": "sgmc.models.regression.families",
+    "grouped": "sgmc.models.mixed",
 }
 ALIASES = {"samplers": {"sgbd": "vsgbd"}}
 

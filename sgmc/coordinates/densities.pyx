@@ -3,7 +3,7 @@ and their forms in whitened coordinates.
 """
 import numpy as np
 
-from libc.math cimport copysign, exp, fabs, log, log1p
+from libc.math cimport copysign, cosh, exp, fabs, log, log1p, sinh, tanh
 from libc.string cimport memset
 
 from sgmc.coordinates.stack cimport MAX_STACKED
@@ -21,10 +21,12 @@ cdef enum:
     HORSESHOE = 5
     DIRICHLET = 6
     INVERSE_GAMMA = 7
+    LKJ = 8
 
 FAMILIES = {"flat": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE,
             "gamma": GAMMA,
-            "horseshoe": HORSESHOE, "dirichlet": DIRICHLET, "inverse_gamma": INVERSE_GAMMA}
+            "horseshoe": HORSESHOE, "dirichlet": DIRICHLET, "inverse_gamma": INVERSE_GAMMA,
+            "lkj": LKJ}
 LONGEST_PULLED = MAX_STACKED      # parameters of a pulled prior
 cdef double EULER = 0.5772156649015329
 cdef double SERIES_END = 1.0            # the series of E1 below, its continued fraction above
@@ -79,28 +81,32 @@ cdef class Separable(Prior):
     family : array (dim,) of int
         Values of `FAMILIES`.
     location, scale, df : array (dim,)
-        df is the shape of a gamma or inverse gamma density, and of a horseshoe the sd of its slab
-        over its scale.
+        df is the shape of a gamma or inverse gamma density, of a horseshoe the sd of its slab over
+        its scale, and of the inverse hyperbolic tangent of a correlation b in (1 - rho^2)^(b - 1).
     pivots : array of int
         Indices p.
     shift : array (d,)
         c, for equations of d coefficients one after the other; its entry at the pivot is zero.
     logs : int
         Number of logs.
+    bent : array (dim,), optional
+        c where theta_j = arsinh(b / c) of the number b that the prior is of, 0 elsewhere.
     """
 
     cdef readonly int[::1] family
-    cdef readonly double[::1] location, scale, df, shift
+    cdef readonly double[::1] location, scale, df, shift, bent
     cdef readonly char[::1] is_pivot
     cdef readonly Py_ssize_t coefficients
 
-    def __init__(self, family, location, scale, df, pivots=(), shift=None, Py_ssize_t logs=0):
+    def __init__(self, family, location, scale, df, pivots=(), shift=None, Py_ssize_t logs=0,
+                 bent=None):
         Prior.__init__(self, len(family))
         self.family = np.array(family, dtype=np.intc)
         self.location, self.scale = np.array(location, dtype=float), np.array(scale, dtype=float)
         self.df = np.array(df, dtype=float)
         self.coefficients = self.dim - logs
         self.shift = np.zeros(self.coefficients) if shift is None else np.array(shift, dtype=float)
+        self.bent = np.zeros(self.dim) if bent is None else np.array(bent, dtype=float)
         self.is_pivot = np.isin(np.arange(self.dim), pivots).astype(np.int8)
 
     cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
@@ -114,9 +120,17 @@ cdef class Separable(Prior):
                     value[0] += theta[j]
                 if grad != NULL:
                     grad[j] += 1
+            if self.bent[j] > 0:
+                unit = self.bent[j] * cosh(theta[j])
+                if value != NULL:
+                    value[0] += log(cosh(theta[j]))
+                if grad != NULL:
+                    grad[j] += tanh(theta[j])
             if self.family[j] == FLAT:
                 continue
             e = (theta[j] if j < self.coefficients else unit) - self.location[j]
+            if self.bent[j] > 0:
+                e = self.bent[j] * sinh(theta[j]) - self.location[j]
             if self.is_pivot[j]:
                 first = j - j % d
                 for k in range(d):
@@ -136,8 +150,8 @@ cdef class Separable(Prior):
         """
         family, scale = np.asarray(self.family), np.asarray(self.scale)
         nu, d = np.asarray(self.df), self.shift.shape[0]
-        if (self.coefficients < self.dim or (family == HORSESHOE).any()
-            or np.isin(family, (GAMMA, INVERSE_GAMMA)).any()):
+        if (self.coefficients < self.dim or np.any(self.bent) or (family == HORSESHOE).any()
+            or np.isin(family, (GAMMA, INVERSE_GAMMA, LKJ)).any()):
             raise NotSupported("a prior whose log density has no bounded slope or curvature, such "
                                "as a horseshoe with its pole at zero")
         directions = np.eye(self.dim)
@@ -172,6 +186,10 @@ cdef class Separable(Prior):
             if value != NULL:
                 value[0] -= (nu + 1) * log(e) + 1 / e
             return (1 / e - nu - 1) / e
+        if self.family[j] == LKJ:             # e = atanh of a partial correlation; 1 / cosh(e)^2 nu
+            if value != NULL:
+                value[0] -= 2 * nu * (fabs(e) + log1p(exp(-2 * fabs(e))))
+            return -2 * nu * tanh(e)
         if self.family[j] == HORSESHOE:
             log_value = integral(0.5 * e * e, &weight)
             if value != NULL:

@@ -55,10 +55,12 @@ class PriorTerms:
     pivots and logs as in `Separable`.
 
     A horseshoe has no curvature where it matters: a normal law stands for it, at first with its
-    scale for an sd; `stand_in` sets another.  `widened` multiplies all scales.
+    scale for an sd; `stand_in` sets another.  `widened` multiplies all scales; `bent` is that of
+    `Separable`.
     """
 
-    def __init__(self, table, shift, widened=1.0):
+    def __init__(self, table, shift, widened=1.0, bent=None):
+        self.bent = np.zeros(len(table.names)) if bent is None else np.asarray(bent)
         self.table = table
         self.location, self.scale, self.df = (
             np.array(table.columns(a), dtype=float) for a in ("location", "scale", "df")
@@ -81,7 +83,10 @@ class PriorTerms:
         """
         linear = self.rows @ theta
         natural = np.where(self.logged, np.exp(np.minimum(linear, MAX_LOG)), linear)
-        unit = np.where(self.logged, natural, 1.0)
+        unit, turned = np.where(self.logged, natural, 1.0), np.tanh(linear)
+        bent = self.bent > 0
+        natural[bent] = self.bent[bent] * np.sinh(linear[bent])
+        unit[bent] = self.bent[bent] * np.cosh(linear[bent])
         e = (natural - self.location) / self.scale
         value, weight = np.zeros_like(e), np.zeros_like(e)
         is_ = {
@@ -94,8 +99,14 @@ class PriorTerms:
         weight[is_["student_t"]] = (nu + 1) / (nu + t**2)
         smooth = np.hypot(e[is_["laplace"]], SMOOTHING)
         value[is_["laplace"]], weight[is_["laplace"]] = -smooth, 1 / smooth
+        lkj = self.family == "lkj"
+        value[lkj] = -2 * self.df[lkj] * np.logaddexp(0, -2 * np.abs(e[lkj]))
+        value[lkj] -= 2 * self.df[lkj] * np.abs(e[lkj])
         slope = -weight * e / self.scale * unit
-        curvature = weight / self.scale**2 * unit * (unit + self.logged * (natural - self.location))
+        beyond = np.where(self.logged | bent, natural, 0.0) * (natural - self.location)
+        curvature = weight / self.scale**2 * (unit**2 + beyond)
+        slope[lkj] = -2 * self.df[lkj] * turned[lkj]
+        curvature[lkj] = 2 * self.df[lkj] * (1 - turned[lkj] ** 2)
         gamma = is_["gamma"]  # of logs: a u - exp(u) / scale in all
         # exp(u) may be 0 where u overshoots
         shape, log_e = self.df[gamma], linear[gamma] - np.log(self.scale[gamma])
@@ -106,11 +117,12 @@ class PriorTerms:
         curvature[inverse] = np.exp(np.minimum(-log_e, MAX_LOG))
         value[inverse] = -(shape + 1) * log_e - curvature[inverse]
         slope[inverse] = curvature[inverse] - shape - 1
-        gradient = self.rows.T @ (slope + self.logged)
+        gradient = self.rows.T @ (slope + self.logged + turned * bent)
+        curvature = np.maximum(curvature, 0.0) - (1 - turned**2) * bent
         return (
-            value.sum() + linear[self.logged].sum(),
+            value.sum() + linear[self.logged].sum() + np.log(np.cosh(linear[bent])).sum(),
             gradient,
-            self.rows.T @ (np.maximum(curvature, 0.0)[:, None] * self.rows),
+            self.rows.T @ (curvature[:, None] * self.rows),
         )
 
 

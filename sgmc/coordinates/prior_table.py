@@ -218,6 +218,11 @@ def check(specified, names, slopes, family):
                 f"prior: {one} is for parameters on a simplex, {name!r} is not; use e.g. "
                 "sgmc.normal(0, 2.5)"
             )
+        if one.family == "lkj":
+            raise ArgumentError(
+                f"prior: {one} is for correlations of a group's effects, {name!r} is none; use "
+                "e.g. sgmc.normal(0, 2.5)"
+            )
         if one.positive and j < coefficients:
             raise ArgumentError(
                 f"prior: {one} is for positive parameters, {name!r} is a coefficient; use e.g. "

@@ -60,6 +60,12 @@ def planned_at_home(problem, settings, spec, gradient, seen, reason):
     return replace(found, thin=seen.thin)
 
 
+def enough_rows(problem, size):
+    """Rows of the pilot: fewer where each is made of many numbers."""
+    most = PILOT_ROWS if problem.model.width else SINGLE_ROWS
+    return max(1, int(most * min(1.0, size[0] * size[1] / problem.cells)))
+
+
 def decide(problem, settings, size):
     """Sampler, gradient, reason and pilot."""
     whole = settings.sampler is not None and not settings.sampler.minibatches
@@ -85,7 +91,7 @@ def decide(problem, settings, size):
             settings.seed,
             not problem.shuffled,
             grouped,
-            PILOT_ROWS if problem.model.width else SINGLE_ROWS,
+            enough_rows(problem, size),
         )
         noisy = not whole and (settings.sampler is None or settings.sampler.noisy)
         seen = pilot(

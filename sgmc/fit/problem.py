@@ -121,6 +121,11 @@ class Problem:
         return self.model.dim if self.coordinates.map is None else self.coordinates.map.dim
 
     @property
+    def cells(self):
+        """Numbers that a density over all rows is made of: rows x parameters."""
+        return self.model.n * self.dim
+
+    @property
     def nobs(self):
         """Number of observations; with frequency weights, their sum."""
         return self.model.n
@@ -247,7 +252,7 @@ class Problem:
         """
         key = hessian, scheme
         if key not in self.limits:
-            deadline.check(operations=2.0 * self.model.n * self.dim)
+            deadline.check(operations=2.0 * self.cells)
             centre = self.coordinates.from_white(np.zeros(self.model.dim))
             with one_blas_thread():
                 self.limits[key] = Bounds(

@@ -65,6 +65,7 @@ class DesignSpec:
             if term.factors
         ]
         predictors = ["1" if self.has_intercept else "0", *terms]
+        predictors += dict.fromkeys(f"({bar.text})" for bar in parsed.bars)
         self.expanded = f"{parsed.names.quoted(parsed.response)} ~ {' + '.join(predictors)}"
 
     def _name(self, clean):

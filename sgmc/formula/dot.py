@@ -18,6 +18,7 @@ import patsy
 
 from sgmc.arguments.choices import nearest
 from sgmc.errors import FormulaError
+from sgmc.formula import bars
 from sgmc.formula.columns import is_constant, kind, levels_of
 from sgmc.formula.labels import not_numbers
 from sgmc.formula.transforms import FUNCTIONS
@@ -88,6 +89,8 @@ class Parsed:
     names : Names
     functions : dict
         Functions and modules named in the formula.
+    bars : tuple of Bar
+        Group terms, which `predictors` lacks.
     """
 
     formula: str
@@ -95,6 +98,7 @@ class Parsed:
     predictors: str
     names: Names
     functions: dict
+    bars: tuple = ()
 
     @property
     def has_dot(self):
@@ -121,16 +125,20 @@ class Parsed:
         """
         if self.has_dot and not dot:
             raise self.error("the dot stands for no column: none is left for it")
-        code = self.predictors.replace(_DOT, _sum([self.names.placeholder(name) for name in dot]))
+        dotted = _sum([self.names.placeholder(name) for name in dot])
+        terms = self.terms_of(self.predictors.replace(_DOT, dotted))
+        if not terms:
+            raise self.error("the right side has no term: write '~ 1' for an intercept alone")
+        return terms
+
+    def terms_of(self, code):
+        """Patsy's terms of some code over placeholders, an intercept among them by default."""
         try:
-            terms = patsy.ModelDesc.from_formula("~ " + code).rhs_termlist
+            return patsy.ModelDesc.from_formula("~ " + code).rhs_termlist
         except (patsy.PatsyError, SyntaxError) as error:
             raise self.error(str(error.args[0])) from error
         except RecursionError as error:
             raise self.error("too many terms written out; use the dot") from error
-        if not terms:
-            raise self.error("the right side has no term: write '~ 1' for an intercept alone")
-        return terms
 
     def error(self, message):
         """A FormulaError in one line: the message, its placeholders replaced by names,
@@ -184,11 +192,17 @@ def parse(formula, columns, scope=None):
         raise _error(formula, "the formula has no response: write 'response ~ predictors'")
     if not right:
         raise _error(formula, "the right side is empty: write '~ 1' for an intercept alone")
-    response, predictors = resolver.resolve(left), resolver.resolve(right)
-    if _DOT in response:
-        raise _error(formula, "the dot cannot be used in the response")
+
+    def error(message):
+        return _error(formula, resolver.names.quoted(message))
+
+    fixed, grouped = bars.split(right, error)
+    response, predictors = resolver.resolve(left), resolver.resolve(fixed)
+    found = tuple(bar for tokens in grouped for bar in bars.read(tokens, resolver, error))
+    if any(_DOT in code for code in (response, *(bar.effects for bar in found))):
+        raise _error(formula, "the dot cannot be used in the response, or in a group term")
     response = patsy.EvalFactor(response).code  # normal spacing
-    return Parsed(formula, response, predictors, resolver.names, resolver.functions)
+    return Parsed(formula, response, predictors, resolver.names, resolver.functions, found)
 
 
 def columns_named(expression, columns):

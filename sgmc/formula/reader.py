@@ -129,6 +129,8 @@ class _Reader:
         self.response_columns = list(parsed.names.inputs(parsed.response).values())
         self.counted = parsed.summands if outcome == "binary" else ()
         self.outcome = counts if self.counted else OUTCOMES[outcome]
+        self.group_columns = [name for bar in parsed.bars for name in bar.columns]
+        self.effects = [self._effects(bar) for bar in parsed.bars]
 
     def table(self, used_elsewhere, on_missing):
         """The finished table."""
@@ -137,13 +139,15 @@ class _Reader:
             warn(left_out_warning(left_out))
         gaps.check("drop")
         response = self._response(gaps)
-        spec = self._fit(terms, gaps)
+        specs = self._fit(terms, gaps)
         before = len(gaps.complete())
-        spec.find_gaps(self.frame, gaps)
+        for one in specs:
+            one.find_gaps(self.frame, gaps)
         gaps.check(on_missing)
         rows = gaps.complete()
         if len(rows) < before:  # levels and transforms follow from the rows that are left
-            spec = self._fit(terms, gaps)
+            specs = self._fit(terms, gaps)
+        spec, *effects = specs
         y, trials, spec.levels = self.outcome(
             response[~gaps.missing[response.index]], spec.endog_name
         )
@@ -160,13 +164,15 @@ class _Reader:
             dropped=int(gaps.missing.sum()),
             left_out=left_out,
             frame=self.frame,
+            bars=self.parsed.bars,
+            effects=tuple(effects),
         )
 
     def _choose_columns(self, used_elsewhere):
         """Terms, rows that are complete in the columns of these terms,
         and what the dot leaves out.
         """
-        taken = {*self.response_columns, *used_elsewhere}
+        taken = {*self.response_columns, *self.group_columns, *used_elsewhere}
         candidates = (
             [name for name in self.frame.columns if name not in taken]
             if self.parsed.has_dot
@@ -186,6 +192,19 @@ class _Reader:
         return terms, gaps, {name: reason for name, reason in left_out.items() if name not in named}
 
     def _terms(self, others):
+        """Terms of the fixed part."""
+        return self._looked_up(self.parsed.terms(others))
+
+    def _effects(self, bar):
+        """Terms left of the bar of a group term."""
+        terms = self._looked_up(self.parsed.terms_of(bar.effects))
+        if not terms:
+            raise self.parsed.error(f"({bar.text}) has no effect: write (1 | g), or (0 + x | g)")
+        if set(bar.columns) & {*self.response_columns, *self.counted}:
+            raise self.parsed.error(f"({bar.text}): the response is a factor of groups too")
+        return terms
+
+    def _looked_up(self, terms):
         """Terms whose factors are columns by name, or expressions."""
         names = self.parsed.names
 
@@ -197,15 +216,13 @@ class _Reader:
                 raise self.parsed.error(f"the response {written.code} is a predictor too")
             return patsy.LookupFactor(COLUMN + written.code, origin=written.origin)
 
-        return [
-            patsy.Term([factor(written) for written in term.factors])
-            for term in self.parsed.terms(others)
-        ]
+        return [patsy.Term([factor(written) for written in term.factors]) for term in terms]
 
     def _gaps(self, terms):
         gaps = Gaps(len(self.frame), self.rows)
-        inputs = self.parsed.names.inputs(" ".join(factor.name() for factor in _factors(terms)))
-        for name in dict.fromkeys([*self.response_columns, *inputs.values()]):
+        used = _factors([*terms, *(term for one in self.effects for term in one)])
+        inputs = self.parsed.names.inputs(" ".join(factor.name() for factor in used))
+        for name in dict.fromkeys([*self.response_columns, *inputs.values(), *self.group_columns]):
             gaps.add(name, slice(None), is_missing(self.frame[name]))
         for argument, vector in self.vectors.items():
             gaps.add(argument, slice(None), np.isnan(vector))
@@ -236,8 +253,11 @@ class _Reader:
         return response
 
     def _fit(self, terms, gaps):
-        """The design of the complete rows: levels, contrasts and stateful transforms."""
-        rows = gaps.complete()
+        """The designs of the complete rows, of the fixed part and of each group term."""
+        return [self._design(one, gaps.complete()) for one in (terms, *self.effects)]
+
+    def _design(self, terms, rows):
+        """A design: levels, contrasts and stateful transforms."""
         factors = _factors(terms)
         inputs = self.parsed.names.inputs(" ".join(factor.name() for factor in factors))
         whole = [factor.name() for factor in factors if isinstance(factor, patsy.LookupFactor)]

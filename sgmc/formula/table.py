@@ -8,6 +8,7 @@ import pandas as pd
 from sgmc.arguments.tables import CHUNK_ROWS
 from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.design import DesignSpec
+from sgmc.formula.groups import grouped
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,10 @@ class Table:
         Columns that the dot left out -> reason.
     frame : pandas.DataFrame
         The data.
+    bars : tuple of Bar
+        The formula's group terms.
+    effects : tuple of DesignSpec
+        What each of them has left of the bar.
     """
 
     spec: DesignSpec
@@ -42,6 +47,8 @@ class Table:
     dropped: int
     left_out: dict
     frame: pd.DataFrame
+    bars: tuple = ()
+    effects: tuple = ()
 
     @property
     def index(self):
@@ -49,6 +56,10 @@ class Table:
         return (
             self.frame.index if len(self.rows) == len(self.frame) else self.frame.index[self.rows]
         )
+
+    def grouping(self):
+        """The `Grouping` of the rows kept, or None without group terms."""
+        return grouped(self) if self.bars else None
 
     def fill(self, out, position=None, chunk=CHUNK_ROWS):
         """Write the design, row i into ``out[position[i]]``.

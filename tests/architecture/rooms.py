@@ -71,6 +71,10 @@ TABLE |= {
         "user": "users' models in JAX or compiled; the check of a model",
     }.items()
 }
+TABLE["models/mixed"] = (
+    "regressions with grouped effects: densities of groups, model, results",
+    MODEL + " models/regression models/regression/bases models/regression/families",
+)
 TABLE |= {
     "sklearn": ("estimators for scikit-learn", BELOW + " models/regression/families"),
     "api": (

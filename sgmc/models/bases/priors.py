@@ -110,6 +110,11 @@ def check(spec, name, kind, low):
             f"prior: {spec} belongs to slopes of predictors, whose sds scale it; use e.g. "
             f"sgmc.normal(0, 2.5) for {name!r}"
         )
+    if spec.family == "lkj":
+        raise ArgumentError(
+            f"prior: {spec} is for correlations of a group's effects, {name!r} is none; use e.g. "
+            "sgmc.normal(0, 2.5)"
+        )
     if spec.family == "dirichlet" and kind not in SUM_BLOCKS:
         raise ArgumentError(
             f"prior: {spec} is for parameters on a simplex, {name!r} is not; use e.g. sgmc.gamma(2)"

@@ -12,7 +12,7 @@ from sgmc.arguments.numbers import sizes
 from sgmc.arguments.rows import same_index, same_length
 from sgmc.arguments.tables import dense_table, finite_table
 from sgmc.arguments.values import counts
-from sgmc.errors import ArgumentError, DataError
+from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.bases.model import Model
 from sgmc.models.bases.scaling import centre_and_unit
 from sgmc.models.network.activations import ACTIVATIONS
@@ -145,6 +145,10 @@ class BNN(Model):
             outcome="category" if self.outcome == "softmax" else "numeric",
             scope=front.caller_scope(),
         )
+        if table.bars:
+            raise NotSupported(
+                f"{type(self).__name__} has no group terms: leave ({table.bars[0].text}) out"
+            )
         X = np.empty((len(table.y), len(table.spec.exog_names)))
         table.fill(X)
         self.spec, self.formula = table.spec, formula

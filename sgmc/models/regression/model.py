@@ -14,6 +14,7 @@ from sgmc.models.regression.data import (
     outcome_name,
     total_offset,
 )
+from sgmc.registry import room
 
 
 class Regression:
@@ -146,7 +147,9 @@ class Regression:
         model.data.equations = equations(cls.family, spec.levels)
         model.inputs = inputs
         model.check_outcomes()
-        return model
+        if not table.bars:
+            return model
+        return room("grouped")["mixed"](model, table.grouping())
 
     def set_options(self, given):
         """Take the model's own arguments, which choose its family."""
@@ -273,23 +276,38 @@ class Regression:
         from sgmc.core.memory import Gauge, named
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
-        from sgmc.models.regression.results import ModelInfo, RegressionResults
 
         begun, rest = time.perf_counter(), dict(arguments)
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
-        same_order("init", arguments.get("init"), self.data.parameter_names(self.family))
+        same_order("init", arguments.get("init"), self.parameter_names())
         expected, gauge = self.forecast(checked), Gauge()
         expected.refuse()
         with limited(checked.time_limit), named(lambda: expected.blame):
             # with two threads, bits differ, and small systems take ten times as long
             with one_blas_thread():
                 problem = self.problem(prior, checked)
-            results = RegressionResults.of_fit(
-                ModelInfo(self), fit(problem, checked, begun, saved), arguments
+            results = self.result_class().of_fit(
+                self.info(), fit(problem, checked, begun, saved), arguments
             )
         results.memory = gauge.used(expected.total)
         return results
+
+    def parameter_names(self):
+        """Names of what is sampled."""
+        return self.data.parameter_names(self.family)
+
+    def result_class(self):
+        """What a fit returns."""
+        from sgmc.models.regression.results import RegressionResults
+
+        return RegressionResults
+
+    def info(self):
+        """What results keep of the model."""
+        from sgmc.models.regression.info import ModelInfo
+
+        return ModelInfo(self)
 
     def forecast(self, checked):
         """The `Forecast` of the memory of a fit with checked settings."""

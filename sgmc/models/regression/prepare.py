@@ -89,6 +89,11 @@ def prepare(data, entropy, dtype, centre):
     order = np.random.Generator(np.random.PCG64(seed_sequence(entropy, "permutation"))).permutation(
         data.n
     )
+    return copied(data, order, dtype, centre)
+
+
+def copied(data, order, dtype, centre):
+    """`prepare` for a given order of the rows, (n,): row i of the table is row order[i]."""
     position = np.empty(data.n, dtype=np.intp)
     position[order] = np.arange(data.n)
     weight = pick(data.weight, order)

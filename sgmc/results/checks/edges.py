@@ -43,7 +43,7 @@ def edge_index(fit, theta, along, duals):
     found = np.zeros(theta.shape[2])
     found[long] = np.nan
     points = 2 * OUTERMOST * min(len(long), MOST_EDGES)
-    if fit.problem.model.n * fit.problem.dim * points > SCORE_WORK:
+    if fit.problem.cells * points > SCORE_WORK:
         return found
     x = fit.x.reshape(-1, fit.x.shape[2])
     for k in long[:MOST_EDGES]:

@@ -40,8 +40,7 @@ def bounds(fit, some, duals, departure):
     found = np.full(len(departure), np.nan)
     far = fit.problem.coordinates.scaled and departure_from_laplace(fit) >= SHAPE_DEPARTURE
     wanted = np.flatnonzero(far | ~(departure <= NEARLY_GAUSSIAN))
-    n, d = fit.problem.model.n, some.draws.shape[1]
-    count = min(len(some.draws), int(SCORE_WORK / (2 * n * d * max(len(wanted), 1))))
+    count = min(len(some.draws), int(SCORE_WORK / (2 * fit.problem.cells * max(len(wanted), 1))))
     if fit.plan.spec.exact or some.kind != "exact" or not len(wanted) or count < FEWEST_COMPARED:
         return found
     rows = np.linspace(0, len(some.draws) - 1, count).astype(int)

@@ -82,11 +82,11 @@ def scored(
         Rows of minibatch scores.
     """
     problem = fit.problem
-    n, d = problem.model.n, problem.dim
+    d = problem.dim
     x = positions(fit, whole_draws(fit)) if problem.partial else fit.x
     chains, x = x.shape[0], x.reshape(-1, d)
     count = min(len(x), most)
-    affordable = int(min(count, SCORE_WORK / (n * d)))
+    affordable = int(min(count, SCORE_WORK / problem.cells))
     exact = affordable >= min(fewest, len(x)) if kind is None else kind == "exact"
     kept = evenly(len(x), affordable if exact and kind is None else count)
     points = np.ascontiguousarray(x[kept])
@@ -157,7 +157,15 @@ def checked(fit, entropy):
     if not fit.problem.coordinates.scaled and (d > MOST_LEARNED or not enough):
         return None
     wanted = DRAWS_PER_DIMENSION * d if enough else MAX_QUADRATIC_DRAWS
-    some = scored(fit, entropy, None, max(MAX_QUADRATIC_DRAWS, wanted), max(FEWEST_SCORED, wanted))
+    share = fit.problem.model.n * d / fit.problem.cells  # fewer rows where each is made of many
+    some = scored(
+        fit,
+        entropy,
+        None,
+        max(MAX_QUADRATIC_DRAWS, wanted),
+        max(FEWEST_SCORED, wanted),
+        batch=max(1, round(SCORE_BATCH * min(1.0, share))),
+    )
     return some if len(some.kept) >= 2 and np.isfinite(some.scores).all() else None
 
 

@@ -87,7 +87,7 @@ def is_dense(fit, stay):
     problem, x = fit.problem, fit.x.reshape(-1, fit.x.shape[2])
     inside = np.flatnonzero(stay.inside)
     there, typical = inside[evenly(len(inside), PLACE_DRAWS)], evenly(len(x), TYPICAL_DRAWS)
-    work = problem.model.n * problem.dim * (len(there) + len(typical))
+    work = problem.cells * (len(there) + len(typical))
     if problem.partial or problem.model.refreshes or work > SCORE_WORK:
         return True
     gradient = problem.all_rows()

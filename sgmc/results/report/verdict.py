@@ -16,6 +16,7 @@ from sgmc.errors import (
     GradientNoiseWarning,
     LowESSWarning,
     ProposalWarning,
+    QuadratureWarning,
     ShapeWarning,
     SpreadWarning,
     StepSizeWarning,
@@ -143,6 +144,7 @@ def judged(fit, table, concerns, ess, along, heat):
         return refused("means only", spec.distortion, "Use sampler='auto' for intervals.")
     for kind, word in (
         (DensityWarning, "the model disagrees with itself"),
+        (QuadratureWarning, "integrals too coarse"),
         (DivergenceWarning, "as chains show"),
         (ConvergenceWarning, "as chains show"),
         (TailWarning, "heavy tails"),

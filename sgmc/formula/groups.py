@@ -1,0 +1,281 @@
+"""Groups of rows and the covariates of their effects: what a formula's group terms stand for."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from sgmc.errors import DataError, FormulaError, NotSupported
+from sgmc.formula.columns import kind
+from sgmc.formula.frames import as_frame
+
+MISSING = -1  # the code of a row that lacks its group
+
+
+@dataclass(frozen=True, eq=False)
+class EffectTerm:
+    """Effects of the levels of a factor, with a covariance matrix of their own.
+
+    Attributes
+    ----------
+    label : str
+        As written, ``"1 + x | g"``.
+    columns : list of str
+        One an effect; ``"Intercept"`` for that of 1.
+    Z : array (n, q)
+        Their covariates, in the order of the rows.
+    correlated : bool
+    factor : str
+    """
+
+    label: str
+    columns: list
+    Z: np.ndarray
+    correlated: bool
+    factor: str
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Rows by their groups.
+
+    Attributes
+    ----------
+    name : str
+        Of the factor; of nested ones the outer.
+    levels : Index
+        Those that occur, sorted or in the order of a categorical.
+    codes : array (n,) of int
+        The level of each row.
+    terms : list of EffectTerm
+    order : array (n,) of int
+        Rows by group, and within by subgroup; otherwise as they were.
+    starts : array (levels + 1,) of int
+        Where in `order` the rows of each group begin.
+    sub : array (n,) of int, or None
+        The level of the inner factor, those of a group being neighbours.
+    sub_name : str or None
+    sub_levels : Index or None
+    spec : GroupSpec
+    """
+
+    name: str
+    levels: pd.Index
+    codes: np.ndarray
+    terms: list
+    order: np.ndarray
+    starts: np.ndarray
+    sub: np.ndarray | None
+    sub_name: str | None
+    sub_levels: pd.Index | None
+    spec: object
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The levels of a factor: combinations of one or more columns.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    index : Index
+        A MultiIndex of several columns.
+    """
+
+    columns: tuple
+    index: pd.Index
+
+    @property
+    def name(self):
+        """``"g"``, or ``"g:h"``."""
+        return ":".join(self.columns)
+
+    def codes(self, frame):
+        """The level of each row of a frame, MISSING where a column is; those that are not known
+        are numbered on, and come second as an index.
+        """
+        lacking = frame[list(self.columns)].isna().any(axis=1).to_numpy()
+        values = labels(frame, self.columns)
+        codes = self.index.get_indexer(values)
+        unknown = (codes < 0) & ~lacking
+        numbers, new = pd.factorize(values[unknown], sort=True)
+        codes[unknown] = len(self.index) + numbers
+        codes[lacking] = MISSING
+        return codes, new
+
+
+def labels(frame, columns):
+    """The label of each row, an Index."""
+    parts = [np.asarray(frame[name]) for name in columns]
+    return (
+        pd.Index(parts[0]) if len(parts) == 1 else pd.MultiIndex.from_arrays(parts, names=columns)
+    )
+
+
+def levels_of(frame, columns, rows):
+    """The code of each row, and the `Levels` of some rows without gaps."""
+    found = [column_levels(frame[name].iloc[rows]) for name in columns]
+    codes, index = found[0]
+    if len(found) > 1:
+        shape = [len(one) for _, one in found]
+        joint = np.ravel_multi_index([one for one, _ in found], shape)
+        codes, used = pd.factorize(joint, sort=True)
+        places = np.unravel_index(used, shape)
+        index = pd.MultiIndex.from_arrays(
+            [one[at] for (_, one), at in zip(found, places)], names=columns
+        )
+    return codes, Levels(tuple(columns), index)
+
+
+def column_levels(column):
+    """Codes and levels of a column without gaps: categories in their order, others sorted.
+
+    Raises
+    ------
+    DataError
+        For numbers that are not whole, and for what is no label.
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        used, codes = np.unique(column.cat.codes, return_inverse=True)
+        return codes, column.cat.categories[used]
+    found = kind(column)
+    if found in ("complex", "other"):
+        raise DataError(f"column {column.name!r} holds {column.dtype}, which are no groups")
+    if found == "number" and column.dtype.kind == "f" and (column % 1 != 0).any():
+        raise DataError(
+            f"column {column.name!r} holds numbers that are not whole, such as "
+            f"{column[column % 1 != 0].iloc[0]:g}: no groups; cut it into intervals first, "
+            f"pd.cut(df[{column.name!r}], 10)"
+        )
+    codes, index = pd.factorize(column, sort=True)
+    return codes, pd.Index(index)
+
+
+@dataclass(frozen=True)
+class TermSpec:
+    """How the covariates of a group term are made; see `EffectTerm`."""
+
+    label: str
+    design: object
+    correlated: bool
+    factor: str
+
+
+@dataclass(frozen=True)
+class GroupSpec:
+    """How rows are grouped; can be pickled and holds no rows.
+
+    Attributes
+    ----------
+    terms : list of TermSpec
+    factors : list of Levels
+        One, or the outer and the inner one.
+    """
+
+    terms: list
+    factors: list
+
+    @property
+    def columns(self):
+        """Columns of the data that groups and covariates need."""
+        named = [name for one in self.factors for name in one.columns]
+        named += [name for term in self.terms for name in term.design.columns]
+        return list(dict.fromkeys(named))
+
+    def new(self, data):
+        """Groups and covariates of new data.
+
+        Returns
+        -------
+        groups : list of (array (n,), Index)
+            For each factor, see `Levels.codes`.
+        Z : list of array (n, q)
+            For each term; NaN where a column is missing.
+        """
+        frame = as_frame(data)
+        for one in self.factors:
+            for name in one.columns:
+                if name not in frame:
+                    raise FormulaError(
+                        f"the data have no column {name!r}, which the groups {one.name!r} need"
+                    )
+        groups = [one.codes(frame) for one in self.factors]
+        return groups, [term.design.matrix(frame) for term in self.terms]
+
+
+def grouped(table):
+    """The `Grouping` of a `Table` with group terms.
+
+    Raises
+    ------
+    NotSupported
+        For crossed factors, and for more than two nested ones.
+    """
+    kinds = list(dict.fromkeys(bar.columns for bar in table.bars))
+    found = [levels_of(table.frame, columns, table.rows) for columns in kinds]
+    found = nested(found)
+    terms = [
+        TermSpec(bar.text, design, bar.correlated, ":".join(bar.columns))
+        for bar, design in zip(table.bars, table.effects)
+    ]
+    spec = GroupSpec(terms, [levels for _, levels in found])
+    (codes, outer), inner = found[0], found[1:]
+    last = inner[0][0] if inner else codes
+    order, starts = sorted_rows(last, len(found[-1][1].index))
+    if inner:
+        starts = np.append(0, np.cumsum(np.bincount(codes, minlength=len(outer.index))))
+    return Grouping(
+        outer.name,
+        outer.index,
+        codes.astype(np.int32),
+        [effects(table, term) for term in terms],
+        order,
+        starts.astype(np.int64),
+        last.astype(np.int32) if inner else None,
+        inner[0][1].name if inner else None,
+        inner[0][1].index if inner else None,
+        spec,
+    )
+
+
+def effects(table, term):
+    """The `EffectTerm` of a table."""
+    Z = np.empty((len(table.rows), len(term.design.exog_names)))
+    replace(table, spec=term.design).fill(Z)
+    return EffectTerm(term.label, list(term.design.exog_names), Z, term.correlated, term.factor)
+
+
+def nested(found):
+    """Codes and levels of the outer and the inner factor, inner levels by their outer ones."""
+    if len(found) > 2:
+        names = ", ".join(repr(levels.name) for _, levels in found)
+        raise NotSupported(f"group terms of {names}: at most two factors, one within the other")
+    if len(found) < 2:
+        return found
+    found = sorted(found, key=lambda one: len(one[1].index))
+    (codes, outer), (sub, inner) = found
+    parent = np.empty(len(inner.index), dtype=np.intp)
+    parent[sub] = codes
+    if (parent[sub] != codes).any():
+        at = sub[np.flatnonzero(parent[sub] != codes)[0]]
+        raise NotSupported(
+            f"group terms of {outer.name!r} and {inner.name!r} are crossed, level "
+            f"{inner.index[at]!r} of {inner.name!r} occurs with several of {outer.name!r}: only "
+            "nested factors can be fitted; if levels of one are numbered anew within the other, "
+            f"write (1 | {outer.name}/{inner.columns[-1]})"
+        )
+    place = np.argsort(parent, kind="stable")
+    number = np.empty(len(place), dtype=np.intp)
+    number[place] = np.arange(len(place))
+    return [(codes, outer), (number[sub], Levels(inner.columns, inner.index[place]))]
+
+
+def sorted_rows(codes, levels):
+    """Rows by their codes, a counting sort, and where those of each code begin."""
+    rows = np.arange(len(codes))
+    by_code = sparse.csc_array(
+        (np.ones(len(codes), dtype=np.int8), codes, np.arange(len(codes) + 1)),
+        shape=(levels, len(codes)),
+    ).tocsr()
+    return rows[by_code.indices], by_code.indptr.astype(np.int64)

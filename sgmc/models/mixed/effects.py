@@ -1,0 +1,223 @@
+"""Names, priors and structure of a group's effects."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sgmc.arguments.choices import nearest
+from sgmc.coordinates.prior_table import PriorTable, resolve
+from sgmc.errors import ArgumentError
+from sgmc.models.mixed.loading import MOST, Loading
+from sgmc.priors import as_spec, half_t, laplace, lkj
+
+SD, COR = half_t(3, 2.5, autoscale=True), lkj(1)
+ALL_SDS, ALL_CORS = "sd", "cor"  # keys of a prior for all of a kind
+INTERCEPT = "Intercept"
+
+
+def shown(column):
+    """A column of a term as it is written in formulas."""
+    return "1" if column == INTERCEPT else column
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The effects that each group has.
+
+    Attributes
+    ----------
+    factor : str
+        Of nested factors the outer.
+    columns : list of str
+        One an effect, term by term, those of the outer factor first.
+    loading : Loading
+        Of all.
+    outer, inner : Loading
+        Of the effects of either factor; None of an inner one that is not there.
+    sds, cors : list of str
+        Names of the parameters.
+    """
+
+    factor: str
+    columns: list
+    loading: Loading
+    outer: Loading
+    inner: Loading | None
+    sds: list
+    cors: list
+
+    @property
+    def names(self):
+        """Of all parameters of the effects."""
+        return [*self.sds, *self.cors]
+
+
+def outer_first(grouping):
+    """The terms of a grouping, those of the outer factor first."""
+    if grouping.sub is None:
+        return list(grouping.terms)
+    return sorted(grouping.terms, key=lambda term: term.factor != grouping.name)
+
+
+def loading_of(terms, scale):
+    """The `Loading` of some terms, or None without any."""
+    blocks = [(len(one.columns), bool(one.correlated)) for one in terms]
+    return Loading(blocks, scale) if terms else None
+
+
+def effects_of(grouping, scale=None):
+    """The `Effects` of a grouping; ArgumentError for more than can be integrated out.
+
+    `scale` is that of `Loading`.
+    """
+    terms = outer_first(grouping)
+    columns = [shown(column) for term in terms for column in term.columns]
+    factors = [term.factor for term in terms for _ in term.columns]
+    if len(columns) > MOST:
+        raise ArgumentError(
+            f"{len(columns)} effects of each level of {grouping.name}: at most {MOST}; take slopes "
+            "out of the group terms"
+        )
+    nested = [] if grouping.sub is None else [one for one in terms if one.factor != grouping.name]
+    outer = terms[: len(terms) - len(nested)]
+    scale = np.zeros(len(columns)) if scale is None else scale
+    within = sum(len(one.columns) for one in outer)
+    loading = loading_of(terms, scale)
+    return Effects(
+        grouping.name,
+        columns,
+        loading,
+        loading_of(outer, scale[:within]),
+        loading_of(nested, scale[within:]),
+        [f"sd({column}|{factor})" for column, factor in zip(columns, factors)],
+        [f"cor({columns[j]},{columns[i]}|{factors[i]})" for i, j in loading.correlations()],
+    )
+
+
+class MixedPriors(PriorTable):
+    """Priors of coefficients, of the effects' sds and correlations, then of auxiliary parameters.
+
+    Those of sds are densities of their absolute values; correlations have theirs as the inverse
+    hyperbolic tangents of partial correlations.
+    """
+
+    def described(self):
+        """See `PriorTable`."""
+        first = len(self.names) - self.auxiliary
+        covariance = [j for j in range(first) if self.names[j].startswith(("sd(", "cor("))]
+        fixed = [j for j in range(len(self.names)) if j not in covariance]
+        bare = PriorTable(
+            [self.names[j] for j in fixed],
+            [self.specified[j] for j in fixed],
+            [self.used[j] for j in fixed],
+            self.intercepts,
+            self.centred,
+            self.auxiliary,
+            self.unit,
+        ).described()
+        kinds = {"sd": {}, "cor": {}}
+        for j in covariance:
+            kinds[self.names[j].split("(")[0]][str(self.specified[j])] = None
+        told = "; ".join(f"{kind}: {', '.join(one)}" for kind, one in kinds.items() if one)
+        return f"{bare} Prior (groups): {told}."
+
+
+def mixed_priors(prior, data, family, scales, effects, spread):
+    """One prior a parameter from what the user wrote.
+
+    Parameters
+    ----------
+    prior : None, str, PriorSpec or dict
+        As for regressions; keys of a dict may also be ``"sd"``, ``"cor"`` and names of parameters
+        of the effects.
+    data : RegressionData
+    family : Family
+    scales : Scales
+    effects : Effects
+    spread : array (q,)
+        Standard deviations of the effects' covariates.
+    """
+    own = [*effects.names, ALL_SDS, ALL_CORS]
+    named = (
+        {key: one for key, one in prior.items() if key in own} if isinstance(prior, dict) else {}
+    )
+    rest = {key: one for key, one in prior.items() if key not in own} if named else prior
+    refuse_unknown_effects(rest, own)
+    fixed = resolve(rest, data, family, scales)
+    if len(fixed.shrunk):
+        raise ArgumentError(
+            "prior: a horseshoe beside group terms is not there; use another prior of the slopes, "
+            "such as sgmc.laplace()"
+        )
+    at = len(fixed.names) - fixed.auxiliary
+    sds = [of_sd(one_of(named, name, ALL_SDS, SD), name) for name in effects.sds]
+    cors = [of_cor(one_of(named, name, ALL_CORS, COR), name) for name in effects.cors]
+    unit = scales.unit / np.where(np.asarray(spread) > 0, spread, 1.0)
+    used = [as_signed(one, scale) for one, scale in zip(sds, unit)]
+    q = effects.loading.q
+    used += [
+        replace(one, df=one.df + 0.5 * (block_end(effects.loading, i, q) - 2 - place))
+        for one, (i, place) in zip(cors, placed(effects.loading))
+    ]
+    return MixedPriors(
+        fixed.names[:at] + effects.names + fixed.names[at:],
+        fixed.specified[:at] + sds + cors + fixed.specified[at:],
+        fixed.used[:at] + used + fixed.used[at:],
+        fixed.intercepts,
+        fixed.centred,
+        fixed.auxiliary,
+        fixed.unit,
+    )
+
+
+def refuse_unknown_effects(prior, own):
+    """ArgumentError for a key that can only be meant for a parameter of the effects."""
+    for key in prior if isinstance(prior, dict) else ():
+        if str(key).startswith(("sd(", "cor(")):
+            raise ArgumentError(f"prior: there is no {key!r}{nearest(key, own)}")
+
+
+def one_of(named, name, every, default):
+    """The prior of a parameter: by its own name, by that of all of its kind, or the default."""
+    key = name if name in named else every
+    return as_spec(named[key], f"prior[{key!r}]") if key in named else default
+
+
+def of_sd(one, name):
+    """A prior that suits a standard deviation, or ArgumentError."""
+    if one.half or one.called == "exponential" or one.family == "flat":
+        return one
+    if one.family in ("normal", "student_t") and one.location == 0:
+        return replace(one, half=True)
+    raise ArgumentError(
+        f"prior: {one} does not suit {name!r}; use sgmc.half_t(3, 2.5), sgmc.half_normal(2.5) or "
+        "sgmc.exponential()"
+    )
+
+
+def of_cor(one, name):
+    """A prior that suits a correlation, or ArgumentError."""
+    if one.family == "flat":
+        return COR
+    if one.family == "lkj":
+        return one
+    raise ArgumentError(f"prior: {one} does not suit {name!r}; use e.g. sgmc.lkj(2)")
+
+
+def as_signed(one, unit):
+    """The symmetric density of a signed sd, of which `one` is the positive half."""
+    scale = one.scale * unit if one.autoscale else one.scale
+    if one.called == "exponential":
+        return laplace(0.0, scale)
+    return replace(one, scale=scale, autoscale=False, half=False)
+
+
+def placed(loading):
+    """(row, place within its block's row) of each correlation."""
+    return [(i, j - int(loading.first_of(i))) for i, j in loading.correlations()]
+
+
+def block_end(loading, i, q):
+    """Effects of the block of effect i."""
+    first = loading.first_of(i)
+    return sum(loading.first_of(k) == first for k in range(q))

@@ -1,0 +1,137 @@
+"""Groups with normal errors: effects integrated out in closed form."""
+import numpy as np
+
+from libc.math cimport INFINITY, exp
+from libc.string cimport memset
+
+from sgmc.core.contract cimport OK, Batch, all_rows
+from sgmc.models.mixed.information cimport Informed
+from sgmc.models.mixed.loading cimport MOST_EFFECTS, Loading
+from sgmc.models.mixed.marginal cimport Place
+from sgmc.models.mixed.nodes cimport EXACT_NODES, MOST_SQUARES, Frame, Room
+from sgmc.models.mixed.small cimport (
+    multiply, multiply_transposed, root_of_inverse, times, transposed_times,
+)
+from sgmc.models.regression.families.ols import OUTCOME_ROUNDING
+from sgmc.models.regression.bases.glm cimport Glm
+
+cdef class GaussianMarginal(Informed):
+    """y_g ~ N(X beta, sigma^2 W^-1 + Z Lambda Lambda' Z'), u = log sigma; the density without its
+    constant.
+
+    With e = y - X beta, t = 1 / sigma^2, S = Z'W Z, A = I + t Lambda'S Lambda, the posterior of z
+    is N(c, A^-1), c = t A^-1 Lambda'Z'W e, and log p = -n u - (t e'W e - c'A c + log |A|) / 2.
+    Gradients are posterior means of those given z; second derivatives are by three nodes, which are
+    exact here, see `Informed`.
+
+    Parameters
+    ----------
+    glm, starts, Z, loading, unit
+        See `Marginal`; glm is of the family `ols` with an unknown sigma.
+    """
+
+    cdef double rounding
+    cdef readonly double[:, ::1] S            # Z'W Z of each group
+
+    closed = True
+
+    def __init__(self, Glm glm, starts, Z, Loading loading, unit=None):
+        Informed.__init__(self, glm, starts, Z, loading, unit, EXACT_NODES)
+        self.S = np.zeros((self.n, self.q * self.q))
+        self.rounding = (OUTCOME_ROUNDING * np.std(glm.y)) ** 2
+        weight = np.asarray(glm.weight) if len(glm.weight) else np.ones(len(glm.y))
+        z = np.asarray(self.Z)
+        for a in range(self.q):
+            for b in range(self.q):
+                np.asarray(self.S)[:, a * self.q + b] = np.add.reduceat(
+                    weight * z[:, a] * z[:, b], np.asarray(self.starts)[:-1])
+
+    def precision(self, theta, groups):
+        """Mean precision with which rows tell each effect of their group, (q,)."""
+        mean = np.asarray(self.S).mean(axis=0).reshape(self.q, self.q)
+        return mean.diagonal() * np.exp(-2 * theta[-1])
+
+    def anchored(self, theta, groups=0):
+        """Itself: nodes follow theta."""
+        return self
+
+    cdef void residuals(self, Py_ssize_t start, Py_ssize_t m, const double *eta, double *e,
+                        double *total) noexcept nogil:
+        """w_i (y_i - eta_i) into e; sums of w_i e_i^2, with the rounding, and of w_i into total."""
+        cdef Py_ssize_t i
+        cdef double weight = 1, one
+        total[0] = total[1] = 0
+        for i in range(m):
+            if self.glm.weight.shape[0]:
+                weight = self.glm.weight[start + i]
+            one = self.glm.y[start + i] - eta[i]
+            e[i] = weight * one
+            total[0] += weight * (one * one + self.rounding)
+            total[1] += weight
+
+    cdef bint frame(self, const Place *at, Py_ssize_t group, Room *room, Frame *f) noexcept nogil:
+        """The posterior of z; room.mean has the weighed residuals, room.density their sums."""
+        cdef Py_ssize_t a, q = self.q, start = self.starts[group]
+        cdef Py_ssize_t m = self.starts[group + 1] - start
+        cdef double t = exp(-2 * at.auxiliary[self.p])
+        cdef double[MOST_SQUARES] A
+        cdef double[MOST_EFFECTS] pulled, half
+        self.residuals(start, m, room.eta, room.mean, room.block)
+        self.collect(start, m, room.mean, 1, f.score)
+        multiply(q, &self.S[group, 0], at.root, f.KL)
+        for a in range(q * q):
+            f.KL[a] *= t
+        for a in range(q):
+            f.score[a] *= t
+        multiply_transposed(q, at.root, f.KL, A)
+        for a in range(q):
+            A[a * q + a] += 1
+        if not root_of_inverse(q, A, f.B, &f.log_det):
+            return False
+        transposed_times(q, at.root, f.score, pulled)
+        transposed_times(q, f.B, pulled, half)
+        times(q, f.B, half, f.centre)
+        return True
+
+    cdef int of_group(self, const Place *at, Py_ssize_t group, double *work, double *value,
+                      double *r) except -1 nogil:
+        cdef Py_ssize_t start = self.starts[group], m = self.starts[group + 1] - start
+        cdef Py_ssize_t a, b, e, i, k, q = self.q
+        cdef Room room = self.divided(m, work)
+        cdef Frame f
+        cdef Batch rows = all_rows(m)
+        cdef double u = at.auxiliary[self.p], t = exp(-2 * u), fitted = 0, weight = 1, total, spread
+        cdef double[MOST_SQUARES] second, bent
+        cdef double[MOST_EFFECTS] effects
+        memset(r, 0, self.dim * sizeof(double))
+        value[0] = -INFINITY
+        self.predict(at, start, m, room.eta, room.work)
+        if not self.frame(at, group, &room, &f):
+            return OK
+        times(q, at.root, f.centre, effects)
+        for a in range(q):                                # E[z z']
+            fitted += effects[a] * f.score[a]
+            for b in range(q):
+                second[a * q + b] = f.centre[a] * f.centre[b]
+                for k in range(q):
+                    second[a * q + b] += f.B[a * q + k] * f.B[b * q + k]
+        multiply(q, f.KL, second, bent)                   # t S Lambda E[z z']
+        value[0] = f.log_det - room.block[1] * u - 0.5 * (t * room.block[0] - fitted)
+        spread = t * room.block[0] - 2 * fitted           # t E[(e - Z b)' W (e - Z b)]
+        for e in range(self.loading.size):
+            a, b = self.loading.row[e], self.loading.column[e]
+            r[self.p + e] = f.score[a] * f.centre[b] - bent[a * q + b]
+        for a in range(q):
+            for b in range(a + 1):
+                spread += at.root[a * q + b] * bent[a * q + b]
+        r[self.p + self.loading.size] = spread - room.block[1]
+        for i in range(m):
+            total = 0
+            for a in range(q):
+                total += self.Z[start + i, a] * effects[a]
+            if self.glm.weight.shape[0]:
+                weight = self.glm.weight[start + i]
+            room.mean[i] = t * (room.mean[i] - weight * total)
+        rows.start = start
+        self.glm.X.tdot(&rows, room.mean, r, room.work)
+        return OK

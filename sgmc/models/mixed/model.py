@@ -1,0 +1,64 @@
+"""Regressions with grouped effects as users meet them."""
+
+from sgmc.arguments.numbers import whole
+from sgmc.errors import NotSupported
+from sgmc.models.regression.model import Regression
+
+
+class MixedRegression(Regression):
+    """A regression whose linear predictor has effects of groups: eta_i = x_i . beta + z_i . b_g,
+    b_g ~ N(0, Sigma) for each level g of a factor.
+
+    Effects are integrated out: chains move coefficients, standard deviations and correlations, and
+    the rows that they see are groups.  `ranef` of the results has the effects.
+
+    Parameters
+    ----------
+    fixed : Regression
+        The model without effects.
+    grouping : Grouping
+        Levels, rows in their order, and the covariates of the effects.
+    nodes : int, optional
+        Quadrature nodes of each effect; default: as many as are needed.
+    """
+
+    room, name = "grouped", "mixed"  # how regressions find it
+
+    def __init__(self, fixed, grouping, nodes=None):
+        if fixed.family.outcome == "category":
+            raise NotSupported(
+                f"{fixed.family.name} has several linear predictors, and no group terms: leave "
+                f"({grouping.terms[0].label}) out"
+            )
+        self.__dict__.update(vars(fixed))
+        self.fixed, self.grouping, self.family = fixed, grouping, fixed.family
+        self.nodes = whole("nodes", nodes, 1, none=True)
+
+    def __repr__(self):
+        return f"{self.fixed!r} with {len(self.grouping.levels)} levels of {self.grouping.name}"
+
+    def parameter_names(self):
+        """See `Regression`."""
+        from sgmc.models.mixed.effects import effects_of
+
+        names, auxiliary = super().parameter_names(), len(self.family.auxiliary)
+        at = len(names) - auxiliary
+        return names[:at] + effects_of(self.grouping).names + names[at:]
+
+    def result_class(self):
+        """See `Regression`."""
+        from sgmc.models.mixed.results import MixedResults
+
+        return MixedResults
+
+    def info(self):
+        """See `Regression`."""
+        from sgmc.models.mixed.info import MixedInfo
+
+        return MixedInfo(self)
+
+    def problem(self, prior, checked):
+        """See `Regression`."""
+        from sgmc.models.mixed.problem import mixed_problem
+
+        return mixed_problem(self.data, self.family, self.grouping, prior, checked, self.nodes)

@@ -1,0 +1,292 @@
+"""The posterior of a regression with grouped effects, the effects integrated out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.coordinates.densities import FAMILIES, Separable
+from sgmc.coordinates.mode import PriorTerms
+from sgmc.coordinates.modes import ModeSearch
+from sgmc.coordinates.whitening import collinearity, undo_centring
+from sgmc.core.design import design
+from sgmc.core.expansion import of_rows
+from sgmc.errors import NotSupported, QuadratureWarning
+from sgmc.fit.plan import GRADIENT
+from sgmc.fit.problem import SEARCH, Problem
+from sgmc.models.mixed.concerns import concerns_of, near_zero
+from sgmc.models.mixed.coordinates import folded
+from sgmc.models.mixed.effects import effects_of, mixed_priors
+from sgmc.models.mixed.gaussian import GaussianMarginal
+from sgmc.models.mixed.nested import Nested
+from sgmc.models.mixed.quadrature import Quadrature
+from sgmc.models.mixed.rows import grouped_rows
+from sgmc.models.mixed.search import (
+    EXACT_ENOUGH,
+    MOST_NODES,
+    NODES,
+    WARM_GROUPS,
+    Rule,
+    find,
+    with_rule,
+)
+from sgmc.models.regression.coordinates import preconditioner
+from sgmc.models.regression.prepare import dense_moments
+from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
+
+CURVATURES = 40_000_000  # numbers of all groups' curvatures up to which they are kept
+START = 0.5  # of an sd, in units of its prior
+
+
+@dataclass(kw_only=True)
+class MixedProblem(Problem):
+    """See `Problem`; rows of the model are groups.
+
+    Attributes
+    ----------
+    mode : Mode
+    rows : GroupedRows
+    effects : Effects
+    rule : Rule
+    """
+
+    mode: object
+    rows: object
+    effects: object
+    rule: Rule
+
+    @property
+    def table(self):
+        """Rows as the compiled model reads them."""
+        return self.rows.table
+
+    @property
+    def cells(self):
+        """See `Problem`: of rows, not of groups, with the nodes of each."""
+        return len(self.table.y) * (self.dim + self.rule.nodes)
+
+    @property
+    def nobs(self):
+        """See `Problem`."""
+        weight = self.table.weight
+        return len(self.table.y) if weight is None else float(weight.sum())
+
+    @property
+    def least_noise(self):
+        """See `Problem`: of second order, where the groups' curvatures fit memory."""
+        return GRADIENT if self.model.n * self.model.dim**2 <= CURVATURES else "cv"
+
+    @property
+    def free_names(self):
+        """See `Problem`."""
+        return self.priors.names
+
+    @property
+    def fingerprint(self):
+        """See `Problem`."""
+        table, where = self.table, self.coordinates
+        X = [table.X] if isinstance(table.X, np.ndarray) else [np.asarray(self.model.n)]
+        return [
+            *X,
+            table.y,
+            table.trials,
+            table.offset,
+            table.weight,
+            self.rows.Z,
+            self.rows.starts,
+            self.mode.theta,
+            self.mode.precision,
+            where.to_theta,
+        ]
+
+    def strata(self):
+        """See `Problem`."""
+        raise NotSupported("subsample='stratified' with group terms; use subsample='block'")
+
+
+def mixed_problem(data, family, grouping, prior, settings, nodes=None):
+    """Table, mode, coordinates, model and prior of a regression with grouped effects.
+
+    Parameters
+    ----------
+    data : RegressionData
+        Of the fixed part.
+    family : Family
+    grouping : Grouping
+    prior : None, str, PriorSpec or dict
+    settings : Settings
+    nodes : int, optional
+        Of each effect; default: as many as are needed.
+    """
+    refuse(settings)
+    precondition = preconditioner(len(data.parameter_names(family)), settings)
+    rows = grouped_rows(data, grouping, settings.seed, settings.dtype, precondition is not None)
+    table = rows.table
+    outcome = moments_of_outcomes(table)
+    spread = dense_moments(rows.Z, table.weight)[1]
+    units = scales(table.sd, family, *outcome)
+    priors = mixed_priors(prior, data, family, units, effects_of(grouping), spread)
+    shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
+    if data.intercept is not None:
+        shift[data.intercept] = 0.0
+    start = first_guess(priors, family, table.offset, *outcome)
+    effects, kernel, start = begun(
+        rows, family, grouping, nodes, start, START * units.unit / nonzero(spread)
+    )
+    bent = np.zeros(len(priors.names))
+    bent[data.d : data.d + effects.loading.q] = effects.loading.scale
+    terms = PriorTerms(priors, shift, bent=bent)
+    kernel, mode, concerns = find(kernel, terms, start)
+    rule = Rule(0, 0.0)
+    if not kernel.closed and mode.whole:
+        kernel, rule = with_rule(kernel, mode, nodes, effects.loading.q, settings.seed)
+        concerns = concerns + inexact(rule, effects)
+    concerns = concerns + concerns_of(rows, effects, family)
+    if mode.whole:
+        concerns = concerns + near_zero(
+            lambda at: of_rows(kernel, at, slope=False)[0] + terms(at)[0],
+            mode.theta,
+            effects,
+            data.d,
+        )
+    if data.intercept is not None:
+        concerns = concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
+    back = undo_centring(len(priors.names), table.shift, priors.intercepts)
+    return MixedProblem(
+        model=kernel,
+        prior=density(priors, shift, bent),
+        coordinates=folded(mode, back, precondition, priors.auxiliary, data.d, effects.loading),
+        priors=priors,
+        concerns=concerns,
+        searched=ModeSearch(1, (1.0,)),
+        shuffled=True,
+        stopped="" if mode.whole else SEARCH,
+        mode=mode,
+        rows=rows,
+        effects=effects,
+        rule=rule,
+    )
+
+
+def begun(rows, family, grouping, nodes, start, sds):
+    """Effects, compiled model and start of the search, with coordinates of sds that turn into logs
+    above what a group's rows tell of its effects at the start.
+
+    Parameters
+    ----------
+    rows : GroupedRows
+    family : Family
+    grouping : Grouping
+    nodes : int or None
+    start : array (dim,)
+        Zeros in the places of the effects' parameters.
+    sds : array (q,)
+        Where the search begins.
+    """
+    table, effects = rows.table, effects_of(grouping)
+    glm = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
+    first, q = glm.X.d, effects.loading.q
+    start = start.copy()
+    start[first : first + q] = sds
+    precision = kernel_of(glm, rows, family, effects, nodes, None).precision(start, WARM_GROUPS)
+    scale = np.where(precision > 0, 1 / np.sqrt(np.where(precision > 0, precision, 1.0)), sds)
+    effects = effects_of(grouping, scale)
+    start[first : first + q] = effects.loading.bent(sds)
+    level = np.exp(start[-1]) if family.identity and family.auxiliary else 1.0
+    unit = np.ones(len(start))
+    unit[:first] = level / nonzero(table.sd)
+    return effects, kernel_of(glm, rows, family, effects, nodes, unit), start
+
+
+def nonzero(spread):
+    """Standard deviations of columns, 1 of those that are constant."""
+    return np.where(spread > 0, spread, 1.0)
+
+
+def refuse(settings):
+    """NotSupported for what has no density of groups, or none that is known."""
+    spec = settings.sampler
+    why = ""
+    if settings.robust:
+        why = "cov_type='robust' has no sandwich of groups; leave cov_type='nonrobust'"
+    elif settings.modes == "search":
+        why = "modes='search' looks for modes of regressions alone; leave modes='one'"
+    elif spec is not None and spec.sticky:
+        why = f"{spec.name} keeps coefficients at zero; use sampler='mala'"
+    if why:
+        raise NotSupported(f"group terms: {why}")
+
+
+def kernel_of(glm, rows, family, effects, nodes, unit):
+    """The compiled model of groups."""
+    q, closed = effects.loading.q, family.name == "ols" and bool(family.auxiliary)
+    if not closed and q not in NODES:
+        raise NotSupported(
+            f"group terms: {q} effects of each level with outcomes of {family.name}; at "
+            f"most {max(NODES)} can be integrated out, any number with normal outcomes (ols)"
+        )
+    nodes = nodes or NODES.get(q, 1)
+    if rows.subgroups is not None:
+        return nested(glm, rows, family, effects, nodes, unit)
+    if closed:
+        return GaussianMarginal(glm, rows.starts, rows.Z, effects.loading, unit)
+    return Quadrature(glm, rows.starts, rows.Z, effects.loading, unit, nodes)
+
+
+def nested(glm, rows, family, effects, nodes, unit):
+    """The compiled model of groups within groups."""
+    table, inner, q = rows.table, rows.subgroups, effects.outer.q
+    wide = design(np.ascontiguousarray(np.column_stack([table.X, rows.Z[:, :q]])))
+    Z = np.ascontiguousarray(rows.Z[:, q:])
+
+    def of_subgroups(apart, nodes):
+        offset = (
+            table.offset if apart is None else apart + (0 if table.offset is None else table.offset)
+        )
+        own = family.kernel(wide, table.response, offset, table.multiplicity)
+        if family.name == "ols" and family.auxiliary:
+            return GaussianMarginal(own, inner.starts, Z, effects.inner)
+        return Quadrature(own, inner.starts, Z, effects.inner, None, nodes)
+
+    return Nested(
+        glm,
+        rows.starts,
+        rows.Z,
+        effects.loading,
+        of_subgroups,
+        effects.outer,
+        inner.first,
+        unit,
+        nodes,
+    )
+
+
+def density(priors, shift, bent):
+    """The compiled prior of phi."""
+    return Separable(
+        [FAMILIES[f] for f in priors.columns("family")],
+        priors.columns("location"),
+        priors.columns("scale"),
+        priors.columns("shape"),
+        priors.intercepts,
+        padded(shift, len(priors.names) - priors.auxiliary),
+        priors.auxiliary,
+        bent,
+    )
+
+
+def padded(shift, size):
+    """The shift with zeros for parameters of the effects."""
+    return np.append(shift, np.zeros(size - len(shift)))
+
+
+def inexact(rule, effects):
+    """A warning, in a list, where the nodes that memory and time allow are not enough."""
+    if rule.error <= EXACT_ENOUGH * 10:
+        return []
+    return [
+        QuadratureWarning(
+            f"{rule.nodes} quadrature nodes of each effect of {effects.factor} leave errors of "
+            f"{rule.error:.2g} in differences of log densities.",
+            f"Give more nodes (nodes=), at most about {MOST_NODES[effects.loading.q]} by default.",
+        )
+    ]

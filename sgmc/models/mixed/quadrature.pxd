@@ -1,0 +1,15 @@
+# Quadrature placed around an anchor
+from sgmc.models.mixed.information cimport Informed
+from sgmc.models.mixed.marginal cimport Place
+from sgmc.models.mixed.nodes cimport Frame, Room
+
+cdef class Quadrature(Informed):
+    cdef readonly double[::1] centre          # beta_0
+    cdef readonly double[:, ::1] h, K, M
+    # what the places of nodes add to the gradient r, with that by the entries of Lambda
+    cdef int through_nodes(self, const Place *at, Py_ssize_t group, const Frame *f, Room *room,
+                           double *r) except -1 nogil
+    cdef int settle(self, const Place *at, Py_ssize_t group, Room *room) except -1 nogil
+    cdef double expand_group(self, const Place *at, Py_ssize_t start, Py_ssize_t m,
+                             const double *b, Room *room, double *R, double *K) except? -1 nogil
+    cdef int cross(self, Py_ssize_t start, Py_ssize_t m, Room *room, double *M) except -1 nogil

@@ -1,0 +1,89 @@
+"""A table sorted by group, its groups in random order."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.core.rng import seed_sequence
+from sgmc.models.mixed.effects import outer_first
+from sgmc.models.regression.prepare import Table, copied
+
+
+@dataclass(frozen=True)
+class GroupedRows:
+    """Rows as compiled models of groups read them.
+
+    Attributes
+    ----------
+    table : Table
+        Rows of a group are neighbours; `order` leads to the user's.
+    starts : array (groups + 1,) of int
+        First row of each group.
+    level : array (groups,) of int
+        Number of the level that each group of the table is.
+    Z : array (n, q)
+        Covariates of the effects, of nested factors the outer's first.
+    subgroups : Subgroups or None
+    """
+
+    table: Table
+    starts: np.ndarray
+    level: np.ndarray
+    Z: np.ndarray
+    subgroups: object = None
+
+
+@dataclass(frozen=True)
+class Subgroups:
+    """The levels of a nested factor.
+
+    Attributes
+    ----------
+    first : array (groups + 1,) of int
+        First subgroup of each group.
+    starts : array (subgroups + 1,) of int
+        First row of each.
+    level : array (subgroups,) of int
+        Number of the level that each is.
+    """
+
+    first: np.ndarray
+    starts: np.ndarray
+    level: np.ndarray
+
+
+def grouped_rows(data, grouping, entropy, dtype, centre):
+    """Copy the design straight into its places; neighbouring groups are then a sample of them.
+
+    Parameters
+    ----------
+    data : RegressionData
+    grouping : Grouping
+    entropy : int
+    dtype : dtype
+    centre : bool
+        Whether means are taken off the columns of the design; covariates of effects stay.
+    """
+    groups = len(grouping.levels)
+    random = np.random.Generator(np.random.PCG64(seed_sequence(entropy, "permutation")))
+    level = random.permutation(groups)
+    sizes = np.diff(grouping.starts)[level]
+    starts = np.append(0, np.cumsum(sizes))
+    within = np.repeat(np.asarray(grouping.starts)[level] - starts[:-1], sizes)
+    order = np.asarray(grouping.order)[within + np.arange(data.n)]
+    table = copied(data, order, dtype, centre)
+    Z = np.concatenate([term.Z for term in outer_first(grouping)], axis=1)[order]
+    inner = None if grouping.sub is None else subgroups(grouping, level)
+    return GroupedRows(table, starts, level, np.ascontiguousarray(Z, dtype=float), inner)
+
+
+def subgroups(grouping, level):
+    """The `Subgroups` of groups in the order of `level`."""
+    sizes = np.bincount(grouping.sub)
+    outer = np.empty(len(sizes), dtype=np.intp)
+    outer[grouping.sub] = grouping.codes
+    counts = np.bincount(outer, minlength=len(level))
+    begins = np.append(0, np.cumsum(counts))
+    first = np.append(0, np.cumsum(counts[level]))
+    inner = np.repeat(begins[level] - first[:-1], counts[level]) + np.arange(len(sizes))
+    return Subgroups(first, np.append(0, np.cumsum(sizes[inner])), inner)

@@ -1,0 +1,101 @@
+"""Simulation-based calibration (Talts et al. 2018) of regressions with group terms at default
+settings: coefficients, sds and correlations from the prior, effects and outcomes from these, ranks
+among the draws.
+
+    python -m tests.mixed.sbc [--replicates 200] [--cases "poisson, nested"]
+"""
+
+import argparse
+import warnings
+
+import numpy as np
+import pandas as pd
+
+import sgmc
+from sgmc import registry
+from sgmc.errors import SGMCWarning
+
+from ..sbc import BINS, KEPT, p_values
+
+GROUPS, SUBGROUPS, ROWS = 15, 3, 4  # rows of a subgroup, subgroups of a group
+FIXED = {"Intercept": sgmc.normal(0, 0.7), "a": sgmc.normal(0, 0.7)}
+OWN, SD = sgmc.exponential(scale=0.7), sgmc.half_normal(0.8)
+TERMS = {"": "(1 | g)", "nested": "(1 | g/h)", "slopes": "(1 + a | g)"}
+FAMILIES = ["ols", "rlm", "logit", "probit", "cloglog", "poisson", "negativebinomial", "gamma"]
+CASES = [
+    *FAMILIES,
+    *(f"{family}, {kind}" for family in ("ols", "logit", "poisson") for kind in TERMS if kind),
+]
+
+
+def effects(rng, kind):
+    """Sds, correlations and effects of the rows from the prior, given the covariate of slopes."""
+    g = np.repeat(np.arange(GROUPS), SUBGROUPS * ROWS)
+    h = np.repeat(np.arange(GROUPS * SUBGROUPS), ROWS)
+    a = rng.normal(size=len(g))
+    sds = np.abs(SD.scale * rng.normal(size=2 if kind else 1))
+    rest, cor = [], 0.0
+    if kind == "slopes":
+        cor = rng.uniform(-1, 1)
+        rest = [cor]
+    z = rng.normal(size=(2, GROUPS * SUBGROUPS))
+    total = sds[0] * z[0, g]
+    if kind == "slopes":
+        total = total + sds[1] * (cor * z[0, g] + np.sqrt(1 - cor**2) * z[1, g]) * a
+    elif kind == "nested":
+        total = total + sds[1] * z[1, h]
+    return [*sds, *rest], total, pd.DataFrame({"a": a, "g": g, "h": h})
+
+
+def simulated(name, rng):
+    """Parameters from the prior and a table from the model, drawn anew where outcomes are all
+    alike or too large for a table of counts.
+    """
+    verb, _, kind = name.partition(", ")
+    family = registry.room("families")[verb].family
+    while True:
+        beta = [rng.normal(one.location, one.scale) for one in FIXED.values()]
+        own = [rng.exponential(OWN.scale) for _ in family.auxiliary]
+        spread, total, frame = effects(rng, kind)
+        eta = beta[0] + beta[1] * frame["a"].to_numpy() + total
+        y = family.simulate(eta, rng, np.reshape(own, (-1, 1)) if own else None)
+        if y.max() > y.min() and y.max() < 1e6 and (verb != "gamma" or y.min() > 0):
+            return np.array([*beta, *spread, *own]), frame.assign(y=y)
+
+
+def ranks(name, replicates, seed=1, distort=lambda draws: draws, sd=SD):
+    """Ranks 0 .. KEPT of the true parameters, (replicates, parameters), for a prior of sds and a
+    distortion of the draws.
+    """
+    verb, _, kind = name.partition(", ")
+    model, found = registry.room("families")[verb], []
+    for k in range(replicates):
+        theta, frame = simulated(name, np.random.default_rng([seed, k]))
+        prior = FIXED | {"sd": sd} | {one.name: OWN for one in model.family.auxiliary}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SGMCWarning)
+            fitted = model.from_formula(f"y ~ a + {TERMS[kind]}", frame)
+            results = fitted.fit(prior=prior, seed=k, draws=500)
+        draws = distort(results.flat)
+        some = draws[np.linspace(0, len(draws) - 1, KEPT).astype(int)]
+        found.append((some < theta).sum(axis=0))
+    return np.array(found)
+
+
+def main():
+    """Print histograms and p-values."""
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument("--replicates", type=int, default=200)
+    arguments.add_argument("--cases", nargs="+", default=CASES)
+    options = arguments.parse_args()
+    for name in options.cases:
+        found = ranks(name, options.replicates)
+        for j, (column, p) in enumerate(zip(found.T, p_values(found))):
+            bins = np.histogram(column, np.linspace(0, KEPT + 1, BINS + 1))[0]
+            print(f"{name:18s} {j} {' '.join(f'{b:3d}' for b in bins)}   p {p:.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Warnings about groups, by name and with advice."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sgmc
+from sgmc.errors import GroupsWarning
+
+SHORT = dict(draws=50, warmup=50, seed=1)
+
+
+def table(groups, rows, sd=1.0):
+    rng = np.random.default_rng(4)
+    g = np.repeat(np.arange(groups), rows)
+    frame = pd.DataFrame({"g": g, "x": rng.normal(size=len(g)), "z": np.cos(g)})
+    eta = 0.5 * frame.x + sd * rng.normal(size=groups)[g]
+    frame["y"] = eta + rng.normal(size=len(g))
+    frame["b"] = (rng.random(len(g)) < 1 / (1 + np.exp(-eta))).astype(int)
+    return frame
+
+
+def said(verb, formula, frame):
+    with pytest.warns(sgmc.errors.SGMCWarning) as caught:
+        results = getattr(sgmc, verb)(formula, frame, **SHORT)
+    found = [w.message for w in caught if isinstance(w.message, GroupsWarning)]
+    assert all("[GroupsWarning]" in str(results.summary()) for _ in found)
+    return " ".join(map(str, found))
+
+
+def test_one_row_a_group():
+    assert "100 of 100 levels of g have a single row" in said(
+        "ols", "y ~ x + (1 | g)", table(100, 1)
+    )
+
+
+def test_outcomes_that_are_alike():
+    frame = table(60, 3)
+    frame["b"] = np.where(frame.g < 57, frame.g % 2, frame.index % 2)
+    assert "57 of 60 levels of g are all alike" in said("logit", "b ~ x + (1 | g)", frame)
+
+
+def test_slopes_that_vary_between_groups_only():
+    text = said("ols", "y ~ z + (z | g)", table(20, 5))
+    assert "z is the same in all rows of each level of g" in text
+
+
+def test_sds_that_may_be_zero():
+    assert "sd(1|g) may be zero" in said("ols", "y ~ x + (1 | g)", table(20, 5, sd=0.0))
+
+
+def test_nothing_is_said_of_good_groups():
+    assert said("ols", "y ~ x + z + (1 | g)", table(40, 8)) == ""
