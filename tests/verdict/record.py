@@ -18,7 +18,9 @@ from sgmc.errors import DataError
 from sgmc.models.regression import problem as problems
 from sgmc.results.report.verdict import FEWEST_ERRORS, TRUSTED_END, TRUSTED_ERROR
 
+from . import grouped
 from .data import DATA, reference, table
+from .grouped import GROUPED
 from .known import Known
 from .small import IMPROPER, SMALL
 from .users import BY_STARTS, CONTRADICTORY, FAR_MODES, USERS
@@ -38,7 +40,7 @@ class Case:
     Attributes
     ----------
     posterior : str
-        Of DATA, SMALL, USERS or IMPROPER.
+        Of DATA, GROUPED, SMALL, USERS or IMPROPER.
     how : dict
         Arguments of the fit.
     misplaced, stretched : float
@@ -65,6 +67,8 @@ class Case:
             verb, _, prior = DATA[self.posterior]
             with misspecified(self.misplaced, self.stretched):
                 return getattr(verbs, verb)("y ~ .", table(self.posterior), prior=prior, **how)
+        if self.posterior in GROUPED:
+            return grouped.fit(self.posterior, **how)
         if self.posterior in SMALL:
             return SMALL[self.posterior][0](**how)
         if self.posterior in IMPROPER:
@@ -76,6 +80,8 @@ class Case:
         """What kind of posterior it is."""
         if self.posterior in DATA:
             return "regressions"
+        if self.posterior in GROUPED:
+            return "grouped data"
         if self.posterior in IMPROPER:
             return "improper posteriors"
         if self.posterior in SMALL:
@@ -110,6 +116,8 @@ def known(posterior):
     """What is known of a posterior."""
     if posterior in DATA:
         return Known.of_long_run(reference(posterior))
+    if posterior in GROUPED:
+        return Known.of_long_run(grouped.reference(posterior))
     return (SMALL if posterior in SMALL else USERS)[posterior][1]()
 
 
@@ -184,6 +192,22 @@ INDEPENDENT = [
     ),
 ]
 
+GROUPS = [
+    Case(name, how)
+    for name in GROUPED
+    for how in (
+        {},
+        {"sampler": "mala"},
+        {"sampler": "hmc"},
+        {"sampler": "imh"},
+        {"sampler": "laplace"},
+        sgld(0.1),
+        sgld(1.0),
+        sgld(0.1, "simple", 4),
+        {"sampler": "mala", "draws": 60},
+    )
+]
+
 SEARCH = {"modes": "search"}
 OWN = [
     *(
@@ -203,7 +227,8 @@ OWN = [
 
 # a mode that no chain finds: said by the verdict ("one start"), and in the documentation
 UNSEEN = [Case("far modes"), Case("narrow mode apart", {"sampler": "hmc"})]
-CASES = [*INDEPENDENT, *REGRESSIONS, *FEW_ROWS, *OWN, *UNSEEN, *(Case(name) for name in IMPROPER)]
+CASES = [*INDEPENDENT, *REGRESSIONS, *GROUPS, *FEW_ROWS, *OWN, *UNSEEN]
+CASES += [Case(name) for name in IMPROPER]
 
 
 # ---- what is true, and what was said -------------------------------------------------------------

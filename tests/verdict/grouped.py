@@ -1,0 +1,64 @@
+"""Tables with groups, whose posteriors are known from long exact runs."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from sgmc.api import verbs
+
+
+def table(seed, groups, rows, sd, inner=0.0, slope=0.0):
+    """Rows in groups, each in three subgroups: a predictor, and a linear predictor `eta`."""
+    rng = np.random.default_rng(seed)
+    g, h = np.repeat(np.arange(groups), rows), np.arange(groups * rows) % 3
+    x = rng.normal(size=len(g))
+    eta = 0.5 * x + sd * rng.normal(size=groups)[g] + slope * rng.normal(size=groups)[g] * x
+    eta = eta + inner * rng.normal(size=(groups, 3))[g, h]
+    return pd.DataFrame({"g": g, "h": h, "x": x, "eta": eta}), rng
+
+
+def logit(frame, rng):
+    """Outcomes of 0 and 1."""
+    return (rng.random(len(frame)) < 1 / (1 + np.exp(-frame["eta"]))).astype(int)
+
+
+def poisson(frame, rng):
+    """Counts."""
+    return rng.poisson(np.exp(frame["eta"]))
+
+
+def normal(frame, rng):
+    """Normal outcomes."""
+    return frame["eta"] + rng.normal(size=len(frame))
+
+
+# name: verb, formula, outcomes, arguments of `table`
+GROUPED = {
+    "groups": ("logit", "y ~ x + (1 | g)", logit, (1, 40, 10, 0.7)),
+    "few groups": ("logit", "y ~ x + (1 | g)", logit, (2, 8, 6, 0.3)),
+    "no effects": ("ols", "y ~ x + (1 | g)", normal, (3, 15, 6, 0.0)),
+    "many groups": ("logit", "y ~ x + (1 | g)", logit, (4, 3000, 6, 0.7)),
+    "group slopes": ("ols", "y ~ x + (1 + x | g)", normal, (5, 20, 9, 0.7, 0.0, 0.5)),
+    "nested groups": ("poisson", "y ~ x + (1 | g/h)", poisson, (6, 12, 9, 0.7, 0.4)),
+}
+
+
+@cache
+def frame_of(name):
+    """A table, made once."""
+    _, _, outcomes, how = GROUPED[name]
+    frame, rng = table(*how)
+    return frame.assign(y=outcomes(frame, rng))
+
+
+def fit(name, **how):
+    """The results."""
+    verb, formula, _, _ = GROUPED[name]
+    return getattr(verbs, verb)(formula, frame_of(name), **how)
+
+
+@cache
+def reference(name):
+    """A long exact run."""
+    return fit(name, sampler="hmc", draws=10_000, thin=1, seed=11)
