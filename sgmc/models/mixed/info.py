@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sgmc.diagnostics import moments
 from sgmc.models.mixed.effects import effects_of
 from sgmc.models.regression.info import ModelInfo
 
@@ -13,18 +14,20 @@ class MixedInfo(ModelInfo):
 
     Attributes
     ----------
-    grouping : Grouping
-        Without rows: levels and the recipe of the covariates.
     effects : Effects
+    groups : GroupSpec or None
+        The recipe of groups and covariates, of models from formulas.
+    levels_of_groups : Index
     sizes : array (levels,)
         Rows of each.
     """
 
     def __init__(self, model):
         super().__init__(model)
-        self.grouping, self.effects = model.grouping, effects_of(model.grouping)
-        self.levels_of_groups = model.grouping.levels
-        self.sizes = np.diff(model.grouping.starts)
+        grouping = model.grouping
+        self.kind = type(model.fixed)  # whose formula has the group terms
+        self.effects, self.groups = effects_of(grouping), getattr(grouping, "spec", None)
+        self.levels_of_groups, self.sizes = grouping.levels, np.diff(grouping.starts)
 
     def heading(self, fit):
         """See `ModelInfo`."""
@@ -58,16 +61,18 @@ class MixedInfo(ModelInfo):
         return [*lines, *self.intraclass(fit), *super().remarks(fit)]
 
     def intraclass(self, fit):
-        """The intraclass correlation at the mode of a model with one effect, in a list."""
-        family, mode = self.family, fit.problem.mode
-        if self.effects.columns != ["1"]:
+        """The intraclass correlation of a model with one effect, in a list."""
+        family = self.family
+        if self.effects.columns != ["1"] or family.name not in (*LATENT, "ols"):
             return []
-        residual = LATENT.get(family.name)
+        draws = fit.problem.coordinates.reported(fit.x).reshape(-1, len(fit.problem.priors.names))
+        variance = draws[:, len(self.exog_names)] ** 2
+        residual = LATENT.get(family.name, 0.0)
         if family.name == "ols":
             known = family.known.get("sigma")
-            residual = known**2 if known else float(np.exp(2 * mode.theta[-1]))
-        if residual is None:
-            return []
-        place = slice(len(self.exog_names), len(self.exog_names) + 1)
-        variance = float(fit.problem.effects.loading.sds(mode.theta[place])[0] ** 2)
-        return [f"Intraclass correlation at the mode: {variance / (variance + residual):.3f}."]
+            residual = known**2 if known else draws[:, -1] ** 2
+        w = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])
+        share = (variance / (variance + residual))[None, :, None]
+        low, high = moments.quantile(share, [0.025, 0.975], w)[:, 0]
+        mean = moments.mean(share, w)[0]
+        return [f"Intraclass correlation: {mean:.3f}, 95 % interval {low:.3f} to {high:.3f}."]

@@ -49,6 +49,9 @@ cdef class Loading:
         entries = [(i, j) for i in range(self.q) for j in range(i + 1) if i == j or xi[i, j] >= 0]
         self.row, self.column = (np.array(places, dtype=np.intp) for places in zip(*entries))
 
+    def __reduce__(self):
+        return Loading, (self.blocks, np.array(self.scale))
+
     cdef double sd(self, const double *phi, Py_ssize_t i) noexcept nogil:
         return self.scale[i] * sinh(phi[i]) if self.scale[i] > 0 else phi[i]
 

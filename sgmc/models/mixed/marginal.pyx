@@ -46,6 +46,11 @@ cdef class Marginal(Model):
         self.tile = TILE
         self.unit = np.ones(self.dim) if unit is None else np.array(unit, dtype=float)
 
+    @property
+    def offset(self):
+        """Of the rows."""
+        return self.glm.offset
+
     def units(self, theta):
         """See `Model.units`."""
         return np.array(self.unit)

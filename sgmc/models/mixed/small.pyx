@@ -66,3 +66,19 @@ cdef bint root_of_inverse(Py_ssize_t q, const double *A, double *B, double *log_
         for k in range(j):
             B[j * q + k] = 0
     return True
+
+
+cdef void lower_root(Py_ssize_t q, const double *A, double *C) noexcept nogil:
+    cdef Py_ssize_t i, j, k
+    cdef double total
+    for i in range(q):
+        for j in range(q):
+            C[i * q + j] = 0
+        for j in range(i + 1):
+            total = A[i * q + j]
+            for k in range(j):
+                total -= C[i * q + k] * C[j * q + k]
+            if i == j:
+                C[i * q + i] = sqrt(max(total, 0.0))
+            elif C[j * q + j] > 0:
+                C[i * q + j] = total / C[j * q + j]

@@ -7,12 +7,12 @@ from sgmc.arguments.numbers import level, whole
 from sgmc.arguments.seeds import entropy
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
-from sgmc.results.outcomes.rows import need_trials, rows_of
+from sgmc.results.outcomes.rows import need_trials
 
 
-def predict(results, exog, offset, transform):
+def predict(results, exog, offset, transform, **how):
     """Posterior mean of E[y | x]; a Series where the new data have an index."""
-    rows = rows_of(results, exog, offset, transform=transform).affordable()
+    rows = results.table_rows(exog, offset, transform=transform, **how).affordable()
     return labelled(results, rows, rows.mean())
 
 
@@ -44,10 +44,10 @@ def simulated(rows, rng):
         yield at, np.where(known if known.ndim == 2 else known.all(axis=0), y, np.nan)
 
 
-def posterior_predict(results, exog, offset, trials, draws, seed):
+def posterior_predict(results, exog, offset, trials, draws, seed, **how):
     """See `Results.posterior_predict`."""
     need_trials(results, exog, trials, "posterior_predict")
-    rows = rows_of(results, exog, offset, trials=trials).of_equal_weight(
+    rows = results.table_rows(exog, offset, trials=trials, **how).of_equal_weight(
         whole("draws", draws, 1, none=True)
     )
     rows.fits("posterior_predict")

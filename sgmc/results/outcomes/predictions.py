@@ -9,6 +9,10 @@ from sgmc.results.outcomes.rows import rows_of, with_exposure
 class Predictions:
     """Methods of `Results` that need rows: new ones, or those of the fit."""
 
+    def table_rows(self, exog=None, offset=None, **how):
+        """The `Rows` of new data or of the fit's, see `rows_of`."""
+        return rows_of(self, exog, offset, **how)
+
     def predict(self, exog=None, transform=True, *, offset=None, exposure=None):
         """Posterior mean of E[y | x], averaged over draws, never plugged in; of counts of
         successes, the probability.
@@ -43,7 +47,7 @@ class Predictions:
         """
         offset = with_exposure(self, exog, offset, exposure)
         return prediction.Prediction(
-            rows_of(self, exog, offset, trials=trials, transform=transform), self, seed
+            self.table_rows(exog, offset, trials=trials, transform=transform), self, seed
         )
 
     def posterior_predict(

@@ -5,7 +5,7 @@ from scipy import optimize
 
 from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.results.outcomes.rows import fitted_rows, need_trials, rows_of
+from sgmc.results.outcomes.rows import fitted_rows, need_trials
 
 
 def fitted(results):
@@ -113,7 +113,7 @@ def total(rows, values):
     )
 
 
-def log_lik(results, exog, endog, offset, trials, draws):
+def log_lik(results, exog, endog, offset, trials, draws, **how):
     """See `Results.log_lik`."""
     if exog is not None and endog is None:
         raise ArgumentError(
@@ -123,7 +123,7 @@ def log_lik(results, exog, endog, offset, trials, draws):
     need_trials(results, exog, trials, "log_lik")
     new = any(value is not None for value in (exog, endog, offset, trials))
     rows = (
-        rows_of(results, exog, offset, endog=endog, trials=trials)
+        results.table_rows(exog, offset, endog=endog, trials=trials, **how)
         if new
         else fitted_rows(results, "log_lik")
     )

@@ -195,12 +195,11 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, transfo
         X, off, index = design_of(results, exog, offset, transform)
         size = check_trials(results, exog, trials, X.shape[0])
         y = None if endog is None else outcomes(results, exog, endog, X.shape[0], size)
-        d = results.flat.shape[1] - len(family.auxiliary)
         return Rows(
             family,
             X,
-            results.flat[:, :d],
-            auxiliary_draws(results, d),
+            results.flat[:, : coefficients_of(results)],
+            auxiliary_draws(results),
             results.flat_weights,
             off,
             index,
@@ -211,14 +210,13 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, transfo
         if value is not None:
             raise ArgumentError(f"{name} belongs to new rows: give exog too")
     table, model = fit.problem.table, fit.problem.model
-    d = results.flat.shape[1] - len(family.auxiliary)
-    natural = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))[:, :d]
-    off = np.asarray(model.offset) if len(model.offset) else np.zeros(model.n)
+    natural = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
+    off = np.asarray(model.offset) if len(model.offset) else np.zeros(len(table.y))
     return Rows(
         family,
         table.X,
-        natural,
-        auxiliary_draws(results, d),
+        natural[:, : coefficients_of(results)],
+        auxiliary_draws(results),
         results.flat_weights,
         off,
         None,
@@ -238,12 +236,18 @@ def fitted_rows(results, what):
             f"{what} needs the data of the fit: these results were loaded from a file, or saved "
             "without theirs"
         )
-    return rows_of(results)
+    return results.table_rows()
 
 
-def auxiliary_draws(results, d):
-    """Draws (k, m) of the auxiliary parameters, which follow the d coefficients, or None."""
-    return results.flat[:, d:].T if results.flat.shape[1] > d else None
+def coefficients_of(results):
+    """Number of coefficients, with which draws begin."""
+    return results.model.equations * len(results.model.exog_names)
+
+
+def auxiliary_draws(results):
+    """Draws (k, m) of the auxiliary parameters, with which draws end, or None."""
+    k = len(results.model.family.auxiliary)
+    return results.flat[:, results.flat.shape[1] - k :].T if k else None
 
 
 def design_of(results, exog, offset, transform=True):
