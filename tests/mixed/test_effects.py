@@ -14,7 +14,7 @@ from sgmc.models.mixed.random_effects import level_effects
 
 from .tables import table_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 VERBS = ["ols", "logit", "poisson", "cloglog", "gamma"]
 LEVEL = 3  # the one that is looked at
 

@@ -18,6 +18,8 @@ class MixedInfo(ModelInfo):
     groups : GroupSpec or None
         The recipe of groups and covariates, of models from formulas.
     levels_of_groups : Index
+    inner_factor : str or None
+        Of nested factors.
     sizes : array (levels,)
         Rows of each.
     """
@@ -28,6 +30,7 @@ class MixedInfo(ModelInfo):
         self.kind = type(model.fixed)  # whose formula has the group terms
         self.effects, self.groups = effects_of(grouping), getattr(grouping, "spec", None)
         self.levels_of_groups, self.sizes = grouping.levels, np.diff(grouping.starts)
+        self.inner_factor = getattr(grouping, "sub_name", None)
 
     def heading(self, fit):
         """See `ModelInfo`."""
@@ -49,7 +52,7 @@ class MixedInfo(ModelInfo):
         if inner is not None:
             least, middle, most = np.quantile(np.diff(inner.starts), [0, 0.5, 1])
             lines.append(
-                f"Within them {len(inner.level)} levels of {self.grouping.sub_name} with "
+                f"Within them {len(inner.level)} levels of {self.inner_factor} with "
                 f"{least:.0f} to {most:.0f} rows, median {middle:g}."
             )
         rule = fit.problem.rule

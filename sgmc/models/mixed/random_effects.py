@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.core.rng import seed_sequence
+from sgmc.errors import NotSupported
 from sgmc.models.mixed.conditional import DF, Conditional
 
-STEPS = 6  # of the independence sampler: nine in ten proposals are accepted
+CONDITIONAL_STEPS = 6  # of the independence sampler: nine in ten proposals are accepted
 STREAM = 2  # among those of predictions
 NEW = 1 << 40  # added to the number of a level that the fit has not seen
 
@@ -47,12 +48,12 @@ class LevelEffects:
         """Evaluations of a row's density that a draw of the effects of some levels takes."""
         known = np.asarray(levels)
         known = known[known < len(self.sizes)]
-        return float(self.sizes[known].sum()) * (2 * STEPS) + len(levels)
+        return float(self.sizes[known].sum()) * (2 * CONDITIONAL_STEPS) + len(levels)
 
     def known(self, levels):
         """Draws, means (L, m, q) and covariances (L, m, q, q) given the outcomes of some levels."""
         m, q = len(self.points), self.roots.shape[1]
-        steps = 1 if self.conditional.closed else STEPS
+        steps = 1 if self.conditional.closed else CONDITIONAL_STEPS
         shape = (len(levels), m, steps)
         normals, radii, uniforms = np.empty((*shape, q)), np.ones(shape), np.ones(shape)
         for k, level in enumerate(levels):
@@ -86,6 +87,11 @@ def level_effects(results, seed):
     """`LevelEffects` at all draws of some results with their data."""
     fit = results._fit
     problem, rows = fit.problem, fit.problem.rows
+    if rows.subgroups is not None:
+        raise NotSupported(
+            f"effects of nested factors ({', '.join(problem.effects.sds)}) cannot be drawn yet; "
+            "predictions at effects of zero are there, random=False"
+        )
     points = problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
     loading, first = problem.effects.loading, problem.coordinates.first
     group = np.empty(len(rows.level), dtype=np.intp)

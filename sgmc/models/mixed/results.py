@@ -16,7 +16,7 @@ from sgmc.results.outcomes import prediction, residuals
 from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, evenly, rows_of, with_exposure
 
 NEW_LEVELS = ("sample", "error")
-BLOCK = 1 << 21  # numbers of effects that are drawn at a time
+DRAWN_AT_ONCE = 1 << 21  # numbers of effects that are drawn at a time
 EFFECTS_MEMORY = 1 << 30  # bytes of an array of draws
 
 
@@ -83,7 +83,7 @@ class MixedResults(RegressionResults):
         ends = [probability(alpha) / 2, 1 - alpha / 2]
         out = np.empty((len(levels), len(columns), 4))
         effects, w = self.effects_of_levels("ranef", levels, draws)
-        size = max(1, BLOCK // (len(effects.points) * 16 * len(columns)))
+        size = max(1, DRAWN_AT_ONCE // (len(effects.points) * 16 * len(columns)))
         for a in range(0, len(levels), size):
             at = slice(a, a + size)
             drawn, mean, covariance = effects.known(levels[at])
