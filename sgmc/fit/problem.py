@@ -136,6 +136,17 @@ class Problem:
         raise NotImplementedError
 
     @property
+    def beyond_scores(self):
+        """Names of what is reported of which scores cannot tell the errors."""
+        return ()
+
+    def tidied(self, x, entropy):
+        """Draws (chain, draw, dim), each possibly in the place of another of the same density that
+        means the same.
+        """
+        return x
+
+    @property
     def unimodal(self):
         """Whether the posterior is known to have one mode alone."""
         return False

@@ -108,6 +108,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
         return without_draws(problem, plan, settings, begun, chains)
     paths.check(plan.spec, run, chains)
     x, times, weights = collect(chains, plan, run, settings, problem.undefined)
+    x = problem.tidied(x, settings.seed)
     noise = noise.as_seen(
         [chain.batches for chain in chains], [chain.gradient.rows for chain in chains]
     )

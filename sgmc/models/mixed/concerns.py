@@ -76,7 +76,7 @@ def between_groups(rows, effects):
 
 
 def near_zero(log_density, theta, effects, first):
-    """A warning, in a list, where sds of effects may be zero.
+    """Numbers of the effects whose sds may be zero.
 
     Parameters
     ----------
@@ -88,16 +88,22 @@ def near_zero(log_density, theta, effects, first):
         Where the coordinates of sds begin.
     """
     top, near = log_density(theta), []
-    for j, name in enumerate(effects.sds):
+    for j in range(len(effects.sds)):
         at = theta.copy()
         at[first + j] = 0.0
         if top - log_density(at) < AS_GOOD:
-            near.append(name)
+            near.append(j)
+    return near
+
+
+def undecided(near, effects):
+    """A warning, in a list, where sds of some effects may be zero."""
     if not near:
         return []
+    names = ", ".join(effects.sds[j] for j in near)
     return [
         GroupsWarning(
-            f"{', '.join(near)} may be zero: the rows hardly tell that levels differ.",
+            f"{names} may be zero: the rows hardly tell that levels differ.",
             "Report intervals, not means, and compare with a fit without the group term.",
         )
     ]

@@ -5,7 +5,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from sgmc.coordinates.whitening import Coordinates, coordinates
+from sgmc.core.rng import seed_sequence
 from sgmc.models.mixed.loading import Loading
+
+SIGNS = 1000  # the first of the streams of their signs, one a chain, among those of checks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +39,36 @@ class FoldedCoordinates(Coordinates):
                 theta[..., self.first + q + k] = (L[..., i, :] * L[..., j, :]).sum(axis=-1)
         theta[..., self.first : self.first + q] = np.abs(sds)
         return theta
+
+    def turned(self, x, mode, free, entropy):
+        """Draws (chain, draw, dim) with the sds' signs of a point in natural coordinates, those of
+        some effects at random; correlations change theirs too.
+
+        Parameters
+        ----------
+        x : array (chain, draw, dim)
+        mode : array (dim,)
+        free : list of int
+            Effects whose signs are random.
+        entropy : int
+        """
+        y, q, first = self.natural(x), self.loading.q, self.first
+        wanted = np.where(mode[first : first + q] < 0, -1.0, 1.0) * np.ones((*x.shape[:2], 1))
+        for chain in range(len(x) if free else 0):
+            random = np.random.Generator(
+                np.random.PCG64(seed_sequence(entropy, "diagnostics", SIGNS + chain))
+            )
+            wanted[chain][:, free] = 2.0 * random.integers(0, 2, (x.shape[1], len(free))) - 1
+        turn = np.where(y[..., first : first + q] < 0, -1.0, 1.0) * wanted
+        changed = (turn < 0).any(axis=-1)
+        if not changed.any():
+            return x
+        y, turn, x = y[changed], turn[changed], x.copy()
+        y[:, first : first + q] *= turn
+        for k, (i, j) in enumerate(self.loading.correlations()):
+            y[:, first + q + k] *= turn[:, i] * turn[:, j]
+        x[changed] = y if self.map is None else [self.map.inverse(one) for one in y]
+        return x
 
     def from_reported(self, values):
         """See `Coordinates`."""

@@ -13,7 +13,7 @@ from sgmc.core.expansion import of_rows
 from sgmc.errors import NotSupported, QuadratureWarning
 from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import SEARCH, Problem
-from sgmc.models.mixed.concerns import concerns_of, near_zero
+from sgmc.models.mixed.concerns import concerns_of, near_zero, undecided
 from sgmc.models.mixed.coordinates import folded
 from sgmc.models.mixed.effects import effects_of, mixed_priors
 from sgmc.models.mixed.gaussian import GaussianMarginal
@@ -47,12 +47,15 @@ class MixedProblem(Problem):
     rows : GroupedRows
     effects : Effects
     rule : Rule
+    near_zero : list of int
+        Effects whose sds may be zero.
     """
 
     mode: object
     rows: object
     effects: object
     rule: Rule
+    near_zero: list
 
     @property
     def table(self):
@@ -98,6 +101,21 @@ class MixedProblem(Problem):
             where.to_theta,
         ]
 
+    @property
+    def beyond_scores(self):
+        """See `Problem`: sds that may be zero, and correlations of such effects, are reported
+        without a sign, and have a kink where it changes.
+        """
+        pairs = zip(self.effects.cors, self.effects.loading.correlations())
+        cors = [name for name, pair in pairs if set(pair) & set(self.near_zero)]
+        return [*(self.effects.sds[j] for j in self.near_zero), *cors]
+
+    def tidied(self, x, entropy):
+        """See `Problem`: sds have the sign that they have at the mode, so that draws are about one
+        mode; or any, where they may be zero, so that chains are alike that seldom change it.
+        """
+        return self.coordinates.turned(x, self.mode.theta, self.near_zero, entropy)
+
     def strata(self):
         """See `Problem`."""
         raise NotSupported("subsample='stratified' with group terms; use subsample='block'")
@@ -141,13 +159,15 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         kernel, rule = with_rule(kernel, mode, nodes, effects.loading.q, settings.seed)
         concerns = concerns + inexact(rule, effects)
     concerns = concerns + concerns_of(rows, effects, family)
+    near = []
     if mode.whole:
-        concerns = concerns + near_zero(
+        near = near_zero(
             lambda at: of_rows(kernel, at, slope=False)[0] + terms(at)[0],
             mode.theta,
             effects,
             data.d,
         )
+    concerns = concerns + undecided(near, effects)
     if data.intercept is not None:
         concerns = concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
@@ -164,6 +184,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         rows=rows,
         effects=effects,
         rule=rule,
+        near_zero=near,
     )
 
 

@@ -38,6 +38,7 @@ def accuracy(fit, theta, names, some):
     table = printed_errors(fit, theta, names, some).join(
         beside[~beside.index.duplicated()], how="left"
     )
+    table.loc[table.index.isin(fit.problem.beyond_scores), "departure"] = np.inf
     by_draws, by_slopes = tail_index(theta, fit.weights), table.pop("edge_index").to_numpy()
     table["tail_index"] = np.fmax(np.fmax(by_draws, by_slopes), fit.problem.tail_index)
     unseen = (by_slopes > LONG_TAIL) & ~(by_draws > by_slopes - AS_LONG)
