@@ -54,7 +54,7 @@ def errors(res, exact):
 @pytest.mark.parametrize("how", [{}, {"batch_size": 8}], ids=["default", "a third a batch"])
 def test_papers_model_has_the_predictions_of_an_exact_sampler(exact, update, how):
     precisions, truth = exact
-    res = papers_model(precisions, update).fit(seed=3, draws=2000, **how)
+    res = papers_model(precisions, update).fit(seed=3, **how)
     assert res._fit.plan.batch == how.get("batch_size", len(one_more()[0]))
     assert (errors(res, truth) < HELD).all()
 
@@ -77,7 +77,7 @@ MISTAKES = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 @pytest.mark.parametrize("name", ["baoab"])
 def test_a_mistaken_law_is_seen(each, name, mistake):
-    res = papers_model(**MISTAKES[mistake]).fit(seed=3, draws=2000)
+    res = papers_model(**MISTAKES[mistake]).fit(seed=3)
     assert res.sampler.name == name
     assert (errors(res, each).max(axis=0) > HELD).any()
 
@@ -86,8 +86,7 @@ def test_a_mistaken_law_is_seen(each, name, mistake):
 @pytest.mark.parametrize("name", ["baoab"])
 def test_a_step_that_ignores_the_batch_is_seen(each, name):
     model = papers_model()
-    longest = model.derived({})
-    res = model.fit(seed=3, draws=2000, **{**longest, "batch_size": 3})
+    res = model.fit(seed=3, **{**model.derived({}), "batch_size": 3})
     seen = errors(res, each)
     assert res.sampler.name == name and not (seen < HELD).all()
 
@@ -200,7 +199,7 @@ def ratings():
     return Tables("ratings")
 
 
-# four thousand draws of skewed laws, of which the exact ones err by 0.03 sd and 3 % themselves
+# eight thousand draws of skewed laws, of which the exact ones err by 0.03 sd and 3 % themselves
 # (seen: at most 0.05 sd and 5 %)
 @pytest.mark.parametrize("seed", range(6))
 def test_counts_at_their_defaults(counts, seed):
@@ -209,11 +208,12 @@ def test_counts_at_their_defaults(counts, seed):
     assert (counts.errors(res) < HELD).all()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_ratings_at_their_defaults_and_with_small_batches(ratings, seed):
     steps = {}
     for batch in (None, 30):
-        res = ratings.fit(seed=seed, **({} if batch is None else {"batch_size": batch}))
+        how = {} if batch is None else {"batch_size": batch, "draws": 1000}
+        res = ratings.fit(seed=seed, **how)
         steps[batch] = res.step_size
         assert res._fit.plan.batch == (batch or len(ratings.data[0]))
         assert (ratings.errors(res) < HELD).all()

@@ -13,6 +13,7 @@ ORDER = 7  # seed of the order of the ratings, which is no choice of a user's
 
 MAX_DIM = 1000
 FEW_RATINGS = 100_000  # up to which all are used at each step, else half of them
+FEW_DRAWS = 2000  # of so few ratings: of 1000 the least certain predictions err by 0.1 sd
 VARIANCE_ADDED = 0.1  # of the variance, that mini-batches may add
 USUAL_THINNING, MOST_THINNING = 100, 1000  # at most; and where noise makes steps small
 SHORTEST_WARMUP, WARMUP_KEPT = 1000, 20  # steps; and times the steps of a kept draw
@@ -147,6 +148,8 @@ class Factorization(Model):
         if given.get("tune") is not None:
             return {"sampler": spec}
         pace = {"warmup": max(SHORTEST_WARMUP, WARMUP_KEPT * thin), "thin": thin}
+        if self.n <= FEW_RATINGS:
+            pace["draws"] = FEW_DRAWS
         return {"sampler": spec, "step_size": step, "batch_size": batch, **pace}
 
     def derived_step(self, spec, batch):
