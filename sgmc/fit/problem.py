@@ -136,6 +136,11 @@ class Problem:
         raise NotImplementedError
 
     @property
+    def grouped(self):
+        """Whether rows of the model are groups of the data's rows."""
+        return False
+
+    @property
     def beyond_scores(self):
         """Names of what is reported of which scores cannot tell the errors."""
         return ()

@@ -10,9 +10,9 @@ from sgmc.arguments.choices import one_of
 from sgmc.diagnostics import moments
 from sgmc.diagnostics.finite_set import fssd
 from sgmc.diagnostics.stein import ksd
-from sgmc.errors import ArgumentError, DataError
+from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.results.checks.stein import scored
-from sgmc.results.outcomes.rows import evenly, fitted_rows
+from sgmc.results.outcomes.rows import evenly, rows_of
 
 FEWEST_JUDGED = 10  # draws: fewer say nothing
 # rows up to which scores use all of them; else minibatches by Taylor control values, unbiased too
@@ -124,18 +124,22 @@ def log_loss(problem, family):
     """Mean of -log p(y_i) under predictions averaged over draws (Nemeth & Fearnhead 2021, section
     6.1), at rows of the fit.
     """
+    if problem.grouped:
+        raise NotSupported("metric='log_loss' with group terms; use metric='ksd'")
+
+    names = problem.priors.names
+    coefficients = names[: len(names) - problem.priors.auxiliary]
 
     def score(x):
         kept = x[evenly(len(x), LOSS_DRAWS)] if len(x) > LOSS_DRAWS else x
         reported = problem.coordinates.reported(kept)
-        rows = fitted_rows(
+        rows = rows_of(
             SimpleNamespace(
                 _fit=SimpleNamespace(problem=problem, x=kept[None]),
                 flat=reported,
                 flat_weights=None,
-                model=SimpleNamespace(family=family),
-            ),
-            "log_loss",
+                model=SimpleNamespace(family=family, equations=1, exog_names=coefficients),
+            )
         )
         rows = rows.among(evenly(rows.n, LOSS_ROWS)) if rows.n > LOSS_ROWS else rows
         loss = [

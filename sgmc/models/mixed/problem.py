@@ -102,6 +102,11 @@ class MixedProblem(Problem):
         ]
 
     @property
+    def grouped(self):
+        """See `Problem`."""
+        return True
+
+    @property
     def beyond_scores(self):
         """See `Problem`: sds that may be zero, and correlations of such effects, are reported
         without a sign, and have a kink where it changes.
