@@ -49,7 +49,7 @@ cdef class GaussianMarginal(Informed):
     def precision(self, theta, groups):
         """Mean precision with which rows tell each effect of their group, (q,)."""
         mean = np.asarray(self.S).mean(axis=0).reshape(self.q, self.q)
-        return mean.diagonal() * np.exp(-2 * theta[-1])
+        return mean.diagonal() * np.exp(-2 * theta[self.dim - 1])
 
     def anchored(self, theta, groups=0):
         """Itself: nodes follow theta."""
