@@ -7,6 +7,7 @@ that are constant or hold a value that is not finite, and for fewer than four dr
 """
 
 import numpy as np
+from scipy import special
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.draws import as_chains, as_weights
@@ -14,6 +15,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.diagnostics import moments
 
 _ESS = {"bulk": {}, "tail": {"prob": (0.05, 0.95)}, "mean": {}, "sd": {}}
+FEWEST_HALVED = 8  # draws of a chain, whose halves arviz-stats takes for chains
 
 
 def ess(draws, *, method="bulk", weights=None):
@@ -39,7 +41,11 @@ def ess(draws, *, method="bulk", weights=None):
     """
     draws = as_chains(draws)
     options = _ESS[one_of("method", method, _ESS)]
-    size = _by_parameter("ess", draws, method=method, **options)
+    if method == "bulk" and draws.shape[1] >= FEWEST_HALVED:
+        # ranks and their normal scores for many parameters at once: arviz-stats has a loop
+        size = _by_parameter("ess", draws, _normal_scores, method="identity")
+    else:
+        size = _by_parameter("ess", draws, method=method, **options)
     if weights is None:
         return size
     weights = as_weights(weights, draws.shape[1])
@@ -59,7 +65,14 @@ def rhat(draws):
     ndarray, (parameter,)
         NaN for one chain; huge or infinite for chains that each stand still, at different places.
     """
-    return _by_parameter("rhat", as_chains(draws))
+    draws = as_chains(draws)
+    if len(draws) < 2 or draws.shape[1] < FEWEST_HALVED:
+        return _by_parameter("rhat", draws)
+    bulk, tail = (
+        _by_parameter("rhat", draws, scores, method="identity")
+        for scores in (_normal_scores, _folded_normal_scores)
+    )
+    return np.maximum(bulk, tail)
 
 
 def mcse(draws, method="mean", *, weights=None):
@@ -130,8 +143,9 @@ def _weighted_autocorr(draws, max_lag, weights):
     return products / products[:, :1]
 
 
-def _by_parameter(statistic, draws, **options):
-    """A statistic of arviz-stats for the parameters that vary and are finite; NaN for the others.
+def _by_parameter(statistic, draws, prepared=None, **options):
+    """A statistic of arviz-stats for the parameters that vary and are finite, of what `prepared`
+    makes of their draws (parameter, chain, draw); NaN for the others and for fewer than four draws.
 
     The draws are multiplied by a power of two, which changes no digit: arviz-stats takes any
     parameter with a range below 1e-15 for a constant, such as a squared coefficient of a predictor
@@ -139,12 +153,46 @@ def _by_parameter(statistic, draws, **options):
     """
     from arviz_stats.base import array_stats
 
+    values = np.full(draws.shape[2], np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = np.ptp(draws, axis=(0, 1))
-        varies = np.isfinite(spread) & (spread > 0)
-        draws = np.ldexp(draws[:, :, varies], -np.frexp(spread[varies])[1])
-        values = np.full(spread.shape, np.nan)
-        values[varies] = getattr(array_stats, statistic)(
-            draws, chain_axis=0, draw_axis=1, **options
-        )
+        varies = np.flatnonzero(np.isfinite(spread) & (spread > 0))
+        for at in moments.in_parts((*draws.shape[:2], len(varies))):
+            some = varies[at]
+            part = np.moveaxis(draws[:, :, some], 2, 0)
+            part = np.ldexp(part, -np.frexp(spread[some])[1][:, None, None])
+            part = part if prepared is None else prepared(part)
+            values[some] = getattr(array_stats, statistic)(part, **options)
     return values
+
+
+def _normal_scores(draws):
+    """Halves of chains (parameter, 2 chains, draw), each parameter's draws replaced by the normal
+    quantiles of their ranks, ties by that of their average rank (Blom 1958).
+    """
+    half = draws.shape[2] // 2
+    halves = np.concatenate([draws[..., :half], draws[..., -half:]], axis=1)
+    rows = halves.reshape(len(halves), -1)
+    count = rows.shape[1]
+    order = np.argsort(rows, axis=1)
+    ordered = np.take_along_axis(rows, order, axis=1)
+    first = np.ones(rows.shape, dtype=bool)  # of equal draws
+    first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    starts = np.flatnonzero(first)
+    lengths = np.diff(starts, append=rows.size)
+    ranks = starts % count + (lengths + 1) / 2
+    scores = np.empty(rows.shape)
+    np.put_along_axis(
+        scores,
+        order,
+        np.repeat(special.ndtri((ranks - 3 / 8) / (count + 1 / 4)), lengths).reshape(rows.shape),
+        axis=1,
+    )
+    return scores.reshape(halves.shape)
+
+
+def _folded_normal_scores(draws):
+    """`_normal_scores` of distances from the median of the halves."""
+    half = draws.shape[2] // 2
+    kept = np.concatenate([draws[..., :half], draws[..., -half:]], axis=2)
+    return _normal_scores(np.abs(kept - np.median(kept, axis=(1, 2), keepdims=True)))

@@ -10,6 +10,16 @@ import numpy as np
 from sgmc.arguments.draws import as_chains, as_weights
 from sgmc.arguments.messages import must_be
 
+NUMBERS_AT_ONCE = 1 << 17  # of draws, so that they and what is made of them stay in a cache
+
+
+def in_parts(shape):
+    """Slices of the parameters of draws of a shape (chain, draw, parameter), in each of which there
+    are not too many numbers to be worked on at once.
+    """
+    size = max(1, NUMBERS_AT_ONCE // max(shape[0] * shape[1], 1))
+    return [slice(a, a + size) for a in range(0, shape[2], size)]
+
 
 def mean(draws, weights=None):
     r"""Mean of each parameter, :math:`m = \sum_t w_t x_t / \sum_t w_t`.
@@ -80,7 +90,10 @@ def quantile(draws, q, weights=None):
     if not ((q >= 0) & (q <= 1)).all():
         raise must_be("q", q.tolist(), "numbers from 0 to 1")
     if weights is None:
-        return np.quantile(draws, q, axis=(0, 1))
+        out = np.empty((*q.shape, draws.shape[2]))
+        for at in in_parts(draws.shape):
+            out[..., at] = _of_sorted(np.sort(as_rows(draws[..., at]), axis=1), q)
+        return out
     weights = as_weights(weights, draws.shape[1])
     counted = weights > 0
     values = draws[:, counted].reshape(-1, draws.shape[2])
@@ -88,6 +101,23 @@ def quantile(draws, q, weights=None):
         [_quantile(column, q, np.tile(weights[counted], len(draws))) for column in values.T],
         axis=-1,
     )
+
+
+def as_rows(draws):
+    """Draws (chain, draw, k) with those of a parameter side by side, (k, chain * draw)."""
+    return np.moveaxis(draws, 2, 0).reshape(draws.shape[2], -1)
+
+
+def _of_sorted(rows, q):
+    """Quantiles (.., k) of sorted rows (k, n), as numpy has them, to the digit."""
+    place = q[..., None] * (rows.shape[1] - 1)
+    low = np.floor(place).astype(np.intp)
+    share, rows = place - low, rows.T
+    below, above = rows[low[..., 0]], rows[np.minimum(low + 1, len(rows) - 1)[..., 0]]
+    with np.errstate(invalid="ignore"):
+        step = above - below
+        value = np.where(share < 0.5, below + step * share, above - step * (1 - share))
+    return np.where(np.isnan(rows[-1]), np.nan, value)
 
 
 def _quantile(values, q, weights):

@@ -68,7 +68,7 @@ def fitted(draws, tail):
 
 def far_out(draws, beyond=PLAIN):
     """Whether the tails of parameters need a look, (parameter,)."""
-    low, centre, high = np.quantile(draws, [0.16, 0.5, 0.84], axis=(0, 1))
+    low, centre, high = moments.quantile(draws, [0.16, 0.5, 0.84])
     up, down = draws.max(axis=(0, 1)) - centre, centre - draws.min(axis=(0, 1))
     return (up > beyond * (high - centre)) | (down > beyond * (centre - low))
 

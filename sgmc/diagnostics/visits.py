@@ -57,10 +57,15 @@ def equal_visits(draws, weights=None):
         The smallest of the six times six (Bonferroni); NaN for fewer than 200 draws a chain.
     """
     draws = as_chains(draws)
-    chains, count, d = draws.shape
-    if count < SHORTEST_BATCH * BATCHES:
-        return np.full(d, np.nan)
-    groups, each = 2 * chains, BATCHES // 2
+    if draws.shape[1] < SHORTEST_BATCH * BATCHES:
+        return np.full(draws.shape[2], np.nan)
+    parts = [_equal_visits(draws[..., at], weights) for at in moments.in_parts(draws.shape)]
+    return np.concatenate([np.empty(0), *parts])
+
+
+def _equal_visits(draws, weights):
+    """See `equal_visits`."""
+    groups, each, d = 2 * len(draws), BATCHES // 2, draws.shape[2]
     least = np.ones(d)
     for q in moments.quantile(draws, SHARES, weights):
         below, _ = batch_means((draws <= q).astype(float), weights)
@@ -139,6 +144,13 @@ class Stay(NamedTuple):
 
 def stays(draws, weights=None):
     """The few long stays of draws (chain, draw, parameter), an iterator of `Stay`."""
+    for at in moments.in_parts(draws.shape):
+        for stay in _stays(draws[..., at], weights):
+            yield stay._replace(k=at.start + stay.k)
+
+
+def _stays(draws, weights):
+    """See `stays`."""
     low, centre, high = moments.quantile(draws, [0.16, 0.5, 0.84], weights)
     side = np.where(draws > centre, 1.0, -1.0)
     same = side[:, 1:] * side[:, :-1]

@@ -28,7 +28,11 @@ def high_leverage(model, coordinates, anchor):
     white = None if coordinates.rotated and coordinates.map is None else coordinates.inner
     s, w = leverages(model, white, anchor)
     wild = np.flatnonzero(s > MAX_EXPANDED_SD)
-    share = 0.75 * model.n * (w * np.exp(2 * np.minimum(s, MAX_EXPANDED_SD))) ** 2 * s**6
+    share = np.exp(2 * np.minimum(s, MAX_EXPANDED_SD))  # in place: there are many rows
+    share *= w
+    share *= s**3
+    share *= share
+    share *= 0.75 * model.n
     share[wild] = 0.0
     largest = int(MAX_EXACT_SHARE * model.n)
     order = (

@@ -224,7 +224,8 @@ def summarised(model, fit, kind, besides, thorough=True):
     (theta, names), w = fit.problem.kept(fit.x), fit.weights
     bare = kind({"draws": theta, "weights": w, "names": names, "model": model, **besides}, fit)
     some_of = evenly(theta.shape[2], MAX_DIAGNOSED if thorough else FEW_DIAGNOSED)
-    looked, listed = theta[..., some_of], [names[k] for k in some_of]
+    looked = theta if len(some_of) == theta.shape[2] else theta[..., some_of]
+    listed = [names[k] for k in some_of]
     # of chains that diverged, which is warned of by name
     with np.errstate(over="ignore", invalid="ignore"):
         of_model, some, known = evidence(fit) if thorough else Evidence(None, None, False)

@@ -22,6 +22,24 @@ def arviz(statistic, draws, **options):
     return getattr(array_stats, statistic)(draws, chain_axis=0, draw_axis=1, **options)
 
 
+@pytest.mark.parametrize("shape", [(4, 250, 3), (3, 9, 4), (2, 8, 2), (2, 5, 3), (1, 30, 2)])
+def test_convergence_of_repeated_draws_is_arviz_stats(shape, monkeypatch):
+    """Ties, as Metropolis chains have them, odd lengths, and parameters in several parts."""
+    monkeypatch.setattr(moments, "NUMBERS_AT_ONCE", 1)
+    draws = np.random.default_rng(3).normal(size=shape)
+    draws[:, 1::3] = draws[:, : draws.shape[1] - 1 : 3][:, : draws[:, 1::3].shape[1]]
+    np.testing.assert_array_equal(ess(draws), arviz("ess", draws))
+    np.testing.assert_array_equal(rhat(draws), arviz("rhat", draws))
+
+
+@pytest.mark.parametrize("q", [0.3, [0.0, 0.025, 0.5, 0.975, 1.0]])
+@pytest.mark.parametrize("shape", [(4, 100, 5), (3, 7, 2), (1, 1, 1)])
+def test_quantiles_are_those_of_numpy(q, shape):
+    draws = np.random.default_rng(4).normal(size=shape)
+    draws[0, 0, 0] = np.nan
+    np.testing.assert_array_equal(moments.quantile(draws, q), np.quantile(draws, q, axis=(0, 1)))
+
+
 def test_convergence_is_arviz_stats(chains):
     for method in ("bulk", "mean", "sd"):
         np.testing.assert_array_equal(

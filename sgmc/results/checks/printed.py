@@ -78,24 +78,50 @@ def printed_errors(fit, theta, names, some):
         ``departure`` from a Gaussian, ``second_order`` and ``edge_index``, see `Vouched`: NaN where
         there are no scores.  ``mcse_..``: Monte Carlo errors of the draws alone.
     """
-    now, w = Numbers.of(theta, fit.weights), fit.weights
-    influence = influences(theta, now, w)
-    alone = [batch_mcse(h, w) for h in influence]
     vouched = None if some is None or fit.settings.robust else vouch(fit, theta, some)
-    errors, mcse = np.full((2, *now.values.shape), np.nan)
-    departure, second, edge = np.full((3, theta.shape[2]), np.nan)
+    moved = None
     if vouched is not None:
         moved, known = fit.problem.kept(vouched.moved)
-        places = {name: k for k, name in enumerate(known)}
-        right = Numbers.of(moved[..., [places[name] for name in names]], w)
+        if list(known) != list(names):
+            places = {name: k for k, name in enumerate(known)}
+            moved = moved[..., [places[name] for name in names]]
+    parts = [
+        errors_of_part(theta, moved, vouched, fit.weights, at)
+        for at in moments.in_parts(theta.shape)
+    ]
+    table = pd.DataFrame(np.concatenate(parts), index=list(names), columns=COLUMNS)
+    unknown = np.full(len(names), np.nan)
+    return table.assign(
+        departure=unknown if vouched is None else vouched.departure,
+        second_order=unknown if vouched is None else vouched.second_order,
+        edge_index=unknown if vouched is None else vouched.edge_index,
+    )
+
+
+def errors_of_part(theta, moved, vouched, weights, at):
+    """What COLUMNS name, of some of the parameters, (p, 12).
+
+    Parameters
+    ----------
+    theta, moved : array (chain, draw, p)
+        Draws as they are printed, and those that have the moments that scores imply.
+    vouched : Vouched or None
+    weights : array (draw,) or None
+    at : slice
+        Of the parameters.
+    """
+    part = np.ascontiguousarray(theta[..., at])
+    now = Numbers.of(part, weights)
+    influence = influences(part, now, weights)
+    alone = [batch_mcse(h, weights) for h in influence]
+    errors = mcse = np.full(now.values.shape, np.nan)
+    if vouched is not None:
+        right = Numbers.of(np.ascontiguousarray(moved[..., at]), weights)
         errors = (now.values - right.values) / right.units
-        mcse = [vouched.mcse(h, w) for h in influence]
-        departure, second = vouched.departure, vouched.second_order
-        edge = vouched.edge_index
+        mcse = vouched.mcse(influence, weights, at)
     found = np.column_stack([*errors, *mcse, *alone])
     found[now.units[0] == 0] = 0.0  # slopes may stay at zero under a spike
-    table = pd.DataFrame(found, index=list(names), columns=COLUMNS)
-    return table.assign(departure=departure, second_order=second, edge_index=edge)
+    return found
 
 
 def influences(theta, numbers, weights):
@@ -138,26 +164,24 @@ class Vouched:
     second_order: np.ndarray
     edge_index: np.ndarray
 
-    def mcse(self, influence, weights):
-        """Monte Carlo error of a number, of whose influences (chain, draw, p) the part that is
-        linear or quadratic in `along` is known by the scores.
+    def mcse(self, influence, weights, at):
+        """Monte Carlo errors (4, k) of the numbers of some parameters, of whose influences (4,
+        chain, draw, k) the part that is linear or quadratic in `along` is known by the scores.
         """
-        first, second = self.along, (self.along**2 - 1) / np.sqrt(2)
-        products = [
-            moments.mean(a * b, weights)
-            for a, b in (
-                (first, second),
-                (second - moments.mean(second, weights), second),
-                (influence, first),
-                (influence - moments.mean(influence, weights), second),
-            )
-        ]
-        mixed, spread, slope, bend = products
-        by_bend = (bend - mixed * slope) / np.maximum(spread - mixed**2, 1e-12)
-        by_slope = slope - mixed * by_bend
-        rest = influence - by_slope * first - by_bend * second
-        known = (by_slope * self.mcse_mean) ** 2 + 2 * (by_bend * self.mcse_sd) ** 2
-        return np.sqrt(known + batch_mcse(rest, weights) ** 2)
+        first = self.along[..., at]
+        second = (first**2 - 1) / np.sqrt(2)
+        mixed = moments.mean(first * second, weights)
+        spread = moments.mean((second - moments.mean(second, weights)) * second, weights)
+        out = []
+        for h in influence:
+            slope = moments.mean(h * first, weights)
+            bend = moments.mean((h - moments.mean(h, weights)) * second, weights)
+            by_bend = (bend - mixed * slope) / np.maximum(spread - mixed**2, 1e-12)
+            by_slope = slope - mixed * by_bend
+            rest = h - by_slope * first - by_bend * second
+            known = (by_slope * self.mcse_mean[at]) ** 2 + 2 * (by_bend * self.mcse_sd[at]) ** 2
+            out.append(np.sqrt(known + batch_mcse(rest, weights) ** 2))
+        return out
 
 
 def vouch(fit, theta, some):
