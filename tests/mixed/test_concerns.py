@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.errors import GroupsWarning
+from sgmc.errors import ConditionWarning, GroupsWarning, SGMCWarning
 
 SHORT = dict(draws=50, warmup=50, seed=1)
 
@@ -51,3 +51,17 @@ def test_sds_that_may_be_zero():
 
 def test_nothing_is_said_of_good_groups():
     assert said("ols", "y ~ x + z + (1 | g)", table(40, 8)) == ""
+
+
+def test_conditioning_is_of_coefficients():
+    """A correlation of effects that may be zero is known by its prior alone: that is told by
+    `GroupsWarning`; collinear coefficients are still named.
+    """
+    frame = table(20, 3, sd=0.0)
+    with pytest.warns(SGMCWarning):
+        results = sgmc.logit("b ~ x + (1 + x | g)", frame, **SHORT)
+    assert not any(isinstance(one, ConditionWarning) for one in results.warnings)
+    with pytest.warns(SGMCWarning):
+        results = sgmc.logit("b ~ x + twice + (1 | g)", frame.assign(twice=2 * frame.x), **SHORT)
+    [found] = [one for one in results.warnings if isinstance(one, ConditionWarning)]
+    assert "x" in str(found) and "twice" in str(found)

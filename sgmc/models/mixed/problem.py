@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.coordinates.mode import PriorTerms
+from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.whitening import collinearity, undo_centring
 from sgmc.core.design import design
@@ -174,7 +174,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         )
     concerns = concerns + undecided(near, effects)
     if data.intercept is not None:
-        concerns = concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
+        concerns = concerns + collinearity(of_coefficients(mode, data.d), data.names, data.n)
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
     return MixedProblem(
         model=kernel,
@@ -191,6 +191,11 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         rule=rule,
         near_zero=near,
     )
+
+
+def of_coefficients(mode, d):
+    """The mode of the first d parameters, given the others."""
+    return Mode(mode.theta[:d], mode.likelihood[:d, :d], mode.prior[:d, :d])
 
 
 def begun(rows, family, grouping, nodes, start, sds):
