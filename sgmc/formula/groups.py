@@ -191,7 +191,7 @@ class GroupSpec:
         groups : list of (array (n,), Index)
             For each factor, see `Levels.codes`.
         Z : list of array (n, q)
-            For each term; NaN where a column is missing.
+            For each factor; NaN where a column is missing.
         """
         frame = as_frame(data)
         for one in self.factors:
@@ -201,7 +201,12 @@ class GroupSpec:
                         f"the data have no column {name!r}, which the groups {one.name!r} need"
                     )
         groups = [one.codes(frame) for one in self.factors]
-        return groups, [term.design.matrix(frame) for term in self.terms]
+        return groups, [
+            np.column_stack(
+                [term.design.matrix(frame) for term in self.terms if term.factor == one.name]
+            )
+            for one in self.factors
+        ]
 
 
 def grouped(table):

@@ -4,8 +4,10 @@ import numpy as np
 from libc.math cimport INFINITY, log, log1p
 from libc.string cimport memset
 
+from sgmc.core.contract cimport OK
 from sgmc.models.mixed.loading cimport MOST_EFFECTS
-from sgmc.models.mixed.marginal cimport Place
+from sgmc.models.mixed.marginal cimport Marginal, Place
+from sgmc.models.mixed.nested cimport Nested, Space
 from sgmc.models.mixed.nodes cimport MOST_SQUARES, Frame, Nodes, Room
 from sgmc.models.mixed.small cimport lower_root, times
 
@@ -16,7 +18,7 @@ DF = T_DF
 
 
 cdef class Conditional:
-    """p(b_g | theta, y) of some groups.
+    """p(b_g | theta, y) of some groups, inner effects of nested ones integrated out.
 
     Where the model is closed, it is normal.  Elsewhere draws are those of an independence sampler
     (Tierney 1994, section 2.3.2; doi:10.1214/aos/1176325750): its proposals have a t distribution
@@ -24,15 +26,21 @@ cdef class Conditional:
 
     Parameters
     ----------
-    model : Nodes
+    model : Nodes or Nested
     """
 
-    cdef Nodes model
+    cdef Marginal model
     cdef readonly bint closed
+    cdef readonly Py_ssize_t q                # effects of a group
+    cdef readonly Py_ssize_t cost             # how often rows are looked at for one density
+    cdef Py_ssize_t count                     # nodes
     cdef double[::1] work
+    cdef const double *root                   # Lambda at the point that is looked at
+    cdef Frame frame                          # of the group that is looked at
+    cdef Room room
 
-    def __init__(self, Nodes model):
-        self.model, self.closed = model, model.closed
+    def __init__(self, Marginal model, Py_ssize_t q, Py_ssize_t count):
+        self.model, self.closed, self.q, self.count, self.cost = model, model.closed, q, count, 1
         self.work = np.empty(model.work_size())
 
     def __call__(self, const double[:, ::1] points, const Py_ssize_t[::1] groups,
@@ -54,57 +62,65 @@ cdef class Conditional:
         draws, mean : array (L, m, q)
         covariance : array (L, m, q, q)
         """
-        cdef Py_ssize_t L = groups.shape[0], m = points.shape[0], q = self.model.q, k, g
+        cdef Py_ssize_t L = groups.shape[0], m = points.shape[0], q = self.q, k, g
         cdef double[:, :, ::1] draws = np.empty((L, m, q)), mean = np.empty((L, m, q))
         cdef double[:, :, :, ::1] covariance = np.empty((L, m, q, q))
-        cdef Place place
         if L and m:
             with nogil:
                 for k in range(m):
-                    place = self.model.at(&points[k, 0], &self.work[0])
+                    self.begin(&points[k, 0])
                     for g in range(L):
-                        self.of_group(&place, groups[g], normals[g, k], radii[g, k],
-                                      uniforms[g, k], &draws[g, k, 0], &mean[g, k, 0],
-                                      &covariance[g, k, 0, 0])
+                        self.look(groups[g])
+                        self.of_group(groups[g], normals[g, k], radii[g, k], uniforms[g, k],
+                                      &draws[g, k, 0], &mean[g, k, 0], &covariance[g, k, 0, 0])
         return np.asarray(draws), np.asarray(mean), np.asarray(covariance)
 
-    cdef int of_group(self, const Place *at, Py_ssize_t group, const double[:, ::1] normals,
-                      const double[::1] radii, const double[::1] uniforms, double *draw,
-                      double *mean, double *covariance) except -1 nogil:
-        cdef Py_ssize_t start = self.model.starts[group], q = self.model.q
-        cdef Py_ssize_t m = self.model.starts[group + 1] - start, a, b, k, l
-        cdef Room room = self.model.divided(m, self.model.room(&self.work[0]))
-        cdef Frame f
+    cdef void begin(self, const double *theta) noexcept nogil:
+        """Set out from a point: `root`."""
+
+    cdef int look(self, Py_ssize_t group) except -1 nogil:
+        """Probabilities and places of a group's nodes into `room`, their `frame`."""
+        raise NotImplementedError("look")
+
+    cdef double log_density(self, Py_ssize_t group, const double *z) except? -1 nogil:
+        """log p(y_g, z) without constants, of the group that is looked at."""
+        raise NotImplementedError("log_density")
+
+    cdef int of_group(self, Py_ssize_t group, const double[:, ::1] normals, const double[::1] radii,
+                      const double[::1] uniforms, double *draw, double *mean,
+                      double *covariance) except -1 nogil:
+        cdef Py_ssize_t q = self.q, a, b, k, l
         cdef double[MOST_SQUARES] second, root, mixed
         cdef double[MOST_EFFECTS] centre, z, now
-        cdef double value, weight, last = -INFINITY
-        self.model.visit(at, group, &f, &room, &value)
+        cdef double weight, last = -INFINITY
+        cdef Room *room = &self.room
         memset(centre, 0, q * sizeof(double))
         memset(second, 0, q * q * sizeof(double))
-        for k in range(self.model.count):
+        for k in range(self.count):
             for a in range(q):
                 centre[a] += room.t[k] * room.z[k * q + a]
-        for k in range(self.model.count):
+        for k in range(self.count):
             for a in range(q):
                 for b in range(q):
                     second[a * q + b] += (room.t[k] * (room.z[k * q + a] - centre[a])
                                           * (room.z[k * q + b] - centre[b]))
-        times(q, at.root, centre, mean)
+        times(q, self.root, centre, mean)
         for a in range(q):                                # Lambda C Lambda'
             for b in range(q):
                 mixed[a * q + b] = 0
                 for k in range(q):
-                    mixed[a * q + b] += at.root[a * q + k] * second[k * q + b]
+                    mixed[a * q + b] += self.root[a * q + k] * second[k * q + b]
         for a in range(q):
             for b in range(q):
                 covariance[a * q + b] = 0
                 for k in range(q):
-                    covariance[a * q + b] += mixed[a * q + k] * at.root[b * q + k]
+                    covariance[a * q + b] += mixed[a * q + k] * self.root[b * q + k]
         if not self.closed:
             for a in range(q):
                 for b in range(q):
                     for k in range(q):
-                        second[a * q + b] += WIDER * f.B[a * q + k] * f.B[b * q + k]
+                        second[a * q + b] += (WIDER * self.frame.B[a * q + k]
+                                              * self.frame.B[b * q + k])
         lower_root(q, second, root)
         for l in range(normals.shape[0]):
             times(q, root, &normals[l, 0], z)
@@ -116,27 +132,78 @@ cdef class Conditional:
                 now = z
                 break
             weight *= radii[l] * radii[l]
-            weight = (0.5 * (T_DF + q) * log1p(weight / T_DF)
-                      + self.log_density(at, start, m, &room, z))
+            weight = 0.5 * (T_DF + q) * log1p(weight / T_DF) + self.log_density(group, z)
+            for a in range(q):
+                weight -= 0.5 * z[a] * z[a]
             if l == 0 or log(uniforms[l]) < weight - last:
                 now, last = z, weight
-        times(q, at.root, now, draw)
+        times(q, self.root, now, draw)
         return 0
 
-    cdef double log_density(self, const Place *at, Py_ssize_t start, Py_ssize_t m, Room *room,
-                            const double *z) except? -1 nogil:
-        """log p(y_g, z) without constants."""
+
+cdef class OfNodes(Conditional):
+    """`Conditional` of a model without subgroups."""
+
+    cdef Nodes nodes
+    cdef Place place
+
+    def __init__(self, Nodes model):
+        Conditional.__init__(self, model, model.q, model.count)
+        self.nodes = model
+
+    cdef void begin(self, const double *theta) noexcept nogil:
+        self.place = self.nodes.at(theta, &self.work[0])
+        self.root = self.place.root
+
+    cdef int look(self, Py_ssize_t group) except -1 nogil:
+        cdef Py_ssize_t m = self.nodes.starts[group + 1] - self.nodes.starts[group]
+        cdef double value
+        self.room = self.nodes.divided(m, self.nodes.room(&self.work[0]))
+        return self.nodes.visit(&self.place, group, &self.frame, &self.room, &value)
+
+    cdef double log_density(self, Py_ssize_t group, const double *z) except? -1 nogil:
         cdef double[MOST_EFFECTS] b
         cdef double total = 0, weight = 1
-        cdef Py_ssize_t i, a
-        times(self.model.q, at.root, z, b)
-        self.model.shift(start, m, room.eta, b, room.block)
-        self.model.glm.family(at.auxiliary, m, room.block, &self.model.glm.y[start], room.mean,
-                              room.density)
+        cdef Py_ssize_t i, start = self.nodes.starts[group]
+        cdef Py_ssize_t m = self.nodes.starts[group + 1] - start
+        times(self.q, self.root, z, b)
+        self.nodes.shift(start, m, self.room.eta, b, self.room.block)
+        self.nodes.glm.family(self.place.auxiliary, m, self.room.block, &self.nodes.glm.y[start],
+                              self.room.mean, self.room.density)
         for i in range(m):
-            if self.model.glm.weight.shape[0]:
-                weight = self.model.glm.weight[start + i]
-            total += weight * room.density[i]
-        for a in range(self.model.q):
-            total -= 0.5 * z[a] * z[a]
+            if self.nodes.glm.weight.shape[0]:
+                weight = self.nodes.glm.weight[start + i]
+            total += weight * self.room.density[i]
         return total
+
+
+cdef class OfNested(Conditional):
+    """`Conditional` of the outer effects of groups with subgroups."""
+
+    cdef Nested nested
+    cdef Place place
+    cdef Space space
+
+    def __init__(self, Nested model):
+        Conditional.__init__(self, model, model.b, model.places.count)
+        self.nested, self.cost = model, 1 if model.closed else model.inner.count
+
+    cdef void begin(self, const double *theta) noexcept nogil:
+        self.place = self.nested.at(theta, &self.work[0])
+        self.space = self.nested.divided(&self.place, self.nested.room(&self.work[0]))
+        self.root = self.space.outer.root
+
+    cdef int look(self, Py_ssize_t group) except -1 nogil:
+        self.nested.visit(group, &self.space, &self.frame)
+        self.room = self.space.room
+        return OK
+
+    cdef double log_density(self, Py_ssize_t group, const double *z) except? -1 nogil:
+        cdef double[MOST_EFFECTS] b
+        times(self.q, self.root, z, b)
+        return self.nested.inside(group, b, &self.space, self.space.scores, False)
+
+
+def conditional(model):
+    """The `Conditional` of a compiled model of groups."""
+    return OfNested(model) if isinstance(model, Nested) else OfNodes(model)

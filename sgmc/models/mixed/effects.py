@@ -26,8 +26,8 @@ class Effects:
 
     Attributes
     ----------
-    factor : str
-        Of nested factors the outer.
+    factors : list of str
+        Names of the grouping factors, of nested ones the outer first.
     columns : list of str
         One an effect, term by term, those of the outer factor first.
     loading : Loading
@@ -38,7 +38,7 @@ class Effects:
         Names of the parameters.
     """
 
-    factor: str
+    factors: list
     columns: list
     loading: Loading
     outer: Loading
@@ -47,9 +47,19 @@ class Effects:
     cors: list
 
     @property
+    def factor(self):
+        """The outer factor."""
+        return self.factors[0]
+
+    @property
     def names(self):
         """Of all parameters of the effects."""
         return [*self.sds, *self.cors]
+
+    def spans(self):
+        """Which effects are those of each factor, slices."""
+        q = self.outer.q
+        return [slice(0, q), slice(q, self.loading.q)][: len(self.factors)]
 
 
 def outer_first(grouping):
@@ -84,7 +94,7 @@ def effects_of(grouping, scale=None):
     within = sum(len(one.columns) for one in outer)
     loading = loading_of(terms, scale)
     return Effects(
-        grouping.name,
+        list(dict.fromkeys(factors)),
         columns,
         loading,
         loading_of(outer, scale[:within]),

@@ -17,11 +17,10 @@ class MixedInfo(ModelInfo):
     effects : Effects
     groups : GroupSpec or None
         The recipe of groups and covariates, of models from formulas.
-    levels_of_groups : Index
-    inner_factor : str or None
-        Of nested factors.
-    sizes : array (levels,)
-        Rows of each.
+    factor_levels : list of Index
+        Of each factor, of nested ones the outer first.
+    sizes : list of array (levels,)
+        Rows of each level.
     """
 
     def __init__(self, model):
@@ -29,8 +28,10 @@ class MixedInfo(ModelInfo):
         grouping = model.grouping
         self.kind = type(model.fixed)  # whose formula has the group terms
         self.effects, self.groups = effects_of(grouping), getattr(grouping, "spec", None)
-        self.levels_of_groups, self.sizes = grouping.levels, np.diff(grouping.starts)
-        self.inner_factor = getattr(grouping, "sub_name", None)
+        self.factor_levels, self.sizes = [grouping.levels], [np.diff(grouping.starts)]
+        if grouping.sub is not None:
+            self.factor_levels.append(grouping.sub_levels)
+            self.sizes.append(np.bincount(grouping.sub))
 
     def heading(self, fit):
         """See `ModelInfo`."""
@@ -39,20 +40,15 @@ class MixedInfo(ModelInfo):
         n = len(fit.problem.table.y)
         rows = f"{n}" if weight is None else f"{weight.sum():g} in {n} rows"
         right = [(k, rows if k == "No. Observations" else v) for k, v in right]
-        return left, [*right, ("No. Groups", f"{len(self.sizes)}")]
+        return left, [*right, ("No. Groups", f"{len(self.sizes[0])}")]
 
     def remarks(self, fit):
         """See `ModelInfo`."""
-        least, middle, most = np.quantile(self.sizes, [0, 0.5, 1])
-        lines = [
-            f"Groups: {len(self.sizes)} levels of {self.effects.factor} with {least:.0f} to "
-            f"{most:.0f} rows, median {middle:g}."
-        ]
-        inner = fit.problem.rows.subgroups
-        if inner is not None:
-            least, middle, most = np.quantile(np.diff(inner.starts), [0, 0.5, 1])
+        lines = []
+        for name, sizes in zip(self.effects.factors, self.sizes):
+            least, middle, most = np.quantile(sizes, [0, 0.5, 1])
             lines.append(
-                f"Within them {len(inner.level)} levels of {self.inner_factor} with "
+                f"{'Within them' if lines else 'Groups:'} {len(sizes)} levels of {name} with "
                 f"{least:.0f} to {most:.0f} rows, median {middle:g}."
             )
         rule = fit.problem.rule

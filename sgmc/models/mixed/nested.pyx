@@ -20,17 +20,6 @@ cdef enum:
     NESTED_BETWEEN_LOOKS = 64     # at the clock
 cdef double NESTED_NEAR = 1e-6           # change of effects, in sds, at which the search ends
 
-cdef struct Space:                # scratch of a group
-    Place outer, inner            # what the two densities need of theta
-    double *beta                  # inner.beta: (beta, b)
-    Room room                     # of `places`
-    double *scores                # gradients of the inner density, node by node
-    double *one                   # the same of a subgroup
-    double *H                     # the inner information, and that of a subgroup
-    double *by_theta              # gradients by (beta, entries, auxiliary): of nodes, their mean
-    double *rest
-
-
 cdef class Nested(Marginal):
     """Two levels of groups: eta_i = x_i . beta + z_i . b_g + w_i . c_h, subgroup h within group g.
 
@@ -57,14 +46,6 @@ cdef class Nested(Marginal):
     unit, nodes
         See `Quadrature`.
     """
-
-    cdef readonly Marginal inner
-    cdef readonly Quadrature places           # of the outer nodes
-    cdef readonly object make
-    cdef readonly Py_ssize_t[::1] subgroups
-    cdef readonly double[:, ::1] away         # b of each group at which `inner` has its zero
-    cdef readonly bint closed
-    cdef readonly Py_ssize_t nodes, b         # effects of the outer level
 
     def __init__(self, Glm glm, starts, Z, Loading loading, make, Loading outer, subgroups,
                  unit=None, Py_ssize_t nodes=9):

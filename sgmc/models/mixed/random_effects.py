@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.core.rng import seed_sequence
-from sgmc.errors import NotSupported
-from sgmc.models.mixed.conditional import DF, Conditional
+from sgmc.models.mixed.conditional import DF, Conditional, conditional
 
 CONDITIONAL_STEPS = 6  # of the independence sampler: nine in ten proposals are accepted
 STREAM = 2  # among those of predictions
@@ -15,55 +14,84 @@ NEW = 1 << 40  # added to the number of a level that the fit has not seen
 
 @dataclass(frozen=True)
 class LevelEffects:
-    """Effects of levels at draws of the parameters; nothing of size levels x draws is kept.
+    """Effects of a factor's levels at draws of the parameters; nothing of size levels x draws is
+    kept.
 
     Attributes
     ----------
     points : array (m, dim)
-        Draws in the natural coordinates of the compiled model.
+        Draws in the natural coordinates of the compiled model; of an inner factor those of its
+        density at outer effects of zero.
     roots : array (m, q, q)
         Lambda at each.
     seed : int
         Each level has a random stream of its own.
-    conditional : Conditional or None
-        Of the fit's data; None where these were left behind.
-    group : array (levels,) of int or None
+    conditional : Conditional
+        Of the fit's data.
+    place : array (levels,) of int
         Where the compiled model has each level.
     sizes : array (levels,)
         Rows of each.
+    factor : int
+        0, or 1 of an inner one.
+    within : Within or None
+        Of an inner factor.
     """
 
     points: np.ndarray
     roots: np.ndarray
     seed: int
-    conditional: Conditional | None
-    group: np.ndarray | None
+    conditional: Conditional
+    place: np.ndarray
     sizes: np.ndarray
+    factor: int = 0
+    within: object = None
 
     def with_draws(self, kept):
         """The same at some of the draws."""
-        return replace(self, points=self.points[kept], roots=self.roots[kept])
+        within = None if self.within is None else self.within.with_draws(kept)
+        return replace(self, points=self.points[kept], roots=self.roots[kept], within=within)
 
     def work(self, levels):
         """Evaluations of a row's density that a draw of the effects of some levels takes."""
         known = np.asarray(levels)
         known = known[known < len(self.sizes)]
-        return float(self.sizes[known].sum()) * (2 * CONDITIONAL_STEPS) + len(levels)
+        own = float(self.sizes[known].sum()) * (2 * CONDITIONAL_STEPS) + len(levels)
+        if self.within is None:
+            return own * self.conditional.cost
+        return own + self.within.outer.work(np.unique(self.within.parent[known]))
 
     def known(self, levels):
-        """Draws, means (L, m, q) and covariances (L, m, q, q) given the outcomes of some levels."""
-        m, q = len(self.points), self.roots.shape[1]
+        """Draws, means (L, m, q) and covariances (L, m, q, q) given the outcomes, of some levels;
+        of inner ones those given draws of the outer effects.
+        """
+        groups = np.ascontiguousarray(self.place[levels], dtype=np.intp)
+        numbers = self.random_numbers(levels)
+        if self.within is None:
+            return self.conditional(self.points, groups, *numbers)
+        q, parents = self.roots.shape[1], self.within.parent[levels]
+        shape = (len(levels), len(self.points))
+        out = np.empty((*shape, q)), np.empty((*shape, q)), np.empty((*shape, q, q))
+        for parent, points in self.within.moved(self.points, np.unique(parents)):
+            at = parents == parent
+            found = self.conditional(points, groups[at], *(one[at] for one in numbers))
+            for whole, part in zip(out, found):
+                whole[at] = part
+        return out
+
+    def random_numbers(self, levels):
+        """What `Conditional` makes draws of, from the levels' own streams."""
         steps = 1 if self.conditional.closed else CONDITIONAL_STEPS
-        shape = (len(levels), m, steps)
-        normals, radii, uniforms = np.empty((*shape, q)), np.ones(shape), np.ones(shape)
+        shape = (len(levels), len(self.points), steps)
+        normals = np.empty((*shape, self.roots.shape[1]))
+        radii, uniforms = np.ones(shape), np.ones(shape)
         for k, level in enumerate(levels):
             random = self.stream(level)
             random.standard_normal(out=normals[k])
             if steps > 1:
                 radii[k] = np.sqrt(DF / random.chisquare(DF, size=shape[1:]))
                 random.random(out=uniforms[k])
-        groups = np.ascontiguousarray(self.group[levels], dtype=np.intp)
-        return self.conditional(self.points, groups, normals, radii, uniforms)
+        return normals, radii, uniforms
 
     def draws(self, levels):
         """Draws (L, m, q) for levels by their numbers, those that the fit has not seen included."""
@@ -80,27 +108,84 @@ class LevelEffects:
     def stream(self, number):
         """The random stream of a level."""
         key = seed_sequence(self.seed, "predict", STREAM).generate_state(2, np.uint64)
-        return np.random.Generator(np.random.Philox(key=key, counter=[0, 0, number, 0]))
+        return np.random.Generator(np.random.Philox(key=key, counter=[0, 0, number, self.factor]))
+
+
+@dataclass(frozen=True)
+class Within:
+    """The outer effects on which inner ones depend.
+
+    Attributes
+    ----------
+    outer : LevelEffects
+    parent : array (levels,) of int
+        The outer level of each inner one.
+    first : int
+        Where the outer effects are among the coefficients of the inner density.
+    away : array (outer levels, b)
+        Outer effects at which that density has its zero.
+    """
+
+    outer: LevelEffects
+    parent: np.ndarray
+    first: int
+    away: np.ndarray
+
+    def with_draws(self, kept):
+        """The same at some of the draws."""
+        return replace(self, outer=self.outer.with_draws(kept))
+
+    def moved(self, points, levels):
+        """Points (m, dim) of the inner density at draws of the effects of some outer levels, an
+        iterator of (level, points).
+        """
+        columns = slice(self.first, self.first + self.away.shape[1])
+        for level, effects in zip(levels, self.outer.draws(levels)):
+            points = points.copy()
+            points[:, columns] = effects - self.away[level]
+            yield level, points
 
 
 def level_effects(results, seed):
-    """`LevelEffects` at all draws of some results with their data."""
+    """The `LevelEffects` of each factor, the outer first, at all draws of some results with their
+    data.
+    """
     fit = results._fit
-    problem, rows = fit.problem, fit.problem.rows
-    if rows.subgroups is not None:
-        raise NotSupported(
-            f"effects of nested factors ({', '.join(problem.effects.sds)}) cannot be drawn yet; "
-            "predictions at effects of zero are there, random=False"
-        )
+    problem, rows, sizes = fit.problem, fit.problem.rows, results.model.sizes
     points = problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
     loading, first = problem.effects.loading, problem.coordinates.first
-    group = np.empty(len(rows.level), dtype=np.intp)
-    group[rows.level] = np.arange(len(rows.level))
-    return LevelEffects(
-        np.ascontiguousarray(points),
-        loading.root(points[:, first : first + loading.size]),
+    points, q = np.ascontiguousarray(points), problem.effects.outer.q
+    roots = loading.root(points[:, first : first + loading.size])
+    outer = LevelEffects(
+        points,
+        np.ascontiguousarray(roots[:, :q, :q]),
         seed,
-        Conditional(problem.model),
-        group,
-        results.model.sizes,
+        conditional(problem.model),
+        places(rows.level),
+        sizes[0],
     )
+    inner = rows.subgroups
+    if inner is None:
+        return [outer]
+    parent = np.empty(len(inner.level), dtype=np.intp)
+    parent[inner.level] = np.repeat(rows.level, np.diff(inner.first))
+    return [
+        outer,
+        LevelEffects(
+            np.array([problem.model.inner_theta(one) for one in points]),
+            np.ascontiguousarray(roots[:, q:, q:]),
+            seed,
+            conditional(problem.model.inner),
+            places(inner.level),
+            sizes[1],
+            1,
+            Within(outer, parent, problem.model.p, np.asarray(problem.model.away)[outer.place]),
+        ),
+    ]
+
+
+def places(level):
+    """Where each level is, of the level at each place."""
+    place = np.empty(len(level), dtype=np.intp)
+    place[level] = np.arange(len(level))
+    return place

@@ -46,28 +46,31 @@ class MixedResults(RegressionResults):
         for k, (i, j) in enumerate(effects.loading.correlations()):
             cov[:, i, j] = cov[:, j, i] = self.flat[:, first + q + k] * sds[:, i] * sds[:, j]
         mean = np.average(cov, axis=0, weights=self.flat_weights)
-        return pd.DataFrame(mean, effects.columns, effects.columns)
+        names = [name[3:-1] for name in effects.sds] if len(effects.factors) > 1 else None
+        names = effects.columns if names is None else names
+        return pd.DataFrame(mean, names, names)
 
     @property
     def random_effects(self):
-        """Posterior means of the effects, a dict from level to Series, as in statsmodels."""
-        table = self.ranef()["mean"]
-        if len(self.model.effects.columns) == 1:
-            return {
-                one: pd.Series([mean], self.model.effects.columns) for one, mean in table.items()
-            }
-        return {one: part.droplevel(0) for one, part in table.groupby(level=0, sort=False)}
+        """Posterior means of the effects, a dict from level to Series, as in statsmodels; of nested
+        factors a dict of such dicts, by factor.
+        """
+        found = {
+            name: means_by_level(self.ranef(name)["mean"], self.columns_of(k))
+            for k, name in enumerate(self.model.effects.factors)
+        }
+        return found if len(found) > 1 else found[self.model.effects.factor]
 
     def ranef(self, factor=None, *, alpha=0.05, draws=None):
         """Effects of the levels: posterior mean, sd and interval.
 
-        Means and sds are averages over draws of the parameters of the conditional ones; intervals
-        are quantiles of draws.
+        Means and sds are averages over draws of the parameters of the conditional ones, of inner
+        factors given draws of the outer effects too; intervals are quantiles of draws.
 
         Parameters
         ----------
         factor : str, optional
-            Name of the grouping factor.
+            Name of the grouping factor; default all.
         alpha : float
             One minus the probability of the intervals.
         draws : int, optional
@@ -76,13 +79,17 @@ class MixedResults(RegressionResults):
         Returns
         -------
         DataFrame
-            A row per level; with several effects, per level and effect.
+            A row per level; with several effects, per level and effect.  Of nested factors a dict
+            of such tables by factor, unless one is named.
         """
-        self.check_factor(factor)
-        levels, columns = np.arange(len(self.model.sizes)), self.model.effects.columns
+        effects = self.model.effects
+        if factor is None and len(effects.factors) > 1:
+            return {one: self.ranef(one, alpha=alpha, draws=draws) for one in effects.factors}
+        k = self.check_factor(factor)
+        levels, columns = np.arange(len(self.model.sizes[k])), self.columns_of(k)
         ends = [probability(alpha) / 2, 1 - alpha / 2]
         out = np.empty((len(levels), len(columns), 4))
-        effects, w = self.effects_of_levels("ranef", levels, draws)
+        effects, w = self.effects_of_levels("ranef", k, levels, draws)
         size = max(1, DRAWN_AT_ONCE // (len(effects.points) * 16 * len(columns)))
         for a in range(0, len(levels), size):
             at = slice(a, a + size)
@@ -94,9 +101,9 @@ class MixedResults(RegressionResults):
             out[at, :, 1] = np.sqrt(spread + np.average(within, axis=1, weights=w))
             flat = np.moveaxis(drawn, 1, 0).reshape(1, drawn.shape[1], -1)
             out[at, :, 2:] = moments.quantile(flat, ends, w).T.reshape(*centre.shape, 2)
-        index = pd.Index(self.model.levels_of_groups, name=self.model.effects.factor)
+        index = self.model.factor_levels[k].rename(self.index_names(k))
         if len(columns) > 1:
-            index = pd.MultiIndex.from_product([index, columns], names=[index.name, "effect"])
+            index = with_effect(index, columns)
         names = ["mean", "sd", *(f"{100 * end:g}%" for end in ends)]
         return pd.DataFrame(out.reshape(-1, 4), index, names)
 
@@ -106,9 +113,10 @@ class MixedResults(RegressionResults):
         Parameters
         ----------
         factor : str, optional
-            Name of the grouping factor.
+            Name of the grouping factor; needed where factors are nested.
         levels : list, optional
-            Default all.
+            Default all.  Of an inner factor that is a combination of columns, ``(1 | g/h)``, tuples
+            ``(g, h)``.
         draws : int, optional
             How many draws to use, evenly spaced; default all, in the order of `flat`, to be
             weighted by `flat_weights`.
@@ -124,33 +132,33 @@ class MixedResults(RegressionResults):
         ArgumentError
             For a level that there is not, or if it would be larger than 1 GB.
         """
-        self.check_factor(factor)
-        known = pd.Index(self.model.levels_of_groups)
+        k = self.check_factor(factor)
+        known, q = self.model.factor_levels[k], len(self.columns_of(k))
         wanted = np.arange(len(known)) if levels is None else known.get_indexer(list(levels))
         if (wanted < 0).any():
             lost = list(levels)[int(np.argmin(wanted))]
             raise ArgumentError(
-                f"levels: there is no {lost!r} of {self.model.effects.factor}"
+                f"levels: there is no {lost!r} of {self.model.effects.factors[k]}"
                 f"{nearest(str(lost), [str(one) for one in known])}"
             )
         count = len(self.flat) if draws is None else whole("draws", draws, 1)
-        size = 8 * len(wanted) * count * self.model.effects.loading.q
+        size = 8 * len(wanted) * count * q
         if size > EFFECTS_MEMORY:
             raise ArgumentError(
                 f"ranef_draws of {len(wanted):,} levels and {count:,} draws is {size / 2**30:.1f} "
                 "GB, over the limit of 1 GB; give levels= or draws="
             )
-        effects, _ = self.effects_of_levels("ranef_draws", wanted, count, seed)
+        effects, _ = self.effects_of_levels("ranef_draws", k, wanted, count, seed)
         return np.ascontiguousarray(np.moveaxis(effects.draws(wanted), 1, 0))
 
-    def effects_of_levels(self, what, levels, draws=None, seed=None):
-        """`LevelEffects` at some of the draws, and their weights."""
+    def effects_of_levels(self, what, k, levels, draws=None, seed=None):
+        """`LevelEffects` of a factor at some of the draws, and their weights."""
         if self._fit is None:
             raise ArgumentError(
                 f"{what} needs the data of the fit: these results were loaded from a file, or "
                 "saved without theirs"
             )
-        effects, w = level_effects(self, self.seed if seed is None else entropy(seed)), None
+        effects = level_effects(self, self.seed if seed is None else entropy(seed))[k]
         count = whole("draws", draws, 1, none=True)
         if count is None:
             count = max(FEWEST_DRAWS, int(ROWS_WORK // max(effects.work(levels), 1)))
@@ -159,10 +167,28 @@ class MixedResults(RegressionResults):
         return effects.with_draws(kept), None if w is None else w[kept]
 
     def check_factor(self, factor):
-        """ArgumentError for a factor that is not that of the fit."""
-        name = self.model.effects.factor
-        if factor is not None and factor != name:
-            raise ArgumentError(f"there is no grouping factor {factor!r}; there is {name!r}")
+        """The number of a factor; ArgumentError for one that the fit does not have, or where there
+        are several and none is named.
+        """
+        names = self.model.effects.factors
+        shown = " and ".join(repr(one) for one in names)
+        if factor is None and len(names) > 1:
+            raise ArgumentError(f"factor: there are {shown}; name one")
+        if factor is not None and factor not in names:
+            raise ArgumentError(
+                f"there is no grouping factor {factor!r}; there {'are' if len(names) > 1 else 'is'}"
+                f" {shown}"
+            )
+        return 0 if factor is None else names.index(factor)
+
+    def columns_of(self, k):
+        """The effects of each level of a factor."""
+        return self.model.effects.columns[self.model.effects.spans()[k]]
+
+    def index_names(self, k):
+        """Names of the levels' index: that of the factor, or those of its columns."""
+        index = self.model.factor_levels[k]
+        return list(index.names) if index.nlevels > 1 else self.model.effects.factors[k]
 
     def table_rows(
         self, exog=None, offset=None, *, random=True, new_levels="sample", transform=True, **how
@@ -173,27 +199,25 @@ class MixedResults(RegressionResults):
         if not random:
             return rows
         if exog is None:
-            held = self._fit.problem.rows
-            code = np.repeat(held.level, np.diff(held.starts))
-            return with_effects(rows, level_effects(self, self.seed), code, held.Z)
-        spec = self.model.groups
+            code, Z = codes_of_fit(self._fit.problem)
+            return with_effects(rows, level_effects(self, self.seed), code, Z)
+        spec, effects = self.model.groups, self.model.effects
         if spec is None or not transform:
             raise ArgumentError(
                 "random=True: effects of new rows need a table with the columns of the groups; "
                 "give random=False for predictions at effects of zero"
             )
-        [(code, new)], Z = spec.new(exog)
-        if new_levels == "error":
-            refuse_new(new, self.model.effects.factor)
+        found, Z = spec.new(exog)
+        for (_, new), name in zip(found, effects.factors):
+            if new_levels == "error":
+                refuse_new(new, name)
         if self._fit is None:
             raise ArgumentError(
                 "random=True: effects of levels need the data of the fit, which were not saved; "
                 "give random=False for predictions at effects of zero"
             )
-        order = np.argsort(code, kind="stable")
-        return with_effects(
-            rows, level_effects(self, self.seed), code, np.concatenate(Z, axis=1), order
-        )
+        code = np.column_stack([code for code, _ in found])
+        return with_effects(rows, level_effects(self, self.seed), code, Z)
 
     def predict(
         self, exog=None, transform=True, *, offset=None, exposure=None, random=True,
@@ -255,3 +279,33 @@ class MixedResults(RegressionResults):
         raise NotSupported(
             "loo with group terms; compare models by their predictions of new groups"
         )
+
+
+def codes_of_fit(problem):
+    """Levels of the rows that a problem has, (n, factors), and the covariates of each factor's
+    effects.
+    """
+    rows, inner = problem.rows, problem.rows.subgroups
+    codes = [np.repeat(rows.level, np.diff(rows.starts))]
+    if inner is not None:
+        codes.append(np.repeat(inner.level, np.diff(inner.starts)))
+    return np.column_stack(codes), [rows.Z[:, span] for span in problem.effects.spans()]
+
+
+def with_effect(index, columns):
+    """The index of levels with a last level that names the effect."""
+    parts = [np.repeat(index.get_level_values(j), len(columns)) for j in range(index.nlevels)]
+    return pd.MultiIndex.from_arrays(
+        [*parts, np.tile(columns, len(index))], names=[*index.names, "effect"]
+    )
+
+
+def means_by_level(means, columns):
+    """A dict from level to Series, of a column of `MixedResults.ranef`."""
+    if len(columns) == 1:
+        return {level: pd.Series([mean], columns) for level, mean in means.items()}
+    by = list(range(means.index.nlevels - 1))
+    return {
+        level if len(by) > 1 else level[0]: part.droplevel(by)
+        for level, part in means.groupby(level=by, sort=False)
+    }

@@ -14,44 +14,52 @@ class EffectRows(Rows):
 
     Attributes
     ----------
-    effects : LevelEffects or MeanEffects
-    code : array (n,) of int
-        The level of each row; negative where it is missing.
-    Z : array (n, q)
+    effects : list of LevelEffects or MeanEffects
+        One a factor.
+    code : array (n, factors) of int
+        The levels of each row; negative where one is missing.
+    Z : list of array (n, q)
+        Covariates of each factor's effects.
     """
 
-    effects: object
+    effects: list
     code: np.ndarray
-    Z: np.ndarray
+    Z: list
 
     def with_draws(self, kept):
         """See `Rows`."""
-        return replace(super().with_draws(kept), effects=self.effects.with_draws(kept))
+        effects = [one.with_draws(kept) for one in self.effects]
+        return replace(super().with_draws(kept), effects=effects)
 
     def affordable(self):
         """See `Rows`; drawing effects counts too."""
-        work = max(self.n, self.effects.work(np.unique(self.code[self.code >= 0])))
+        work = max(
+            self.n,
+            sum(one.work(np.unique(c[c >= 0])) for one, c in zip(self.effects, self.code.T)),
+        )
         if work * self.m <= ROWS_WORK:
             return self
         return self.with_draws(evenly(self.m, max(FEWEST_DRAWS, int(ROWS_WORK // work))))
 
     def at_mean(self):
         """See `Rows`; effects are their posterior means."""
-        return replace(super().at_mean(), effects=MeanEffects(self.effects, self.weights))
+        effects = [MeanEffects(one, self.weights) for one in self.effects]
+        return replace(super().at_mean(), effects=effects)
 
     def among(self, kept):
         """See `Rows`."""
-        return replace(super().among(kept), code=self.code[kept], Z=self.Z[kept])
+        return replace(super().among(kept), code=self.code[kept], Z=[one[kept] for one in self.Z])
 
     def blocks(self):
         """See `Rows`."""
         for at, eta in super().blocks():
-            levels, place = np.unique(self.code[at], return_inverse=True)
-            known = levels >= 0
-            drawn = np.full((len(levels), self.m, self.Z.shape[1]), np.nan)
-            drawn[known] = self.effects.draws(levels[known])
-            for a, z in enumerate(self.Z[at].T):
-                eta += z[:, None] * drawn[place, :, a]
+            for effects, code, Z in zip(self.effects, self.code[at].T, self.Z):
+                levels, place = np.unique(code, return_inverse=True)
+                known = levels >= 0
+                drawn = np.full((len(levels), self.m, Z.shape[1]), np.nan)
+                drawn[known] = effects.draws(levels[known])
+                for a, z in enumerate(Z[at].T):
+                    eta += z[:, None] * drawn[place, :, a]
             yield at, eta
 
 
@@ -71,14 +79,15 @@ class MeanEffects:
         return out
 
 
-def with_effects(rows, effects, code, Z, order=None):
-    """`EffectRows` of `Rows`, sorted by level unless they are in an `order` already."""
+def with_effects(rows, effects, code, Z):
+    """`EffectRows` of `Rows`, sorted by level unless they have an `order` already."""
     held = dict(vars(rows), effects=effects, code=code, Z=Z)
-    if order is None:
-        return EffectRows(**held)
-    for name in ("X", "offset", "code", "Z", "y", "trials"):
-        held[name] = None if held[name] is None else held[name][order]
-    return EffectRows(**{**held, "order": order})
+    if rows.order is None:
+        order = np.lexsort(code.T[::-1])
+        for name in ("X", "offset", "code", "y", "trials"):
+            held[name] = None if held[name] is None else held[name][order]
+        held |= dict(Z=[one[order] for one in Z], order=order)
+    return EffectRows(**held)
 
 
 def refuse_new(levels, factor):
