@@ -103,8 +103,9 @@ class PriorTerms:
         value[lkj] = -2 * self.df[lkj] * np.logaddexp(0, -2 * np.abs(e[lkj]))
         value[lkj] -= 2 * self.df[lkj] * np.abs(e[lkj])
         slope = -weight * e / self.scale * unit
-        beyond = np.where(self.logged | bent, natural, 0.0) * (natural - self.location)
-        curvature = weight / self.scale**2 * (unit**2 + beyond)
+        with np.errstate(over="ignore"):  # steps of a search that go too far are taken back
+            beyond = np.where(self.logged | bent, natural, 0.0) * (natural - self.location)
+            curvature = weight / self.scale**2 * (unit**2 + beyond)
         slope[lkj] = -2 * self.df[lkj] * turned[lkj]
         curvature[lkj] = 2 * self.df[lkj] * (1 - turned[lkj] ** 2)
         gamma = is_["gamma"]  # of logs: a u - exp(u) / scale in all

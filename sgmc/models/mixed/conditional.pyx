@@ -2,7 +2,7 @@
 import numpy as np
 
 from libc.math cimport INFINITY, log, log1p
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from sgmc.core.contract cimport OK
 from sgmc.models.mixed.loading cimport MOST_EFFECTS
@@ -33,11 +33,12 @@ cdef class Conditional:
     cdef readonly bint closed
     cdef readonly Py_ssize_t q                # effects of a group
     cdef readonly Py_ssize_t cost             # how often rows are looked at for one density
-    cdef Py_ssize_t count                     # nodes
+    cdef readonly Py_ssize_t count            # nodes
     cdef double[::1] work
     cdef const double *root                   # Lambda at the point that is looked at
     cdef Frame frame                          # of the group that is looked at
     cdef Room room
+    cdef double value                         # its log density, effects integrated out
 
     def __init__(self, Marginal model, Py_ssize_t q, Py_ssize_t count):
         self.model, self.closed, self.q, self.count, self.cost = model, model.closed, q, count, 1
@@ -75,11 +76,41 @@ cdef class Conditional:
                                       &draws[g, k, 0], &mean[g, k, 0], &covariance[g, k, 0, 0])
         return np.asarray(draws), np.asarray(mean), np.asarray(covariance)
 
+    def nodes(self, const double[:, ::1] points, const Py_ssize_t[::1] groups):
+        """Log densities (L, m) of L groups at m points, their effects integrated out, nodes of the
+        standard effects (L, m, nodes, q) and their posterior probabilities (L, m, nodes).
+        """
+        cdef Py_ssize_t L = groups.shape[0], m = points.shape[0], q = self.q, k, g
+        cdef double[:, ::1] value = np.empty((L, m))
+        cdef double[:, :, :, ::1] z = np.empty((L, m, self.count, q))
+        cdef double[:, :, ::1] probability = np.empty((L, m, self.count))
+        with nogil:
+            for k in range(m):
+                self.begin(&points[k, 0])
+                for g in range(L):
+                    self.look(groups[g])
+                    value[g, k] = self.value
+                    memcpy(&z[g, k, 0, 0], self.room.z, self.count * q * sizeof(double))
+                    memcpy(&probability[g, k, 0], self.room.t, self.count * sizeof(double))
+        return np.asarray(value), np.asarray(z), np.asarray(probability)
+
+    def without_effects(self, const double[::1] point, const Py_ssize_t[::1] groups):
+        """Log densities (L,) of groups at effects of zero, as the kernel has them."""
+        cdef double[::1] out = np.empty(groups.shape[0])
+        cdef double[MOST_EFFECTS] zero
+        cdef Py_ssize_t g
+        memset(zero, 0, self.q * sizeof(double))
+        self.begin(&point[0])
+        for g in range(groups.shape[0]):
+            self.look(groups[g])
+            out[g] = self.log_density(groups[g], zero)
+        return np.asarray(out)
+
     cdef void begin(self, const double *theta) noexcept nogil:
         """Set out from a point: `root`."""
 
     cdef int look(self, Py_ssize_t group) except -1 nogil:
-        """Probabilities and places of a group's nodes into `room`, their `frame`."""
+        """Probabilities and places of a group's nodes into `room`, their `frame`, `value`."""
         raise NotImplementedError("look")
 
     cdef double log_density(self, Py_ssize_t group, const double *z) except? -1 nogil:
@@ -144,35 +175,34 @@ cdef class Conditional:
 cdef class OfNodes(Conditional):
     """`Conditional` of a model without subgroups."""
 
-    cdef Nodes nodes
+    cdef Nodes of
     cdef Place place
 
     def __init__(self, Nodes model):
         Conditional.__init__(self, model, model.q, model.count)
-        self.nodes = model
+        self.of = model
 
     cdef void begin(self, const double *theta) noexcept nogil:
-        self.place = self.nodes.at(theta, &self.work[0])
+        self.place = self.of.at(theta, &self.work[0])
         self.root = self.place.root
 
     cdef int look(self, Py_ssize_t group) except -1 nogil:
-        cdef Py_ssize_t m = self.nodes.starts[group + 1] - self.nodes.starts[group]
-        cdef double value
-        self.room = self.nodes.divided(m, self.nodes.room(&self.work[0]))
-        return self.nodes.visit(&self.place, group, &self.frame, &self.room, &value)
+        cdef Py_ssize_t m = self.of.starts[group + 1] - self.of.starts[group]
+        self.room = self.of.divided(m, self.of.room(&self.work[0]))
+        return self.of.visit(&self.place, group, &self.frame, &self.room, &self.value)
 
     cdef double log_density(self, Py_ssize_t group, const double *z) except? -1 nogil:
         cdef double[MOST_EFFECTS] b
         cdef double total = 0, weight = 1
-        cdef Py_ssize_t i, start = self.nodes.starts[group]
-        cdef Py_ssize_t m = self.nodes.starts[group + 1] - start
+        cdef Py_ssize_t i, start = self.of.starts[group]
+        cdef Py_ssize_t m = self.of.starts[group + 1] - start
         times(self.q, self.root, z, b)
-        self.nodes.shift(start, m, self.room.eta, b, self.room.block)
-        self.nodes.glm.family(self.place.auxiliary, m, self.room.block, &self.nodes.glm.y[start],
+        self.of.shift(start, m, self.room.eta, b, self.room.block)
+        self.of.glm.family(self.place.auxiliary, m, self.room.block, &self.of.glm.y[start],
                               self.room.mean, self.room.density)
         for i in range(m):
-            if self.nodes.glm.weight.shape[0]:
-                weight = self.nodes.glm.weight[start + i]
+            if self.of.glm.weight.shape[0]:
+                weight = self.of.glm.weight[start + i]
             total += weight * self.room.density[i]
         return total
 
@@ -194,7 +224,7 @@ cdef class OfNested(Conditional):
         self.root = self.space.outer.root
 
     cdef int look(self, Py_ssize_t group) except -1 nogil:
-        self.nested.visit(group, &self.space, &self.frame)
+        self.value = self.nested.visit(group, &self.space, &self.frame)
         self.room = self.space.room
         return OK
 

@@ -72,7 +72,7 @@ class LevelEffects:
         q, parents = self.roots.shape[1], self.within.parent[levels]
         shape = (len(levels), len(self.points))
         out = np.empty((*shape, q)), np.empty((*shape, q)), np.empty((*shape, q, q))
-        for parent, points in self.within.moved(self.points, np.unique(parents)):
+        for parent, points, _ in self.within.moved(self.points, np.unique(parents)):
             at = parents == parent
             found = self.conditional(points, groups[at], *(one[at] for one in numbers))
             for whole, part in zip(out, found):
@@ -137,24 +137,29 @@ class Within:
 
     def moved(self, points, levels):
         """Points (m, dim) of the inner density at draws of the effects of some outer levels, an
-        iterator of (level, points).
+        iterator of (level, points, effects).
         """
         columns = slice(self.first, self.first + self.away.shape[1])
         for level, effects in zip(levels, self.outer.draws(levels)):
             points = points.copy()
             points[:, columns] = effects - self.away[level]
-            yield level, points
+            yield level, points, effects
 
 
 def level_effects(results, seed):
     """The `LevelEffects` of each factor, the outer first, at all draws of some results with their
     data.
     """
-    fit = results._fit
-    problem, rows, sizes = fit.problem, fit.problem.rows, results.model.sizes
-    points = problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
+    problem, x = results._fit.problem, results._fit.x
+    points = problem.coordinates.natural(x.reshape(-1, x.shape[2]))
+    return effects_at(problem, points, seed, results.model.sizes)
+
+
+def effects_at(problem, points, seed, sizes):
+    """The same at points (m, dim) in the natural coordinates of a problem's compiled model."""
+    rows, q = problem.rows, problem.effects.outer.q
     loading, first = problem.effects.loading, problem.coordinates.first
-    points, q = np.ascontiguousarray(points), problem.effects.outer.q
+    points = np.ascontiguousarray(points)
     roots = loading.root(points[:, first : first + loading.size])
     outer = LevelEffects(
         points,

@@ -8,12 +8,21 @@ from sgmc.arguments.numbers import level as probability
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
 from sgmc.diagnostics import moments
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError
+from sgmc.models.mixed.left_out import LeftOutGroups, LeftOutRows
 from sgmc.models.mixed.random_effects import level_effects
 from sgmc.models.mixed.rows_with_effects import refuse_new, with_effects
 from sgmc.models.regression.results import RegressionResults
 from sgmc.results.outcomes import prediction, residuals
-from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, evenly, rows_of, with_exposure
+from sgmc.results.outcomes.loo import loo
+from sgmc.results.outcomes.rows import (
+    FEWEST_DRAWS,
+    ROWS_WORK,
+    evenly,
+    fitted_rows,
+    rows_of,
+    with_exposure,
+)
 
 NEW_LEVELS = ("sample", "error")
 DRAWN_AT_ONCE = 1 << 21  # numbers of effects that are drawn at a time
@@ -274,11 +283,33 @@ class MixedResults(RegressionResults):
         offset = with_exposure(self, exog, offset, exposure)
         return residuals.log_lik(self, exog, endog, offset, trials, draws, **how)
 
-    def loo(self, rows=None, seed=None):
-        """Not there yet for group terms."""
-        raise NotSupported(
-            "loo with group terms; compare models by their predictions of new groups"
-        )
+    def loo(self, rows=None, seed=None, *, group=False):
+        """Expected log predictive density by leaving out one row, or one group, at a time, with
+        Pareto-smoothed importance sampling.
+
+        A row is predicted by the other rows of its group, sum_i log p(y_i | y_-i): how well new
+        rows of known levels are predicted.  A group is predicted by the other groups, sum_g log
+        p(y_g | y_-g): how well new levels are.  Effects are integrated out at each draw of the
+        parameters, so that only these are weighted by importance (Merkle, Furr & Rabe-Hesketh 2019,
+        doi:10.1007/s11336-019-09679-0).
+
+        Parameters
+        ----------
+        rows, seed
+            As for regressions; with `group` of groups.
+        group : bool
+            Whether to leave out groups, of nested factors those of the outer one.
+
+        Returns
+        -------
+        Loo
+        """
+        return loo(self, rows, seed, "groups" if group else "rows")
+
+    def left_out(self, unit):
+        """What `loo` leaves out, `LeftOutRows` or `LeftOutGroups`."""
+        fitted_rows(self, "loo")
+        return {"rows": LeftOutRows, "groups": LeftOutGroups}[unit].of(self)
 
 
 def codes_of_fit(problem):

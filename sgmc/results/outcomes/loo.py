@@ -48,6 +48,8 @@ class Loo:
         By row: log predictive density, and the shape of the importance weights' tail, which should
         be below `good_k`.
     good_k : float
+    unit : {"rows", "groups"}
+        What was left out one at a time; where it is groups, read groups for rows above.
     """
 
     elpd: float
@@ -65,6 +67,7 @@ class Loo:
     approximate: np.ndarray = field(repr=False)
     frequency: np.ndarray | None = field(repr=False)
     outcomes: np.ndarray = field(repr=False)
+    unit: str = "rows"
 
     @property
     def rows(self):
@@ -73,15 +76,15 @@ class Loo:
 
     def __str__(self):
         some = (
-            f", {len(self.rows)} of {self.n} rows (sampling errors: {self.subsampling_se:.2g} and "
-            f"{self.p_subsampling_se:.2g})"
+            f", {len(self.rows)} of {self.n} {self.unit} (sampling errors: "
+            f"{self.subsampling_se:.2g} and {self.p_subsampling_se:.2g})"
             if self.subsampling_se
             else ""
         )
         return (
             f"elpd_loo {self.elpd:.2f} (se {self.se:.2f}), p_loo {self.p:.2f}{some}; Pareto k "
             f"above {self.good_k:.2f}: {(self.pareto_k > self.good_k).sum()} of {len(self.rows)} "
-            "rows"
+            f"{self.unit}"
         )
 
 
@@ -97,6 +100,8 @@ class Task:
     frequency : array (n,) or None
     outcomes : array (k, n)
         With the trials, where there are some.
+    unit : str
+        See `Loo`.
     """
 
     results: object
@@ -104,6 +109,7 @@ class Task:
     expected: Expected
     frequency: np.ndarray | None
     outcomes: np.ndarray
+    unit: str
 
     @property
     def n(self):
@@ -111,17 +117,17 @@ class Task:
         return self.table.n
 
 
-def loo(results, rows=None, seed=None):
+def loo(results, rows=None, seed=None, unit="rows"):
     """See `Results.loo`."""
-    task = begun(results)
+    task = begun(results, unit)
     count = whole("rows", rows, 2, none=True)
     seed = results.seed if seed is None else entropy(seed)
     return judged(task, drawn(task.expected.size, wanted(task.n, count), seed))
 
 
-def begun(results):
+def begun(results, unit="rows"):
     """The task of results."""
-    table = fitted_rows(results, "loo")
+    table = results.left_out(unit) if hasattr(results, "left_out") else fitted_rows(results, "loo")
     if table.m < FEWEST_WEIGHED:
         raise ArgumentError(
             f"loo needs at least {FEWEST_WEIGHED} draws for the tails of importance weights, there "
@@ -131,7 +137,7 @@ def begun(results):
     outcomes = np.stack(
         [in_order(table, column) for column in (table.y, table.trials) if column is not None]
     )
-    return Task(results, table, expected(table), frequency, outcomes)
+    return Task(results, table, expected(table), frequency, outcomes, unit)
 
 
 def wanted(n, count=None):
@@ -163,14 +169,15 @@ def judged(task, sample):
         approximate=task.expected.elpd,
         frequency=task.frequency,
         outcomes=task.outcomes,
+        unit=task.unit,
     )
     if (k > out.good_k).any():
         warn(
             InfluenceWarning(
-                f"{(k > out.good_k).sum()} of {len(k)} rows have a Pareto k above "
+                f"{(k > out.good_k).sum()} of {len(k)} {task.unit} have a Pareto k above "
                 f"{out.good_k:.2f}, up to {k.max():.2f}: their share of elpd_loo is unsure.",
-                f"Look at them (row {sample.rows[np.argmax(k)]} first), or take a model with "
-                "heavier tails.",
+                f"Look at them ({task.unit.removesuffix('s')} {sample.rows[np.argmax(k)]} first), "
+                "or take a model with heavier tails.",
             )
         )
     return out
@@ -190,7 +197,8 @@ def leave_one_out(rows, r_eff):
     )
     for a in range(0, rows.n, LOO_BLOCK):
         part = rows.among(np.arange(a, min(a + LOO_BLOCK, rows.n)))
-        density = np.concatenate([part.log_density(at, eta) for at, eta in part.blocks()])
+        found = [(part.log_density(at, eta), part.seen(at, eta)) for at, eta in part.blocks()]
+        density, seen = (np.concatenate(one) for one in zip(*found))
         here, varying = slice(a, a + LOO_BLOCK), np.ptp(density, axis=1) > 0
         # of rows that say nothing
         smoothed, tail = np.broadcast_to(log_weights, density.shape).copy(), np.zeros(len(varying))
@@ -202,7 +210,7 @@ def leave_one_out(rows, r_eff):
         elpd[here] = np.logaddexp.reduce(smoothed + density, axis=1) - np.logaddexp.reduce(
             smoothed, axis=1
         )
-        lpd[here] = np.logaddexp.reduce(density + log_weights, axis=1) - math.log(rows.m)
+        lpd[here] = np.logaddexp.reduce(seen + log_weights, axis=1) - math.log(rows.m)
     return elpd, lpd, k
 
 
@@ -278,6 +286,10 @@ def compare(*results, **named):
 
 def check_same(one, other, name, best):
     """Refuse to compare models of different data."""
+    if one.unit != other.unit:
+        raise ArgumentError(
+            f"compare: {name} leaves out {one.unit} and {best} {other.unit}; judge both by the same"
+        )
     if one.n != other.n or not np.array_equal(one.outcomes, other.outcomes):
         raise ArgumentError(
             f"compare: {name} and {best} are not of the same outcomes in the same order ({one.n} "

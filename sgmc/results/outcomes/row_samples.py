@@ -1,7 +1,7 @@
 """Samples of a table's rows in proportion to what they contribute, and totals by them."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -58,11 +58,7 @@ def expected(table):
     without the first-order error of a mean over few draws.
     """
     centre, few = table.at_mean(), table.of_equal_weight(REPEATS)
-    mirrored = 2 * centre.coefficients - few.coefficients
-    extra = few.extra
-    if extra is not None:  # positive numbers: their logs are mirrored
-        extra = np.concatenate([extra, centre.extra**2 / extra], axis=1)
-    pairs = replace(few, coefficients=np.concatenate([few.coefficients, mirrored]), extra=extra)
+    pairs = few.mirrored(centre)
     at_centre = centre.average(centre.log_density)
     bend, variance, size = np.empty(table.n), np.empty(table.n), np.empty(table.n)
     for at, eta in pairs.blocks():

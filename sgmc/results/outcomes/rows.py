@@ -103,6 +103,16 @@ class Rows:
         )
         return replace(self, coefficients=mean, extra=extra, weights=None)
 
+    def mirrored(self, centre):
+        """The same rows with each draw and its mirror image at `centre`, those of `at_mean`."""
+        mirrored = 2 * centre.coefficients - self.coefficients
+        extra = self.extra
+        if extra is not None:  # positive numbers: their logs are mirrored
+            extra = np.concatenate([extra, centre.extra**2 / extra], axis=1)
+        return replace(
+            self, coefficients=np.concatenate([self.coefficients, mirrored]), extra=extra
+        )
+
     def among(self, kept):
         """Some of the table's rows, in the order given; they are their own output."""
         y, trials, frequency = (
@@ -145,6 +155,10 @@ class Rows:
     def log_density(self, at, eta):
         """log p(y | eta) of some rows of the table, (row, draw)."""
         return self.outcome(at).log_density(self.y[at, None], eta, self.extra)
+
+    def seen(self, at, eta):
+        """The same of draws that have seen all of each row's outcomes."""
+        return self.log_density(at, eta)
 
     def place(self, at):
         """Where rows of the table are in the output."""
