@@ -44,6 +44,9 @@ class LocalMode(NamedTuple):
         return nearest < DISTINCT**2
 
 
+SEARCHED = " (modes='search' looks for others)"
+
+
 @dataclass(frozen=True)
 class ModeSearch:
     """What a fit knows of the modes of its posterior.
@@ -62,6 +65,7 @@ class ModeSearch:
     starts: int = 0
     shares: tuple = ()
     gaussians: tuple = ()
+    can_search: bool = True
 
     @property
     def found(self):
@@ -72,7 +76,7 @@ class ModeSearch:
         if not self.starts:
             return "no mode was looked for"
         if self.starts == 1:
-            return "one start (modes='search' looks for others)"
+            return f"one start{SEARCHED if self.can_search else ''}"
         return f"{self.found} mode{'' if self.found == 1 else 's'} found from {self.starts} starts"
 
     def of_chain(self, k):

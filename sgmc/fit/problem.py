@@ -141,6 +141,11 @@ class Problem:
         return False
 
     @property
+    def unit(self):
+        """What a row of the model is to the user."""
+        return "group" if self.grouped else "row"
+
+    @property
     def beyond_scores(self):
         """Names of what is reported of which scores cannot tell the errors."""
         return ()

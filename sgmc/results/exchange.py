@@ -8,8 +8,12 @@ from sgmc.results.outcomes.residuals import in_order, log_lik
 from sgmc.results.outcomes.rows import fitted_rows
 
 
-def to_arviz(results, log_likelihood):
-    """See `Results.to_arviz`."""
+def to_arviz(results, log_likelihood, more=None):
+    """See `Results.to_arviz`.
+
+    `more` are further variables of the posterior by name: draws (draw, label) in the order of
+    `flat`, the name of the dimension and the labels.
+    """
     try:
         from arviz_base import from_dict
     except ImportError as error:
@@ -22,6 +26,9 @@ def to_arviz(results, log_likelihood):
     )
     groups = {"posterior": {"params": results.draws[:, kept]}}
     dims, coords = {"params": ["parameter"]}, {"parameter": list(results.names)}
+    for variable, (values, dim, labels) in (more or {}).items():
+        groups["posterior"][variable] = values.reshape(chains, draws, -1)[:, kept]
+        dims[variable], coords[dim] = [dim], labels
     if results.weights is not None:
         groups["sample_stats"] = {"kept_draw": np.broadcast_to(kept, (chains, draws)).copy()}
     if results._fit is not None:

@@ -73,7 +73,7 @@ TABLE |= {
 }
 TABLE["models/mixed"] = (
     "regressions with grouped effects: densities of groups, model, results",
-    MODEL + " models/regression models/regression/bases models/regression/families",
+    MODEL + " plots models/regression models/regression/bases models/regression/families",
 )
 TABLE |= {
     "sklearn": ("estimators for scikit-learn", BELOW + " models/regression/families"),

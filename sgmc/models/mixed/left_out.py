@@ -11,6 +11,7 @@ from sgmc.results.outcomes.rows import CELLS, Rows
 
 INFORMED = 0.5  # what a row may move of its linear predictor, in variances of it
 MOST_SHARED = 0.99  # of what is known of a linear predictor, by a single row
+ROUNDING = 1e-9  # of the population's variance: of nodes of which one has all probability
 STEP = 1e-3  # of a linear predictor, for derivatives by differences
 
 
@@ -265,7 +266,7 @@ class LeftOutRows(LeftOut):
         mean, cov = place
         q = mean.shape[1]
         t, weight = normal_rule(self.problem.rule.nodes, q)
-        root = np.linalg.cholesky(cov)
+        root = np.linalg.cholesky(cov + ROUNDING * np.eye(q))
         z = mean[:, None] + np.einsum("mab,kb->mka", root, t)
         count = np.ones(len(rows)) if self.table.frequency is None else self.table.frequency[rows]
         count = count - (rows == left_out)

@@ -182,7 +182,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         coordinates=folded(mode, back, precondition, priors.auxiliary, data.d, effects.loading),
         priors=priors,
         concerns=concerns,
-        searched=ModeSearch(1, (1.0,)),
+        searched=ModeSearch(1, (1.0,), can_search=False),
         shuffled=True,
         stopped="" if mode.whole else SEARCH,
         mode=mode,

@@ -150,11 +150,11 @@ def minibatch_text(fit):
     if not fit.plan.spec.uses_gradient:
         return "-"
     if fit.plan.spec.all_rows:
-        return "all rows"
+        return f"all {fit.problem.unit}s"
     always = fit.problem.always_computed(fit.plan.gradient)
     sizes = sorted(c.batch_size for c in fit.chains)
     text = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]}-{sizes[-1]}"
-    unit = "row" if text == "1" and not always else "rows"
+    unit = fit.problem.unit + ("" if text == "1" and not always else "s")
     return (
         f"{text}{f' + {always} fixed' if always else ''} {unit}"
         f"{' (adaptive)' if fit.settings.adaptive else ''}"

@@ -144,9 +144,11 @@ def parameters(frame, names):
         [compact(v) for v in row[:4]] + [f"{row[4]:.3f}", whole(row[5]), ratio(row[6])]
         for row in frame.to_numpy()
     ]
-    widths = [10, 9, 10, 10, 7, 9, 7]
+    names, widths = [str(n) for n in names], [10, 9, 10, 10, 7, 9, 7]
+    if max(map(len, names)) > WIDTH - sum(widths):  # long names have what numbers leave
+        widths = [max(len(one) for one in column) + 1 for column in zip(headers, *rows)]
     room = WIDTH - sum(widths)
-    stubs = shorten([str(n) for n in names], room)
+    stubs = shorten(names, room)
     text = dict(TEXT, data_fmts=["%s"] * 7, colwidths=[room, *widths])
     return SimpleTable(rows, headers=headers, stubs=stubs, txt_fmt=text)
 
