@@ -5,6 +5,7 @@ from scipy import sparse, special
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    from sklearn.metrics import accuracy_score, r2_score
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -13,6 +14,8 @@ except ImportError as error:
         f'sgmc.sklearn needs scikit-learn 1.6 or newer: pip install "sgmc[sklearn]" ({error})'
     ) from None
 
+from sgmc import registry
+from sgmc.formula.groups import of_labels
 from sgmc.models.regression.families.logit import Logit
 from sgmc.models.regression.families.ols import OLS
 from sgmc.models.regression.families.poisson import Poisson
@@ -48,7 +51,7 @@ class _BayesianEstimator(BaseEstimator):
         self.random_state = random_state
         self.fit_options = fit_options
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Sample the posterior.
 
         Parameters
@@ -59,6 +62,9 @@ class _BayesianEstimator(BaseEstimator):
             Outcomes.
         sample_weight : array_like (n,), optional
             Frequency weights: row i counts as sample_weight[i] rows.
+        groups : array_like (n,), optional
+            Labels of groups, each of which has an intercept of its own, with a standard deviation
+            that is learned: ``sd(1|groups)`` of `posterior_`.
 
         Returns
         -------
@@ -81,6 +87,9 @@ class _BayesianEstimator(BaseEstimator):
         ]
         names = [INTERCEPT, *names] if self.fit_intercept else names
         model = self._model(outcome, self._design(X), names=names, weights=weights)
+        self._grouped = groups is not None
+        if self._grouped:
+            model = registry.room("grouped")["mixed"](model, of_labels(_labels(groups, X)))
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(check_random_state(seed).randint(np.iinfo(np.int32).max))
@@ -114,16 +123,42 @@ class _BayesianEstimator(BaseEstimator):
             else np.hstack([ones, X])
         )
 
-    def _mean(self, X):
-        """Posterior mean of E[y | x], averaged over draws."""
+    def _mean(self, X, groups=None):
+        """Posterior mean of E[y | x], averaged over draws, and over groups where none are given."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return self.posterior_.predict(self._design(X))
+        if not self._grouped:
+            if groups is not None:
+                raise ValueError("groups: the model was fitted without; give them to fit")
+            return self.posterior_.predict(self._design(X))
+        known = self.posterior_.model.factor_levels[0]
+        labels = np.full(X.shape[0], _unseen(known)) if groups is None else _labels(groups, X)
+        return self.posterior_.table_rows(self._design(X), groups=labels).mean()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _labels(groups, X):
+    """Labels of the rows, an array (n,)."""
+    labels = np.asarray(groups)
+    if labels.shape != (X.shape[0],):
+        raise ValueError(
+            f"groups has shape {labels.shape}; it must have a label for each of {X.shape[0]} rows"
+        )
+    return labels
+
+
+def _unseen(known):
+    """A label that is not among those of the fit."""
+    if known.dtype.kind in "iuf":
+        return known.max() + 1
+    label = "new"
+    while label in known:
+        label += "_"
+    return label
 
 
 class BayesianLogisticRegression(ClassifierMixin, _BayesianEstimator):
@@ -195,19 +230,23 @@ class BayesianLogisticRegression(ClassifierMixin, _BayesianEstimator):
         super()._set_coefficients(means)
         self.coef_, self.intercept_ = self.coef_[None, :], np.atleast_1d(self.intercept_)
 
-    def predict_proba(self, X):
-        """Posterior predictive probabilities of the two classes, (n, 2)."""
-        p = self._mean(X)
+    def predict_proba(self, X, groups=None):
+        """Posterior predictive probabilities of the two classes, (n, 2); `groups` as in `fit`."""
+        p = self._mean(X, groups)
         return np.column_stack([1 - p, p])
 
-    def decision_function(self, X):
+    def decision_function(self, X, groups=None):
         """Log odds of `predict_proba`, (n,)."""
-        return special.logit(np.clip(self._mean(X), np.finfo(float).tiny, 1 - NARROWEST))
+        return special.logit(np.clip(self._mean(X, groups), np.finfo(float).tiny, 1 - NARROWEST))
 
-    def predict(self, X):
-        """The likelier class of each row."""
-        p = self._mean(X)
+    def predict(self, X, groups=None):
+        """The likelier class of each row; `groups` as in `predict_proba`."""
+        p = self._mean(X, groups)
         return self.classes_[(p > 0.5).astype(int)]
+
+    def score(self, X, y, sample_weight=None, groups=None):
+        """Share of the rows whose class is predicted."""
+        return accuracy_score(y, self.predict(X, groups), sample_weight=sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -218,9 +257,21 @@ class BayesianLogisticRegression(ClassifierMixin, _BayesianEstimator):
 class _BayesianRegressor(RegressorMixin, _BayesianEstimator):
     """What estimators of numbers have in common."""
 
-    def predict(self, X):
-        """Posterior mean of E[y | x], averaged over draws, (n,)."""
-        return self._mean(X)
+    def predict(self, X, groups=None):
+        """Posterior mean of E[y | x], averaged over draws, (n,).
+
+        Parameters
+        ----------
+        X : array_like or sparse array (n, n_features)
+        groups : array_like (n,), optional
+            Labels of groups: known ones by their effects, others by draws from the population.
+            Without any, the average over the population.
+        """
+        return self._mean(X, groups)
+
+    def score(self, X, y, sample_weight=None, groups=None):
+        """R squared of the predictions."""
+        return r2_score(y, self.predict(X, groups), sample_weight=sample_weight)
 
 
 class BayesianLinearRegression(_BayesianRegressor):

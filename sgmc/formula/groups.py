@@ -209,6 +209,34 @@ class GroupSpec:
         ]
 
 
+@dataclass(frozen=True)
+class Ones:
+    """The covariate of effects that are intercepts."""
+
+    columns = ()
+    exog_names = ("Intercept",)
+
+    def matrix(self, frame):
+        """A column of ones."""
+        return np.ones((len(frame), 1))
+
+
+LABELS = "groups"  # the factor of labels that come as an array
+
+
+def of_labels(labels):
+    """The `Grouping` of an array of labels (n,), an intercept for each."""
+    frame = pd.DataFrame({LABELS: labels})
+    codes, levels = levels_of(frame, (LABELS,), slice(None))
+    order, starts = sorted_rows(codes, len(levels.index))
+    term = EffectTerm(f"1 | {LABELS}", ["Intercept"], Ones().matrix(frame), False, LABELS)
+    spec = GroupSpec([TermSpec(term.label, Ones(), False, LABELS)], [levels])
+    codes = codes.astype(np.int32)
+    return Grouping(
+        LABELS, levels.index, codes, [term], order, starts, None, None, None, spec
+    )
+
+
 def grouped(table):
     """The `Grouping` of a `Table` with group terms.
 

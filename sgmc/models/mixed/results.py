@@ -4,6 +4,7 @@ import numpy as np
 
 from sgmc.arguments.choices import one_of
 from sgmc.errors import ArgumentError
+from sgmc.formula.groups import LABELS
 from sgmc.models.mixed.effects_results import EffectsOfLevels
 from sgmc.models.mixed.left_out import LeftOutGroups, LeftOutRows
 from sgmc.models.mixed.random_effects import level_effects
@@ -23,9 +24,12 @@ class MixedResults(EffectsOfLevels, RegressionResults):
     """
 
     def table_rows(
-        self, exog=None, offset=None, *, random=True, new_levels="sample", transform=True, **how
-    ):
-        """`Rows` of new data or of the fit's, with the effects of their groups."""
+        self, exog=None, offset=None, *, random=True, new_levels="sample", transform=True,
+        groups=None, **how,
+    ):  # fmt: skip
+        """`Rows` of new data or of the fit's, with the effects of their groups: those of a table,
+        or `groups`, labels of designs without one.
+        """
         one_of("new_levels", new_levels, NEW_LEVELS)
         rows = rows_of(self, exog, offset, transform=transform, **how)
         if not random:
@@ -34,12 +38,12 @@ class MixedResults(EffectsOfLevels, RegressionResults):
             code, Z = codes_of_fit(self._fit.problem)
             return with_effects(rows, level_effects(self, self.seed), code, Z)
         spec, effects = self.model.groups, self.model.effects
-        if spec is None or not transform:
+        if spec is None or groups is None and (self.model.spec is None or not transform):
             raise ArgumentError(
                 "random=True: effects of new rows need a table with the columns of the groups; "
                 "give random=False for predictions at effects of zero"
             )
-        found, Z = spec.new(exog)
+        found, Z = spec.new(exog if groups is None else {LABELS: groups})
         for (_, new), name in zip(found, effects.factors):
             if new_levels == "error":
                 refuse_new(new, name)
