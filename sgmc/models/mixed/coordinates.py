@@ -1,13 +1,15 @@
 """Coordinates of a posterior with grouped effects: signed sds are reported as they are printed."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
+from scipy import linalg
 
 from sgmc.coordinates.whitening import Coordinates, coordinates
 from sgmc.core.rng import seed_sequence
 from sgmc.models.mixed.loading import Loading
 
+FAR = 5.5  # posterior sds from zero: beyond, no chain gets to the other sign
 SIGNS = 1000  # the first of the streams of their signs, one a chain, among those of checks
 
 
@@ -82,8 +84,33 @@ class FoldedCoordinates(Coordinates):
         return super().from_reported(theta)
 
 
+def even(mode, first, loading):
+    """The mode with a covariance that is the same where the signs of sds of correlated effects that
+    are not FAR from zero are changed, so that chains that change them find mirrored coordinates.
+
+    What changes its sign with such an sd, itself and correlations of its effect, is taken for
+    uncorrelated with what does not.  Of an effect without correlations there is little of that.
+    """
+    correlated = {i for pair in loading.correlations() for i in pair}
+    if not correlated:
+        return mode
+    covariance = linalg.inv(mode.precision)
+    distance = np.abs(mode.theta) / np.sqrt(np.diag(covariance))
+    turned = np.zeros((loading.q, len(mode.theta)), dtype=bool)
+    turned[np.arange(loading.q), first + np.arange(loading.q)] = True
+    for k, pair in enumerate(loading.correlations()):
+        turned[list(pair), first + loading.q + k] = True
+    near = distance[first : first + loading.q] < FAR
+    turned = turned[[i for i in sorted(correlated) if near[i]]]
+    same = (turned[:, :, None] == turned[:, None]).all(axis=0)
+    if same.all():
+        return mode
+    precision = linalg.inv(np.where(same, covariance, 0.0))
+    return replace(mode, likelihood=precision - mode.prior)
+
+
 def folded(mode, back, precondition, logs, first, loading):
     """`FoldedCoordinates` for a way of preconditioning, see `whitening.coordinates`."""
-    plain = coordinates(mode, back, precondition, False, logs)
+    plain = coordinates(even(mode, first, loading), back, precondition, False, logs)
     held = {one.name: getattr(plain, one.name) for one in fields(plain)}
     return FoldedCoordinates(**held, first=first, loading=loading)

@@ -203,9 +203,12 @@ def leave_one_out(rows, r_eff):
         # of rows that say nothing
         smoothed, tail = np.broadcast_to(log_weights, density.shape).copy(), np.zeros(len(varying))
         if varying.any():
-            smoothed[varying], tail[varying] = array_stats.psislw(
-                density[varying] - log_weights, r_eff=r_eff
-            )
+            with np.errstate(divide="ignore", invalid="ignore"):
+                smoothed[varying], tail[varying] = array_stats.psislw(
+                    density[varying] - log_weights, r_eff=r_eff
+                )
+        stuck = ~np.isfinite(smoothed).all(axis=1)  # a fourth of the tail is one repeated draw
+        smoothed[stuck], tail[stuck] = log_weights - density[stuck], np.inf
         k[here] = tail
         elpd[here] = np.logaddexp.reduce(smoothed + density, axis=1) - np.logaddexp.reduce(
             smoothed, axis=1
