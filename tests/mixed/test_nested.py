@@ -17,6 +17,14 @@ from .tables import family_of, slopes
 ONE, TWO = [(1, False)], [(2, True)]
 LEVELS = [(ONE, ONE), (TWO, ONE), (ONE, TWO)]
 NAMES = ["ols", "logit", "poisson", "gamma"]
+EVERY = [
+    *NAMES,
+    *(
+        pytest.param(name, marks=pytest.mark.extended)
+        for name in ("probit", "cloglog", "loglog", "negativebinomial", "inversegaussian", "rlm")
+    ),
+]
+OWN = ["ols", "gamma", "negativebinomial", "inversegaussian", "rlm"]  # a parameter of its own
 SIGMA = 0.7
 
 
@@ -38,17 +46,18 @@ class Rows:
         self.of_subgroup = np.repeat(np.arange(self.subgroups[-1]), np.diff(self.inner_starts))
         eta = self.X @ [0.2, 0.5] + (self.Z * rng.normal(size=(6, self.b))[self.of_group]).sum(1)
         eta += 0.5 * (self.W * rng.normal(size=(20, c))[self.of_subgroup]).sum(1)
+        scale = np.array([[SIGMA]]) if name in OWN else None
         self.y = {
             "ols": lambda: eta + SIGMA * rng.normal(size=n),
             "logit": lambda: (rng.random(n) < special.expit(eta)) * 1.0,
             "poisson": lambda: rng.poisson(np.exp(eta)) * 1.0,
             "gamma": lambda: rng.gamma(2, np.exp(eta) / 2),
-        }[name]()
+        }.get(name, lambda: self.family.simulate(eta, rng, scale) * 1.0)()
         self.loading, self.outer = Loading(outer + inner), Loading(outer)
         self.inner = Loading(inner)
         q = self.loading.q
         phi = np.append(np.linspace(0.9, 0.5, q), 0.3 * np.ones(self.loading.size - q))
-        auxiliary = [np.log(SIGMA)] if name in ("ols", "gamma") else []
+        auxiliary = [np.log(SIGMA)] if name in OWN else []
         self.theta = np.concatenate([[0.2, 0.5], phi, auxiliary])
 
     def within(self, apart, nodes):
@@ -113,7 +122,7 @@ def test_normal_outcomes_by_matrices(outer, inner):
     assert abs(got - total) < 1e-8
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("outer, inner", LEVELS)
 def test_gradients_by_differences(name, outer, inner):
     """Of few nodes, away from their anchor; differences are good to 1e-8 of the largest slope."""
@@ -124,15 +133,17 @@ def test_gradients_by_differences(name, outer, inner):
     assert error < 1e-7 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("outer, inner", LEVELS)
 def test_information_by_differences(name, outer, inner):
-    """Nodes that stay where they are differ by the quadrature's own error, 2e-5 with 15 nodes."""
+    """Nodes that stay where they are differ by the quadrature's own error, 2e-5 with 15 nodes, and
+    0.02 of outcomes of the inverse Gaussian law, 0.004 with 35.
+    """
     rows = Rows(name, outer, inner)
     model = rows.density(15)
     expected = -slopes(lambda t: of_rows(model, t)[1], rows.theta)
     error = np.abs(expand(model, rows.theta)[2] - expected).max()
-    assert error < 1e-4 * np.abs(expected).max()
+    assert error < (0.03 if name == "inversegaussian" else 1e-4) * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("place", [2, 3])

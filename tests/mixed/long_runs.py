@@ -1,0 +1,155 @@
+"""Posteriors at default priors by long runs of `hmc`, which shares nothing with the package: their
+moments are in long_runs.json.
+
+    python -m tests.mixed.long_runs [--draws 1500] [--cases cbpp ...]
+
+Published tables are in the folder SGMC_DATA; only moments are kept of them.
+"""
+
+import argparse
+import json
+import warnings
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import patsy
+
+from ..verdict import grouped
+from . import hmc
+from .tables import published
+
+STORED = Path(__file__).with_suffix(".json")
+LEVELS = (0.05, 0.5, 0.95)
+
+# name: verb, formula of the fixed part, group terms as (factor, slope or None)
+PUBLISHED = {
+    "sleepstudy": ("ols", "Reaction ~ Days", [("Subject", "Days")]),
+    "cbpp": ("logit", "incidence + healthy ~ C(period)", [("herd", None)]),
+    "contraception": ("logit", "use ~ town + C(livch) + age + age2", [("district", None)]),
+    "contraception, slopes": (
+        "logit",
+        "use ~ town + C(livch) + age + age2",
+        [("district", "town")],
+    ),
+}
+NESTED = [("g", None), ("g:h", None)]
+# verb, group terms, outcomes and arguments of `table`; "nothing" has an sd with mass at zero
+SIMULATED = {
+    "poisson": ("poisson", [("g", None)], grouped.poisson, (21, 20, 8, 0.6)),
+    "negativebinomial": ("negativebinomial", [("g", None)], None, (22, 25, 10, 0.6)),
+    "logit, nothing": ("logit", [("g", None)], grouped.logit, (2, 8, 6, 0.3)),
+    "ols, nothing": ("ols", [("g", None)], grouped.normal, (3, 15, 6, 0.0)),
+    "ols, slopes": ("ols", [("g", "x")], grouped.normal, (5, 20, 9, 0.7, 0.0, 0.5)),
+    "poisson, nested": ("poisson", NESTED, grouped.poisson, (6, 12, 9, 0.7, 0.4)),
+    "logit, nested": ("logit", NESTED, grouped.logit, (23, 15, 18, 0.8, 0.5)),
+}
+CASES = [*PUBLISHED, *SIMULATED]
+
+
+@cache
+def case(name):
+    """Verb, formula of the fixed part, group terms and table."""
+    if name in PUBLISHED:
+        frame = published(name.split(",")[0])
+        if name == "cbpp":
+            frame["healthy"] = frame["size"] - frame["incidence"]
+        elif name.startswith("contraception"):
+            frame["town"] = (frame.urban == "Y").astype(float)
+        return *PUBLISHED[name], frame
+    verb, terms, outcomes, how = SIMULATED[name]
+    frame, rng = grouped.table(*how)
+    if verb == "negativebinomial":
+        mean = np.exp(0.5 + frame["eta"])
+        y = rng.poisson(mean * rng.gamma(2.0, 0.5, len(frame)))
+    else:
+        y = outcomes(frame, rng)
+    return verb, "y ~ x", terms, frame.drop(columns="eta").assign(y=y)
+
+
+def formula(name):
+    """As a user writes it."""
+    _, fixed, terms, _ = case(name)
+    if len(terms) == 2:
+        return f"{fixed} + (1 | g/h)"
+    factor, slope = terms[0]
+    return f"{fixed} + (1 + {slope} | {factor})" if slope else f"{fixed} + (1 | {factor})"
+
+
+def joint(name):
+    """The posterior, and the names of its parameters as summaries have them."""
+    verb, fixed, terms, frame = case(name)
+    outcome, right = fixed.split(" ~ ")
+    X = patsy.dmatrix(right, frame)
+    names, sds, cors, factors = list(X.design_info.column_names), [], [], []
+    for factor, slope in terms:
+        codes = frame.groupby(factor.split(":"), sort=True).ngroup().to_numpy()
+        one = np.ones(len(frame))
+        Z = one[:, None] if slope is None else np.column_stack([one, frame[slope]])
+        factors.append(hmc.Factor(codes, Z))
+        sds += [f"sd(1|{factor})"] + [f"sd({slope}|{factor})"] * (slope is not None)
+        cors += [f"cor(1,{slope}|{factor})"] * (slope is not None)
+    columns = outcome.split(" + ")
+    y = frame[columns[0]].to_numpy(float)
+    trials = frame[columns].sum(axis=1).to_numpy(float) if len(columns) == 2 else 1.0
+    own = {"ols": ["sigma"], "negativebinomial": ["alpha"]}.get(verb, [])
+    made = hmc.Joint(getattr(hmc, verb), np.asarray(X), y, factors, trials)
+    return made, [*names, *sds, *cors, *own]
+
+
+def effective(draws):
+    """Effective draws of columns of (chains, draws, p), by variances within chains and the first
+    negative sum of two neighbouring autocorrelations (Geyer 1992).
+    """
+    chains, n, p = draws.shape
+    within = draws - draws.mean(axis=1, keepdims=True)
+    f = np.fft.rfft(within, 2 * n, axis=1)
+    auto = np.fft.irfft(f * f.conj(), axis=1)[:, :n].mean(axis=0) / n
+    total = auto[0] + draws.mean(axis=1).var(axis=0, ddof=1)
+    rho = 1 - (auto[0] - auto) / total
+    pairs = rho[0 : n - n % 2 : 2] + rho[1::2]
+    pairs = np.where(np.cumprod(pairs > 0, axis=0), pairs, 0)
+    return chains * n / (2 * pairs.sum(axis=0) - 1)
+
+
+def moments(name, draws, seed=1):
+    """Mean, sd, quantiles of LEVELS and effective draws (of values and of their squares, the fewer)
+    of each parameter, as a frame.
+    """
+    made, names = joint(name)
+    found = hmc.sample(made, draws, seed=seed)
+    flat = found.reshape(-1, len(names))
+    centred = found - flat.mean(axis=0)
+    size = np.minimum(effective(found), effective(centred**2))
+    rows = [flat.mean(axis=0), flat.std(axis=0), *np.quantile(flat, LEVELS, axis=0), size]
+    columns = ["mean", "sd", *map(str, LEVELS), "effective"]
+    return pd.DataFrame(np.transpose(rows), index=names, columns=columns)
+
+
+def stored(name):
+    """The moments that were found."""
+    return pd.DataFrame.from_dict(json.loads(STORED.read_text())[name], orient="index")
+
+
+def main():
+    """Run, print and store."""
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument("--draws", type=int, default=1500)
+    arguments.add_argument("--cases", nargs="+", default=CASES)
+    options = arguments.parse_args()
+    for name in options.cases:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # paths that diverge are rejected
+            found = moments(name, options.draws)
+        print(f"{name}\n{found.round(4)}\n", flush=True)
+        kept = json.loads(STORED.read_text()) if STORED.exists() else {}
+        rounded = found.map(lambda value: float(f"{value:.5g}"))
+        kept[name] = rounded.to_dict(orient="index")
+        STORED.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
