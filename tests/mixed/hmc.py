@@ -87,7 +87,8 @@ class Joint:
         self.family, self.X, self.y, self.trials, self.factors = family, X, y, trials, factors
         normal = family is ols
         self.unit = y.std() if normal else 1.0
-        self.location, self.own = (y.mean() if normal else 0.0), normal or family is negativebinomial
+        self.location = y.mean() if normal else 0.0
+        self.own = family in (ols, negativebinomial)
         self.mean, self.sd = X.mean(axis=0), X[:, 1:].std(axis=0, ddof=1)
         self.basis = np.linalg.inv(np.linalg.qr(X)[1]) * np.sqrt(len(y)) * self.unit
         sizes = [X.shape[1], *(f.q + f.q - 1 for f in factors), int(self.own)]

@@ -14,6 +14,15 @@ from sgmc.models.mixed.gaussian import GaussianMarginal
 from sgmc.models.mixed.loading import Loading
 from sgmc.models.mixed.quadrature import Quadrature
 
+# parameters of families besides coefficients
+OWN = {
+    "negativebinomial": [0.5],
+    "gamma": [0.4],
+    "inversegaussian": [0.4],
+    "rlm": [0.8],
+    "ols": [0.9],
+}
+
 
 def published(name):
     """A table of `grouped` in the folder SGMC_DATA."""
@@ -104,7 +113,6 @@ def slopes(value, theta, h=1e-5):
 
 def table_of(family, groups=12, seed=1):
     """Outcomes of a family, two predictors and the groups of `simulated`, as a data frame."""
-    extra = {"negativebinomial": [0.5], "gamma": [0.4], "ols": [0.9]}.get(family.name, [])
-    rows = simulated(family, seed, groups, 1, extra)
+    rows = simulated(family, seed, groups, 1, OWN.get(family.name, []))
     codes = np.repeat(np.arange(groups), np.diff(rows["starts"]))
     return pd.DataFrame(dict(y=rows["y"], x1=rows["X"][:, 1], x2=rows["X"][:, 2], g=codes))

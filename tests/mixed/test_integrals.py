@@ -10,19 +10,12 @@ from scipy import special, stats
 from sgmc.core.expansion import expand, of_rows
 from sgmc.models.mixed.loading import Loading
 
-from .tables import by_group, family_of, log_integrals, marginal, published, simulated, slopes
+from .tables import OWN, by_group, family_of, log_integrals, marginal, published, simulated, slopes
 
-EXTRA = {
-    "negativebinomial": [0.5],
-    "gamma": [0.4],
-    "inversegaussian": [0.4],
-    "rlm": [0.8],
-    "ols": [0.9],
-}
 BINARY = ["logit", "probit", "cloglog", "loglog", "cauchit"]
 FAMILIES = [*BINARY, "poisson", "negativebinomial", "gamma", "inversegaussian", "rlm"]
-# errors that 25 nodes leave where integrands have no tails of a normal law: of log densities, by the
-# number of effects, and of second derivatives
+# errors that 25 nodes leave where integrands have no tails of a normal law: of log densities of one
+# effect and of two, and of second derivatives
 SLOW = {
     "rlm": (1e-4, 1e-4, 1e-3),
     "cauchit": (1e-6, 1e-4, 1e-3),
@@ -32,7 +25,7 @@ SLOW = {
 
 def parts(name, effects, seed=1):
     """Rows of a family, and theta near what they were drawn from."""
-    family, extra = family_of(name), EXTRA.get(name, [])
+    family, extra = family_of(name), OWN.get(name, [])
     rows = simulated(family, seed, effects=effects, extra=extra)
     phi = {1: [0.6], 2: [0.6, -0.8, 0.3], 3: [0.6, -0.8, 0.5, 0.3, -0.2, 0.4]}[effects]
     return family, rows, np.concatenate([[0.1, 0.4, -0.2], phi, np.log(extra)])
@@ -129,7 +122,7 @@ def test_normal_outcomes_by_matrices(effects, phi):
 def test_quadrature_is_the_integral(name, effects):
     """25 nodes an effect."""
     family, rows, theta = parts(name, effects)
-    blocks, extra = [(effects, True)], EXTRA.get(name, [])
+    blocks, extra = [(effects, True)], OWN.get(name, [])
     model = marginal(family, rows, theta, blocks, 25)
     root = Loading(blocks).root(theta[3 : 3 + model.loading.size])
     expected = log_integrals(family, rows, theta[:3], root, extra or None)

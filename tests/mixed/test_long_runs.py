@@ -2,6 +2,7 @@
 see `long_runs`.
 """
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import sgmc
 from sgmc.api import verbs
+from sgmc.errors import SGMCWarning
 
 from . import long_runs
 
@@ -19,14 +21,18 @@ FAST = ["cbpp", "sleepstudy", "ols, nothing"]
 
 
 @cache
-def pooled(name, how=(), left_out=None):
+def pooled(name, sd=None, left_out=None):
     """Draws of fits at default settings, whose Monte Carlo errors are averaged away and whose
-    biases are not; `how` are other arguments, `left_out` a group without its rows.
+    biases are not; `sd` is another prior of sds, `left_out` a group without its rows.
     """
     verb, _, terms, frame = long_runs.case(name)
     frame = frame[frame[terms[0][0]] != left_out]
-    fit = getattr(verbs, verb)
-    fits = [fit(long_runs.formula(name), frame, seed=s, **dict(how)) for s in range(1, SEEDS + 1)]
+    fit, prior = getattr(verbs, verb), sd and {"sd": sd}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SGMCWarning)  # of the Monte Carlo error of a single fit
+        fits = [
+            fit(long_runs.formula(name), frame, seed=s, prior=prior) for s in range(1, SEEDS + 1)
+        ]
     return fits[0].names, np.concatenate([one.flat for one in fits])
 
 
@@ -100,7 +106,7 @@ def turned(names, draws):
         pytest.param(
             "logit, nothing",
             "prior of the sd dropped",
-            dict(how=(("prior", (("sd", sgmc.flat()),)),)),
+            dict(sd=sgmc.flat()),
             marks=pytest.mark.extended,
         ),
     ],

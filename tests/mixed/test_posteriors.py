@@ -106,6 +106,14 @@ class Wrong:
             right.log_likelihood = lambda at: likelihood(at._replace(sd=np.sqrt(2) * at.sd))
         elif self.mistake == "correlation's sign":
             points[:, d + q] *= -1
+        elif self.mistake == "sd's Jacobian dropped":
+            return right(points) - np.log(points[:, d : d + q]).sum(axis=1)
+        elif self.mistake == "trials of a row dropped":
+            right.weight = np.ones_like(right.weight)
+        elif self.mistake == "a group dropped":
+            right.starts, cut = right.starts[:-1], right.starts[-1]
+            right.X, right.Z, right.y = right.X[:cut], right.Z[:cut], right.y[:cut]
+            right.weight = right.weight[:cut]
         return right(points)
 
 
@@ -116,6 +124,9 @@ class Wrong:
         ("cbpp", "prior dropped"),
         ("cbpp", "prior of the sd dropped"),
         ("cbpp", "effects' sd x sqrt 2 in the integral"),
+        ("cbpp", "sd's Jacobian dropped"),
+        ("cbpp", "trials of a row dropped"),
+        ("cbpp", "a group dropped"),
         ("sleepstudy", "prior dropped"),
         ("sleepstudy", "correlation's sign"),
     ],

@@ -161,7 +161,10 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     kernel, mode, concerns = find(kernel, terms, start)
     rule = Rule(0, 0.0)
     if not kernel.closed and mode.whole:
+        few = kernel.nodes
         kernel, rule = with_rule(kernel, mode, nodes, effects.loading.q, settings.seed)
+        if rule.nodes > few:  # which were too few for the mode as well
+            kernel, mode, concerns = find(kernel, terms, mode.theta)
         concerns = concerns + inexact(rule, effects)
     concerns = concerns + concerns_of(rows, effects, family)
     near = []
