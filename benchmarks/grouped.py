@@ -8,7 +8,12 @@
    100,000 groups.
 2. Growth with rows and with groups; what a fit adds to the peak of resident memory (Linux).
    Target: at most twice the table and 300 MB.
-3. Published tables of a few hundred rows, where SGMC_DATA has them.  Target: half a second.
+3. Predictions of 100,000 known and of 100,000 new levels by the fit of the largest shape: seconds,
+   memory, and the correlation between two new levels' effects over draws.
+4. Published tables of a few hundred rows, where SGMC_DATA has them.  Target: half a second.
+
+lme4's glmer is beside the smallest shape where R has it (Rscript): seconds of the fit alone, with
+its fastest approximation (nAGQ=0) and with Laplace's.
 
 The exit status is 1 if a target is missed.
 """
@@ -16,7 +21,10 @@ The exit status is 1 if a target is missed.
 import argparse
 import gc
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -62,9 +70,9 @@ def timed(work):
 
 
 def ours(frame, verb="logit", formula=FORMULA):
-    """The summary as text, and its verdict."""
+    """The summary as text, and the results."""
     results = getattr(sgmc, verb)(formula, frame, seed=1)
-    return str(results.summary()), results.verdict
+    return str(results.summary()), results
 
 
 def theirs(frame):
@@ -75,6 +83,43 @@ def theirs(frame):
     model = gpboost.GPModel(group_data=frame["g"].to_numpy(), likelihood="bernoulli_logit")
     model.fit(y=frame["y"].to_numpy(float), X=X)
     return model
+
+
+LME4 = """
+suppressMessages(library(lme4))
+d <- read.csv("{path}")
+for (n in 0:1) {{
+  s <- system.time(glmer({formula}, d, binomial, nAGQ=n, control=glmerControl(calc.derivs=FALSE)))
+  cat(s[["elapsed"]], "")
+}}
+"""
+
+
+def by_lme4(frame):
+    """Seconds of glmer with nAGQ=0 and nAGQ=1, or None where R or lme4 is not there."""
+    if shutil.which("Rscript") is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        frame.to_csv(path, index=False)
+        script = LME4.format(path=path, formula=FORMULA)
+        run = subprocess.run(["Rscript", "-e", script], capture_output=True, text=True)
+    return None if run.returncode else [float(one) for one in run.stdout.split()]
+
+
+def predictions(results, frame):
+    """Print what predictions of rows of known and of new levels take."""
+    groups = frame["g"].nunique()
+    rows = frame.drop_duplicates("g")
+    for name, new in (("known", rows), ("new", rows.assign(g=rows.g + 10 * groups))):
+        seconds, added, mean = timed(lambda new=new: results.predict(new))
+        print(f"predict, {len(new):,} {name} levels: {seconds:.1f} s, {added:.0f} MB", flush=True)
+        assert np.isfinite(mean).all()
+    two = results.table_rows(rows.head(2).assign(g=[-1, -2]))
+    [(_, eta)] = two.blocks()
+    eta = eta - rows.iloc[:2, :SLOPES].to_numpy() @ results.flat[:, 1 : SLOPES + 1].T
+    apart = np.corrcoef(eta - results.flat[:, 0])[0, 1]
+    print(f"effects of two new levels: correlation {apart:.3f} over {two.m} draws")
 
 
 def has_rival():
@@ -95,13 +140,17 @@ def large(quick):
     for rows, groups in SHAPES[: 1 if quick else None]:
         frame = table(rows, groups)
         bytes_of_table = frame.memory_usage().sum() / MB
-        seconds, added, (_, verdict) = timed(lambda: ours(frame))
+        seconds, added, (_, results) = timed(lambda: ours(frame))
         other = timed(lambda: theirs(frame))[0] if rival else np.nan
         print(
             f"{rows:10,}{groups:9,}{seconds:9.2f}{added:7.0f}{bytes_of_table:7.0f}{other:8.2f}"
-            f"{seconds / other:7.2f}  {verdict.text.split(':')[0]}",
+            f"{seconds / other:7.2f}  {results.verdict.text.split(':')[0]}",
             flush=True,
         )
+        if (rows, groups) == SHAPES[0] and (found := by_lme4(frame)) is not None:
+            print(f"lme4: {found[0]:.1f} s with nAGQ=0, {found[1]:.1f} s with nAGQ=1", flush=True)
+        if (rows, groups) == SHAPES[-1] or quick:
+            predictions(results, frame)
         if seconds > other and (rows, groups) == SHAPES[-1]:
             missed.append(f"{rows} rows: slower than the rival")
         if added > MOST_MEMORY[0] * bytes_of_table + MOST_MEMORY[1]:
@@ -120,8 +169,8 @@ def small():
         frame = pd.read_csv(path)
         if name == "cbpp":
             frame["others"] = frame["size"] - frame["incidence"]
-        seconds, _, (_, verdict) = timed(lambda: ours(frame, verb, formula))
-        print(f"{name}: {seconds:.2f} s, {verdict.text.split(':')[0]}")
+        seconds, _, (_, results) = timed(lambda: ours(frame, verb, formula))
+        print(f"{name}: {seconds:.2f} s, {results.verdict.text.split(':')[0]}")
         missed += [f"{name}: slow"] if seconds > SMALL_SECONDS else []
     return missed
 
