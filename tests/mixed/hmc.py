@@ -22,12 +22,12 @@ def poisson(eta, y, trials, _):
 
 def negativebinomial(eta, y, trials, alpha):
     """Of counts with variance mean + alpha mean^2."""
-    mean, r = np.exp(np.minimum(eta, 50)), 1 / alpha
+    r, total = 1 / alpha, np.logaddexp(np.log(1 / alpha), eta)  # log(r + mean)
     value = special.gammaln(y + r) - special.gammaln(r) + r * np.log(r) + y * eta
-    value = value - (r + y) * np.log(r + mean)
-    slope = special.digamma(y + r) - special.digamma(r) + np.log(r) + 1 - np.log(r + mean)
-    slope = slope - (r + y) / (r + mean)
-    return value.sum(axis=1), y - (r + y) * mean / (r + mean), -r[:, 0] * slope.sum(axis=1)
+    value = value - (r + y) * total
+    slope = special.digamma(y + r) - special.digamma(r) + np.log(r) + 1 - total
+    slope = slope - (r + y) * np.exp(-total)
+    return value.sum(axis=1), y - (r + y) * np.exp(eta - total), -r[:, 0] * slope.sum(axis=1)
 
 
 def ols(eta, y, trials, sigma):
