@@ -37,7 +37,7 @@ WEIGHTS = RANDOM.integers(0, 4, N)
 
 
 INTERPOLATED = (
-    "15 different rows and 31 coefficients: sigma, and rates without bound, are at rounding errors, "
+    "15 different rows and 31 coefficients: sigma, or rates without bound, are rounding errors, "
     "and which draws rows without weight get, too"
 )
 
@@ -239,70 +239,3 @@ def test_without_scikit_learn_the_error_names_the_extra():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "logit"
     assert 'pip install "sgmc[sklearn]"' in done.stderr.strip().split("\n")[-1]
-
-
-# ---- groups --------------------------------------------------------------------------------------
-
-QUIET = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
-
-
-def grouped_rows(labels=None):
-    """Two hundred rows in twenty groups, and their table."""
-    rng = np.random.default_rng(8)
-    X, g = rng.normal(size=(200, 2)), np.repeat(np.arange(20), 10)
-    y = X @ [1.0, -0.5] + 1.5 * rng.normal(size=20)[g] + 0.5 * rng.normal(size=200)
-    g = g if labels is None else np.array(labels)[g]
-    return X, y, g, pd.DataFrame(X, columns=["x0", "x1"]).assign(y=y, g=g)
-
-
-@QUIET
-def test_groups_have_intercepts():
-    """The posterior is that of the formula, and so are predictions of known groups."""
-    X, y, g, frame = grouped_rows()
-    model = BayesianLinearRegression(random_state=1, draws=400).fit(X, y, groups=g)
-    other = sgmc.ols("y ~ x0 + x1 + (1 | g)", frame, seed=1, draws=400)
-    assert "sd(1|groups)" in model.posterior_.names and model.coef_.shape == (2,)
-    assert np.allclose(model.posterior_.params, other.params)
-    assert np.allclose(model.predict(X, groups=g), other.predict(frame))
-    assert model.score(X, y, groups=g) > model.score(X, y) + 0.2
-
-
-@QUIET
-def test_groups_that_are_new():
-    """Of logits: new groups are draws from the population, no groups are the average over it."""
-    X, y, g, frame = grouped_rows([f"school {k}" for k in range(20)])
-    model = BayesianLogisticRegression(random_state=1, draws=400)
-    model.fit(X, y > 0, groups=g)
-    known = model.predict_proba(X[:3], groups=g[:3])
-    new = model.predict_proba(X[:3], groups=["a", "b", "a"])
-    average = model.predict_proba(X[:3])
-    assert np.abs(known - new).max() > 0.05
-    assert np.allclose(new, average, atol=0.05)  # Monte Carlo error of 1,600 draws: 0.01
-    assert model.score(X, y > 0, groups=g) >= model.score(X, y > 0)
-
-
-@QUIET
-def test_groups_that_do_not_fit():
-    X, y, g, _ = grouped_rows()
-    with pytest.raises(ValueError, match="groups has shape"):
-        BayesianLinearRegression().fit(X, y, groups=g[:5])
-    plain = BayesianLinearRegression(random_state=1, draws=200).fit(X, y)
-    with pytest.raises(ValueError, match="fitted without"):
-        plain.predict(X, groups=g)
-
-
-@QUIET
-def test_groups_are_routed():
-    """Through a pipeline, and through a search that splits by them."""
-    from sklearn import config_context
-    from sklearn.model_selection import GroupKFold, cross_validate
-
-    X, y, g, _ = grouped_rows()
-    with config_context(enable_metadata_routing=True):
-        model = BayesianLinearRegression(random_state=1, draws=100)
-        model.set_fit_request(groups=True).set_predict_request(groups=True)
-        model.set_score_request(groups=True)
-        pipe = make_pipeline(StandardScaler(), model).fit(X, y, groups=g)
-        assert np.corrcoef(pipe.predict(X, groups=g), y)[0, 1] > 0.9
-        found = cross_validate(model, X, y, cv=GroupKFold(3), params={"groups": g})
-    assert len(found["test_score"]) == 3 and np.isfinite(found["test_score"]).all()

@@ -26,7 +26,7 @@ from story import Story
 
 import sgmc
 
-story = Story("groups", minutes=6)
+story = Story("groups", minutes=12)
 folder = Path(os.environ.get("SGMC_DATA", "")) / "grouped"
 warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)  # the summaries repeat them
 

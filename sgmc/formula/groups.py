@@ -232,9 +232,7 @@ def of_labels(labels):
     term = EffectTerm(f"1 | {LABELS}", ["Intercept"], Ones().matrix(frame), False, LABELS)
     spec = GroupSpec([TermSpec(term.label, Ones(), False, LABELS)], [levels])
     codes = codes.astype(np.int32)
-    return Grouping(
-        LABELS, levels.index, codes, [term], order, starts, None, None, None, spec
-    )
+    return Grouping(LABELS, levels.index, codes, [term], order, starts, None, None, None, spec)
 
 
 def grouped(table):

@@ -76,7 +76,7 @@ TABLE["models/mixed"] = (
     MODEL + " plots models/regression models/regression/bases models/regression/families",
 )
 TABLE |= {
-    "sklearn": ("estimators for scikit-learn", BELOW + " models/regression/families"),
+    "sklearn": ("estimators for scikit-learn", BELOW + " formula models/regression/families"),
     "api": (
         "verbs, command line, public names",
         BELOW + " datasets fit results tuning models/bases models/regression models/user",
