@@ -68,9 +68,14 @@ def fitted(draws, tail):
 
 def far_out(draws, beyond=PLAIN):
     """Whether the tails of parameters need a look, (parameter,)."""
+    return ends_far_out(draws, beyond).any(axis=0)
+
+
+def ends_far_out(draws, beyond=PLAIN):
+    """Whether the lower and the upper tail of parameters need a look, (2, parameter)."""
     low, centre, high = moments.quantile(draws, [0.16, 0.5, 0.84])
     up, down = draws.max(axis=(0, 1)) - centre, centre - draws.min(axis=(0, 1))
-    return (up > beyond * (high - centre)) | (down > beyond * (centre - low))
+    return np.array([down > beyond * (centre - low), up > beyond * (high - centre)])
 
 
 def largest_index(size):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sgmc.diagnostics.tails import far_out
+from sgmc.diagnostics.tails import ends_far_out
 from sgmc.results.checks.stein import SCORE_WORK, scores_at
 
 # scales from the median to an outermost draw from which on slopes are looked at: they are good for
@@ -15,7 +15,8 @@ MOST_EDGES = 20  # parameters
 
 
 def edge_index(fit, theta, along, duals):
-    r"""Tail index of each parameter at the outermost draws, (p,), the larger of its two tails'.
+    r"""Tail index of each parameter at the outermost draws, (p,), the larger of its two tails', if
+    both are far out: the flat density of a standard deviation near zero is no tail.
 
     A density with tail index k falls as :math:`|\theta - c|^{-1/k - 1}`, so that
     :math:`-(\theta - c) \, d \log p / d\theta = 1/k + 1`.  The slope of a margin's log density at
@@ -39,7 +40,8 @@ def edge_index(fit, theta, along, duals):
         0 where no draw is far out; NaN where scores of all rows cost too much, of parameters that
         are no function of z, and after the first MOST_EDGES that have such draws.
     """
-    long = np.flatnonzero(far_out(theta, LOOKED_BEYOND))
+    ends = ends_far_out(theta, LOOKED_BEYOND)
+    long = np.flatnonzero(ends.any(axis=0))
     found = np.zeros(theta.shape[2])
     found[long] = np.nan
     points = 2 * OUTERMOST * min(len(long), MOST_EDGES)
@@ -49,8 +51,8 @@ def edge_index(fit, theta, along, duals):
     for k in long[:MOST_EDGES]:
         values, z = theta[..., k].ravel(), along[..., k].ravel()
         order = np.argsort(values)
-        tails = [of_tail(fit, x, values, z, side, duals[:, k]) for side in (order, order[::-1])]
-        found[k] = max(tails)
+        sides = [side for side, far in zip((order, order[::-1]), ends[:, k]) if far]
+        found[k] = max(of_tail(fit, x, values, z, side, duals[:, k]) for side in sides)
     return found
 
 
