@@ -12,6 +12,7 @@ import sgmc
 from sgmc.api import verbs
 from sgmc.errors import SGMCWarning
 
+from ..verdict import grouped
 from . import long_runs
 
 SEEDS = 8  # of pooled fits at default settings
@@ -114,3 +115,13 @@ def turned(names, draws):
 def test_mistakes_show_in_moments(name, mistake, how):
     found = errors(name, **how)
     assert not right(found), found
+
+
+@pytest.mark.extended
+def test_an_sd_near_zero_has_no_heavy_tail():
+    """Its density is flat there, in the coordinate with a sign."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SGMCWarning)
+        results = grouped.fit("nested groups", seed=7)
+    lowest = results.flat[:, results.names.index("sd(1|g)")].min()
+    assert lowest < 0.1 and results.tail_index().max() < 0.5

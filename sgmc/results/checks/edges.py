@@ -15,8 +15,8 @@ MOST_EDGES = 20  # parameters
 
 
 def edge_index(fit, theta, along, duals):
-    r"""Tail index of each parameter at the outermost draws, (p,), the larger of its two tails', if
-    both are far out: the flat density of a standard deviation near zero is no tail.
+    r"""Tail index of each parameter at the outermost draws, (p,), the larger one of those tails
+    whose draws are far out: the flat density of a standard deviation near zero is no tail.
 
     A density with tail index k falls as :math:`|\theta - c|^{-1/k - 1}`, so that
     :math:`-(\theta - c) \, d \log p / d\theta = 1/k + 1`.  The slope of a margin's log density at
