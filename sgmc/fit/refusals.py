@@ -6,9 +6,7 @@ from sgmc.errors import ArgumentError
 def refuse(spec, settings, n):
     """ArgumentError for arguments that do not go together with the sampler or the data."""
     if settings.batch_size is not None and settings.batch_size > n:
-        raise ArgumentError(
-            f"batch_size={settings.batch_size} exceeds {n}, the number of rows or groups"
-        )
+        raise ArgumentError(f"batch_size={settings.batch_size} exceeds the {n} rows")
     if (settings.adaptive or settings.batch_size is not None) and not spec.minibatches:
         given = "batch_size='adaptive'" if settings.adaptive else "batch_size"
         raise ArgumentError(f"{given} does not apply to {spec.name}: it uses all rows at each step")

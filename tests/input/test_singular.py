@@ -32,6 +32,7 @@ SAFE = {  # calls outside of a try, and why they do not raise
     "models/communities/start.py": "of a table of zeros and ones",
     "models/ica/model.py": "of finite channels with finite squares",
     "models/ica/results.py": "the rank of the start is checked",
+    "models/mixed/coordinates.py": "of a mode's precision, whose eigenvalues are positive",
     "models/mixed/left_out.py": "of a covariance made larger than rounding",
     "models/mixed/search.py": "of finite curvatures, whose eigenvalues are made positive",
     "models/mixture/results.py": "triangular with a unit diagonal",

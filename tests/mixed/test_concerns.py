@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.errors import ConditionWarning, GroupsWarning, SGMCWarning
+from sgmc.errors import ArgumentError, ConditionWarning, GroupsWarning, SGMCWarning
 
 SHORT = dict(draws=50, warmup=50, seed=1)
 
@@ -47,6 +47,11 @@ def test_slopes_that_vary_between_groups_only():
 
 def test_sds_that_may_be_zero():
     assert "sd(1|g) may be zero" in said("ols", "y ~ x + (1 | g)", table(20, 5, sd=0.0))
+
+
+def test_batches_are_of_groups():
+    with pytest.raises(ArgumentError, match="batch_size=30 exceeds the 20 groups"):
+        sgmc.ols("y ~ x + (1 | g)", table(20, 5), sampler="sgld", batch_size=30)
 
 
 def test_nothing_is_said_of_good_groups():

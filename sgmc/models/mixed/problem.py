@@ -10,7 +10,7 @@ from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.whitening import collinearity, undo_centring
 from sgmc.core.design import design
 from sgmc.core.expansion import of_rows
-from sgmc.errors import NotSupported, QuadratureWarning
+from sgmc.errors import ArgumentError, NotSupported, QuadratureWarning
 from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import SEARCH, Problem
 from sgmc.models.mixed.concerns import concerns_of, near_zero, undecided
@@ -141,7 +141,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     nodes : int, optional
         Of each effect; default: as many as are needed.
     """
-    refuse(settings)
+    refuse(settings, len(grouping.levels))
     precondition = preconditioner(len(data.parameter_names(family)), settings)
     rows = grouped_rows(data, grouping, settings.seed, settings.dtype, precondition is not None)
     table = rows.table
@@ -237,8 +237,12 @@ def nonzero(spread):
     return np.where(spread > 0, spread, 1.0)
 
 
-def refuse(settings):
-    """NotSupported for what has no density of groups, or none that is known."""
+def refuse(settings, groups):
+    """NotSupported for what has no density of groups, or none that is known; ArgumentError for
+    mini-batches of more than all groups.
+    """
+    if settings.batch_size is not None and settings.batch_size > groups:
+        raise ArgumentError(f"batch_size={settings.batch_size} exceeds the {groups} groups")
     spec = settings.sampler
     why = ""
     if settings.robust:
