@@ -120,9 +120,8 @@ def test_ordered_components_are_those_of_sorted_draws(D):
     assert (np.diff(held.draws_of("means").reshape(12_000, 2, D or 1)[:, :, 0]) >= 0).all()
     for name, draws in (("means", means), ("sds", sds)):
         expected = np.take_along_axis(draws, order, axis=1)
-        gap = np.abs(held.mean_of(name).reshape(2, -1) - expected.mean(axis=0)) / expected.std(
-            axis=0
-        )
+        ours = held.draws_of(name).reshape(draws.shape).mean(axis=0)  # tails of sds may hide a mean
+        gap = np.abs(ours - expected.mean(axis=0)) / expected.std(axis=0)
         assert gap.max() < 2 * MEAN  # of some 800 effective draws each
     # planted: labels as they come
     assert (

@@ -90,8 +90,7 @@ class Reference:
     def by_grid(self, at):
         """By trapezoids over standard normal effects."""
         q = self.Z.shape[1]
-        line = GRID if q == 1 else GRID[::2]
-        grid = np.array(np.meshgrid(*[line] * q, indexing="ij")).reshape(q, -1)
+        grid = np.array(np.meshgrid(*[GRID] * q, indexing="ij")).reshape(q, -1)
         mass = -0.5 * (grid**2).sum(axis=0)
         near = mass > -0.5 * GRID[-1] ** 2
         grid, mass = grid[:, near], mass[near]

@@ -11,8 +11,8 @@ from sgmc.results.outcomes.rows import CELLS, Rows
 
 INFORMED = 0.5  # what a row may move of its linear predictor, in variances of it
 MOST_SHARED = 0.99  # of what is known of a linear predictor, by a single row
-ROUNDING = 1e-9  # of the population's variance: of nodes of which one has all probability
-STEP = 1e-3  # of a linear predictor, for derivatives by differences
+POINT_VARIANCE = 1e-9  # of the population's variance: of nodes of which one has all probability
+ETA_STEP = 1e-3  # of a linear predictor, for derivatives by differences
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,9 +255,9 @@ class LeftOutRows(LeftOut):
 
     def derivatives(self, rows, eta):
         """Slope of each row's log density by its linear predictor, and minus its curvature."""
-        up, here, down = (self.density_of(rows, eta + step) for step in (STEP, 0.0, -STEP))
-        bent = np.maximum((2 * here - up - down) / STEP**2, 0.0)
-        return (up - down) / (2 * STEP), bent
+        up, here, down = (self.density_of(rows, eta + step) for step in (ETA_STEP, 0.0, -ETA_STEP))
+        bent = np.maximum((2 * here - up - down) / ETA_STEP**2, 0.0)
+        return (up - down) / (2 * ETA_STEP), bent
 
     def integral(self, rows, plain, place, left_out=None):
         """log p(y) of rows of a group at each draw, with one of them left out, by nodes around a
@@ -266,7 +266,7 @@ class LeftOutRows(LeftOut):
         mean, cov = place
         q = mean.shape[1]
         t, weight = normal_rule(self.problem.rule.nodes, q)
-        root = np.linalg.cholesky(cov + ROUNDING * np.eye(q))
+        root = np.linalg.cholesky(cov + POINT_VARIANCE * np.eye(q))
         z = mean[:, None] + np.einsum("mab,kb->mka", root, t)
         count = np.ones(len(rows)) if self.table.frequency is None else self.table.frequency[rows]
         count = count - (rows == left_out)

@@ -22,7 +22,7 @@ from sgmc.models.mixed.quadrature import Quadrature
 from sgmc.models.mixed.rows import grouped_rows
 from sgmc.models.mixed.search import (
     EXACT_ENOUGH,
-    FEW,
+    FEW_EFFECTS,
     MOST_NODES,
     NODES,
     WARM_GROUPS,
@@ -319,7 +319,7 @@ def inexact(rule, effects):
         return []
     q, more = effects.loading.q, MOST_NODES[effects.loading.q]
     advice = f"Give more nodes (nodes=), at most about {more} by default."
-    if q > FEW:
+    if q > FEW_EFFECTS:
         advice = (
             f"Give nodes={more + 1}, {(more + 1) ** q} points a group, or more; or take slopes "
             "that vary little out of the group terms."

@@ -20,7 +20,7 @@ FLAT_CURVATURE = 1e-6  # curvature, relative to the diagonal, below which a dire
 LONGEST = 20.0  # steps, in sds of the curvature, before anything is known of the posterior
 DRAWS = 6  # of the Laplace approximation at which two rules are compared
 CHECKED_ROWS, CHECKED_NODES = 50_000, 3e7  # of the groups that are compared: rows, rows x nodes
-FEW = 3  # effects
+FEW_EFFECTS = 3  # effects
 EXACT_ENOUGH = 0.01  # error of differences of log densities, nats
 # of each effect; of more than three no more than tell a curvature, as others would be too many
 NODES = {1: 9, 2: 7, 3: 5} | dict.fromkeys(range(4, MOST + 1), 2)
@@ -158,7 +158,7 @@ def with_rule(kernel, mode, nodes, effects, seed):
     points = [mode.theta, *(mode.theta + z @ root.T)]
 
     def more(nodes):
-        return 2 * nodes + 1 if effects <= FEW else nodes + 1
+        return 2 * nodes + 1 if effects <= FEW_EFFECTS else nodes + 1
 
     rows = min(CHECKED_ROWS, CHECKED_NODES / more(kernel.nodes) ** effects)
     some = max(1, min(int(np.searchsorted(kernel.starts, rows)), kernel.n))
