@@ -71,9 +71,9 @@ cdef class Conditional:
         self.density = np.empty(normals.shape[2])
         if L and m:
             with nogil:
-                for k in range(m):
-                    self.begin(&points[k, 0])
-                    for g in range(L):
+                for g in range(L):                        # whose numbers are neighbours
+                    for k in range(m):
+                        self.begin(&points[k, 0])
                         self.look(groups[g])
                         self.of_group(groups[g], normals[g, k], radii[g, k], uniforms[g, k],
                                       &draws[g, k, 0], &mean[g, k, 0], &covariance[g, k, 0, 0])
