@@ -143,6 +143,11 @@ cdef class Conditional:
                 for b in range(q):
                     second[a * q + b] += (room.t[k] * (room.z[k * q + a] - centre[a])
                                           * (room.z[k * q + b] - centre[b]))
+        if self.count == 1:                               # Laplace: the normal law at the mode
+            for a in range(q):
+                for b in range(q):
+                    for k in range(q):
+                        second[a * q + b] += self.frame.B[a * q + k] * self.frame.B[b * q + k]
         times(q, self.root, centre, mean)
         for a in range(q):                                # Lambda C Lambda'
             for b in range(q):

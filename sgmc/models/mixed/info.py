@@ -52,10 +52,11 @@ class MixedInfo(ModelInfo):
                 f"{least:.0f} to {most:.0f} rows, median {middle:g}."
             )
         rule = fit.problem.rule
+        one = f"{rule.nodes} nodes each" if rule.nodes > 1 else "Laplace's approximation"
         if rule.nodes:
             lines.append(
-                f"Effects integrated out by {rule.nodes} nodes each: differences of log densities "
-                f"are right to about {max(rule.error, 1e-9):.1g}."
+                f"Effects integrated out by {one}: differences of log densities are right to about "
+                f"{max(rule.error, 1e-9):.1g}."
             )
         return [*lines, *self.intraclass(fit), *super().remarks(fit)]
 

@@ -39,7 +39,7 @@ cdef class Loading:
         xi = np.full((self.q, self.q), -1, dtype=np.intp)
         first, begins, place = np.zeros(self.q, dtype=np.intp), 0, self.q
         for size, correlated in blocks:
-            first[begins:begins + size] = begins
+            first[begins:begins + size] = begins if correlated else np.arange(begins, begins + size)
             for i in range(begins, begins + size):
                 for j in range(begins, i if correlated else begins):
                     xi[i, j] = place

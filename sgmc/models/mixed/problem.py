@@ -22,6 +22,7 @@ from sgmc.models.mixed.quadrature import Quadrature
 from sgmc.models.mixed.rows import grouped_rows
 from sgmc.models.mixed.search import (
     EXACT_ENOUGH,
+    FEW,
     MOST_NODES,
     NODES,
     WARM_GROUPS,
@@ -253,12 +254,7 @@ def refuse(settings):
 def kernel_of(glm, rows, family, effects, nodes, unit):
     """The compiled model of groups."""
     q, closed = effects.loading.q, family.name == "ols" and bool(family.auxiliary)
-    if not closed and q not in NODES:
-        raise NotSupported(
-            f"group terms: {q} effects of each level with outcomes of {family.name}; at "
-            f"most {max(NODES)} can be integrated out, any number with normal outcomes (ols)"
-        )
-    nodes = nodes or NODES.get(q, 1)
+    nodes = nodes or NODES[q]
     if rows.subgroups is not None:
         return nested(glm, rows, family, effects, nodes, unit)
     if closed:
@@ -317,10 +313,17 @@ def inexact(rule, effects):
     """A warning, in a list, where the nodes that memory and time allow are not enough."""
     if rule.error <= EXACT_ENOUGH * 10:
         return []
+    q, more = effects.loading.q, MOST_NODES[effects.loading.q]
+    advice = f"Give more nodes (nodes=), at most about {more} by default."
+    if q > FEW:
+        advice = (
+            f"Give nodes={more + 1}, {(more + 1) ** q} points a group, or more; or take slopes "
+            "that vary little out of the group terms."
+        )
     return [
         QuadratureWarning(
             f"{rule.nodes} quadrature nodes of each effect of {effects.factor} leave errors of "
             f"{rule.error:.2g} in differences of log densities.",
-            f"Give more nodes (nodes=), at most about {MOST_NODES[effects.loading.q]} by default.",
+            advice,
         )
     ]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sgmc.arguments.choices import one_of
-from sgmc.errors import ArgumentError
+from sgmc.errors import ArgumentError, NotSupported
 from sgmc.formula.groups import LABELS
 from sgmc.models.mixed.effects_results import EffectsOfLevels
 from sgmc.models.mixed.left_out import LeftOutGroups, LeftOutRows
@@ -136,6 +136,8 @@ class MixedResults(EffectsOfLevels, RegressionResults):
     def left_out(self, unit):
         """What `loo` leaves out, `LeftOutRows` or `LeftOutGroups`."""
         fitted_rows(self, "loo")
+        if self._fit.problem.rule.nodes == 1:
+            raise NotSupported("loo with Laplace's approximation of integrals; give nodes=3")
         return {"rows": LeftOutRows, "groups": LeftOutGroups}[unit].of(self)
 
 

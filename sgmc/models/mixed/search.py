@@ -8,6 +8,7 @@ from scipy import linalg
 from sgmc.coordinates.mode import Mode, distant
 from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.expansion import expand, of_rows
+from sgmc.models.mixed.loading import MOST
 
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
 WARM_TOLERANCE, TOLERANCE = (
@@ -18,10 +19,12 @@ MOST_STEPS = 100
 FLAT_CURVATURE = 1e-6  # curvature, relative to the diagonal, below which a direction counts as flat
 LONGEST = 20.0  # steps, in sds of the curvature, before anything is known of the posterior
 DRAWS = 6  # of the Laplace approximation at which two rules are compared
-CHECKED_ROWS = 50_000  # rows of the groups that are compared
+CHECKED_ROWS, CHECKED_NODES = 50_000, 3e7  # of the groups that are compared: rows, rows x nodes
+FEW = 3  # effects
 EXACT_ENOUGH = 0.01  # error of differences of log densities, nats
-MOST_NODES = {1: 39, 2: 15, 3: 9}  # of each effect
-NODES = {1: 9, 2: 7, 3: 5}
+# of each effect; of more than three no more than tell a curvature, as others would be too many
+NODES = {1: 9, 2: 7, 3: 5} | dict.fromkeys(range(4, MOST + 1), 2)
+MOST_NODES = NODES | {1: 39, 2: 15, 3: 9}
 
 
 class Rule(NamedTuple):
@@ -32,7 +35,8 @@ class Rule(NamedTuple):
     nodes : int
         Of each effect; 0 where integrals are in closed form.
     error : float
-        Of differences of log posterior densities, nats: against about twice as many nodes.
+        Of differences of log posterior densities, nats: against about twice as many nodes of each
+        effect, or one more of many effects.
     """
 
     nodes: int
@@ -152,10 +156,15 @@ def with_rule(kernel, mode, nodes, effects, seed):
     root = linalg.cholesky(linalg.inv(mode.precision), lower=True)
     z = random.normal(size=(DRAWS, len(mode.theta)))
     points = [mode.theta, *(mode.theta + z @ root.T)]
-    some = max(1, min(int(np.searchsorted(kernel.starts, CHECKED_ROWS)), kernel.n))
+
+    def more(nodes):
+        return 2 * nodes + 1 if effects <= FEW else nodes + 1
+
+    rows = min(CHECKED_ROWS, CHECKED_NODES / more(kernel.nodes) ** effects)
+    some = max(1, min(int(np.searchsorted(kernel.starts, rows)), kernel.n))
     values = densities(kernel, points, some)
     while True:
-        finer = kernel.with_nodes(2 * kernel.nodes + 1)
+        finer = kernel.with_nodes(more(kernel.nodes))
         better = densities(finer, points, some)
         apart = (better - better[0]) - (values - values[0])
         error = float(np.abs(apart).max()) * kernel.n / some
