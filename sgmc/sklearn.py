@@ -135,8 +135,8 @@ class _BayesianEstimator(BaseEstimator):
             return self.posterior_.predict(self._design(X))
         if self.posterior_._fit is None:
             raise ValueError(
-                "predictions with effects of groups need the rows of the fit, which pickling leaves "
-                "behind: fit again, or save predictions"
+                "predictions with effects of groups need the rows of the fit, which pickling "
+                "leaves behind: fit again, or save predictions"
             )
         known = self.posterior_.model.factor_levels[0]
         labels = np.full(X.shape[0], _unseen(known)) if groups is None else _labels(groups, X)
@@ -158,8 +158,8 @@ def _labels(groups, X):
     missing = np.flatnonzero(pd.isna(labels))
     if len(missing):
         raise ValueError(
-            f"groups has {len(missing)} missing labels, first in row {missing[0]}: leave these rows "
-            "out, or give them a label"
+            f"groups has {len(missing)} missing labels, first in row {missing[0]}: leave these "
+            "rows out, or give them a label"
         )
     return labels
 
