@@ -1,6 +1,7 @@
 """Estimators for scikit-learn's pipelines and searches: a posterior behind `fit` and `predict`."""
 
 import numpy as np
+import pandas as pd
 from scipy import sparse, special
 
 try:
@@ -64,7 +65,8 @@ class _BayesianEstimator(BaseEstimator):
             Frequency weights: row i counts as sample_weight[i] rows.
         groups : array_like (n,), optional
             Labels of groups, each of which has an intercept of its own, with a standard deviation
-            that is learned: ``sd(1|groups)`` of `posterior_`.
+            that is learned: ``sd(1|groups)`` of `posterior_`.  Predictions then need the rows of
+            the fit, which a pickled estimator leaves behind.
 
         Returns
         -------
@@ -131,6 +133,11 @@ class _BayesianEstimator(BaseEstimator):
             if groups is not None:
                 raise ValueError("groups: the model was fitted without; give them to fit")
             return self.posterior_.predict(self._design(X))
+        if self.posterior_._fit is None:
+            raise ValueError(
+                "predictions with effects of groups need the rows of the fit, which pickling "
+                "leaves behind: fit again, or save predictions"
+            )
         known = self.posterior_.model.factor_levels[0]
         labels = np.full(X.shape[0], _unseen(known)) if groups is None else _labels(groups, X)
         return self.posterior_.table_rows(self._design(X), groups=labels).mean()
@@ -147,6 +154,12 @@ def _labels(groups, X):
     if labels.shape != (X.shape[0],):
         raise ValueError(
             f"groups has shape {labels.shape}; it must have a label for each of {X.shape[0]} rows"
+        )
+    missing = np.flatnonzero(pd.isna(labels))
+    if len(missing):
+        raise ValueError(
+            f"groups has {len(missing)} missing labels, first in row {missing[0]}: leave these "
+            "rows out, or give them a label"
         )
     return labels
 

@@ -1,5 +1,7 @@
 """Estimators for scikit-learn with groups of rows."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,3 +74,27 @@ def test_groups_are_routed():
         assert np.corrcoef(pipe.predict(X, groups=g), y)[0, 1] > 0.9
         found = cross_validate(model, X, y, cv=GroupKFold(3), params={"groups": g})
     assert len(found["test_score"]) == 3 and np.isfinite(found["test_score"]).all()
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_missing_labels_are_refused(missing):
+    """In a fit, and in predictions, where a class would hide them."""
+    X, y, g, _ = grouped_rows()
+    some = g.astype(object)
+    some[3] = missing
+    model = BayesianLogisticRegression(random_state=1, draws=200)
+    with pytest.raises(ValueError, match="1 missing labels, first in row 3"):
+        model.fit(X, y > 0, groups=some)
+    model.fit(X, y > 0, groups=g)
+    with pytest.raises(ValueError, match="1 missing labels, first in row 3"):
+        model.predict(X, groups=some)
+
+
+def test_without_the_rows_of_the_fit_there_are_no_effects():
+    X, y, g, _ = grouped_rows()
+    model = BayesianLinearRegression(random_state=1, draws=200).fit(X, y, groups=g)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.posterior_.params, model.posterior_.params)
+    for groups in (g, None):
+        with pytest.raises(ValueError, match="pickling leaves behind"):
+            again.predict(X, groups=groups)

@@ -34,6 +34,10 @@ cdef void logit_score(Py_ssize_t m, const double *eta, const double *y, double *
 cdef void logit_curvature(Py_ssize_t m, const double *eta, double *w) noexcept nogil
 cdef void logit_density(Py_ssize_t m, const double *eta, const double *y,
                         double *value) noexcept nogil
+# log densities in two parts: linear - log odds, the first in the place of eta; their sum
+cdef void logit_terms(Py_ssize_t m, double *eta, const double *y, double *r,
+                      double *odds) noexcept nogil
+cdef double logit_sum(Py_ssize_t m, const double *linear, const double *odds) noexcept nogil
 cdef void exponential(Py_ssize_t m, const double *x, double *out) noexcept nogil
 cdef void expit(Py_ssize_t m, const double *eta, double *p) noexcept nogil
 cdef void normals(Py_ssize_t n, uint64_t *state, double *out) noexcept nogil

@@ -26,6 +26,8 @@ cdef extern from "vecmath.h" nogil:
     void vm_logit_score(Py_ssize_t m, const double *eta, const double *y, double *r)
     void vm_logit_curvature(Py_ssize_t m, const double *eta, double *w)
     void vm_logit_density(Py_ssize_t m, const double *eta, const double *y, double *value)
+    void vm_logit_terms(Py_ssize_t m, double *eta, const double *y, double *r, double *odds)
+    double vm_logit_sum(Py_ssize_t m, const double *linear, const double *odds)
     void vm_exp(Py_ssize_t m, const double *x, double *out)
     void vm_expit(Py_ssize_t m, const double *eta, double *p)
     void vm_normals(Py_ssize_t n, uint64_t *state, double *out)
@@ -97,6 +99,13 @@ cdef void logit_curvature(Py_ssize_t m, const double *eta, double *w) noexcept n
 cdef void logit_density(Py_ssize_t m, const double *eta, const double *y,
                         double *value) noexcept nogil:
     vm_logit_density(m, eta, y, value)
+
+cdef void logit_terms(Py_ssize_t m, double *eta, const double *y, double *r,
+                      double *odds) noexcept nogil:
+    vm_logit_terms(m, eta, y, r, odds)
+
+cdef double logit_sum(Py_ssize_t m, const double *linear, const double *odds) noexcept nogil:
+    return vm_logit_sum(m, linear, odds)
 
 cdef void exponential(Py_ssize_t m, const double *x, double *out) noexcept nogil:
     vm_exp(m, x, out)

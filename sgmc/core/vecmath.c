@@ -93,6 +93,31 @@ CLONES void vm_logit_density(ptrdiff_t m, const double *restrict eta, const doub
     }
 }
 
+CLONES void vm_logit_terms(ptrdiff_t m, double *restrict eta, const double *restrict y,
+                           double *restrict r, double *restrict odds) {
+    for (ptrdiff_t i = 0; i < m; i++) {
+        double x = eta[i], e = exp_(-fabs(x)), share = 1 / (1 + e);
+        r[i] = y[i] - (x > 0 ? share : e * share);
+        odds[i] = 1 + e;
+        eta[i] = y[i] * x - (x > 0 ? x : 0);
+    }
+}
+
+/* An odds is at most 2: so many products of them are finite. */
+double vm_logit_sum(ptrdiff_t m, const double *linear, const double *odds) {
+    double total = 0;
+    for (ptrdiff_t begin = 0; begin < m; begin += 1000) {
+        ptrdiff_t end = begin + 1000 < m ? begin + 1000 : m;
+        double product = 1;
+        for (ptrdiff_t i = begin; i < end; i++) {
+            total += linear[i];
+            product *= odds[i];
+        }
+        total -= log(product);
+    }
+    return total;
+}
+
 #define T double
 #define NAME(x) x##_f64
 #define LANES 8

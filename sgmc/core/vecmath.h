@@ -78,6 +78,8 @@ void vm_exchange(ptrdiff_t n, double *old, double *new);
 void vm_logit_score(ptrdiff_t m, const double *eta, const double *y, double *r);
 void vm_logit_curvature(ptrdiff_t m, const double *eta, double *w);
 void vm_logit_density(ptrdiff_t m, const double *eta, const double *y, double *value);
+void vm_logit_terms(ptrdiff_t m, double *eta, const double *y, double *r, double *odds);
+double vm_logit_sum(ptrdiff_t m, const double *linear, const double *odds);
 /* out_i = exp(x_i), x_i clamped to [-708, 708] */
 void vm_exp(ptrdiff_t m, const double *x, double *out);
 /* p_i = 1 / (1 + exp(-eta_i)) */

@@ -216,3 +216,20 @@ def test_three_effects_make_a_correlation_matrix(scale):
     assert np.allclose(J.T, slopes(lower, phi), atol=1e-9)
     second = slopes(lambda at: loading.derivatives(at, entries)[0].T @ entries, phi)
     assert np.allclose(bends, second, atol=1e-9)
+
+
+def test_logits_without_weights_are_those_with_weights_of_one():
+    """Sums over rows have a form of their own without weights; groups of 1 to 2,500 rows, linear
+    predictors up to 900 in size.
+    """
+    rng = np.random.default_rng(3)
+    sizes = [1, 7, 2500, 30, 1000, 1001]
+    n, starts = sum(sizes), np.append(0, np.cumsum(sizes))
+    X = np.column_stack([np.ones(n), rng.normal(size=n)])
+    X[::97, 1] = rng.choice([-900, 900], size=len(X[::97]))
+    rows = dict(X=X, y=(rng.random(n) < 0.4).astype(float), Z=np.ones((n, 1)), starts=starts)
+    family, theta = family_of("logit"), np.array([-0.3, 1.0, 0.8])
+    own = of_rows(marginal(family, rows, theta, [(1, False)]), theta)
+    ones = of_rows(marginal(family, rows | {"weight": np.ones(n)}, theta, [(1, False)]), theta)
+    assert own[0] == pytest.approx(ones[0], rel=1e-12)
+    np.testing.assert_allclose(own[1], ones[1], rtol=1e-9, atol=1e-9)

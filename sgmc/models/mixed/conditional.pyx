@@ -39,6 +39,7 @@ cdef class Conditional:
     cdef Frame frame                          # of the group that is looked at
     cdef Room room
     cdef double value                         # its log density, effects integrated out
+    cdef double[::1] proposed, density        # a group's proposals, and their log densities
 
     def __init__(self, Marginal model, Py_ssize_t q, Py_ssize_t count):
         self.model, self.closed, self.q, self.count, self.cost = model, model.closed, q, count, 1
@@ -66,11 +67,13 @@ cdef class Conditional:
         cdef Py_ssize_t L = groups.shape[0], m = points.shape[0], q = self.q, k, g
         cdef double[:, :, ::1] draws = np.empty((L, m, q)), mean = np.empty((L, m, q))
         cdef double[:, :, :, ::1] covariance = np.empty((L, m, q, q))
+        self.proposed = np.empty(normals.shape[2] * q)
+        self.density = np.empty(normals.shape[2])
         if L and m:
             with nogil:
-                for k in range(m):
-                    self.begin(&points[k, 0])
-                    for g in range(L):
+                for g in range(L):                        # whose numbers are neighbours
+                    for k in range(m):
+                        self.begin(&points[k, 0])
                         self.look(groups[g])
                         self.of_group(groups[g], normals[g, k], radii[g, k], uniforms[g, k],
                                       &draws[g, k, 0], &mean[g, k, 0], &covariance[g, k, 0, 0])
@@ -103,7 +106,7 @@ cdef class Conditional:
         self.begin(&point[0])
         for g in range(groups.shape[0]):
             self.look(groups[g])
-            out[g] = self.log_density(groups[g], zero)
+            self.log_densities(groups[g], 1, zero, &out[g])
         return np.asarray(out)
 
     cdef void begin(self, const double *theta) noexcept nogil:
@@ -113,17 +116,22 @@ cdef class Conditional:
         """Probabilities and places of a group's nodes into `room`, their `frame`, `value`."""
         raise NotImplementedError("look")
 
-    cdef double log_density(self, Py_ssize_t group, const double *z) except? -1 nogil:
-        """log p(y_g, z) without constants, of the group that is looked at."""
-        raise NotImplementedError("log_density")
+    cdef int log_densities(self, Py_ssize_t group, Py_ssize_t count, const double *z,
+                           double *out) except -1 nogil:
+        """log p(y_g | z) without constants of some z, of the group that is looked at; what `look`
+        found of its nodes is lost, but for probabilities and places.
+        """
+        raise NotImplementedError("log_densities")
 
     cdef int of_group(self, Py_ssize_t group, const double[:, ::1] normals, const double[::1] radii,
                       const double[::1] uniforms, double *draw, double *mean,
                       double *covariance) except -1 nogil:
         cdef Py_ssize_t q = self.q, a, b, k, l
         cdef double[MOST_SQUARES] second, root, mixed
-        cdef double[MOST_EFFECTS] centre, z, now
+        cdef double[MOST_EFFECTS] centre
         cdef double weight, last = -INFINITY
+        cdef const double *now
+        cdef const double *z
         cdef Room *room = &self.room
         memset(centre, 0, q * sizeof(double))
         memset(second, 0, q * q * sizeof(double))
@@ -159,16 +167,20 @@ cdef class Conditional:
                                               * self.frame.B[b * q + k])
         lower_root(q, second, root)
         for l in range(normals.shape[0]):
-            times(q, root, &normals[l, 0], z)
+            times(q, root, &normals[l, 0], &self.proposed[l * q])
+            for a in range(q):
+                self.proposed[l * q + a] *= 1 if self.closed else radii[l]
+                self.proposed[l * q + a] += centre[a]
+        now = &self.proposed[0]
+        if not self.closed:
+            self.log_densities(group, normals.shape[0], now, &self.density[0])
+        for l in range(0 if self.closed else normals.shape[0]):
+            z = &self.proposed[l * q]
             weight = 0
             for a in range(q):
                 weight += normals[l, a] * normals[l, a]
-                z[a] = centre[a] + z[a] * (1 if self.closed else radii[l])
-            if self.closed:
-                now = z
-                break
             weight *= radii[l] * radii[l]
-            weight = 0.5 * (T_DF + q) * log1p(weight / T_DF) + self.log_density(group, z)
+            weight = 0.5 * (T_DF + q) * log1p(weight / T_DF) + self.density[l]
             for a in range(q):
                 weight -= 0.5 * z[a] * z[a]
             if l == 0 or log(uniforms[l]) < weight - last:
@@ -196,20 +208,18 @@ cdef class OfNodes(Conditional):
         self.room = self.of.divided(m, self.of.room(&self.work[0]))
         return self.of.visit(&self.place, group, &self.frame, &self.room, &self.value)
 
-    cdef double log_density(self, Py_ssize_t group, const double *z) except? -1 nogil:
-        cdef double[MOST_EFFECTS] b
-        cdef double total = 0, weight = 1
-        cdef Py_ssize_t i, start = self.of.starts[group]
+    cdef int log_densities(self, Py_ssize_t group, Py_ssize_t count, const double *z,
+                           double *out) except -1 nogil:
+        cdef Py_ssize_t k, some, at = 0, q = self.q, start = self.of.starts[group]
         cdef Py_ssize_t m = self.of.starts[group + 1] - start
-        times(self.q, self.root, z, b)
-        self.of.shift(start, m, self.room.eta, b, self.room.block)
-        self.of.glm.family(self.place.auxiliary, m, self.room.block, &self.of.glm.y[start],
-                              self.room.mean, self.room.density)
-        for i in range(m):
-            if self.of.glm.weight.shape[0]:
-                weight = self.of.glm.weight[start + i]
-            total += weight * self.room.density[i]
-        return total
+        memset(out, 0, count * sizeof(double))
+        while at < count:
+            some = min(self.count, count - at)            # as many as there is room for
+            for k in range(some):
+                times(q, self.root, z + (at + k) * q, self.room.b + k * q)
+            self.of.score_effects(&self.place, start, m, some, &self.room, out + at)
+            at += some
+        return OK
 
 
 cdef class OfNested(Conditional):
@@ -233,10 +243,14 @@ cdef class OfNested(Conditional):
         self.room = self.space.room
         return OK
 
-    cdef double log_density(self, Py_ssize_t group, const double *z) except? -1 nogil:
+    cdef int log_densities(self, Py_ssize_t group, Py_ssize_t count, const double *z,
+                           double *out) except -1 nogil:
         cdef double[MOST_EFFECTS] b
-        times(self.q, self.root, z, b)
-        return self.nested.inside(group, b, &self.space, self.space.scores, False)
+        cdef Py_ssize_t k
+        for k in range(count):
+            times(self.q, self.root, z + k * self.q, b)
+            out[k] = self.nested.inside(group, b, &self.space, self.space.scores, False)
+        return OK
 
 
 def conditional(model):

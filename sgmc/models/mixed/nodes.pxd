@@ -42,6 +42,7 @@ cdef class Nodes(Marginal):
                     double *out) noexcept nogil
     cdef void collect(self, Py_ssize_t start, Py_ssize_t m, const double *r, Py_ssize_t width,
                       double *out) noexcept nogil
-    cdef int score_nodes(self, const Place *at, Py_ssize_t start, Py_ssize_t m,
-                         Room *room) except -1 nogil
+    # scores of the first `count` effects of room.b into room.r, log densities added to `total`
+    cdef int score_effects(self, const Place *at, Py_ssize_t start, Py_ssize_t m, Py_ssize_t count,
+                           Room *room, double *total) except -1 nogil
     cdef double normalise(self, Room *room) noexcept nogil

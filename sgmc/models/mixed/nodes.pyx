@@ -96,8 +96,12 @@ cdef class Nodes(Marginal):
         cdef const double *z = &self.Z[start, 0]
         cdef double total = 0
         if self.constant:
-            for i in range(m):
-                total += r[i * width]
+            if width == 1:
+                for i in range(m):
+                    total += r[i]
+            else:
+                for i in range(m):
+                    total += r[i * width]
             out[0] = total
             return
         memset(out, 0, self.q * sizeof(double))
@@ -105,34 +109,25 @@ cdef class Nodes(Marginal):
             for a in range(self.q):
                 out[a] += z[i * self.q + a] * r[i * width]
 
-    cdef int score_nodes(self, const Place *at, Py_ssize_t start, Py_ssize_t m,
-                         Room *room) except -1 nogil:
-        """Scores at all nodes into r, log densities added to t; as many nodes at once as fit."""
-        cdef Py_ssize_t k = 0, l, i, c, some, width = self.glm.width
+    cdef int score_effects(self, const Place *at, Py_ssize_t start, Py_ssize_t m, Py_ssize_t count,
+                           Room *room, double *total) except -1 nogil:
+        """Scores at the first `count` effects of room.b into r, log densities added to `total`; as
+        many effects at once as fit.
+        """
+        cdef Py_ssize_t k = 0, l, some, width = self.glm.width
         cdef Py_ssize_t most = max(TOGETHER // m, 1)
         cdef const double *y = &self.glm.y[start]
         cdef const double *weight = &self.glm.weight[start] if self.glm.weight.shape[0] else NULL
-        cdef double *r
-        cdef double total
         if most > 1:
-            for l in range(min(most, self.count)):
+            for l in range(min(most, count)):
                 memcpy(room.y + l * m, y, m * sizeof(double))
             y = room.y
-        while k < self.count:
-            some = min(most, self.count - k)
+        while k < count:
+            some = min(most, count - k)
             for l in range(some):
                 self.shift(start, m, room.eta, room.b + (k + l) * self.q, room.block + l * m)
-            r = room.r + k * m * width
-            self.glm.family(at.auxiliary, some * m, room.block, y, r, room.density)
-            for l in range(some):
-                total = 0
-                for i in range(m):
-                    if weight != NULL:
-                        room.density[l * m + i] *= weight[i]
-                        for c in range(width):
-                            r[(l * m + i) * width + c] *= weight[i]
-                    total += room.density[l * m + i]
-                room.t[k + l] += total
+            self.glm.family_sums(at.auxiliary, some, m, room.block, y, weight,
+                                 room.r + k * m * width, room.density, total + k)
             k += some
         return OK
 
@@ -158,7 +153,7 @@ cdef class Nodes(Marginal):
         if not self.frame(at, group, room, f):
             return OK
         self.place_nodes(at, f, room)
-        self.score_nodes(at, start, m, room)
+        self.score_effects(at, start, m, self.count, room, room.t)
         value[0] = self.normalise(room)
         for k in range(self.count):
             self.collect(start, m, room.r + k * m * width, width, room.R + k * self.q)

@@ -8,6 +8,11 @@ cdef class Glm(Model):
     # row weights
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil
+    # the same m rows with several predictors each, (nodes, m), outcomes repeated: weighted scores
+    # into r, sums of weighted densities added to `total`; eta and density are scratch
+    cdef int family_sums(self, const double *theta, Py_ssize_t nodes, Py_ssize_t m, double *eta,
+                         const double *y, const double *weight, double *r, double *density,
+                         double *total) except -1 nogil
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil
     # expected values of these, or others that are positive definite; by default the same

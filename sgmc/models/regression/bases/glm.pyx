@@ -87,6 +87,23 @@ cdef class Glm(Model):
                     double *r, double *density) except -1 nogil:
         raise NotImplementedError("family")
 
+    cdef int family_sums(self, const double *theta, Py_ssize_t nodes, Py_ssize_t m, double *eta,
+                         const double *y, const double *weight, double *r, double *density,
+                         double *total) except -1 nogil:
+        cdef Py_ssize_t k, i, c, width = self.width
+        cdef double one
+        self.family(theta, nodes * m, eta, y, r, density)
+        for k in range(nodes):
+            one = 0
+            for i in range(m):
+                if weight != NULL:
+                    density[k * m + i] *= weight[i]
+                    for c in range(width):
+                        r[(k * m + i) * width + c] *= weight[i]
+                one += density[k * m + i]
+            total[k] += one
+        return OK
+
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
         raise NotImplementedError("observed_information")

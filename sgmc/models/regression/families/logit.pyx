@@ -20,6 +20,18 @@ cdef class BernoulliLogit(Glm):
             simd.logit_density(m, eta, y, density)
         return OK
 
+    cdef int family_sums(self, const double *theta, Py_ssize_t nodes, Py_ssize_t m, double *eta,
+                         const double *y, const double *weight, double *r, double *density,
+                         double *total) except -1 nogil:
+        """Without weights with one exponential a row, and one logarithm a node."""
+        cdef Py_ssize_t k
+        if weight != NULL:
+            return Glm.family_sums(self, theta, nodes, m, eta, y, weight, r, density, total)
+        simd.logit_terms(nodes * m, eta, y, r, density)
+        for k in range(nodes):
+            total[k] += simd.logit_sum(m, eta + k * m, density + k * m)
+        return OK
+
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
         simd.logit_curvature(m, eta, w)
