@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.core.rng import seed_sequence
+from sgmc.diagnostics import moments
 from sgmc.errors import NotSupported
 from sgmc.models.mixed.conditional import DF, Conditional
 
 CONDITIONAL_STEPS = 6  # of the independence sampler: nine in ten proposals are accepted
 STREAM = 2  # among those of predictions
+DRAWN_AT_ONCE = 1 << 21  # numbers of effects that are drawn at a time
 NEW = 1 << 40  # added to the number of a level that the fit has not seen
 
 
@@ -65,6 +67,14 @@ class LevelEffects:
         groups = np.ascontiguousarray(self.group[levels], dtype=np.intp)
         return self.conditional(self.points, groups, normals, radii, uniforms)
 
+    def moments(self, levels):
+        """Means (L, m, q) and covariances (L, m, q, q) given the outcomes of some levels."""
+        m, q = len(self.points), self.roots.shape[1]
+        none = np.empty((len(levels), m, 0))
+        groups = np.ascontiguousarray(self.group[levels], dtype=np.intp)
+        normals = np.empty((len(levels), m, 0, q))
+        return self.conditional(self.points, groups, normals, none, none)[1:]
+
     def draws(self, levels):
         """Draws (L, m, q) for levels by their numbers, those that the fit has not seen included."""
         levels = np.asarray(levels, dtype=np.intp)
@@ -92,8 +102,25 @@ def level_effects(results, seed):
             f"effects of nested factors ({', '.join(problem.effects.sds)}) cannot be drawn yet; "
             "predictions at effects of zero are there, random=False"
         )
-    points = problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
     loading, first = problem.effects.loading, problem.coordinates.first
+    return effects_of_fit(fit, results.model.sizes, loading, first, seed)
+
+
+def effects_of_fit(fit, sizes, loading, first, seed):
+    """`LevelEffects` at all draws of a fit with one factor.
+
+    Parameters
+    ----------
+    fit : Fit
+    sizes : array (levels,)
+        Rows of each level.
+    loading : Loading
+    first : int
+        Where its parameters begin.
+    seed : int
+    """
+    problem, rows = fit.problem, fit.problem.rows
+    points = problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
     group = np.empty(len(rows.level), dtype=np.intp)
     group[rows.level] = np.arange(len(rows.level))
     return LevelEffects(
@@ -102,5 +129,38 @@ def level_effects(results, seed):
         seed,
         Conditional(problem.model),
         group,
-        results.model.sizes,
+        sizes,
     )
+
+
+def posterior_of(effects, weights, levels, ends):
+    """Mean, sd and quantiles of the effects of levels, (levels, q, 2 + ends): means and sds are
+    averages over draws of the parameters of the conditional ones, quantiles are those of draws.
+
+    Parameters
+    ----------
+    effects : LevelEffects
+    weights : array (m,) or None
+        Of the draws.
+    levels : array of int
+    ends : list of float
+        Probabilities; without any nothing is drawn.
+    """
+    q = effects.roots.shape[1]
+    out = np.empty((len(levels), q, 2 + len(ends)))
+    size = max(1, DRAWN_AT_ONCE // (len(effects.points) * 16 * q))
+    for a in range(0, len(levels), size):
+        at = slice(a, a + size)
+        if len(ends):
+            drawn, mean, covariance = effects.known(levels[at])
+            flat = np.moveaxis(drawn, 1, 0).reshape(1, drawn.shape[1], -1)
+            found = moments.quantile(flat, ends, weights)
+            out[at, :, 2:] = found.T.reshape(*out[at, :, 2:].shape)
+        else:
+            mean, covariance = effects.moments(levels[at])
+        centre = np.average(mean, axis=1, weights=weights)
+        spread = np.average((mean - centre[:, None]) ** 2, axis=1, weights=weights)
+        within = np.diagonal(covariance, axis1=2, axis2=3)
+        out[at, :, 0] = centre
+        out[at, :, 1] = np.sqrt(spread + np.average(within, axis=1, weights=weights))
+    return out

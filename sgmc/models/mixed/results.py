@@ -7,16 +7,14 @@ from sgmc.arguments.choices import nearest, one_of
 from sgmc.arguments.numbers import level as probability
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
-from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.models.mixed.random_effects import level_effects
+from sgmc.models.mixed.random_effects import level_effects, posterior_of
 from sgmc.models.mixed.rows_with_effects import refuse_new, with_effects
 from sgmc.models.regression.results import RegressionResults
 from sgmc.results.outcomes import prediction, residuals
 from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, evenly, rows_of, with_exposure
 
 NEW_LEVELS = ("sample", "error")
-DRAWN_AT_ONCE = 1 << 21  # numbers of effects that are drawn at a time
 EFFECTS_MEMORY = 1 << 30  # bytes of an array of draws
 
 
@@ -81,19 +79,8 @@ class MixedResults(RegressionResults):
         self.check_factor(factor)
         levels, columns = np.arange(len(self.model.sizes)), self.model.effects.columns
         ends = [probability(alpha) / 2, 1 - alpha / 2]
-        out = np.empty((len(levels), len(columns), 4))
         effects, w = self.effects_of_levels("ranef", levels, draws)
-        size = max(1, DRAWN_AT_ONCE // (len(effects.points) * 16 * len(columns)))
-        for a in range(0, len(levels), size):
-            at = slice(a, a + size)
-            drawn, mean, covariance = effects.known(levels[at])
-            centre = np.average(mean, axis=1, weights=w)
-            spread = np.average((mean - centre[:, None]) ** 2, axis=1, weights=w)
-            within = np.diagonal(covariance, axis1=2, axis2=3)
-            out[at, :, 0] = centre
-            out[at, :, 1] = np.sqrt(spread + np.average(within, axis=1, weights=w))
-            flat = np.moveaxis(drawn, 1, 0).reshape(1, drawn.shape[1], -1)
-            out[at, :, 2:] = moments.quantile(flat, ends, w).T.reshape(*centre.shape, 2)
+        out = posterior_of(effects, w, levels, ends)
         index = pd.Index(self.model.levels_of_groups, name=self.model.effects.factor)
         if len(columns) > 1:
             index = pd.MultiIndex.from_product([index, columns], names=[index.name, "effect"])
