@@ -93,8 +93,10 @@ class Split:
             z = z * table.factors[:, table.by[self.at]]
         apart = level < 0
         group = np.where(apart, self.without, self.group[level])
-        return group, np.where(apart, 0.0, z * self.scale[level]), np.where(
-            apart, 0.0, z * self.location[level]
+        return (
+            group,
+            np.where(apart, 0.0, z * self.scale[level]),
+            np.where(apart, 0.0, z * self.location[level]),
         )
 
 
@@ -146,12 +148,14 @@ def split(data, family, prior):
     )  # fmt: skip
     group, z, fixed = bare.effects(table)
     group, parts = parted(group, len(seen))
-    found = replace(
-        bare, group=np.where(bare.group < len(seen), bare.group, bare.group + parts)
+    found = replace(bare, group=np.where(bare.group < len(seen), bare.group, bare.group + parts))
+    return (
+        found,
+        headed(data, found, table, fixed),
+        grouped(found, group, z, len(seen) + parts),
+        (without(priors, found)),
+        (mean[columns] * scale, mean[columns] @ location),
     )
-    return found, headed(data, found, table, fixed), grouped(found, group, z, len(seen) + parts), (
-        without(priors, found)
-    ), (mean[columns] * scale, mean[columns] @ location)
 
 
 def told(priors, columns):
@@ -188,8 +192,9 @@ def headed(data, split, table, fixed):
         terms=terms,
         intercept=None if data.intercept is None else int(place[data.intercept]),
         source=head if isinstance(head, np.ndarray) else Reordered(head),
-        offset=data.offset if not fixed.any() else fixed + (0.0 if data.offset is None
-                                                            else data.offset),
+        offset=data.offset
+        if not fixed.any()
+        else fixed + (0.0 if data.offset is None else data.offset),
     )
 
 
