@@ -149,9 +149,16 @@ class LevelsResults(RegressionResults):
         chosen = [column] if isinstance(column, str) else list(column or [])
         if r_matrix is None and self.model.split.names.isin(chosen).any():
             draws = self.coefficient_draws(chosen)
-            covariance = np.cov(draws.T, aweights=self.flat_weights, ndmin=2)
+            covariance = np.atleast_2d(np.cov(draws.T, aweights=self.flat_weights))
             return pd.DataFrame(covariance, chosen, chosen)
         return super().cov_params(r_matrix, column, cov_type=cov_type)
+
+    def loo(self, rows=None, seed=None):
+        """Not there yet where levels are integrated out."""
+        raise NotSupported(
+            f"loo where the levels of {self.model.split.term} are integrated out; compare models by "
+            "log_lik() of rows that were left out of the fit"
+        )
 
     def table_rows(self, exog=None, offset=None, *, transform=True, **how):
         """`Rows` of new data or of the fit's, with the coefficients of their levels."""
