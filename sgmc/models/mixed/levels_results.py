@@ -156,8 +156,8 @@ class LevelsResults(RegressionResults):
     def loo(self, rows=None, seed=None):
         """Not there yet where levels are integrated out."""
         raise NotSupported(
-            f"loo where the levels of {self.model.split.term} are integrated out; compare models by "
-            "log_lik() of rows that were left out of the fit"
+            f"loo where the levels of {self.model.split.term} are integrated out; compare models "
+            "by log_lik() of rows that were left out of the fit"
         )
 
     def table_rows(self, exog=None, offset=None, *, transform=True, **how):
