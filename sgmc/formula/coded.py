@@ -74,13 +74,30 @@ class CodedTable:
         """Columns of the largest term of which no row has more than one number: their block of any
         X' W X is diagonal.
         """
-        entries, found = np.diff(self.cells.indptr), np.empty(0, dtype=int)
+        return self.tip_term[1]
+
+    @property
+    def tip_term(self):
+        """The number of that term, -1 where there is none, and its columns."""
+        entries, term, found = np.diff(self.cells.indptr), -1, np.empty(0, dtype=int)
         for t in range(len(self.by)):
             used = np.flatnonzero(self.counted(t))
             columns = np.unique(self.cells[used].indices)
             if len(columns) > len(found) and (entries[used] <= 1).all():
-                found = columns
-        return found
+                term, found = t, columns
+        return term, found
+
+    def without(self, t, columns):
+        """The design without a categorical term and its columns."""
+        left = np.setdiff1d(np.arange(self.shape[1]), columns)
+        terms = np.delete(np.arange(len(self.by)), t)
+        return replace(
+            self,
+            places=np.searchsorted(left, self.places),
+            codes=np.ascontiguousarray(self.codes[:, terms]),
+            cells=sparse.csr_array(self.cells[:, left]),
+            by=self.by[terms],
+        )
 
     def __getitem__(self, rows):
         """Some rows: a slice, an array of their places, or of bool."""
@@ -98,6 +115,14 @@ class CodedTable:
             if column >= 0:
                 part *= self.factors[:, column].reshape(-1, *[1] * (B.ndim - 1))
             out = out + part
+        return out
+
+    def rmatvec(self, v):
+        """X' v for an array v (n,)."""
+        out = np.zeros(self.shape[1])
+        out[self.places] = v @ self.numbers
+        for t in range(len(self.by)):
+            out += self.term(t).T @ v
         return out
 
     def term(self, t):

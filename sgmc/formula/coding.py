@@ -46,6 +46,12 @@ class Coding:
         multiplied = [bool(choice) for _, choice, _ in self.terms]
         self.by = np.where(multiplied, np.cumsum(multiplied) - 1, -1).astype(np.int32)
 
+    def columns(self, t):
+        """Columns of a categorical term, those of combinations that do not occur included."""
+        first = self.terms[t][2]
+        last = self.terms[t + 1][2] if t + 1 < len(self.terms) else self.cells.shape[0] - 1
+        return np.unique(self.cells[first:last].indices)
+
     def row_bytes(self, dtype):
         """Bytes of a row of the table."""
         multipliers = self.by.max() + 1

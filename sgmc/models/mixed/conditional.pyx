@@ -56,6 +56,7 @@ cdef class Conditional:
             Natural coordinates of the model.
         groups : array (L,) of int
         normals : array (L, m, steps, q)
+            Of no steps: draws are left out.
         radii, uniforms : array (L, m, steps)
             sqrt(DF / chi^2), and numbers in (0, 1); not used where the model is closed.
 
@@ -159,6 +160,8 @@ cdef class Conditional:
                 covariance[a * q + b] = 0
                 for k in range(q):
                     covariance[a * q + b] += mixed[a * q + k] * self.root[b * q + k]
+        if normals.shape[0] == 0:
+            return 0
         if not self.closed:
             for a in range(q):
                 for b in range(q):

@@ -7,13 +7,11 @@ from sgmc.arguments.choices import nearest
 from sgmc.arguments.numbers import level as probability
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
-from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError
-from sgmc.models.mixed.random_effects import level_effects
+from sgmc.models.mixed.random_effects import level_effects, posterior_of
 from sgmc.results.exchange import to_arviz
 from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, evenly
 
-DRAWN_AT_ONCE = 1 << 21  # numbers of effects that are drawn at a time
 EFFECTS_MEMORY = 1 << 30  # bytes of an array of draws
 
 
@@ -82,19 +80,8 @@ class EffectsOfLevels:
         k = self.check_factor(factor)
         levels, columns = np.arange(len(self.model.sizes[k])), self.columns_of(k)
         ends = [probability(alpha) / 2, 1 - alpha / 2]
-        out = np.empty((len(levels), len(columns), 4))
         effects, w = self.effects_of_levels("ranef", k, levels, draws)
-        size = max(1, DRAWN_AT_ONCE // (len(effects.points) * 16 * len(columns)))
-        for a in range(0, len(levels), size):
-            at = slice(a, a + size)
-            drawn, mean, covariance = effects.known(levels[at])
-            centre = np.average(mean, axis=1, weights=w)
-            spread = np.average((mean - centre[:, None]) ** 2, axis=1, weights=w)
-            within = np.diagonal(covariance, axis1=2, axis2=3)
-            out[at, :, 0] = centre
-            out[at, :, 1] = np.sqrt(spread + np.average(within, axis=1, weights=w))
-            flat = np.moveaxis(drawn, 1, 0).reshape(1, drawn.shape[1], -1)
-            out[at, :, 2:] = moments.quantile(flat, ends, w).T.reshape(*centre.shape, 2)
+        out = posterior_of(effects, w, levels, ends)
         index = self.model.factor_levels[k].rename(self.index_names(k))
         if len(columns) > 1:
             index = with_effect(index, columns)

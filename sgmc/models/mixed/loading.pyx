@@ -158,3 +158,30 @@ cdef class Loading:
         self.slopes(&x[0], &J[0, 0])
         self.add_bends(&x[0], &w[0], &bends[0, 0])
         return np.asarray(J), np.asarray(bends)
+
+
+cdef class UnitLoading(Loading):
+    """b = z: effects whose covariance is known, their standard deviations part of Z; no parameters.
+
+    Parameters
+    ----------
+    q : int
+    """
+
+    def __init__(self, Py_ssize_t q=1):
+        Loading.__init__(self, [(q, False)])
+        self.size = 0
+        self.row = self.column = np.empty(0, dtype=np.intp)
+
+    def __reduce__(self):
+        return UnitLoading, (self.q,)
+
+    cdef void fill(self, const double *phi, double *root) noexcept nogil:
+        cdef Py_ssize_t a
+        memset(root, 0, self.q * self.q * sizeof(double))
+        for a in range(self.q):
+            root[a * self.q + a] = 1
+
+    def root(self, phi):
+        """See `Loading`."""
+        return np.ones((*np.shape(phi)[:-1], 1, 1)) * np.eye(self.q)

@@ -57,6 +57,10 @@ class MixedRegression(Regression):
 
         return MixedInfo(self)
 
+    def suited(self, prior, checked):
+        """See `Regression`."""
+        return self
+
     def problem(self, prior, checked):
         """See `Regression`."""
         from sgmc.models.mixed.problem import mixed_problem

@@ -39,24 +39,19 @@ START = 0.5  # of an sd, in units of its prior
 
 
 @dataclass(kw_only=True)
-class MixedProblem(Problem):
+class GroupsProblem(Problem):
     """See `Problem`; rows of the model are groups.
 
     Attributes
     ----------
     mode : Mode
     rows : GroupedRows
-    effects : Effects
     rule : Rule
-    near_zero : list of int
-        Effects whose sds may be zero.
     """
 
     mode: object
     rows: object
-    effects: object
     rule: Rule
-    near_zero: list
 
     @property
     def table(self):
@@ -106,6 +101,21 @@ class MixedProblem(Problem):
     def grouped(self):
         """See `Problem`."""
         return True
+
+
+@dataclass(kw_only=True)
+class MixedProblem(GroupsProblem):
+    """See `GroupsProblem`.
+
+    Attributes
+    ----------
+    effects : Effects
+    near_zero : list of int
+        Effects whose sds may be zero.
+    """
+
+    effects: object
+    near_zero: list
 
     @property
     def beyond_scores(self):
@@ -257,13 +267,22 @@ def refuse(settings, groups):
 
 def kernel_of(glm, rows, family, effects, nodes, unit):
     """The compiled model of groups."""
-    q, closed = effects.loading.q, family.name == "ols" and bool(family.auxiliary)
-    nodes = nodes or NODES[q]
+    nodes = nodes or NODES[effects.loading.q]
     if rows.subgroups is not None:
         return nested(glm, rows, family, effects, nodes, unit)
-    if closed:
-        return GaussianMarginal(glm, rows.starts, rows.Z, effects.loading, unit)
-    return Quadrature(glm, rows.starts, rows.Z, effects.loading, unit, nodes)
+    return one_factor(glm, rows, family, effects.loading, nodes, unit)
+
+
+def closed_form(family):
+    """Whether effects are integrated out in closed form."""
+    return family.name == "ols" and bool(family.auxiliary)
+
+
+def one_factor(glm, rows, family, loading, nodes, unit):
+    """The compiled model of the groups of one factor."""
+    if closed_form(family):
+        return GaussianMarginal(glm, rows.starts, rows.Z, loading, unit)
+    return Quadrature(glm, rows.starts, rows.Z, loading, unit, nodes)
 
 
 def nested(glm, rows, family, effects, nodes, unit):

@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.core.rng import seed_sequence
+from sgmc.diagnostics import moments
 from sgmc.models.mixed.conditional import DF, Conditional, conditional
 
 CONDITIONAL_STEPS = 6  # of the independence sampler: nine in ten proposals are accepted
 STREAM = 2  # among those of predictions
 NEW = 1 << 40  # added to the number of a level that the fit has not seen
+DRAWN_AT_ONCE = 1 << 21  # numbers of effects that are drawn at a time
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,13 @@ class LevelEffects:
             for whole, part in zip(out, found):
                 whole[at] = part
         return out
+
+    def moments(self, levels):
+        """The means and covariances alone, of a factor that is within no other."""
+        groups = np.ascontiguousarray(self.place[levels], dtype=np.intp)
+        normals = np.empty((len(levels), len(self.points), 0, self.roots.shape[1]))
+        none = np.empty(normals.shape[:3])
+        return self.conditional(self.points, groups, normals, none, none)[1:]
 
     def random_numbers(self, levels):
         """What `Conditional` makes draws of, from the levels' own streams."""
@@ -161,14 +170,7 @@ def effects_at(problem, points, seed, sizes):
     loading, first = problem.effects.loading, problem.coordinates.first
     points = np.ascontiguousarray(points)
     roots = loading.root(points[:, first : first + loading.size])
-    outer = LevelEffects(
-        points,
-        np.ascontiguousarray(roots[:, :q, :q]),
-        seed,
-        conditional(problem.model),
-        places(rows.level),
-        sizes[0],
-    )
+    outer = of_factor(problem, points, roots[:, :q, :q], seed, sizes[0])
     inner = rows.subgroups
     if inner is None:
         return [outer]
@@ -189,8 +191,53 @@ def effects_at(problem, points, seed, sizes):
     ]
 
 
+def of_factor(problem, points, roots, seed, sizes):
+    """The `LevelEffects` of the outer or only factor, with Lambda (m, q, q) at each point."""
+    return LevelEffects(
+        points,
+        np.ascontiguousarray(roots),
+        seed,
+        conditional(problem.model),
+        places(problem.rows.level),
+        sizes,
+    )
+
+
 def places(level):
     """Where each level is, of the level at each place."""
     place = np.empty(len(level), dtype=np.intp)
     place[level] = np.arange(len(level))
     return place
+
+
+def posterior_of(effects, weights, levels, ends):
+    """Mean, sd and quantiles of the effects of levels, (levels, q, 2 + ends): means and sds are
+    averages over draws of the parameters of the conditional ones, quantiles are those of draws.
+
+    Parameters
+    ----------
+    effects : LevelEffects
+    weights : array (m,) or None
+        Of the draws.
+    levels : array of int
+    ends : list of float
+        Probabilities; without any nothing is drawn.
+    """
+    q = effects.roots.shape[1]
+    out = np.empty((len(levels), q, 2 + len(ends)))
+    size = max(1, DRAWN_AT_ONCE // (len(effects.points) * 16 * q))
+    for a in range(0, len(levels), size):
+        at = slice(a, a + size)
+        if len(ends):
+            drawn, mean, covariance = effects.known(levels[at])
+            flat = np.moveaxis(drawn, 1, 0).reshape(1, drawn.shape[1], -1)
+            found = moments.quantile(flat, ends, weights)
+            out[at, :, 2:] = found.T.reshape(*out[at, :, 2:].shape)
+        else:
+            mean, covariance = effects.moments(levels[at])
+        centre = np.average(mean, axis=1, weights=weights)
+        spread = np.average((mean - centre[:, None]) ** 2, axis=1, weights=weights)
+        within = np.diagonal(covariance, axis1=2, axis2=3)
+        out[at, :, 0] = centre
+        out[at, :, 1] = np.sqrt(spread + np.average(within, axis=1, weights=weights))
+    return out

@@ -280,18 +280,30 @@ class Regression:
         begun, rest = time.perf_counter(), dict(arguments)
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
-        same_order("init", arguments.get("init"), self.parameter_names())
-        expected, gauge = self.forecast(checked), Gauge()
-        expected.refuse()
-        with limited(checked.time_limit), named(lambda: expected.blame):
-            # with two threads, bits differ, and small systems take ten times as long
-            with one_blas_thread():
-                problem = self.problem(prior, checked)
-            results = self.result_class().of_fit(
-                self.info(), fit(problem, checked, begun, saved), arguments
-            )
+        with limited(checked.time_limit):
+            model = self.suited(prior, checked)
+            same_order("init", arguments.get("init"), model.parameter_names())
+            expected, gauge = model.forecast(checked), Gauge()
+            expected.refuse()
+            with named(lambda: expected.blame):
+                # with two threads, bits differ, and small systems take ten times as long
+                with one_blas_thread():
+                    problem = model.problem(prior, checked)
+                results = model.result_class().of_fit(
+                    model.info(), fit(problem, checked, begun, saved), arguments
+                )
         results.memory = gauge.used(expected.total)
         return results
+
+    def suited(self, prior, checked):
+        """This model; or where it has more parameters than a matrix of their curvature can have,
+        one of the same posterior with the levels of the largest factor integrated out.
+        """
+        from sgmc.models.regression.coordinates import LONGEST_PULLED
+
+        if len(self.parameter_names()) <= LONGEST_PULLED:
+            return self
+        return room("grouped")["levels"].of(self, prior, checked) or self
 
     def parameter_names(self):
         """Names of what is sampled."""
@@ -341,7 +353,8 @@ class Regression:
 
         refuse_unknown(f"{type(self).__name__}.memory()", given, names(*FIT))
         arguments = {k: v for k, v in one_seed(given).items() if k not in ("prior", "tune")}
-        return self.forecast(check_settings(**{**arguments, "progress": False}))
+        checked = check_settings(**{**arguments, "progress": False})
+        return self.suited(given.get("prior"), checked).forecast(checked)
 
     def problem(self, prior, checked):
         """The posterior in sampler coordinates, for checked settings."""

@@ -1,0 +1,75 @@
+"""Regressions with a factor of very many levels."""
+
+from sgmc.models.mixed.split import split
+from sgmc.models.regression.model import Regression
+
+
+class LevelsRegression(Regression):
+    """A regression whose largest factor has more levels than a matrix of their curvature can have:
+    their coefficients, with normal priors, are integrated out.
+
+    The posterior is that of the regression as it was written.  Chains move all other parameters;
+    `coefficients` of the results draws the levels' given these.
+
+    Attributes
+    ----------
+    whole : Regression
+        The model as it was written.
+    split : Split
+        And the other things that `split` returns: `data`, `grouping`, `priors`, `shares`.
+    """
+
+    room, name = "grouped", "levels"  # how regressions find it
+
+    @classmethod
+    def of(cls, model, prior, checked):
+        """The model of a regression and its prior, or None where no term can be integrated out.
+
+        Parameters
+        ----------
+        model : Regression
+        prior : None, str, PriorSpec or dict
+        checked : Settings
+        """
+        data, sampler = model.data, checked.sampler
+        suits = (
+            data.coded
+            and not data.equations
+            and data.strata is None
+            and checked.modes == "one"
+            and not checked.robust
+            and not (sampler is not None and sampler.sticky)
+        )
+        found = split(data, model.family, prior) if suits else None
+        if found is None:
+            return None
+        self = cls.__new__(cls)
+        self.__dict__.update(vars(model))
+        self.whole, self.family = model, model.family
+        self.split, self.data, self.grouping, self.priors, self.shares = found
+        return self
+
+    def __repr__(self):
+        return f"{self.whole!r}, {len(self.split.columns)} of {self.split.term} integrated out"
+
+    def result_class(self):
+        """See `Regression`."""
+        from sgmc.models.mixed.levels_results import LevelsResults
+
+        return LevelsResults
+
+    def info(self):
+        """See `Regression`."""
+        from sgmc.models.mixed.levels_info import LevelsInfo
+
+        return LevelsInfo(self)
+
+    def suited(self, prior, checked):
+        """See `Regression`."""
+        return self
+
+    def problem(self, prior, checked):
+        """See `Regression`."""
+        from sgmc.models.mixed.levels_problem import levels_problem
+
+        return levels_problem(self, checked)

@@ -1,0 +1,171 @@
+"""The posterior of a regression whose largest factor is integrated out."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sgmc.coordinates.densities import FAMILIES, Separable
+from sgmc.coordinates.mode import PriorTerms
+from sgmc.coordinates.modes import ModeSearch
+from sgmc.coordinates.whitening import collinearity, coordinates, undo_centring
+from sgmc.core.design import design
+from sgmc.errors import NotSupported, QuadratureWarning
+from sgmc.fit.problem import SEARCH
+from sgmc.models.mixed.loading import UnitLoading
+from sgmc.models.mixed.problem import GroupsProblem, nonzero, one_factor
+from sgmc.models.mixed.random_effects import of_factor
+from sgmc.models.mixed.rows import grouped_rows
+from sgmc.models.mixed.search import EXACT_ENOUGH, NODES, Rule, find, with_rule
+from sgmc.models.regression.coordinates import preconditioner
+from sgmc.models.regression.search import first_guess, moments_of_outcomes
+
+
+@dataclass(kw_only=True)
+class LevelsProblem(GroupsProblem):
+    """See `GroupsProblem`: groups are the levels, and parts of the rows that have none."""
+
+    def strata(self):
+        """See `Problem`."""
+        raise NotSupported(
+            "subsample='stratified' where the levels of a factor are integrated out; use "
+            "subsample='block'"
+        )
+
+
+def levels_problem(model, settings):
+    """Table, mode, coordinates, model and prior.
+
+    Parameters
+    ----------
+    model : LevelsRegression
+    settings : Settings
+    """
+    data, family, priors = model.data, model.family, model.priors
+    precondition = preconditioner(len(priors.names), settings)
+    rows = grouped_rows(
+        data, model.grouping, settings.seed, settings.dtype, precondition is not None
+    )
+    table = rows.table
+    glm = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
+    start = first_guess(priors, family, table.offset, *moments_of_outcomes(table))
+    unit = np.ones(len(start))
+    level = np.exp(start[-1]) if family.identity and family.auxiliary else 1.0
+    unit[: data.d] = level / nonzero(table.sd)
+    kernel = one_factor(glm, rows, family, UnitLoading(), NODES[1], unit)
+    shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
+    if data.intercept is not None:
+        shift[data.intercept] = 0.0
+    terms = PriorTerms(priors, shift)
+    kernel, mode, concerns = find(kernel, terms, start)
+    if mode.whole and priors.centred and priors.intercepts:
+        priors, shift = centred_with_levels(
+            priors, shift, mode.theta, kernel, rows, model.shares, data.intercept
+        )
+        kernel, mode, concerns = find(kernel, PriorTerms(priors, shift), mode.theta)
+    rule = Rule(0, 0.0)
+    if not kernel.closed and mode.whole:
+        kernel, rule = with_rule(kernel, mode, None, 1, settings.seed)
+        concerns = concerns + inexact(rule, model.split)
+    if data.intercept is not None:
+        concerns = concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
+    back = undo_centring(len(priors.names), table.shift, priors.intercepts)
+    return LevelsProblem(
+        model=kernel,
+        prior=density(priors, shift),
+        coordinates=coordinates(mode, back, precondition, False, priors.auxiliary),
+        priors=model.priors,
+        concerns=concerns,
+        searched=ModeSearch(1, (1.0,)),
+        shuffled=True,
+        stopped="" if mode.whole else SEARCH,
+        mode=mode,
+        rows=rows,
+        rule=rule,
+    )
+
+
+def effects_of_levels(fit, seed, sizes):
+    """`LevelEffects` at all draws of a fit: of coefficients in units of their priors."""
+    points = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
+    ones = np.ones((len(points), 1, 1))
+    return of_factor(fit.problem, np.ascontiguousarray(points), ones, seed, sizes)
+
+
+def density(priors, shift):
+    """The compiled prior of phi."""
+    return Separable(
+        [FAMILIES[f] for f in priors.columns("family")],
+        priors.columns("location"),
+        priors.columns("scale"),
+        priors.columns("shape"),
+        priors.intercepts,
+        shift,
+        priors.auxiliary,
+    )
+
+
+def centred_with_levels(priors, shift, theta, kernel, rows, shares, intercept):
+    """Priors and shift where the intercept's prior is at centred predictors, levels included.
+
+    What the levels add there, s = sum_l mean_l b_l, has given the head's coefficients about a
+    normal distribution, whose mean is linear in these: exactly for normal outcomes, and elsewhere
+    around the mode.  The prior of a + c . beta + s becomes that of its mean, its variance larger by
+    that of s.
+
+    Parameters
+    ----------
+    priors : PriorTable
+    shift : array (d,)
+    theta : array (dim,)
+        The mode.
+    kernel : Quadrature or GaussianMarginal
+    rows : GroupedRows
+    shares : (array (k,), float)
+        See `split`.
+    intercept : int
+    """
+    weights, known = shares
+    share = np.zeros(len(rows.level))
+    occurring = rows.level < len(weights)
+    share[occurring] = weights[rows.level[occurring]]
+    beta = theta[: len(shift)]
+    if kernel.closed:
+        precision, score, slope = normal_moments(rows.table, rows, kernel, theta, share)
+    else:
+        precision, score = np.asarray(kernel.K)[:, 0], np.asarray(kernel.h)[:, 0]
+        slope = (share / (1 + precision)) @ np.asarray(kernel.M)
+    mean = float(share @ (score / (1 + precision)))
+    variance = float(share**2 @ (1 / (1 + precision)))
+    used = list(priors.used)
+    one = used[intercept]
+    if one.family == "normal":
+        one = replace(one, scale=float(np.hypot(one.scale, np.sqrt(variance))))
+    used[intercept] = replace(one, location=one.location - known - mean - float(slope @ beta))
+    return replace(priors, used=used), shift - slope
+
+
+def normal_moments(table, rows, kernel, theta, share):
+    """Precisions and scores of the levels of normal outcomes, and the slope of their means' sum."""
+    t = np.exp(-2 * theta[-1])
+    weight = t * (1.0 if table.weight is None else table.weight) * rows.Z[:, 0]
+    precision = t * np.asarray(kernel.S)[:, 0]
+    beta = theta[: table.X.shape[1]]
+    left = table.y - table.X @ beta - (0.0 if table.offset is None else table.offset)
+    score = np.add.reduceat(weight * left, rows.starts[:-1])
+    each = weight * np.repeat(share / (1 + precision), np.diff(rows.starts))
+    across = each @ table.X if isinstance(table.X, np.ndarray) else table.X.rmatvec(each)
+    return precision, score, across
+
+
+def inexact(rule, split):
+    """A warning, in a list, where the nodes that memory and time allow are not enough."""
+    if rule.error <= EXACT_ENOUGH * 10:
+        return []
+    return [
+        QuadratureWarning(
+            f"{rule.nodes} quadrature nodes of each level of {split.term} leave errors of "
+            f"{rule.error:.2g} in differences of log densities.",
+            f"Give {split.term} a narrower prior, such as "
+            f"prior={{{split.term!r}: sgmc.normal(0, 1)}}, or join its rare levels.",
+        )
+    ]

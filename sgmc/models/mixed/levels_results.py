@@ -1,0 +1,183 @@
+"""The results of a regression whose largest factor is integrated out."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from sgmc.arguments.names import parameters
+from sgmc.arguments.numbers import level as probability
+from sgmc.arguments.numbers import whole
+from sgmc.arguments.seeds import entropy
+from sgmc.diagnostics import moments
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.models.mixed.levels_problem import effects_of_levels
+from sgmc.models.mixed.random_effects import posterior_of
+from sgmc.models.mixed.rows_with_effects import with_effects
+from sgmc.models.regression.results import RegressionResults
+from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, evenly, rows_of
+
+DRAWS_MEMORY = 1 << 30  # bytes of an array of draws
+
+
+class LevelsResults(RegressionResults):
+    """The posterior of a regression with a factor of very many levels: draws of all parameters but
+    the levels' coefficients, which are drawn on demand from their posterior given each draw, from
+    the seed of the fit; predictions have them.
+    """
+
+    def coefficients(self, names=None, *, alpha=0.05, draws=None):
+        """All coefficients, those of the levels included: posterior mean, sd and interval.
+
+        Means and sds of the levels' are averages over draws of the other parameters of the
+        conditional ones; intervals are quantiles of draws.
+
+        Parameters
+        ----------
+        names : str or list of str, optional
+            Default all, in the order of the design.
+        alpha : float
+            One minus the probability of the intervals.
+        draws : int, optional
+            How many draws to use for the levels', evenly spaced; default as many as take some
+            seconds, and at least 200.
+
+        Returns
+        -------
+        DataFrame
+            A row per coefficient.
+        """
+        split, wanted = self.model.split, self.wanted(names)
+        tail = probability(alpha) / 2
+        columns = ["mean", "sd", f"{100 * tail:g}%", f"{100 * (1 - tail):g}%"]
+        ends = [tail, 1 - tail]
+        out = pd.DataFrame(np.nan, pd.Index(wanted, name="coefficient"), columns)
+        place = split.names.get_indexer(wanted)
+        mine = np.flatnonzero(place >= 0)
+        if len(mine):
+            location, scale = split.location[place[mine]], split.scale[place[mine]]
+            found = self.standardised(split.group[place[mine]], ends, draws)
+            found *= scale[:, None]
+            found[:, [0, 2, 3]] += location[:, None]
+            out.iloc[mine] = found
+        others = np.flatnonzero(place < 0)
+        if len(others):
+            at = [self.names.index(wanted[k]) for k in others]
+            flat, w = self.flat[:, at], self.flat_weights
+            centre = np.average(flat, axis=0, weights=w)
+            spread = np.sqrt(np.average((flat - centre) ** 2, axis=0, weights=w))
+            quantiles = moments.quantile(flat[None], ends, w)
+            out.iloc[others] = np.column_stack([centre, spread, *quantiles])
+        return out
+
+    def standardised(self, groups, ends, draws):
+        """Mean, sd and quantiles of u of levels by their numbers, (levels, 2 + ends)."""
+        out, seen = np.empty((len(groups), 2 + len(ends))), groups < len(self.model.sizes)
+        if seen.any():
+            effects, w = self.effects_at("coefficients", groups, draws)
+            out[seen] = posterior_of(effects, w, groups[seen], ends)[:, 0]
+        if not seen.all():  # no row tells them from their prior
+            from scipy.special import ndtri
+
+            out[~seen] = [0.0, 1.0, *ndtri(ends)]
+        return out
+
+    def coefficient_draws(self, names=None, *, draws=None, seed=None):
+        """Joint draws of coefficients, those of levels included.
+
+        Parameters
+        ----------
+        names : str or list of str, optional
+            Default all.
+        draws : int, optional
+            How many draws to use, evenly spaced; default all, in the order of `flat`, to be
+            weighted by `flat_weights`.
+        seed : int, SeedSequence or Generator, optional
+            Of the levels' draws; default that of the fit.
+
+        Returns
+        -------
+        ndarray, (draw, coefficient)
+
+        Raises
+        ------
+        ArgumentError
+            For a name that there is not, or if it would be larger than 1 GB.
+        """
+        split, wanted = self.model.split, self.wanted(names)
+        count = len(self.flat) if draws is None else min(whole("draws", draws, 1), len(self.flat))
+        size = 8 * len(wanted) * count
+        if size > DRAWS_MEMORY:
+            raise ArgumentError(
+                f"coefficient_draws of {len(wanted):,} coefficients and {count:,} draws is "
+                f"{size / 2**30:.1f} GB, over the limit of 1 GB; give names= or draws="
+            )
+        kept, place = evenly(len(self.flat), count), split.names.get_indexer(wanted)
+        out, mine = np.empty((len(kept), len(wanted))), np.flatnonzero(place >= 0)
+        for k in np.flatnonzero(place < 0):
+            out[:, k] = self.flat[kept, self.names.index(wanted[k])]
+        if len(mine):
+            effects, _ = self.effects_at("coefficient_draws", split.group[place[mine]], count, seed)
+            u = effects.draws(split.group[place[mine]])[:, :, 0].T
+            out[:, mine] = split.location[place[mine]] + split.scale[place[mine]] * u
+        return out
+
+    def wanted(self, names):
+        """Names of coefficients as a list; ArgumentError for one that there is not."""
+        whole_design = list(self.model.split.spec.exog_names)
+        return whole_design if names is None else list(parameters("names", names, whole_design))
+
+    def effects_at(self, what, levels, draws=None, seed=None):
+        """`LevelEffects` at some of the draws, and their weights."""
+        if self._fit is None:
+            raise ArgumentError(
+                f"{what} needs the data of the fit: these results were loaded from a file, or "
+                "saved without theirs"
+            )
+        seed = self.seed if seed is None else entropy(seed)
+        effects = effects_of_levels(self._fit, seed, self.model.sizes)
+        count = whole("draws", draws, 1, none=True)
+        if count is None:
+            count = max(FEWEST_DRAWS, int(ROWS_WORK // max(effects.work(levels), 1)))
+        w, kept = self.flat_weights, evenly(len(effects.points), count)
+        return effects.with_draws(kept), None if w is None else w[kept]
+
+    def cov_params(self, r_matrix=None, column=None, *, cov_type=None):
+        """Posterior covariance, as for regressions; of coefficients of levels by name alone, from
+        `coefficient_draws`.
+        """
+        chosen = [column] if isinstance(column, str) else list(column or [])
+        if r_matrix is None and self.model.split.names.isin(chosen).any():
+            draws = self.coefficient_draws(chosen)
+            covariance = np.atleast_2d(np.cov(draws.T, aweights=self.flat_weights))
+            return pd.DataFrame(covariance, chosen, chosen)
+        return super().cov_params(r_matrix, column, cov_type=cov_type)
+
+    def loo(self, rows=None, seed=None):
+        """Not there yet where levels are integrated out."""
+        raise NotSupported(
+            f"loo where the levels of {self.model.split.term} are integrated out; compare models "
+            "by log_lik() of rows that were left out of the fit"
+        )
+
+    def table_rows(self, exog=None, offset=None, *, transform=True, **how):
+        """`Rows` of new data or of the fit's, with the coefficients of their levels."""
+        if exog is not None and not transform:
+            raise NotSupported(
+                f"transform=False: levels of {self.model.split.term} are read from the table; give "
+                "the columns of the formula"
+            )
+        rows = rows_of(self, exog, offset, transform=transform, **how)
+        if exog is None:
+            held = self._fit.problem.rows
+            code = np.repeat(held.level, np.diff(held.starts))
+            return with_effects(rows, self.every_effect(), code, held.Z)
+        split = self.model.split
+        code, z, fixed = split.effects(split.spec.table(exog))
+        rows = replace(rows, offset=rows.offset + fixed)
+        order = np.argsort(code, kind="stable")
+        return with_effects(rows, self.every_effect(), code, z[:, None], order)
+
+    def every_effect(self):
+        """`LevelEffects` at all draws."""
+        return self.effects_at("predictions", np.empty(0, dtype=int), len(self.flat))[0]

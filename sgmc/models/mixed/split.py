@@ -1,0 +1,250 @@
+"""A design in two: the levels of its largest factor, and all other columns."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from sgmc.coordinates.prior_table import PriorTable, resolve
+from sgmc.formula.groups import EffectTerm, Grouping, sorted_rows
+from sgmc.models.regression.prepare import dense_moments
+from sgmc.models.regression.search import moments_of_outcomes, scales
+
+FEWEST_APART = 16  # rows of a group without a level
+
+
+@dataclass(frozen=True)
+class Split:
+    """Where the levels of a categorical term are, whose coefficients have normal priors.
+
+    A coefficient is location + scale u, and u the effect of a group.  Groups are numbered: first
+    the levels that occur, then parts of the rows that have no level of their own (those of the
+    reference), then the levels that do not occur.
+
+    Attributes
+    ----------
+    spec : DesignSpec
+        Of the whole design.
+    term : str
+        Name of the categorical term.
+    at : int
+        Its number among the coded ones.
+    columns : array (k,) of int
+        Columns of the levels in the whole design; those that occur first.
+    names : Index
+        Their coefficients.
+    location, scale : array (k,)
+        Of the priors.
+    prior : str
+        As written.
+    group : array (k,) of int
+        Numbers of the levels.
+    without : int
+        Number of a group without a level.
+    """
+
+    spec: object
+    term: str
+    at: int
+    columns: np.ndarray
+    names: pd.Index
+    location: np.ndarray
+    scale: np.ndarray
+    prior: str
+    group: np.ndarray
+    without: int
+
+    @property
+    def occurring(self):
+        """Levels that occur."""
+        return int((self.group < self.without).sum())
+
+    @property
+    def exog_names(self):
+        """Names of all other columns."""
+        left = np.delete(np.arange(len(self.spec.exog_names)), self.columns)
+        return [self.spec.exog_names[j] for j in left]
+
+    def table(self, data):
+        """The columns of new data that are no levels; see `DesignSpec.table`."""
+        return self.head(self.spec.table(data))
+
+    def head(self, table):
+        """The columns that are no levels, a `CodedTable`, or an array where none are coded."""
+        head = table.without(self.at, self.columns)
+        if head.codes.shape[1]:
+            return head
+        out = np.empty(head.shape, head.numbers.dtype)
+        out[:, head.places] = head.numbers
+        return out
+
+    def effects(self, table):
+        """The group of each row, and what u and 1 are multiplied by in its linear predictor: arrays
+        (n,) of int, (n,) and (n,).
+        """
+        cells = table.cells[:, self.columns]
+        held = np.flatnonzero(np.diff(cells.indptr))
+        number = np.full(cells.shape[0], -1, dtype=np.intp)
+        number[held], value = cells.indices, np.zeros(cells.shape[0])
+        value[held] = cells.data
+        codes = table.codes[:, self.at]
+        level, z = number[codes], value[codes]
+        if table.by[self.at] >= 0:
+            z = z * table.factors[:, table.by[self.at]]
+        apart = level < 0
+        group = np.where(apart, self.without, self.group[level])
+        return (
+            group,
+            np.where(apart, 0.0, z * self.scale[level]),
+            np.where(apart, 0.0, z * self.location[level]),
+        )
+
+
+def split(data, family, prior):
+    """The `Split` of a formula's data, its head, groups and priors, or None where the largest term
+    cannot be integrated out.
+
+    Parameters
+    ----------
+    data : RegressionData
+        Coded.
+    family : Family
+    prior : None, str, PriorSpec or dict
+
+    Returns
+    -------
+    split : Split
+    head : RegressionData
+        Without the columns of the levels.
+    grouping : Grouping
+    priors : PriorTable
+        Of the head's parameters.
+    shares : array (levels,)
+        Mean of each level's column times the prior's scale, and of the locations in all: what the
+        levels add to the intercept at centred predictors.
+    """
+    table = data.source.coded(np.arange(data.n), np.dtype(float))
+    at, seen = table.tip_term
+    if at < 0:
+        return None
+    mean, sd = table.moments(data.weight)
+    mean[table.places], sd[table.places] = dense_moments(table.numbers, data.weight)
+    priors = resolve(prior, data, family, scales(sd, family, *moments_of_outcomes(data)))
+    columns = data.source.spec.coding.columns(at)
+    columns = np.append(seen, np.setdiff1d(columns, seen))
+    if data.d == len(columns) or any(priors.used[j].family != "normal" for j in columns):
+        return None
+    location, scale = (
+        np.array([getattr(priors.used[j], which) for j in columns], dtype=float)
+        for which in ("location", "scale")
+    )
+    names = pd.Index([data.names[j] for j in columns], name="coefficient")
+    term = next(
+        name for name, where in data.terms.items() if where.start <= columns[0] < where.stop
+    )
+    bare = Split(
+        data.source.spec, term, at, columns, names, location, scale,
+        told(priors, columns), np.arange(len(columns)), len(seen),
+    )  # fmt: skip
+    group, z, fixed = bare.effects(table)
+    group, parts = parted(group, len(seen))
+    found = replace(bare, group=np.where(bare.group < len(seen), bare.group, bare.group + parts))
+    return (
+        found,
+        headed(data, found, table, fixed),
+        grouped(found, group, z, len(seen) + parts),
+        (without(priors, found)),
+        (mean[columns] * scale, mean[columns] @ location),
+    )
+
+
+def told(priors, columns):
+    """The priors of some coefficients, as written."""
+    found = list(dict.fromkeys(str(priors.specified[j]) for j in columns))
+    stars = " [*] in units of " + priors.unit if "*" in found[0] else ""
+    return ", ".join(found[:3]) + (", ..." if len(found) > 3 else "") + stars
+
+
+def parted(group, first):
+    """Numbers of groups of which the last, `first`, is cut into parts as large as the others; how
+    many parts there are.
+    """
+    group, apart = group.copy(), np.flatnonzero(group == first)
+    size = max(FEWEST_APART, (len(group) - len(apart)) // max(first, 1))
+    group[apart] += np.arange(len(apart)) // size
+    return group, -(-len(apart) // size)
+
+
+def headed(data, split, table, fixed):
+    """The data of all other columns, with the levels' prior means in the offset."""
+    left = np.delete(np.arange(data.d), split.columns)
+    place = np.full(data.d + 1, -1)
+    terms = {}
+    for name, where in data.terms.items():
+        kept = np.flatnonzero((left >= where.start) & (left < where.stop))
+        if len(kept):
+            terms[name] = slice(int(kept[0]), int(kept[-1]) + 1)
+    place[left] = np.arange(len(left))
+    head = split.head(table)
+    return replace(
+        data,
+        names=[data.names[j] for j in left],
+        terms=terms,
+        intercept=None if data.intercept is None else int(place[data.intercept]),
+        source=head if isinstance(head, np.ndarray) else Reordered(head),
+        offset=data.offset
+        if not fixed.any()
+        else fixed + (0.0 if data.offset is None else data.offset),
+    )
+
+
+@dataclass(frozen=True)
+class Reordered:
+    """A `CodedTable` as a source of designs."""
+
+    table: object
+
+    @property
+    def spec(self):
+        """What tells that it is coded."""
+        return self
+
+    @property
+    def coding(self):
+        """See `spec`."""
+        return self.table
+
+    def design_bytes(self, dtype):
+        """Bytes of the design."""
+        return float(self.table.nbytes)
+
+    def coded(self, position, dtype):
+        """The table, row i at ``position[i]``."""
+        order = np.empty(len(position), dtype=np.intp)
+        order[position] = np.arange(len(position))
+        out = self.table[order]
+        return replace(out, numbers=np.ascontiguousarray(out.numbers, dtype=dtype))
+
+
+def grouped(split, group, z, count):
+    """The `Grouping` of rows by their groups."""
+    order, starts = sorted_rows(group.astype(np.int32), count)
+    term = EffectTerm(split.term, [split.term], z[:, None], False, split.term)
+    return Grouping(
+        split.term, pd.RangeIndex(count), group.astype(np.int32), [term], order,
+        starts, None, None, None, None,
+    )  # fmt: skip
+
+
+def without(priors, split):
+    """The `PriorTable` of all other parameters."""
+    left = np.delete(np.arange(len(priors.names)), split.columns)
+    return PriorTable(
+        [priors.names[j] for j in left],
+        [priors.specified[j] for j in left],
+        [priors.used[j] for j in left],
+        [int(k) for k in np.flatnonzero(np.isin(left, priors.intercepts))],
+        priors.centred,
+        priors.auxiliary,
+        priors.unit,
+    )

@@ -1,0 +1,89 @@
+"""Factors of very many levels: integrated out, with the posterior of the whole design."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sgmc
+from sgmc.models.regression import coordinates
+
+LEVELS, ROWS, SIGMA = 300, 3000, 0.7
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Designs of 100 parameters count as wide."""
+    monkeypatch.setattr(coordinates, "LONGEST_PULLED", 100)
+
+
+def table(link):
+    """A number x, a factor g of 300 levels, and outcomes y."""
+    random = np.random.default_rng(4)
+    g, x = random.integers(0, LEVELS, ROWS), random.normal(1, 2, ROWS)
+    eta = 0.5 + 0.4 * x + 0.6 * random.normal(size=LEVELS)[g]
+    y = link(random, eta)
+    return pd.DataFrame({"y": y, "x": x, "g": pd.Categorical([f"l{j:03d}" for j in g])})
+
+
+def normal(random, eta):
+    return eta + SIGMA * random.normal(size=len(eta))
+
+
+def binary(random, eta):
+    return (random.random(len(eta)) < 1 / (1 + np.exp(-eta))).astype(int)
+
+
+def closed_form(df, location, scale):
+    """Means and sds of (Intercept, g, x): normal outcomes, slopes N(location, scale^2), the
+    intercept at centred predictors N(mean of y, (2.5 sd of y)^2).
+    """
+    dummies = pd.get_dummies(df.g, drop_first=True, dtype=float).to_numpy()
+    X = np.column_stack([np.ones(len(df)), dummies, df.x])
+    centre, tau = X.mean(axis=0), 2.5 * df.y.std(ddof=0)
+    precision = X.T @ X / SIGMA**2 + np.outer(centre, centre) / tau**2
+    precision[1:, 1:] += np.eye(X.shape[1] - 1) / scale**2
+    right = X.T @ df.y.to_numpy() / SIGMA**2 + centre * df.y.mean() / tau**2
+    right[1:] += location / scale**2
+    covariance = np.linalg.inv(precision)
+    return covariance @ right, np.sqrt(np.diag(covariance))
+
+
+@pytest.mark.parametrize("location, scale", [(0.0, 1.0), (0.5, 5.0)])
+def test_normal_outcomes_in_closed_form(few, location, scale):
+    """Means to 0.1 sd and sds to 5 %, three Monte Carlo errors of 200 draws of the head and more;
+    the mode, which is the mean, to 0.002 sd: without the levels at centred predictors it is off by
+    more.
+    """
+    df = table(normal)
+    res = sgmc.ols("y ~ g + x", df, sigma=SIGMA, prior=sgmc.normal(location, scale), seed=1)
+    mean, sd = closed_form(df, location, scale)
+    found = res.coefficients(draws=200)
+    assert res.names == ["Intercept", "x"] and len(found) == LEVELS + 1
+    assert (np.abs(found["mean"] - mean) < 0.1 * sd).all()
+    np.testing.assert_allclose(found["sd"], sd, rtol=0.05)
+    with pytest.raises(sgmc.errors.NotSupported, match="levels of g"):
+        res.loo()
+    some = res.cov_params(column=["g[T.l001]", "x"])
+    np.testing.assert_allclose(np.sqrt(np.diag(some)), sd[[1, -1]], rtol=0.1)
+    problem = res._fit.problem
+    mode = problem.coordinates.back @ problem.mode.theta
+    assert (np.abs(mode - mean[[0, -1]]) < 0.002 * sd[[0, -1]]).all()
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of the whole design
+def test_binary_outcomes_as_the_whole_design(few, monkeypatch):
+    """As an exact sampler has it: the tolerance is three Monte Carlo errors of both."""
+    df, prior = table(binary), sgmc.normal(0, 1)
+    res = sgmc.logit("y ~ g + x", df, prior=prior, seed=1)
+    found = res.coefficients(draws=200)
+    assert res.verdict.trustworthy and not res.warnings
+    monkeypatch.setattr(coordinates, "LONGEST_PULLED", 2048)
+    whole = sgmc.logit("y ~ g + x", df, prior=prior, seed=2, sampler="hmc", draws=1000)
+    assert list(found.index) == whole.names
+    mcse = whole.bse / np.sqrt(np.asarray(whole.ess()))
+    apart = np.abs(found["mean"] - whole.params)
+    assert (apart < 0.1 * whole.bse + 3 * mcse).all()
+    np.testing.assert_allclose(found["sd"] / whole.bse, 1, atol=0.05 + 0.06)
+    some = df.iloc[:40]
+    np.testing.assert_allclose(res.predict(some), whole.predict(some), atol=0.04)
+    np.testing.assert_allclose(res.predict()[:40], res.predict(some), atol=0.04)
