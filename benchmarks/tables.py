@@ -99,6 +99,13 @@ ROWS = {  # name: table, its arguments, formula, prior of slopes, rival
         0,
         by_glum,
     ),
+    "1e6 x (number + 50 x 300 cells)": (
+        factors,
+        (1_000_000, 50, 300),
+        "y ~ x + f0 * f1",
+        1,
+        no_rival,
+    ),
     "200,000 x 2,000 levels": (factors, (200_000, 2000), "y ~ x + f0", 1, no_rival),
     "200,000 x 20,000 levels": (factors, (200_000, 20_000), "y ~ x + f0", 1, no_rival),
     "20,000 x 200": (wide, (20_000, 200), "y ~ .", 0, by_statsmodels),

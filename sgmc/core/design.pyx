@@ -80,6 +80,40 @@ cdef class Dense64(Design):
         return dense_forms(self.table, S)
 
 
+cdef class Single64(Dense64):
+    """The same, its products with many points in float32: they are twice as fast, and right to
+    1e-7 of the largest terms.
+    """
+
+    cdef Py_ssize_t work_many(self, Py_ssize_t m, Py_ssize_t points) noexcept nogil:
+        return (m * self.d + points * (m + self.d)) // 2 + 1
+
+    cdef int dot_many(self, const Batch *b, Py_ssize_t points, const double *theta,
+                      Py_ssize_t stride, double *eta, double *work) except -1 nogil:
+        cdef float *x = <float *> work
+        cdef float *narrow = x + b.m * self.d
+        cdef float *found = narrow + points * self.d
+        cdef Py_ssize_t k
+        simd.narrow(b.m * self.d, self.base(b), x)
+        for k in range(points):
+            simd.narrow(self.d, theta + k * stride, narrow + k * self.d)
+        matrices.dot_many_single(b.m, self.d, x, points, narrow, found)
+        simd.widen(b.m * points, found, eta)
+        return OK
+
+    cdef int tdot_many(self, const Batch *b, Py_ssize_t points, const double *r, double *out,
+                       Py_ssize_t stride, double *work) except -1 nogil:
+        cdef float *x = <float *> work
+        cdef float *narrow = x + b.m * self.d
+        cdef float *found = narrow + points * b.m
+        cdef Py_ssize_t k
+        simd.narrow(b.m * points, r, narrow)
+        matrices.tdot_many_single(b.m, self.d, x, points, narrow, found)
+        for k in range(points):
+            simd.add_single(self.d, found + k * self.d, out + k * stride)
+        return OK
+
+
 cdef class Dense32(Design):
     """Row-major float32 table; sums of a tile in float32, sums of tiles in float64."""
 
@@ -113,7 +147,7 @@ cdef class Dense32(Design):
         simd.tdot_f32(b.m, self.d, self.base(b), b.rows, r, out, <float *> work)
         return OK
 
-    cdef Py_ssize_t work_many(self, Py_ssize_t m) noexcept nogil:
+    cdef Py_ssize_t work_many(self, Py_ssize_t m, Py_ssize_t points) noexcept nogil:
         return m * self.d
 
     cdef void widen(self, const Batch *b, double *work) noexcept nogil:
@@ -131,7 +165,6 @@ cdef class Dense32(Design):
 
     cdef int tdot_many(self, const Batch *b, Py_ssize_t points, const double *r, double *out,
                        Py_ssize_t stride, double *work) except -1 nogil:
-        self.widen(b, work)
         matrices.tdot_many(b.m, self.d, work, points, r, out, stride)
         return OK
 
@@ -209,15 +242,18 @@ cdef class CSR(Design):
         return OK
 
 
-def design(X):
+def design(X, single=False):
     """The storage class for a table: float64 or float32 C-contiguous arrays, a scipy CSR array, or
-    a table whose factors are codes.
+    a table whose factors are codes; with `single` products of a float64 array with many points are
+    in float32.
     """
     if hasattr(X, "indptr"):
         return CSR(X)
     if hasattr(X, "codes"):
         return Terms(X, design(X.numbers))
-    return Dense32(X) if X.dtype == np.float32 else Dense64(X)
+    if X.dtype == np.float32:
+        return Dense32(X)
+    return Single64(X) if single else Dense64(X)
 
 
 def rotate(X, L):

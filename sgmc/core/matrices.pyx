@@ -4,7 +4,7 @@ lock.
 One vector at a time is bound by memory; 64 of them share what is read of the table, and run at the
 processor's speed.
 """
-from scipy.linalg.cython_blas cimport dgemm
+from scipy.linalg.cython_blas cimport dgemm, sgemm
 
 
 cdef void dot_many(Py_ssize_t m, Py_ssize_t d, const double *X, Py_ssize_t points,
@@ -23,3 +23,21 @@ cdef void tdot_many(Py_ssize_t m, Py_ssize_t d, const double *X, Py_ssize_t poin
     cdef double one = 1
     dgemm(b"N", b"N", &inner, &columns, &rows, &one, <double *> X, &inner, <double *> r, &rows,
           &one, out, &apart)
+
+
+cdef void dot_many_single(Py_ssize_t m, Py_ssize_t d, const float *X, Py_ssize_t points,
+                          const float *theta, float *eta) noexcept nogil:
+    """See `dot_many`; theta (points x d)."""
+    cdef int rows = <int> m, inner = <int> d, columns = <int> points
+    cdef float one = 1, none = 0
+    sgemm(b"T", b"N", &rows, &columns, &inner, &one, <float *> X, &inner, <float *> theta, &inner,
+          &none, eta, &rows)
+
+
+cdef void tdot_many_single(Py_ssize_t m, Py_ssize_t d, const float *X, Py_ssize_t points,
+                           const float *r, float *out) noexcept nogil:
+    """out (points x d) = r X; see `tdot_many`."""
+    cdef int rows = <int> m, inner = <int> d, columns = <int> points
+    cdef float one = 1, none = 0
+    sgemm(b"N", b"N", &inner, &columns, &rows, &one, <float *> X, &inner, <float *> r, &rows,
+          &none, out, &inner)

@@ -28,6 +28,9 @@ cdef extern from "vecmath.h" nogil:
     void vm_logit_density(Py_ssize_t m, const double *eta, const double *y, double *value)
     void vm_logit_terms(Py_ssize_t m, double *eta, const double *y, double *r, double *odds)
     double vm_logit_sum(Py_ssize_t m, const double *linear, const double *odds)
+    void vm_narrow(Py_ssize_t n, const double *x, float *out)
+    void vm_widen(Py_ssize_t n, const float *x, double *out)
+    void vm_add_single(Py_ssize_t n, const float *x, double *out)
     void vm_exp(Py_ssize_t m, const double *x, double *out)
     void vm_expit(Py_ssize_t m, const double *eta, double *p)
     void vm_normals(Py_ssize_t n, uint64_t *state, double *out)
@@ -106,6 +109,15 @@ cdef void logit_terms(Py_ssize_t m, double *eta, const double *y, double *r,
 
 cdef double logit_sum(Py_ssize_t m, const double *linear, const double *odds) noexcept nogil:
     return vm_logit_sum(m, linear, odds)
+
+cdef void narrow(Py_ssize_t n, const double *x, float *out) noexcept nogil:
+    vm_narrow(n, x, out)
+
+cdef void widen(Py_ssize_t n, const float *x, double *out) noexcept nogil:
+    vm_widen(n, x, out)
+
+cdef void add_single(Py_ssize_t n, const float *x, double *out) noexcept nogil:
+    vm_add_single(n, x, out)
 
 cdef void exponential(Py_ssize_t m, const double *x, double *out) noexcept nogil:
     vm_exp(m, x, out)

@@ -44,8 +44,9 @@ cdef class Design:  # storage of a table: float64 or float32 dense, CSR.  theta 
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil
     cdef void fetch(self, const Batch *b) noexcept nogil  # see Model.fetch
     # the same two for many points at once, rows of `theta` and `out` being `stride` apart: eta and
-    # r are points x m; b is of neighbours, and work has work_many(b.m) doubles
-    cdef Py_ssize_t work_many(self, Py_ssize_t m) noexcept nogil
+    # r are points x m; b is of neighbours, and work has work_many(b.m, points) doubles, which
+    # `tdot_many` finds as `dot_many` of the same rows left them
+    cdef Py_ssize_t work_many(self, Py_ssize_t m, Py_ssize_t points) noexcept nogil
     cdef int dot_many(self, const Batch *b, Py_ssize_t points, const double *theta,
                       Py_ssize_t stride, double *eta, double *work) except -1 nogil
     cdef int tdot_many(self, const Batch *b, Py_ssize_t points, const double *r, double *out,

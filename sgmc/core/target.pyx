@@ -112,7 +112,7 @@ cdef class Design:
     cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
         raise NotImplementedError("tdot_sq")
 
-    cdef Py_ssize_t work_many(self, Py_ssize_t m) noexcept nogil:
+    cdef Py_ssize_t work_many(self, Py_ssize_t m, Py_ssize_t points) noexcept nogil:
         return self.work_size()
 
     cdef int dot_many(self, const Batch *b, Py_ssize_t points, const double *theta,

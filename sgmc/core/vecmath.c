@@ -65,6 +65,18 @@ INLINE double log1p_unit(double u) {
     return 2 * f * (1 + s * p);
 }
 
+CLONES void vm_narrow(ptrdiff_t n, const double *restrict x, float *restrict out) {
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = (float) x[i];
+}
+
+CLONES void vm_widen(ptrdiff_t n, const float *restrict x, double *restrict out) {
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i];
+}
+
+CLONES void vm_add_single(ptrdiff_t n, const float *restrict x, double *restrict out) {
+    for (ptrdiff_t i = 0; i < n; i++) out[i] += x[i];
+}
+
 CLONES void vm_exp(ptrdiff_t m, const double *restrict x, double *restrict out) {
     for (ptrdiff_t i = 0; i < m; i++) out[i] = exp_(x[i]);
 }
@@ -103,17 +115,31 @@ CLONES void vm_logit_terms(ptrdiff_t m, double *restrict eta, const double *rest
     }
 }
 
-/* An odds is at most 2: so many products of them are finite. */
-double vm_logit_sum(ptrdiff_t m, const double *linear, const double *odds) {
+enum { LANES_OF_SUMS = 8 };
+
+/* An odds is at most 2: the product of a thousand is finite. */
+CLONES double vm_logit_sum(ptrdiff_t m, const double *linear, const double *odds) {
     double total = 0;
     for (ptrdiff_t begin = 0; begin < m; begin += 1000) {
         ptrdiff_t end = begin + 1000 < m ? begin + 1000 : m;
-        double product = 1;
-        for (ptrdiff_t i = begin; i < end; i++) {
-            total += linear[i];
-            product *= odds[i];
+        double product[LANES_OF_SUMS], sum[LANES_OF_SUMS];
+        for (int l = 0; l < LANES_OF_SUMS; l++) product[l] = 1, sum[l] = 0;
+        ptrdiff_t i = begin;
+        for (; i + LANES_OF_SUMS <= end; i += LANES_OF_SUMS) {
+            for (int l = 0; l < LANES_OF_SUMS; l++) {
+                sum[l] += linear[i + l];
+                product[l] *= odds[i + l];
+            }
         }
-        total -= log(product);
+        for (; i < end; i++) {
+            sum[0] += linear[i];
+            product[0] *= odds[i];
+        }
+        for (int l = 1; l < LANES_OF_SUMS; l++) {
+            sum[0] += sum[l];
+            product[0] *= product[l];
+        }
+        total += sum[0] - log(product[0]);
     }
     return total;
 }

@@ -80,6 +80,9 @@ void vm_logit_curvature(ptrdiff_t m, const double *eta, double *w);
 void vm_logit_density(ptrdiff_t m, const double *eta, const double *y, double *value);
 void vm_logit_terms(ptrdiff_t m, double *eta, const double *y, double *r, double *odds);
 double vm_logit_sum(ptrdiff_t m, const double *linear, const double *odds);
+void vm_narrow(ptrdiff_t n, const double *x, float *out);
+void vm_widen(ptrdiff_t n, const float *x, double *out);
+void vm_add_single(ptrdiff_t n, const float *x, double *out);
 /* out_i = exp(x_i), x_i clamped to [-708, 708] */
 void vm_exp(ptrdiff_t m, const double *x, double *out);
 /* p_i = 1 / (1 + exp(-eta_i)) */

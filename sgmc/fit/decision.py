@@ -55,9 +55,9 @@ def planned_at_home(problem, settings, spec, gradient, seen, reason):
     found = planning.plan(
         spec, gradient, reason, settings, known, (problem.model.n, problem.dim), problem.coordinates
     )
-    if seen is None or seen.thin is None or settings.thin is not None:
+    if seen is None or seen.thin is None:
         return found
-    return replace(found, thin=seen.thin)
+    return replace(found, thin=settings.thin or seen.thin, single=seen.single)
 
 
 def enough_rows(problem, size):
@@ -110,7 +110,7 @@ def decide(problem, settings, size):
         return settings.sampler, name, "", seen
     if whole:
         why = work.reason(counted, [("mini-batches at least", least)])
-        return counted.spec, name, why, replace(seen, thin=counted.thin)
+        return counted.spec, name, why, counted.noted(seen)
     if settings.robust:
         return (
             registry.room("samplers")[planning.AUTO](),
@@ -159,7 +159,7 @@ def decide(problem, settings, size):
         )
         first, second = sorted((batches, counted), key=lambda choice: choice.seconds)
         why = work.reason(first, [(second.name, second.seconds)])
-        return first.spec, name, why, replace(seen, thin=first.thin)
+        return first.spec, name, why, first.noted(seen)
     return *planning.automatic(
         stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size
     ), seen

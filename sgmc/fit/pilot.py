@@ -38,6 +38,8 @@ class Pilot:
         in the shift long before.
     thin : int or None
         Steps between draws that the sampler of `auto` was counted with; None: the plan's own.
+    single : bool
+        Whether it was counted with products in float32.
     """
 
     noise: np.ndarray
@@ -45,6 +47,7 @@ class Pilot:
     mean_shift: np.ndarray
     sd_ratio: np.ndarray
     thin: int | None = None
+    single: bool = False
 
     def worst_noise(self, factors=1.0):
         """Largest noise of a parameter, for factors of V1 (one a stratum); V1 itself by default."""

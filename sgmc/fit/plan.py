@@ -59,6 +59,8 @@ class Plan:
         then a guess of its events.
     spaced : bool
         Whether draws are kept by the time between them (`sgmc.fit.spacing`), and not by `thin`.
+    single : bool
+        Whether chains have products of many points in float32.
     """
 
     spec: SamplerSpec
@@ -72,6 +74,7 @@ class Plan:
     reason: str
     spacing: float = 0.0
     spaced: bool = False
+    single: bool = False
 
     @property
     def thinning(self):

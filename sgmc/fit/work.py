@@ -6,7 +6,7 @@ told by the variance of the log weights of a few proposals.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from sgmc.fit.pilot import PAIRS, PILOT_ROWS, draws_of_laplace
 WIDE = 64  # parameters from which products of matrices are thought of
 WALKERS = 32  # of each chain of mala: more gain little, and each needs its warmup
 PROPOSALS = 64  # whose weights are looked at: their variance is then known to a sixth
+SINGLE_ENOUGH = 1e-3  # nats: acceptance rates are right to as much
 MOST_VARIANCE = 2.0  # of log weights up to which it tells how walkers mix
 
 # seconds on one core of about 3 GHz: only their ratios matter
@@ -42,12 +43,19 @@ class Choice:
     thin : int or None
         Steps between draws; None: the plan's own.
     seconds : float
+    error : float or None
+        What products in float32 move differences of log densities by; None: they are in float64.
     """
 
     name: str
     spec: object
     thin: int | None
     seconds: float
+    error: float | None = None
+
+    def noted(self, seen):
+        """A pilot that knows with what this sampler was counted."""
+        return replace(seen, thin=self.thin, single=self.error is not None)
 
 
 def products(problem, settings):
@@ -62,23 +70,27 @@ def products(problem, settings):
     n, d = problem.model.n, problem.dim
     if d < WIDE or not problem.many or not problem.coordinates.whitened or not left_open(settings):
         return None
-    v = variance_of_weights(problem, settings)
+    v, error = variance_of_weights(problem, settings)
     if not v < MOST_VARIANCE:
         return None
+    error = error if error < SINGLE_ENOUGH else None
+    flop = FLOP if error is None else FLOP / 2
     samplers = registry.room("samplers")
     chains, draws = settings.chains, settings.draws
     thin = max(1, math.ceil(0.8 * math.exp(7 * v)))
     steps = planning.INDEPENDENT_WARMUP + draws * (settings.thin or thin)
     # opposite points have opposite products where the table itself is whitened
     flops = (2 if problem.coordinates.map is None else 4) * d
-    imh = Choice("imh", samplers["imh"](), thin, chains * steps * n * (2 * ROW + flops * FLOP))
+    seconds = chains * steps * n * (2 * ROW + flops * flop)
+    imh = Choice("imh", samplers["imh"](), thin, seconds, error)
     thin = max(1, math.ceil(math.exp(2 * v)))
     steps = planning.LOCKSTEP_WARMUP + math.ceil(draws / WALKERS) * (settings.thin or thin)
     mala = Choice(
         f"mala with {WALKERS} walkers",
         samplers["mala"](walkers=WALKERS),
         thin,
-        chains * steps * WALKERS * n * (ROW + 4 * d * FLOP),
+        chains * steps * WALKERS * n * (ROW + 4 * d * flop),
+        error,
     )
     return min(imh, mala, key=lambda choice: choice.seconds)
 
@@ -90,12 +102,19 @@ def left_open(settings):
 
 
 def variance_of_weights(problem, settings):
-    """Variance of the log weights of skewed proposals; NaN where one is not finite."""
+    """Variance of the log weights of skewed proposals, NaN where one is not finite; and the largest
+    error of differences of log densities by products in float32, infinite where there are none.
+    """
     z = draws_of_laplace(settings.seed, problem.dim, PROPOSALS)
-    gradient = problem.all_rows()
+    both = np.concatenate([z, -z])
     with one_blas_thread(), np.errstate(invalid="ignore", over="ignore"):
-        here, there = np.split(full_many(gradient, np.concatenate([z, -z]), slopes=False)[0], 2)
-        return float(np.var(np.logaddexp(here, there) + 0.5 * (z**2).sum(axis=1)))
+        value = full_many(problem.all_rows(), both, slopes=False)[0]
+        here, there = np.split(value, 2)
+        variance = float(np.var(np.logaddexp(here, there) + 0.5 * (z**2).sum(axis=1)))
+        if problem.single is None or not variance < MOST_VARIANCE:
+            return variance, np.inf
+        single = replace(problem, model=problem.single)
+        return variance, float(np.ptp(full_many(single.all_rows(), both, slopes=False)[0] - value))
 
 
 def minibatches(problem, settings, h=1.0, rows=planning.SMALLEST_BATCH):
@@ -111,4 +130,7 @@ def minibatches(problem, settings, h=1.0, rows=planning.SMALLEST_BATCH):
 def reason(chosen, others):
     """Why a sampler was chosen, for the summary."""
     rest = ", ".join(f"{name} about {seconds:.2g} s" for name, seconds in others)
-    return f"by counted flops and bytes: {chosen.name} about {chosen.seconds:.2g} s, {rest}"
+    found = f"by counted flops and bytes: {chosen.name} about {chosen.seconds:.2g} s, {rest}"
+    if chosen.error is None:
+        return found
+    return f"{found}; products in float32 move log densities by {chosen.error:.1g} at most"

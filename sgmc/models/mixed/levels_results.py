@@ -171,12 +171,11 @@ class LevelsResults(RegressionResults):
         if exog is None:
             held = self._fit.problem.rows
             code = np.repeat(held.level, np.diff(held.starts))
-            return with_effects(rows, self.every_effect(), code, held.Z)
+            return with_effects(rows, [self.every_effect()], code[:, None], [held.Z])
         split = self.model.split
         code, z, fixed = split.effects(split.spec.table(exog))
         rows = replace(rows, offset=rows.offset + fixed)
-        order = np.argsort(code, kind="stable")
-        return with_effects(rows, self.every_effect(), code, z[:, None], order)
+        return with_effects(rows, [self.every_effect()], code[:, None], [z[:, None]])
 
     def every_effect(self):
         """`LevelEffects` at all draws."""

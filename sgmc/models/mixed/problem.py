@@ -296,7 +296,7 @@ def nested(glm, rows, family, effects, nodes, unit):
             table.offset if apart is None else apart + (0 if table.offset is None else table.offset)
         )
         own = family.kernel(wide, table.response, offset, table.multiplicity)
-        if family.name == "ols" and family.auxiliary:
+        if closed_form(family):
             return GaussianMarginal(own, inner.starts, Z, effects.inner)
         return Quadrature(own, inner.starts, Z, effects.inner, None, nodes)
 

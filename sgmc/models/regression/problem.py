@@ -42,12 +42,16 @@ class RegressionProblem(Problem):
         Errors are normal, means linear.
     log_concave : bool
         The likelihood has one mode, whatever the data.
+    single : Model or None
+        The compiled model with products of many points in float32, where the table is in whitened
+        coordinates.
     """
 
     mode: object
     table: object
     normal: bool = False
     log_concave: bool = True
+    single: object = None
 
     @property
     def nobs(self):
@@ -175,14 +179,20 @@ def whitened(found, data, family, settings, precondition, kept):
     )
     dense = isinstance(table.X, np.ndarray)
     rotated = precondition == "dense" and dense and not kept and model.width == 1
+    single = None
     where, core = chosen_coordinates(found, precondition, rotated, walls, settings), density(found)
     if rotated:
         deadline.check(operations=1.0 * data.n * data.d**2)
         eta = linear_predictor(model, where.origin)
         rotate(table.X, where.L)
-        model = family.kernel(design(table.X), table.response, eta, table.multiplicity)
+        model, single = (
+            family.kernel(design(table.X, one), table.response, eta, table.multiplicity)
+            for one in (False, True)
+        )
         core = rotated_prior(core, priors.gaussian and where.map is None, found.terms, where)
-    return built(found, family, model=model, prior=core, coordinates=where, concerns=concerns)
+    return built(
+        found, family, model=model, single=single, prior=core, coordinates=where, concerns=concerns
+    )
 
 
 def as_far_as_known(found, family, stopped):

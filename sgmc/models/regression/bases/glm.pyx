@@ -133,7 +133,7 @@ cdef class Glm(Model):
         return OK
 
     cdef Py_ssize_t size_many(self, Py_ssize_t points) noexcept nogil:
-        return (2 * points + 1 + self.width) * MANY_ROWS + self.X.work_many(MANY_ROWS)
+        return (2 * points + 1 + self.width) * MANY_ROWS + self.X.work_many(MANY_ROWS, points)
 
     cdef int add_many(self, const double *theta, Py_ssize_t points, Scratch *s, double *work,
                       double *value, double *grad) except -1 nogil:
@@ -164,17 +164,15 @@ cdef class Glm(Model):
         """
         cdef Py_ssize_t i, j, m = tile.m, width = self.width
         cdef double *scores = own + MANY_ROWS
-        cdef double weight = 1
+        cdef const double *weight = &self.weight[tile.start] if self.weight.shape[0] else NULL
         for i in range(m if self.offset.shape[0] else 0):
             eta[i] += self.offset[tile.start + i]
-        self.family(theta, m, eta, &self.y[tile.start], scores, own)
-        for i in range(m):
-            if self.weight.shape[0]:
-                weight = self.weight[tile.start + i]
-            value[0] += weight * own[i]
-            r[i] = weight * scores[i * width]
+        self.family_sums(theta, 1, m, eta, &self.y[tile.start], weight,
+                         r if width == 1 else scores, own, value)
+        for i in range(m if width > 1 else 0):
+            r[i] = scores[i * width]
             for j in range(1, width if beyond != NULL else 1):
-                beyond[j - 1] += weight * scores[i * width + j]
+                beyond[j - 1] += scores[i * width + j]
         return OK
 
     cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s,
