@@ -22,7 +22,7 @@ from sgmc.fit.settings import check_settings
 ALTERNATIVES = {
     "lmsgld": {"sampler": "lmsgld"},
     "mala": {"sampler": "mala"},
-    "mala x 32": {"sampler": sgmc.MALA(walkers=32)},
+    "hmc x 32": {"sampler": sgmc.HMC(walkers=32, target_accept=0.65)},
     "imh": {"sampler": "imh"},
     "auto": {},
 }

@@ -35,7 +35,7 @@ NOISE_SHARE = 0.1
 METROPOLIS_WARMUP = 500
 # steps in which several walkers adapt at least: they share what they learn, and each forgets its
 # start
-LOCKSTEP_WARMUP = 60
+LOCKSTEP_WARMUP = 20
 INDEPENDENT_WARMUP = 100  # steps in which a chain with independent proposals forgets its start
 
 

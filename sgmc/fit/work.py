@@ -1,6 +1,6 @@
 """The work of samplers on wide tables, counted in flops and bytes before anything is sampled.
 
-`auto` compares three: mini-batches, whose control variates cost d^2 a step; `imh`; and `mala` with
+`auto` compares three: mini-batches, whose control variates cost d^2 a step; `imh`; and `hmc` with
 many walkers a chain.  The last two compute densities by products of matrices, and how they mix is
 told by the variance of the log weights of a few proposals.
 """
@@ -17,10 +17,11 @@ from sgmc.fit import plan as planning
 from sgmc.fit.pilot import PAIRS, PILOT_ROWS, draws_of_laplace
 
 WIDE = 64  # parameters from which products of matrices are thought of
-WALKERS = 32  # of each chain of mala: more gain little, and each needs its warmup
+WALKERS = 32  # of each chain of hmc: more gain little, and each needs its warmup
+ACCEPTANCE = 0.65  # of paths of hmc, the best of long ones (Beskos et al. 2013)
 PROPOSALS = 64  # whose weights are looked at: their variance is then known to a sixth
 SINGLE_ENOUGH = 1e-3  # nats: acceptance rates are right to as much
-MOST_VARIANCE = 2.0  # of log weights up to which it tells how walkers mix
+MOST_VARIANCE = 16.0  # of log weights up to which it tells how many rotations a path takes
 
 # seconds on one core of about 3 GHz: only their ratios matter
 FLOP = 2.4e-11  # in products of matrices that fit the cache
@@ -59,13 +60,14 @@ class Choice:
 
 
 def products(problem, settings):
-    """The cheaper of `imh` and walkers of `mala`, with its cost; None where products of matrices
+    """The cheaper of `imh` and walkers of `hmc`, with its cost; None where products of matrices
     do not apply, or log weights vary so much that nothing is known of how these mix.
 
     With variance v of the log weights of skewed proposals the worst parameter's draw of `imh` is
-    worth about 0.9 exp(-7 v) independent ones, as chains stay at places of large weight, and that
-    of `mala` about 0.75 exp(-2 v): measured for 64 to 500 parameters.  Draws are thinned until each
-    is worth about three quarters, as those of mini-batches are.
+    worth about 0.9 exp(-7 v) independent ones, as chains stay at places of large weight: draws are
+    thinned until each is worth about three quarters, as those of mini-batches are.  Energies of
+    `hmc` change by about 1.1 sqrt(v) / k^2 over a path of k rotations, and draws are worth as much
+    where this is below a half: measured for 64 to 1,000 parameters.
     """
     n, d = problem.model.n, problem.dim
     if d < WIDE or not problem.many or not problem.coordinates.whitened or not left_open(settings):
@@ -77,22 +79,22 @@ def products(problem, settings):
     flop = FLOP if error is None else FLOP / 2
     samplers = registry.room("samplers")
     chains, draws = settings.chains, settings.draws
-    thin = max(1, math.ceil(0.8 * math.exp(7 * v)))
+    thin = max(1, math.ceil(0.8 * math.exp(min(7 * v, 100.0))))
     steps = planning.INDEPENDENT_WARMUP + draws * (settings.thin or thin)
     # opposite points have opposite products where the table itself is whitened
     flops = (2 if problem.coordinates.map is None else 4) * d
     seconds = chains * steps * n * (2 * ROW + flops * flop)
     imh = Choice("imh", samplers["imh"](), thin, seconds, error)
-    thin = max(1, math.ceil(math.exp(2 * v)))
-    steps = planning.LOCKSTEP_WARMUP + math.ceil(draws / WALKERS) * (settings.thin or thin)
-    mala = Choice(
-        f"mala with {WALKERS} walkers",
-        samplers["mala"](walkers=WALKERS),
-        thin,
-        chains * steps * WALKERS * n * (ROW + 4 * d * flop),
+    steps = planning.LOCKSTEP_WARMUP + math.ceil(draws / WALKERS) * (settings.thin or 1)
+    rotations = math.ceil(1.5 * v**0.25)
+    hmc = Choice(
+        f"hmc with {WALKERS} walkers",
+        samplers["hmc"](walkers=WALKERS, target_accept=ACCEPTANCE),
+        1,
+        chains * steps * rotations * WALKERS * n * (ROW + 4 * d * flop),
         error,
     )
-    return min(imh, mala, key=lambda choice: choice.seconds)
+    return min(imh, hmc, key=lambda choice: choice.seconds)
 
 
 def left_open(settings):

@@ -1,11 +1,12 @@
 """Hamiltonian Monte Carlo with jittered path lengths: exact, all rows at each leapfrog step."""
 import numpy as np
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, ceil, cos, fmax, fmin, sin
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_uniform, normal_fill
+from sgmc.samplers.bases.excess cimport excess
 from sgmc.samplers.bases.lockstep cimport Lockstep
 from sgmc.samplers.bases.metropolis cimport MAX_ENERGY_RISE, Metropolis
 from sgmc.samplers.bases.metropolis import MetropolisSpec
@@ -103,36 +104,52 @@ cdef Py_ssize_t leapfrogs(double length, double h, double most, Rng rng) noexcep
 
 
 cdef class LockstepHamiltonian(Lockstep):
-    """Leapfrog steps of many walkers, all of them on paths of the same length."""
+    """Rotations of many walkers, all of them on paths of the same length; kicks between them are by
+    what the gradient has beyond the Gaussian's.
+    """
 
     cdef double length
-    cdef double[::1] p, before
+    cdef double[::1] p, kick, before
 
     def __init__(self, Py_ssize_t walkers, Py_ssize_t each, double step_size, double target,
                  double length):
         Lockstep.__init__(self, walkers, each, step_size, target)
-        self.length, self.p, self.before = length, np.zeros(self.dim), np.zeros(walkers)
+        self.length = self.longest = length
+        self.before = np.zeros(walkers)
+        self.p, self.kick = np.zeros(self.dim), np.zeros(self.dim)
 
     cdef int propose(self, const State *s, Gradient g, Rng rng, double h) except -1 nogil:
-        cdef double most = MAX_LEAPFROG_WARMING if self.warming else MAX_LEAPFROG
-        cdef Py_ssize_t j, k, steps = leapfrogs(self.length, h, most, rng)
+        cdef Py_ssize_t k, steps = rotations(self.length, h)
+        # of a fixed angle some directions might come back to where they were (Neal 2011, 3.2)
+        cdef double angle = self.length * (0.75 + 0.5 * next_uniform(rng)) / steps
         normal_fill(rng, s.dim, &self.p[0])
         memcpy(&self.y[0], s.x, s.dim * sizeof(double))
         for k in range(self.walkers):
             self.before[k] = self.kinetic(k) - self.value[k]
-        for j in range(s.dim):
-            self.p[j] += 0.5 * h * self.g[j]
+        self.push(0.5 * angle, &self.g[0])
         for k in range(steps):
-            for j in range(s.dim):
-                self.y[j] += h * self.p[j]
+            self.rotate(angle)
             self.evaluate(g)
-            for j in range(s.dim):
-                self.p[j] += h * self.new_g[j]
-        for j in range(s.dim):
-            self.p[j] -= 0.5 * h * self.new_g[j]
+            self.push(angle if k < steps - 1 else 0.5 * angle, &self.new_g[0])
         for k in range(self.walkers):
             self.log_ratio[k] = self.before[k] - (self.kinetic(k) - self.new_value[k])
         return OK
+
+    cdef void push(self, double time, const double *gradient) noexcept nogil:
+        """p += time * (gradient + y), the sum truncated."""
+        cdef Py_ssize_t j
+        excess(self.dim, &self.y[0], gradient, &self.kick[0])
+        for j in range(self.dim):
+            self.p[j] += time * self.kick[j]
+
+    cdef void rotate(self, double angle) noexcept nogil:
+        """The motion of a standard normal law: y'' = -y."""
+        cdef Py_ssize_t j
+        cdef double y, c = cos(angle), s = sin(angle)
+        for j in range(self.dim):
+            y = self.y[j]
+            self.y[j] = c * y + s * self.p[j]
+            self.p[j] = c * self.p[j] - s * y
 
     cdef double kinetic(self, Py_ssize_t k) noexcept nogil:
         """|p|^2 / 2 of a walker."""
@@ -141,6 +158,11 @@ cdef class LockstepHamiltonian(Lockstep):
         for j in range(k * self.each, (k + 1) * self.each):
             total += self.p[j] * self.p[j]
         return 0.5 * total
+
+
+cdef Py_ssize_t rotations(double length, double h) noexcept nogil:
+    """Equal steps of at most h that a path is made of; rounding errors make no further one."""
+    return <Py_ssize_t> fmin(fmax(ceil(length / h - 1e-9), 1), MAX_LEAPFROG)
 
 
 class HMC(MetropolisSpec):
@@ -154,6 +176,11 @@ class HMC(MetropolisSpec):
     With ``walkers`` above 1 each chain has so many walkers, whose gradients are computed by one
     pass over the rows, for regressions by products of matrices; its draws are those of the first
     walker, then of the second, and so on.  Walkers share the step, and the lengths of their paths.
+    They are in coordinates whitened at the mode, where the motion under the Gaussian part of log pi
+    is a rotation of (theta, p), which is done exactly: p += h/2 (g + theta), rotation by the angle
+    h, p += h/2 (g + theta) (Shahbaba et al. 2014, arXiv:1106.5941).  Each component of g + theta is
+    truncated as in `MALA`.  A path has the least number of equal steps of at most h, h at most
+    `length`, and its length is uniform on (3/4, 5/4) `length`.
     """
 
     name = "hmc"
@@ -187,5 +214,5 @@ class HMC(MetropolisSpec):
         return h ** 0.5
 
     def first_step(self, dim):
-        """Of order d^(-1/4) for the leapfrog step (Beskos et al. 2013)."""
-        return dim ** -0.5
+        """Of order d^(-1/4) for the leapfrog step (Beskos et al. 2013); two rotations a path."""
+        return dim ** -0.5 if self.walkers == 1 else self.langevin_time(0.5 * self.length)

@@ -1,10 +1,11 @@
 """The Metropolis-adjusted Langevin algorithm: exact, all rows at each step."""
 import numpy as np
 
-from libc.math cimport fmax, fmin, sqrt
+from libc.math cimport sqrt
 from libc.string cimport memcpy
 
 from sgmc.core.contract cimport OK, Gradient, Rng, State, normal_fill
+from sgmc.samplers.bases.excess cimport excess
 from sgmc.samplers.bases.lockstep cimport Lockstep
 from sgmc.samplers.bases.metropolis cimport Metropolis
 from sgmc.samplers.bases.metropolis import MetropolisSpec
@@ -12,8 +13,6 @@ from sgmc.core.spec import Parameter
 
 # h of the exponential integrator at which proposals no longer depend on the position
 cdef double MAX_STEP = 2.0
-# of a coordinate's gradient beyond the Gaussian's: more would only be rejected
-cdef double MAX_EXCESS = 1.0
 
 
 cdef class MALATransition(Metropolis):
@@ -55,12 +54,11 @@ cdef class MALATransition(Metropolis):
 
 
 cdef void truncated(Py_ssize_t dim, const double *x, const double *w, double *drift) noexcept nogil:
-    """Gradient to drift of the exponential integrator: what exceeds the Gaussian's -x is cut at
-    MAX_EXCESS, but for what takes no more than the pull to the centre away (heavy tails).
-    """
+    """Gradient to drift of the exponential integrator."""
     cdef Py_ssize_t j
+    excess(dim, x, w, drift)
     for j in range(dim):
-        drift[j] = fmin(fmax(w[j] + x[j], fmin(-MAX_EXCESS, x[j])), fmax(MAX_EXCESS, x[j])) - x[j]
+        drift[j] -= x[j]
 
 
 cdef class LockstepMALA(Lockstep):

@@ -110,6 +110,13 @@ FITS = [
 ]
 
 
+needs_data = pytest.mark.skipif(
+    not FOLDER.is_dir(),
+    reason="the R data sets are not here: SGMC_DATA names no folder that has them",
+)
+
+
+@needs_data
 def test_an_improper_posterior_is_refused():
     with pytest.raises(DataError, match="direction Intercept"):
         fitted(*IMPROPER)
@@ -255,12 +262,6 @@ def newton(f, centre, scale, step=0.02):
         covariance = np.linalg.inv(-H)
         centre, scale = centre + scale @ covariance @ slope, scale @ np.linalg.cholesky(covariance)
     return centre, scale
-
-
-needs_data = pytest.mark.skipif(
-    not FOLDER.is_dir(),
-    reason="the R data sets are not here: SGMC_DATA names no folder that has them",
-)
 
 
 @pytest.mark.cover(0)

@@ -1,0 +1,3 @@
+# What a gradient has beyond a Gaussian's: see excess.pyx
+
+cdef void excess(Py_ssize_t dim, const double *x, const double *g, double *out) noexcept nogil
