@@ -22,7 +22,7 @@ from sgmc.fit.settings import check_settings
 ALTERNATIVES = {
     "lmsgld": {"sampler": "lmsgld"},
     "mala": {"sampler": "mala"},
-    "hmc x 32": {"sampler": sgmc.HMC(walkers=32, target_accept=0.65)},
+    "hmc x 32": {"sampler": sgmc.HMC(walkers=32)},
     "imh": {"sampler": "imh"},
     "auto": {},
 }

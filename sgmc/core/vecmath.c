@@ -115,18 +115,18 @@ CLONES void vm_logit_terms(ptrdiff_t m, double *restrict eta, const double *rest
     }
 }
 
-enum { LANES_OF_SUMS = 8 };
+enum { SUMS = 8 };
 
 /* An odds is at most 2: the product of a thousand is finite. */
 CLONES double vm_logit_sum(ptrdiff_t m, const double *linear, const double *odds) {
     double total = 0;
     for (ptrdiff_t begin = 0; begin < m; begin += 1000) {
         ptrdiff_t end = begin + 1000 < m ? begin + 1000 : m;
-        double product[LANES_OF_SUMS], sum[LANES_OF_SUMS];
-        for (int l = 0; l < LANES_OF_SUMS; l++) product[l] = 1, sum[l] = 0;
+        double product[SUMS], sum[SUMS];
+        for (int l = 0; l < SUMS; l++) product[l] = 1, sum[l] = 0;
         ptrdiff_t i = begin;
-        for (; i + LANES_OF_SUMS <= end; i += LANES_OF_SUMS) {
-            for (int l = 0; l < LANES_OF_SUMS; l++) {
+        for (; i + SUMS <= end; i += SUMS) {
+            for (int l = 0; l < SUMS; l++) {
                 sum[l] += linear[i + l];
                 product[l] *= odds[i + l];
             }
@@ -135,7 +135,7 @@ CLONES double vm_logit_sum(ptrdiff_t m, const double *linear, const double *odds
             sum[0] += linear[i];
             product[0] *= odds[i];
         }
-        for (int l = 1; l < LANES_OF_SUMS; l++) {
+        for (int l = 1; l < SUMS; l++) {
             sum[0] += sum[l];
             product[0] *= product[l];
         }

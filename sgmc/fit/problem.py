@@ -1,6 +1,6 @@
 """A posterior in sampler coordinates: everything that the chains of a fit share."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -216,6 +216,10 @@ class Problem:
     def all_rows(self):
         """The exact gradient."""
         return self.gradient("simple", Everything(self.model.n), Rng(seed_sequence(0, "pilot")))
+
+    def computed(self, single):
+        """Itself, or with the products of matrices in float32 that sampling had."""
+        return replace(self, model=self.single) if single else self
 
     def is_finite(self, x):
         """Whether log posterior and gradient are finite at x."""

@@ -237,8 +237,7 @@ def build_chain(problem, plan, settings, k):
         if plan.spec.minibatches
         else Everything(n)
     )
-    posterior = replace(problem, model=problem.single) if plan.single else problem
-    gradient = posterior.gradient(plan.gradient, rows, rng)
+    gradient = problem.computed(plan.single).gradient(plan.gradient, rows, rng)
     if plan.spec.needs_bounds:
         gradient.bounds = paths.bounds_of(plan.spec, plan.gradient, settings, problem)
     chain = Chain(

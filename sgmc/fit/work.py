@@ -18,7 +18,6 @@ from sgmc.fit.pilot import PAIRS, PILOT_ROWS, draws_of_laplace
 
 WIDE = 64  # parameters from which products of matrices are thought of
 WALKERS = 32  # of each chain of hmc: more gain little, and each needs its warmup
-ACCEPTANCE = 0.65  # of paths of hmc, the best of long ones (Beskos et al. 2013)
 PROPOSALS = 64  # whose weights are looked at: their variance is then known to a sixth
 SINGLE_ENOUGH = 1e-3  # nats: acceptance rates are right to as much
 MOST_VARIANCE = 16.0  # of log weights up to which it tells how many rotations a path takes
@@ -89,7 +88,7 @@ def products(problem, settings):
     rotations = math.ceil(1.5 * v**0.25)
     hmc = Choice(
         f"hmc with {WALKERS} walkers",
-        samplers["hmc"](walkers=WALKERS, target_accept=ACCEPTANCE),
+        samplers["hmc"](walkers=WALKERS),
         1,
         chains * steps * rotations * WALKERS * n * (ROW + 4 * d * flop),
         error,
@@ -115,8 +114,8 @@ def variance_of_weights(problem, settings):
         variance = float(np.var(np.logaddexp(here, there) + 0.5 * (z**2).sum(axis=1)))
         if problem.single is None or not variance < MOST_VARIANCE:
             return variance, np.inf
-        single = replace(problem, model=problem.single)
-        return variance, float(np.ptp(full_many(single.all_rows(), both, slopes=False)[0] - value))
+        single = full_many(problem.computed(True).all_rows(), both, slopes=False)[0]
+        return variance, float(np.ptp(single - value))
 
 
 def minibatches(problem, settings, h=1.0, rows=planning.SMALLEST_BATCH):

@@ -16,6 +16,10 @@ cdef enum:
     MAX_LEAPFROG = 1000                   # leapfrog steps of a path
     MAX_LEAPFROG_WARMING = 25             # while units are still being learned
 
+# of a coordinate's gradient beyond the Gaussian's: over a path it moves by as many sds; in a
+# thousand dimensions the third derivatives together give one or two of them more than one
+cdef double MAX_KICK = 4.0
+
 
 cdef class HamiltonianTransition(Metropolis):
     """Leapfrog steps of size h in units of the metric; the path's length is uniform on (1/2, 3/2)
@@ -121,7 +125,7 @@ cdef class LockstepHamiltonian(Lockstep):
     cdef int propose(self, const State *s, Gradient g, Rng rng, double h) except -1 nogil:
         cdef Py_ssize_t k, steps = rotations(self.length, h)
         # of a fixed angle some directions might come back to where they were (Neal 2011, 3.2)
-        cdef double angle = self.length * (0.75 + 0.5 * next_uniform(rng)) / steps
+        cdef double angle = self.length * (0.9 + 0.2 * next_uniform(rng)) / steps
         normal_fill(rng, s.dim, &self.p[0])
         memcpy(&self.y[0], s.x, s.dim * sizeof(double))
         for k in range(self.walkers):
@@ -138,7 +142,7 @@ cdef class LockstepHamiltonian(Lockstep):
     cdef void push(self, double time, const double *gradient) noexcept nogil:
         """p += time * (gradient + y), the sum truncated."""
         cdef Py_ssize_t j
-        excess(self.dim, &self.y[0], gradient, &self.kick[0])
+        excess(self.dim, &self.y[0], gradient, MAX_KICK, &self.kick[0])
         for j in range(self.dim):
             self.p[j] += time * self.kick[j]
 
@@ -179,8 +183,8 @@ class HMC(MetropolisSpec):
     They are in coordinates whitened at the mode, where the motion under the Gaussian part of log pi
     is a rotation of (theta, p), which is done exactly: p += h/2 (g + theta), rotation by the angle
     h, p += h/2 (g + theta) (Shahbaba et al. 2014, arXiv:1106.5941).  Each component of g + theta is
-    truncated as in `MALA`.  A path has the least number of equal steps of at most h, h at most
-    `length`, and its length is uniform on (3/4, 5/4) `length`.
+    truncated as in `MALA`, at 4.  A path has the least number of equal steps of at most h, h at most
+    `length`, and its length is uniform on (0.9, 1.1) `length`.
     """
 
     name = "hmc"

@@ -13,6 +13,8 @@ from sgmc.core.spec import Parameter
 
 # h of the exponential integrator at which proposals no longer depend on the position
 cdef double MAX_STEP = 2.0
+# of a coordinate's gradient beyond the Gaussian's: more would only be rejected
+cdef double MAX_EXCESS = 1.0
 
 
 cdef class MALATransition(Metropolis):
@@ -56,7 +58,7 @@ cdef class MALATransition(Metropolis):
 cdef void truncated(Py_ssize_t dim, const double *x, const double *w, double *drift) noexcept nogil:
     """Gradient to drift of the exponential integrator."""
     cdef Py_ssize_t j
-    excess(dim, x, w, drift)
+    excess(dim, x, w, MAX_EXCESS, drift)
     for j in range(dim):
         drift[j] -= x[j]
 

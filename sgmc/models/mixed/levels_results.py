@@ -11,13 +11,12 @@ from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fit.problem import DRAWS_MEMORY
 from sgmc.models.mixed.levels_problem import effects_of_levels
 from sgmc.models.mixed.random_effects import posterior_of
 from sgmc.models.mixed.rows_with_effects import with_effects
 from sgmc.models.regression.results import RegressionResults
 from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, evenly, rows_of
-
-DRAWS_MEMORY = 1 << 30  # bytes of an array of draws
 
 
 class LevelsResults(RegressionResults):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sgmc.diagnostics.tails import ends_far_out
-from sgmc.results.checks.stein import SCORE_WORK, scores_at
+from sgmc.results.checks.stein import most_scores, scores_at
 
 # scales from the median to an outermost draw from which on slopes are looked at: they are good for
 # more than numbers of draws are, and of exponential tails a few thousand draws reach so far
@@ -45,7 +45,7 @@ def edge_index(fit, theta, along, duals):
     found = np.zeros(theta.shape[2])
     found[long] = np.nan
     points = 2 * OUTERMOST * min(len(long), MOST_EDGES)
-    if fit.problem.cells * points > SCORE_WORK:
+    if points > most_scores(fit):
         return found
     x = fit.x.reshape(-1, fit.x.shape[2])
     for k in long[:MOST_EDGES]:

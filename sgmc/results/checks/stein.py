@@ -8,11 +8,13 @@ import numpy as np
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.numbers import whole
 from sgmc.core import deadline
+from sgmc.core.engine import full_many
 from sgmc.core.engine import scores as estimates
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION, FEWEST_PER_DIMENSION
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fit.work import WIDE
 from sgmc.results.checks.whole import all_kept, positions, whole_draws
 from sgmc.results.outcomes.rows import evenly
 from sgmc.subsampling.block import Block
@@ -21,6 +23,8 @@ from sgmc.subsampling.uniform import Everything, Uniform
 MAX_QUADRATIC_DRAWS = 1000  # draws in a double sum
 MAX_LINEAR_DRAWS = 10_000  # draws in what takes linear time
 SCORE_WORK = 1e8  # rows x parameters x draws of exact scores
+SHARE_OF_PASSES = 1 / 3  # of an exact fit's own, that scores by products of matrices may take
+POINTS_AT_ONCE = 64
 FEWEST_SCORED = 200  # draws: below, control-variate scores of more draws say more
 SCORE_BATCH = 1000
 SCORE_KINDS = ("exact", "taylor", "cv", "simple")
@@ -86,7 +90,7 @@ def scored(
     x = positions(fit, whole_draws(fit)) if problem.partial else fit.x
     chains, x = x.shape[0], x.reshape(-1, d)
     count = min(len(x), most)
-    affordable = int(min(count, SCORE_WORK / problem.cells))
+    affordable = int(min(count, most_scores(fit)))
     exact = affordable >= min(fewest, len(x)) if kind is None else kind == "exact"
     kept = evenly(len(x), affordable if exact and kind is None else count)
     points = np.ascontiguousarray(x[kept])
@@ -109,21 +113,38 @@ def scored(
     return Scored(points, found, weights, scale, kept, label)
 
 
+def by_products(problem):
+    """Whether densities of a wide table are computed by products of matrices."""
+    return problem.many and problem.dim >= WIDE
+
+
+def most_scores(fit):
+    """How many points may have exact scores, or densities."""
+    count = SCORE_WORK / fit.problem.cells
+    if by_products(fit.problem) and fit.plan.spec.all_rows:
+        return max(count, SHARE_OF_PASSES * fit.passes)
+    return count
+
+
 def scores_at(fit, points, entropy, kind, batch=SCORE_BATCH):
     """Scores at points (n, d) of the sampler's coordinates, "exact" or of minibatches by an
     estimator, (n, d): in parts with streams of their own, so that threads change no digit.
     """
     parts = np.array_split(points, min(PARTS_OF_POINTS, len(points)))
-    estimators = [estimator(fit.problem, entropy, k, kind, batch) for k in range(len(parts))]
+    problem = fit.problem.computed(fit.plan.single and kind == "exact")
+    estimators = [estimator(problem, entropy, k, kind, batch) for k in range(len(parts))]
     end = deadline.current()  # threads do not inherit it
     rows = fit.problem.model.n if kind == "exact" else min(fit.problem.model.n, batch)
     few = max(1, int(CELLS_BETWEEN_LOOKS / (rows * fit.problem.dim))) if end.set else len(points)
+    products = kind == "exact" and by_products(fit.problem)
+    few = min(max(few, POINTS_AT_ONCE // 2), POINTS_AT_ONCE) if products else few
 
     def scores_of(of, part):
         found = []
         for a in range(0, len(part), few):
             end.check()
-            found.append(estimates(of[0], part[a : a + few], of[1]))
+            some = part[a : a + few]
+            found.append(full_many(of[0], some)[1] if products else estimates(of[0], some, of[1]))
         return np.concatenate(found)
 
     with ThreadPoolExecutor(fit.settings.threads) as pool:

@@ -3,11 +3,11 @@
 import numpy as np
 from scipy import linalg, stats
 
-from sgmc.core.engine import full
+from sgmc.core.engine import full_many
 from sgmc.diagnostics import moments
 from sgmc.diagnostics.visits import FEW_STAYS, stays
 from sgmc.errors import ConvergenceWarning
-from sgmc.results.checks.stein import SCORE_WORK
+from sgmc.results.checks.stein import most_scores
 from sgmc.results.outcomes.rows import evenly
 
 # what few long stays, or a mode without draws, may do to a mean or sd, in sds: half of the limit
@@ -87,12 +87,10 @@ def is_dense(fit, stay):
     problem, x = fit.problem, fit.x.reshape(-1, fit.x.shape[2])
     inside = np.flatnonzero(stay.inside)
     there, typical = inside[evenly(len(inside), PLACE_DRAWS)], evenly(len(x), TYPICAL_DRAWS)
-    work = problem.cells * (len(there) + len(typical))
-    if problem.partial or problem.model.refreshes or work > SCORE_WORK:
+    asked = len(there) + len(typical)
+    if problem.partial or problem.model.refreshes or asked > most_scores(fit):
         return True
-    gradient = problem.all_rows()
     with np.errstate(all="ignore"):
-        lower = np.median([full(gradient, x[k])[0] for k in typical]) - np.mean(
-            [full(gradient, x[k])[0] for k in there]
-        )
+        found = full_many(problem.all_rows(), x[np.concatenate([typical, there])], slopes=False)[0]
+        lower = np.median(found[: len(typical)]) - np.mean(found[len(typical) :])
     return bool(lower < max(1.0, (stay.distance**2 - 1) / 8))
