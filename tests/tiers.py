@@ -1,6 +1,7 @@
-"""Two tiers of tests: ``pytest`` runs the default tier, ``pytest --all`` runs every test.
+"""Three tiers of tests: ``pytest`` runs the default tier, ``pytest --all`` the extended one, too,
+and ``pytest --long`` every test.
 
-Two marks name what only ``--all`` runs:
+Tests that are long are listed in ``tests/long.txt``.  Two marks name what ``--all`` adds:
 
 ``extended``
     This test, or this parameter (``pytest.param(..., marks=pytest.mark.extended)``).
@@ -23,18 +24,21 @@ from pathlib import Path
 
 import pytest
 
-TIERS = pytest.StashKey()  # {node id: "default" or "extended"} of all that was collected
+TIERS = pytest.StashKey()  # {node id: one of NAMES} of all that was collected
+NAMES = ("default", "extended", "long")
+LONG = Path(__file__).with_name("long.txt")
 MISTAKES = pytest.StashKey()  # the tests of planted mistakes, without their parameters
 MARKS = (
-    "extended: only --all runs this test",
+    "extended: the default tier is without this test",
     "cover(strength, by): the default tier has a covering array of the parameters",
 )
 HEAD = """# Tests by file and tier
 
-Written by `pytest --tiers=tests/TIERS.md`. `pytest` runs the default tier, `pytest --all` both.
+Written by `pytest --tiers=tests/TIERS.md`. `pytest` runs the default tier, `pytest --all` the
+extended one, too, and `pytest --long` every test.
 
-| file | default | only with `--all` |
-|---|---|---|
+| file | default | added by `--all` | added by `--long` |
+|---|---|---|---|
 """
 
 
@@ -126,8 +130,13 @@ def covered(items):
     return list(groups.values())
 
 
+def long():
+    """Return the node ids that are listed as long."""
+    return {line for line in LONG.read_text().splitlines() if not line.startswith("#")}
+
+
 def extended(items):
-    """Return the tests that only ``--all`` runs."""
+    """Return the tests that are not of the default tier."""
     found = {item for item in items if item.get_closest_marker("extended")}
     for strength, group in covered(items):
         chosen = set(covering([row for _, row in group], strength))
@@ -139,8 +148,9 @@ def extended(items):
 
 
 def pytest_addoption(parser):
-    """``--all`` and ``--tiers``."""
-    parser.addoption("--all", action="store_true", help="run every test, not the default tier only")
+    """``--all``, ``--long`` and ``--tiers``."""
+    parser.addoption("--all", action="store_true", help="run the extended tier of tests, too")
+    parser.addoption("--long", action="store_true", help="run every test")
     parser.addoption(
         "--tiers",
         nargs="?",
@@ -159,27 +169,30 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is not of the default tier."""
-    out = extended(items)
-    config.stash[TIERS] = {item.nodeid: ("default", "extended")[item in out] for item in items}
+    """Leave out what is not of the tiers that are asked for."""
+    out, listed = extended(items), long()
+    tier = {item.nodeid: NAMES[2 if item.nodeid in listed else item in out] for item in items}
+    config.stash[TIERS] = tier
     config.stash[MISTAKES] = {name_of(item) for item in items if item.get_closest_marker("mistake")}
+    wanted = NAMES[: 3 if config.getoption("--long") else 2 if config.getoption("--all") else 1]
     named = any("::" in argument for argument in config.args)
-    if out and not (named or config.getoption("--all") or config.getoption("--tiers")):
-        config.hook.pytest_deselected(items=[item for item in items if item in out])
-        items[:] = [item for item in items if item not in out]
+    left = [item for item in items if tier[item.nodeid] not in wanted]
+    if left and not (named or config.getoption("--tiers")):
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if tier[item.nodeid] in wanted]
 
 
 def table(collected):
     """Return the number of tests of each file and tier as a page."""
     counts = Counter((name.split("::")[0], tier) for name, tier in collected.items())
-    lines = [
-        f"| `{file}` | {counts[file, 'default']} | {counts[file, 'extended']} |"
-        for file in sorted({file for file, _ in counts})
-    ]
-    totals = (
-        sum(n for (_, tier), n in counts.items() if tier == one) for one in ("default", "extended")
+    counts.update(("all files", tier) for tier in collected.values())
+    files = [*sorted({file for file, _ in counts} - {"all files"}), "all files"]
+    return HEAD + "".join(
+        f"| {file if file == 'all files' else f'`{file}`'} | "
+        + " | ".join(str(counts[file, tier]) for tier in NAMES)
+        + " |\n"
+        for file in files
     )
-    return HEAD + "\n".join([*lines, "| all files | {} | {} |".format(*totals)]) + "\n"
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,4 +1,4 @@
-"""The default tier has what it promises, and both tiers together have every test."""
+"""The default tier has what it promises, and all tiers together have every test."""
 
 import itertools
 import re
@@ -90,6 +90,10 @@ def test_every_leaf_is_in_the_default_tier(collected, kind):
     assert set(room(kind)) - words == set()
 
 
+def test_every_long_test_is_there(collected):
+    assert tiers.long() - set(collected) == set()
+
+
 def test_every_planted_mistake_is_in_the_default_tier(collected, request):
     default = {name.split("[")[0] for name, tier in collected.items() if tier == "default"}
     planted = request.config.stash[tiers.MISTAKES]
@@ -111,6 +115,9 @@ def test_many(ab, c):
 def test_slow():
     assert True
 
+def test_long():
+    assert True
+
 @pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.extended)])
 def test_some(n):
     assert n
@@ -128,7 +135,11 @@ class TestOfAClass:
 def test_first_letters(word):
     assert word
 """
-DEFAULT, EVERY = 10 + 1 + 3 + 2, 27 + 1 + 2 + 6 + 3  # of 27, nine would do: the choice is greedy
+DEFAULT, ALL, LONG = (
+    10 + 1 + 3 + 2,
+    27 + 1 + 2 + 6 + 3,
+    1,
+)  # of 27, nine would do: the choice is greedy
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +148,7 @@ def session(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tiers")
     (folder / "conftest.py").write_text(Path(tiers.__file__).read_text())
     (folder / "test_them.py").write_text(SESSION)
+    (folder / "long.txt").write_text("# slow ones\ntest_them.py::test_long\n")
 
     def run(*arguments):
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
@@ -146,20 +158,24 @@ def session(tmp_path_factory):
     return run
 
 
-def test_the_default_tier_leaves_out_and_all_does_not(session):
-    assert f"{DEFAULT} passed, {EVERY - DEFAULT} deselected" in session()
-    assert f"{EVERY} passed" in session("--all") and "deselected" not in session("--all")
+def test_each_tier_has_the_one_before(session):
+    assert f"{DEFAULT} passed, {ALL - DEFAULT + LONG} deselected" in session()
+    assert f"{ALL} passed, {LONG} deselected" in session("--all")
+    every = session("--long")
+    assert f"{ALL + LONG} passed" in every and "deselected" not in every
 
 
 def test_a_named_test_runs_in_whatever_tier_it_is(session):
     assert "1 passed" in session("test_them.py::test_slow")
+    assert "1 passed" in session("test_them.py::test_long")
     assert "27 passed" in session("test_them.py::test_many")
 
 
-def test_the_table_counts_both_tiers(session):
+def test_the_table_counts_the_tiers(session):
     printed = session("--tiers")
-    assert f"| `test_them.py` | {DEFAULT} | {EVERY - DEFAULT} |" in printed
-    assert f"| all files | {DEFAULT} | {EVERY - DEFAULT} |" in printed and "passed" not in printed
+    counts = f"{DEFAULT} | {ALL - DEFAULT} | {LONG} |"
+    assert f"| `test_them.py` | {counts}" in printed
+    assert f"| all files | {counts}" in printed and "passed" not in printed
 
 
 def test_workers_agree_on_the_tiers(session):
