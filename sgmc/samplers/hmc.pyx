@@ -183,8 +183,8 @@ class HMC(MetropolisSpec):
     They are in coordinates whitened at the mode, where the motion under the Gaussian part of log pi
     is a rotation of (theta, p), which is done exactly: p += h/2 (g + theta), rotation by the angle
     h, p += h/2 (g + theta) (Shahbaba et al. 2014, arXiv:1106.5941).  Each component of g + theta is
-    truncated as in `MALA`, at 4.  A path has the least number of equal steps of at most h, h at most
-    `length`, and its length is uniform on (0.9, 1.1) `length`.
+    truncated as in `MALA`, at 4.  A path has the least number of equal steps of at most h, where h
+    is at most `length`, and its length is uniform on (0.9, 1.1) `length`.
     """
 
     name = "hmc"

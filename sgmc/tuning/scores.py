@@ -99,10 +99,11 @@ def stein(discrepancy, problem, entropy, **options):
     """
     kind = "exact" if problem.model.n <= EXACT_ROWS else problem.least_noise
     one = SimpleNamespace(threads=1)  # arms have threads of their own
+    plan = SimpleNamespace(single=False, spec=SimpleNamespace(all_rows=False))
 
     def score(x, weights, most):
         some = scored(
-            SimpleNamespace(problem=problem, x=x[None], weights=weights, settings=one),
+            SimpleNamespace(problem=problem, x=x[None], weights=weights, settings=one, plan=plan),
             entropy,
             kind,
             most,
