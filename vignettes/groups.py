@@ -120,7 +120,7 @@ women = published("contraception")
 
 # %% tags=["hide-cell"]
 if women is not None:
-    women = women[women.district <= story.pick(60, 20)]
+    women = women[women.district <= story.pick(60, 10)]
 
 # %% [markdown]
 # `compare` estimates how well each model predicts a woman from all other women, by leave-one-out
@@ -186,7 +186,7 @@ if women is not None:
 rows, levels = 1_000_000, 100_000
 
 # %% tags=["hide-cell"]
-rows, levels = story.pick((rows, levels), (30_000, 3_000))
+rows, levels = story.pick((rows, levels), (10_000, 1_000))
 begun = time.perf_counter()
 
 # %%
@@ -240,7 +240,7 @@ def simulated(seed):
 
 
 # %% tags=["hide-cell"]
-tables = story.pick(tables, 8)
+tables = story.pick(tables, 6)
 
 # %%
 ends = {"y ~ size": [], "y ~ size + (1 | g)": []}
