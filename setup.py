@@ -34,6 +34,7 @@ UTILITY = "sgmc._cyutility"  # Cython's helpers once, instead of a copy in each 
 LOOPED = (
     "sgmc/samplers/",
     "sgmc/models/communities/",
+    "sgmc/models/crossed/",
     "sgmc/models/mixed/",
     "sgmc/models/regression/",
     *C_SOURCES,

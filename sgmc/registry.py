@@ -23,6 +23,7 @@ ROOMS = {
     "subsampling": "sgmc.subsampling",
     "families": "sgmc.models.regression.families",
     "grouped": "sgmc.models.mixed",
+    "crossed": "sgmc.models.crossed",
 }
 ALIASES = {"samplers": {"sgbd": "vsgbd"}}
 

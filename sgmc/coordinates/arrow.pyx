@@ -1,21 +1,27 @@
-"""Whitening of a posterior whose precision is an arrow: one large diagonal block, a factor's levels
-(the tips), and the border of all other parameters.
+"""Whitening of a posterior whose precision is an arrow: one large block-diagonal part, a factor's
+levels (the tips), and the border of all other parameters.
 
-With precision H = [[D, B'], [B, S]], tips first, and R R' = S - B D^-1 B', the Schur complement,
+With precision H = [[D, B'], [B, C]], tips first, D = P P' block by block and R R' = C - B D^-1 B',
+the Schur complement,
 
-    theta_border = R^-T x_border,    theta_tips = D^-1/2 x_tips - D^-1 B' theta_border
+    theta_border = R^-T x_border,    theta_tips = P^-T x_tips - D^-1 B' theta_border
 
 has covariance H^-1 for x ~ N(0, I).  It costs the numbers in B and R, not d^2.
 """
 import numpy as np
 from scipy import linalg, sparse
 
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free, malloc
+from scipy.linalg.cython_blas cimport dtrmv
 
 from sgmc.core.contract cimport OK, Map
 from sgmc.errors import DataError
 
 FEWEST_TIPS = 128  # with which it is less work than a matrix
+SINGULAR = (
+    "the posterior's precision is singular to rounding: predictors are collinear, or fit the "
+    "outcome exactly; drop some of them"
+)
 
 
 cdef class Arrow(Map):
@@ -24,10 +30,14 @@ cdef class Arrow(Map):
     Parameters
     ----------
     centre : array (dim,)
-    precision : array (dim, dim)
-        What it has between tips is not looked at.
-    tips : array of int
-        Places of the parameters whose block is diagonal.
+    tips : array (levels, q) of int
+        Places of the parameters of each level.
+    blocks : array (levels, q, q)
+        D, a block a level.
+    cross : CSR array (levels * q, border)
+        B', the border being all other parameters in their order.
+    border : array (border, border)
+        C.
 
     Raises
     ------
@@ -37,45 +47,53 @@ cdef class Arrow(Map):
 
     affine = True
     cdef readonly double[::1] centre
+    cdef readonly Py_ssize_t q                    # parameters of a level
     cdef Py_ssize_t[::1] tips, border, ends, across
-    cdef double[::1] scale, cross                 # D^-1/2; D^-1 B', a row a tip, stored as CSR
+    cdef double[:, ::1] scale                     # P^-T of each level, q x q: upper triangular
+    cdef double[::1] cross                        # D^-1 B', a row a tip, stored as CSR
     cdef double[:, ::1] root                      # R^-T, upper triangular
     cdef double log_scale
 
-    def __init__(self, centre, precision, tips):
+    def __init__(self, centre, tips, blocks, cross, border):
         self.centre = np.array(centre, dtype=float)
         self.dim = self.size = self.centre.shape[0]
-        self.tips = np.array(tips, dtype=np.intp)
+        self.tips, self.q = np.array(tips, dtype=np.intp).ravel(), tips.shape[1]
         self.border = np.setdiff1d(np.arange(self.dim), tips).astype(np.intp)
-        border, diagonal = np.asarray(self.border), np.diag(precision)[tips]
-        B = precision[np.ix_(border, tips)]
-        schur = precision[np.ix_(border, border)] - (B / diagonal) @ B.T
-        unit = np.sqrt(np.maximum(np.diag(schur), 0.0))
-        try:
-            if not ((diagonal > 0).all() and (unit > 0).all()):
-                raise linalg.LinAlgError
-            R = linalg.cholesky(schur / np.outer(unit, unit), lower=True) * unit[:, None]
-        except linalg.LinAlgError:
-            raise DataError(
-                "the posterior's precision is singular to rounding: predictors are collinear, or "
-                "fit the outcome exactly; drop some of them"
-            ) from None
-        self.root = np.ascontiguousarray(np.linalg.inv(R).T)
-        self.scale = 1 / np.sqrt(diagonal)
-        cross = sparse.csr_array((B / diagonal).T)
+        inverse = inverse_roots(blocks)
+        half = by_level(inverse, cross)
+        R = unit_cholesky(less_squares(border, half))
+        down = linalg.solve_triangular(R, np.eye(len(R)), lower=True)
+        self.root = np.ascontiguousarray(down.T)
+        upper = np.swapaxes(inverse, 1, 2)
+        self.scale = np.ascontiguousarray(upper.reshape(-1, self.q * self.q))
+        across = by_level(upper, half)
         self.ends, self.across = (np.array(part, dtype=np.intp)
-                                  for part in (cross.indptr, cross.indices))
-        self.cross = np.array(cross.data, dtype=float)
-        self.log_scale = np.log(self.scale).sum() - np.log(np.diag(R)).sum()
+                                  for part in (across.indptr, across.indices))
+        self.cross = np.array(across.data, dtype=float)
+        diagonals = np.diagonal(inverse, axis1=1, axis2=2)
+        self.log_scale = np.log(diagonals).sum() - np.log(np.diag(R)).sum()
+
+    @classmethod
+    def of_matrix(cls, centre, precision, tips):
+        """The same from a dense precision; what it has between tips is not looked at."""
+        border = np.setdiff1d(np.arange(len(precision)), tips)
+        return cls(
+            centre,
+            np.reshape(tips, (-1, 1)),
+            np.diag(precision)[tips].reshape(-1, 1, 1),
+            sparse.csr_array(precision[np.ix_(tips, border)]),
+            precision[np.ix_(border, border)],
+        )
 
     def __call__(self, x):
         """theta for points x (..., dim)."""
         border, tips = np.asarray(self.border), np.asarray(self.tips)
         theta = np.empty_like(x)
         theta[..., border] = x[..., border] @ np.asarray(self.root).T
-        theta[..., tips] = (np.asarray(self.scale) * x[..., tips]
-                            - (self.across_tips() @ theta[..., border].reshape(-1, len(border)).T)
-                            .T.reshape(*x.shape[:-1], len(tips)))
+        own = x[..., tips].reshape(*x.shape[:-1], -1, self.q)
+        across = (self.across_tips() @ theta[..., border].reshape(-1, len(border)).T).T
+        theta[..., tips] = (np.einsum("lab,...lb->...la", self.roots, own)
+                            .reshape(*x.shape[:-1], -1) - across.reshape(*x.shape[:-1], -1))
         return theta + np.asarray(self.centre)
 
     def inverse(self, theta):
@@ -83,12 +101,18 @@ cdef class Arrow(Map):
         border, tips = np.asarray(self.border), np.asarray(self.tips)
         away, x = theta - np.asarray(self.centre), np.empty(self.dim)
         x[border] = linalg.solve_triangular(np.asarray(self.root), away[border])
-        x[tips] = (away[tips] + self.across_tips() @ away[border]) / np.asarray(self.scale)
+        own = (away[tips] + self.across_tips() @ away[border]).reshape(-1, self.q, 1)
+        x[tips] = np.linalg.solve(self.roots, own).ravel()
         return x
 
     def jacobian(self, x):
         """dtheta_j/dx_k at a point x (dim,)."""
         return (self(np.eye(self.dim)) - np.asarray(self.centre)).T
+
+    @property
+    def roots(self):
+        """P^-T of each level, (levels, q, q)."""
+        return np.asarray(self.scale).reshape(-1, self.q, self.q)
 
     def across_tips(self):
         """D^-1 B', a CSR array (tips, border)."""
@@ -105,36 +129,101 @@ cdef class Arrow(Map):
         return OK
 
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
-        cdef Py_ssize_t j, k, q
+        cdef Py_ssize_t j, a, c, k, q = self.q, n = self.border.shape[0]
+        cdef double *rest = room(n)
         cdef double total
-        for j in range(self.border.shape[0]):
-            total = 0
-            for k in range(j, self.border.shape[0]):
-                total += self.root[j, k] * v[self.border[k]]
-            v_theta[self.border[j]] = total
-        for j in range(self.tips.shape[0]):
-            total = self.scale[j] * v[self.tips[j]]
-            for q in range(self.ends[j], self.ends[j + 1]):
-                total -= self.cross[q] * v_theta[self.border[self.across[q]]]
-            v_theta[self.tips[j]] = total
+        for j in range(n):
+            rest[j] = v[self.border[j]]
+        self.by_root(b"T", rest)
+        for j in range(n):
+            v_theta[self.border[j]] = rest[j]
+        for j in range(self.scale.shape[0]):
+            for a in range(q):
+                total = 0
+                for c in range(a, q):
+                    total += self.scale[j, a * q + c] * v[self.tips[j * q + c]]
+                for k in range(self.ends[j * q + a], self.ends[j * q + a + 1]):
+                    total -= self.cross[k] * rest[self.across[k]]
+                v_theta[self.tips[j * q + a]] = total
+        free(rest)
         return OK
 
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
-        cdef Py_ssize_t j, k, q
+        cdef Py_ssize_t j, a, c, k, q = self.q, n = self.border.shape[0]
         cdef double slope
-        cdef double *rest = <double *> calloc(self.border.shape[0] + 1, sizeof(double))
-        if rest == NULL:
-            with gil:
-                raise MemoryError
-        for j in range(self.border.shape[0]):
+        cdef double *rest = room(n)
+        for j in range(n):
             rest[j] = grad_theta[self.border[j]]
-        for j in range(self.tips.shape[0]):
-            slope = grad_theta[self.tips[j]]
-            grad_x[self.tips[j]] += self.scale[j] * slope
-            for q in range(self.ends[j], self.ends[j + 1]):
-                rest[self.across[q]] -= self.cross[q] * slope
-        for j in range(self.border.shape[0]):
-            for k in range(j, self.border.shape[0]):
-                grad_x[self.border[k]] += self.root[j, k] * rest[j]
+        for j in range(self.scale.shape[0]):
+            for a in range(q):
+                slope = grad_theta[self.tips[j * q + a]]
+                for c in range(a, q):
+                    grad_x[self.tips[j * q + c]] += self.scale[j, a * q + c] * slope
+                for k in range(self.ends[j * q + a], self.ends[j * q + a + 1]):
+                    rest[self.across[k]] -= self.cross[k] * slope
+        self.by_root(b"N", rest)
+        for j in range(n):
+            grad_x[self.border[j]] += rest[j]
         free(rest)
         return OK
+
+    cdef void by_root(self, char transposed, double *v) noexcept nogil:
+        """R^-T v, or its transpose (b"N"), in place: BLAS reads the rows of `root` as columns."""
+        cdef int n = <int> self.border.shape[0], one = 1
+        cdef char lower = b"L", whole = b"N"
+        if n:
+            dtrmv(&lower, &transposed, &whole, &n, &self.root[0, 0], &n, v, &one)
+
+
+cdef double *room(Py_ssize_t n) except NULL nogil:
+    """Numbers of the border; chains share the map, which so has no place for them."""
+    cdef double *numbers = <double *> malloc((n + 1) * sizeof(double))
+    if numbers == NULL:
+        with gil:
+            raise MemoryError
+    return numbers
+
+
+def inverse_roots(blocks):
+    """P^-1 of each block P P', (levels, q, q)."""
+    try:
+        return np.linalg.inv(np.linalg.cholesky(blocks))
+    except np.linalg.LinAlgError:
+        raise DataError(SINGULAR) from None
+
+
+def by_level(blocks, rows):
+    """Products of each level's block with its rows of a CSR array."""
+    if blocks.shape[1] == 1:
+        return sparse.csr_array(sparse.diags_array(blocks[:, 0, 0]) @ rows)
+    parts = (blocks, np.arange(len(blocks)), np.arange(len(blocks) + 1))
+    return sparse.csr_array(sparse.bsr_array(parts) @ rows)
+
+
+def unit_cholesky(matrix):
+    """Its lower root, found with a diagonal of ones; DataError where it has none."""
+    unit = np.sqrt(np.maximum(np.diag(matrix), 0.0))
+    try:
+        if not (unit > 0).all():
+            raise linalg.LinAlgError
+        return linalg.cholesky(matrix / np.outer(unit, unit), lower=True) * unit[:, None]
+    except linalg.LinAlgError:
+        raise DataError(SINGULAR) from None
+
+
+def less_squares(matrix, rows):
+    """matrix - rows' rows for a CSR array of rows, whose squares are never dense but added up."""
+    cdef double[:, ::1] out = np.array(matrix, dtype=float, order="C")
+    sorted_rows = sparse.csr_array(rows)
+    sorted_rows.sort_indices()
+    cdef const double[::1] value = sorted_rows.data
+    cdef const Py_ssize_t[::1] column = sorted_rows.indices.astype(np.intp)
+    cdef const Py_ssize_t[::1] ends = sorted_rows.indptr.astype(np.intp)
+    cdef Py_ssize_t i, j, k
+    with nogil:
+        for i in range(ends.shape[0] - 1):
+            for j in range(ends[i], ends[i + 1]):
+                for k in range(ends[i], j + 1):
+                    out[column[j], column[k]] -= value[j] * value[k]
+    lower = np.tril(out)
+    return lower + np.tril(lower, -1).T

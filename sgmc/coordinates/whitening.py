@@ -210,7 +210,7 @@ def coordinates(mode, back, precondition, rotate, logs=0, tips=()):
     """
     d, m = len(mode.theta), mode.theta
     if precondition == "dense" and not rotate and diagonal_block(mode.precision, tips):
-        map = Arrow(m, mode.precision, tips)
+        map = Arrow.of_matrix(m, mode.precision, tips)
         L = map.jacobian(m)
     else:
         L = whitener(mode)[0]

@@ -283,6 +283,23 @@ def leverages(Model model, white, anchor):
     return largest, np.einsum("ik,ikl,il->i", share, curvature, share)
 
 
+def row_curvatures(Model model, theta, bint expected=False):
+    """w_i = -d r_i / d eta_i of each row at theta, or its expected value, (n, width, width)."""
+    cdef Py_ssize_t size = model.width * model.width, place = 0
+    cdef double[::1] at = np.array(theta, dtype=float), out = np.empty(model.n * size)
+    cdef double[::1] work = np.empty(scratch_size(model))
+    cdef Batch part = all_rows(model.n), tile
+    cdef Scratch s
+    s.work, s.bits, s.eta = &work[0], NULL, NULL
+    with nogil:
+        while next_tile(&part, model.tile, &place, &tile):
+            if expected:
+                model.expected_curvatures(&at[0], &tile, &s, &out[tile.start * size])
+            else:
+                model.curvatures(&at[0], &tile, &s, &out[tile.start * size])
+    return np.asarray(out).reshape(model.n, model.width, model.width)
+
+
 def of_rows(Model model, theta, rows=None, bint slope=True):
     """Log density of some rows together and its gradient, of any model.
 

@@ -77,6 +77,8 @@ def decide(problem, settings, size):
     name = settings.gradient or getattr(settings.sampler, "estimator", "") or problem.least_noise
     if not problem.coordinates.scaled:
         return unscaled(settings.sampler, name, problem.exact_sampler)
+    if not problem.surveyed:
+        return exact_alone(settings.sampler, name, problem)
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
     rests_on_shape = settings.sampler is not None and not settings.sampler.uses_gradient
     z = draws_of_laplace(settings.seed, size[1], SHAPE_PAIRS if rests_on_shape else PAIRS)
@@ -163,6 +165,18 @@ def decide(problem, settings, size):
     return *planning.automatic(
         stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size
     ), seen
+
+
+def exact_alone(sampler, gradient, problem):
+    """Sampler, gradient, reason and no pilot, where exact samplers alone run."""
+    if sampler is None:
+        return problem.default_sampler(), gradient, "for exactness, with all parameters at once", None
+    if not sampler.exact or sampler.continuous or sampler.independent:
+        raise NotSupported(
+            f"{sampler.name} does not apply to {problem.dim} parameters with an effect for each "
+            "level: their gradient noise is not measured; use sampler='hmc' or 'mala'"
+        )
+    return sampler, gradient, "", None
 
 
 def choosable(problem, settings):

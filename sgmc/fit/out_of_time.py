@@ -58,10 +58,11 @@ def laplace_draws(problem, settings, begun, during):
     d, where = problem.dim, problem.coordinates
     most = max(FEWEST_LAPLACE, int(min(LAPLACE_WORK / d**2, DRAWS_CHECKED) / settings.chains))
     draws, spec = min(settings.draws, most), registry.room("samplers")["laplace"]()
-    x = np.empty((settings.chains, draws, d))
-    for k, chain in enumerate(x):
+    x = []
+    for k in range(settings.chains):
         z = Rng(seed_sequence(settings.seed, "chain", k)).normals(draws * d).reshape(draws, d)
-        chain[:] = z if where.whitened else [where.from_white(one) for one in z]
+        chain = z if where.whitened else np.array([where.from_white(one) for one in z])
+        x.append(problem.recorded(chain))
     reason = f"because time_limit ended {during}"
     plan = Plan(spec, problem.least_noise, Constant(1.0), 1.0, problem.model.n, 1, 0, "", reason)
     none = ChainFacts(draws, 0.0, *[NONE] * 6)
@@ -69,7 +70,7 @@ def laplace_draws(problem, settings, begun, during):
         problem,
         plan,
         None,
-        x,
+        np.array(x),
         None,
         None,
         Run(["ok"] * settings.chains, TIME_LIMIT),

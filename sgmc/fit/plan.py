@@ -36,6 +36,7 @@ METROPOLIS_WARMUP = 500
 # steps in which several walkers adapt at least: they share what they learn, and each forgets its
 # start
 LOCKSTEP_WARMUP = 20
+ROTATIONS_WARMUP = 100  # steps in which a chain that forgets its start in each adapts
 INDEPENDENT_WARMUP = 100  # steps in which a chain with independent proposals forgets its start
 
 
@@ -294,7 +295,9 @@ def unbiased_plan(spec, reason, settings, n, d, coordinates):
     warmup = settings.warmup
     if warmup is None:
         warmup = unbiased_warmup(spec, coordinates.whitened)
-    thin = steps_for(KEPT_TIME, guess) if spec.exact and settings.sampler is None else 1
+    thin = 1
+    if spec.exact and settings.sampler is None and not getattr(spec, "rotations", False):
+        thin = steps_for(KEPT_TIME, guess)
     return Plan(spec, "simple", schedule, guess, n, settings.thin or thin, warmup, origin, reason)
 
 
@@ -306,6 +309,8 @@ def unbiased_warmup(spec, whitened):
         return INDEPENDENT_WARMUP
     if not whitened:
         return 2 * METROPOLIS_WARMUP
+    if getattr(spec, "rotations", False):
+        return ROTATIONS_WARMUP
     return max(METROPOLIS_WARMUP // spec.walkers, LOCKSTEP_WARMUP)
 
 

@@ -78,6 +78,11 @@ class Problem:
         return False
 
     @property
+    def surveyed(self):
+        """Whether a pilot measures gradient noise and shape; where not, exact samplers alone run."""
+        return True
+
+    @property
     def bounded(self):
         """Whether the sampler's coordinates end somewhere."""
         return False
@@ -129,6 +134,10 @@ class Problem:
     def nobs(self):
         """Number of observations; with frequency weights, their sum."""
         return self.model.n
+
+    def default_sampler(self):
+        """The specification of the exact sampler that "auto" takes."""
+        return registry.room("samplers")[self.exact_sampler]()
 
     @property
     def least_noise(self):
@@ -230,6 +239,10 @@ class Problem:
         of what a recorder kept.
         """
         return self.coordinates.reported(x), self.priors.names
+
+    def recorded(self, x):
+        """What a recorder keeps of positions (..., dim)."""
+        return x
 
     def recorder(self, draws, plan):
         """What keeps the draws of one chain."""

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from sgmc.errors import DataError, FormulaError, NotSupported
+from sgmc.errors import DataError, FormulaError
 from sgmc.formula.columns import kind
 from sgmc.formula.frames import as_frame
 
@@ -70,6 +70,33 @@ class Grouping:
     sub_name: str | None
     sub_levels: pd.Index | None
     spec: object
+    room, model = "grouped", "mixed"  # where the registry has what it makes
+
+
+@dataclass(frozen=True, eq=False)
+class Crossing:
+    """Rows by the levels of several factors that cross, or of more than two nested ones.
+
+    Attributes
+    ----------
+    factors : list of Levels
+        Those that occur, sorted or in the order of a categorical.
+    codes : array (n, factors) of int32
+        The levels of each row.
+    terms : list of EffectTerm
+    spec : GroupSpec
+    """
+
+    factors: list
+    codes: np.ndarray
+    terms: list
+    spec: object
+    room, model = "crossed", "crossed"  # where the registry has what it makes
+
+    @property
+    def levels(self):
+        """All levels, of one factor after the other."""
+        return [level for one in self.factors for level in one.index]
 
 
 @dataclass(frozen=True)
@@ -236,21 +263,18 @@ def of_labels(labels):
 
 
 def grouped(table):
-    """The `Grouping` of a `Table` with group terms.
-
-    Raises
-    ------
-    NotSupported
-        For crossed factors, and for more than two nested ones.
-    """
+    """The `Grouping` of a `Table` with group terms, or the `Crossing`."""
     kinds = list(dict.fromkeys(bar.columns for bar in table.bars))
-    found = [levels_of(table.frame, columns, table.rows) for columns in kinds]
-    found = nested(found)
+    every = [levels_of(table.frame, columns, table.rows) for columns in kinds]
+    found = nested(every)
     terms = [
         TermSpec(bar.text, design, bar.correlated, ":".join(bar.columns))
         for bar, design in zip(table.bars, table.effects)
     ]
-    spec = GroupSpec(terms, [levels for _, levels in found])
+    spec = GroupSpec(terms, [levels for _, levels in found or every])
+    if found is None:
+        codes = np.column_stack([codes.astype(np.int32) for codes, _ in every])
+        return Crossing(spec.factors, codes, [effects(table, term) for term in terms], spec)
     (codes, outer), inner = found[0], found[1:]
     last = inner[0][0] if inner else codes
     order, starts = sorted_rows(last, len(found[-1][1].index))
@@ -278,10 +302,11 @@ def effects(table, term):
 
 
 def nested(found):
-    """Codes and levels of the outer and the inner factor, inner levels by their outer ones."""
+    """Codes and levels of the outer and the inner factor, inner levels by their outer ones; None of
+    factors that cross, and of more than two.
+    """
     if len(found) > 2:
-        names = ", ".join(repr(levels.name) for _, levels in found)
-        raise NotSupported(f"group terms of {names}: at most two factors, one within the other")
+        return None
     if len(found) < 2:
         return found
     found = sorted(found, key=lambda one: len(one[1].index))
@@ -289,13 +314,7 @@ def nested(found):
     parent = np.empty(len(inner.index), dtype=np.intp)
     parent[sub] = codes
     if (parent[sub] != codes).any():
-        at = sub[np.flatnonzero(parent[sub] != codes)[0]]
-        raise NotSupported(
-            f"group terms of {outer.name!r} and {inner.name!r} are crossed, level "
-            f"{inner.index[at]!r} of {inner.name!r} occurs with several of {outer.name!r}: only "
-            "nested factors can be fitted; if levels of one are numbered anew within the other, "
-            f"write (1 | {outer.name}/{inner.columns[-1]})"
-        )
+        return None
     place = np.argsort(parent, kind="stable")
     number = np.empty(len(place), dtype=np.intp)
     number[place] = np.arange(len(place))

@@ -9,6 +9,7 @@ from sgmc.core.contract cimport OK, Gradient, Rng, State, next_uniform, normal_f
 from sgmc.samplers.bases.excess cimport excess
 from sgmc.samplers.bases.lockstep cimport Lockstep
 from sgmc.samplers.bases.metropolis cimport MAX_ENERGY_RISE, Metropolis
+from sgmc.errors import NotSupported
 from sgmc.samplers.bases.metropolis import MetropolisSpec
 from sgmc.core.spec import Parameter
 
@@ -192,6 +193,9 @@ class HMC(MetropolisSpec):
         Parameter("target_accept", 0.8, "acceptance rate that warmup aims at", 0.0, 1.0),
         Parameter("length", 1.5707963267948966, "mean path length, in units of the metric", 0.0,
                   1000.0),
+        Parameter("rotations", False, "motion under the Gaussian part of the density is exact, as "
+                                      "with several walkers; in whitened coordinates",
+                  choices=(False, True)),
         MetropolisSpec.metric_parameter,
         MetropolisSpec.walkers_parameter,
     )
@@ -199,11 +203,14 @@ class HMC(MetropolisSpec):
     def fitted_to(self, whitened, dim):
         """See `SamplerSpec.fitted_to`."""
         self.refuse_walkers(whitened)
+        if self.rotations and not whitened:
+            raise NotSupported("hmc with rotations needs coordinates that are whitened at the mode; "
+                               "leave precondition='mode', or use rotations=False")
         return MetropolisSpec.fitted_to(self, whitened, dim)
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
-        if self.walkers > 1:
+        if self.walkers > 1 or self.rotations:
             return LockstepHamiltonian(self.walkers, dim, step, self.target_accept, self.length)
         return HamiltonianTransition(dim, step, self.target_accept, self.metric_of(dim),
                                      self.from_langevin(self.first_step(dim)),
@@ -219,4 +226,5 @@ class HMC(MetropolisSpec):
 
     def first_step(self, dim):
         """Of order d^(-1/4) for the leapfrog step (Beskos et al. 2013); two rotations a path."""
-        return dim ** -0.5 if self.walkers == 1 else self.langevin_time(0.5 * self.length)
+        return (self.langevin_time(0.5 * self.length) if self.walkers > 1 or self.rotations
+                else dim ** -0.5)

@@ -30,7 +30,7 @@ def arrow():
 def test_it_whitens(arrow):
     """To rounding, which a condition number of 1e4 leaves 1e-12 of."""
     centre, H, tips = arrow
-    found = Arrow(*arrow)
+    found = Arrow.of_matrix(*arrow)
     L = found.jacobian(centre)
     np.testing.assert_allclose(L.T @ H @ L, np.eye(len(H)), atol=1e-11)
     x = np.random.default_rng(1).normal(size=(2, 3, len(H)))
@@ -40,7 +40,7 @@ def test_it_whitens(arrow):
 
 def test_it_does_as_the_matrix(arrow):
     centre, _, _ = arrow
-    found = Arrow(*arrow)
+    found = Arrow.of_matrix(*arrow)
     matrix = Affine(centre, found.jacobian(centre))
     x, v = np.random.default_rng(2).normal(size=(2, len(centre)))
     for one, other in zip(probes.mapped(found, x, v), probes.mapped(matrix, x, v)):
@@ -56,7 +56,7 @@ def test_mistakes_are_seen(arrow, wrong):
     else:
         B = H[np.ix_(border, tips)]
         made[np.ix_(border, border)] += 2 * (B / np.diag(H)[tips]) @ B.T
-    L = Arrow(centre, made, tips).jacobian(centre)
+    L = Arrow.of_matrix(centre, made, tips).jacobian(centre)
     assert np.abs(L.T @ H @ L - np.eye(len(H))).max() > 0.1
 
 
@@ -66,7 +66,7 @@ def test_a_singular_precision_is_refused(arrow):
     H[k], H[:, k] = H[j], H[:, j]
     H[k, k] = H[j, k] = H[k, j] = H[j, j]
     with pytest.raises(DataError, match="collinear"):
-        Arrow(centre, H, tips)
+        Arrow.of_matrix(centre, H, tips)
 
 
 @pytest.fixture(scope="module")

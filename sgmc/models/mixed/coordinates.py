@@ -29,18 +29,7 @@ class FoldedCoordinates(Coordinates):
 
     def reported(self, x):
         """Coefficients, positive sds, correlations, auxiliary parameters."""
-        theta = super().reported(x)
-        q, end = self.loading.q, self.first + self.loading.size
-        sds = self.loading.sds(theta[..., self.first : self.first + q])
-        pairs = self.loading.correlations()
-        if pairs:
-            units = theta[..., self.first : end].copy()
-            units[..., :q] = np.where(sds < 0, -1.0, 1.0)
-            L = Loading(self.loading.blocks).root(units)
-            for k, (i, j) in enumerate(pairs):
-                theta[..., self.first + q + k] = (L[..., i, :] * L[..., j, :]).sum(axis=-1)
-        theta[..., self.first : self.first + q] = np.abs(sds)
-        return theta
+        return unsigned(super().reported(x), self.first, self.loading)
 
     def turned(self, x, mode, free, entropy):
         """Draws (chain, draw, dim) with the sds' signs of a point in natural coordinates, those of
@@ -82,6 +71,23 @@ class FoldedCoordinates(Coordinates):
             correlation[i, j] = correlation[j, i] = one
         theta[where] = self.loading.coordinates_of(theta[where][:q], correlation)
         return super().from_reported(theta)
+
+
+def unsigned(theta, first, loading):
+    """Points (..., k) with positive sds and correlations in the places of phi, from `first` on; they
+    are changed.
+    """
+    q, end = loading.q, first + loading.size
+    sds = loading.sds(theta[..., first : first + q])
+    pairs = loading.correlations()
+    if pairs:
+        units = theta[..., first:end].copy()
+        units[..., :q] = np.where(sds < 0, -1.0, 1.0)
+        L = Loading(loading.blocks).root(units)
+        for k, (i, j) in enumerate(pairs):
+            theta[..., first + q + k] = (L[..., i, :] * L[..., j, :]).sum(axis=-1)
+    theta[..., first : first + q] = np.abs(sds)
+    return theta
 
 
 def even(mode, first, loading):

@@ -81,13 +81,7 @@ def effects_of(grouping, scale=None):
     `scale` is that of `Loading`.
     """
     terms = outer_first(grouping)
-    columns = [shown(column) for term in terms for column in term.columns]
-    factors = [term.factor for term in terms for _ in term.columns]
-    if len(columns) > MOST:
-        raise ArgumentError(
-            f"{len(columns)} effects of each level of {grouping.name}: at most {MOST}; take slopes "
-            "out of the group terms"
-        )
+    columns, factors, sds = named(terms, f"of each level of {grouping.name}")
     nested = [] if grouping.sub is None else [one for one in terms if one.factor != grouping.name]
     outer = terms[: len(terms) - len(nested)]
     scale = np.zeros(len(columns)) if scale is None else scale
@@ -99,9 +93,27 @@ def effects_of(grouping, scale=None):
         loading,
         loading_of(outer, scale[:within]),
         loading_of(nested, scale[within:]),
-        [f"sd({column}|{factor})" for column, factor in zip(columns, factors)],
-        [f"cor({columns[j]},{columns[i]}|{factors[i]})" for i, j in loading.correlations()],
+        sds,
+        named_correlations(loading, columns, factors),
     )
+
+
+def named(terms, where):
+    """Column and factor of each effect of some terms, and names of their standard deviations;
+    ArgumentError for too many.
+    """
+    columns = [shown(column) for term in terms for column in term.columns]
+    factors = [term.factor for term in terms for _ in term.columns]
+    if len(columns) > MOST:
+        raise ArgumentError(
+            f"{len(columns)} effects {where}: at most {MOST}; take slopes out of the group terms"
+        )
+    return columns, factors, [f"sd({column}|{factor})" for column, factor in zip(columns, factors)]
+
+
+def named_correlations(loading, columns, factors):
+    """Names of the correlations of effects."""
+    return [f"cor({columns[j]},{columns[i]}|{factors[i]})" for i, j in loading.correlations()]
 
 
 class MixedPriors(PriorTable):

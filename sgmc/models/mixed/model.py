@@ -39,11 +39,15 @@ class MixedRegression(Regression):
 
     def parameter_names(self):
         """See `Regression`."""
-        from sgmc.models.mixed.effects import effects_of
-
         names, auxiliary = super().parameter_names(), len(self.family.auxiliary)
         at = len(names) - auxiliary
-        return names[:at] + effects_of(self.grouping).names + names[at:]
+        return names[:at] + self.effects().names + names[at:]
+
+    def effects(self):
+        """The `Effects`."""
+        from sgmc.models.mixed.effects import effects_of
+
+        return effects_of(self.grouping)
 
     def result_class(self):
         """See `Regression`."""

@@ -149,7 +149,8 @@ class Regression:
         model.check_outcomes()
         if not table.bars:
             return model
-        return room("grouped")["mixed"](model, table.grouping())
+        grouping = table.grouping()
+        return room(grouping.room)[grouping.model](model, grouping)
 
     def set_options(self, given):
         """Take the model's own arguments, which choose its family."""

@@ -10,11 +10,11 @@ SHAPE_DEPARTURE = 0.8
 
 def from_laplace(fit):
     """Means, in sds, and relative sds of the draws beside the Gaussian that they set out from, (d,)
-    each.
+    each; NaN where its moments are not known.
     """
     where = fit.problem.coordinates
-    if not where.scaled:
-        return np.full((2, fit.problem.dim), np.nan)
+    if not (where.scaled and fit.problem.surveyed):
+        return np.full((2, len(fit.problem.free_names)), np.nan)
     sd = sds(where)
     if where.whitened:  # as parameters would be if the map were affine
         standard = fit.x @ (where.white / sd[:, None]).T

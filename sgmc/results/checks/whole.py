@@ -26,7 +26,7 @@ def whole_draws(fit):
 
 def all_kept(problem):
     """Whether the draws that were kept are those of all parameters, in their order."""
-    return np.array_equal(problem.columns, np.arange(problem.layout.size))
+    return np.array_equal(problem.columns, np.arange(problem.model.dim))
 
 
 def positions(fit, whole):

@@ -1,0 +1,1 @@
+"""Regressions whose grouping factors cross: effects are sampled together with everything else."""

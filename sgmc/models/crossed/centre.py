@@ -1,0 +1,238 @@
+"""Where chains begin and what whitens them: the mode of the effects' covariance with effects
+integrated out by Laplace's approximation, and a Gaussian around it.
+
+Given psi = (phi, u), Newton's method finds the mode of (beta, v) and its precision.  The slope of
+the log marginal density by psi is the mean of that of the joint density under the Gaussian there
+(Fisher's identity): by Lambda that is Lambda'^-1 sum_l (E v_l v_l' - I) (Stein's identity).  Means
+are over draws of which all psi have the same standard normals.  It is zero at the mode of psi.  Newton's method for this starts with the information that effects have of their
+covariance and goes on by Broyden's updates (1965, doi:10.1090/S0025-5718-1965-0198670-6).  How the
+slope and the mode of (beta, v) change with psi gives the joint precision.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sgmc.core import deadline
+from sgmc.core.expansion import of_prior, of_rows, row_curvatures
+from sgmc.core.limits import MAX_LOG
+from sgmc.models.crossed.precision import precision_of
+
+DRAWS = 32  # half of them with other signs: psi is then right to about a fifth of its sd
+SETTLED = 0.05  # sds from the mode of (beta, v) at which Newton's method stops
+MOST_STEPS, MOST_SEARCHED = 50, 30
+NEAR = 0.1  # sds of psi from its mode
+LONGEST = 1.0  # change of psi in a step, about a factor of three
+LITTLE = 0.3  # share of an effect's variance that is too little to centre it
+DIFFERENCE = 0.5  # sds of psi over which slopes are taken
+
+
+class Laplace(NamedTuple):
+    """The Gaussian approximation given psi.
+
+    Attributes
+    ----------
+    place : array (dim,)
+        (beta, v, phi, u).
+    precision : Precision
+    map : Arrow
+        Which whitens it.
+    curvature : array (n, width, width)
+        Of the rows.
+    """
+
+    place: np.ndarray
+    precision: object
+    map: object
+    curvature: np.ndarray
+
+
+class Centre:
+    """The search for the centre of a posterior.
+
+    Parameters
+    ----------
+    rows : CrossedRows
+    gram : Gram
+    model : Model
+    prior : EffectsPrior
+    terms : PriorTerms
+        Of (beta, phi, u).
+    loaded : Loaded
+    random : Generator
+    """
+
+    def __init__(self, rows, gram, model, prior, terms, loaded, random):
+        self.rows, self.gram, self.model, self.prior = rows, gram, model, prior
+        self.terms, self.loaded, self.blocks = terms, loaded, rows.blocks
+        d, effects = self.blocks.d, self.blocks.effects
+        self.free = np.r_[0 : d + effects]  # (beta, v)
+        self.psi = np.r_[d + effects : self.blocks.size]
+        z = random.standard_normal((DRAWS // 2, self.blocks.size))
+        z[:, self.psi] = 0.0
+        self.normals = np.concatenate([z, -z])
+
+    def density(self, place):
+        """Log density at (beta, v, phi, u), and its gradient."""
+        theta = self.loaded(place)
+        value, slope = of_rows(self.model, theta)
+        more, also = of_prior(self.prior, theta)
+        return value + more, self.loaded.pulled(place, slope + also)
+
+    def settled(self, place):
+        """The `Laplace` at the psi of a place, from its (beta, v) on."""
+        place, last, step = np.array(place), -np.inf, np.zeros(len(place))
+        for _ in range(MOST_STEPS):
+            deadline.check(operations=4.0 * self.model.n * self.rows.Z.shape[1])
+            value, gradient = self.density(place)
+            if not value >= last - 1e-9 * abs(last) - 1e-9:  # overshot, or not a number
+                step = 0.5 * step
+                place = place - step
+                continue
+            found = self.around(place)
+            gradient[self.psi] = 0.0
+            white = found.map.pulled(place, gradient)
+            if np.sqrt(white @ white) < SETTLED:
+                break
+            last, step = value, found.map(white) - place
+            place = place + step
+        return found
+
+    def around(self, place):
+        """The `Laplace` at a place that may not be the mode."""
+        theta = self.loaded(place)
+        curvature = row_curvatures(self.model, theta)
+        w = curvature[:, 0, 0]
+        if not (w > 0).all():
+            curvature = row_curvatures(self.model, theta, True)
+            w = np.maximum(curvature[:, 0, 0], 0.0)
+        d = self.blocks.d
+        kept = np.r_[theta[:d], theta[self.psi]]
+        root = self.blocks.loading.root(place[self.blocks.phi])
+        prior = self.terms(kept)[2][:d, :d]
+        precision = precision_of(self.rows, self.gram, w, root, prior)
+        return Laplace(place, precision, precision.arrow(place), curvature)
+
+    def slope(self, found):
+        """Slope of the log marginal density by psi, and the variance of each effect given the data,
+        in units of its prior's.
+        """
+        blocks, loading = self.blocks, self.blocks.loading
+        points = found.map(self.normals)
+        d, end = blocks.d, blocks.d + blocks.effects
+        away = points[:, d:end] - found.place[d:end]
+        root = loading.root(found.place[blocks.phi])
+        entries = np.zeros_like(root)
+        for t in self.terms_of():
+            v, own = found.place[blocks.of_term(t)], away[:, blocks.of_term(t) - d]
+            second = v.T @ v + np.einsum("kla,klb->ab", own, own) / DRAWS
+            at = slice(blocks.start[t], blocks.start[t] + blocks.width[t])
+            excess = second - len(v) * np.eye(len(second))
+            entries[at, at] = np.linalg.solve(root[at, at].T, excess)
+        out = np.zeros(len(self.psi))
+        by_entry = entries[np.asarray(loading.row), np.asarray(loading.column)]
+        J = loading.derivatives(found.place[blocks.phi], np.zeros(loading.size))[0]
+        out[: loading.size] = by_entry @ J
+        kept = np.r_[found.place[:d], found.place[self.psi]]
+        out += self.terms(kept)[1][d:]
+        if len(out) > loading.size:
+            logs = np.mean([of_rows(self.model, self.loaded(one))[1] for one in points], axis=0)
+            out[loading.size :] += logs[self.psi[loading.size :]]
+        return out, (away**2).mean(axis=0)
+
+    def informed(self, found, spread):
+        """Information of psi, (k,): of the log of an sd 2 sum_l s_l^2, s_l the share of an effect's
+        variance that the data have taken; of one near zero what its own rows allow it to be.
+        """
+        blocks, loading = self.blocks, self.blocks.loading
+        share = np.concatenate(
+            [((1 - spread[blocks.of_term(t) - blocks.d]) ** 2).sum(axis=0) for t in self.terms_of()]
+        )
+        phi, scale = found.place[blocks.phi], np.asarray(loading.scale)
+        out = np.ones(len(self.psi))
+        sds = phi[: loading.q]
+        sharp = 1 / np.tanh(np.maximum(np.abs(sds), 1e-3))
+        levels = np.concatenate([[m] * q for m, q in zip(blocks.levels, blocks.width)])
+        vague = 1 / np.arcsinh((2 / levels) ** 0.25) ** 2
+        out[: loading.q] = np.maximum(2 * share * sharp**2, vague)
+        for k, (i, j) in enumerate(loading.correlations()):
+            out[loading.q + k] = max(np.sqrt(share[i] * share[j]), 1.0)
+        assert scale.shape == sds.shape
+        width = found.curvature.shape[1]
+        if width > 1:
+            own = found.curvature[:, 1:, 1:].sum(axis=0)
+            out[loading.size :] = np.maximum(np.diag(own), 1.0)
+        return out
+
+    def terms_of(self):
+        """Numbers of the terms."""
+        return range(len(self.blocks.levels))
+
+    def informative(self, found):
+        """Shares and typical sds of the effects for `Loaded`: what part of an effect's variance the
+        data have taken, none where that is little.
+        """
+        blocks, loading = self.blocks, self.blocks.loading
+        spread = self.slope(found)[1]
+        share = np.concatenate(
+            [1 - spread[blocks.of_term(t) - blocks.d].mean(axis=0) for t in self.terms_of()]
+        )
+        sds = np.abs(loading.sds(found.place[blocks.phi][: loading.q]))
+        return {"share": np.where(share > LITTLE, np.minimum(share, 1.0), 0.0), "typical": sds}
+
+    def search(self, place):
+        """The `Laplace` at the mode of psi."""
+        found = self.settled(place)
+        slope, spread = self.slope(found)
+        covariance = np.diag(1 / self.informed(found, spread))
+        for _ in range(MOST_SEARCHED):
+            step = covariance @ slope
+            if np.sqrt(max(step @ slope, 0.0)) < NEAR:
+                break
+            step *= min(1.0, LONGEST / np.abs(step).max())
+            before, place = slope, found.place.copy()
+            place[self.psi] = np.minimum(place[self.psi] + step, MAX_LOG)
+            found = self.settled(place)
+            slope, spread = self.slope(found)
+            covariance = updated(covariance, step, slope - before, self.informed(found, spread))
+        return found, covariance
+
+    def joint(self, found, covariance, loaded):
+        """The `Precision` of all parameters around the mode in the coordinates that `loaded` has of
+        effects, by differences over a part of an sd of each of psi.
+        """
+        k, psi = len(self.psi), self.psi
+        slopes, information = np.zeros((self.blocks.size, k)), np.zeros((k, k))
+        here, spread = self.slope(found)
+        sds = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
+        for j in range(k):
+            place = found.place.copy()
+            place[psi[j]] += DIFFERENCE * sds[j]
+            other = self.settled(place)
+            moved = loaded.inverse(self.loaded(other.place))
+            slopes[:, j] = (moved - found.place) / (DIFFERENCE * sds[j])
+            information[j] = (here - self.slope(other)[0]) / (DIFFERENCE * sds[j])
+        slopes[psi] = 0.0
+        information = positive(0.5 * (information + information.T), self.informed(found, spread))
+        return found.precision.tilted(psi, slopes, information)
+
+
+def updated(covariance, step, change, information):
+    """Broyden's update of minus the inverse of the slope's derivative; started anew from the
+    information where it would no longer lead up.
+    """
+    towards = -covariance @ change
+    along = step @ towards
+    if along <= 0.1 * (step @ step):
+        return np.diag(1 / information)
+    new = covariance + np.outer(step - towards, step @ covariance) / along
+    new = 0.5 * (new + new.T)
+    return new if np.linalg.eigvalsh(new)[0] > 0 else np.diag(1 / information)
+
+
+def positive(matrix, diagonal):
+    """The matrix where it is positive definite and near what is expected of it, else that."""
+    scale = 1 / np.sqrt(diagonal)
+    values, vectors = np.linalg.eigh(matrix * np.outer(scale, scale))
+    values = np.clip(values, 0.2, 5.0)
+    return (vectors * values) @ vectors.T / np.outer(scale, scale)

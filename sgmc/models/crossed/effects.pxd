@@ -1,0 +1,17 @@
+# Where effects and their covariance stand among the parameters (beta, effects, phi, logs)
+from sgmc.models.mixed.loading cimport Loading
+
+cdef class Blocks:
+    cdef readonly Loading loading             # of all effects, those of a term one after the other
+    cdef readonly Py_ssize_t d, effects, size # coefficients; effects of all levels; all parameters
+    cdef readonly Py_ssize_t[::1] first       # where the effects of each term begin
+    cdef readonly Py_ssize_t[::1] levels, width, start    # of each term; its first row of Lambda
+    cdef readonly double[::1] share, typical  # of each effect, see `Loaded`
+    cdef void root(self, const double *theta, double *out) noexcept nogil     # Lambda
+    cdef void slopes(self, const double *theta, double *J) noexcept nogil     # of its entries
+    cdef double excess(self, const double *theta, Py_ssize_t i) noexcept nogil
+    # the same of what effects in chains are multiplied by
+    cdef void load(self, const double *theta, double *out) noexcept nogil
+    cdef void load_slopes(self, const double *theta, const double *load, double *J) noexcept nogil
+    # grad += the gradient by phi of a function whose slopes by entries (q x q) are known
+    cdef void chain(self, const double *J, const double *entries, double *grad) noexcept nogil

@@ -1,0 +1,337 @@
+"""Effects of levels as parameters: their prior given standard deviations and correlations, and the
+map from effects in units of their covariance.
+
+Parameters are theta = (beta, b, phi, u): coefficients; effects b_l = Lambda v_l of each level l of
+each term, level by level; phi, of which Lambda is made (`Loading`); logs of auxiliary parameters.
+Chains move multiples of the effects that depend on their standard deviations as little as the data
+allow: Papaspiliopoulos, Roberts & Skold (2007), doi:10.1214/088342307000000014.
+"""
+import numpy as np
+
+from libc.math cimport INFINITY, fabs, log, pow
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from sgmc.core.contract cimport OK, Map, Prior
+from sgmc.models.mixed.loading cimport MOST_EFFECTS, Loading
+
+cdef enum:
+    MOST_SQUARES = MOST_EFFECTS * MOST_EFFECTS
+    MOST_ENTRIES = MOST_EFFECTS * (MOST_EFFECTS + 1) // 2
+
+
+cdef class Blocks:
+    """Where effects stand.
+
+    Parameters
+    ----------
+    loading : Loading
+        Of all effects, term after term.
+    d : int
+        Coefficients.
+    levels, width : array of int
+        Levels of each term, and effects of a level.
+    logs : int
+        Auxiliary parameters.
+    share, typical : array (q,), optional
+        See `Loaded`; by default zeros and ones.
+    """
+
+    def __init__(self, Loading loading, Py_ssize_t d, levels, width, Py_ssize_t logs, share=None,
+                 typical=None):
+        counts = np.multiply(levels, width)
+        self.loading, self.d, self.effects = loading, d, counts.sum()
+        self.size = d + self.effects + loading.size + logs
+        self.levels, self.width = np.array(levels, dtype=np.intp), np.array(width, dtype=np.intp)
+        self.first = (d + np.cumsum(counts) - counts).astype(np.intp)
+        self.start = (np.cumsum(width) - width).astype(np.intp)
+        self.share = np.zeros(loading.q) if share is None else np.array(share, dtype=float)
+        self.typical = np.ones(loading.q) if typical is None else np.array(typical, dtype=float)
+
+    @property
+    def logs(self):
+        """Auxiliary parameters."""
+        return self.size - self.d - self.effects - self.loading.size
+
+    def replaced(self, loading=None, share=None, typical=None):
+        """The same with another `Loading` of as many effects, or other coordinates of these."""
+        return Blocks(loading or self.loading, self.d, np.array(self.levels), np.array(self.width),
+                      self.logs, share, typical)
+
+    @property
+    def places(self):
+        """Places of all parameters but the effects."""
+        return np.r_[0:self.d, self.d + self.effects:self.size]
+
+    @property
+    def phi(self):
+        """Places of phi, a slice."""
+        begin = self.d + self.effects
+        return slice(begin, begin + self.loading.size)
+
+    def of_term(self, Py_ssize_t t):
+        """Places of the effects of a term, (levels, width)."""
+        count = self.levels[t] * self.width[t]
+        return (self.first[t] + np.arange(count)).reshape(self.levels[t], self.width[t])
+
+    cdef void root(self, const double *theta, double *out) noexcept nogil:
+        self.loading.fill(theta + self.d + self.effects, out)
+
+    cdef void slopes(self, const double *theta, double *J) noexcept nogil:
+        self.loading.slopes(theta + self.d + self.effects, J)
+
+    cdef double excess(self, const double *theta, Py_ssize_t i) noexcept nogil:
+        """|sd / typical|^-share of an effect."""
+        if self.share[i] == 0:
+            return 1
+        return pow(fabs(self.loading.sd(theta + self.d + self.effects, i)) / self.typical[i],
+                   -self.share[i])
+
+    cdef void load(self, const double *theta, double *out) noexcept nogil:
+        cdef Py_ssize_t i, j, q = self.loading.q
+        cdef double one
+        self.root(theta, out)
+        for i in range(q):
+            one = self.excess(theta, i)
+            for j in range(i + 1):
+                out[i * q + j] *= one
+
+    cdef void load_slopes(self, const double *theta, const double *load, double *J) noexcept nogil:
+        cdef Py_ssize_t e, f, i, n = self.loading.size
+        cdef const double *phi = theta + self.d + self.effects
+        cdef double one
+        self.slopes(theta, J)
+        for e in range(n):
+            i = self.loading.row[e]
+            one = self.excess(theta, i)
+            for f in range(n):
+                J[e * n + f] *= one
+            if self.share[i] > 0:
+                J[e * n + i] -= (self.share[i] * self.loading.stretch(phi, i)
+                                 / self.loading.sd(phi, i)
+                                 * load[i * self.loading.q + self.loading.column[e]])
+
+    cdef void chain(self, const double *J, const double *entries, double *grad) noexcept nogil:
+        cdef Py_ssize_t e, f, n = self.loading.size
+        cdef double one
+        for e in range(n):
+            one = entries[self.loading.row[e] * self.loading.q + self.loading.column[e]]
+            for f in range(n):
+                grad[self.d + self.effects + f] += one * J[e * n + f]
+
+    def loads(self, theta):
+        """What effects of points (..., dim) are multiplied by, arrays (..., q, q)."""
+        phi = theta[..., self.phi]
+        sds = np.abs(self.loading.sds(phi[..., :self.loading.q])) / np.asarray(self.typical)
+        with np.errstate(divide="ignore"):
+            excess = np.where(np.asarray(self.share) > 0, sds ** -np.asarray(self.share), 1.0)
+        return excess[..., None] * self.loading.root(phi)
+
+
+cdef class EffectsPrior(Prior):
+    """b_l ~ N(0, Lambda Lambda') for each level; beta, phi and u by a prior of their own.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    fixed : Prior
+        Of (beta, phi, u).
+    """
+
+    cdef readonly Blocks blocks
+    cdef readonly Prior fixed
+
+    def __init__(self, Blocks blocks, Prior fixed):
+        Prior.__init__(self, blocks.size)
+        self.blocks, self.fixed = blocks, fixed
+
+    cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
+        cdef double[MOST_SQUARES] root, entries
+        cdef double[MOST_ENTRIES * MOST_ENTRIES] J
+        cdef Py_ssize_t t, a, q = self.blocks.loading.q
+        self.add_fixed(theta, value, grad)
+        self.blocks.root(theta, root)
+        memset(entries, 0, q * q * sizeof(double))
+        for t in range(self.blocks.levels.shape[0]):
+            for a in range(self.blocks.start[t], self.blocks.start[t] + self.blocks.width[t]):
+                if root[a * q + a] == 0:                  # no density: effects have to be zero
+                    if value != NULL:
+                        value[0] = -INFINITY
+                    return OK
+                if value != NULL:
+                    value[0] -= self.blocks.levels[t] * log(fabs(root[a * q + a]))
+                entries[a * q + a] -= self.blocks.levels[t] / root[a * q + a]
+            self.add_term(t, theta, root, value, grad, entries)
+        if grad != NULL:
+            self.blocks.slopes(theta, J)
+            self.blocks.chain(J, entries, grad)
+        return OK
+
+    cdef int add_fixed(self, const double *theta, double *value, double *grad) except -1 nogil:
+        """The prior of all else, whose places are around those of the effects."""
+        cdef Py_ssize_t d = self.blocks.d, rest = self.fixed.dim - d
+        cdef double *own = <double *> calloc(2 * self.fixed.dim, sizeof(double))
+        cdef double *slope = own + self.fixed.dim
+        cdef Py_ssize_t j, end = d + self.blocks.effects
+        if own == NULL:
+            with gil:
+                raise MemoryError
+        try:
+            memcpy(own, theta, d * sizeof(double))
+            memcpy(own + d, theta + end, rest * sizeof(double))
+            self.fixed.add(own, value, slope if grad != NULL else NULL)
+            if grad != NULL:
+                for j in range(d):
+                    grad[j] += slope[j]
+                for j in range(rest):
+                    grad[end + j] += slope[d + j]
+        finally:
+            free(own)
+        return OK
+
+    cdef void add_term(self, Py_ssize_t t, const double *theta, const double *root, double *value,
+                       double *grad, double *entries) noexcept nogil:
+        """-|v_l|^2 / 2 of each level, v = Lambda^-1 b; with w = Lambda'^-1 v the slope by b is -w,
+        that by Lambda w v'.
+        """
+        cdef Py_ssize_t l, a, c, q = self.blocks.loading.q, n = self.blocks.width[t]
+        cdef const double *L = root + self.blocks.start[t] * (q + 1)
+        cdef double *own = entries + self.blocks.start[t] * (q + 1)
+        cdef double[MOST_EFFECTS] v, w
+        cdef const double *b
+        cdef double total = 0
+        for l in range(self.blocks.levels[t]):
+            b = theta + self.blocks.first[t] + l * n
+            for a in range(n):
+                v[a] = b[a]
+                for c in range(a):
+                    v[a] -= L[a * q + c] * v[c]
+                v[a] /= L[a * q + a]
+                total += v[a] * v[a]
+            if grad == NULL:
+                continue
+            for a in range(n - 1, -1, -1):
+                w[a] = v[a]
+                for c in range(a + 1, n):
+                    w[a] -= L[c * q + a] * w[c]
+                w[a] /= L[a * q + a]
+                grad[self.blocks.first[t] + l * n + a] -= w[a]
+                for c in range(a + 1):
+                    own[a * q + c] += w[a] * v[c]
+        if value != NULL:
+            value[0] -= 0.5 * total
+
+
+cdef class Loaded(Map):
+    """(beta, v, phi, u) to (beta, b, phi, u): b_l = diag(|sd / typical|^-share) Lambda v_l.
+
+    With a share of 0 v has a standard normal prior; with 1 the prior alone depends on the sd, which
+    suits effects that the data determine.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    """
+
+    cdef readonly Blocks blocks
+
+    def __init__(self, Blocks blocks):
+        self.blocks, self.dim, self.size = blocks, blocks.size, blocks.size
+
+    def __call__(self, x):
+        """theta for points x (..., dim)."""
+        theta = np.array(x, dtype=float)
+        root = self.blocks.loads(theta)
+        for t in range(len(self.blocks.levels)):
+            places, begin = self.blocks.of_term(t), self.blocks.start[t]
+            end = begin + self.blocks.width[t]
+            v = theta[..., places]
+            theta[..., places] = v @ np.swapaxes(root[..., begin:end, begin:end], -1, -2)
+        return theta
+
+    def inverse(self, theta):
+        """x for a point theta (dim,)."""
+        x = np.array(theta, dtype=float)
+        root = self.blocks.loads(x)
+        for t in range(len(self.blocks.levels)):
+            places, begin = self.blocks.of_term(t), self.blocks.start[t]
+            end = begin + self.blocks.width[t]
+            x[places] = np.linalg.solve(root[begin:end, begin:end], x[places].T).T
+        return x
+
+    cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
+        cdef double[MOST_SQUARES] root
+        cdef Py_ssize_t t, a, q = self.blocks.loading.q
+        memcpy(theta, x, self.dim * sizeof(double))
+        self.blocks.load(x, root)
+        for t in range(self.blocks.levels.shape[0]):
+            self.multiply(t, root, x, theta)
+            for a in range(self.blocks.start[t], self.blocks.start[t] + self.blocks.width[t]):
+                if log_jacobian != NULL:
+                    log_jacobian[0] += self.blocks.levels[t] * log(fabs(root[a * q + a]))
+        return OK
+
+    cdef void multiply(self, Py_ssize_t t, const double *root, const double *v,
+                       double *out) noexcept nogil:
+        """Products with the vectors of a term's levels."""
+        cdef Py_ssize_t l, a, c, q = self.blocks.loading.q, n = self.blocks.width[t], at
+        cdef const double *L = root + self.blocks.start[t] * (q + 1)
+        cdef double total
+        for l in range(self.blocks.levels[t]):
+            at = self.blocks.first[t] + l * n
+            for a in range(n):
+                total = 0
+                for c in range(a + 1):
+                    total += L[a * q + c] * v[at + c]
+                out[at + a] = total
+
+    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+        cdef double[MOST_SQUARES] root, moved
+        cdef double[MOST_ENTRIES * MOST_ENTRIES] J
+        cdef Py_ssize_t t, l, a, c, e, f, at, q = self.blocks.loading.q, n = self.blocks.loading.size
+        cdef const double *along = v + self.blocks.d + self.blocks.effects
+        memcpy(v_theta, v, self.dim * sizeof(double))
+        self.blocks.load(x, root)
+        self.blocks.load_slopes(x, root, J)
+        memset(moved, 0, q * q * sizeof(double))
+        for e in range(n):
+            for f in range(n):
+                at = self.blocks.loading.row[e] * q + self.blocks.loading.column[e]
+                moved[at] += J[e * n + f] * along[f]
+        for t in range(self.blocks.levels.shape[0]):
+            self.multiply(t, root, v, v_theta)
+            for l in range(self.blocks.levels[t]):
+                at = self.blocks.first[t] + l * self.blocks.width[t]
+                for a in range(self.blocks.width[t]):
+                    for c in range(a + 1):
+                        v_theta[at + a] += x[at + c] * moved[
+                            (self.blocks.start[t] + a) * q + self.blocks.start[t] + c]
+        return OK
+
+    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+        cdef double[MOST_SQUARES] root, entries
+        cdef Py_ssize_t t, l, a, c, j, at, q = self.blocks.loading.q, n
+        cdef double *own
+        cdef const double *L
+        cdef double[MOST_ENTRIES * MOST_ENTRIES] J
+        self.blocks.load(x, root)
+        memset(entries, 0, q * q * sizeof(double))
+        for j in range(self.blocks.d):
+            grad_x[j] += grad_theta[j]
+        for j in range(self.blocks.d + self.blocks.effects, self.dim):
+            grad_x[j] += grad_theta[j]
+        for t in range(self.blocks.levels.shape[0]):
+            n = self.blocks.width[t]
+            L = root + self.blocks.start[t] * (q + 1)
+            own = entries + self.blocks.start[t] * (q + 1)
+            for a in range(n):
+                own[a * q + a] += self.blocks.levels[t] / L[a * q + a]
+            for l in range(self.blocks.levels[t]):
+                at = self.blocks.first[t] + l * n
+                for a in range(n):
+                    for c in range(a + 1):
+                        grad_x[at + c] += L[a * q + c] * grad_theta[at + a]
+                        own[a * q + c] += grad_theta[at + a] * x[at + c]
+        self.blocks.load_slopes(x, root, J)
+        self.blocks.chain(J, entries, grad_x)
+        return OK

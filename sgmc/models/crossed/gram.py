@@ -1,0 +1,114 @@
+"""Products C' W C of the design of coefficients and effects: what the precision of a Gaussian
+approximation is made of, for other weights each time.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from sgmc.formula.coded import CodedTable
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Pairs of levels of two factors that occur together.
+
+    Attributes
+    ----------
+    row, column : array (cells,) of int
+        Their levels.
+    of : array (n,) of int
+        The cell of each row of the table.
+    """
+
+    row: np.ndarray
+    column: np.ndarray
+    of: np.ndarray
+
+    @classmethod
+    def between(cls, a, b, levels):
+        """The cells of two columns of codes; `levels` are those of the second factor."""
+        joint = a.astype(np.int64) * levels + b
+        used, of = np.unique(joint, return_inverse=True)
+        return cls(used // levels, used % levels, of.astype(np.int32))
+
+    def sums(self, values):
+        """Sum of some values (n,) in each cell."""
+        return np.bincount(self.of, values, len(self.row))
+
+
+class Gram:
+    """Products of a table with weights of its rows.
+
+    Parameters
+    ----------
+    rows : CrossedRows
+    """
+
+    def __init__(self, rows):
+        self.codes, self.Z, self.levels = rows.codes, rows.Z, rows.levels
+        self.effects = [np.flatnonzero(rows.factor == k) for k in range(len(self.levels))]
+        self.X = as_sparse(rows.fixed.X)
+        count = len(self.levels)
+        self.cells = {
+            (k, h): Cells.between(self.codes[:, k], self.codes[:, h], self.levels[h])
+            for k in range(count)
+            for h in range(k + 1, count)
+        }
+
+    def fixed(self, w):
+        """X' W X, (d, d)."""
+        if isinstance(self.X, np.ndarray):
+            return self.X.T @ (w[:, None] * self.X)
+        return (self.X.T @ sparse.diags_array(w) @ self.X).toarray()
+
+    def fixed_by_level(self, w, k):
+        """Z_k' W X, (levels, effects, d)."""
+        m, code = self.levels[k], self.codes[:, k]
+        out = np.empty((m, len(self.effects[k]), self.X.shape[1]))
+        for a, j in enumerate(self.effects[k]):
+            v = w * self.Z[:, j]
+            if isinstance(self.X, np.ndarray):
+                for p, x in enumerate(self.X.T):
+                    out[:, a, p] = np.bincount(code, v * x, m)
+            else:
+                parts = v, (code, np.arange(len(v)))
+                out[:, a] = (sparse.csr_array(parts, shape=(m, len(v))) @ self.X).toarray()
+        return out
+
+    def within(self, w, k):
+        """Z_k' W Z_k of each level, (levels, effects, effects)."""
+        m, code, own = self.levels[k], self.codes[:, k], self.effects[k]
+        out = np.empty((m, len(own), len(own)))
+        for a, i in enumerate(own):
+            for b, j in enumerate(own[: a + 1]):
+                out[:, a, b] = out[:, b, a] = np.bincount(code, w * self.Z[:, i] * self.Z[:, j], m)
+        return out
+
+    def between(self, w, k, h):
+        """Z_k' W Z_h in the cells of two factors: levels, levels, (cells, effects, effects)."""
+        if k > h:
+            column, row, found = self.between(w, h, k)
+            return row, column, np.swapaxes(found, 1, 2)
+        cells = self.cells[k, h]
+        out = np.empty((len(cells.row), len(self.effects[k]), len(self.effects[h])))
+        for a, i in enumerate(self.effects[k]):
+            for b, j in enumerate(self.effects[h]):
+                out[:, a, b] = cells.sums(w * self.Z[:, i] * self.Z[:, j])
+        return cells.row, cells.column, out
+
+
+def as_sparse(X):
+    """A dense design as it is, a coded one as a CSR array."""
+    if not isinstance(X, CodedTable):
+        return np.asarray(X, dtype=float)
+    n, d = X.shape
+    numbers = sparse.csr_array(np.asarray(X.numbers, dtype=float))
+    where = sparse.csr_array(
+        (np.ones(len(X.places)), (np.arange(len(X.places)), X.places)), shape=(len(X.places), d)
+    )
+    total = sparse.csr_array(numbers @ where) if len(X.places) else sparse.csr_array((n, d))
+    for t in range(len(X.by)):
+        total = total + X.term(t)
+    return sparse.csr_array(total)

@@ -1,0 +1,48 @@
+"""What a result keeps of a model with effects of several factors."""
+
+import numpy as np
+
+from sgmc.models.regression.info import ModelInfo
+
+
+class CrossedInfo(ModelInfo):
+    """See `ModelInfo`.
+
+    Attributes
+    ----------
+    effects : CrossedEffects
+    groups : GroupSpec
+    factor_levels : list of Index
+        Of each factor.
+    sizes : list of array (levels,)
+        Rows of each level.
+    """
+
+    def __init__(self, model):
+        super().__init__(model)
+        crossing = model.grouping
+        self.kind = type(model.fixed)
+        self.effects, self.groups = model.effects(), crossing.spec
+        self.factor_levels = [one.index for one in crossing.factors]
+        self.sizes = [np.bincount(codes) for codes in crossing.codes.T]
+
+    def heading(self, fit):
+        """See `ModelInfo`."""
+        left, right = super().heading(fit)
+        levels = " x ".join(f"{len(one)}" for one in self.sizes)
+        return left, [*right, ("No. Groups", levels)]
+
+    def remarks(self, fit):
+        """See `ModelInfo`."""
+        lines = []
+        for name, sizes in zip(self.effects.factors, self.sizes):
+            least, middle, most = np.quantile(sizes, [0, 0.5, 1])
+            lines.append(
+                f"Groups: {len(sizes)} levels of {name} with {least:.0f} to {most:.0f} rows, median "
+                f"{middle:g}."
+            )
+        count = fit.problem.rows.blocks.effects
+        lines.append(
+            f"{count} effects are sampled with the other parameters; ranef() has them."
+        )
+        return [*lines, *super().remarks(fit)]

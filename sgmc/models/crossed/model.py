@@ -1,0 +1,56 @@
+"""Regressions with effects of several factors, as users meet them."""
+
+from sgmc.errors import NotSupported
+from sgmc.models.mixed.model import MixedRegression
+
+
+class CrossedRegression(MixedRegression):
+    """A regression whose linear predictor has effects of several factors that cross: eta_i = x_i .
+    beta + sum_k z_ik . b_k,g(i), b_k ~ N(0, Sigma_k).
+
+    Chains move coefficients, effects, standard deviations and correlations together.  `ranef` of
+    the results has the effects.
+
+    Parameters
+    ----------
+    fixed : Regression
+        The model without effects.
+    grouping : Crossing
+    nodes : None
+        There is no quadrature.
+    """
+
+    room, name = "crossed", "crossed"  # how regressions find it
+
+    def __init__(self, fixed, grouping, nodes=None):
+        super().__init__(fixed, grouping)
+        if nodes is not None:
+            raise NotSupported("nodes: effects of crossed factors are sampled, not integrated out")
+
+    def __repr__(self):
+        names = " and ".join(one.name for one in self.grouping.factors)
+        return f"{self.fixed!r} with {len(self.grouping.levels)} levels of {names}"
+
+    def effects(self):
+        """The `Effects`."""
+        from sgmc.models.crossed.problem import effects_of_crossing
+
+        return effects_of_crossing(self.grouping)
+
+    def result_class(self):
+        """See `Regression`."""
+        from sgmc.models.crossed.results import CrossedResults
+
+        return CrossedResults
+
+    def info(self):
+        """See `Regression`."""
+        from sgmc.models.crossed.info import CrossedInfo
+
+        return CrossedInfo(self)
+
+    def problem(self, prior, checked):
+        """See `Regression`."""
+        from sgmc.models.crossed.problem import crossed_problem
+
+        return crossed_problem(self.data, self.family, self.grouping, prior, checked)

@@ -1,0 +1,142 @@
+"""The results of a regression with effects of several factors."""
+
+import numpy as np
+
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.numbers import whole
+from sgmc.arguments.seeds import entropy
+from sgmc.core.partial import pooled
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.models.crossed.banked import banked_effects
+from sgmc.models.mixed.results import NEW_LEVELS, MixedResults
+from sgmc.models.mixed.rows_with_effects import refuse_new, with_effects
+from sgmc.results.outcomes.rows import Rows, check_trials, design_of, evenly, outcomes, rows_of
+
+
+class CrossedResults(MixedResults):
+    """The posterior of a regression with effects of several factors: draws of coefficients,
+    standard deviations, correlations and auxiliary parameters.  Of the effects, means and standard
+    deviations over all draws are kept, and at most 200 whole draws a chain, of which quantiles and
+    predictions are made.
+    """
+
+    def whole(self, what):
+        """Whole draws (m, dim): coefficients of the table's columns, effects, phi, logs."""
+        if self._fit is None or not self._fit.recorders:
+            raise ArgumentError(
+                f"{what} needs whole draws of the fit: these results were loaded from a file, or "
+                "time_limit left none"
+            )
+        return np.concatenate([one.bank[0] for one in self._fit.recorders]).astype(float)
+
+    def effects_at_draws(self, draws, seed=None):
+        """`BankedEffects` of each factor at whole draws."""
+        seed = self.seed if seed is None else entropy(seed)
+        effects, rows = self._fit.problem.effects, self._fit.problem.rows
+        return banked_effects(draws, rows, effects, self.model.sizes, seed)
+
+    def effects_of_levels(self, what, k, levels, draws=None, seed=None):
+        """See `EffectsOfLevels`: at the whole draws that were kept."""
+        effects = self.effects_at_draws(self.whole(what), seed)[k]
+        count = whole("draws", draws, 1, none=True) or len(effects.points)
+        return effects.with_draws(evenly(len(effects.points), count)), None
+
+    def ranef(self, factor=None, *, alpha=0.05, draws=None):
+        """Effects of the levels: posterior mean, sd and interval.
+
+        Means and sds are those of all draws, intervals quantiles of the whole draws that were kept.
+
+        Parameters
+        ----------
+        factor : str, optional
+            Name of the grouping factor; default all.
+        alpha : float
+            One minus the probability of the intervals.
+        draws : int, optional
+            How many whole draws to use, for all columns; default all.
+
+        Returns
+        -------
+        DataFrame
+            A row per level; with several effects, per level and effect.  Of all factors a dict of
+            such tables.
+        """
+        table = super().ranef(factor, alpha=alpha, draws=draws)
+        if isinstance(table, dict) or draws is not None:
+            return table
+        mean, sd = pooled(self._fit.recorders)
+        places = self._fit.problem.rows.places(self.check_factor(factor)).ravel()
+        return table.assign(mean=mean[places], sd=sd[places])
+
+    def table_rows(
+        self, exog=None, offset=None, *, endog=None, trials=None, random=True,
+        new_levels="sample", transform=True, **how,
+    ):  # fmt: skip
+        """`Rows` of new data or of the fit's, with the effects of their levels."""
+        one_of("new_levels", new_levels, NEW_LEVELS)
+        if exog is not None and not random:
+            return rows_of(
+                self, exog, offset, endog=endog, trials=trials, transform=transform, **how
+            )
+        draws = self.whole("predictions with effects")
+        rows = (
+            self.rows_of_fit(draws)
+            if exog is None
+            else self.new_rows(draws, exog, offset, endog, trials, transform)
+        )
+        if not random:
+            return rows
+        effects = self.effects_at_draws(draws)
+        if exog is None:
+            own = self._fit.problem
+            Z = [own.rows.Z[:, span] for span in own.effects.of_factor]
+            return with_effects(rows, effects, own.rows.codes, Z)
+        if self.model.spec is None or not transform:
+            raise ArgumentError(
+                "random=True: effects of new rows need a table with the columns of the groups; "
+                "give random=False for predictions at effects of zero"
+            )
+        found, Z = self.model.groups.new(exog)
+        for (_, new), name in zip(found, self.model.effects.factors):
+            if new_levels == "error":
+                refuse_new(new, name)
+        return with_effects(rows, effects, np.column_stack([code for code, _ in found]), Z)
+
+    def rows_of_fit(self, draws):
+        """The fit's rows at effects of zero."""
+        problem = self._fit.problem
+        table, offset = problem.rows.fixed, np.asarray(problem.model.offset)
+        return Rows(
+            self.model.family,
+            table.X,
+            draws[:, : problem.rows.blocks.d],
+            self.auxiliary_at(draws),
+            None,
+            offset if len(offset) else np.zeros(len(table.y)),
+            None,
+            table.order,
+            table.y,
+            table.trials,
+            table.weight,
+        )
+
+    def new_rows(self, draws, exog, offset, endog, trials, transform):
+        """New rows at effects of zero."""
+        X, off, index = design_of(self, exog, offset, transform)
+        size = check_trials(self, exog, trials, X.shape[0])
+        beta = self._fit.problem.coordinates.as_given(draws[:, : self._fit.problem.rows.blocks.d])
+        y = None if endog is None else outcomes(self, exog, endog, X.shape[0], size)
+        extra = self.auxiliary_at(draws)
+        return Rows(self.model.family, X, beta, extra, None, off, index, y=y, trials=size)
+
+    def auxiliary_at(self, draws):
+        """Auxiliary parameters (k, m) of whole draws, or None."""
+        k = len(self.model.family.auxiliary)
+        return np.exp(draws[:, draws.shape[1] - k :]).T if k else None
+
+    def left_out(self, unit):
+        """See `MixedResults`."""
+        raise NotSupported(
+            "loo with crossed factors: leaving out a row or a group changes the effects of all "
+            "factors; compare models by predictions of rows held out, get_prediction(new)"
+        )
