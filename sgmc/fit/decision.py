@@ -55,6 +55,8 @@ def planned_at_home(problem, settings, spec, gradient, seen, reason):
     found = planning.plan(
         spec, gradient, reason, settings, known, (problem.model.n, problem.dim), problem.coordinates
     )
+    if not problem.surveyed and settings.sampler is None:
+        return replace(found, thin=settings.thin or problem.thinning(settings))
     if seen is None or seen.thin is None:
         return found
     return replace(found, thin=settings.thin or seen.thin, single=seen.single)
@@ -78,7 +80,7 @@ def decide(problem, settings, size):
     if not problem.coordinates.scaled:
         return unscaled(settings.sampler, name, problem.exact_sampler)
     if not problem.surveyed:
-        return exact_alone(settings.sampler, name, problem)
+        return exact_alone(settings, name, problem)
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
     rests_on_shape = settings.sampler is not None and not settings.sampler.uses_gradient
     z = draws_of_laplace(settings.seed, size[1], SHAPE_PAIRS if rests_on_shape else PAIRS)
@@ -167,10 +169,22 @@ def decide(problem, settings, size):
     ), seen
 
 
-def exact_alone(sampler, gradient, problem):
+def exact_alone(settings, gradient, problem):
     """Sampler, gradient, reason and no pilot, where exact samplers alone run."""
+    sampler = settings.sampler
+    for name in ("gradient", "batch_size"):
+        if getattr(settings, name) is not None or settings.adaptive:
+            raise ArgumentError(
+                f"{name} does not apply to {problem.dim} parameters with an effect for each level: "
+                "exact samplers use all rows; leave it"
+            )
     if sampler is None:
-        return problem.default_sampler(), gradient, "for exactness, with all parameters at once", None
+        return (
+            problem.default_sampler(),
+            gradient,
+            "for exactness, with all parameters at once",
+            None,
+        )
     if not sampler.exact or sampler.continuous or sampler.independent:
         raise NotSupported(
             f"{sampler.name} does not apply to {problem.dim} parameters with an effect for each "

@@ -295,9 +295,7 @@ def unbiased_plan(spec, reason, settings, n, d, coordinates):
     warmup = settings.warmup
     if warmup is None:
         warmup = unbiased_warmup(spec, coordinates.whitened)
-    thin = 1
-    if spec.exact and settings.sampler is None and not getattr(spec, "rotations", False):
-        thin = steps_for(KEPT_TIME, guess)
+    thin = steps_for(KEPT_TIME, guess) if spec.exact and settings.sampler is None else 1
     return Plan(spec, "simple", schedule, guess, n, settings.thin or thin, warmup, origin, reason)
 
 

@@ -79,7 +79,7 @@ class Problem:
 
     @property
     def surveyed(self):
-        """Whether a pilot measures gradient noise and shape; where not, exact samplers alone run."""
+        """Whether a pilot measures gradient noise and shape; if not, exact samplers alone run."""
         return True
 
     @property
@@ -138,6 +138,10 @@ class Problem:
     def default_sampler(self):
         """The specification of the exact sampler that "auto" takes."""
         return registry.room("samplers")[self.exact_sampler]()
+
+    def thinning(self, settings):
+        """Steps between draws of the default sampler where no pilot tells them."""
+        return 1
 
     @property
     def least_noise(self):

@@ -204,8 +204,9 @@ class HMC(MetropolisSpec):
         """See `SamplerSpec.fitted_to`."""
         self.refuse_walkers(whitened)
         if self.rotations and not whitened:
-            raise NotSupported("hmc with rotations needs coordinates that are whitened at the mode; "
-                               "leave precondition='mode', or use rotations=False")
+            raise NotSupported(
+                "hmc with rotations needs coordinates that are whitened at the mode; leave "
+                "precondition='mode', or use rotations=False")
         return MetropolisSpec.fitted_to(self, whitened, dim)
 
     def build(self, dim, step):

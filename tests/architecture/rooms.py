@@ -75,6 +75,10 @@ TABLE["models/mixed"] = (
     "regressions with grouped effects: densities of groups, model, results",
     MODEL + " plots models/regression models/regression/bases models/regression/families",
 )
+TABLE["models/crossed"] = (
+    "regressions whose grouping factors cross: effects among the parameters",
+    MODEL + " models/mixed models/regression",
+)
 TABLE |= {
     "sklearn": ("estimators for scikit-learn", BELOW + " formula models/regression/families"),
     "api": (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sgmc import formula
-from sgmc.errors import DataError, FormulaError, NotSupported
+from sgmc.errors import DataError, FormulaError
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,6 @@ from sgmc.errors import DataError, FormulaError, NotSupported
         ("y ~ x + (1 | nowhere)", FormulaError, "'nowhere' is neither a column"),
         ("y ~ x + (1 | y)", FormulaError, "the response is a factor of groups too"),
         ("y ~ x + (1 | x)", DataError, "column 'x' holds numbers that are not whole"),
-        ("y ~ x + (1 | g) + (1 | h)", NotSupported, "are crossed"),
-        ("y ~ x + (1 | g/h/z)", NotSupported, "at most two factors"),
     ],
 )
 def test_errors_say_what_to_write(grouped, text, error, said):

@@ -35,6 +35,7 @@ PUBLISHED = {
     ),
 }
 NESTED = [("g", None), ("g:h", None)]
+CROSSED = [("g", None), ("h", None)]
 # verb, group terms, outcomes and arguments of `table`; "nothing" has an sd with mass at zero
 SIMULATED = {
     "poisson": ("poisson", [("g", None)], grouped.poisson, (21, 20, 8, 0.6)),
@@ -44,6 +45,15 @@ SIMULATED = {
     "ols, slopes": ("ols", [("g", "x")], grouped.normal, (5, 20, 9, 0.7, 0.0, 0.5)),
     "poisson, nested": ("poisson", NESTED, grouped.poisson, (6, 12, 9, 0.7, 0.4)),
     "logit, nested": ("logit", NESTED, grouped.logit, (23, 15, 18, 0.8, 0.5)),
+    "logit, crossed": ("logit", CROSSED, grouped.logit, (24, 25, 12, 400, 0.8, 0.5)),
+    "ols, crossed": ("ols", CROSSED, grouped.normal, (25, 20, 10, 200, 0.7, 0.4)),
+    "negativebinomial, crossed": ("negativebinomial", CROSSED, None, (26, 20, 12, 300, 0.6, 0.4)),
+    "poisson, crossed slopes": (
+        "poisson",
+        [("g", "x"), ("h", None)],
+        grouped.poisson,
+        (27, 20, 10, 300, 0.6, 0.4, 0.4),
+    ),
 }
 CASES = [*PUBLISHED, *SIMULATED]
 
@@ -59,7 +69,7 @@ def case(name):
             frame["town"] = (frame.urban == "Y").astype(float)
         return *PUBLISHED[name], frame
     verb, terms, outcomes, how = SIMULATED[name]
-    frame, rng = grouped.table(*how)
+    frame, rng = (grouped.crossing if "crossed" in name else grouped.table)(*how)
     if verb == "negativebinomial":
         mean = np.exp(0.5 + frame["eta"])
         y = rng.poisson(mean * rng.gamma(2.0, 0.5, len(frame)))
@@ -71,10 +81,10 @@ def case(name):
 def formula(name):
     """As a user writes it."""
     _, fixed, terms, _ = case(name)
-    if len(terms) == 2:
+    if terms == NESTED:
         return f"{fixed} + (1 | g/h)"
-    factor, slope = terms[0]
-    return f"{fixed} + (1 + {slope} | {factor})" if slope else f"{fixed} + (1 | {factor})"
+    bars = [f"(1 + {slope} | {factor})" if slope else f"(1 | {factor})" for factor, slope in terms]
+    return " + ".join([fixed, *bars])
 
 
 def joint(name):

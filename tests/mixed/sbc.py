@@ -20,7 +20,13 @@ from ..sbc import BINS, KEPT, p_values
 GROUPS, SUBGROUPS, ROWS = 15, 3, 4  # rows of a subgroup, subgroups of a group
 FIXED = {"Intercept": sgmc.normal(0, 0.7), "a": sgmc.normal(0, 0.7)}
 OWN, SD = sgmc.exponential(scale=0.7), sgmc.half_normal(0.8)
-TERMS = {"": "(1 | g)", "nested": "(1 | g/h)", "slopes": "(1 + a | g)"}
+TERMS = {
+    "": "(1 | g)",
+    "nested": "(1 | g/h)",
+    "slopes": "(1 + a | g)",
+    "crossed": "(1 | g) + (1 | c)",
+}
+CROSSING = 10  # levels of the factor that crosses
 FAMILIES = ["ols", "rlm", "logit", "probit", "cloglog", "poisson", "negativebinomial", "gamma"]
 CASES = [
     *FAMILIES,
@@ -38,13 +44,13 @@ def effects(rng, kind):
     if kind == "slopes":
         cor = rng.uniform(-1, 1)
         rest = [cor]
-    z = rng.normal(size=(2, GROUPS * SUBGROUPS))
+    z, c = rng.normal(size=(2, GROUPS * SUBGROUPS)), np.arange(len(g)) * 7 % CROSSING
     total = sds[0] * z[0, g]
     if kind == "slopes":
         total = total + sds[1] * (cor * z[0, g] + np.sqrt(1 - cor**2) * z[1, g]) * a
-    elif kind == "nested":
-        total = total + sds[1] * z[1, h]
-    return [*sds, *rest], total, pd.DataFrame({"a": a, "g": g, "h": h})
+    elif kind:
+        total = total + sds[1] * z[1, h if kind == "nested" else c]
+    return [*sds, *rest], total, pd.DataFrame({"a": a, "g": g, "h": h, "c": c})
 
 
 def simulated(name, rng):

@@ -18,6 +18,15 @@ def table(seed, groups, rows, sd, inner=0.0, slope=0.0):
     return pd.DataFrame({"g": g, "h": h, "x": x, "eta": eta}), rng
 
 
+def crossing(seed, first, second, rows, sd, other, slope=0.0):
+    """Rows at random in the levels of two factors: a predictor, and a linear predictor `eta`."""
+    rng = np.random.default_rng(seed)
+    g, h, x = rng.integers(0, first, rows), rng.integers(0, second, rows), rng.normal(size=rows)
+    eta = 0.5 * x + sd * rng.normal(size=first)[g] + other * rng.normal(size=second)[h]
+    eta = eta + slope * rng.normal(size=first)[g] * x
+    return pd.DataFrame({"g": g, "h": h, "x": x, "eta": eta}), rng
+
+
 def logit(frame, rng):
     """Outcomes of 0 and 1."""
     return (rng.random(len(frame)) < 1 / (1 + np.exp(-frame["eta"]))).astype(int)
@@ -41,6 +50,8 @@ GROUPED = {
     "many groups": ("logit", "y ~ x + (1 | g)", logit, (4, 3000, 6, 0.7)),
     "group slopes": ("ols", "y ~ x + (1 + x | g)", normal, (5, 20, 9, 0.7, 0.0, 0.5)),
     "nested groups": ("poisson", "y ~ x + (1 | g/h)", poisson, (6, 12, 9, 0.7, 0.4)),
+    "crossed": ("logit", "y ~ x + (1 | g) + (1 | h)", logit, (7, 40, 15, 600, 0.8, 0.5)),
+    "crossed, few levels": ("ols", "y ~ x + (1 | g) + (1 | h)", normal, (8, 30, 5, 200, 0.6, 0.2)),
 }
 
 
@@ -48,7 +59,7 @@ GROUPED = {
 def frame_of(name):
     """A table, made once."""
     _, _, outcomes, how = GROUPED[name]
-    frame, rng = table(*how)
+    frame, rng = (crossing if name.startswith("crossed") else table)(*how)
     return frame.assign(y=outcomes(frame, rng))
 
 

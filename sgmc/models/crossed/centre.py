@@ -4,9 +4,10 @@ integrated out by Laplace's approximation, and a Gaussian around it.
 Given psi = (phi, u), Newton's method finds the mode of (beta, v) and its precision.  The slope of
 the log marginal density by psi is the mean of that of the joint density under the Gaussian there
 (Fisher's identity): by Lambda that is Lambda'^-1 sum_l (E v_l v_l' - I) (Stein's identity).  Means
-are over draws of which all psi have the same standard normals.  It is zero at the mode of psi.  Newton's method for this starts with the information that effects have of their
-covariance and goes on by Broyden's updates (1965, doi:10.1090/S0025-5718-1965-0198670-6).  How the
-slope and the mode of (beta, v) change with psi gives the joint precision.
+are over draws of which all psi have the same standard normals.  The slope is zero at the mode of
+psi.  Newton's method for this begins with the information that effects have of their covariance,
+and goes on by Broyden's updates (1965, doi:10.1090/S0025-5718-1965-0198670-6).  How the slope and
+the mode of (beta, v) change with psi gives the joint precision.
 """
 
 from typing import NamedTuple
@@ -20,8 +21,8 @@ from sgmc.models.crossed.precision import precision_of
 
 DRAWS = 32  # half of them with other signs: psi is then right to about a fifth of its sd
 SETTLED = 0.05  # sds from the mode of (beta, v) at which Newton's method stops
-MOST_STEPS, MOST_SEARCHED = 50, 30
-NEAR = 0.1  # sds of psi from its mode
+MOST_NEWTON, MOST_SEARCHED = 50, 30
+CLOSE = 0.1  # sds of psi from its mode
 LONGEST = 1.0  # change of psi in a step, about a factor of three
 LITTLE = 0.3  # share of an effect's variance that is too little to centre it
 DIFFERENCE = 0.5  # sds of psi over which slopes are taken
@@ -60,15 +61,22 @@ class Centre:
         Of (beta, phi, u).
     loaded : Loaded
     random : Generator
+
+    Attributes
+    ----------
+    reached : Laplace or None
+        The last approximation, for searches that the time of a call ends.
     """
 
     def __init__(self, rows, gram, model, prior, terms, loaded, random):
         self.rows, self.gram, self.model, self.prior = rows, gram, model, prior
         self.terms, self.loaded, self.blocks = terms, loaded, rows.blocks
+        self.reached, self.seconds = None, 0.0
         d, effects = self.blocks.d, self.blocks.effects
         self.free = np.r_[0 : d + effects]  # (beta, v)
         self.psi = np.r_[d + effects : self.blocks.size]
         z = random.standard_normal((DRAWS // 2, self.blocks.size))
+        z /= np.sqrt((z**2).mean(axis=0))  # so that effects of which rows say nothing have no noise
         z[:, self.psi] = 0.0
         self.normals = np.concatenate([z, -z])
 
@@ -82,14 +90,17 @@ class Centre:
     def settled(self, place):
         """The `Laplace` at the psi of a place, from its (beta, v) on."""
         place, last, step = np.array(place), -np.inf, np.zeros(len(place))
-        for _ in range(MOST_STEPS):
-            deadline.check(operations=4.0 * self.model.n * self.rows.Z.shape[1])
+        for _ in range(MOST_NEWTON):
+            if self.reached is not None:
+                deadline.check(self.seconds)
             value, gradient = self.density(place)
             if not value >= last - 1e-9 * abs(last) - 1e-9:  # overshot, or not a number
                 step = 0.5 * step
                 place = place - step
                 continue
-            found = self.around(place)
+            begun = deadline.clock()
+            found = self.reached = self.around(place)
+            self.seconds = deadline.clock() - begun
             gradient[self.psi] = 0.0
             white = found.map.pulled(place, gradient)
             if np.sqrt(white @ white) < SETTLED:
@@ -145,19 +156,17 @@ class Centre:
         variance that the data have taken; of one near zero what its own rows allow it to be.
         """
         blocks, loading = self.blocks, self.blocks.loading
-        share = np.concatenate(
-            [((1 - spread[blocks.of_term(t) - blocks.d]) ** 2).sum(axis=0) for t in self.terms_of()]
-        )
-        phi, scale = found.place[blocks.phi], np.asarray(loading.scale)
+        taken = [1 - spread[blocks.of_term(t) - blocks.d] for t in self.terms_of()]
+        share = np.concatenate([(one**2).sum(axis=0) for one in taken])
+        little = np.concatenate([one.mean(axis=0) for one in taken]) < LITTLE
         out = np.ones(len(self.psi))
-        sds = phi[: loading.q]
+        sds = found.place[blocks.phi][: loading.q]
         sharp = 1 / np.tanh(np.maximum(np.abs(sds), 1e-3))
         levels = np.concatenate([[m] * q for m, q in zip(blocks.levels, blocks.width)])
         vague = 1 / np.arcsinh((2 / levels) ** 0.25) ** 2
-        out[: loading.q] = np.maximum(2 * share * sharp**2, vague)
+        out[: loading.q] = np.where(little, vague, np.maximum(2 * share * sharp**2, vague))
         for k, (i, j) in enumerate(loading.correlations()):
             out[loading.q + k] = max(np.sqrt(share[i] * share[j]), 1.0)
-        assert scale.shape == sds.shape
         width = found.curvature.shape[1]
         if width > 1:
             own = found.curvature[:, 1:, 1:].sum(axis=0)
@@ -169,16 +178,16 @@ class Centre:
         return range(len(self.blocks.levels))
 
     def informative(self, found):
-        """Shares and typical sds of the effects for `Loaded`: what part of an effect's variance the
-        data have taken, none where that is little.
+        """Shares and phi of the centre for `Loaded`: what part of an effect's variance the data
+        have taken, none where that is little.
         """
-        blocks, loading = self.blocks, self.blocks.loading
+        blocks = self.blocks
         spread = self.slope(found)[1]
         share = np.concatenate(
             [1 - spread[blocks.of_term(t) - blocks.d].mean(axis=0) for t in self.terms_of()]
         )
-        sds = np.abs(loading.sds(found.place[blocks.phi][: loading.q]))
-        return {"share": np.where(share > LITTLE, np.minimum(share, 1.0), 0.0), "typical": sds}
+        share = np.where(share > LITTLE, np.minimum(share, 1.0), 0.0)
+        return {"share": share, "typical": found.place[blocks.phi]}
 
     def search(self, place):
         """The `Laplace` at the mode of psi."""
@@ -187,7 +196,7 @@ class Centre:
         covariance = np.diag(1 / self.informed(found, spread))
         for _ in range(MOST_SEARCHED):
             step = covariance @ slope
-            if np.sqrt(max(step @ slope, 0.0)) < NEAR:
+            if np.sqrt(max(step @ slope, 0.0)) < CLOSE:
                 break
             step *= min(1.0, LONGEST / np.abs(step).max())
             before, place = slope, found.place.copy()

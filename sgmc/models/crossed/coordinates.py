@@ -21,8 +21,6 @@ class CrossedCoordinates:
         Taken off the columns of the design.
     intercept : int or None
     logs : int
-    spread_of_logs : float
-        The largest sd of an auxiliary parameter's log.
     """
 
     map: Composed
@@ -30,7 +28,6 @@ class CrossedCoordinates:
     shift: np.ndarray
     intercept: int | None
     logs: int
-    spread_of_logs: float
 
     scaled, whitened, rotated, heavy = True, True, False, False
     max_precision = min_precision = 1.0

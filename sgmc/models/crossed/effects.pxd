@@ -6,9 +6,11 @@ cdef class Blocks:
     cdef readonly Py_ssize_t d, effects, size # coefficients; effects of all levels; all parameters
     cdef readonly Py_ssize_t[::1] first       # where the effects of each term begin
     cdef readonly Py_ssize_t[::1] levels, width, start    # of each term; its first row of Lambda
-    cdef readonly double[::1] share, typical  # of each effect, see `Loaded`
+    cdef readonly double[::1] share, typical  # of each effect, and phi at the centre: see `Loaded`
+    cdef double[::1] kept, fixed  # of correlations: kept * xi + fixed stands for xi; 1 and 0 of sds
     cdef void root(self, const double *theta, double *out) noexcept nogil     # Lambda
     cdef void slopes(self, const double *theta, double *J) noexcept nogil     # of its entries
+    cdef void loaded_phi(self, const double *theta, double *phi) noexcept nogil
     cdef double excess(self, const double *theta, Py_ssize_t i) noexcept nogil
     # the same of what effects in chains are multiplied by
     cdef void load(self, const double *theta, double *out) noexcept nogil

@@ -33,8 +33,10 @@ cdef class Blocks:
         Levels of each term, and effects of a level.
     logs : int
         Auxiliary parameters.
-    share, typical : array (q,), optional
-        See `Loaded`; by default zeros and ones.
+    share : array (q,), optional
+        See `Loaded`; by default zeros.
+    typical : array (loading.size,), optional
+        phi in the centre of the posterior; needed where shares are given.
     """
 
     def __init__(self, Loading loading, Py_ssize_t d, levels, width, Py_ssize_t logs, share=None,
@@ -46,7 +48,10 @@ cdef class Blocks:
         self.first = (d + np.cumsum(counts) - counts).astype(np.intp)
         self.start = (np.cumsum(width) - width).astype(np.intp)
         self.share = np.zeros(loading.q) if share is None else np.array(share, dtype=float)
-        self.typical = np.ones(loading.q) if typical is None else np.array(typical, dtype=float)
+        self.typical = np.ones(loading.size) if typical is None else np.array(typical, dtype=float)
+        pairs = [min(self.share[i], self.share[j]) for i, j in loading.correlations()]
+        self.kept = np.concatenate([np.ones(loading.q), 1 - np.array(pairs)])
+        self.fixed = (1 - np.asarray(self.kept)) * np.asarray(self.typical)
 
     @property
     def logs(self):
@@ -81,16 +86,24 @@ cdef class Blocks:
         self.loading.slopes(theta + self.d + self.effects, J)
 
     cdef double excess(self, const double *theta, Py_ssize_t i) noexcept nogil:
-        """|sd / typical|^-share of an effect."""
+        """|sd / typical sd|^-share of an effect."""
         if self.share[i] == 0:
             return 1
-        return pow(fabs(self.loading.sd(theta + self.d + self.effects, i)) / self.typical[i],
-                   -self.share[i])
+        return pow(fabs(self.loading.sd(theta + self.d + self.effects, i)
+                        / self.loading.sd(&self.typical[0], i)), -self.share[i])
+
+    cdef void loaded_phi(self, const double *theta, double *phi) noexcept nogil:
+        """phi with correlations moved towards those of the centre."""
+        cdef Py_ssize_t k
+        for k in range(self.loading.size):
+            phi[k] = self.kept[k] * theta[self.d + self.effects + k] + self.fixed[k]
 
     cdef void load(self, const double *theta, double *out) noexcept nogil:
         cdef Py_ssize_t i, j, q = self.loading.q
+        cdef double[MOST_ENTRIES] phi
         cdef double one
-        self.root(theta, out)
+        self.loaded_phi(theta, phi)
+        self.loading.fill(phi, out)
         for i in range(q):
             one = self.excess(theta, i)
             for j in range(i + 1):
@@ -98,14 +111,15 @@ cdef class Blocks:
 
     cdef void load_slopes(self, const double *theta, const double *load, double *J) noexcept nogil:
         cdef Py_ssize_t e, f, i, n = self.loading.size
-        cdef const double *phi = theta + self.d + self.effects
+        cdef double[MOST_ENTRIES] phi
         cdef double one
-        self.slopes(theta, J)
+        self.loaded_phi(theta, phi)
+        self.loading.slopes(phi, J)
         for e in range(n):
             i = self.loading.row[e]
             one = self.excess(theta, i)
             for f in range(n):
-                J[e * n + f] *= one
+                J[e * n + f] *= one * self.kept[f]
             if self.share[i] > 0:
                 J[e * n + i] -= (self.share[i] * self.loading.stretch(phi, i)
                                  / self.loading.sd(phi, i)
@@ -121,11 +135,12 @@ cdef class Blocks:
 
     def loads(self, theta):
         """What effects of points (..., dim) are multiplied by, arrays (..., q, q)."""
-        phi = theta[..., self.phi]
-        sds = np.abs(self.loading.sds(phi[..., :self.loading.q])) / np.asarray(self.typical)
+        phi, share, q = theta[..., self.phi], np.asarray(self.share), self.loading.q
+        ratio = self.loading.sds(phi[..., :q]) / self.loading.sds(np.asarray(self.typical)[:q])
         with np.errstate(divide="ignore"):
-            excess = np.where(np.asarray(self.share) > 0, sds ** -np.asarray(self.share), 1.0)
-        return excess[..., None] * self.loading.root(phi)
+            excess = np.where(share > 0, np.abs(ratio) ** -share, 1.0)
+        loaded = np.asarray(self.kept) * phi + np.asarray(self.fixed)
+        return excess[..., None] * self.loading.root(loaded)
 
 
 cdef class EffectsPrior(Prior):
@@ -223,10 +238,11 @@ cdef class EffectsPrior(Prior):
 
 
 cdef class Loaded(Map):
-    """(beta, v, phi, u) to (beta, b, phi, u): b_l = diag(|sd / typical|^-share) Lambda v_l.
+    """(beta, v, phi, u) to (beta, b, phi, u): b_l = diag(|sd / sd0|^-share) Lambda v_l, the
+    coordinates xi of correlations in Lambda being (1 - share) xi + share xi0.
 
-    With a share of 0 v has a standard normal prior; with 1 the prior alone depends on the sd, which
-    suits effects that the data determine.
+    With a share of 0 v has a standard normal prior.  With 1 b_l = Lambda0 v_l, and the prior alone
+    depends on phi: that suits effects that the data determine.
 
     Parameters
     ----------
@@ -288,7 +304,8 @@ cdef class Loaded(Map):
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef double[MOST_SQUARES] root, moved
         cdef double[MOST_ENTRIES * MOST_ENTRIES] J
-        cdef Py_ssize_t t, l, a, c, e, f, at, q = self.blocks.loading.q, n = self.blocks.loading.size
+        cdef Py_ssize_t t, l, a, c, e, f, at, q = self.blocks.loading.q
+        cdef Py_ssize_t n = self.blocks.loading.size
         cdef const double *along = v + self.blocks.d + self.blocks.effects
         memcpy(v_theta, v, self.dim * sizeof(double))
         self.blocks.load(x, root)

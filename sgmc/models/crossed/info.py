@@ -38,11 +38,9 @@ class CrossedInfo(ModelInfo):
         for name, sizes in zip(self.effects.factors, self.sizes):
             least, middle, most = np.quantile(sizes, [0, 0.5, 1])
             lines.append(
-                f"Groups: {len(sizes)} levels of {name} with {least:.0f} to {most:.0f} rows, median "
-                f"{middle:g}."
+                f"Groups: {len(sizes)} levels of {name} with {least:.0f} to {most:.0f} rows, "
+                f"median {middle:g}."
             )
         count = fit.problem.rows.blocks.effects
-        lines.append(
-            f"{count} effects are sampled with the other parameters; ranef() has them."
-        )
+        lines.append(f"{count} effects are sampled with the other parameters; ranef() has them.")
         return [*lines, *super().remarks(fit)]

@@ -49,6 +49,12 @@ class CrossedRegression(MixedRegression):
 
         return CrossedInfo(self)
 
+    def forecast(self, checked):
+        """See `Regression`."""
+        from sgmc.models.crossed.memory import forecast
+
+        return forecast(super().forecast(checked), self.data, self.grouping, checked)
+
     def problem(self, prior, checked):
         """See `Regression`."""
         from sgmc.models.crossed.problem import crossed_problem

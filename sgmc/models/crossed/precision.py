@@ -1,5 +1,5 @@
-"""The precision of a Gaussian approximation of coefficients and effects, as an arrow: the effects of
-the factor of most levels are its tips.
+"""The precision of a Gaussian approximation of coefficients and effects, as an arrow: the effects
+of the factor of most levels are its tips.
 """
 
 from dataclasses import dataclass

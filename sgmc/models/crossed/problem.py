@@ -9,16 +9,18 @@ from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.mode import PriorTerms
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.core.bank import Bank
+from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
 from sgmc.core.expansion import row_curvatures
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, DataError, NotSupported
-from sgmc.fit.problem import DRAWS_MEMORY, Problem
+from sgmc.fit.problem import DRAWS_MEMORY, SEARCH, Problem
 from sgmc.models.crossed.centre import Centre
 from sgmc.models.crossed.coordinates import CrossedCoordinates
 from sgmc.models.crossed.effects import EffectsPrior, Loaded
 from sgmc.models.crossed.gram import Gram
 from sgmc.models.crossed.table import crossed_rows
+from sgmc.models.mixed.concerns import undecided
 from sgmc.models.mixed.effects import (
     Effects,
     loading_of,
@@ -26,13 +28,16 @@ from sgmc.models.mixed.effects import (
     named,
     named_correlations,
 )
-from sgmc.models.mixed.problem import density, nonzero
+from sgmc.models.mixed.problem import START, density, nonzero
 from sgmc.models.mixed.problem import refuse as refuse_with_groups
 from sgmc.models.regression.prepare import dense_moments
 from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
 
+ACCEPTED = 0.9  # of paths: a rotation more costs less than what is rejected
+# gradients of a path; paths between draws at most; numbers of the table in all gradients
+GRADIENTS, MOST_PATHS, AFFORDABLE = 3, 4, 1.2e10
 LARGEST_BORDER = 12_000  # of all parameters but the effects of one factor: a matrix has 1.1 GB
-START = 0.5  # of an sd, in units of its prior
+NEAR_ZERO = 3.0  # sds of an sd's coordinate from zero: it may be zero
 
 
 @dataclass(kw_only=True)
@@ -98,7 +103,12 @@ class CrossedProblem(Problem):
 
     def default_sampler(self):
         """See `Problem`."""
-        return registry.room("samplers")["hmc"](rotations=True)
+        return registry.room("samplers")["hmc"](rotations=True, target_accept=ACCEPTED)
+
+    def thinning(self, settings):
+        """See `Problem`: draws are nearly independent where so many paths cost little."""
+        work = GRADIENTS * settings.draws * settings.chains * self.cells
+        return int(np.clip(AFFORDABLE // work, 1, MOST_PATHS))
 
     def kept(self, x):
         """See `Problem`."""
@@ -187,9 +197,7 @@ def crossed_problem(data, family, crossing, prior, settings):
     shift = (table.mean if priors.centred else np.zeros(d)) - table.shift
     if data.intercept is not None:
         shift[data.intercept] = 0.0
-    model = family.kernel(
-        design(rows.table.X), table.response, table.offset, table.multiplicity
-    )
+    model = family.kernel(design(rows.table.X), table.response, table.offset, table.multiplicity)
     gram = Gram(rows)
     start = first_guess(priors, family, table.offset, *outcome)
     sds = START * units.unit / nonzero(spread)
@@ -205,24 +213,27 @@ def crossed_problem(data, family, crossing, prior, settings):
     search = Centre(rows, gram, model, core, terms, Loaded(rows.blocks), random)
     place = np.zeros(rows.blocks.size)
     place[rows.blocks.places] = start
-    found, covariance = search.search(place)
-    rows = rows.with_blocks(**search.informative(found))
-    loaded = Loaded(rows.blocks)
-    arrow = search.joint(found, covariance, loaded).arrow(found.place)
+    stopped, near = "", []
+    try:
+        found, covariance = search.search(place)
+        rows = rows.with_blocks(**search.informative(found))
+        loaded = Loaded(rows.blocks)
+        arrow = search.joint(found, covariance, loaded).arrow(found.place)
+        phi = found.place[rows.blocks.phi][: loading.q]
+        sd = np.sqrt(np.diag(covariance)[: loading.q])
+        near = [int(j) for j in np.flatnonzero(np.abs(phi) < NEAR_ZERO * sd)]
+    except OutOfTime:
+        stopped, loaded, arrow = SEARCH, search.loaded, search.reached.map
     where = CrossedCoordinates(
-        Composed(loaded, arrow),
-        rows.blocks,
-        table.shift,
-        data.intercept,
-        logs,
-        float(np.sqrt(np.diag(covariance)[loading.size :]).max(initial=0.0)),
+        Composed(loaded, arrow), rows.blocks, table.shift, data.intercept, logs
     )
     return CrossedProblem(
         model=model,
         prior=core,
         coordinates=where,
         priors=priors,
-        concerns=[],
+        concerns=undecided(near, effects),
+        stopped=stopped,
         searched=ModeSearch(1, (1.0,), can_search=False),
         shuffled=False,
         rows=rows,
@@ -258,8 +269,8 @@ def refuse(data, crossing, settings):
 
 
 def scale_of(rows, gram, model, start, sds):
-    """The sds (q,) above which coordinates of effects' sds turn into logs: what rows of a level tell
-    of its effects, see `Loading`.
+    """The sds (q,) above which coordinates of effects' sds turn into logs: what rows of a level
+    tell of its effects, see `Loading`.
     """
     theta = np.zeros(rows.blocks.size)
     theta[rows.blocks.places] = start

@@ -68,6 +68,21 @@ class CrossedResults(MixedResults):
         places = self._fit.problem.rows.places(self.check_factor(factor)).ravel()
         return table.assign(mean=mean[places], sd=sd[places])
 
+    def to_arviz(self, log_likelihood=False, effects=False):
+        """An ArviZ `DataTree`, see `Results.to_arviz`.
+
+        Raises
+        ------
+        NotSupported
+            For effects and log densities, of which fewer draws are kept than of the parameters.
+        """
+        if effects or log_likelihood:
+            raise NotSupported(
+                "to_arviz with crossed factors has the parameters alone: of effects and of log "
+                "densities given them fewer draws are kept; use ranef_draws() and log_lik()"
+            )
+        return super().to_arviz()
+
     def table_rows(
         self, exog=None, offset=None, *, endog=None, trials=None, random=True,
         new_levels="sample", transform=True, **how,

@@ -75,9 +75,7 @@ def crossed_rows(data, crossing, loading, logs, dtype, centre):
     Z = np.ascontiguousarray(np.concatenate([one.Z for one in terms], axis=1)[order], dtype=float)
     blocks = Blocks(loading, data.d, [levels[k] for k in number], widths, logs)
     X = joined(as_coded(fixed.X), codes, Z, number, blocks, blocks.size - logs)
-    return CrossedRows(
-        fixed, replace(fixed, X=X), codes, Z, np.repeat(number, widths), blocks
-    )
+    return CrossedRows(fixed, replace(fixed, X=X), codes, Z, np.repeat(number, widths), blocks)
 
 
 def as_coded(X):

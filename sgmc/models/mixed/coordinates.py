@@ -74,8 +74,8 @@ class FoldedCoordinates(Coordinates):
 
 
 def unsigned(theta, first, loading):
-    """Points (..., k) with positive sds and correlations in the places of phi, from `first` on; they
-    are changed.
+    """Points (..., k) with positive sds and correlations in the places of phi, from `first` on;
+    they are changed.
     """
     q, end = loading.q, first + loading.size
     sds = loading.sds(theta[..., first : first + q])

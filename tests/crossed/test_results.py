@@ -1,0 +1,184 @@
+"""What results of fits with crossed factors have, and what they refuse."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sgmc
+from sgmc.errors import ArgumentError, DataError, NotSupported, SGMCWarning
+
+from .tables import table
+
+FORMULA = "y ~ x + (1 | g) + (1 | h)"
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return table("logit", 600)
+
+
+def fit(frame, formula=FORMULA, verb=sgmc.logit, **how):
+    """Results with few draws, whose warnings are of these."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SGMCWarning)
+        return verb(formula, frame, **{"seed": 1, "draws": 300, "chains": 2, **how})
+
+
+@pytest.fixture(scope="module")
+def results(frame):
+    return fit(frame)
+
+
+def test_the_summary_has_factors_and_sds(results):
+    text = str(results.summary())
+    assert "12 x 7" in text and "sd(1|g)" in text and "7 levels of h" in text
+    assert results.names == ["Intercept", "x", "sd(1|g)", "sd(1|h)"]
+
+
+def test_effects_of_levels(results):
+    found = results.ranef()
+    assert list(found) == ["g", "h"] and found["g"].shape == (12, 4)
+    draws = results.ranef_draws("g", [3, 0])
+    assert draws.shape[1:] == (2, 1)
+    # of 400 whole draws: their means' errors are a twentieth of an sd
+    apart = draws.mean(axis=0)[:, 0] - found["g"].loc[[3, 0], "mean"]
+    assert (np.abs(apart) < 0.3 * found["g"].loc[[3, 0], "sd"]).all()
+    with pytest.raises(ArgumentError, match="there are 'g' and 'h'; name one"):
+        results.ranef_draws()
+
+
+def test_predictions_of_known_levels_have_their_effects(results, frame):
+    rows = frame.drop_duplicates("g").sort_values("g").assign(x=0.0, h=0)
+    effects = results.ranef("g")["mean"].to_numpy()
+    assert np.corrcoef(results.predict(rows), effects)[0, 1] > 0.99
+    flat = results.predict(rows, random=False)
+    assert np.ptp(flat) == pytest.approx(0, abs=1e-12)
+
+
+def test_new_levels_have_effects_of_their_own(results, frame):
+    new = frame.head(2).assign(g=["new", "newer"], x=0.0, h=0)
+    [(_, eta)] = results.table_rows(new).blocks()
+    beta = eta - eta.mean(axis=1, keepdims=True)
+    assert abs(np.corrcoef(beta)[0, 1]) < 0.9 and not np.allclose(eta[0], eta[1])
+    with pytest.raises(ArgumentError, match="levels of g that the fit has not seen"):
+        results.predict(new, new_levels="error")
+
+
+def test_missing_labels_are_missing_predictions(results, frame):
+    new = frame.head(3).assign(g=[0.0, np.nan, 1.0])
+    assert list(np.isnan(results.predict(new))) == [False, True, False]
+
+
+def test_everything_that_is_made_of_rows(results, frame):
+    n = len(frame)
+    assert results.predict().shape == (n,)
+    assert results.posterior_predict(draws=5, seed=1).shape == (5, n)
+    assert np.isfinite(results.log_lik()).all()
+    table_of = results.get_prediction(frame.head(4)).summary_frame()
+    assert (table_of["mean_ci_lower"] < table_of["mean_ci_upper"]).all()
+    assert results.resid_response.shape == (n,)
+    fitted = results.fittedvalues
+    assert np.corrcoef(fitted, frame["y"])[0, 1] > 0.3
+
+
+def test_what_is_not_there_is_refused_by_name(results, frame):
+    with pytest.raises(NotSupported, match="loo with crossed factors"):
+        results.loo()
+    with pytest.raises(NotSupported, match="fewer draws are kept"):
+        results.to_arviz(effects=True)
+    for how, said in (
+        (dict(sampler="lmsgld"), "lmsgld does not apply"),
+        (dict(sampler="imh"), "imh does not apply"),
+        (dict(sampler="bps"), "bps"),
+        (dict(gradient="cv"), "gradient does not apply"),
+        (dict(batch_size=50), "batch_size does not apply"),
+        (dict(init=np.zeros(4)), "do not tell where the effects"),
+        (dict(precondition="diag"), "precondition='diag'"),
+        (dict(cov_type="robust"), "cov_type='robust'"),
+        (dict(modes="search"), "modes='search'"),
+    ):
+        with pytest.raises((ArgumentError, NotSupported), match=said):
+            fit(frame, **how)
+    with pytest.raises(NotSupported, match="mnlogit"):
+        sgmc.mnlogit("k ~ x + (1 | g) + (1 | h)", frame.assign(k=np.arange(len(frame)) % 3))
+    with pytest.raises(DataError, match="'h' has a single level"):
+        several = frame.assign(h=0, k=np.arange(len(frame)) % 5)
+        fit(several, "y ~ x + (1 | g) + (1 | h) + (1 | k)")
+
+
+def test_samplers_agree(frame):
+    """Means of exact samplers within 5 standard errors of their difference."""
+    one, other = fit(frame, draws=1000), fit(frame, sampler="mala", thin=4, draws=1000)
+    error = np.hypot(one.mcse(), other.mcse())
+    assert (np.abs(one.params - other.params) < 5 * error).all()
+
+
+def test_threads_change_no_bit(frame, results):
+    other = fit(frame, threads=1)
+    np.testing.assert_array_equal(other.draws, results.draws)
+    pd.testing.assert_frame_equal(other.ranef("g"), results.ranef("g"))
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
+def test_resumed_runs_are_those_without_a_break(frame):
+    whole, half = fit(frame, draws=200), fit(frame, draws=100)
+    np.testing.assert_array_equal(half.resume(draws=100).draws, whole.draws)
+
+
+def test_saved_results_keep_what_needs_no_data(results, tmp_path):
+    results.save(tmp_path / "fit.pkl")
+    loaded = sgmc.load(tmp_path / "fit.pkl")
+    pd.testing.assert_series_equal(loaded.params, results.params)
+    new = pd.DataFrame({"x": [0.0], "g": [1], "h": [2]})
+    assert loaded.predict(new, random=False).shape == (1,)
+    with pytest.raises(ArgumentError, match="loaded from a file"):
+        loaded.ranef("g")
+    assert pickle.loads(pickle.dumps(loaded)).names == results.names
+
+
+def test_a_time_limit_leaves_draws_of_the_approximation(frame):
+    found = fit(frame, time_limit=0.001)
+    assert found.stand_in and not found.verdict.trustworthy
+
+
+def test_weights_repeat_rows(frame):
+    """Two fits of one posterior: the same numbers but for rounding of sums."""
+    twice = pd.concat([frame, frame])
+    one = fit(frame.assign(w=2.0), weights="w", draws=50)
+    other = fit(twice, draws=50)
+    np.testing.assert_allclose(one.draws[:, :5], other.draws[:, :5], rtol=1e-6)
+
+
+def gamma(formula, frame, **how):
+    """A verb."""
+    return sgmc.glm(formula, frame, family="gamma", link="log", **how)
+
+
+@pytest.mark.parametrize(
+    "verb, outcome",
+    [
+        (sgmc.probit, lambda y, rng: y),
+        (sgmc.cloglog, lambda y, rng: y),
+        (sgmc.rlm, lambda y, rng: y + rng.standard_t(4, len(y))),
+        (gamma, lambda y, rng: np.exp(y) * rng.gamma(2, size=len(y))),
+        (sgmc.negativebinomial, lambda y, rng: rng.poisson(1 + y)),
+    ],
+    ids=["probit", "cloglog", "rlm", "gamma", "negativebinomial"],
+)
+def test_every_family_is_fitted(frame, verb, outcome):
+    rng = np.random.default_rng(2)
+    found = fit(frame.assign(y=outcome(frame["y"].to_numpy(), rng)), verb=verb, draws=200)
+    assert found.rhat().max() < 1.1 and np.isfinite(found.params).all()
+
+
+def test_three_factors_and_nested_ones(frame):
+    """A third factor, within the first, and a slope."""
+    more = frame.assign(k=frame["g"] * 3 + np.arange(len(frame)) % 3)
+    found = fit(more, "y ~ x + (1 + x | g) + (1 | h) + (1 | k)")
+    assert [one for one in found.names if "(" in one] == [
+        "sd(1|g)", "sd(x|g)", "sd(1|h)", "sd(1|k)", "cor(1,x|g)",
+    ]  # fmt: skip
+    assert found.cov_re.shape == (4, 4) and len(found.random_effects) == 3
