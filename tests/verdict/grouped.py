@@ -52,6 +52,13 @@ GROUPED = {
     "nested groups": ("poisson", "y ~ x + (1 | g/h)", poisson, (6, 12, 9, 0.7, 0.4)),
     "crossed": ("logit", "y ~ x + (1 | g) + (1 | h)", logit, (7, 40, 15, 600, 0.8, 0.5)),
     "crossed, few levels": ("ols", "y ~ x + (1 | g) + (1 | h)", normal, (8, 30, 5, 200, 0.6, 0.2)),
+    "crossed, slopes": (
+        "poisson",
+        "y ~ x + (1 + x | g) + (1 | h)",
+        poisson,
+        (9, 25, 10, 300, 0.5, 0.4, 0.3),
+    ),
+    "crossed, no effects": ("logit", "y ~ x + (1 | g) + (1 | h)", logit, (10, 15, 8, 200, 0, 0)),
 }
 
 

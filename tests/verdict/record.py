@@ -195,6 +195,7 @@ INDEPENDENT = [
 GROUPS = [
     Case(name, how)
     for name in GROUPED
+    if not name.startswith("crossed")
     for how in (
         {},
         {"sampler": "mala"},
@@ -205,6 +206,20 @@ GROUPS = [
         sgld(1.0),
         sgld(0.1, "simple", 4),
         {"sampler": "mala", "draws": 60},
+    )
+]
+
+GROUPS += [  # mini-batches and draws of the approximation are refused there
+    Case(name, how)
+    for name in GROUPED
+    if name.startswith("crossed")
+    for how in (
+        {},
+        {"sampler": "mala"},
+        {"sampler": "hmc"},
+        {"sampler": "rwm"},
+        {"draws": 60},
+        {"sampler": "mala", "step_size": 0.01, "draws": 300},
     )
 ]
 

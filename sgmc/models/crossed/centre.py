@@ -87,7 +87,7 @@ class Centre:
         more, also = of_prior(self.prior, theta)
         return value + more, self.loaded.pulled(place, slope + also)
 
-    def settled(self, place):
+    def settled(self, place, within=SETTLED):
         """The `Laplace` at the psi of a place, from its (beta, v) on."""
         place, last, step = np.array(place), -np.inf, np.zeros(len(place))
         for _ in range(MOST_NEWTON):
@@ -103,7 +103,7 @@ class Centre:
             self.seconds = deadline.clock() - begun
             gradient[self.psi] = 0.0
             white = found.map.pulled(place, gradient)
-            if np.sqrt(white @ white) < SETTLED:
+            if np.sqrt(white @ white) < within:
                 break
             last, step = value, found.map(white) - place
             place = place + step

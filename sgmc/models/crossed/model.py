@@ -33,7 +33,7 @@ class CrossedRegression(MixedRegression):
 
     def effects(self):
         """The `Effects`."""
-        from sgmc.models.crossed.problem import effects_of_crossing
+        from sgmc.models.crossed.names import effects_of_crossing
 
         return effects_of_crossing(self.grouping)
 

@@ -1,0 +1,102 @@
+"""A regression with effects of several factors as a density: rows, compiled model, priors, and where
+the search for its centre begins.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.coordinates.mode import PriorTerms
+from sgmc.core.design import design
+from sgmc.core.expansion import row_curvatures
+from sgmc.core.rng import seed_sequence
+from sgmc.models.crossed.centre import Centre
+from sgmc.models.crossed.effects import EffectsPrior, Loaded
+from sgmc.models.crossed.gram import Gram
+from sgmc.models.crossed.names import effects_of_crossing
+from sgmc.models.crossed.table import crossed_rows
+from sgmc.models.mixed.effects import mixed_priors
+from sgmc.models.mixed.problem import START, density, nonzero
+from sgmc.models.regression.prepare import dense_moments
+from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
+
+
+@dataclass(frozen=True)
+class Posed:
+    """See above.
+
+    Attributes
+    ----------
+    rows : CrossedRows
+    model : Model
+        Of (beta, b, phi, u).
+    prior : EffectsPrior
+    priors : PriorTable
+    effects : CrossedEffects
+    centre : Centre
+    start : array (dim,)
+        (beta, v, phi, u).
+    """
+
+    rows: object
+    model: object
+    prior: object
+    priors: object
+    effects: object
+    centre: Centre
+    start: np.ndarray
+
+
+def posed(data, family, crossing, prior, settings):
+    """The `Posed` of a regression.
+
+    Parameters
+    ----------
+    data : RegressionData
+        Of the fixed part.
+    family : Family
+    crossing : Crossing
+    prior : None, str, PriorSpec or dict
+    settings : Settings
+    """
+    effects, logs, d = effects_of_crossing(crossing), len(family.auxiliary), data.d
+    rows = crossed_rows(data, crossing, effects.loading, logs, settings.dtype, True)
+    table = rows.fixed
+    outcome = moments_of_outcomes(table)
+    spread = dense_moments(rows.Z, table.weight)[1]
+    units = scales(table.sd, family, *outcome)
+    priors = mixed_priors(prior, data, family, units, effects, spread)
+    shift = (table.mean if priors.centred else np.zeros(d)) - table.shift
+    if data.intercept is not None:
+        shift[data.intercept] = 0.0
+    model = family.kernel(design(rows.table.X), table.response, table.offset, table.multiplicity)
+    gram = Gram(rows)
+    start = first_guess(priors, family, table.offset, *outcome)
+    sds = START * units.unit / nonzero(spread)
+    effects = effects_of_crossing(crossing, scale_of(rows, gram, model, start, sds))
+    loading = effects.loading
+    start[d : d + loading.q] = loading.bent(sds)
+    rows = rows.with_blocks(loading=loading)
+    bent = np.zeros(len(priors.names))
+    bent[d : d + loading.q] = loading.scale
+    core = EffectsPrior(rows.blocks, density(priors, shift, bent))
+    random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
+    terms = PriorTerms(priors, shift, bent=bent)
+    centre = Centre(rows, gram, model, core, terms, Loaded(rows.blocks), random)
+    place = np.zeros(rows.blocks.size)
+    place[rows.blocks.places] = start
+    return Posed(rows, model, core, priors, effects, centre, place)
+
+
+def scale_of(rows, gram, model, start, sds):
+    """The sds (q,) above which coordinates of effects' sds turn into logs: what rows of a level
+    tell of its effects, see `Loading`.
+    """
+    theta = np.zeros(rows.blocks.size)
+    theta[rows.blocks.places] = start
+    w = row_curvatures(model, theta, True)[:, 0, 0]
+    out = np.empty(len(sds))
+    for k, own in enumerate(gram.effects):
+        mean = np.diagonal(gram.within(w, k), axis1=1, axis2=2).mean(axis=0)
+        out[own] = np.where(mean > 0, 1 / np.sqrt(np.where(mean > 0, mean, 1.0)), sds[own])
+    return out

@@ -1,0 +1,34 @@
+"""What is not there for crossed factors, or too large, said before anything is computed."""
+
+import numpy as np
+
+from sgmc.errors import DataError, NotSupported
+
+LARGEST_BORDER = 12_000  # of all parameters but the effects of one factor: a matrix has 1.1 GB
+
+
+def refuse(data, crossing, settings):
+    """NotSupported or DataError for what is not there, or too large."""
+    if settings.precondition not in ("mode", "dense"):
+        raise NotSupported(
+            f"precondition={settings.precondition!r} with crossed factors; leave "
+            "precondition='mode'"
+        )
+    levels = np.array([len(one.index) for one in crossing.factors])
+    names = [one.name for one in crossing.factors]
+    for term in crossing.terms:
+        if len(crossing.factors[names.index(term.factor)].index) < 2:
+            raise DataError(
+                f"group terms: {term.factor!r} has a single level among the rows used; leave "
+                f"({term.label}) out"
+            )
+    width = [sum(len(t.columns) for t in crossing.terms if t.factor == name) for name in names]
+    border = data.d + (levels * width).sum() - (levels * width)[np.argmax(levels)]
+    if border > LARGEST_BORDER:
+        second = np.argsort(levels)[-2]
+        raise NotSupported(
+            f"group terms: {names[second]!r} has {levels[second]:,} levels, and with "
+            f"{names[np.argmax(levels)]!r} it crosses one that has more; of all factors but the "
+            f"largest at most {LARGEST_BORDER:,} effects and coefficients can be fitted. Leave it "
+            "out, or join its rare levels"
+        )
