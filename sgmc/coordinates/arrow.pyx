@@ -62,7 +62,7 @@ cdef class Arrow(Map):
         inverse = inverse_roots(blocks)
         half = by_level(inverse, cross)
         R = unit_cholesky(less_squares(border, half))
-        down = linalg.solve_triangular(R, np.eye(len(R)), lower=True)
+        down = linalg.lapack.dtrtri(R, lower=1)[0] if len(R) else R
         self.root = np.ascontiguousarray(down.T)
         upper = np.swapaxes(inverse, 1, 2)
         self.scale = np.ascontiguousarray(upper.reshape(-1, self.q * self.q))
@@ -201,18 +201,26 @@ def by_level(blocks, rows):
 
 
 def unit_cholesky(matrix):
-    """Its lower root, found with a diagonal of ones; DataError where it has none."""
+    """The lower root of a matrix whose lower triangle is given and overwritten, found with a
+    diagonal of ones; DataError where it has none.
+    """
     unit = np.sqrt(np.maximum(np.diag(matrix), 0.0))
     try:
         if not (unit > 0).all():
             raise linalg.LinAlgError
-        return linalg.cholesky(matrix / np.outer(unit, unit), lower=True) * unit[:, None]
+        matrix /= unit
+        matrix /= unit[:, None]
+        root = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+        root *= unit[:, None]
+        return root
     except linalg.LinAlgError:
         raise DataError(SINGULAR) from None
 
 
 def less_squares(matrix, rows):
-    """matrix - rows' rows for a CSR array of rows, whose squares are never dense but added up."""
+    """The lower triangle of matrix - rows' rows for a CSR array of rows, whose products are added
+    up number by number.
+    """
     cdef double[:, ::1] out = np.array(matrix, dtype=float, order="C")
     sorted_rows = sparse.csr_array(rows)
     sorted_rows.sort_indices()
@@ -225,5 +233,4 @@ def less_squares(matrix, rows):
             for j in range(ends[i], ends[i + 1]):
                 for k in range(ends[i], j + 1):
                     out[column[j], column[k]] -= value[j] * value[k]
-    lower = np.tril(out)
-    return lower + np.tril(lower, -1).T
+    return np.asarray(out)

@@ -54,7 +54,9 @@ def deviance(model, frame, outcome, case, scale=1.0):
     """
     terms, beta, sds, sigma, *_ = case
     offset = sum(b * (frame.eval(term) * np.ones(len(frame))) for term, b in beta.items())
-    fitted = model.from_formula(f"{outcome} ~ {terms}", frame.assign(offset=offset), offset="offset")
+    fitted = model.from_formula(
+        f"{outcome} ~ {terms}", frame.assign(offset=offset), offset="offset"
+    )
     held = {"Intercept": sgmc.normal(0, 1e-6)}
     one = posed(fitted.data, fitted.family, fitted.grouping, held, check_settings(seed=1))
     loading, blocks, place = one.effects.loading, one.rows.blocks, one.start.copy()
@@ -62,7 +64,7 @@ def deviance(model, frame, outcome, case, scale=1.0):
     place[blocks.phi][: loading.q] = loading.bent(scale * np.array(sds))
     if sigma:
         place[-1] = np.log(sigma)
-    found = one.centre.settled(place, 1e-6)
+    found = one.centre.settled(place, 1e-8)
     value = of_rows(one.model, one.centre.loaded(found.place), slope=False)[0]
     v = found.place[1 : 1 + blocks.effects]
     # log |L| of all, whose square is 1 / |H|, without that of the intercept; each of phi has 1

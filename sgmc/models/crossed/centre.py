@@ -20,7 +20,9 @@ from sgmc.core.limits import MAX_LOG
 from sgmc.models.crossed.precision import precision_of
 
 DRAWS = 32  # half of them with other signs: psi is then right to about a fifth of its sd
-SETTLED = 0.05  # sds from the mode of (beta, v) at which Newton's method stops
+# root mean squares over (beta, v) of the distance from their mode, in sds: at which Newton's method
+# stops, and within which the precision is not computed anew
+SETTLED, SAME = 0.005, 0.3
 MOST_NEWTON, MOST_SEARCHED = 50, 30
 CLOSE = 0.1  # sds of psi from its mode
 LONGEST = 1.0  # change of psi in a step, about a factor of three
@@ -89,7 +91,7 @@ class Centre:
 
     def settled(self, place, within=SETTLED):
         """The `Laplace` at the psi of a place, from its (beta, v) on."""
-        place, last, step = np.array(place), -np.inf, np.zeros(len(place))
+        place, last, step, near = np.array(place), -np.inf, np.zeros(len(place)), False
         for _ in range(MOST_NEWTON):
             if self.reached is not None:
                 deadline.check(self.seconds)
@@ -98,16 +100,19 @@ class Centre:
                 step = 0.5 * step
                 place = place - step
                 continue
-            begun = deadline.clock()
-            found = self.reached = self.around(place)
-            self.seconds = deadline.clock() - begun
+            if not near:
+                begun = deadline.clock()
+                found = self.reached = self.around(place)
+                self.seconds = deadline.clock() - begun
             gradient[self.psi] = 0.0
             white = found.map.pulled(place, gradient)
-            if np.sqrt(white @ white) < within:
+            length = np.sqrt(white @ white / len(white))
+            if length < within:
                 break
-            last, step = value, found.map(white) - place
+            near = length < SAME and within >= SETTLED
+            last, step = value, found.map(white) - np.asarray(found.map.centre)
             place = place + step
-        return found
+        return found._replace(place=place)
 
     def around(self, place):
         """The `Laplace` at a place that may not be the mode."""
@@ -129,9 +134,9 @@ class Centre:
         in units of its prior's.
         """
         blocks, loading = self.blocks, self.blocks.loading
-        points = found.map(self.normals)
-        d, end = blocks.d, blocks.d + blocks.effects
-        away = points[:, d:end] - found.place[d:end]
+        moved = found.map(self.normals) - np.asarray(found.map.centre)
+        points, d, end = found.place + moved, blocks.d, blocks.d + blocks.effects
+        away = moved[:, d:end]
         root = loading.root(found.place[blocks.phi])
         entries = np.zeros_like(root)
         for t in self.terms_of():
