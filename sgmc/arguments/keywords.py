@@ -238,7 +238,7 @@ TABLE = (
     Keyword(
         "exposure",
         None,
-        """Of counts: its log is added to the linear predictor; a column name or an array.""",
+        "Of counts: its log is added to the linear predictor; a column name or an array.",
         "str or array (n,), > 0",
         "_Column",
         (FORMULA, ARRAYS),
@@ -273,6 +273,15 @@ TABLE = (
         'Literal["drop", "raise"]',
         (FORMULA,),
         str,
+    ),
+    Keyword(
+        "nodes",
+        None,
+        "Quadrature nodes per effect of group terms.  Default: as many as the integrals need.",
+        "int >= 1",
+        "int | None",
+        (FORMULA,),
+        int,
     ),
     Keyword(
         "cov_type",

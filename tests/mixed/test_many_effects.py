@@ -69,10 +69,11 @@ def test_a_single_node_is_laplace():
     """Effects have the law of its normal approximation; leaving out is refused."""
     table = rows()
     frame = pd.DataFrame({"y": table["y"], "g": np.repeat(np.arange(GROUPS), ROWS)})
-    results, other = (sgmc.Logit.from_formula("y ~ 1 + (1 | g)", frame) for _ in range(2))
-    results.nodes = 1
     with pytest.warns(SGMCWarning):
-        results, other = results.fit(seed=1, draws=300), other.fit(seed=1, draws=300)
+        results, other = (
+            sgmc.logit("y ~ 1 + (1 | g)", frame, nodes=nodes, seed=1, draws=300)
+            for nodes in (1, None)
+        )
     ratio = results.ranef()["sd"] / other.ranef()["sd"]
     assert (ratio > 0.5).all() and (ratio < 1.25).all()  # that of a node alone has no spread
     with pytest.raises(NotSupported, match="nodes=3"):

@@ -3,7 +3,6 @@
 import numpy as np
 
 from sgmc.diagnostics import moments
-from sgmc.models.mixed.effects import effects_of
 from sgmc.models.regression.info import ModelInfo
 
 LATENT = {"logit": np.pi**2 / 3, "probit": 1.0, "cloglog": np.pi**2 / 6}  # variance of the link
@@ -27,7 +26,7 @@ class MixedInfo(ModelInfo):
         super().__init__(model)
         grouping = model.grouping
         self.kind = type(model.fixed)  # whose formula has the group terms
-        self.effects, self.groups = effects_of(grouping), getattr(grouping, "spec", None)
+        self.effects, self.groups = model.effects, getattr(grouping, "spec", None)
         self.factor_levels, self.sizes = [grouping.levels], [np.diff(grouping.starts)]
         if grouping.sub is not None:
             self.factor_levels.append(grouping.sub_levels)

@@ -1,7 +1,8 @@
 """Regressions with grouped effects as users meet them."""
 
 from sgmc.arguments.numbers import whole
-from sgmc.errors import NotSupported
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.models.mixed.effects import closed_form, effects_of
 from sgmc.models.regression.model import Regression
 
 
@@ -32,18 +33,22 @@ class MixedRegression(Regression):
             )
         self.__dict__.update(vars(fixed))
         self.fixed, self.grouping, self.family = fixed, grouping, fixed.family
+        self.effects = effects_of(grouping)
         self.nodes = whole("nodes", nodes, 1, none=True)
+        if nodes is not None and closed_form(self.family):
+            raise ArgumentError(
+                f"nodes={nodes!r} has no use in {self.family.name}: effects are integrated out in "
+                "closed form; leave it out"
+            )
 
     def __repr__(self):
         return f"{self.fixed!r} with {len(self.grouping.levels)} levels of {self.grouping.name}"
 
     def parameter_names(self):
         """See `Regression`."""
-        from sgmc.models.mixed.effects import effects_of
-
         names, auxiliary = super().parameter_names(), len(self.family.auxiliary)
         at = len(names) - auxiliary
-        return names[:at] + effects_of(self.grouping).names + names[at:]
+        return names[:at] + self.effects.names + names[at:]
 
     def result_class(self):
         """See `Regression`."""

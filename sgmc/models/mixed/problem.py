@@ -15,7 +15,7 @@ from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import SEARCH, Problem
 from sgmc.models.mixed.concerns import concerns_of, near_zero, undecided
 from sgmc.models.mixed.coordinates import folded
-from sgmc.models.mixed.effects import effects_of, mixed_priors
+from sgmc.models.mixed.effects import closed_form, effects_of, mixed_priors
 from sgmc.models.mixed.gaussian import GaussianMarginal
 from sgmc.models.mixed.nested import Nested
 from sgmc.models.mixed.quadrature import Quadrature
@@ -271,11 +271,6 @@ def kernel_of(glm, rows, family, effects, nodes, unit):
     if rows.subgroups is not None:
         return nested(glm, rows, family, effects, nodes, unit)
     return one_factor(glm, rows, family, effects.loading, nodes, unit)
-
-
-def closed_form(family):
-    """Whether effects are integrated out in closed form."""
-    return family.name == "ols" and bool(family.auxiliary)
 
 
 def one_factor(glm, rows, family, loading, nodes, unit):
