@@ -54,13 +54,17 @@ class LevelEffects:
         within = None if self.within is None else self.within.with_draws(kept)
         return replace(self, points=self.points[kept], roots=self.roots[kept], within=within)
 
-    def work(self, levels):
-        """Evaluations of a row's density that a draw of the effects of some levels takes."""
+    def work(self, levels, steps=CONDITIONAL_STEPS):
+        """Evaluations of a row's density that a draw of the effects of some levels takes; without
+        steps those of their nodes.
+        """
         known = np.asarray(levels)
         known = known[known < len(self.sizes)]
-        own = float(self.sizes[known].sum()) * (2 * CONDITIONAL_STEPS) + len(levels)
+        here = self.conditional
+        looks = 1 if here.closed else (here.count + steps) * here.cost
+        own = float(self.sizes[known].sum()) * looks + len(levels)
         if self.within is None:
-            return own * self.conditional.cost
+            return own
         return own + self.within.outer.work(np.unique(self.within.parent[known]))
 
     def known(self, levels):

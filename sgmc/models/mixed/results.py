@@ -11,8 +11,9 @@ from sgmc.models.mixed.random_effects import level_effects
 from sgmc.models.mixed.rows_with_effects import refuse_new, with_effects
 from sgmc.models.regression.results import RegressionResults
 from sgmc.results.outcomes import prediction, residuals
+from sgmc.results.outcomes.beside import with_exposure
 from sgmc.results.outcomes.loo import loo
-from sgmc.results.outcomes.rows import fitted_rows, rows_of, with_exposure
+from sgmc.results.outcomes.rows import fitted_rows, rows_of
 
 NEW_LEVELS = ("sample", "error")
 
