@@ -51,8 +51,10 @@ class MixedInfo(ModelInfo):
                 f"{least:.0f} to {most:.0f} rows, median {middle:g}."
             )
         rule = fit.problem.rule
-        one = f"{rule.nodes} nodes each" if rule.nodes > 1 else "Laplace's approximation"
         if rule.nodes:
+            one = f"{rule.nodes} nodes each" if rule.nodes > 1 else "Laplace's approximation"
+            if rule.nodes > 1 and rule.scheme.scattered:
+                one = f"{rule.nodes} points of importance sampling per group"
             lines.append(
                 f"Effects integrated out by {one}: differences of log densities are right to about "
                 f"{max(rule.error, 1e-9):.1g}."
