@@ -277,7 +277,8 @@ TABLE = (
     Keyword(
         "nodes",
         None,
-        "Quadrature nodes per effect of group terms.  Default: as many as the integrals need.",
+        """Of group terms: quadrature nodes per effect, or points per group where it has four
+        effects or more.  Default: as many as the integrals need.""",
         "int >= 1",
         "int | None",
         (FORMULA,),

@@ -12,17 +12,10 @@ NEW_NODES = 31  # of a normal law: logistic curves are integrated to 1e-4 up to 
 
 
 def integrable(rows):
-    """Whether means over effects need no draws of them: those of one factor, unless their law is
-    told by a single node.
-
-    Parameters
-    ----------
-    rows : EffectRows
+    """Whether means over the effects of some `EffectRows` need no draws of them: those of one
+    factor, see `Population`.
     """
-    conditional = getattr(rows.effects[0], "conditional", None)
-    if len(rows.effects) > 1 or conditional is None:
-        return False
-    return conditional.closed or conditional.count > 1
+    return len(rows.effects) == 1 and rows.effects[0].integrable
 
 
 def thinned(rows):
@@ -43,13 +36,18 @@ def means(rows):
         out[at] = over_population(rows, at)
     levels, begins = np.unique(code[order[first:new]], return_index=True)
     ends = first + np.append(begins, new - first)
-    together = CELLS // (rows.m * effects.conditional.count * effects.roots.shape[1])
-    for some in parts(np.arange(len(levels)), together):
+    for some in parts(np.arange(len(levels)), CELLS // (rows.m * count_of(effects))):
         b, p = law(effects, levels[some])
         mine = order[ends[some[0]] : ends[some[-1] + 1]]
         for at in parts(mine, CELLS // (rows.m * p.shape[2])):
             out[at] = over_nodes(rows, at, b, p, np.searchsorted(levels[some], code[at]))
     return out
+
+
+def count_of(effects):
+    """Numbers of a level's law at a draw."""
+    known = getattr(effects, "conditional", None)
+    return 1 if known is None else known.count * effects.roots.shape[1]
 
 
 def parts(items, size):

@@ -20,7 +20,8 @@ class MixedRegression(Regression):
     grouping : Grouping
         Levels, rows in their order, and the covariates of the effects.
     nodes : int, optional
-        Quadrature nodes of each effect; default: as many as are needed.
+        Quadrature nodes of each effect, or points of each group, see `rules.Scheme`; default: as
+        many as are needed.
     """
 
     room, name = "grouped", "mixed"  # how regressions find it

@@ -15,7 +15,7 @@ class EffectRows(Rows):
 
     Attributes
     ----------
-    effects : list of LevelEffects or MeanEffects
+    effects : list of Population or MeanEffects
         One a factor.
     code : array (n, factors) of int
         The levels of each row; negative where one is missing.
@@ -86,6 +86,7 @@ class MeanEffects:
 
     inner: object
     weights: np.ndarray | None
+    integrable = False
 
     def draws(self, levels):
         """See `LevelEffects`: one draw, the mean."""
