@@ -238,7 +238,7 @@ TABLE = (
     Keyword(
         "exposure",
         None,
-        """Of counts: its log is added to the linear predictor; a column name or an array.""",
+        "Of counts: its log is added to the linear predictor; a column name or an array.",
         "str or array (n,), > 0",
         "_Column",
         (FORMULA, ARRAYS),
@@ -273,6 +273,16 @@ TABLE = (
         'Literal["drop", "raise"]',
         (FORMULA,),
         str,
+    ),
+    Keyword(
+        "nodes",
+        None,
+        """Of group terms: quadrature nodes per effect, or points per group where it has four
+        effects or more.  Default: as many as the integrals need.""",
+        "int >= 1",
+        "int | None",
+        (FORMULA,),
+        int,
     ),
     Keyword(
         "cov_type",

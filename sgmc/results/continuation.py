@@ -113,7 +113,7 @@ def model_again(model, data):
         raise ArgumentError(
             f"these results are of arrays: call {again}(y, X, ...)) with what the fit had"
         )
-    if not all(value is None or isinstance(value, str) for value in model.inputs.values()):
+    if any(value is True for value in model.inputs.values()):
         raise ArgumentError(
             "the fit had weights, an offset, strata or a subset that were no column names: call "
             f"{again}.from_formula(formula, data, ...)) with what the fit had"

@@ -14,7 +14,7 @@ from scipy import linalg, sparse, stats
 
 import sgmc
 
-from .test_published import published
+from .tables import published
 
 FACTORS = ["s", "d", "dept"]  # the first is that of most levels
 

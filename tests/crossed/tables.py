@@ -1,6 +1,11 @@
 """Tables whose grouping factors cross, and their posteriors in sampler coordinates."""
 
+import os
 from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import pytest
 
 from sgmc import registry
 from sgmc.fit.settings import check_settings
@@ -13,6 +18,14 @@ TERMS = {
     "slopes": "(1 + x | g) + (1 | h)",
     "two terms": "(1 | g) + (0 + x | g) + (1 | h)",
 }
+
+
+def published(name):
+    """A table of the folder SGMC_DATA."""
+    path = Path(os.environ.get("SGMC_DATA", "")) / "grouped" / f"{name}.csv.gz"
+    if not path.exists():
+        pytest.skip(f"no copy of grouped/{name}.csv.gz in SGMC_DATA")
+    return pd.read_csv(path)
 
 
 @cache

@@ -1,10 +1,6 @@
 """Likelihoods at the maximum that lme4 found, against its deviances."""
 
-import os
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 import pytest
 from _ext import probes
 
@@ -12,6 +8,8 @@ import sgmc
 from sgmc.core.expansion import of_rows
 from sgmc.fit.settings import check_settings
 from sgmc.models.crossed.posed import posed
+
+from .tables import published
 
 # formula of the group terms, coefficients, sds, sigma, -2 log L, and what the digits of the
 # estimates leave of it
@@ -38,14 +36,6 @@ VERBAGG = (
     8151.4005,
     0.02,
 )
-
-
-def published(name):
-    """A table of the folder SGMC_DATA."""
-    path = Path(os.environ.get("SGMC_DATA", "")) / "grouped" / f"{name}.csv.gz"
-    if not path.exists():
-        pytest.skip(f"no copy of grouped/{name}.csv.gz in SGMC_DATA")
-    return pd.read_csv(path)
 
 
 def deviance(model, frame, outcome, case, scale=1.0):

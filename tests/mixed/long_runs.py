@@ -23,7 +23,8 @@ from .tables import published
 STORED = Path(__file__).with_suffix(".json")
 LEVELS = (0.05, 0.5, 0.95)
 
-# name: verb, formula of the fixed part, group terms as (factor, slope or None)
+# name: verb, formula of the fixed part, group terms as (factor, slope or None), "0 + a" of slopes
+# without an intercept
 PUBLISHED = {
     "sleepstudy": ("ols", "Reaction ~ Days", [("Subject", "Days")]),
     "cbpp": ("logit", "incidence + healthy ~ C(period)", [("herd", None)]),
@@ -55,7 +56,19 @@ SIMULATED = {
         (27, 20, 10, 300, 0.6, 0.4, 0.4),
     ),
 }
-CASES = [*PUBLISHED, *SIMULATED]
+FOUR = "logit, four effects"
+SLOPES = ["a", "b", "c"]
+CASES = [*PUBLISHED, *SIMULATED, FOUR]
+
+
+def four_effects():
+    """Forty groups of fifteen outcomes, with an intercept and three slopes each."""
+    rng, sds = np.random.default_rng(4), [0.8, 0.7, 0.6, 0.5]
+    g = np.repeat(np.arange(40), 15)
+    X = np.column_stack([np.ones(len(g)), rng.normal(size=(len(g), 3))])
+    eta = X @ [-0.2, 0.4, 0.2, -0.3] + (X * sds * rng.normal(size=(40, 4))[g]).sum(axis=1)
+    frame = pd.DataFrame(X[:, 1:], columns=SLOPES)
+    return frame.assign(g=g, y=(rng.random(len(g)) < 1 / (1 + np.exp(-eta))) * 1.0)
 
 
 @cache
@@ -68,6 +81,9 @@ def case(name):
         elif name.startswith("contraception"):
             frame["town"] = (frame.urban == "Y").astype(float)
         return *PUBLISHED[name], frame
+    if name == FOUR:
+        terms = [("g", None), *(("g", f"0 + {one}") for one in SLOPES)]
+        return "logit", "y ~ a + b + c", terms, four_effects()
     verb, terms, outcomes, how = SIMULATED[name]
     frame, rng = (grouped.crossing if "crossed" in name else grouped.table)(*how)
     if verb == "negativebinomial":
@@ -83,6 +99,8 @@ def formula(name):
     _, fixed, terms, _ = case(name)
     if terms == NESTED:
         return f"{fixed} + (1 | g/h)"
+    if name == FOUR:
+        return f"{fixed} + (a + b + c || g)"
     bars = [f"(1 + {slope} | {factor})" if slope else f"(1 | {factor})" for factor, slope in terms]
     return " + ".join([fixed, *bars])
 
@@ -95,11 +113,12 @@ def joint(name):
     names, sds, cors, factors = list(X.design_info.column_names), [], [], []
     for factor, slope in terms:
         codes = frame.groupby(factor.split(":"), sort=True).ngroup().to_numpy()
-        one = np.ones(len(frame))
-        Z = one[:, None] if slope is None else np.column_stack([one, frame[slope]])
-        factors.append(hmc.Factor(codes, Z))
-        sds += [f"sd(1|{factor})"] + [f"sd({slope}|{factor})"] * (slope is not None)
-        cors += [f"cor(1,{slope}|{factor})"] * (slope is not None)
+        alone = slope is not None and slope.startswith("0 + ")
+        columns = [slope[4:]] if alone else ["1"] + [slope] * (slope is not None)
+        ones = frame.assign(**{"1": 1.0})
+        factors.append(hmc.Factor(codes, ones[columns].to_numpy(float)))
+        sds += [f"sd({column}|{factor})" for column in columns]
+        cors += [f"cor(1,{slope}|{factor})"] * (len(columns) == 2)
     columns = outcome.split(" + ")
     y = frame[columns[0]].to_numpy(float)
     trials = frame[columns].sum(axis=1).to_numpy(float) if len(columns) == 2 else 1.0

@@ -34,6 +34,15 @@ def test_one_row_a_group():
     )
 
 
+def test_one_row_a_group_is_overdispersion_of_counts():
+    frame = table(100, 1).assign(n=9)
+    frame["k"] = np.random.default_rng(1).poisson(np.exp(frame.y))
+    frame["s"], frame["f"] = frame.k.clip(upper=9), 9 - frame.k.clip(upper=9)
+    assert "single row" not in said("poisson", "k ~ x + (1 | g)", frame)
+    assert "single row" not in said("logit", "s + f ~ x + (1 | g)", frame)
+    assert "single row" in said("negativebinomial", "k ~ x + (1 | g)", frame)
+
+
 def test_outcomes_that_are_alike():
     frame = table(60, 3)
     frame["b"] = np.where(frame.g < 57, frame.g % 2, frame.index % 2)

@@ -73,6 +73,33 @@ def test_contraception_as_lme4(nodes, deviance, within):
     assert abs(-2 * of_rows(model, theta)[0] - deviance) < within
 
 
+# lme4 1.1-31 with 25 nodes, printed with 15 digits: deviances at the maximum and at another point
+def test_quadrature_is_that_of_lme4_away_from_its_maximum():
+    """Constants of counts of successes are dropped there: differences are compared."""
+    frame, starts = by_group(published("cbpp"), "herd")
+    y, n, _ = binomial(frame)
+    rows = dict(X=np.asarray(patsy.dmatrix("C(period)", frame)), y=y, weight=n, starts=starts)
+    rows["Z"] = np.ones((len(y), 1))
+    best = [-1.3992237278292, -0.991408883812732, -1.12780959415794, -1.57948095070482]
+    best.append(0.647519914522493)
+    apart = deviance(rows, [-1.2, -0.8, -1, -1.5, 0.9]) - deviance(rows, best)
+    assert abs(apart - (103.037626552748 - 100.010030540191)) < 1e-6
+
+    frame, starts = by_group(published("contraception"), "district")
+    X = np.asarray(patsy.dmatrix("urban + livch + age + age2", frame))
+    rows = dict(X=X, y=frame["use"].to_numpy(float), starts=starts, Z=np.ones((len(X), 1)))
+    best = np.array([-1.03543877082224, 0.696717398200932, 0.815158193558196, 0.916535230316256])
+    best = np.append(best, [0.915380057627453, 0.00353168981617889, -0.00456318385223424])
+    assert abs(deviance(rows, [*best, 0.478642846392052]) - 2372.4588849417) < 1e-6
+    assert abs(deviance(rows, [*(1.1 * best), 0.6]) - 2375.61169800674) < 1e-6
+
+
+def deviance(rows, theta, nodes=25):
+    """-2 log p(y) without constants, with nodes around theta."""
+    theta = np.array(theta, dtype=float)
+    return -2 * of_rows(marginal(family_of("logit"), rows, theta, [(1, False)], nodes), theta)[0]
+
+
 def sleepstudy():
     """Rows of the sleep study, with intercepts and slopes by subject."""
     frame, starts = by_group(published("sleepstudy"), "Subject")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.errors import NotSupported
+from sgmc.errors import ArgumentError, FormulaError, NotSupported
 
 from .tables import published
 
@@ -67,3 +67,24 @@ def test_models_without_group_terms_refuse_them(frame):
 def test_what_groups_do_not_have_is_refused_by_name(frame, how):
     with pytest.raises(NotSupported, match=f"group terms: {next(iter(how))}="):
         sgmc.logit("y ~ x + (1 | g)", frame, **how)
+
+
+def test_nodes_are_as_given_and_resumed(frame, tmp_path):
+    results = sgmc.logit("y ~ x + (1 | g)", frame, nodes=3, **SHORT)
+    assert "by 3 nodes each" in str(results.summary())
+    results.save(tmp_path / "fit")
+    longer = sgmc.load(tmp_path / "fit").resume(50, data=frame)
+    assert np.array_equal(longer.draws, results.resume(50).draws)
+
+
+@pytest.mark.parametrize("verb, formula", [("ols", "x ~ (1 | g)"), ("logit", "y ~ x")])
+def test_nodes_are_refused_where_there_are_none(frame, verb, formula):
+    with pytest.raises(ArgumentError, match="nodes=5"):
+        getattr(sgmc, verb)(formula, frame, nodes=5, **SHORT)
+
+
+@pytest.mark.parametrize("terms", ["(1 | g) + (x | g)", "(1 | g) + (1 | g)"])
+def test_an_effect_stands_in_one_term(frame, terms):
+    """Of two terms the data tell only the sum of the variances."""
+    with pytest.raises(FormulaError, match=r"\(1 \| g\) is in more than one"):
+        sgmc.logit(f"y ~ x + {terms}", frame, **SHORT)

@@ -1,28 +1,44 @@
 """Effects of levels at the whole draws that a fit has kept."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.models.mixed.random_effects import LevelEffects
+from sgmc.models.mixed.random_effects import Population
 
 
-@dataclass(frozen=True)
-class BankedEffects(LevelEffects):
-    """`LevelEffects` whose `points` (m, levels, q) are draws of the effects themselves."""
+@dataclass(frozen=True, kw_only=True)
+class BankedEffects(Population):
+    """Effects of all levels of a factor, those of known levels from the draws.
 
-    def work(self, levels):
-        """See `LevelEffects`: they are there."""
-        return len(levels)
+    Attributes
+    ----------
+    points : array (m, levels, q)
+        Draws of the effects.
+    """
+
+    points: np.ndarray
+    integrable = False
+
+    def with_draws(self, kept):
+        """See `Population`."""
+        return replace(self, points=self.points[kept], roots=self.roots[kept])
 
     def known(self, levels):
-        """See `LevelEffects`: draws, which stand for their means too."""
+        """Draws, means (L, m, q) and covariances (L, m, q, q) of some levels given each draw: the
+        draws, and zeros.
+        """
         drawn = np.ascontiguousarray(np.moveaxis(self.points[:, levels], 0, 1))
         return drawn, drawn, np.zeros((*drawn.shape, drawn.shape[2]))
 
-    def moments(self, levels):
-        """See `LevelEffects`."""
-        return self.known(levels)[1:]
+    def draws(self, levels):
+        """See `Population`; levels that the fit has not seen included."""
+        levels = np.asarray(levels, dtype=np.intp)
+        out = np.empty((len(levels), len(self.points), self.roots.shape[1]))
+        seen = levels < len(self.sizes)
+        out[seen] = self.known(levels[seen])[0]
+        out[~seen] = super().draws(levels[~seen])
+        return out
 
 
 def banked_effects(draws, rows, effects, sizes, seed):
@@ -41,13 +57,11 @@ def banked_effects(draws, rows, effects, sizes, seed):
     roots = effects.loading.root(draws[:, rows.blocks.phi])
     return [
         BankedEffects(
-            draws[:, rows.places(k)],
-            np.ascontiguousarray(roots[:, own][:, :, own]),
-            seed,
-            None,
-            None,
-            sizes[k],
-            k,
+            roots=np.ascontiguousarray(roots[:, own][:, :, own]),
+            seed=seed,
+            sizes=sizes[k],
+            factor=k,
+            points=draws[:, rows.places(k)],
         )
         for k, own in enumerate(effects.of_factor)
     ]

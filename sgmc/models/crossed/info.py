@@ -22,7 +22,7 @@ class CrossedInfo(ModelInfo):
         super().__init__(model)
         crossing = model.grouping
         self.kind = type(model.fixed)
-        self.effects, self.groups = model.effects(), crossing.spec
+        self.effects, self.groups = model.effects, crossing.spec
         self.factor_levels = [one.index for one in crossing.factors]
         self.sizes = [np.bincount(codes) for codes in crossing.codes.T]
 

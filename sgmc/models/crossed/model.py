@@ -1,6 +1,7 @@
 """Regressions with effects of several factors, as users meet them."""
 
 from sgmc.errors import NotSupported
+from sgmc.models.crossed.names import effects_of_crossing
 from sgmc.models.mixed.model import MixedRegression
 
 
@@ -25,17 +26,19 @@ class CrossedRegression(MixedRegression):
     def __init__(self, fixed, grouping, nodes=None):
         super().__init__(fixed, grouping)
         if nodes is not None:
-            raise NotSupported("nodes: effects of crossed factors are sampled, not integrated out")
+            raise NotSupported(
+                f"nodes={nodes!r} has no use with crossed factors: their effects are sampled, not "
+                "integrated out; leave it out"
+            )
 
     def __repr__(self):
         names = " and ".join(one.name for one in self.grouping.factors)
         return f"{self.fixed!r} with {len(self.grouping.levels)} levels of {names}"
 
-    def effects(self):
-        """The `Effects`."""
-        from sgmc.models.crossed.names import effects_of_crossing
-
-        return effects_of_crossing(self.grouping)
+    @staticmethod
+    def effects_of(grouping):
+        """See `MixedRegression`."""
+        return effects_of_crossing(grouping)
 
     def result_class(self):
         """See `Regression`."""

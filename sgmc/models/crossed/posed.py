@@ -1,5 +1,5 @@
-"""A regression with effects of several factors as a density: rows, compiled model, priors, and where
-the search for its centre begins.
+"""A regression with effects of several factors as a density: rows, compiled model, priors, and
+where the search for its centre begins.
 """
 
 from dataclasses import dataclass

@@ -18,22 +18,28 @@ def concerns_of(rows, effects, family):
     family : Family
     """
     return [
-        *single_rows(rows, effects),
+        *single_rows(rows, effects, family),
         *single_outcomes(rows, effects, family),
         *between_groups(rows, effects),
     ]
 
 
-def single_rows(rows, effects):
-    """A warning, in a list, where most groups have one row."""
-    alone = int((np.diff(rows.starts) == 1).sum())
+def single_rows(rows, effects, family):
+    """A warning, in a list, where most groups have one row, and outcomes whose variance is not
+    fixed by their mean: of Poisson counts and of counts of successes, effects of rows are the usual
+    form of overdispersion.
+    """
+    alone, trials = int((np.diff(rows.starts) == 1).sum()), rows.table.trials
     if alone <= SHARE_OF_GROUPS * len(rows.level) or rows.subgroups is not None:
+        return []
+    poisson = family.counts and not family.auxiliary and not family.known
+    if poisson or trials is not None and trials.max() > 1:
         return []
     return [
         GroupsWarning(
-            f"{alone} of {len(rows.level)} levels of {effects.factor} have a single row: their "
-            "effects are hardly told from what rows have by themselves.",
-            f"Leave the group term out, or read {effects.sds[0]} as its prior's.",
+            f"{alone} of {len(rows.level)} levels of {effects.factor} have a single row: the data "
+            "cannot separate their effects from the variation of single outcomes.",
+            f"Leave the group term out; {effects.sds[0]} mainly reflects its prior.",
         )
     ]
 
@@ -52,8 +58,9 @@ def single_outcomes(rows, effects, family):
     return [
         GroupsWarning(
             f"the outcomes of {alike} of {len(rows.level)} levels of {effects.factor} are all "
-            "alike: how far their effects are from zero is said by few levels, and by the prior.",
-            f"Give {effects.sds[0]} a prior that you believe in.",
+            f"alike: few levels and the prior determine {effects.sds[0]}.",
+            f"Choose its prior with care, such as prior={{{effects.sds[0]!r}: "
+            "sgmc.half_normal(1)}.",
         )
     ]
 
@@ -67,8 +74,8 @@ def between_groups(rows, effects):
         if column != "1" and same.all():
             found.append(
                 GroupsWarning(
-                    f"{column} is the same in all rows of each level of {effects.factor}: its "
-                    "effects vary with nothing but the levels' own.",
+                    f"{column} is the same in all rows of each level of {effects.factor}: the data "
+                    "cannot separate its slopes from the intercepts of the levels.",
                     f"Take it out of the group term, and leave {column} among the predictors.",
                 )
             )
@@ -103,7 +110,7 @@ def undecided(near, effects):
     names = ", ".join(effects.sds[j] for j in near)
     return [
         GroupsWarning(
-            f"{names} may be zero: the rows hardly tell that levels differ.",
+            f"{names} may be zero: the data show little or no difference between levels.",
             "Report intervals, not means, and compare with a fit without the group term.",
         )
     ]

@@ -6,7 +6,7 @@ import numpy as np
 
 from sgmc.arguments.choices import nearest
 from sgmc.coordinates.prior_table import PriorTable, resolve
-from sgmc.errors import ArgumentError
+from sgmc.errors import ArgumentError, FormulaError
 from sgmc.models.mixed.loading import MOST, Loading
 from sgmc.priors import as_spec, half_t, laplace, lkj
 
@@ -100,7 +100,7 @@ def effects_of(grouping, scale=None):
 
 def named(terms, where):
     """Column and factor of each effect of some terms, and names of their standard deviations;
-    ArgumentError for too many.
+    ArgumentError for too many, FormulaError for one that stands twice.
     """
     columns = [shown(column) for term in terms for column in term.columns]
     factors = [term.factor for term in terms for _ in term.columns]
@@ -108,12 +108,32 @@ def named(terms, where):
         raise ArgumentError(
             f"{len(columns)} effects {where}: at most {MOST}; take slopes out of the group terms"
         )
+    refuse_twice(columns, factors)
     return columns, factors, [f"sd({column}|{factor})" for column, factor in zip(columns, factors)]
 
 
 def named_correlations(loading, columns, factors):
     """Names of the correlations of effects."""
     return [f"cor({columns[j]},{columns[i]}|{factors[i]})" for i, j in loading.correlations()]
+
+
+def closed_form(family):
+    """Whether effects are integrated out in closed form."""
+    return family.name == "ols" and bool(family.auxiliary)
+
+
+def refuse_twice(columns, factors):
+    """FormulaError for an effect that several terms name: only the sum of their variances would be
+    known.
+    """
+    found = [f"{column} | {factor}" for column, factor in zip(columns, factors)]
+    twice = next((one for one in found if found.count(one) > 1), None)
+    if twice is not None:
+        raise FormulaError(
+            f"({twice}) is in more than one group term, and the data tell only the sum of the "
+            "variances: leave it in one of them; a term has an intercept unless it is written "
+            "(0 + x | g)"
+        )
 
 
 class MixedPriors(PriorTable):

@@ -26,7 +26,7 @@ class MixedInfo(ModelInfo):
         super().__init__(model)
         grouping = model.grouping
         self.kind = type(model.fixed)  # whose formula has the group terms
-        self.effects, self.groups = model.effects(), getattr(grouping, "spec", None)
+        self.effects, self.groups = model.effects, getattr(grouping, "spec", None)
         self.factor_levels, self.sizes = [grouping.levels], [np.diff(grouping.starts)]
         if grouping.sub is not None:
             self.factor_levels.append(grouping.sub_levels)
@@ -51,8 +51,10 @@ class MixedInfo(ModelInfo):
                 f"{least:.0f} to {most:.0f} rows, median {middle:g}."
             )
         rule = fit.problem.rule
-        one = f"{rule.nodes} nodes each" if rule.nodes > 1 else "Laplace's approximation"
         if rule.nodes:
+            one = f"{rule.nodes} nodes each" if rule.nodes > 1 else "Laplace's approximation"
+            if rule.nodes > 1 and rule.scheme.scattered:
+                one = f"{rule.nodes} points of importance sampling per group"
             lines.append(
                 f"Effects integrated out by {one}: differences of log densities are right to about "
                 f"{max(rule.error, 1e-9):.1g}."
@@ -60,18 +62,27 @@ class MixedInfo(ModelInfo):
         return [*lines, *self.intraclass(fit), *super().remarks(fit)]
 
     def intraclass(self, fit):
-        """The intraclass correlation of a model with one effect, in a list."""
-        family = self.family
-        if self.effects.columns != ["1"] or family.name not in (*LATENT, "ols"):
+        """The intraclass correlations of a model whose effects are intercepts, in a list: of rows
+        of the same level, of nested factors of the same outer and of the same inner level.
+        """
+        family, k = self.family, len(self.effects.columns)
+        if set(self.effects.columns) != {"1"} or family.name not in (*LATENT, "ols"):
             return []
         draws = fit.problem.coordinates.reported(fit.x).reshape(-1, len(fit.problem.priors.names))
-        variance = draws[:, len(self.exog_names)] ** 2
+        first = len(self.exog_names)
+        shared = np.cumsum(draws[:, first : first + k] ** 2, axis=1)
         residual = LATENT.get(family.name, 0.0)
         if family.name == "ols":
             known = family.known.get("sigma")
-            residual = known**2 if known else draws[:, -1] ** 2
+            residual = known**2 if known else draws[:, -1:] ** 2
         w = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])
-        share = (variance / (variance + residual))[None, :, None]
-        low, high = moments.quantile(share, [0.025, 0.975], w)[:, 0]
-        mean = moments.mean(share, w)[0]
-        return [f"Intraclass correlation: {mean:.3f}, 95 % interval {low:.3f} to {high:.3f}."]
+        share = (shared / (shared[:, -1:] + residual))[None]
+        low, high = moments.quantile(share, [0.025, 0.975], w)
+        shown = [
+            f"{mean:.3f}, 95 % interval {a:.3f} to {b:.3f}"
+            for mean, a, b in zip(moments.mean(share, w), low, high)
+        ]
+        if k == 1:
+            return [f"Intraclass correlation: {shown[0]}."]
+        parts = [f"within {name} {one}" for name, one in zip(self.effects.factors, shown)]
+        return [f"Intraclass correlations: {'; '.join(parts)}."]

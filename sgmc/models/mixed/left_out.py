@@ -6,7 +6,6 @@ import numpy as np
 from scipy import special
 
 from sgmc.models.mixed.random_effects import effects_at
-from sgmc.models.mixed.rules import normal_rule
 from sgmc.results.outcomes.rows import CELLS, Rows
 
 INFORMED = 0.5  # what a row may move of its linear predictor, in variances of it
@@ -265,7 +264,7 @@ class LeftOutRows(LeftOut):
         """
         mean, cov = place
         q = mean.shape[1]
-        t, weight = normal_rule(self.problem.rule.nodes, q)
+        t, weight = self.one_set(q)
         root = np.linalg.cholesky(cov + POINT_VARIANCE * np.eye(q))
         z = mean[:, None] + np.einsum("mab,kb->mka", root, t)
         count = np.ones(len(rows)) if self.table.frequency is None else self.table.frequency[rows]
@@ -275,6 +274,12 @@ class LeftOutRows(LeftOut):
         value += weight - 0.5 * (z**2).sum(axis=2) - 0.5 * q * np.log(2 * np.pi)
         log_det = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
         return special.logsumexp(value, axis=1) + log_det
+
+    def one_set(self, q):
+        """Nodes and log weights of the fit's rule; of several sets of them the first."""
+        rule = self.problem.rule
+        t, weight = rule.scheme.make(rule.nodes, q)
+        return (t[0], weight[0]) if rule.scheme.scattered else (t, weight)
 
 
 def by_leverage(residual, own, variance):

@@ -12,10 +12,11 @@ from sgmc.core.design import design
 from sgmc.errors import NotSupported, QuadratureWarning
 from sgmc.fit.problem import SEARCH
 from sgmc.models.mixed.loading import UnitLoading
-from sgmc.models.mixed.problem import GroupsProblem, nonzero, one_factor
+from sgmc.models.mixed.problem import WORST_ERROR, GroupsProblem, nonzero, one_factor
 from sgmc.models.mixed.random_effects import of_factor
 from sgmc.models.mixed.rows import grouped_rows
-from sgmc.models.mixed.search import EXACT_ENOUGH, NODES, Rule, find, with_rule
+from sgmc.models.mixed.rules import scheme_of
+from sgmc.models.mixed.search import Rule, find, with_rule
 from sgmc.models.regression.coordinates import preconditioner
 from sgmc.models.regression.search import first_guess, moments_of_outcomes
 
@@ -51,7 +52,8 @@ def levels_problem(model, settings):
     unit = np.ones(len(start))
     level = np.exp(start[-1]) if family.identity and family.auxiliary else 1.0
     unit[: data.d] = level / nonzero(table.sd)
-    kernel = one_factor(glm, rows, family, UnitLoading(), NODES[1], unit)
+    scheme = scheme_of(1)
+    kernel = one_factor(glm, rows, family, UnitLoading(), scheme.first, unit, scheme.make)
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     if data.intercept is not None:
         shift[data.intercept] = 0.0
@@ -64,7 +66,7 @@ def levels_problem(model, settings):
         kernel, mode, concerns = find(kernel, PriorTerms(priors, shift), mode.theta)
     rule = Rule(0, 0.0)
     if not kernel.closed and mode.whole:
-        kernel, rule = with_rule(kernel, mode, None, 1, settings.seed)
+        kernel, rule = with_rule(kernel, mode, None, scheme, settings.seed)
         concerns = concerns + inexact(rule, model.split)
     if data.intercept is not None:
         concerns = concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
@@ -159,7 +161,7 @@ def normal_moments(table, rows, kernel, theta, share):
 
 def inexact(rule, split):
     """A warning, in a list, where the nodes that memory and time allow are not enough."""
-    if rule.error <= EXACT_ENOUGH * 10:
+    if rule.error <= WORST_ERROR:
         return []
     return [
         QuadratureWarning(

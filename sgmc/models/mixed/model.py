@@ -1,7 +1,8 @@
 """Regressions with grouped effects as users meet them."""
 
 from sgmc.arguments.numbers import whole
-from sgmc.errors import NotSupported
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.models.mixed.effects import closed_form, effects_of
 from sgmc.models.regression.model import Regression
 
 
@@ -19,7 +20,8 @@ class MixedRegression(Regression):
     grouping : Grouping
         Levels, rows in their order, and the covariates of the effects.
     nodes : int, optional
-        Quadrature nodes of each effect; default: as many as are needed.
+        Quadrature nodes of each effect, or points of each group, see `rules.Scheme`; default: as
+        many as are needed.
     """
 
     room, name = "grouped", "mixed"  # how regressions find it
@@ -32,22 +34,27 @@ class MixedRegression(Regression):
             )
         self.__dict__.update(vars(fixed))
         self.fixed, self.grouping, self.family = fixed, grouping, fixed.family
+        self.effects = self.effects_of(grouping)
         self.nodes = whole("nodes", nodes, 1, none=True)
+        if nodes is not None and closed_form(self.family):
+            raise ArgumentError(
+                f"nodes={nodes!r} has no use in {self.family.name}: effects are integrated out in "
+                "closed form; leave it out"
+            )
 
     def __repr__(self):
         return f"{self.fixed!r} with {len(self.grouping.levels)} levels of {self.grouping.name}"
+
+    @staticmethod
+    def effects_of(grouping):
+        """The `Effects` of a grouping."""
+        return effects_of(grouping)
 
     def parameter_names(self):
         """See `Regression`."""
         names, auxiliary = super().parameter_names(), len(self.family.auxiliary)
         at = len(names) - auxiliary
-        return names[:at] + self.effects().names + names[at:]
-
-    def effects(self):
-        """The `Effects`."""
-        from sgmc.models.mixed.effects import effects_of
-
-        return effects_of(self.grouping)
+        return names[:at] + self.effects.names + names[at:]
 
     def result_class(self):
         """See `Regression`."""

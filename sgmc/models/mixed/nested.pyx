@@ -223,7 +223,7 @@ cdef class Nested(Marginal):
         cdef double *g
         if not self.frame(group, s, f):
             return -INFINITY
-        self.places.place_nodes(&s.outer, f, &s.room)
+        self.places.place_nodes(&s.outer, group, f, &s.room)
         for k in range(self.places.count):
             g = s.scores + k * d
             value = self.inside(group, s.room.b + k * self.b, s, g, False)

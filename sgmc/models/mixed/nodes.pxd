@@ -28,16 +28,19 @@ cdef struct Room:                 # a group's scratch
     double *work                  # of the design
 
 cdef class Nodes(Marginal):
-    cdef readonly Py_ssize_t nodes, count     # of each effect, of all
-    cdef readonly double[:, ::1] t
-    cdef readonly double[::1] weight
+    cdef readonly Py_ssize_t nodes, count     # as the rule counts them, of a group
+    cdef readonly Py_ssize_t sets             # of nodes, of which each group has one
+    cdef readonly object rule
+    cdef readonly double[:, :, ::1] t
+    cdef readonly double[:, ::1] weight
     cdef Room divided(self, Py_ssize_t m, double *work) noexcept nogil
     # where the nodes of a group are, whose linear predictors without effects are in room.eta
     cdef bint frame(self, const Place *at, Py_ssize_t group, Room *room, Frame *f) noexcept nogil
     # probabilities, scores and sums of all nodes into room; the log density of the group
     cdef int visit(self, const Place *at, Py_ssize_t group, Frame *f, Room *room,
                    double *value) except -1 nogil
-    cdef int place_nodes(self, const Place *at, const Frame *f, Room *room) noexcept nogil
+    cdef int place_nodes(self, const Place *at, Py_ssize_t group, const Frame *f,
+                         Room *room) noexcept nogil
     cdef void shift(self, Py_ssize_t start, Py_ssize_t m, const double *eta, const double *b,
                     double *out) noexcept nogil
     cdef void collect(self, Py_ssize_t start, Py_ssize_t m, const double *r, Py_ssize_t width,

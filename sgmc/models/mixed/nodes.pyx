@@ -1,4 +1,6 @@
 """Sums over nodes of a group's effects, wherever these are placed."""
+import numpy as np
+
 from libc.math cimport INFINITY, M_PI, exp, log
 from libc.string cimport memcpy, memset
 
@@ -15,21 +17,27 @@ cdef double HALF_LOG_2PI = 0.5 * log(2 * M_PI)
 
 
 cdef class Nodes(Marginal):
-    """Effects integrated out by sums over nodes z_k = centre + B t_k, t_k Gauss-Hermite nodes.
+    """Effects integrated out by sums over nodes z_k = centre + B t_k, t_k those of a rule.
 
     Parameters
     ----------
     glm, starts, Z, loading, unit
         See `Marginal`.
     nodes : int
-        Of each effect.
+        Of each effect, or as `rule` counts them.
+    rule : function of (int, int)
+        Makes t and log weights of numbers of nodes and of effects, or several sets of them: then
+        each group has one in its turn.
     """
 
-    def __init__(self, Glm glm, starts, Z, Loading loading, unit=None, Py_ssize_t nodes=9):
+    def __init__(self, Glm glm, starts, Z, Loading loading, unit=None, Py_ssize_t nodes=9,
+                 rule=normal_rule):
         Marginal.__init__(self, glm, starts, Z, loading, unit)
-        self.nodes = nodes
-        self.t, self.weight = normal_rule(nodes, self.q)
-        self.count = len(self.weight)
+        self.nodes, self.rule = nodes, rule
+        t, weight = rule(nodes, self.q)
+        self.weight = np.atleast_2d(weight)
+        self.sets, self.count = self.weight.shape[0], self.weight.shape[1]
+        self.t = np.reshape(t, (self.sets, self.count, self.q))
 
     cdef Py_ssize_t group_size(self) noexcept nogil:
         cdef Py_ssize_t width = self.glm.width, m = self.longest, q = self.q
@@ -60,13 +68,14 @@ cdef class Nodes(Marginal):
     cdef bint frame(self, const Place *at, Py_ssize_t group, Room *room, Frame *f) noexcept nogil:
         return False
 
-    cdef int place_nodes(self, const Place *at, const Frame *f, Room *room) noexcept nogil:
+    cdef int place_nodes(self, const Place *at, Py_ssize_t group, const Frame *f,
+                         Room *room) noexcept nogil:
         """z, b = Lambda z, and log weights with the normal density of z."""
-        cdef Py_ssize_t a, k, q = self.q
+        cdef Py_ssize_t a, k, q = self.q, own = group % self.sets
         cdef double *z = room.z
         for k in range(self.count):
-            times(q, f.B, &self.t[k, 0], z)
-            room.t[k] = self.weight[k] + f.log_det - q * HALF_LOG_2PI
+            times(q, f.B, &self.t[own, k, 0], z)
+            room.t[k] = self.weight[own, k] + f.log_det - q * HALF_LOG_2PI
             for a in range(q):
                 z[a] += f.centre[a]
                 room.t[k] -= 0.5 * z[a] * z[a]
@@ -152,7 +161,7 @@ cdef class Nodes(Marginal):
         value[0] = -INFINITY
         if not self.frame(at, group, room, f):
             return OK
-        self.place_nodes(at, f, room)
+        self.place_nodes(at, group, f, room)
         self.score_effects(at, start, m, self.count, room, room.t)
         value[0] = self.normalise(room)
         for k in range(self.count):

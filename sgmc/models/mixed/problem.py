@@ -15,26 +15,19 @@ from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import SEARCH, Problem
 from sgmc.models.mixed.concerns import concerns_of, near_zero, undecided
 from sgmc.models.mixed.coordinates import folded
-from sgmc.models.mixed.effects import effects_of, mixed_priors
+from sgmc.models.mixed.effects import closed_form, effects_of, mixed_priors
 from sgmc.models.mixed.gaussian import GaussianMarginal
 from sgmc.models.mixed.nested import Nested
 from sgmc.models.mixed.quadrature import Quadrature
 from sgmc.models.mixed.rows import grouped_rows
-from sgmc.models.mixed.search import (
-    EXACT_ENOUGH,
-    FEW_EFFECTS,
-    MOST_NODES,
-    NODES,
-    WARM_GROUPS,
-    Rule,
-    find,
-    with_rule,
-)
+from sgmc.models.mixed.rules import scheme_of
+from sgmc.models.mixed.search import WARM_GROUPS, Rule, find, with_rule
 from sgmc.models.regression.coordinates import preconditioner
 from sgmc.models.regression.prepare import dense_moments
 from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
 
 CURVATURES = 40_000_000  # numbers of all groups' curvatures up to which they are kept
+WORST_ERROR = 0.1  # of differences of log densities, nats, from which on no verdict is given
 START = 0.5  # of an sd, in units of its prior
 
 
@@ -173,7 +166,8 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     rule = Rule(0, 0.0)
     if not kernel.closed and mode.whole:
         few = kernel.nodes
-        kernel, rule = with_rule(kernel, mode, nodes, effects.loading.q, settings.seed)
+        scheme = scheme_of(effects.loading.q, rows.subgroups is not None)
+        kernel, rule = with_rule(kernel, mode, nodes, scheme, settings.seed)
         if rule.nodes > few:  # which were too few for the mode as well
             kernel, mode, concerns = find(kernel, terms, mode.theta)
         concerns = concerns + inexact(rule, effects)
@@ -267,22 +261,18 @@ def refuse(settings, groups):
 
 def kernel_of(glm, rows, family, effects, nodes, unit):
     """The compiled model of groups."""
-    nodes = nodes or NODES[effects.loading.q]
+    scheme = scheme_of(effects.loading.q, rows.subgroups is not None)
+    nodes = nodes or scheme.first
     if rows.subgroups is not None:
         return nested(glm, rows, family, effects, nodes, unit)
-    return one_factor(glm, rows, family, effects.loading, nodes, unit)
+    return one_factor(glm, rows, family, effects.loading, nodes, unit, scheme.make)
 
 
-def closed_form(family):
-    """Whether effects are integrated out in closed form."""
-    return family.name == "ols" and bool(family.auxiliary)
-
-
-def one_factor(glm, rows, family, loading, nodes, unit):
+def one_factor(glm, rows, family, loading, nodes, unit, rule):
     """The compiled model of the groups of one factor."""
     if closed_form(family):
         return GaussianMarginal(glm, rows.starts, rows.Z, loading, unit)
-    return Quadrature(glm, rows.starts, rows.Z, loading, unit, nodes)
+    return Quadrature(glm, rows.starts, rows.Z, loading, unit, nodes, rule)
 
 
 def nested(glm, rows, family, effects, nodes, unit):
@@ -334,19 +324,17 @@ def padded(shift, size):
 
 def inexact(rule, effects):
     """A warning, in a list, where the nodes that memory and time allow are not enough."""
-    if rule.error <= EXACT_ENOUGH * 10:
+    if rule.error <= WORST_ERROR:
         return []
-    q, more = effects.loading.q, MOST_NODES[effects.loading.q]
-    advice = f"Give more nodes (nodes=), at most about {more} by default."
-    if q > FEW_EFFECTS:
-        advice = (
-            f"Give nodes={more + 1}, {(more + 1) ** q} points a group, or more; or take slopes "
-            "that vary little out of the group terms."
-        )
+    scheme, what = rule.scheme, "quadrature nodes of each effect"
+    if scheme.scattered:
+        what = "points of each level's effects"
+    more = scheme.finer(max(rule.nodes, scheme.most))
     return [
         QuadratureWarning(
-            f"{rule.nodes} quadrature nodes of each effect of {effects.factor} leave errors of "
-            f"{rule.error:.2g} in differences of log densities.",
-            advice,
+            f"{rule.nodes} {what} of {effects.factor} leave errors of {rule.error:.2g} in "
+            "differences of log densities.",
+            f"Give more of them, such as nodes={more}, {scheme.count(more):,} points a group; or "
+            "take slopes that vary little out of the group terms.",
         )
     ]

@@ -10,6 +10,7 @@ from sgmc.models.mixed.information cimport Informed
 from sgmc.models.mixed.loading cimport MOST_EFFECTS, Loading
 from sgmc.models.mixed.marginal cimport Place
 from sgmc.models.mixed.nodes cimport MOST_SQUARES, Frame, Room
+from sgmc.models.mixed.rules import normal_rule
 from sgmc.models.mixed.small cimport (
     multiply, multiply_transposed, root_of_inverse, times, transposed_times,
 )
@@ -21,7 +22,8 @@ cdef enum:
 cdef double NEAR = 1e-8           # change of a group's effects, in sds, at which the search ends
 
 cdef class Quadrature(Informed):
-    """Effects integrated out by nodes^q points, placed for each group by a normal approximation.
+    """Effects integrated out by nodes that are placed for each group by a normal approximation:
+    nodes^q Gauss-Hermite ones, or points of importance sampling from it.
 
     Around an anchor theta_0 the log density of a group's outcomes is about h'b - b'K b / 2 as a
     function of its effects b, and h moves by -M (beta - beta_0).  With A = I + Lambda' K Lambda the
@@ -33,14 +35,15 @@ cdef class Quadrature(Informed):
     ----------
     glm, starts, Z, loading, unit
         See `Marginal`.
-    nodes : int
-        Of each effect.
+    nodes, rule
+        See `Nodes`.
     """
 
     closed = False
 
-    def __init__(self, Glm glm, starts, Z, Loading loading, unit=None, Py_ssize_t nodes=9):
-        Informed.__init__(self, glm, starts, Z, loading, unit, nodes)
+    def __init__(self, Glm glm, starts, Z, Loading loading, unit=None, Py_ssize_t nodes=9,
+                 rule=normal_rule):
+        Informed.__init__(self, glm, starts, Z, loading, unit, nodes, rule)
         self.centre = np.zeros(self.p)
         self.h, self.K = np.zeros((self.n, self.q)), np.zeros((self.n, self.q * self.q))
         self.M = np.zeros((self.n, self.q * self.p))
@@ -53,8 +56,11 @@ cdef class Quadrature(Informed):
 
     def with_nodes(self, Py_ssize_t nodes):
         """The same at the same anchor with another number of nodes."""
-        out = Quadrature(self.glm, self.starts, self.Z, self.loading, self.unit, nodes)
-        return out.take(self)
+        return self.like(nodes).take(self)
+
+    def like(self, Py_ssize_t nodes):
+        """The same, not anchored, with another number of nodes."""
+        return Quadrature(self.glm, self.starts, self.Z, self.loading, self.unit, nodes, self.rule)
 
     def take(self, Quadrature other):
         """Share the anchor of another."""
@@ -63,8 +69,7 @@ cdef class Quadrature(Informed):
 
     def anchored(self, theta, Py_ssize_t groups=0):
         """The same with nodes around theta (dim,), of the first `groups` groups (0: all)."""
-        cdef Quadrature out = Quadrature(self.glm, self.starts, self.Z, self.loading, self.unit,
-                                         self.nodes)
+        cdef Quadrature out = self.like(self.nodes)
         cdef const double[::1] x = np.ascontiguousarray(theta, dtype=float)
         cdef double[::1] work = np.empty(self.work_size())
         cdef Py_ssize_t g, end, begin = 0, total = groups if groups else self.n
@@ -140,7 +145,7 @@ cdef class Quadrature(Informed):
         places add g' dcentre - sum_ij W_ij P_ij - tr D / 2, P the upper triangle of D with half
         its diagonal.
         """
-        cdef Py_ssize_t a, b, c, e, j, k, l, q = self.q
+        cdef Py_ssize_t a, b, c, e, j, k, l, q = self.q, own = group % self.sets
         cdef double[MOST_SQUARES] S, GT, W
         cdef double[MOST_EFFECTS] g, G, pulled, back, by_t
         cdef const double *z
@@ -156,7 +161,7 @@ cdef class Quadrature(Informed):
                 G[a] = room.t[k] * (G[a] - z[a])
                 g[a] += G[a]
                 for b in range(q):
-                    GT[a * q + b] += G[a] * self.t[k, b]
+                    GT[a * q + b] += G[a] * self.t[own, k, b]
                     S[a * q + b] += room.t[k] * R[a] * z[b]
         multiply_transposed(q, f.B, GT, W)
         transposed_times(q, f.B, g, by_t)

@@ -11,56 +11,98 @@ from sgmc.models.mixed.conditional import DF, Conditional, conditional
 CONDITIONAL_STEPS = 6  # of the independence sampler: nine in ten proposals are accepted
 STREAM = 2  # among those of predictions
 NEW = 1 << 40  # added to the number of a level that the fit has not seen
+ROUNDING = 1e-12  # of correlations, with which their matrices stay positive definite
 DRAWN_AT_ONCE = 1 << 21  # numbers of effects that are drawn at a time
 
 
-@dataclass(frozen=True)
-class LevelEffects:
-    """Effects of a factor's levels at draws of the parameters; nothing of size levels x draws is
-    kept.
+@dataclass(frozen=True, kw_only=True)
+class Population:
+    """Effects of levels that the fit has not seen, at draws of the parameters: normal ones.
+
+    Attributes
+    ----------
+    roots : array (m, q, q)
+        Lambda at each draw.
+    seed : int
+        Each level has a random stream of its own.
+    sizes : array (levels,)
+        Rows of each level of the fit; others have higher numbers.
+    factor : int
+        0, or 1 of an inner one.
+    """
+
+    roots: np.ndarray
+    seed: int
+    sizes: np.ndarray
+    factor: int = 0
+    integrable = True  # whether means over effects need no draws of them
+
+    def with_draws(self, kept):
+        """The same at some of the draws."""
+        return replace(self, roots=self.roots[kept])
+
+    def work(self, levels, steps=0):
+        """See `LevelEffects`."""
+        return len(levels)
+
+    def draws(self, levels):
+        """Draws (L, m, q) for levels by their numbers."""
+        out = np.empty((len(levels), *self.roots.shape[:2]))
+        for k, level in enumerate(levels):
+            normals = self.stream(int(level) + NEW).standard_normal(out.shape[1:])
+            out[k] = np.einsum("mij,mj->mi", self.roots, normals)
+        return out
+
+    def stream(self, number):
+        """The random stream of a level."""
+        key = seed_sequence(self.seed, "predict", STREAM).generate_state(2, np.uint64)
+        return np.random.Generator(np.random.Philox(key=key, counter=[0, 0, number, self.factor]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelEffects(Population):
+    """Effects of all levels of a factor at draws of the parameters; nothing of size levels x draws
+    is kept.
 
     Attributes
     ----------
     points : array (m, dim)
         Draws in the natural coordinates of the compiled model; of an inner factor those of its
         density at outer effects of zero.
-    roots : array (m, q, q)
-        Lambda at each.
-    seed : int
-        Each level has a random stream of its own.
     conditional : Conditional
         Of the fit's data.
     place : array (levels,) of int
         Where the compiled model has each level.
-    sizes : array (levels,)
-        Rows of each.
-    factor : int
-        0, or 1 of an inner one.
     within : Within or None
         Of an inner factor.
     """
 
     points: np.ndarray
-    roots: np.ndarray
-    seed: int
     conditional: Conditional
     place: np.ndarray
-    sizes: np.ndarray
-    factor: int = 0
     within: object = None
+
+    @property
+    def integrable(self):
+        """See `Population`: unless the law of known levels is told by a single node."""
+        return self.within is None and (self.conditional.closed or self.conditional.count > 1)
 
     def with_draws(self, kept):
         """The same at some of the draws."""
         within = None if self.within is None else self.within.with_draws(kept)
         return replace(self, points=self.points[kept], roots=self.roots[kept], within=within)
 
-    def work(self, levels):
-        """Evaluations of a row's density that a draw of the effects of some levels takes."""
+    def work(self, levels, steps=CONDITIONAL_STEPS):
+        """Evaluations of a row's density that a draw of the effects of some levels takes; without
+        steps those of their nodes.
+        """
         known = np.asarray(levels)
         known = known[known < len(self.sizes)]
-        own = float(self.sizes[known].sum()) * (2 * CONDITIONAL_STEPS) + len(levels)
+        here = self.conditional
+        looks = 1 if here.closed else (here.count + steps) * here.cost
+        own = float(self.sizes[known].sum()) * looks + len(levels)
         if self.within is None:
-            return own * self.conditional.cost
+            return own
         return own + self.within.outer.work(np.unique(self.within.parent[known]))
 
     def known(self, levels):
@@ -109,15 +151,8 @@ class LevelEffects:
         seen = levels < len(self.sizes)
         if seen.any():
             out[seen] = self.known(levels[seen])[0]
-        for k in np.flatnonzero(~seen):
-            normals = self.stream(int(levels[k]) + NEW).standard_normal(out.shape[1:])
-            out[k] = np.einsum("mij,mj->mi", self.roots, normals)
+        out[~seen] = super().draws(levels[~seen])
         return out
-
-    def stream(self, number):
-        """The random stream of a level."""
-        key = seed_sequence(self.seed, "predict", STREAM).generate_state(2, np.uint64)
-        return np.random.Generator(np.random.Philox(key=key, counter=[0, 0, number, self.factor]))
 
 
 @dataclass(frozen=True)
@@ -179,14 +214,16 @@ def effects_at(problem, points, seed, sizes):
     return [
         outer,
         LevelEffects(
-            np.array([problem.model.inner_theta(one) for one in points]),
-            np.ascontiguousarray(roots[:, q:, q:]),
-            seed,
-            conditional(problem.model.inner),
-            places(inner.level),
-            sizes[1],
-            1,
-            Within(outer, parent, problem.model.p, np.asarray(problem.model.away)[outer.place]),
+            points=np.array([problem.model.inner_theta(one) for one in points]),
+            roots=np.ascontiguousarray(roots[:, q:, q:]),
+            seed=seed,
+            conditional=conditional(problem.model.inner),
+            place=places(inner.level),
+            sizes=sizes[1],
+            factor=1,
+            within=Within(
+                outer, parent, problem.model.p, np.asarray(problem.model.away)[outer.place]
+            ),
         ),
     ]
 
@@ -194,13 +231,29 @@ def effects_at(problem, points, seed, sizes):
 def of_factor(problem, points, roots, seed, sizes):
     """The `LevelEffects` of the outer or only factor, with Lambda (m, q, q) at each point."""
     return LevelEffects(
-        points,
-        np.ascontiguousarray(roots),
-        seed,
-        conditional(problem.model),
-        places(problem.rows.level),
-        sizes,
+        points=points,
+        roots=np.ascontiguousarray(roots),
+        seed=seed,
+        conditional=conditional(problem.model),
+        place=places(problem.rows.level),
+        sizes=sizes,
     )
+
+
+def populations(model, draws, seed):
+    """The `Population` of each factor by reported draws (m, parameters), without data."""
+    effects, first = model.effects, len(model.exog_names)
+    q, pairs = effects.loading.q, effects.loading.correlations()
+    R = np.tile((1 + ROUNDING) * np.eye(q), (len(draws), 1, 1))
+    for k, (i, j) in enumerate(pairs):
+        R[:, i, j] = R[:, j, i] = draws[:, first + q + k]
+    roots = draws[:, first : first + q, None] * np.linalg.cholesky(R)
+    return [
+        Population(
+            roots=np.ascontiguousarray(roots[:, span, span]), seed=seed, sizes=sizes, factor=k
+        )
+        for k, (span, sizes) in enumerate(zip(effects.spans(), model.sizes))
+    ]
 
 
 def places(level):

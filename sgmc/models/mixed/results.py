@@ -7,12 +7,13 @@ from sgmc.errors import ArgumentError, NotSupported
 from sgmc.formula.groups import LABELS
 from sgmc.models.mixed.effects_results import EffectsOfLevels
 from sgmc.models.mixed.left_out import LeftOutGroups, LeftOutRows
-from sgmc.models.mixed.random_effects import level_effects
+from sgmc.models.mixed.random_effects import level_effects, populations
 from sgmc.models.mixed.rows_with_effects import refuse_new, with_effects
 from sgmc.models.regression.results import RegressionResults
 from sgmc.results.outcomes import prediction, residuals
+from sgmc.results.outcomes.beside import with_exposure
 from sgmc.results.outcomes.loo import loo
-from sgmc.results.outcomes.rows import fitted_rows, rows_of, with_exposure
+from sgmc.results.outcomes.rows import fitted_rows, rows_of
 
 NEW_LEVELS = ("sample", "error")
 
@@ -47,13 +48,16 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         for (_, new), name in zip(found, effects.factors):
             if new_levels == "error":
                 refuse_new(new, name)
-        if self._fit is None:
-            raise ArgumentError(
-                "random=True: effects of levels need the data of the fit, which were not saved; "
-                "give random=False for predictions at effects of zero"
-            )
         code = np.column_stack([code for code, _ in found])
-        return with_effects(rows, level_effects(self, self.seed), code, Z)
+        if self._fit is not None:
+            return with_effects(rows, level_effects(self, self.seed), code, Z)
+        for factor, one, sizes in zip(effects.factors, code.T, self.model.sizes):
+            if ((one >= 0) & (one < len(sizes))).any():
+                raise ArgumentError(
+                    f"random=True: effects of known levels of {factor} need the data of the fit, "
+                    "which were not saved; give random=False for predictions at effects of zero"
+                )
+        return with_effects(rows, populations(self.model, self.flat, self.seed), code, Z)
 
     def predict(
         self, exog=None, transform=True, *, offset=None, exposure=None, random=True,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.errors import ArgumentError
+from sgmc.models.mixed import integrated
 from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, Rows, evenly
 
 
@@ -14,7 +15,7 @@ class EffectRows(Rows):
 
     Attributes
     ----------
-    effects : list of LevelEffects or MeanEffects
+    effects : list of Population or MeanEffects
         One a factor.
     code : array (n, factors) of int
         The levels of each row; negative where one is missing.
@@ -40,6 +41,22 @@ class EffectRows(Rows):
         if work * self.m <= ROWS_WORK:
             return self
         return self.with_draws(evenly(self.m, max(FEWEST_DRAWS, int(ROWS_WORK // work))))
+
+    def affordable_mean(self):
+        """See `Rows`."""
+        return (
+            integrated.thinned(self).mean()
+            if integrated.integrable(self)
+            else super().affordable_mean()
+        )
+
+    def mean(self):
+        """See `Rows`; effects are integrated out where that takes no draws of them."""
+        if not integrated.integrable(self):
+            return super().mean()
+        out = np.empty(self.n)
+        out[self.place(slice(None))] = integrated.means(self)
+        return out
 
     def at_mean(self):
         """See `Rows`; effects are their posterior means."""
@@ -69,6 +86,7 @@ class MeanEffects:
 
     inner: object
     weights: np.ndarray | None
+    integrable = False
 
     def draws(self, levels):
         """See `LevelEffects`: one draw, the mean."""

@@ -1,12 +1,22 @@
-"""Gauss-Hermite rules on products of normal laws."""
+"""Rules that integrate over effects whose law is about a standard normal one."""
 
+from functools import lru_cache
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
+from scipy import special
+
+FEW_EFFECTS = 3  # that have a grid of nodes by themselves
+WIDER = 1.25  # sd of scattered points
+ENOUGH = 0.05  # error of many effects, nats: means are within as many posterior sds
+SETS = 64  # of scattered points: groups with different ones have errors that average out
+SEED = 20_201  # of their scrambles
 
 
 def normal_rule(nodes, effects):
-    """Nodes and log weights that integrate over standard normal effects by their density.
+    """Gauss-Hermite nodes and log weights that integrate over standard normal effects by their
+    density.
 
     sum_k exp(weight_k) f(t_k) is the integral of f over R^q, exactly for a normal density times a
     polynomial of degree 2 nodes - 1: weights of Gauss and Hermite divided by the density at t_k.
@@ -25,3 +35,76 @@ def normal_rule(nodes, effects):
     t = np.array(list(product(place, repeat=effects)))
     weight = np.array([sum(one) for one in product(single, repeat=effects)])
     return t, weight
+
+
+@lru_cache(maxsize=8)
+def scattered_rule(nodes, effects):
+    """Points of a normal law that is wider than the standard one, with weights of importance
+    sampling: scrambled Sobol sequences (Owen 1998, doi:10.1006/jcom.1998.0487).  A single node is
+    that of `normal_rule`.
+
+    Parameters
+    ----------
+    nodes, effects : int
+
+    Returns
+    -------
+    t : array (SETS, nodes, effects)
+    weight : array (SETS, nodes)
+    """
+    from scipy.stats.qmc import Sobol
+
+    if nodes == 1:
+        return normal_rule(nodes, effects)
+    seeds = np.random.SeedSequence((SEED, nodes, effects)).spawn(SETS)
+    size = (nodes - 1).bit_length()  # powers of two are balanced
+    u = np.array([Sobol(effects, seed=np.random.default_rng(s)).random_base2(size) for s in seeds])
+    z = special.ndtri(u[:, :nodes])
+    weight = 0.5 * (z**2).sum(axis=2) + effects * np.log(WIDER * np.sqrt(2 * np.pi))
+    return np.ascontiguousarray(WIDER * z), weight - np.log(nodes)
+
+
+class Scheme(NamedTuple):
+    """A family of rules, finer and finer.
+
+    Attributes
+    ----------
+    make : function of (int, int)
+        `normal_rule` or `scattered_rule`.
+    effects : int
+        Of a group, those of its subgroups included.
+    first, most : int
+        Nodes to begin with, and the largest number that is taken unasked.
+    enough : float
+        Error of differences of log densities, nats, at which no finer one is tried.
+    """
+
+    make: object
+    effects: int
+    first: int
+    most: int
+    enough: float
+
+    @property
+    def scattered(self):
+        """Whether nodes are points of a group instead of nodes of each effect."""
+        return self.make is scattered_rule
+
+    def count(self, nodes):
+        """Nodes of a group."""
+        return nodes if self.scattered else nodes**self.effects
+
+    def finer(self, nodes):
+        """The next number of nodes; where they are many, few more."""
+        if self.scattered:
+            return 2 * nodes
+        return 2 * nodes + 1 if self.effects <= FEW_EFFECTS else nodes + 1
+
+
+def scheme_of(effects, nested=False):
+    """The `Scheme` of a number of effects; nested ones have grids of nodes in any number."""
+    if effects > FEW_EFFECTS and not nested:
+        return Scheme(scattered_rule, effects, 128, 1024, ENOUGH)
+    first = {1: 9, 2: 7, 3: 5, 4: 3}.get(effects, 2)
+    most = {1: 39, 2: 15, 3: 9, 4: 5}.get(effects, 2)
+    return Scheme(normal_rule, effects, first, most, ENOUGH if effects > FEW_EFFECTS else 0.01)

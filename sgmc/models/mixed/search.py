@@ -8,7 +8,6 @@ from scipy import linalg
 from sgmc.coordinates.mode import Mode, distant
 from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.expansion import expand, of_rows
-from sgmc.models.mixed.loading import MOST
 
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
 WARM_TOLERANCE, TOLERANCE = (
@@ -20,11 +19,6 @@ FLAT_CURVATURE = 1e-6  # curvature, relative to the diagonal, below which a dire
 LONGEST = 20.0  # steps, in sds of the curvature, before anything is known of the posterior
 DRAWS = 6  # of the Laplace approximation at which two rules are compared
 CHECKED_ROWS, CHECKED_NODES = 50_000, 3e7  # of the groups that are compared: rows, rows x nodes
-FEW_EFFECTS = 3  # effects
-EXACT_ENOUGH = 0.01  # error of differences of log densities, nats
-# of each effect; of more than three no more than tell a curvature, as others would be too many
-NODES = {1: 9, 2: 7, 3: 5} | dict.fromkeys(range(4, MOST + 1), 2)
-MOST_NODES = NODES | {1: 39, 2: 15, 3: 9}
 
 
 class Rule(NamedTuple):
@@ -33,14 +27,15 @@ class Rule(NamedTuple):
     Attributes
     ----------
     nodes : int
-        Of each effect; 0 where integrals are in closed form.
+        Of each effect, or points of each group; 0 where integrals are in closed form.
     error : float
-        Of differences of log posterior densities, nats: against about twice as many nodes of each
-        effect, or one more of many effects.
+        Of differences of log posterior densities, nats: against the next finer rule of the scheme.
+    scheme : Scheme or None
     """
 
     nodes: int
     error: float
+    scheme: object = None
 
 
 def find(kernel, terms, start):
@@ -139,7 +134,7 @@ def as_positive(matrix):
     return (vectors * size) @ vectors.T / np.outer(scale, scale)
 
 
-def with_rule(kernel, mode, nodes, effects, seed):
+def with_rule(kernel, mode, nodes, scheme, seed):
     """The kernel with enough nodes, and its `Rule`.
 
     Parameters
@@ -149,27 +144,23 @@ def with_rule(kernel, mode, nodes, effects, seed):
     mode : Mode
     nodes : int or None
         As given; None: as many as differences of log densities need.
-    effects : int
+    scheme : Scheme
     seed : int
     """
     random = np.random.default_rng(seed)
     root = linalg.cholesky(linalg.inv(mode.precision), lower=True)
     z = random.normal(size=(DRAWS, len(mode.theta)))
     points = [mode.theta, *(mode.theta + z @ root.T)]
-
-    def more(nodes):
-        return 2 * nodes + 1 if effects <= FEW_EFFECTS else nodes + 1
-
-    rows = min(CHECKED_ROWS, CHECKED_NODES / more(kernel.nodes) ** effects)
+    rows = min(CHECKED_ROWS, CHECKED_NODES / scheme.count(scheme.finer(kernel.nodes)))
     some = max(1, min(int(np.searchsorted(kernel.starts, rows)), kernel.n))
     values = densities(kernel, points, some)
     while True:
-        finer = kernel.with_nodes(more(kernel.nodes))
+        finer = kernel.with_nodes(scheme.finer(kernel.nodes))
         better = densities(finer, points, some)
         apart = (better - better[0]) - (values - values[0])
         error = float(np.abs(apart).max()) * kernel.n / some
-        if nodes or error <= EXACT_ENOUGH or finer.nodes > MOST_NODES[effects]:
-            return kernel, Rule(kernel.nodes, error)
+        if nodes or error <= scheme.enough or finer.nodes > scheme.most:
+            return kernel, Rule(kernel.nodes, error, scheme)
         kernel, values = finer, better
 
 

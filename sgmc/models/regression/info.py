@@ -63,10 +63,10 @@ class ModelInfo:
 
 
 def named(inputs):
-    """Column names and the like as they are; True in the place of arrays and functions, which are
-    left behind with the data.
+    """Column names, numbers and the like as they are; True in the place of arrays and functions,
+    which are left behind with the data.
     """
     return {
-        key: value if value is None or isinstance(value, str) else True
+        key: value if value is None or isinstance(value, str | int) else True
         for key, value in inputs.items()
     }

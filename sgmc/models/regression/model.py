@@ -51,7 +51,7 @@ class Regression:
         if cls.family is None:
             return ()
         several = cls.family.outcome == "category"
-        return ("exposure",) * (not cls.family.counts) + ("offset",) * several
+        return ("exposure",) * (not cls.family.counts) + ("offset", "nodes") * several
 
     @per_class(ARRAYS)
     def __init__(self, endog, exog, **given):
@@ -114,6 +114,7 @@ class Regression:
         from sgmc import formula as front
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
+        nodes = inputs.pop("nodes")
         cls.check_applies(inputs["offset"], inputs["exposure"])
         table = front.read(
             formula,
@@ -145,12 +146,17 @@ class Regression:
         )
         model.spec, model.formula, model.levels = spec, formula, spec.levels
         model.data.equations = equations(cls.family, spec.levels)
-        model.inputs = inputs
+        model.inputs = {**inputs, "nodes": nodes}
         model.check_outcomes()
-        if not table.bars:
-            return model
-        grouping = table.grouping()
-        return room(grouping.room)[grouping.model](model, grouping)
+        if table.bars:
+            grouping = table.grouping()
+            return room(grouping.room)[grouping.model](model, grouping, nodes)
+        if nodes is not None:
+            raise ArgumentError(
+                f"nodes={nodes!r} applies to group terms, and the formula has none: leave it out, "
+                "or add one, such as (1 | g)"
+            )
+        return model
 
     def set_options(self, given):
         """Take the model's own arguments, which choose its family."""

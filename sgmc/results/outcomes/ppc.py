@@ -18,7 +18,7 @@ def pp_check(results, groups, draws, alpha, seed):
     if results.model.family.outcome == "category":
         return shares(results, fitted_rows(results, "pp_check").of_equal_weight(count), alpha, seed)
     everything = fitted_rows(results, "pp_check")
-    rows, mean = everything.of_equal_weight(count), everything.affordable().mean()
+    rows, mean = everything.of_equal_weight(count), everything.affordable_mean()
     groups = whole("groups", groups, 1)
     if groups > rows.n:
         raise ArgumentError(f"groups={groups} is more than the {rows.n} rows")

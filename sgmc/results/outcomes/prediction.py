@@ -7,13 +7,13 @@ from sgmc.arguments.numbers import level, whole
 from sgmc.arguments.seeds import entropy
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
-from sgmc.results.outcomes.rows import need_trials
+from sgmc.results.outcomes.beside import need_trials
 
 
 def predict(results, exog, offset, transform, **how):
     """Posterior mean of E[y | x]; a Series where the new data have an index."""
-    rows = results.table_rows(exog, offset, transform=transform, **how).affordable()
-    return labelled(results, rows, rows.mean())
+    rows = results.table_rows(exog, offset, transform=transform, **how)
+    return labelled(results, rows, rows.affordable_mean())
 
 
 def labelled(results, rows, mean):

@@ -3,7 +3,8 @@ and how well it predicts.
 """
 
 from sgmc.results.outcomes import prediction, residuals
-from sgmc.results.outcomes.rows import rows_of, with_exposure
+from sgmc.results.outcomes.beside import with_exposure
+from sgmc.results.outcomes.rows import rows_of
 
 
 class Predictions:

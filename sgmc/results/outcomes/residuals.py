@@ -5,14 +5,15 @@ from scipy import optimize
 
 from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.results.outcomes.rows import fitted_rows, need_trials
+from sgmc.results.outcomes.beside import need_trials
+from sgmc.results.outcomes.rows import fitted_rows
 
 
 def fitted(results):
     """E[y | x] of the rows, averaged over draws, in the order of the data; of counts, the
     probability of success.
     """
-    return fitted_rows(results, "fittedvalues").affordable().mean()
+    return fitted_rows(results, "fittedvalues").affordable_mean()
 
 
 def response(results):

@@ -1,0 +1,85 @@
+"""E[y | x, group] with the effects integrated out: fewer draws of the parameters are enough than
+with draws of the effects.
+"""
+
+import numpy as np
+
+from sgmc.models.mixed.rules import normal_rule
+from sgmc.results.outcomes.rows import CELLS, ROWS_WORK, evenly
+
+FEWEST_POINTS = 100  # draws of the parameters: Monte Carlo error of a tenth of a posterior sd
+NEW_NODES = 31  # of a normal law: logistic curves are integrated to 1e-4 up to sds of 5
+
+
+def integrable(rows):
+    """Whether means over the effects of some `EffectRows` need no draws of them: those of one
+    factor, see `Population`.
+    """
+    return len(rows.effects) == 1 and rows.effects[0].integrable
+
+
+def thinned(rows):
+    """The same rows with as many draws as take a few seconds."""
+    levels = np.unique(rows.code)
+    work = NEW_NODES * rows.n + rows.effects[0].work(levels[levels >= 0], steps=0)
+    if work * rows.m <= ROWS_WORK:
+        return rows
+    return rows.with_draws(evenly(rows.m, max(FEWEST_POINTS, int(ROWS_WORK // work))))
+
+
+def means(rows):
+    """E[y | x, group] of the table's rows, averaged over draws of the parameters."""
+    effects, code = rows.effects[0], rows.code[:, 0]
+    out, order = np.full(rows.n, np.nan), np.argsort(code, kind="stable")
+    first, new = np.searchsorted(code[order], [0, len(effects.sizes)])
+    for at in parts(order[new:], CELLS // (rows.m * NEW_NODES)):
+        out[at] = over_population(rows, at)
+    levels, begins = np.unique(code[order[first:new]], return_index=True)
+    ends = first + np.append(begins, new - first)
+    for some in parts(np.arange(len(levels)), CELLS // (rows.m * count_of(effects))):
+        b, p = law(effects, levels[some])
+        mine = order[ends[some[0]] : ends[some[-1] + 1]]
+        for at in parts(mine, CELLS // (rows.m * p.shape[2])):
+            out[at] = over_nodes(rows, at, b, p, np.searchsorted(levels[some], code[at]))
+    return out
+
+
+def count_of(effects):
+    """Numbers of a level's law at a draw."""
+    known = getattr(effects, "conditional", None)
+    return 1 if known is None else known.count * effects.roots.shape[1]
+
+
+def parts(items, size):
+    """An array in pieces of at most that size, and at least one."""
+    size = max(1, size)
+    return (items[a : a + size] for a in range(0, len(items), size))
+
+
+def law(effects, levels):
+    """Nodes (L, m, nodes, q) of the effects of levels given the outcomes, and their probabilities;
+    of normal laws, under which means are linear, the mean alone.
+    """
+    if effects.conditional.closed:
+        mean = effects.moments(levels)[0][:, :, None]
+        return mean, np.ones(mean.shape[:3])
+    groups = np.ascontiguousarray(effects.place[levels], dtype=np.intp)
+    _, z, p = effects.conditional.nodes(effects.points, groups)
+    return np.einsum("mab,gmkb->gmka", effects.roots, z), p
+
+
+def over_nodes(rows, at, b, p, place):
+    """Means of some rows, whose levels have the nodes at `place`."""
+    eta = rows.predictors(at)[:, :, None] + np.einsum("ia,imka->imk", rows.Z[0][at], b[place])
+    mean = (p[place] * rows.family.mean(eta)).sum(axis=2)
+    return np.average(mean, axis=1, weights=rows.weights)
+
+
+def over_population(rows, at):
+    """Means of some rows of levels that the fit has not seen: effects are normal."""
+    slopes = np.einsum("ia,mab->imb", rows.Z[0][at], rows.effects[0].roots)
+    sd = np.sqrt((slopes**2).sum(axis=2))
+    t, weight = normal_rule(NEW_NODES, 1)
+    mass = np.exp(weight - 0.5 * t[:, 0] ** 2) / np.sqrt(2 * np.pi)
+    mean = rows.family.mean(rows.predictors(at)[:, :, None] + sd[:, :, None] * t[:, 0]) @ mass
+    return np.average(mean, axis=1, weights=rows.weights)

@@ -1,0 +1,110 @@
+"""What comes beside new rows: offset, exposure, trials and outcomes, checked."""
+
+import numpy as np
+
+from sgmc.arguments import values
+from sgmc.arguments.arrays import numeric, vector
+from sgmc.arguments.rows import for_rows, not_a_name, same_index, same_length
+from sgmc.errors import ArgumentError, DataError
+
+
+def check_offset(results, offset, n):
+    """The offset of n new rows; asked for by name where the fit had one."""
+    if offset is not None and results.model.family.outcome == "category":
+        raise ArgumentError(
+            f"offset does not apply to {results.model.family_name}: it has a linear predictor for "
+            "each equation"
+        )
+    if offset is None:
+        if "offset" in results.model.given:
+            raise ArgumentError(
+                "the model was fitted with an offset: predict needs offset= for the new rows (0 "
+                "for none)"
+            )
+        return np.zeros(n)
+    offset = for_rows("offset", offset, n)
+    if np.isinf(offset).any():
+        raise DataError("offset has infinite values; leave such rows out")
+    return offset
+
+
+def with_exposure(results, exog, offset, exposure):
+    """The offset of new rows with the log of their exposure,
+    which is asked for by name where the fit had one.
+    """
+    if exposure is None:
+        if exog is not None and "exposure" in results.model.given:
+            raise ArgumentError(
+                "the model was fitted with an exposure: predict needs exposure= for the new rows "
+                "(1 for none)"
+            )
+        return offset
+    if not results.model.family.counts:
+        raise ArgumentError(
+            f"exposure does not apply to {results.model.family_name}: it belongs to models of "
+            "counts"
+        )
+    same_index(exog=exog, exposure=not_a_name("exposure", exposure))
+    size = values.exposures("exposure", numeric("exposure", exposure))
+    if offset is None and "offset" in results.model.given:
+        return None  # asked for where it is missed
+    return np.log(size) + (0.0 if offset is None else numeric("offset", offset))
+
+
+def check_trials(results, exog, trials, n):
+    """Trials of n new rows, or None where none are given."""
+    if trials is None:
+        return None
+    if results.model.family.outcome != "binary":
+        raise ArgumentError(
+            f"trials does not apply to {results.model.family_name}: it belongs to counts of "
+            "successes"
+        )
+    same_index(exog=exog, trials=not_a_name("trials", trials))
+    return values.counts("trials", for_rows("trials", trials, n).astype(float))
+
+
+def need_trials(results, exog, trials, what):
+    """ArgumentError, naming `what` was asked for,
+    where outcomes of new rows are counts of unknown trials.
+    """
+    if trials is None and exog is not None and "trials" in results.model.given:
+        raise ArgumentError(
+            f"the model was fitted to counts of successes: {what} needs trials= for the new rows "
+            "(1 for 0 and 1)"
+        )
+
+
+def outcomes(results, exog, endog, n, trials=None):
+    """Outcomes of n new rows as numbers; `endog` may be a column's name,
+    and hold the labels of the fit's two levels.
+    """
+    import pandas as pd
+
+    from sgmc.formula.columns import codes_of
+    from sgmc.formula.frames import as_frame
+
+    label, levels = results.model.endog_names, results.model.levels
+    if isinstance(endog, str):
+        frame = as_frame(exog)
+        if endog not in frame:
+            raise ArgumentError(
+                f"endog={endog!r} is not a column of the new data; give the outcomes themselves"
+            )
+        endog = frame[endog]
+    same_index(exog=exog, endog=endog)
+    held = pd.Series(np.ravel(np.asarray(endog)))
+    if levels is not None and (held.dtype.kind not in "biuf" or held.isin(levels).all()):
+        codes = codes_of(held, levels, label).astype(float)
+        endog = np.where(codes < 0, np.nan, codes)
+    y = vector("endog", endog)
+    same_length("endog", y, n, "the new data have")
+    if trials is not None:
+        if ((y < 0) | (y > trials) | (y != np.floor(y))).any():
+            raise DataError(
+                f"the outcome {label!r} must be counts of successes in the new data, 0, 1, .. "
+                "trials"
+            )
+    elif results.model.family.outcome == "binary":
+        values.binary(f"the outcome {label!r} in the new data", y)
+    return y
