@@ -11,6 +11,8 @@ from sgmc.coordinates.whitening import collinearity, coordinates, undo_centring
 from sgmc.core.design import design
 from sgmc.errors import NotSupported, QuadratureWarning
 from sgmc.fit.problem import SEARCH
+from sgmc.models.mixed.group_level import GroupLevel
+from sgmc.models.mixed.group_predictors import two_designs
 from sgmc.models.mixed.loading import UnitLoading
 from sgmc.models.mixed.problem import GroupsProblem, nonzero, one_factor
 from sgmc.models.mixed.random_effects import of_factor
@@ -46,12 +48,11 @@ def levels_problem(model, settings):
         data, model.grouping, settings.seed, settings.dtype, precondition is not None
     )
     table = rows.table
-    glm = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
     start = first_guess(priors, family, table.offset, *moments_of_outcomes(table))
     unit = np.ones(len(start))
     level = np.exp(start[-1]) if family.identity and family.auxiliary else 1.0
     unit[: data.d] = level / nonzero(table.sd)
-    kernel = one_factor(glm, rows, family, UnitLoading(), NODES[1], unit)
+    kernel = compiled(rows, family, unit, level)
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     if data.intercept is not None:
         shift[data.intercept] = 0.0
@@ -82,6 +83,19 @@ def levels_problem(model, settings):
         rows=rows,
         rule=rule,
     )
+
+
+def compiled(rows, family, unit, level):
+    """The compiled model of levels: `GroupLevel` where rows of a level agree in several columns."""
+    table = rows.table
+    found = two_designs(table.X, rows.starts)
+    X = table.X
+    if found is not None:
+        X, d = found.inner, table.X.shape[1]
+        unit = np.concatenate([[level], unit[found.varying], unit[d:]])
+    glm = family.kernel(design(X), table.response, table.offset, table.multiplicity)
+    kernel = one_factor(glm, rows, family, UnitLoading(), NODES[1], unit)
+    return kernel if found is None else GroupLevel(kernel, design(found.groups), found.varying)
 
 
 def effects_of_levels(fit, seed, sizes):
@@ -118,7 +132,7 @@ def centred_with_levels(priors, shift, theta, kernel, rows, shares, intercept):
     shift : array (d,)
     theta : array (dim,)
         The mode.
-    kernel : Quadrature or GaussianMarginal
+    kernel : Quadrature, GaussianMarginal or GroupLevel
     rows : GroupedRows
     shares : (array (k,), float)
         See `split`.
@@ -129,11 +143,11 @@ def centred_with_levels(priors, shift, theta, kernel, rows, shares, intercept):
     occurring = rows.level < len(weights)
     share[occurring] = weights[rows.level[occurring]]
     beta = theta[: len(shift)]
+    precision = kernel.precisions(theta)
     if kernel.closed:
-        precision, score, slope = normal_moments(rows.table, rows, kernel, theta, share)
+        score, slope = normal_moments(rows.table, rows, theta, share / (1 + precision))
     else:
-        precision, score = np.asarray(kernel.K)[:, 0], np.asarray(kernel.h)[:, 0]
-        slope = (share / (1 + precision)) @ np.asarray(kernel.M)
+        score, slope = np.asarray(kernel.h)[:, 0], kernel.moved(share / (1 + precision))
     mean = float(share @ (score / (1 + precision)))
     variance = float(share**2 @ (1 / (1 + precision)))
     used = list(priors.used)
@@ -144,17 +158,16 @@ def centred_with_levels(priors, shift, theta, kernel, rows, shares, intercept):
     return replace(priors, used=used), shift - slope
 
 
-def normal_moments(table, rows, kernel, theta, share):
-    """Precisions and scores of the levels of normal outcomes, and the slope of their means' sum."""
+def normal_moments(table, rows, theta, share):
+    """Scores of the levels of normal outcomes, and the slope of a weighted sum of these."""
     t = np.exp(-2 * theta[-1])
     weight = t * (1.0 if table.weight is None else table.weight) * rows.Z[:, 0]
-    precision = t * np.asarray(kernel.S)[:, 0]
     beta = theta[: table.X.shape[1]]
     left = table.y - table.X @ beta - (0.0 if table.offset is None else table.offset)
     score = np.add.reduceat(weight * left, rows.starts[:-1])
-    each = weight * np.repeat(share / (1 + precision), np.diff(rows.starts))
+    each = weight * np.repeat(share, np.diff(rows.starts))
     across = each @ table.X if isinstance(table.X, np.ndarray) else table.X.rmatvec(each)
-    return precision, score, across
+    return score, across
 
 
 def inexact(rule, split):

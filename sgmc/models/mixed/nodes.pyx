@@ -1,4 +1,6 @@
 """Sums over nodes of a group's effects, wherever these are placed."""
+import numpy as np
+
 from libc.math cimport INFINITY, M_PI, exp, log
 from libc.string cimport memcpy, memset
 
@@ -30,6 +32,8 @@ cdef class Nodes(Marginal):
         self.nodes = nodes
         self.t, self.weight = normal_rule(nodes, self.q)
         self.count = len(self.weight)
+        largest = np.maximum.reduceat(np.abs(self.Z).max(axis=1), np.asarray(self.starts)[:self.n])
+        self.idle = (largest == 0).astype(np.int8)
 
     cdef Py_ssize_t group_size(self) noexcept nogil:
         cdef Py_ssize_t width = self.glm.width, m = self.longest, q = self.q
@@ -148,12 +152,19 @@ cdef class Nodes(Marginal):
                    double *value) except -1 nogil:
         cdef Py_ssize_t k, start = self.starts[group], m = self.starts[group + 1] - start
         cdef Py_ssize_t width = self.glm.width
+        cdef double same = 0
         self.predict(at, start, m, room.eta, room.work)
         value[0] = -INFINITY
         if not self.frame(at, group, room, f):
             return OK
         self.place_nodes(at, f, room)
-        self.score_effects(at, start, m, self.count, room, room.t)
+        if self.idle[group]:                              # nodes do not differ
+            self.score_effects(at, start, m, 1, room, &same)
+            for k in range(self.count):
+                memcpy(room.r + k * m * width, room.r, m * width * sizeof(double) if k else 0)
+                room.t[k] += same
+        else:
+            self.score_effects(at, start, m, self.count, room, room.t)
         value[0] = self.normalise(room)
         for k in range(self.count):
             self.collect(start, m, room.r + k * m * width, width, room.R + k * self.q)

@@ -61,7 +61,7 @@ class GroupsProblem(Problem):
     @property
     def cells(self):
         """See `Problem`: of rows, not of groups, with the nodes of each."""
-        return len(self.table.y) * (self.dim + self.rule.nodes)
+        return len(self.table.y) * (self.model.width + self.rule.nodes)
 
     @property
     def nobs(self):
@@ -72,7 +72,7 @@ class GroupsProblem(Problem):
     @property
     def least_noise(self):
         """See `Problem`: of second order, where the groups' curvatures fit memory."""
-        return GRADIENT if self.model.n * self.model.dim**2 <= CURVATURES else "cv"
+        return GRADIENT if self.model.n * self.model.width**2 <= CURVATURES else "cv"
 
     @property
     def free_names(self):
