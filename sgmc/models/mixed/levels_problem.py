@@ -62,7 +62,7 @@ def levels_problem(model, settings):
         priors, shift = centred_with_levels(
             priors, shift, mode.theta, kernel, rows, model.shares, data.intercept
         )
-        kernel, mode, concerns = find(kernel, PriorTerms(priors, shift), mode.theta)
+        kernel, mode, concerns = find(kernel, PriorTerms(priors, shift), mode.theta, near=True)
     rule = Rule(0, 0.0)
     if not kernel.closed and mode.whole:
         kernel, rule = with_rule(kernel, mode, None, 1, settings.seed)

@@ -4,6 +4,7 @@ import numpy as np
 from libc.math cimport INFINITY, M_PI, exp, log
 from libc.string cimport memcpy, memset
 
+from sgmc.core cimport simd
 from sgmc.core.contract cimport OK
 from sgmc.models.mixed.loading cimport Loading
 from sgmc.models.mixed.marginal cimport Marginal, Place
@@ -108,6 +109,9 @@ cdef class Nodes(Marginal):
                     total += r[i * width]
             out[0] = total
             return
+        if self.q == 1 and width == 1:
+            simd.dot_f64(1, m, r, NULL, z, out)
+            return
         memset(out, 0, self.q * sizeof(double))
         for i in range(m):
             for a in range(self.q):
@@ -163,8 +167,10 @@ cdef class Nodes(Marginal):
             for k in range(self.count):
                 memcpy(room.r + k * m * width, room.r, m * width * sizeof(double) if k else 0)
                 room.t[k] += same
-        else:
-            self.score_effects(at, start, m, self.count, room, room.t)
+            memset(room.R, 0, self.count * self.q * sizeof(double))
+            value[0] = self.normalise(room)
+            return OK
+        self.score_effects(at, start, m, self.count, room, room.t)
         value[0] = self.normalise(room)
         for k in range(self.count):
             self.collect(start, m, room.r + k * m * width, width, room.R + k * self.q)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from sgmc.coordinates.prior_table import PriorTable, resolve
 from sgmc.formula.groups import EffectTerm, Grouping, sorted_rows
+from sgmc.models.mixed.worth import worth_it
 from sgmc.models.regression.prepare import dense_moments
 from sgmc.models.regression.search import moments_of_outcomes, scales
 
@@ -102,7 +103,7 @@ class Split:
 
 def split(data, family, prior):
     """The `Split` of a formula's data, its head, groups and priors, or None where the largest term
-    cannot be integrated out.
+    cannot be integrated out, or it is not worth it.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def split(data, family, prior):
     """
     table = data.source.coded(np.arange(data.n), np.dtype(float))
     at, seen = table.tip_term
-    if at < 0:
+    if at < 0 or not worth_it(data.n, len(data.parameter_names(family)), len(seen)):
         return None
     mean, sd = table.moments(data.weight)
     mean[table.places], sd[table.places] = dense_moments(table.numbers, data.weight)
