@@ -1,16 +1,19 @@
 """The posterior mode with effects integrated out, and how well nodes integrate them."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from sgmc.coordinates.mode import Mode, distant
+from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.expansion import expand, of_rows
 from sgmc.models.mixed.loading import MOST
 
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
+FEW_ROWS = 2_000  # of the groups looked at where there is time for nothing else
 WARM_TOLERANCE, TOLERANCE = (
     0.1,
     1e-2,
@@ -65,13 +68,21 @@ def find(kernel, terms, start, near=False):
         if groups:
             reached, _ = climb(kernel, terms, start, groups, WARM_TOLERANCE)
             start = reached.theta
-        mode, distance = climb(kernel, terms, start, 0, TOLERANCE)
+        reached, distance = climb(kernel, terms, start, 0, TOLERANCE)
+        return kernel.anchored(reached.theta), reached, distant(distance)
     except OutOfTime as up:
-        found = up.reached or reached
-        if found is None:
-            raise
-        return kernel.anchored(found.theta, groups), found, []
-    return kernel.anchored(mode.theta), mode, distant(distance)
+        return *unfinished(kernel, terms, start, up.reached or reached), []
+
+
+def unfinished(kernel, terms, start, reached):
+    """Kernel and `Mode` of a search whose time is up: where it is, or after one step by few groups,
+    around which nodes are placed in few groups alone.
+    """
+    few = max(1, min(kernel.n, int(np.searchsorted(kernel.starts, FEW_ROWS))))
+    with deadline.suspended():
+        if reached is None:
+            reached = climb(kernel, terms, start, few, np.inf)[0]
+        return kernel.anchored(reached.theta, few), replace(reached, whole=False)
 
 
 def warm_groups(kernel):
