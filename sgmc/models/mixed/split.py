@@ -161,7 +161,8 @@ def split(data, family, prior):
 
 def told(priors, columns):
     """The priors of some coefficients, as written."""
-    found = list(dict.fromkeys(str(priors.specified[j]) for j in columns))
+    different = {id(one): one for one in (priors.specified[j] for j in columns)}.values()
+    found = list(dict.fromkeys(map(str, different)))
     stars = " [*] in units of " + priors.unit if "*" in found[0] else ""
     return ", ".join(found[:3]) + (", ..." if len(found) > 3 else "") + stars
 
