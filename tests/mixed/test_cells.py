@@ -9,7 +9,7 @@ import pytest
 
 import sgmc
 from sgmc.core.expansion import expand
-from sgmc.models.mixed import group_predictors, levels_problem
+from sgmc.models.mixed import levels_problem
 from sgmc.models.mixed.group_level import GroupLevel
 from sgmc.models.regression import model
 
@@ -18,14 +18,17 @@ FORMULA = "y ~ x + f * g"
 
 
 def table(link, rows=ROWS):
-    """A number x, factors f of 4 and g of 20 levels with an interaction, c of 3, outcomes y."""
+    """A number x, factors f of 4 and g of 20 levels with an interaction, c of 3, h of 40, k of 300,
+    outcomes y.
+    """
     random = np.random.default_rng(5)
     f, g, c = (random.integers(0, size, rows) for size in (4, 20, 3))
     x = random.normal(1, 2, rows)
+    h, k = random.integers(0, 40, rows), random.integers(0, 300, rows)
     eta = 0.3 + 0.4 * x + 0.5 * random.normal(size=(4, 20))[f, g] + 0.3 * c
     columns = {
         name: pd.Categorical([f"{name}{j:02d}" for j in codes])
-        for name, codes in (("f", f), ("g", g), ("c", c))
+        for name, codes in (("f", f), ("g", g), ("c", c), ("h", h), ("k", k))
     }
     return pd.DataFrame({"y": link(random, eta), "x": x, "z": (g % 5) * 1.0, **columns})
 
@@ -44,7 +47,8 @@ def count(random, eta):
 
 def problem(verb, formula, df):
     """The compiled posterior of a fit of few draws."""
-    return getattr(sgmc, verb)(formula, df, seed=1, draws=20, warmup=1)._fit.problem
+    how = dict(seed=1, draws=20, warmup=1, prior=sgmc.normal(0, 1))
+    return getattr(sgmc, verb)(formula, df, **how)._fit.problem
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
@@ -55,6 +59,7 @@ def problem(verb, formula, df):
         ("logit", binary, "y ~ f * g", 1),
         ("ols", normal, FORMULA, 3),  # and log sigma
         ("poisson", count, "y ~ x + c + z + f * g", 4),  # c varies within cells, z does not
+        ("logit", binary, "y ~ x + h + k", 13),  # 11 of the 39 coefficients of h
     ],
 )
 def test_densities_are_those_of_all_columns(few, monkeypatch, verb, link, formula, width):
@@ -64,22 +69,22 @@ def test_densities_are_those_of_all_columns(few, monkeypatch, verb, link, formul
     df = table(link)
     found = problem(verb, formula, df)
     assert isinstance(found.model, GroupLevel) and found.model.width == width
-    monkeypatch.setattr(group_predictors, "FEWEST", 10**6)
+    monkeypatch.setattr(levels_problem, "two_designs", lambda *all: None)
     whole = problem(verb, formula, df)
     assert whole.model.width == whole.dim == found.dim
     theta = whole.mode.theta + 0.1
     right = expand(whole.model.anchored(theta), theta)
-    inner = found.model.inner
-    wrong = GroupLevel(inner, rolled(found.model.X), found.model.place[: inner.p - 1])
-    for kernel, apart in ((found.model, False), (wrong, True)):
+    for kernel, apart in ((found.model, False), (rolled(found.model), True)):
         for one, other in zip(expand(kernel.anchored(theta), theta), right):
             assert (np.abs(one - other).max() < 1e-9 * np.abs(other).max()) != apart
 
 
-def rolled(X):
-    """The design of groups, each with the row of its neighbour."""
-    order = np.roll(np.arange(X.n), 1)
-    return type(X)(X.table[order], X.inner)
+def rolled(kernel):
+    """The model of groups, each with the coefficients of its neighbour."""
+    order, X = np.roll(np.arange(kernel.n), 1), kernel.X
+    place = np.asarray(kernel.place)[order][:, : kernel.inner.p - 1]
+    moved = type(X)(X.table[order], X.inner)
+    return GroupLevel(kernel.inner, moved, place, kernel.unit, kernel.level)
 
 
 def closed_form(df, scale, cells):

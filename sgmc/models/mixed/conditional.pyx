@@ -246,7 +246,7 @@ cdef class OfGroupLevel(OfNodes):
         cdef double eta
         one.start = group
         self.whole.X.dot(&one, self.theta, &eta, &self.local[self.whole.width])
-        self.whole.locate(self.theta, 1, &eta, &self.local[0])
+        self.whole.locate(self.theta, group, eta, &self.local[0])
         OfNodes.begin(self, &self.local[0])
         return OfNodes.look(self, group)
 

@@ -1,9 +1,9 @@
-"""Groups whose rows agree in most columns of the design: group-level predictors."""
+"""Groups whose rows have few of the coefficients: scores and curvatures of few numbers."""
 import numpy as np
 
 from libc.string cimport memset
 
-from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch, row_of
+from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch, all_rows, row_of
 from sgmc.models.mixed.marginal cimport Marginal, Place
 
 cdef enum:
@@ -11,31 +11,36 @@ cdef enum:
 
 
 cdef class GroupLevel(Model):
-    r"""Groups with effects, of which most predictors are constant within each group.
+    r"""Groups with effects, whose log densities depend on theta = (beta, phi, u) by a few numbers,
 
-    The log density of a group depends on theta = (beta, phi, u) by a few numbers,
+        theta_g = J_g theta = (x_g . beta, beta_j of what varies within the group, phi, u).
 
-        theta_g = J_g theta = (x_g . beta, beta_j of columns that vary within groups, phi, u),
-
-    x_g being what all rows of the group have in the other columns.  So a score has as many numbers,
-    and sums of curvatures are cross-tabulations of the x_g.
+    x_g are the group-level predictors, columns that are constant within each group; and of a factor
+    that varies, coefficients of levels that do not occur in a group do not matter to it.  So a score
+    has as many numbers, and sums of curvatures are cross-tabulations.
 
     Parameters
     ----------
     inner : Marginal
-        Its design has a column of ones, and the columns that vary.
+        Its design has a column of ones, and columns that stand for others in each group.
     X : Design
         A row per group, of all columns of the whole design; those that vary are zero.
-    varying : array of int
-        The columns that vary, in the order of the inner design.
+    place : array (groups, k) of int
+        Which these are; -1: none.
+    unit : array (dim,)
+        See `Marginal`.
+    level : float
+        The same of x_g . beta.
     """
 
-    def __init__(self, Marginal inner, Design X, varying):
+    def __init__(self, Marginal inner, Design X, place, unit, double level):
         self.inner, self.X, self.p, self.n = inner, X, X.d, inner.n
         others = inner.dim - inner.p
-        self.place = np.append(varying, X.d + np.arange(others)).astype(np.intp)
+        ends = np.tile(X.d + np.arange(others), (self.n, 1))
+        self.place = np.hstack([place, ends]).astype(np.intp)
+        self.unit, self.level = np.array(unit, dtype=float), level
         self.dim, self.width, self.tile = X.d + others, inner.dim, TILE
-        if X.n != inner.n or inner.p != len(varying) + 1:
+        if X.n != inner.n or np.shape(place) != (inner.n, inner.p - 1):
             raise ValueError("designs of groups and of rows that do not belong together")
 
     @property
@@ -66,9 +71,8 @@ cdef class GroupLevel(Model):
         """See `Model.units`: what moves a group's x_g . beta moves its effects the other way, by
         K / (1 + K) as much.
         """
-        out = np.tile(self.inner.units(theta), (self.n, 1))
-        out[:, 0] *= 1 + self.inner.precisions(theta)
-        return out
+        first = self.level * (1 + self.inner.precisions(theta))
+        return np.column_stack([first, self.gathered(np.asarray(self.unit), 1.0)])
 
     def with_nodes(self, Py_ssize_t nodes):
         """See `Quadrature`."""
@@ -82,23 +86,27 @@ cdef class GroupLevel(Model):
 
     def of(self, inner):
         """The same with another inner density."""
-        varying = np.asarray(self.place)[:inner.p - 1]
-        return GroupLevel(inner, self.X, varying)
+        place = np.asarray(self.place)[:, :inner.p - 1]
+        return GroupLevel(inner, self.X, place, self.unit, self.level)
+
+    def gathered(self, values, otherwise):
+        """Of numbers (dim,) those of each group, (groups, width - 1)."""
+        place = np.asarray(self.place)
+        return np.where(place < 0, otherwise, values[place])
 
     def local(self, theta):
         """theta_g of all groups, (groups, width)."""
         theta = np.asarray(theta)
-        out = np.empty((self.n, self.width))
-        out[:, 0] = self.X.table @ theta[:self.p]
-        out[:, 1:] = theta[self.place]
-        return out
+        first = self.X.table @ theta[:self.p]
+        return np.ascontiguousarray(np.column_stack([first, self.gathered(theta, 0.0)]))
 
     def moved(self, weight):
         """See `Quadrature`."""
-        M = np.asarray(self.inner.M)
-        out = self.X.table.rmatvec(weight * M[:, 0])
-        out[np.asarray(self.place)[:M.shape[1] - 1]] += weight @ M[:, 1:]
-        return out
+        each = weight[:, None] * np.asarray(self.inner.M)
+        place = np.asarray(self.place)[:, :each.shape[1] - 1]
+        there = place >= 0
+        own = np.bincount(place[there], each[:, 1:][there], self.p)
+        return self.X.table.rmatvec(each[:, 0]) + own
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return (self.tile * (self.width + 1) + self.p + self.X.work_size()
@@ -108,19 +116,21 @@ cdef class GroupLevel(Model):
         self.X.fetch(b)
         self.inner.fetch(b)
 
-    cdef void locate(self, const double *theta, Py_ssize_t m, const double *eta,
+    cdef void locate(self, const double *theta, Py_ssize_t group, double eta,
                      double *local) noexcept nogil:
-        cdef Py_ssize_t i, c
-        for i in range(m):
-            local[i * self.width] = eta[i]
-            for c in range(1, self.width):
-                local[i * self.width + c] = theta[self.place[c - 1]]
+        cdef Py_ssize_t c, j
+        local[0] = eta
+        for c in range(1, self.width):
+            j = self.place[group, c - 1]
+            local[c] = theta[j] if j >= 0 else 0
 
     cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s,
                         double *eta) except -1 nogil:
         cdef double *first = s.work + self.tile * self.width
+        cdef Py_ssize_t i
         self.X.dot(tile, delta, first, first + self.tile)
-        self.locate(delta, tile.m, first, eta)
+        for i in range(tile.m):
+            self.locate(delta, row_of(tile, i), first[i], eta + i * self.width)
         return OK
 
     cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r,
@@ -155,43 +165,54 @@ cdef class GroupLevel(Model):
     cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r,
                         double *grad) except -1 nogil:
         cdef double *first = s.work + self.tile * self.width
-        cdef Py_ssize_t i, c
+        cdef Py_ssize_t i, c, j
         for i in range(tile.m):
             first[i] = r[i * self.width]
             for c in range(1, self.width):
-                grad[self.place[c - 1]] += r[i * self.width + c]
+                j = self.place[row_of(tile, i), c - 1]
+                if j >= 0:
+                    grad[j] += r[i * self.width + c]
         self.X.tdot(tile, first, grad, first + self.tile)
         return OK
 
     cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r,
                          double *square) except -1 nogil:
         cdef double *first = s.work + self.tile * self.width
-        cdef Py_ssize_t i, c
+        cdef Py_ssize_t i, c, j
         for i in range(tile.m):
             first[i] = r[i * self.width]
             for c in range(1, self.width):
-                square[self.place[c - 1]] += r[i * self.width + c] * r[i * self.width + c]
+                j = self.place[row_of(tile, i), c - 1]
+                if j >= 0:
+                    square[j] += r[i * self.width + c] * r[i * self.width + c]
         self.X.tdot_sq(tile, first, square)
         return OK
 
     cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w,
                             double *H) except -1 nogil:
-        cdef double *column = s.work + self.tile * self.width
-        cdef double *cross = column + self.tile
+        cdef double *first = s.work + self.tile * self.width
+        cdef double *x = first + self.tile                # x_g
+        cdef double unit = 1
         cdef Py_ssize_t i, j, k, c, d, square = self.width * self.width
+        cdef Batch one = all_rows(1)
         for i in range(tile.m):
-            column[i] = w[i * square]
-        self.X.gram(tile, column, H, self.dim)
-        for c in range(1, self.width):
-            k = self.place[c - 1]
-            for i in range(tile.m):
-                column[i] = w[i * square + c]
-            memset(cross, 0, self.p * sizeof(double))
-            self.X.tdot(tile, column, cross, cross + self.p)
+            first[i] = w[i * square]
+        self.X.gram(tile, first, H, self.dim)
+        for i in range(tile.m if self.width > 1 else 0):
+            one.start = row_of(tile, i)
+            memset(x, 0, self.p * sizeof(double))
+            self.X.tdot(&one, &unit, x, x + self.p)
             for j in range(self.p):
-                H[min(j, k) * self.dim + max(j, k)] += cross[j]
-            for d in range(c, self.width):
-                j = self.place[d - 1]
-                for i in range(tile.m):
-                    H[min(j, k) * self.dim + max(j, k)] += w[i * square + c * self.width + d]
+                if x[j] == 0:
+                    continue
+                for c in range(1, self.width):
+                    k = self.place[one.start, c - 1]
+                    if k >= 0:
+                        H[min(j, k) * self.dim + max(j, k)] += w[i * square + c] * x[j]
+            for c in range(1, self.width):
+                j = self.place[one.start, c - 1]
+                for d in range(c, self.width if j >= 0 else c):
+                    k = self.place[one.start, d - 1]
+                    if k >= 0:
+                        H[min(j, k) * self.dim + max(j, k)] += w[i * square + c * self.width + d]
         return OK

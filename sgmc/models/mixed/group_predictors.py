@@ -1,4 +1,6 @@
-"""Group-level predictors: columns of a design that are constant within each group of rows."""
+"""What a group's rows know of the coefficients: group-level predictors, which are constant within
+groups, and of factors that vary the few levels that occur in a group.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -6,8 +8,6 @@ import numpy as np
 from scipy import sparse
 
 from sgmc.formula.coded import CodedTable
-
-FEWEST = 2  # columns that are constant: with one, the intercept, nothing is gained
 
 
 @dataclass(frozen=True)
@@ -19,18 +19,19 @@ class TwoDesigns:
     groups : CodedTable
         A row per group, of all columns; those that vary within groups are zero.
     inner : CodedTable or array
-        A column of ones, and the columns that vary.
-    varying : array of int
+        A column of ones, and what varies within groups.
+    place : array (groups, k) of int
+        The columns that those of `inner` after the first stand for in each group; -1: none.
     """
 
     groups: CodedTable
     inner: object
-    varying: np.ndarray
+    place: np.ndarray
 
 
 def two_designs(X, starts):
     """The `TwoDesigns` of a table whose groups of rows begin at `starts`; None where it is not
-    coded, or fewer than two of its columns are constant within groups.
+    coded, or rows of a group have no fewer coefficients than all rows.
 
     Parameters
     ----------
@@ -43,10 +44,10 @@ def two_designs(X, starts):
     factors = np.array([constant(column, starts) for column in X.factors.T], dtype=bool)
     terms = np.array([constant(column, starts) for column in X.codes.T], dtype=bool)
     terms &= (X.by < 0) | np.append(factors, True)[X.by]
-    inner, varying = of_rows(X.part(~terms, ~numbers))
-    if X.shape[1] - len(varying) < FEWEST:
+    inner, place = of_rows(X.part(~terms, ~numbers), starts)
+    if 1 + place.shape[1] >= X.shape[1]:
         return None
-    return TwoDesigns(X.part(terms, numbers)[starts[:-1]], inner, varying)
+    return TwoDesigns(X.part(terms, numbers)[starts[:-1]], inner, place)
 
 
 def constant(column, starts):
@@ -55,18 +56,43 @@ def constant(column, starts):
     return bool((low == high).all())
 
 
-def of_rows(X):
-    """A column of ones and the columns of a coded table that are not always zero, and which these
-    are.
-    """
+def of_rows(X, starts):
+    """A column of ones with all that varies, and which columns of each group these are."""
     ones = np.ones((len(X.codes), 1), dtype=X.dtype)
-    used = np.flatnonzero(sum(X.counted(t) for t in range(len(X.by))))
-    coded = np.unique(X.cells[used].indices)
-    varying = np.append(X.places, coded).astype(int)
     numbers = np.ascontiguousarray(np.concatenate([ones, X.numbers], axis=1))
-    if not len(coded):
-        return numbers, varying
-    cells = sparse.csr_array(X.cells[:, varying])
-    blank = sparse.csr_array((cells.shape[0], 1))
+    used = np.flatnonzero(sum(X.counted(t) for t in range(len(X.by))))
+    columns = np.unique(X.cells[used].indices)
+    codes, cells, place = X.codes, X.cells[:, columns], np.tile(columns, (len(starts) - 1, 1))
+    found = ranked(X, used, starts) if len(columns) else None
+    if found is not None and 2 * found[1].shape[1] <= len(columns):
+        codes, place = found
+        cells = sparse.eye_array(place.shape[1] + 1, format="csr")[:, 1:]  # the first: none
+    place = np.hstack([np.tile(X.places, (len(place), 1)), place]).astype(np.intp)
+    if not len(columns):
+        return numbers, place
+    blank = sparse.csr_array((cells.shape[0], numbers.shape[1]))
     cells = sparse.csr_array(sparse.hstack([blank, cells], format="csr"))
-    return replace(X, numbers=numbers, places=np.arange(numbers.shape[1]), cells=cells), varying
+    table = replace(
+        X, numbers=numbers, places=np.arange(numbers.shape[1]), codes=codes, cells=cells
+    )
+    return table, place
+
+
+def ranked(X, used, starts):
+    """Codes (n, t) of rows by the rank of their columns among those of their group, from one on,
+    and these columns (groups, k), -1 behind the last; None where cells are no dummies.
+    """
+    if (np.diff(X.cells.indptr)[used] > 1).any() or (X.cells[used].data != 1).any():
+        return None
+    column = np.full(X.cells.shape[0], -1)
+    column[used[np.diff(X.cells.indptr)[used] == 1]] = X.cells[used].indices
+    column, d, groups = column[X.codes], X.shape[1], len(starts) - 1
+    group = np.repeat(np.arange(groups), np.diff(starts))
+    pairs, at = np.unique((group[:, None] * d + column)[column >= 0], return_inverse=True)
+    first = np.searchsorted(pairs, np.arange(groups + 1) * d)
+    rank = np.arange(len(pairs)) - first[pairs // d]
+    place = np.full((groups, int(rank.max()) + 1), -1)
+    place[pairs // d, rank] = pairs % d
+    codes = np.zeros(X.codes.shape, dtype=np.int32)
+    codes[column >= 0] = rank[at] + 1
+    return codes, place

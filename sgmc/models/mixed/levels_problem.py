@@ -86,16 +86,16 @@ def levels_problem(model, settings):
 
 
 def compiled(rows, family, unit, level):
-    """The compiled model of levels: `GroupLevel` where rows of a level agree in several columns."""
+    """The compiled model of levels: `GroupLevel` where the rows of each have few coefficients."""
     table = rows.table
     found = two_designs(table.X, rows.starts)
-    X = table.X
-    if found is not None:
-        X, d = found.inner, table.X.shape[1]
-        unit = np.concatenate([[level], unit[found.varying], unit[d:]])
-    glm = family.kernel(design(X), table.response, table.offset, table.multiplicity)
-    kernel = one_factor(glm, rows, family, UnitLoading(), NODES[1], unit)
-    return kernel if found is None else GroupLevel(kernel, design(found.groups), found.varying)
+    X = design(table.X if found is None else found.inner)
+    glm = family.kernel(X, table.response, table.offset, table.multiplicity)
+    own = unit if found is None else None
+    kernel = one_factor(glm, rows, family, UnitLoading(), NODES[1], own)
+    if found is None:
+        return kernel
+    return GroupLevel(kernel, design(found.groups), found.place, unit, level)
 
 
 def effects_of_levels(fit, seed, sizes):
