@@ -16,7 +16,7 @@ cdef class GroupLevel(Model):
         theta_g = J_g theta = (x_g . beta, beta_j of what varies within the group, phi, u).
 
     x_g are the group-level predictors, columns that are constant within each group; and of a factor
-    that varies, coefficients of levels that do not occur in a group do not matter to it.  So a score
+    that varies, coefficients of levels that do not occur in a group do not matter.  So a score
     has as many numbers, and sums of curvatures are cross-tabulations.
 
     Parameters
