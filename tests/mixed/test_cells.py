@@ -131,6 +131,7 @@ def test_normal_outcomes_in_closed_form(few, monkeypatch, name, mistake):
         assert (np.abs(drawn.mean(axis=0) - mean[-3:]) < 0.15 * sd[-3:]).all()
         fitted = np.asarray(patsy.dmatrix("x + f * g", df.iloc[:50])) @ mean
         np.testing.assert_allclose(res.predict(df.iloc[:50]), fitted, atol=0.03)
+        np.testing.assert_allclose(res.predict()[:50], fitted, atol=0.03)
         assert "57 coefficients of f:g" in str(res.summary())
 
 

@@ -49,6 +49,11 @@ cdef class GroupLevel(Model):
         return self.inner.starts
 
     @property
+    def offset(self):
+        """Of the rows."""
+        return self.inner.offset
+
+    @property
     def closed(self):
         """Whether effects are integrated out in closed form."""
         return self.inner.closed
