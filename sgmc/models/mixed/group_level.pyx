@@ -6,9 +6,6 @@ from libc.string cimport memset
 from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch, all_rows, row_of
 from sgmc.models.mixed.marginal cimport Marginal, Place
 
-cdef enum:
-    TILE = 64                     # groups
-
 
 cdef class GroupLevel(Model):
     r"""Groups with effects, whose log densities depend on theta = (beta, phi, u) by a few numbers,
@@ -39,7 +36,7 @@ cdef class GroupLevel(Model):
         ends = np.tile(X.d + np.arange(others), (self.n, 1))
         self.place = np.hstack([place, ends]).astype(np.intp)
         self.unit, self.level = np.array(unit, dtype=float), level
-        self.dim, self.width, self.tile = X.d + others, inner.dim, TILE
+        self.dim, self.width, self.tile = X.d + others, inner.dim, inner.tile
         if X.n != inner.n or np.shape(place) != (inner.n, inner.p - 1):
             raise ValueError("designs of groups and of rows that do not belong together")
 
