@@ -87,9 +87,12 @@ cdef class GroupLevel(Model):
         return self.of(self.inner.anchored(self.local(theta), groups))
 
     def of(self, inner):
-        """The same with another inner density."""
-        place = np.asarray(self.place)[:, :inner.p - 1]
-        return GroupLevel(inner, self.X, place, self.unit, self.level)
+        """The same with another inner density; arrays are shared."""
+        cdef GroupLevel out = GroupLevel.__new__(GroupLevel)
+        out.inner, out.X, out.place = inner, self.X, self.place
+        out.unit, out.level, out.p = self.unit, self.level, self.p
+        out.n, out.dim, out.width, out.tile = self.n, self.dim, self.width, self.tile
+        return out
 
     def gathered(self, values, otherwise):
         """Of numbers (dim,) those of each group, (groups, width - 1)."""
@@ -99,8 +102,7 @@ cdef class GroupLevel(Model):
     def local(self, theta):
         """theta_g of all groups, (groups, width)."""
         theta = np.asarray(theta)
-        first = self.X.table @ theta[:self.p]
-        return np.ascontiguousarray(np.column_stack([first, self.gathered(theta, 0.0)]))
+        return np.column_stack([self.X.table @ theta[:self.p], self.gathered(theta, 0.0)])
 
     def moved(self, weight):
         """See `Quadrature`."""
