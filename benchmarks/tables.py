@@ -109,6 +109,13 @@ ROWS = {  # name: table, its arguments, formula, prior of slopes, rival
     "200,000 x 2,000 levels": (factors, (200_000, 2000), "y ~ x + f0", 1, no_rival),
     "200,000 x 20,000 levels": (factors, (200_000, 20_000), "y ~ x + f0", 1, no_rival),
     "1e6 x 100,000 levels": (factors, (1_000_000, 100_000), "y ~ x + f0", 1, no_rival),
+    "1e6 x (100,000 + 300 levels)": (
+        factors,
+        (1_000_000, 100_000, 300),
+        "y ~ x + f0 + f1",
+        1,
+        no_rival,
+    ),
     "20,000 x 200": (wide, (20_000, 200), "y ~ .", 0, by_statsmodels),
     "20,000 x 500": (wide, (20_000, 500), "y ~ .", 0, by_statsmodels),
     "20,000 x 1,000": (wide, (20_000, 1000), "y ~ .", 0, by_statsmodels),
