@@ -209,6 +209,15 @@ def formula(n, d, levels, engine=None, **how):
     return lambda **more: sgmc.logit("y ~ .", table, seed=1, **how, **more)
 
 
+def named(n, terms, levels, others=2):
+    """A call of a verb whose formula names factors g and h: the dot leaves out many levels."""
+    df = frame(n, 1, levels)
+    codes = RANDOM.integers(0, others, n)
+    df = df.assign(h=pd.Categorical.from_codes(codes, [f"level{j}" for j in range(others)]))
+    given = dict(seed=1, prior=sgmc.normal(0, 1))
+    return lambda **more: sgmc.logit(f"y ~ x0 + {terms}", df, **given, **more)
+
+
 def arrow(df):
     """A pyarrow table, or the frame where pyarrow is not installed."""
     try:
@@ -240,6 +249,11 @@ CASES = {
     "many rows, formula": (1.0, lambda: formula(1_000_000, 6, 30)),
     "arrow": (1.0, lambda: formula(300_000, 10, 20, arrow)),
     "a factor": (2.0, lambda: formula(100_000, 3, 200)),
+    "1,200 levels": (2.0, lambda: named(50_000, "g", 1200)),
+    "100,000 levels": (2.0, lambda: named(1_000_000, "g", 100_000)),
+    "50 x 300 cells": (2.0, lambda: named(1_000_000, "g * h", 50, 300)),
+    "cells, more time": (5.0, lambda: named(1_000_000, "g * h", 50, 300)),
+    "100,000 and 300 levels": (5.0, lambda: named(1_000_000, "g + h", 100_000, 300)),
     "separation": (0.2, lambda: fit(separated)),
     "several modes": (1.0, lambda: fit(heavy, modes="search")),
     "horseshoe": (1.0, lambda: fit(lambda: logit(20_000, 40), prior="horseshoe")),

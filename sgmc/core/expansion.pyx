@@ -276,9 +276,10 @@ def leverages(Model model, white, anchor):
         square = squared_lengths(model, np.eye(model.dim) if white is None else white)
     each = np.sqrt(np.asarray(square)).reshape(-1, width) / unit
     if width == 1:
-        return each[:, 0], np.abs(anchor.curvature) * unit[0] ** 2
+        return each[:, 0], np.abs(anchor.curvature) * unit[..., 0] ** 2
     largest = each.max(axis=1)
-    curvature = np.abs(anchor.curvature).reshape(-1, width, width) * np.outer(unit, unit)
+    curvature = np.abs(anchor.curvature).reshape(-1, width, width)
+    curvature *= unit[..., :, None] * unit[..., None, :]
     share = each / np.where(largest > 0, largest, 1.0)[:, None]
     return largest, np.einsum("ik,ikl,il->i", share, curvature, share)
 

@@ -150,7 +150,9 @@ cdef class Model:
     unbounded = "it declares no bound of its curvature"
 
     def units(self, theta):
-        """Distances in predictors over which curvatures change by a factor of up to e, (width,)."""
+        """Distances in predictors over which curvatures change by a factor of up to e, (width,), or
+        those of each row (n, width).
+        """
         return np.ones(self.width)
 
     cdef Py_ssize_t work_size(self) noexcept nogil:

@@ -99,6 +99,18 @@ class CodedTable:
             by=self.by[terms],
         )
 
+    def part(self, terms, numbers):
+        """The design with some of the categorical terms and numbers alone; other columns stay, and
+        are zero.
+        """
+        return replace(
+            self,
+            numbers=np.ascontiguousarray(self.numbers[:, numbers]),
+            places=self.places[numbers],
+            codes=np.ascontiguousarray(self.codes[:, terms]),
+            by=self.by[terms],
+        )
+
     def __getitem__(self, rows):
         """Some rows: a slice, an array of their places, or of bool."""
         return replace(

@@ -5,15 +5,10 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.models.regression import coordinates
+from sgmc.models.mixed.worth import worth_it
+from sgmc.models.regression import model
 
 LEVELS, ROWS, SIGMA = 300, 3000, 0.7
-
-
-@pytest.fixture
-def few(monkeypatch):
-    """Designs of 100 parameters count as wide."""
-    monkeypatch.setattr(coordinates, "LONGEST_PULLED", 100)
 
 
 def table(link):
@@ -77,7 +72,7 @@ def test_binary_outcomes_as_the_whole_design(few, monkeypatch):
     res = sgmc.logit("y ~ g + x", df, prior=prior, seed=1)
     found = res.coefficients(draws=200)
     assert res.verdict.trustworthy and not res.warnings
-    monkeypatch.setattr(coordinates, "LONGEST_PULLED", 2048)
+    monkeypatch.setattr(model, "MANY", 512)
     whole = sgmc.logit("y ~ g + x", df, prior=prior, seed=2, sampler="hmc", draws=1000)
     assert list(found.index) == whole.names
     mcse = whole.bse / np.sqrt(np.asarray(whole.ess()))
@@ -87,3 +82,22 @@ def test_binary_outcomes_as_the_whole_design(few, monkeypatch):
     some = df.iloc[:40]
     np.testing.assert_allclose(res.predict(some), whole.predict(some), atol=0.04)
     np.testing.assert_allclose(res.predict()[:40], res.predict(some), atol=0.04)
+
+
+@pytest.mark.parametrize(
+    "rows, levels, whole",
+    [(100_000, 300, True), (10_000, 1000, False), (200_000, 2000, False), (1_000_000, 600, True)],
+)
+def test_the_cheaper_way_is_taken(rows, levels, whole):
+    """As measured: the whole design takes a quarter of the time in the first case, and 50 times as
+    long in the second.
+    """
+    assert worth_it(rows, levels + 1, levels) == (not whole)
+    assert worth_it(rows, 3000, levels)  # too many parameters for a matrix
+
+
+def test_no_normal_prior_is_refused_by_name(few, monkeypatch):
+    monkeypatch.setattr("sgmc.models.regression.memory.LONGEST_PULLED", 60)
+    monkeypatch.setattr("sgmc.models.regression.memory.available", lambda: 1e6)
+    with pytest.raises(sgmc.errors.OutOfMemoryError, match=r"'g' has .* give it a normal prior"):
+        sgmc.logit("y ~ g + x", table(binary), prior="laplace", seed=1)

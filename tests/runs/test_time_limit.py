@@ -95,6 +95,7 @@ def table(n=400):
     df["y"] = (df.z > 0).astype(int)
     df["k"] = random.poisson(np.exp(0.3 * df.a))
     df["apart"] = (df.a > 0).astype(int)
+    df["g"], df["h"] = np.arange(n) % 600, np.arange(n) % 20
     return df
 
 
@@ -134,6 +135,9 @@ CASES = {
     "many rows": lambda how: sgmc.poisson("k ~ a + b", table(110_000), **how),
     "horseshoe": lambda how: sgmc.logit("y ~ a + b", table(), prior="horseshoe", **how),
     "robust": lambda how: sgmc.logit("y ~ a + b", table(), cov_type="robust", **how),
+    "groups": lambda how: sgmc.poisson("k ~ a + (1 | h)", table(), **how),
+    "nested groups": lambda how: sgmc.logit("y ~ a + (1 | h / g)", table(), **how),
+    "levels": lambda how: sgmc.logit("y ~ a + C(g)", table(2000), prior=sgmc.normal(0, 1), **how),
     "mala": lambda how: sgmc.negativebinomial("k ~ a", table(), sampler="mala", **how),
     "diagonal": lambda how: sgmc.logit("y ~ a", table(), precondition="diag", **how),
     "zigzag": lambda how: sgmc.logit("y ~ a", table(), sampler="zigzag", **how),
@@ -152,7 +156,7 @@ CASES = {
     ).fit(**how),
     "components": lambda how: sgmc.GaussianMixture(table()[["a", "z"]], components=2).fit(**how),
 }
-LEAN = ("logit", "user", "topics", "robust")
+LEAN = ("logit", "user", "topics", "robust", "levels")
 SHORT = dict(seed=1, chains=2, draws=60, threads=2, progress=False)
 
 

@@ -4,7 +4,8 @@ import numpy as np
 from libc.math cimport INFINITY, log, log1p
 from libc.string cimport memcpy, memset
 
-from sgmc.core.contract cimport OK
+from sgmc.core.contract cimport OK, Batch, all_rows
+from sgmc.models.mixed.group_level cimport GroupLevel
 from sgmc.models.mixed.loading cimport MOST_EFFECTS
 from sgmc.models.mixed.marginal cimport Marginal, Place
 from sgmc.models.mixed.nested cimport Nested, Space
@@ -225,6 +226,31 @@ cdef class OfNodes(Conditional):
         return OK
 
 
+cdef class OfGroupLevel(OfNodes):
+    """`Conditional` of a model with group-level predictors."""
+
+    cdef GroupLevel whole
+    cdef const double *theta
+    cdef double[::1] local                    # theta_g, and scratch of the groups' design
+
+    def __init__(self, GroupLevel model):
+        OfNodes.__init__(self, model.inner)
+        self.whole = model
+        self.local = np.empty(model.width + model.X.work_size() + 1)
+
+    cdef void begin(self, const double *theta) noexcept nogil:
+        self.theta = theta
+
+    cdef int look(self, Py_ssize_t group) except -1 nogil:
+        cdef Batch one = all_rows(1)
+        cdef double eta
+        one.start = group
+        self.whole.X.dot(&one, self.theta, &eta, &self.local[self.whole.width])
+        self.whole.locate(self.theta, group, eta, &self.local[0])
+        OfNodes.begin(self, &self.local[0])
+        return OfNodes.look(self, group)
+
+
 cdef class OfNested(Conditional):
     """`Conditional` of the outer effects of groups with subgroups."""
 
@@ -258,4 +284,7 @@ cdef class OfNested(Conditional):
 
 def conditional(model):
     """The `Conditional` of a compiled model of groups."""
-    return OfNested(model) if isinstance(model, Nested) else OfNodes(model)
+    for kind, made in ((Nested, OfNested), (GroupLevel, OfGroupLevel)):
+        if isinstance(model, kind):
+            return made(model)
+    return OfNodes(model)

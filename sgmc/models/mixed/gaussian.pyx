@@ -46,6 +46,10 @@ cdef class GaussianMarginal(Informed):
                 np.asarray(self.S)[:, a * self.q + b] = np.add.reduceat(
                     weight * z[:, a] * z[:, b], np.asarray(self.starts)[:-1])
 
+    def precisions(self, theta):
+        """See `Quadrature`."""
+        return np.asarray(self.S)[:, 0] * np.exp(-2 * theta[self.dim - 1])
+
     def precision(self, theta, groups):
         """Mean precision with which rows tell each effect of their group, (q,)."""
         mean = np.asarray(self.S).mean(axis=0).reshape(self.q, self.q)

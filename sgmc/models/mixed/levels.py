@@ -5,8 +5,8 @@ from sgmc.models.regression.model import Regression
 
 
 class LevelsRegression(Regression):
-    """A regression whose largest factor has more levels than a matrix of their curvature can have:
-    their coefficients, with normal priors, are integrated out.
+    """A regression whose largest factor has so many levels that their coefficients, with normal
+    priors, are integrated out.
 
     The posterior is that of the regression as it was written.  Chains move all other parameters;
     `coefficients` of the results draws the levels' given these.

@@ -11,6 +11,8 @@ from sgmc.coordinates.whitening import collinearity, coordinates, undo_centring
 from sgmc.core.design import design
 from sgmc.errors import NotSupported, QuadratureWarning
 from sgmc.fit.problem import SEARCH
+from sgmc.models.mixed.group_level import GroupLevel
+from sgmc.models.mixed.group_predictors import two_designs
 from sgmc.models.mixed.loading import UnitLoading
 from sgmc.models.mixed.problem import WORST_ERROR, GroupsProblem, nonzero, one_factor
 from sgmc.models.mixed.random_effects import of_factor
@@ -47,13 +49,12 @@ def levels_problem(model, settings):
         data, model.grouping, settings.seed, settings.dtype, precondition is not None
     )
     table = rows.table
-    glm = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
     start = first_guess(priors, family, table.offset, *moments_of_outcomes(table))
     unit = np.ones(len(start))
     level = np.exp(start[-1]) if family.identity and family.auxiliary else 1.0
     unit[: data.d] = level / nonzero(table.sd)
     scheme = scheme_of(1)
-    kernel = one_factor(glm, rows, family, UnitLoading(), scheme.first, unit, scheme.make)
+    kernel = compiled(rows, family, unit, level, scheme)
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     if data.intercept is not None:
         shift[data.intercept] = 0.0
@@ -63,7 +64,7 @@ def levels_problem(model, settings):
         priors, shift = centred_with_levels(
             priors, shift, mode.theta, kernel, rows, model.shares, data.intercept
         )
-        kernel, mode, concerns = find(kernel, PriorTerms(priors, shift), mode.theta)
+        kernel, mode, concerns = find(kernel, PriorTerms(priors, shift), mode.theta, near=True)
     rule = Rule(0, 0.0)
     if not kernel.closed and mode.whole:
         kernel, rule = with_rule(kernel, mode, None, scheme, settings.seed)
@@ -84,6 +85,19 @@ def levels_problem(model, settings):
         rows=rows,
         rule=rule,
     )
+
+
+def compiled(rows, family, unit, level, scheme):
+    """The compiled model of levels: `GroupLevel` where the rows of each have few coefficients."""
+    table = rows.table
+    found = two_designs(table.X, rows.starts)
+    X = design(table.X if found is None else found.inner)
+    glm = family.kernel(X, table.response, table.offset, table.multiplicity)
+    own = unit if found is None else None
+    kernel = one_factor(glm, rows, family, UnitLoading(), scheme.first, own, scheme.make)
+    if found is None:
+        return kernel
+    return GroupLevel(kernel, design(found.groups), found.place, unit, level)
 
 
 def effects_of_levels(fit, seed, sizes):
@@ -120,7 +134,7 @@ def centred_with_levels(priors, shift, theta, kernel, rows, shares, intercept):
     shift : array (d,)
     theta : array (dim,)
         The mode.
-    kernel : Quadrature or GaussianMarginal
+    kernel : Quadrature, GaussianMarginal or GroupLevel
     rows : GroupedRows
     shares : (array (k,), float)
         See `split`.
@@ -131,11 +145,11 @@ def centred_with_levels(priors, shift, theta, kernel, rows, shares, intercept):
     occurring = rows.level < len(weights)
     share[occurring] = weights[rows.level[occurring]]
     beta = theta[: len(shift)]
+    precision = kernel.precisions(theta)
     if kernel.closed:
-        precision, score, slope = normal_moments(rows.table, rows, kernel, theta, share)
+        score, slope = normal_moments(rows.table, rows, theta, share / (1 + precision))
     else:
-        precision, score = np.asarray(kernel.K)[:, 0], np.asarray(kernel.h)[:, 0]
-        slope = (share / (1 + precision)) @ np.asarray(kernel.M)
+        score, slope = np.asarray(kernel.h)[:, 0], kernel.moved(share / (1 + precision))
     mean = float(share @ (score / (1 + precision)))
     variance = float(share**2 @ (1 / (1 + precision)))
     used = list(priors.used)
@@ -146,17 +160,16 @@ def centred_with_levels(priors, shift, theta, kernel, rows, shares, intercept):
     return replace(priors, used=used), shift - slope
 
 
-def normal_moments(table, rows, kernel, theta, share):
-    """Precisions and scores of the levels of normal outcomes, and the slope of their means' sum."""
+def normal_moments(table, rows, theta, share):
+    """Scores of the levels of normal outcomes, and the slope of a weighted sum of these."""
     t = np.exp(-2 * theta[-1])
     weight = t * (1.0 if table.weight is None else table.weight) * rows.Z[:, 0]
-    precision = t * np.asarray(kernel.S)[:, 0]
     beta = theta[: table.X.shape[1]]
     left = table.y - table.X @ beta - (0.0 if table.offset is None else table.offset)
     score = np.add.reduceat(weight * left, rows.starts[:-1])
-    each = weight * np.repeat(share / (1 + precision), np.diff(rows.starts))
+    each = weight * np.repeat(share, np.diff(rows.starts))
     across = each @ table.X if isinstance(table.X, np.ndarray) else table.X.rmatvec(each)
-    return precision, score, across
+    return score, across
 
 
 def inexact(rule, split):

@@ -7,6 +7,8 @@ cdef struct Place:                # what of theta all groups share
     const double *beta
     const double *auxiliary       # as `Glm.family` wants theta: its auxiliary part at X.d
     const double *root            # Lambda, q x q
+    const double *phi             # its coordinates
+    double *slopes                # of its entries by these; scratch of 1 + dim columns behind
 
 cdef class Marginal(Model):
     cdef readonly Glm glm                     # of the rows, sorted by group
@@ -22,6 +24,12 @@ cdef class Marginal(Model):
                       double *work) except -1 nogil
     # doubles of scratch for any group
     cdef Py_ssize_t group_size(self) noexcept nogil
+    # log density of a group and its score, by theta
+    cdef int group_score(self, const Place *at, Py_ssize_t group, double *room, double *value,
+                         double *r) except -1 nogil
+    # minus its Hessian by theta
+    cdef int group_curvature(self, const Place *at, Py_ssize_t group, double *room,
+                             double *w) except -1 nogil
     # log density of a group, and r = its gradient by (beta, entries of Lambda, auxiliary)
     cdef int of_group(self, const Place *at, Py_ssize_t group, double *work, double *value,
                       double *r) except -1 nogil

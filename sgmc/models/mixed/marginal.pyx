@@ -81,11 +81,14 @@ cdef class Marginal(Model):
         memcpy(begin, theta, self.p * sizeof(double))
         place.beta = begin
         place.root = begin + self.p
-        self.loading.fill(theta + self.p, begin + self.p)
+        place.phi = theta + self.p
+        self.loading.fill(place.phi, begin + self.p)
         begin += self.p + self.q * self.q
         memcpy(begin, theta, self.p * sizeof(double))
         memcpy(begin + self.p, theta + self.p + self.loading.size, self.auxiliary * sizeof(double))
         place.auxiliary = begin
+        place.slopes = begin + self.glm.dim
+        self.loading.slopes(place.phi, place.slopes)
         return place
 
     cdef int predict(self, const Place *at, Py_ssize_t start, Py_ssize_t m, double *eta,
@@ -107,25 +110,31 @@ cdef class Marginal(Model):
                          double *slope) except -1 nogil:
         raise NotImplementedError("information")
 
+    cdef int group_score(self, const Place *at, Py_ssize_t group, double *room, double *value,
+                         double *r) except -1 nogil:
+        cdef double *J = at.slopes
+        cdef double *entries = J + 2 * self.dim * self.dim
+        cdef double total
+        cdef Py_ssize_t e, f, size = self.loading.size
+        self.of_group(at, group, room, value, r)
+        memcpy(entries, r + self.p, size * sizeof(double))
+        for f in range(size):
+            total = 0
+            for e in range(size):
+                total += entries[e] * J[e * size + f]
+            r[self.p + f] = total
+        return OK
+
     cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r,
                     double *value) except -1 nogil:
         cdef Place place = self.at(theta, s.work)
         cdef double *room = self.room(s.work)
-        cdef double *J = room - 2 * self.dim * self.dim - self.dim
-        cdef double *entries = room - self.dim
         cdef double one, total = 0
-        cdef Py_ssize_t i, e, f, size = self.loading.size
-        self.loading.slopes(theta + self.p, J)
+        cdef Py_ssize_t i
         for i in range(tile.m):
             memcpy(s.work + i * self.dim, theta, self.dim * sizeof(double))
-            self.of_group(&place, row_of(tile, i), room, &one, r + i * self.dim)
+            self.group_score(&place, row_of(tile, i), room, &one, r + i * self.dim)
             total += one
-            memcpy(entries, r + i * self.dim + self.p, size * sizeof(double))
-            for f in range(size):
-                one = 0
-                for e in range(size):
-                    one += entries[e] * J[e * size + f]
-                r[i * self.dim + self.p + f] = one
         s.eta = s.work
         if value != NULL:
             value[0] += total
@@ -163,36 +172,39 @@ cdef class Marginal(Model):
                     H[j * dim + k] += w[(i * dim + j) * dim + k]
         return OK
 
+    cdef int group_curvature(self, const Place *at, Py_ssize_t group, double *room,
+                             double *w) except -1 nogil:
+        """By the entries of Lambda first, then by phi: J' w J - sum_e slope_e d^2 lambda_e."""
+        cdef double *J = at.slopes
+        cdef double *half = J + self.dim * self.dim
+        cdef double *slope = half + self.dim * self.dim
+        cdef double bends[MOST_ENTRIES * MOST_ENTRIES]
+        cdef Py_ssize_t j, k, l, dim = self.dim, size = self.loading.size, p = self.p
+        self.information(at, group, room, w, slope)
+        for j in range(dim):                  # half = w J, on the columns of phi
+            for k in range(size):
+                half[j * size + k] = 0
+                for l in range(size):
+                    half[j * size + k] += w[j * dim + p + l] * J[l * size + k]
+            memcpy(w + j * dim + p, half + j * size, size * sizeof(double))
+        for k in range(size):                 # J' half, on the rows
+            for j in range(dim):
+                half[k * dim + j] = 0
+                for l in range(size):
+                    half[k * dim + j] += J[l * size + k] * w[(p + l) * dim + j]
+        memcpy(w + p * dim, half, size * dim * sizeof(double))
+        memset(bends, 0, size * size * sizeof(double))
+        self.loading.add_bends(at.phi, slope, bends)
+        for k in range(size):
+            for l in range(size):
+                w[(p + k) * dim + p + l] -= bends[k * size + l]
+        return OK
+
     cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s,
                         double *w) except -1 nogil:
-        """By the entries of Lambda first, then by phi: J' w J - sum_e slope_e d^2 lambda_e."""
         cdef Place place = self.at(theta, s.work)
         cdef double *room = self.room(s.work)
-        cdef double *J = room - 2 * self.dim * self.dim - self.dim
-        cdef double *half = J + self.dim * self.dim
-        cdef double *slope = room - self.dim
-        cdef double bends[MOST_ENTRIES * MOST_ENTRIES]
-        cdef Py_ssize_t i, j, k, l, dim = self.dim, size = self.loading.size, p = self.p
-        cdef double *own
-        self.loading.slopes(theta + p, J)
+        cdef Py_ssize_t i
         for i in range(tile.m):
-            own = w + i * dim * dim
-            self.information(&place, row_of(tile, i), room, own, slope)
-            for j in range(dim):              # half = w J, on the columns of phi
-                for k in range(size):
-                    half[j * size + k] = 0
-                    for l in range(size):
-                        half[j * size + k] += own[j * dim + p + l] * J[l * size + k]
-                memcpy(own + j * dim + p, half + j * size, size * sizeof(double))
-            for k in range(size):             # J' half, on the rows
-                for j in range(dim):
-                    half[k * dim + j] = 0
-                    for l in range(size):
-                        half[k * dim + j] += J[l * size + k] * own[(p + l) * dim + j]
-            memcpy(own + p * dim, half, size * dim * sizeof(double))
-            memset(bends, 0, size * size * sizeof(double))
-            self.loading.add_bends(theta + p, slope, bends)
-            for k in range(size):
-                for l in range(size):
-                    own[(p + k) * dim + p + l] -= bends[k * size + l]
+            self.group_curvature(&place, row_of(tile, i), room, w + i * self.dim * self.dim)
         return OK

@@ -84,7 +84,7 @@ cdef class Nested(Marginal):
         theta = np.ascontiguousarray(theta, dtype=float)
         inner, sizes = self.inner_theta(theta), np.diff(self.starts)
         Z = np.asarray(self.places.Z)
-        out.places.centre = np.array(theta[:self.p])
+        out.places.centre = np.broadcast_to(theta[:self.p], (self.n, self.p))
         modes = np.zeros((self.n, self.b))
         for _ in range(2):
             out.away = modes

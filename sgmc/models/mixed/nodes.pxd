@@ -33,6 +33,7 @@ cdef class Nodes(Marginal):
     cdef readonly object rule
     cdef readonly double[:, :, ::1] t
     cdef readonly double[:, ::1] weight
+    cdef readonly const signed char[::1] idle     # groups whose rows have no effects: Z is zero
     cdef Room divided(self, Py_ssize_t m, double *work) noexcept nogil
     # where the nodes of a group are, whose linear predictors without effects are in room.eta
     cdef bint frame(self, const Place *at, Py_ssize_t group, Room *room, Frame *f) noexcept nogil

@@ -4,6 +4,7 @@ import numpy as np
 from libc.math cimport INFINITY, M_PI, exp, log
 from libc.string cimport memcpy, memset
 
+from sgmc.core cimport simd
 from sgmc.core.contract cimport OK
 from sgmc.models.mixed.loading cimport Loading
 from sgmc.models.mixed.marginal cimport Marginal, Place
@@ -38,6 +39,8 @@ cdef class Nodes(Marginal):
         self.weight = np.atleast_2d(weight)
         self.sets, self.count = self.weight.shape[0], self.weight.shape[1]
         self.t = np.reshape(t, (self.sets, self.count, self.q))
+        largest = np.maximum.reduceat(np.abs(self.Z).max(axis=1), np.asarray(self.starts)[:self.n])
+        self.idle = (largest == 0).astype(np.int8)
 
     cdef Py_ssize_t group_size(self) noexcept nogil:
         cdef Py_ssize_t width = self.glm.width, m = self.longest, q = self.q
@@ -113,6 +116,9 @@ cdef class Nodes(Marginal):
                     total += r[i * width]
             out[0] = total
             return
+        if self.q == 1 and width == 1:
+            simd.dot_f64(1, m, r, NULL, z, out)
+            return
         memset(out, 0, self.q * sizeof(double))
         for i in range(m):
             for a in range(self.q):
@@ -157,11 +163,20 @@ cdef class Nodes(Marginal):
                    double *value) except -1 nogil:
         cdef Py_ssize_t k, start = self.starts[group], m = self.starts[group + 1] - start
         cdef Py_ssize_t width = self.glm.width
+        cdef double same = 0
         self.predict(at, start, m, room.eta, room.work)
         value[0] = -INFINITY
         if not self.frame(at, group, room, f):
             return OK
         self.place_nodes(at, group, f, room)
+        if self.idle[group]:                              # nodes do not differ
+            self.score_effects(at, start, m, 1, room, &same)
+            for k in range(self.count):
+                memcpy(room.r + k * m * width, room.r, m * width * sizeof(double) if k else 0)
+                room.t[k] += same
+            memset(room.R, 0, self.count * self.q * sizeof(double))
+            value[0] = self.normalise(room)
+            return OK
         self.score_effects(at, start, m, self.count, room, room.t)
         value[0] = self.normalise(room)
         for k in range(self.count):

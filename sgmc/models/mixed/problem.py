@@ -8,6 +8,7 @@ from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.whitening import collinearity, undo_centring
+from sgmc.core import deadline
 from sgmc.core.design import design
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, NotSupported, QuadratureWarning
@@ -54,7 +55,7 @@ class GroupsProblem(Problem):
     @property
     def cells(self):
         """See `Problem`: of rows, not of groups, with the nodes of each."""
-        return len(self.table.y) * (self.dim + self.rule.nodes)
+        return len(self.table.y) * (self.model.width + self.rule.nodes)
 
     @property
     def nobs(self):
@@ -65,7 +66,7 @@ class GroupsProblem(Problem):
     @property
     def least_noise(self):
         """See `Problem`: of second order, where the groups' curvatures fit memory."""
-        return GRADIENT if self.model.n * self.model.dim**2 <= CURVATURES else "cv"
+        return GRADIENT if self.model.n * self.model.width**2 <= CURVATURES else "cv"
 
     @property
     def free_names(self):
@@ -226,7 +227,8 @@ def begun(rows, family, grouping, nodes, start, sds):
     first, q = glm.X.d, effects.loading.q
     start = start.copy()
     start[first : first + q] = sds
-    precision = kernel_of(glm, rows, family, effects, nodes, None).precision(start, WARM_GROUPS)
+    with deadline.suspended():  # of some groups alone
+        precision = kernel_of(glm, rows, family, effects, nodes, None).precision(start, WARM_GROUPS)
     scale = np.where(precision > 0, 1 / np.sqrt(np.where(precision > 0, precision, 1.0)), sds)
     effects = effects_of(grouping, scale)
     start[first : first + q] = effects.loading.bent(sds)

@@ -4,7 +4,7 @@ from sgmc.models.mixed.marginal cimport Place
 from sgmc.models.mixed.nodes cimport Frame, Room
 
 cdef class Quadrature(Informed):
-    cdef readonly double[::1] centre          # beta_0
+    cdef readonly const double[:, :] centre   # beta_0 of each group
     cdef readonly double[:, ::1] h, K, M
     # what the places of nodes add to the gradient r, with that by the entries of Lambda
     cdef int through_nodes(self, const Place *at, Py_ssize_t group, const Frame *f, Room *room,

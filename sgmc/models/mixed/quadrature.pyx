@@ -44,9 +44,13 @@ cdef class Quadrature(Informed):
     def __init__(self, Glm glm, starts, Z, Loading loading, unit=None, Py_ssize_t nodes=9,
                  rule=normal_rule):
         Informed.__init__(self, glm, starts, Z, loading, unit, nodes, rule)
-        self.centre = np.zeros(self.p)
+        self.centre = np.broadcast_to(0.0, (self.n, self.p))
         self.h, self.K = np.zeros((self.n, self.q)), np.zeros((self.n, self.q * self.q))
         self.M = np.zeros((self.n, self.q * self.p))
+
+    def precisions(self, theta):
+        """Precision with which rows tell the effect of each group, of one effect, (groups,)."""
+        return np.asarray(self.K)[:, 0]
 
     def precision(self, theta, Py_ssize_t groups):
         """Mean precision with which rows tell each effect of their group, (q,); by some groups."""
@@ -67,21 +71,28 @@ cdef class Quadrature(Informed):
         self.centre, self.h, self.K, self.M = other.centre, other.h, other.K, other.M
         return self
 
+    def moved(self, weight):
+        """sum_g weight_g M_g of groups with one effect, (p,): how beta moves a sum of theirs."""
+        return weight @ np.asarray(self.M)
+
     def anchored(self, theta, Py_ssize_t groups=0):
-        """The same with nodes around theta (dim,), of the first `groups` groups (0: all)."""
+        """The same with nodes around theta (dim,), or a theta for each group (n, dim); of the first
+        `groups` groups (0: all).
+        """
         cdef Quadrature out = self.like(self.nodes)
-        cdef const double[::1] x = np.ascontiguousarray(theta, dtype=float)
+        own = np.array(theta, dtype=float, order="C")
+        cdef const double[:, :] x = np.broadcast_to(own, (self.n, self.dim))
         cdef double[::1] work = np.empty(self.work_size())
         cdef Py_ssize_t g, end, begin = 0, total = groups if groups else self.n
         cdef Place place
         cdef Room room
-        out.centre = np.array(x[:self.p])
-        place = self.at(&x[0], &work[0])
+        out.centre = np.asarray(x)[:, :self.p]
         while begin < total:
             deadline.check()
             end = min(begin + GROUPS_BETWEEN_LOOKS, total)
             with nogil:
                 for g in range(begin, end):
+                    place = self.at(&x[g, 0], &work[0])
                     room = self.divided(self.starts[g + 1] - self.starts[g],
                                         self.room(&work[0]))
                     out.settle(&place, g, &room)
@@ -97,7 +108,7 @@ cdef class Quadrature(Informed):
         for a in range(q):
             f.score[a] = self.h[group, a]
             for j in range(self.p):
-                delta = at.beta[j] - self.centre[j]
+                delta = at.beta[j] - self.centre[group, j]
                 f.score[a] -= self.M[group, a * self.p + j] * delta
         multiply(q, &self.K[group, 0], at.root, f.KL)
         multiply_transposed(q, at.root, f.KL, A)

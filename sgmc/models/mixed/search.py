@@ -1,15 +1,18 @@
 """The posterior mode with effects integrated out, and how well nodes integrate them."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from sgmc.coordinates.mode import Mode, distant
+from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.expansion import expand, of_rows
 
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
+FEW_ROWS = 2_000  # of the groups looked at where there is time for nothing else
 WARM_TOLERANCE, TOLERANCE = (
     0.1,
     1e-2,
@@ -38,7 +41,7 @@ class Rule(NamedTuple):
     scheme: object = None
 
 
-def find(kernel, terms, start):
+def find(kernel, terms, start, near=False):
     """The mode, and the kernel with nodes around it.
 
     Parameters
@@ -46,6 +49,8 @@ def find(kernel, terms, start):
     kernel : Quadrature or GaussianMarginal
     terms : PriorTerms
     start : array (dim,)
+    near : bool
+        Whether the mode is known to be near: then some of the groups have nothing to add.
 
     Returns
     -------
@@ -53,18 +58,26 @@ def find(kernel, terms, start):
     mode : Mode
     concerns : list of SGMCWarning
     """
-    groups, reached = warm_groups(kernel), None
+    groups, reached = 0 if near else warm_groups(kernel), None
     try:
         if groups:
             reached, _ = climb(kernel, terms, start, groups, WARM_TOLERANCE)
             start = reached.theta
-        mode, distance = climb(kernel, terms, start, 0, TOLERANCE)
+        reached, distance = climb(kernel, terms, start, 0, TOLERANCE)
+        return kernel.anchored(reached.theta), reached, distant(distance)
     except OutOfTime as up:
-        found = up.reached or reached
-        if found is None:
-            raise
-        return kernel.anchored(found.theta, groups), found, []
-    return kernel.anchored(mode.theta), mode, distant(distance)
+        return *unfinished(kernel, terms, start, up.reached or reached), []
+
+
+def unfinished(kernel, terms, start, reached):
+    """Kernel and `Mode` of a search whose time is up: where it is, or after one step by few groups,
+    around which nodes are placed in few groups alone.
+    """
+    few = max(1, min(kernel.n, int(np.searchsorted(kernel.starts, FEW_ROWS))))
+    with deadline.suspended():
+        if reached is None:
+            reached = climb(kernel, terms, start, few, np.inf)[0]
+        return kernel.anchored(reached.theta, few), replace(reached, whole=False)
 
 
 def warm_groups(kernel):
@@ -101,37 +114,40 @@ def climb(kernel, terms, start, groups, tolerance):
                 break
             continue
         last = now
-        step, distance, curved = direction(hessian + prior_hessian, gradient + prior_gradient)
-        reached = Mode(theta, as_positive(hessian + prior_hessian) - prior_hessian, prior_hessian)
+        curvature = Curvature(hessian + prior_hessian)
+        step, distance = curvature.step(gradient + prior_gradient)
+        reached = Mode(theta, curvature.positive() - prior_hessian, prior_hessian)
         theta = theta + step
-        if distance < tolerance and curved:
+        if distance < tolerance and curvature.values.min() > 0:
             distance = distance**2
             break
     return Mode(theta, reached.likelihood, reached.prior, whole=True), distance
 
 
-def scaled(matrix):
-    """Eigenvalues and vectors of a matrix whose diagonal is scaled to one, and the scale."""
-    scale = 1 / np.sqrt(np.maximum(np.abs(np.diag(matrix)), 1e-300))
-    values, vectors = linalg.eigh(matrix * np.outer(scale, scale))
-    return values, vectors, scale
+class Curvature:
+    """A symmetric matrix by the eigenvalues that it has where its diagonal is scaled to one.
 
+    Parameters
+    ----------
+    matrix : array (d, d)
+    """
 
-def direction(curvature, gradient):
-    """A step up, its length in sds, and whether the curvature is positive definite."""
-    values, vectors, scale = scaled(curvature)
-    size = np.maximum(np.abs(values), FLAT_CURVATURE)
-    white = vectors.T @ (scale * gradient) / np.sqrt(size)
-    length = float(np.sqrt(white @ white))
-    white *= min(1.0, LONGEST / length) if length else 1.0
-    return scale * (vectors @ (white / np.sqrt(size))), length, bool(values.min() > 0)
+    def __init__(self, matrix):
+        self.scale = 1 / np.sqrt(np.maximum(np.abs(np.diag(matrix)), 1e-300))
+        self.values, self.vectors = linalg.eigh(matrix * np.outer(self.scale, self.scale))
+        self.size = np.maximum(np.abs(self.values), FLAT_CURVATURE)
 
+    def step(self, gradient):
+        """A step up, and its length in sds."""
+        white = self.vectors.T @ (self.scale * gradient) / np.sqrt(self.size)
+        length = float(np.sqrt(white @ white))
+        white *= min(1.0, LONGEST / length) if length else 1.0
+        return self.scale * (self.vectors @ (white / np.sqrt(self.size))), length
 
-def as_positive(matrix):
-    """The matrix with absolute eigenvalues."""
-    values, vectors, scale = scaled(matrix)
-    size = np.maximum(np.abs(values), FLAT_CURVATURE)
-    return (vectors * size) @ vectors.T / np.outer(scale, scale)
+    def positive(self):
+        """The matrix with absolute eigenvalues."""
+        found = (self.vectors * self.size) @ self.vectors.T
+        return found / np.outer(self.scale, self.scale)
 
 
 def with_rule(kernel, mode, nodes, scheme, seed):

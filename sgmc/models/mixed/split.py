@@ -7,6 +7,7 @@ import pandas as pd
 
 from sgmc.coordinates.prior_table import PriorTable, resolve
 from sgmc.formula.groups import EffectTerm, Grouping, sorted_rows
+from sgmc.models.mixed.worth import worth_it
 from sgmc.models.regression.prepare import dense_moments
 from sgmc.models.regression.search import moments_of_outcomes, scales
 
@@ -102,7 +103,7 @@ class Split:
 
 def split(data, family, prior):
     """The `Split` of a formula's data, its head, groups and priors, or None where the largest term
-    cannot be integrated out.
+    cannot be integrated out, or it is not worth it.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def split(data, family, prior):
     """
     table = data.source.coded(np.arange(data.n), np.dtype(float))
     at, seen = table.tip_term
-    if at < 0:
+    if at < 0 or not worth_it(data.n, len(data.parameter_names(family)), len(seen)):
         return None
     mean, sd = table.moments(data.weight)
     mean[table.places], sd[table.places] = dense_moments(table.numbers, data.weight)
@@ -147,7 +148,7 @@ def split(data, family, prior):
         told(priors, columns), np.arange(len(columns)), len(seen),
     )  # fmt: skip
     group, z, fixed = bare.effects(table)
-    group, parts = parted(group, len(seen))
+    group, parts = parted(group, len(seen), agreement(table, at, group, len(seen)))
     found = replace(bare, group=np.where(bare.group < len(seen), bare.group, bare.group + parts))
     return (
         found,
@@ -160,19 +161,47 @@ def split(data, family, prior):
 
 def told(priors, columns):
     """The priors of some coefficients, as written."""
-    found = list(dict.fromkeys(str(priors.specified[j]) for j in columns))
+    different = {id(one): one for one in (priors.specified[j] for j in columns)}.values()
+    found = list(dict.fromkeys(map(str, different)))
     stars = " [*] in units of " + priors.unit if "*" in found[0] else ""
     return ", ".join(found[:3]) + (", ..." if len(found) > 3 else "") + stars
 
 
-def parted(group, first):
-    """Numbers of groups of which the last, `first`, is cut into parts as large as the others; how
-    many parts there are.
+def agreement(table, at, group, first):
+    """Which rows agree in all terms that are constant within each of the first groups, (n,) of int;
+    `at` is the term of the groups.
+    """
+    key = np.zeros(len(group), dtype=np.int64)
+    for t in np.delete(np.arange(len(table.by)), at):
+        if table.by[t] >= 0 or not constant(table.codes[:, t], group, first):
+            continue
+        code = table.codes[:, t]
+        _, key = np.unique(key * (int(code.max()) + 1) + code, return_inverse=True)
+    return key
+
+
+def constant(code, group, first):
+    """Whether all rows of each of the first groups have the same code."""
+    held = np.flatnonzero(group < first)
+    one = np.zeros(first, dtype=code.dtype)
+    one[group[held]] = code[held]
+    return bool((one[group[held]] == code[held]).all())
+
+
+def parted(group, first, key):
+    """Numbers of groups of which the last, `first`, is cut into parts of one key, as large as the
+    others at most; how many parts there are.
     """
     group, apart = group.copy(), np.flatnonzero(group == first)
+    if not len(apart):
+        return group, 0
     size = max(FEWEST_APART, (len(group) - len(apart)) // max(first, 1))
-    group[apart] += np.arange(len(apart)) // size
-    return group, -(-len(apart) // size)
+    apart = apart[np.argsort(key[apart], kind="stable")]
+    begins = np.flatnonzero(np.diff(key[apart], prepend=-1))
+    within = np.arange(len(apart)) - np.repeat(begins, np.diff(begins, append=len(apart)))
+    number = np.cumsum(within % size == 0)
+    group[apart] += number - 1
+    return group, int(number[-1])
 
 
 def headed(data, split, table, fixed):

@@ -9,6 +9,7 @@ import numpy as np
 
 from sgmc.arguments.keywords import SETTINGS
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.coordinates.densities import LONGEST_PULLED
 from sgmc.core.memory import MB, Forecast, available
 from sgmc.fit.out_of_time import MAX_DIAGNOSED
 from sgmc.models.regression.prepare import SHUFFLED_ROWS, stays
@@ -95,10 +96,13 @@ def blame(data, parts, settings):
             "and thin more"
         )
     if wide >= MANY_COLUMNS and wide > data.d / 2:
-        return (
-            f"{term!r} has {wide} of the {data.d} columns of the design; join its rare levels, or "
-            "leave it out"
-        )
+        advice = "join its rare levels, or leave it out"
+        if data.coded and data.d > LONGEST_PULLED:
+            advice = (
+                f"give it a normal prior (prior={{{term!r}: sgmc.normal(0, 1)}}), under which its "
+                f"coefficients can be integrated out, {advice}"
+            )
+        return f"{term!r} has {wide} of the {data.d} columns of the design; {advice}"
     return (
         f"the table has {data.n} rows and {data.d} columns; use dtype='float32', fewer columns, or "
         "a sample of the rows"

@@ -16,6 +16,8 @@ from sgmc.models.regression.data import (
 )
 from sgmc.registry import room
 
+MANY = 512  # parameters: with fewer a fit takes seconds, and its summary has all coefficients
+
 
 class Regression:
     """Base of regression models; use `Logit` and its siblings.
@@ -303,12 +305,10 @@ class Regression:
         return results
 
     def suited(self, prior, checked):
-        """This model; or where it has more parameters than a matrix of their curvature can have,
-        one of the same posterior with the levels of the largest factor integrated out.
+        """This model; or where it has so many parameters that it is cheaper, or the only way, one
+        of the same posterior with the levels of the largest factor integrated out.
         """
-        from sgmc.models.regression.coordinates import LONGEST_PULLED
-
-        if len(self.parameter_names()) <= LONGEST_PULLED:
+        if len(self.parameter_names()) < MANY:
             return self
         return room("grouped")["levels"].of(self, prior, checked) or self
 
