@@ -95,6 +95,7 @@ def table(n=400):
     df["y"] = (df.z > 0).astype(int)
     df["k"] = random.poisson(np.exp(0.3 * df.a))
     df["apart"] = (df.a > 0).astype(int)
+    df["g"], df["h"] = np.arange(n) % 20, np.arange(n) % 60
     return df
 
 
@@ -142,6 +143,8 @@ CASES = {
     "threshold": lambda how: sgmc.logit(
         "y ~ a", table(), sampler="sgld", warmup="threshold", **how
     ),
+    "groups": lambda how: sgmc.logit("y ~ a + (1 | g)", table(), **how),
+    "nested": lambda how: sgmc.poisson("k ~ a + (1 | g/h)", table(), **how),
     "user": lambda how: Line(table()).fit(**how),
     "user modes": lambda how: Line(table()).fit(modes="search", **how),
     "user batches": lambda how: Line(table()).fit(sampler="sgld", **how),
@@ -152,7 +155,7 @@ CASES = {
     ).fit(**how),
     "components": lambda how: sgmc.GaussianMixture(table()[["a", "z"]], components=2).fit(**how),
 }
-LEAN = ("logit", "user", "topics", "robust")
+LEAN = ("logit", "user", "topics", "robust", "groups")
 SHORT = dict(seed=1, chains=2, draws=60, threads=2, progress=False)
 
 

@@ -6,9 +6,10 @@ import numpy as np
 from scipy import linalg
 
 from sgmc.coordinates.mode import Mode, distant
-from sgmc.core.deadline import OutOfTime, Pace
+from sgmc.core.deadline import OutOfTime, Pace, suspended
 from sgmc.core.expansion import expand, of_rows
 
+FEW_ROWS = 1_000  # of a search for which there is no time
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
 WARM_TOLERANCE, TOLERANCE = (
     0.1,
@@ -59,12 +60,21 @@ def find(kernel, terms, start):
             reached, _ = climb(kernel, terms, start, groups, WARM_TOLERANCE)
             start = reached.theta
         mode, distance = climb(kernel, terms, start, 0, TOLERANCE)
+        kernel = kernel.anchored(mode.theta)
     except OutOfTime as up:
-        found = up.reached or reached
-        if found is None:
-            raise
-        return kernel.anchored(found.theta, groups), found, []
-    return kernel.anchored(mode.theta), mode, distant(distance)
+        with suspended():
+            found = up.reached or reached or one_step(kernel, terms, start)
+            return kernel.anchored(found.theta, groups), found, []
+    return kernel, mode, distant(distance)
+
+
+def one_step(kernel, terms, start):
+    """The unfinished `Mode` of a search for which there is no time: a step by few groups."""
+    few = max(1, int(np.searchsorted(kernel.starts[:-1], FEW_ROWS)))
+    _, gradient, hessian = expand(kernel.anchored(start, few), start, few)
+    _, prior_gradient, known = terms(start)
+    step, _, _ = direction(hessian + known, gradient + prior_gradient)
+    return Mode(start + step, as_positive(hessian + known) - known, known, whole=False)
 
 
 def warm_groups(kernel):
@@ -135,7 +145,8 @@ def as_positive(matrix):
 
 
 def with_rule(kernel, mode, nodes, scheme, seed):
-    """The kernel with enough nodes, and its `Rule`.
+    """The kernel with enough nodes, and its `Rule`; its error is NaN where the time is up before it
+    is known.
 
     Parameters
     ----------
@@ -153,10 +164,17 @@ def with_rule(kernel, mode, nodes, scheme, seed):
     points = [mode.theta, *(mode.theta + z @ root.T)]
     rows = min(CHECKED_ROWS, CHECKED_NODES / scheme.count(scheme.finer(kernel.nodes)))
     some = max(1, min(int(np.searchsorted(kernel.starts, rows)), kernel.n))
-    values = densities(kernel, points, some)
+    pace = Pace()
+    try:
+        values = pace.run(lambda: densities(kernel, points, some), scheme.count(kernel.nodes))
+    except OutOfTime:
+        return kernel, Rule(kernel.nodes, np.nan, scheme)
     while True:
         finer = kernel.with_nodes(scheme.finer(kernel.nodes))
-        better = densities(finer, points, some)
+        try:
+            better = pace.run(lambda: densities(finer, points, some), scheme.count(finer.nodes))
+        except OutOfTime:
+            return kernel, Rule(kernel.nodes, np.nan, scheme)
         apart = (better - better[0]) - (values - values[0])
         error = float(np.abs(apart).max()) * kernel.n / some
         if nodes or error <= scheme.enough or finer.nodes > scheme.most:
