@@ -34,6 +34,12 @@ def test_one_row_a_group():
     )
 
 
+def test_few_levels():
+    assert "g has 1 level: sd(1|g) mainly" in said("ols", "y ~ x + (1 | g)", table(1, 40))
+    assert "g has 3 levels" in said("ols", "y ~ x + (1 | g)", table(3, 20))
+    assert "levels:" not in said("ols", "y ~ x + (1 | g)", table(4, 20))
+
+
 def test_one_row_a_group_is_overdispersion_of_counts():
     frame = table(100, 1).assign(n=9)
     frame["k"] = np.random.default_rng(1).poisson(np.exp(frame.y))

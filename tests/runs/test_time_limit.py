@@ -99,6 +99,11 @@ def table(n=400):
     return df
 
 
+def crossed():
+    """With a factor that crosses another."""
+    return table().assign(i=np.arange(400) * 7 % 9)
+
+
 class Line(sgmc.Model):
     """A user's model in Python."""
 
@@ -146,6 +151,7 @@ CASES = {
     "threshold": lambda how: sgmc.logit(
         "y ~ a", table(), sampler="sgld", warmup="threshold", **how
     ),
+    "crossed": lambda how: sgmc.logit("y ~ a + (1 | h) + (1 | i)", crossed(), **how),
     "user": lambda how: Line(table()).fit(**how),
     "user modes": lambda how: Line(table()).fit(modes="search", **how),
     "user batches": lambda how: Line(table()).fit(sampler="sgld", **how),
@@ -156,7 +162,7 @@ CASES = {
     ).fit(**how),
     "components": lambda how: sgmc.GaussianMixture(table()[["a", "z"]], components=2).fit(**how),
 }
-LEAN = ("logit", "user", "topics", "robust", "levels")
+LEAN = ("logit", "user", "topics", "robust", "levels", "groups")
 SHORT = dict(seed=1, chains=2, draws=60, threads=2, progress=False)
 
 

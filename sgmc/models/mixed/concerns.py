@@ -5,6 +5,7 @@ import numpy as np
 from sgmc.errors import GroupsWarning
 
 SHARE_OF_GROUPS = 0.9  # share of groups from which a warning is due
+FEW_LEVELS = 4
 AS_GOOD = 3.0  # nats: where the density at zero is at most so far below the mode's
 
 
@@ -18,9 +19,26 @@ def concerns_of(rows, effects, family):
     family : Family
     """
     return [
+        *few_levels(rows, effects),
         *single_rows(rows, effects, family),
         *single_outcomes(rows, effects, family),
         *between_groups(rows, effects),
+    ]
+
+
+def few_levels(rows, effects):
+    """A warning, in a list, where the outer factor has fewer levels than tell an sd."""
+    levels = len(rows.level)
+    if levels >= FEW_LEVELS:
+        return []
+    plural = "s" if levels > 1 else ""
+    return [
+        GroupsWarning(
+            f"{effects.factor} has {levels} level{plural}: {effects.sds[0]} mainly reflects its "
+            "prior.",
+            f"Take {effects.factor} as a predictor, or choose the prior of {effects.sds[0]} with "
+            "care.",
+        )
     ]
 
 

@@ -55,10 +55,8 @@ class MixedInfo(ModelInfo):
             one = f"{rule.nodes} nodes each" if rule.nodes > 1 else "Laplace's approximation"
             if rule.nodes > 1 and rule.scheme.scattered:
                 one = f"{rule.nodes} points of importance sampling per group"
-            lines.append(
-                f"Effects integrated out by {one}: differences of log densities are right to about "
-                f"{max(rule.error, 1e-9):.1g}."
-            )
+            right = f": differences of log densities are right to about {max(rule.error, 1e-9):.1g}"
+            lines.append(f"Effects integrated out by {one}{'' if np.isnan(rule.error) else right}.")
         return [*lines, *self.intraclass(fit), *super().remarks(fit)]
 
     def intraclass(self, fit):

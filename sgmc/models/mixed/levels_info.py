@@ -47,10 +47,9 @@ class LevelsInfo(ModelInfo):
         ]
         rule = fit.problem.rule
         if rule.nodes:
-            lines.append(
-                f"Each by {rule.nodes} quadrature nodes: differences of log densities are right to "
-                f"about {max(rule.error, 1e-9):.1g}."
-            )
+            right = f": differences of log densities are right to about {max(rule.error, 1e-9):.1g}"
+            known = "" if np.isnan(rule.error) else right
+            lines.append(f"Each by {rule.nodes} quadrature nodes{known}.")
         return [*lines, *super().remarks(fit)]
 
     def ranges(self, fit):

@@ -10,11 +10,10 @@ from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.whitening import collinearity, coordinates, undo_centring
 from sgmc.core.design import design
 from sgmc.errors import NotSupported, QuadratureWarning
-from sgmc.fit.problem import SEARCH
 from sgmc.models.mixed.group_level import GroupLevel
 from sgmc.models.mixed.group_predictors import two_designs
 from sgmc.models.mixed.loading import UnitLoading
-from sgmc.models.mixed.problem import WORST_ERROR, GroupsProblem, nonzero, one_factor
+from sgmc.models.mixed.problem import WORST_ERROR, GroupsProblem, nonzero, one_factor, stopped
 from sgmc.models.mixed.random_effects import of_factor
 from sgmc.models.mixed.rows import grouped_rows
 from sgmc.models.mixed.rules import scheme_of
@@ -80,7 +79,7 @@ def levels_problem(model, settings):
         concerns=concerns,
         searched=ModeSearch(1, (1.0,)),
         shuffled=True,
-        stopped="" if mode.whole else SEARCH,
+        stopped=stopped(mode, rule),
         mode=mode,
         rows=rows,
         rule=rule,
@@ -174,7 +173,7 @@ def normal_moments(table, rows, theta, share):
 
 def inexact(rule, split):
     """A warning, in a list, where the nodes that memory and time allow are not enough."""
-    if rule.error <= WORST_ERROR:
+    if not rule.error > WORST_ERROR:
         return []
     return [
         QuadratureWarning(

@@ -9,11 +9,12 @@ from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.whitening import collinearity, undo_centring
 from sgmc.core import deadline
+from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, NotSupported, QuadratureWarning
 from sgmc.fit.plan import GRADIENT
-from sgmc.fit.problem import SEARCH, Problem
+from sgmc.fit.problem import CURVATURE, SEARCH, Problem
 from sgmc.models.mixed.concerns import concerns_of, near_zero, undecided
 from sgmc.models.mixed.coordinates import folded
 from sgmc.models.mixed.effects import closed_form, effects_of, mixed_priors
@@ -173,14 +174,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             kernel, mode, concerns = find(kernel, terms, mode.theta)
         concerns = concerns + inexact(rule, effects)
     concerns = concerns + concerns_of(rows, effects, family)
-    near = []
-    if mode.whole:
-        near = near_zero(
-            lambda at: of_rows(kernel, at, slope=False)[0] + terms(at)[0],
-            mode.theta,
-            effects,
-            data.d,
-        )
+    near = sds_near_zero(kernel, terms, mode, effects, data.d) if mode.whole else []
     concerns = concerns + undecided(near, effects)
     if data.intercept is not None:
         concerns = concerns + collinearity(of_coefficients(mode, data.d), data.names, data.n)
@@ -193,13 +187,32 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         concerns=concerns,
         searched=ModeSearch(1, (1.0,), can_search=False),
         shuffled=True,
-        stopped="" if mode.whole else SEARCH,
+        stopped=stopped(mode, rule),
         mode=mode,
         rows=rows,
         effects=effects,
         rule=rule,
         near_zero=near,
     )
+
+
+def sds_near_zero(kernel, terms, mode, effects, first):
+    """See `near_zero`; none where the time is up."""
+
+    def log_density(at):
+        return of_rows(kernel, at, slope=False)[0] + terms(at)[0]
+
+    try:
+        return near_zero(log_density, mode.theta, effects, first)
+    except OutOfTime:
+        return []
+
+
+def stopped(mode, rule):
+    """What the time was not enough for; empty where it was."""
+    if not mode.whole:
+        return SEARCH
+    return CURVATURE if np.isnan(rule.error) else ""
 
 
 def of_coefficients(mode, d):
@@ -326,7 +339,7 @@ def padded(shift, size):
 
 def inexact(rule, effects):
     """A warning, in a list, where the nodes that memory and time allow are not enough."""
-    if rule.error <= WORST_ERROR:
+    if not rule.error > WORST_ERROR:
         return []
     scheme, what = rule.scheme, "quadrature nodes of each effect"
     if scheme.scattered:

@@ -151,7 +151,8 @@ class Curvature:
 
 
 def with_rule(kernel, mode, nodes, scheme, seed):
-    """The kernel with enough nodes, and its `Rule`.
+    """The kernel with enough nodes, and its `Rule`; its error is NaN where the time is up before it
+    is known.
 
     Parameters
     ----------
@@ -169,10 +170,17 @@ def with_rule(kernel, mode, nodes, scheme, seed):
     points = [mode.theta, *(mode.theta + z @ root.T)]
     rows = min(CHECKED_ROWS, CHECKED_NODES / scheme.count(scheme.finer(kernel.nodes)))
     some = max(1, min(int(np.searchsorted(kernel.starts, rows)), kernel.n))
-    values = densities(kernel, points, some)
+    pace = Pace()
+    try:
+        values = pace.run(lambda: densities(kernel, points, some), scheme.count(kernel.nodes))
+    except OutOfTime:
+        return kernel, Rule(kernel.nodes, np.nan, scheme)
     while True:
         finer = kernel.with_nodes(scheme.finer(kernel.nodes))
-        better = densities(finer, points, some)
+        try:
+            better = pace.run(lambda: densities(finer, points, some), scheme.count(finer.nodes))
+        except OutOfTime:
+            return kernel, Rule(kernel.nodes, np.nan, scheme)
         apart = (better - better[0]) - (values - values[0])
         error = float(np.abs(apart).max()) * kernel.n / some
         if nodes or error <= scheme.enough or finer.nodes > scheme.most:
