@@ -51,7 +51,8 @@ cdef class Design:  # storage of a table: float64 or float32 dense, CSR.  theta 
                       Py_ssize_t stride, double *eta, double *work) except -1 nogil
     cdef int tdot_many(self, const Batch *b, Py_ssize_t points, const double *r, double *out,
                        Py_ssize_t stride, double *work) except -1 nogil
-    # upper triangle of d x d numbers += sum w_i x_i x_i', rows of them `stride` apart
+    # upper triangle of d x d numbers += sum w_i x_i x_i', rows of them `stride` apart; by BLAS in
+    # wide tables, which then want as many rows as `gram_rows`
     cdef int gram(self, const Batch *b, const double *w, double *out,
                   Py_ssize_t stride) except -1 nogil
 

@@ -96,6 +96,8 @@ cdef Py_ssize_t scratch_size(Model model) noexcept nogil:
 cdef class Design:
     """Storage of a table; see target.pxd."""
 
+    gram_rows = 0  # that one call of `gram` takes at best, where these may be more than a tile
+
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 0
 
@@ -218,6 +220,9 @@ cdef class Model:
     cdef int expected_curvatures(self, const double *theta, const Batch *tile, Scratch *s,
                                  double *w) except -1 nogil:
         return self.curvatures(theta, tile, s, w)
+
+    # rows that `add_curvatures` takes at best, where these may be more than a tile; else 0
+    gram_rows = 0
 
     cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w,
                             double *H) except -1 nogil:

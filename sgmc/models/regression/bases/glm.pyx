@@ -56,6 +56,11 @@ cdef class Glm(Model):
 
     products = True  # many points at once are products of matrices
 
+    @property
+    def gram_rows(self):
+        """See `Model`: those of the table; a tile where scratch holds numbers of several scores."""
+        return self.X.gram_rows if self.width == 1 else 0
+
     def metric(self, gradient, start, rows=None):
         """The information of the rows and the prior, inverted."""
         return Fisher(gradient, start, rows)
