@@ -4,7 +4,11 @@ import numpy as np
 from libc.math cimport exp, fabs, log
 
 from sgmc.core.contract cimport OK, Map
+from sgmc.core.matrices cimport dot_many, tdot_many
 from sgmc.errors import NotSupported
+
+cdef enum:
+    PRODUCTS = 64  # coordinates from which many points are products of matrices
 
 
 cdef class Scaling(Map):
@@ -126,6 +130,26 @@ cdef class Affine(Map):
         for j in range(self.size):
             for k in range(self.dim):
                 grad_x[k] += self.matrix[j, k] * grad_theta[j]
+        return OK
+
+    cdef int forward_many(self, const double *x, Py_ssize_t points, double *theta,
+                          double *log_jacobian) except -1 nogil:
+        cdef Py_ssize_t j, k
+        if self.dim < PRODUCTS:
+            return Map.forward_many(self, x, points, theta, log_jacobian)
+        dot_many(self.size, self.dim, &self.matrix[0, 0], points, x, self.dim, theta)
+        for k in range(points):
+            for j in range(self.size):
+                theta[k * self.size + j] += self.centre[j]
+            if log_jacobian != NULL:
+                log_jacobian[k] += self.log_scale
+        return OK
+
+    cdef int pull_many(self, const double *x, Py_ssize_t points, const double *grad_theta,
+                       double *grad_x) except -1 nogil:
+        if self.dim < PRODUCTS:
+            return Map.pull_many(self, x, points, grad_theta, grad_x)
+        tdot_many(self.size, self.dim, &self.matrix[0, 0], points, grad_theta, grad_x, self.dim)
         return OK
 
 

@@ -117,6 +117,11 @@ cdef class Map:  # natural = map(sampler coordinates): affine whitening, positiv
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil
     # grad_x += J' grad_theta + d log|J|
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil
+    # the first and the third for many points, one behind the other; by default one after the other
+    cdef int forward_many(self, const double *x, Py_ssize_t points, double *theta,
+                          double *log_jacobian) except -1 nogil
+    cdef int pull_many(self, const double *x, Py_ssize_t points, const double *grad_theta,
+                       double *grad_x) except -1 nogil
     # sd_x = |dtheta_j/dx_j| sd_theta (diagonal maps)
     cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil
 

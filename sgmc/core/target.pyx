@@ -280,6 +280,21 @@ cdef class Map:
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         raise NotImplementedError("pull")
 
+    cdef int forward_many(self, const double *x, Py_ssize_t points, double *theta,
+                          double *log_jacobian) except -1 nogil:
+        cdef Py_ssize_t k
+        for k in range(points):
+            self.forward(x + k * self.dim, theta + k * self.size,
+                         log_jacobian + k if log_jacobian != NULL else NULL)
+        return OK
+
+    cdef int pull_many(self, const double *x, Py_ssize_t points, const double *grad_theta,
+                       double *grad_x) except -1 nogil:
+        cdef Py_ssize_t k
+        for k in range(points):
+            self.pull(x + k * self.dim, grad_theta + k * self.size, grad_x + k * self.dim)
+        return OK
+
     def pulled(self, x, grad_theta):
         """J' grad_theta + d log|J| at a point x, as an array (dim,)."""
         cdef double[::1] point = np.array(x, dtype=float)

@@ -57,7 +57,8 @@ def planned_at_home(problem, settings, spec, gradient, seen, reason):
     )
     if seen is None or seen.thin is None:
         return found
-    return replace(found, thin=settings.thin or seen.thin, single=seen.single)
+    warmup = found.warmup if settings.warmup is not None else seen.warmup or found.warmup
+    return replace(found, thin=settings.thin or seen.thin, warmup=warmup, single=seen.single)
 
 
 def enough_rows(problem, size):
@@ -94,13 +95,15 @@ def decide(problem, settings, size):
             enough_rows(problem, size),
         )
         noisy = not whole and (settings.sampler is None or settings.sampler.noisy)
+        at_once = whole and counted is not None  # no control values are wanted then
         seen = pilot(
-            problem.gradient(name, Everything(size[0]), rng),
+            problem.gradient("simple" if at_once else name, Everything(size[0]), rng),
             problem.coordinates,
             z,
             noisy,
             shared,
             rows,
+            at_once,
         )
     lost = not np.isfinite(seen.covariance).all()
     if lost:

@@ -12,6 +12,8 @@ from sgmc.errors import NotSupported
 
 cdef enum:
     BLOCK = 64                   # densities computed by one pass over the rows
+    WIDE_BLOCK = 256             # and of so many parameters that the rows do not fit the cache
+    WIDE = 64                    # parameters
 
 
 cdef class IndependenceTransition(Metropolis):
@@ -33,9 +35,10 @@ cdef class IndependenceTransition(Metropolis):
 
     def __init__(self, Py_ssize_t dim, double step_size, bint skew):
         Metropolis.__init__(self, dim, step_size, 0.5, "identity", step_size)
+        cdef Py_ssize_t block = BLOCK if dim < WIDE else WIDE_BLOCK
         self.skew, self.first_order, self.seen = skew, False, []
-        self.size = self.next = BLOCK // 2 if skew else BLOCK
-        self.points, self.densities = np.zeros((BLOCK, dim)), np.zeros(BLOCK)
+        self.size = self.next = block // 2 if skew else block
+        self.points, self.densities = np.zeros((block, dim)), np.zeros(block)
         self.weights = np.zeros(self.size)
 
     @property
@@ -129,8 +132,8 @@ class IMH(MetropolisSpec):
     Laplace approximation: exact, all rows at each step.
 
     A proposal theta* from q is accepted with probability min(1, w(theta*) / w(theta)), w = pi / q.
-    Proposals do not depend on the position, so that the densities of 64 points are computed at
-    once, for regressions by products of matrices: on tables of many columns each costs a small part
+    Proposals do not depend on the position, so that the densities of 64 or 256 points are computed
+    at once, for regressions by products of matrices: on tables of many columns each costs a small part
     of a step of `mala`. There is no step to adapt.
 
     In coordinates x whitened at the mode q is N(0, I), or with ``skew=True`` its skew-symmetric

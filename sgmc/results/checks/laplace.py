@@ -1,7 +1,8 @@
-"""The draws beside the Gaussian that they set out from."""
+"""The draws beside the Gaussian at the mode."""
 
 import numpy as np
 
+from sgmc.core.blas import one_blas_thread
 from sgmc.diagnostics import moments
 
 # departure from a Gaussian beyond which unadjusted steps are suspect (0.66 was harmless on a9a)
@@ -9,17 +10,18 @@ SHAPE_DEPARTURE = 0.8
 
 
 def from_laplace(fit):
-    """Means, in sds, and relative sds of the draws beside the Gaussian that they set out from, (d,)
-    each.
-    """
-    where = fit.problem.coordinates
+    """Means, in sds, and relative sds of the draws beside the Gaussian at the mode, (d,) each."""
+    where, x = fit.problem.approximation, fit.x
+    if where is not fit.problem.coordinates:  # whose map leads to these
+        with one_blas_thread():
+            x = fit.problem.coordinates.natural(x)
     if not where.scaled:
         return np.full((2, fit.problem.dim), np.nan)
     sd = sds(where)
     if where.whitened:  # as parameters would be if the map were affine
-        standard = fit.x @ (where.white / sd[:, None]).T
+        standard = x @ (where.white / sd[:, None]).T
     else:
-        standard = (where.theta(fit.x) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
+        standard = (where.theta(x) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
     return moments.mean(standard, fit.weights), moments.sd(standard, fit.weights)
 
 
