@@ -1,11 +1,13 @@
 """The posterior mode by Newton's method, in tiles of rows."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
+from sgmc.coordinates.whitening import whitener
 from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.expansion import expand
@@ -37,6 +39,11 @@ class Mode:
     def precision(self):
         """Minus the Hessian of the log posterior."""
         return self.likelihood + self.prior
+
+    @cached_property
+    def axes(self):
+        """See `whitener`."""
+        return whitener(self)
 
 
 class Ascent(NamedTuple):
@@ -73,6 +80,7 @@ class PriorTerms:
         for j in table.intercepts:
             first = j - j % len(shift)
             self.rows[j, first : first + len(shift)] += shift
+        self.tied = (self.rows != np.eye(len(self.rows))).any(axis=1)  # not to one parameter alone
 
     def stand_in(self, places, sds):
         """Put normal laws in the place of the horseshoes."""
@@ -121,10 +129,11 @@ class PriorTerms:
         slope[inverse] = curvature[inverse] - shape - 1
         gradient = self.rows.T @ (slope + self.logged + turned * bent)
         curvature = np.maximum(curvature, 0.0) - (1 - turned**2) * bent
+        own, tied = np.where(self.tied, 0.0, curvature), self.rows[self.tied]
         return (
             value.sum() + linear[self.logged].sum() + np.log(np.cosh(linear[bent])).sum(),
             gradient,
-            self.rows.T @ (curvature[:, None] * self.rows),
+            np.diag(own) + tied.T @ (curvature[self.tied, None] * tied),
         )
 
 

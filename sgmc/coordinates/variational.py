@@ -21,7 +21,7 @@ MAX_TURNS = 4
 SETTLED = 1.0
 
 
-def variational(model, where, terms):
+def variational(model, prior):
     """Centre m and root A of the nearest Gaussian, with covariance A A', in the coordinates of a
     model whose table is whitened at the mode; None where there is none.
 
@@ -31,10 +31,9 @@ def variational(model, where, terms):
     ----------
     model : Glm
         Of width one.
-    where : Coordinates
-        Rotated, without a map.
-    terms : callable
-        ``terms(phi)`` returns log density, gradient and precision of the prior, as `PriorTerms`.
+    prior : callable
+        ``prior(y)`` returns the gradient of its log density and its precision, or the diagonal of
+        it, where the mode is y = 0.
 
     Returns
     -------
@@ -50,10 +49,10 @@ def variational(model, where, terms):
         deadline.check(operations=3.0 * model.n * d**2)
         square = model.X.forms(None) if root is None else model.squared_lengths(root)
         gradient, precision = model.expected(centre, np.sqrt(square), nodes, weights)
-        _, slope, curvature = terms(where.origin + where.L @ centre)
+        slope, curvature = prior(centre)
+        gradient += slope
+        precision += curvature if curvature.ndim > 1 else np.diag(curvature)
         with one_blas_thread():
-            gradient += where.L.T @ slope
-            precision += where.L.T @ curvature @ where.L
             if not np.isfinite(precision).all():
                 return None
             try:

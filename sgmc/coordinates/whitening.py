@@ -213,7 +213,7 @@ def coordinates(mode, back, precondition, rotate, logs=0, tips=()):
         map = Arrow(m, mode.precision, tips)
         L = map.jacobian(m)
     else:
-        L = whitener(mode)[0]
+        L = mode.axes[0]
         map = Affine(m, L) if precondition == "dense" and not rotate else None
     common = dict(L=L, origin=m, back=back, white=back @ L, logs=logs)
     if precondition == "dense" and rotate:
@@ -248,7 +248,7 @@ def collinearity(mode, names, rows, auxiliary=0):
     """A ConditionWarning, in a list, where some direction is informed by the prior alone; the last
     `auxiliary` names are no coefficients.
     """
-    L, share = whitener(mode)
+    L, share = mode.axes
     alone = np.flatnonzero(share > PRIOR_ALONE)
     if not len(alone):
         return []

@@ -47,9 +47,10 @@ def planned_at_home(problem, settings, spec, gradient, seen, reason):
         found = problem.step_plan(spec, gradient, settings)
         if found is not None:
             return found
-    known = noise_of(problem, gradient, settings, seen)
     if spec.continuous and spec.exact:
         return paths.plan(spec, gradient, settings, problem)
+    unbiased = spec.exact or not spec.uses_gradient
+    known = None if unbiased else noise_of(problem, gradient, settings, seen)
     if spec.continuous:
         return unbounded_paths.plan(spec, gradient, settings, known, problem)
     found = planning.plan(

@@ -5,11 +5,11 @@ from functools import cached_property
 
 import numpy as np
 
-from sgmc.coordinates.densities import FAMILIES, Separable
+from sgmc.coordinates.densities import FAMILIES, Quadratic, Separable
 from sgmc.coordinates.maps import Affine
 from sgmc.coordinates.separation import linear_predictor, separation
 from sgmc.coordinates.variational import variational
-from sgmc.coordinates.whitening import collinearity, undo_centring, whitener
+from sgmc.coordinates.whitening import collinearity, undo_centring
 from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
@@ -70,13 +70,23 @@ class RegressionProblem(Problem):
         wide = self.many and self.model.width == 1 and self.dim >= WIDE
         if self.laplace is not None or not (wide and where.rotated and where.map is None):
             return self
-        found = variational(self.single or self.model, where, self.terms)
+        found = variational(self.single or self.model, self.prior_terms)
         if found is None:
             return self
         centre, root = found
         with one_blas_thread():
             moved = replace(where, map=Affine(centre, root), white=where.white @ root)
         return replace(self, coordinates=moved, laplace=where, anchors={}, shared={}, limits={})
+
+    def prior_terms(self, y):
+        """Gradient and precision (d,) or (d, d) of the log prior at natural coordinates y (d,)."""
+        if isinstance(self.prior, Quadratic):
+            precision = np.asarray(self.prior.precision)
+            return -precision * y - np.asarray(self.prior.slope), precision
+        L = self.coordinates.L
+        with one_blas_thread():
+            _, gradient, precision = self.terms(self.coordinates.origin + L @ y)
+            return L.T @ gradient, L.T @ precision @ L
 
     @property
     def approximation(self):
@@ -150,7 +160,7 @@ class RegressionProblem(Problem):
         """Covariance of what is reported by the curvature at the mode alone: D T H^-1 T' D, D the
         slopes of the logs' exp.
         """
-        white, where = whitener(self.mode)[0], self.coordinates
+        white, where = self.mode.axes[0], self.coordinates
         with one_blas_thread():
             half, theta = where.back @ white, where.back @ self.mode.theta
             slope = np.where(
