@@ -99,6 +99,9 @@ class Coordinates:
     def theta(self, x):
         """The user's coordinates of points x (..., d)."""
         with one_blas_thread():
+            if self.rotated and self.map is not None and self.map.affine:  # in one product
+                centre = self.theta_centre + self.to_theta @ np.asarray(self.map.centre)
+                return x @ self.white.T + centre
             return self.natural(x) @ self.to_theta.T + self.theta_centre
 
     def reported(self, x):

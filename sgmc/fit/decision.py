@@ -1,6 +1,6 @@
 """Which sampler and estimator a fit takes, and their plan."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from sgmc.fit.rows import shared_rows
 from sgmc.fit.spacing import spaced
 from sgmc.subsampling.uniform import Everything
 
+FEW_PAIRS, FEW_ROWS = 2, 2000  # of a look at the noise, when other samplers may be cheaper
+FEW_TELL = 0.7  # of the cost that they tell, which the whole pilot rarely finds to be less
 DISPERSED_WARMUP = 2  # times as long as warmup is from draws of the Laplace approximation
 
 
@@ -83,8 +85,9 @@ def decide(problem, settings, size):
     rests_on_shape = settings.sampler is not None and not settings.sampler.uses_gradient
     z = draws_of_laplace(settings.seed, size[1], SHAPE_PAIRS if rests_on_shape else PAIRS)
     counted = work.products(problem, settings) if choosable(problem, settings) else None
-    least = work.minibatches(problem, settings) if counted else 0.0
-    whole = whole or least > 0 and counted.seconds < least  # the pilot looks for no noise
+    other = rival(problem, settings, name, rng, z, counted) if counted else None
+    # then the pilot looks for no noise
+    whole = whole or other is not None and counted.seconds < other.margin * other.seconds
     shared = None if whole else shared_rows(problem, settings, name)
     with one_blas_thread():
         grouped = shared is not None and shared.groups is not None
@@ -113,7 +116,7 @@ def decide(problem, settings, size):
     if settings.sampler is not None:
         return settings.sampler, name, "", seen
     if whole:
-        why = work.reason(counted, [("mini-batches at least", least)])
+        why = work.reason(counted, [(other.name, other.seconds)])
         return counted.spec, name, why, counted.noted(seen)
     if settings.robust:
         return (
@@ -167,6 +170,37 @@ def decide(problem, settings, size):
     return *planning.automatic(
         stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size
     ), seen
+
+
+@dataclass(frozen=True)
+class Rival:
+    """What mini-batches would take, before their noise is known: with what name, and a `margin`
+    within which it may be less.
+    """
+
+    name: str
+    seconds: float
+    margin: float
+
+
+def rival(problem, settings, name, rng, z, counted):
+    """The most that is known of the cost of mini-batches: the least that it may be, or, where that
+    does not decide, what the noise of few rows tells.
+    """
+    least = work.minibatches(problem, settings)
+    bound, n = Rival("mini-batches at least", least, 1.0), problem.model.n
+    if counted.seconds < least or not problem.shuffled:
+        return bound
+    with one_blas_thread():
+        gradient = problem.gradient(name, Everything(n), rng)
+        few = pilot(gradient, problem.coordinates, z[:FEW_PAIRS], rows=min(n, FEW_ROWS))
+    if not np.isfinite(few.covariance).all():
+        return bound
+    noise = noise_of(problem, name, settings, few)
+    h, rows = planning.derive(registry.room("samplers")[planning.AUTO](), noise, n)
+    about = work.minibatches(problem, settings, h, noise.rows(rows))
+    found = Rival("mini-batches about", about, FEW_TELL)
+    return max(bound, found, key=lambda one: one.margin * one.seconds)
 
 
 def choosable(problem, settings):

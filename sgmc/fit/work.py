@@ -24,11 +24,11 @@ IMH_WARMUP = 24  # draws' worth of steps: chains start at draws of a Gaussian th
 MOST_VARIANCE = 16.0  # of log weights up to which it tells how many rotations a path takes
 
 # seconds on one core of about 3 GHz: only their ratios matter
-FLOP = 2.4e-11  # in products of matrices that fit the cache
+FLOP = 2.2e-11  # in products of matrices that fit the cache
 NUMBER = 2.5e-10  # of the table, where a row serves one point: read twice, multiplied and added
 CURVATURE = 5e-10  # of the Hessian that control variates are multiplied by
 PILOT_NOISE = 3e-11  # of a row's part of the noise's covariance
-ROW = 6e-9  # a row's terms at one point
+ROW = 1e-9  # of a model's `nanoseconds`: a row's terms at one point
 SMALL_STEP = 5e-7  # of mini-batches, besides their rows
 
 
@@ -86,11 +86,11 @@ def products(problem, settings):
     chains, draws = settings.chains, settings.draws
     thin = max(1, math.ceil(0.6 * math.exp(min(7 * v, 100.0))))
     steps = IMH_WARMUP * thin + draws * (settings.thin or thin)
-    map = near.coordinates.map
+    map, row = near.coordinates.map, ROW * problem.model.nanoseconds
     mapped = 0.0 if map is None else 2.0 * d * d * FLOP  # a point
     # points reflected in a centre have products that are told by each other
     flops = (2 if map is None or map.affine else 4) * d
-    seconds = chains * steps * (n * (2 * ROW + flops * flop) + 2 * mapped)
+    seconds = chains * steps * (n * (2 * row + flops * flop) + 2 * mapped)
     imh = Choice("imh", samplers["imh"](), thin, seconds, error, IMH_WARMUP * thin)
     steps = planning.LOCKSTEP_WARMUP + math.ceil(draws / WALKERS) * (settings.thin or 1)
     rotations = math.ceil(1.5 * v**0.25)
@@ -98,7 +98,7 @@ def products(problem, settings):
         f"hmc with {WALKERS} walkers",
         samplers["hmc"](walkers=WALKERS),
         1,
-        chains * steps * rotations * WALKERS * (n * (ROW + 4 * d * flop) + 2 * mapped),
+        chains * steps * rotations * WALKERS * (n * (row + 4 * d * flop) + 2 * mapped),
         error,
     )
     return min(imh, hmc, key=lambda choice: choice.seconds)
@@ -133,7 +133,8 @@ def minibatches(problem, settings, h=1.0, rows=planning.SMALLEST_BATCH):
     n, d = problem.model.n, problem.dim
     pilot = 2 * PAIRS * min(n, PILOT_ROWS) * d * d * PILOT_NOISE
     steps = settings.chains * (planning.WARMUP_TIME + planning.KEPT_TIME * settings.draws) / h
-    return pilot + steps * (SMALL_STEP + rows * (ROW + d * NUMBER) + d * d * CURVATURE)
+    row = ROW * problem.model.nanoseconds + d * NUMBER
+    return pilot + steps * (SMALL_STEP + rows * row + d * d * CURVATURE)
 
 
 def reason(chosen, others):

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sgmc.core.blas import one_blas_thread
 from sgmc.diagnostics import moments
 
 # departure from a Gaussian beyond which unadjusted steps are suspect (0.66 was harmless on a9a)
@@ -11,17 +10,14 @@ SHAPE_DEPARTURE = 0.8
 
 def from_laplace(fit):
     """Means, in sds, and relative sds of the draws beside the Gaussian at the mode, (d,) each."""
-    where, x = fit.problem.approximation, fit.x
-    if where is not fit.problem.coordinates:  # whose map leads to these
-        with one_blas_thread():
-            x = fit.problem.coordinates.natural(x)
+    where, own = fit.problem.approximation, fit.problem.coordinates
     if not where.scaled:
         return np.full((2, fit.problem.dim), np.nan)
     sd = sds(where)
-    if where.whitened:  # as parameters would be if the map were affine
-        standard = x @ (where.white / sd[:, None]).T
+    if where.whitened and where is own:  # as parameters would be if the map were affine
+        standard = fit.x @ (where.white / sd[:, None]).T
     else:
-        standard = (where.theta(x) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
+        standard = (own.theta(fit.x) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
     return moments.mean(standard, fit.weights), moments.sd(standard, fit.weights)
 
 

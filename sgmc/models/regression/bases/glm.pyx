@@ -122,6 +122,11 @@ cdef class Glm(Model):
             total[k] += one
         return OK
 
+    cdef int family_total(self, const double *theta, Py_ssize_t m, double *eta, const double *y,
+                          const double *weight, double *r, double *density,
+                          double *total) except -1 nogil:
+        return self.family_sums(theta, 1, m, eta, y, weight, r, density, total)
+
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
         raise NotImplementedError("observed_information")
@@ -177,7 +182,7 @@ cdef class Glm(Model):
             for k in range(points):
                 self.row_terms(theta + k * self.dim, &tile, eta + k * tile.m, own, value + k,
                                r + k * tile.m,
-                               grad + k * self.dim + self.X.d if grad != NULL else NULL)
+                               grad + k * self.dim + self.X.d, grad != NULL)
             if grad != NULL:
                 self.X.tdot_many(&tile, points, r, grad, self.dim, inner + self.X.work_size())
         return OK
@@ -253,20 +258,22 @@ cdef class Glm(Model):
         return np.asarray(grad), full + np.triu(full, 1).T
 
     cdef int row_terms(self, const double *theta, const Batch *tile, double *eta, double *own,
-                       double *value, double *r, double *beyond) except -1 nogil:
-        """value += log densities of a tile's rows with products eta; the predictors' scores into r,
-        sums of the auxiliary parameters' added to `beyond` (NULL: no gradient is wanted).
+                       double *value, double *r, double *beyond, bint sloped) except -1 nogil:
+        """value += log densities of a tile's rows with products eta; where `sloped` the predictors'
+        scores into r, and sums of the auxiliary parameters' added to `beyond`.
         """
         cdef Py_ssize_t i, j, m = tile.m, width = self.width
-        cdef double *scores = own + MANY_ROWS
+        cdef double *scores = r if width == 1 else own + MANY_ROWS
+        cdef const double *y = &self.y[tile.start]
         cdef const double *weight = &self.weight[tile.start] if self.weight.shape[0] else NULL
         for i in range(m if self.offset.shape[0] else 0):
             eta[i] += self.offset[tile.start + i]
-        self.family_sums(theta, 1, m, eta, &self.y[tile.start], weight,
-                         r if width == 1 else scores, own, value)
+        if not sloped:
+            return self.family_total(theta, m, eta, y, weight, scores, own, value)
+        self.family_sums(theta, 1, m, eta, y, weight, scores, own, value)
         for i in range(m if width > 1 else 0):
             r[i] = scores[i * width]
-            for j in range(1, width if beyond != NULL else 1):
+            for j in range(1, width):
                 beyond[j - 1] += scores[i * width + j]
         return OK
 
