@@ -95,8 +95,8 @@ class Problem:
 
     @property
     def nearest(self):
-        """This posterior in coordinates whitened by the Gaussian that is nearest to it, for samplers
-        that propose from there; itself where its own will do.
+        """This posterior in coordinates whitened by the Gaussian nearest to it, for samplers that
+        propose from there; itself where its own will do.
         """
         return self
 

@@ -128,19 +128,24 @@ cdef double log_mean_exp(double a, double b) noexcept nogil:
 
 
 class IMH(MetropolisSpec):
-    """Independence Metropolis-Hastings (Tierney 1994, section 2.3.3) with proposals from the
-    Laplace approximation: exact, all rows at each step.
+    """Independence Metropolis-Hastings (Tierney 1994, section 2.3.3) with proposals from a Gaussian
+    approximation: exact, all rows at each step.
 
     A proposal theta* from q is accepted with probability min(1, w(theta*) / w(theta)), w = pi / q.
     Proposals do not depend on the position, so that the densities of 64 or 256 points are computed
-    at once, for regressions by products of matrices: on tables of many columns each costs a small part
-    of a step of `mala`. There is no step to adapt.
+    at once, for regressions by products of matrices: on tables of many columns each costs a small
+    part of a step of `mala`. There is no step to adapt.
 
-    In coordinates x whitened at the mode q is N(0, I), or with ``skew=True`` its skew-symmetric
-    form (Pozza, Durante & Szabo 2024, arXiv:2409.14167, eq. 4): z ~ N(0, I) becomes -z with
-    probability pi(-z) / (pi(z) + pi(-z)), so that q(x) = 2 phi(x) pi(x) / (pi(x) + pi(-x)) and w =
-    (pi(x) + pi(-x)) / (2 phi(x)): what is odd in log pi, such as its third derivatives, leaves
-    the weights.  It computes two densities a proposal.
+    In whitened coordinates x q is N(0, I), or with ``skew=True`` its skew-symmetric form (Pozza,
+    Durante & Szabo 2024, arXiv:2409.14167, eq. 4): z ~ N(0, I) becomes -z with probability pi(-z) /
+    (pi(z) + pi(-z)), so that q(x) = 2 phi(x) pi(x) / (pi(x) + pi(-x)) and w = (pi(x) + pi(-x)) / (2
+    phi(x)): what is odd in log pi, such as its third derivatives, leaves the weights.  It computes
+    two densities a proposal.
+
+    Coordinates are whitened at the mode (Laplace approximation).  Those of regressions of 64 and
+    more numeric columns, with one linear predictor and no other parameters, are whitened by the
+    Gaussian with the least Kullback-Leibler divergence from the posterior (Opper & Archambeau 2009,
+    doi:10.1162/neco.2008.08-07-592), around which weights vary far less.
 
     It is for posteriors near their Gaussian approximation.  Where weights vary much, chains stay
     long at single places: the tail of the weights is estimated, and warned of where it is so heavy
