@@ -199,7 +199,7 @@ def rival(problem, settings, name, rng, z, counted):
     noise = noise_of(problem, name, settings, few)
     h, rows = planning.derive(registry.room("samplers")[planning.AUTO](), noise, n)
     about = work.minibatches(problem, settings, h, noise.rows(rows))
-    found = Rival("mini-batches about", about, FEW_TELL)
+    found = Rival("mini-batches", about, FEW_TELL)
     return max(bound, found, key=lambda one: one.margin * one.seconds)
 
 
