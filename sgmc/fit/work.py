@@ -18,6 +18,7 @@ from sgmc.fit.pilot import PAIRS, PILOT_ROWS, draws_of_laplace
 
 WIDE = 64  # parameters from which products of matrices are thought of
 WALKERS = 32  # of each chain of hmc: more gain little, and each needs its warmup
+WALKERS_WORTH = 0.7  # of their draws, in independent ones
 PROPOSALS = 64  # whose weights are looked at: their variance is then known to a sixth
 SINGLE_ENOUGH = 1e-3  # nats: acceptance rates are right to as much
 IMH_WARMUP = 24  # draws' worth of steps: chains start at draws of a Gaussian that is near
@@ -101,7 +102,8 @@ def products(problem, settings):
         chains * steps * rotations * WALKERS * (n * (row + 4 * d * flop) + 2 * mapped),
         error,
     )
-    return min(imh, hmc, key=lambda choice: choice.seconds)
+    worth = min(0.9, 0.9 * thin * math.exp(-min(7 * v, 100.0)))
+    return imh if imh.seconds / worth < hmc.seconds / WALKERS_WORTH else hmc
 
 
 def left_open(settings):
