@@ -72,6 +72,17 @@ cdef class Scaling(Map):
         return OK
 
 
+cdef bint opposite(const double *x, Py_ssize_t points, Py_ssize_t dim) noexcept nogil:
+    """Whether the second half of some points are the first with other signs."""
+    cdef Py_ssize_t i, half = points // 2 * dim
+    if points % 2:
+        return False
+    for i in range(half):
+        if x[half + i] != -x[i]:
+            return False
+    return True
+
+
 cdef class Affine(Map):
     """theta = m + L x: the dense preconditioner,
     for storage that cannot be rotated (CSR, memory maps).
@@ -134,10 +145,13 @@ cdef class Affine(Map):
 
     cdef int forward_many(self, const double *x, Py_ssize_t points, double *theta,
                           double *log_jacobian) except -1 nogil:
-        cdef Py_ssize_t j, k
+        cdef Py_ssize_t j, k, half = points // 2 * opposite(x, points, self.dim)
+        cdef double *there = theta + half * self.size
         if self.dim < PRODUCTS:
             return Map.forward_many(self, x, points, theta, log_jacobian)
-        dot_many(self.size, self.dim, &self.matrix[0, 0], points, x, self.dim, theta)
+        dot_many(self.size, self.dim, &self.matrix[0, 0], points - half, x, self.dim, theta)
+        for j in range(half * self.size):
+            there[j] = -theta[j]
         for k in range(points):
             for j in range(self.size):
                 theta[k * self.size + j] += self.centre[j]
