@@ -25,7 +25,7 @@ cdef class Glm(Model):
     cdef int weigh_rows(self, const Batch *tile, Scratch *s, Py_ssize_t size,
                         double *r) except -1 nogil
     cdef int row_terms(self, const double *theta, const Batch *tile, double *eta, double *own,
-                       double *value, double *r, double *beyond, bint sloped) except -1 nogil
+                       double *value, double *r, double *beyond) except -1 nogil
     cdef const double *gather(self, const double *theta, const Batch *tile,
                               Scratch *s) except NULL nogil
 

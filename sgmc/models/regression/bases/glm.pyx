@@ -156,7 +156,7 @@ cdef class Glm(Model):
         return OK
 
     cdef Py_ssize_t size_many(self, Py_ssize_t points) noexcept nogil:
-        return ((2 * points + 2 + self.width) * MANY_ROWS + self.dim + self.X.work_size()
+        return ((2 * points + 2 + self.width) * MANY_ROWS + self.dim
                 + self.X.work_many(MANY_ROWS, points))
 
     cdef int add_many(self, const double *theta, Py_ssize_t points, Scratch *s, double *work,
@@ -172,19 +172,18 @@ cdef class Glm(Model):
         cdef double *inner = twice + self.dim
         half = points // 2 if are_opposite(theta, points, self.dim, twice) else 0
         while next_tile(&everything, MANY_ROWS, &at, &tile):
-            self.X.dot_many(&tile, points - half, theta, self.dim, eta,
-                            inner + self.X.work_size())
-            if half:
-                self.X.dot(&tile, twice, central, inner)
+            self.X.dot_many(&tile, points - half + (half > 0), theta, self.dim, eta, inner)
+            for i in range(tile.m if half else 0):
+                central[i] = eta[i] + eta[half * tile.m + i]  # of a point and its reflection
             for k in range(half):
                 for i in range(tile.m):
                     eta[(half + k) * tile.m + i] = central[i] - eta[k * tile.m + i]
             for k in range(points):
                 self.row_terms(theta + k * self.dim, &tile, eta + k * tile.m, own, value + k,
                                r + k * tile.m,
-                               grad + k * self.dim + self.X.d, grad != NULL)
+                               grad + k * self.dim + self.X.d if grad != NULL else NULL)
             if grad != NULL:
-                self.X.tdot_many(&tile, points, r, grad, self.dim, inner + self.X.work_size())
+                self.X.tdot_many(&tile, points, r, grad, self.dim, inner)
         return OK
 
     def squared_lengths(self, matrix):
@@ -258,9 +257,9 @@ cdef class Glm(Model):
         return np.asarray(grad), full + np.triu(full, 1).T
 
     cdef int row_terms(self, const double *theta, const Batch *tile, double *eta, double *own,
-                       double *value, double *r, double *beyond, bint sloped) except -1 nogil:
-        """value += log densities of a tile's rows with products eta; where `sloped` the predictors'
-        scores into r, and sums of the auxiliary parameters' added to `beyond`.
+                       double *value, double *r, double *beyond) except -1 nogil:
+        """value += log densities of a tile's rows with products eta; the predictors' scores into r,
+        sums of the auxiliary parameters' added to `beyond` (NULL: no gradient is wanted).
         """
         cdef Py_ssize_t i, j, m = tile.m, width = self.width
         cdef double *scores = r if width == 1 else own + MANY_ROWS
@@ -268,7 +267,7 @@ cdef class Glm(Model):
         cdef const double *weight = &self.weight[tile.start] if self.weight.shape[0] else NULL
         for i in range(m if self.offset.shape[0] else 0):
             eta[i] += self.offset[tile.start + i]
-        if not sloped:
+        if beyond == NULL:
             return self.family_total(theta, m, eta, y, weight, scores, own, value)
         self.family_sums(theta, 1, m, eta, y, weight, scores, own, value)
         for i in range(m if width > 1 else 0):
