@@ -4,11 +4,9 @@ import numpy as np
 from libc.math cimport exp, fabs, log
 
 from sgmc.core.contract cimport OK, Map
+from sgmc.core.gram cimport BLAS_COLUMNS
 from sgmc.core.matrices cimport dot_many, tdot_many
 from sgmc.errors import NotSupported
-
-cdef enum:
-    PRODUCTS = 64  # coordinates from which many points are products of matrices
 
 
 cdef class Scaling(Map):
@@ -147,7 +145,7 @@ cdef class Affine(Map):
                           double *log_jacobian) except -1 nogil:
         cdef Py_ssize_t j, k, half = points // 2 * opposite(x, points, self.dim)
         cdef double *there = theta + half * self.size
-        if self.dim < PRODUCTS:
+        if self.dim < BLAS_COLUMNS:
             return Map.forward_many(self, x, points, theta, log_jacobian)
         dot_many(self.size, self.dim, &self.matrix[0, 0], points - half, x, self.dim, theta)
         for j in range(half * self.size):
@@ -161,7 +159,7 @@ cdef class Affine(Map):
 
     cdef int pull_many(self, const double *x, Py_ssize_t points, const double *grad_theta,
                        double *grad_x) except -1 nogil:
-        if self.dim < PRODUCTS:
+        if self.dim < BLAS_COLUMNS:
             return Map.pull_many(self, x, points, grad_theta, grad_x)
         tdot_many(self.size, self.dim, &self.matrix[0, 0], points, grad_theta, grad_x, self.dim)
         return OK

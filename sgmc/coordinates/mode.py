@@ -18,7 +18,7 @@ WARM_START_ROWS = 20_000  # rows of the warm start, when there are several times
 FEWEST_ROWS, FEWEST_CELLS = 50, 2e8  # of the rows looked at where there is time for no pass
 TINY = 1e-12  # precision of what so few rows say nothing about
 MODE_TOLERANCE = 1e-6  # distance to the mode in posterior sds at which Newton stops
-NEAR = 1e-3  # distance from which a single step leads to about the square of it
+STEP_LEFT = 1e-3  # distance from which a single step leads to about the square of it
 # a Laplace prior's |b| is sqrt(b^2 + (0.1 scale)^2) for the search alone: it has no curvature at 0
 SMOOTHING = 0.1
 
@@ -239,7 +239,7 @@ def find_mode(model, prior, start, shuffled=True, single=None):
                 pass  # the subset alone may be collinear or separated; all rows decide
         if single is not None:
             try:
-                warm = newton(single, prior, start, tolerance=NEAR, limit=25)
+                warm = newton(single, prior, start, tolerance=STEP_LEFT, limit=25)
                 start = warm.theta + solve(warm.likelihood + warm.prior, warm.gradient)
             except DataError:
                 pass  # what float32 cannot tell apart

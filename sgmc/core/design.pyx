@@ -34,7 +34,7 @@ def dense_tile(row):
 
 def gram_rows(d):
     """Rows that sums of products by BLAS should take at a time; 0 where loops make them."""
-    return sums.GRAM_ROWS if d >= sums.WIDE else 0
+    return sums.GRAM_ROWS if d >= sums.BLAS_COLUMNS else 0
 
 
 cdef class Dense64(Design):
@@ -79,7 +79,7 @@ cdef class Dense64(Design):
 
     cdef int gram(self, const Batch *b, const double *w, double *out,
                   Py_ssize_t stride) except -1 nogil:
-        if self.d >= sums.WIDE:
+        if self.d >= sums.BLAS_COLUMNS:
             return sums.gram_wide(b.m, self.d, self.base(b), b.rows, w, out, stride)
         simd.gram_f64(b.m, self.d, self.base(b), b.rows, w, out, stride)
         return OK
@@ -192,7 +192,7 @@ cdef class Dense32(Design):
 
     cdef int gram(self, const Batch *b, const double *w, double *out,
                   Py_ssize_t stride) except -1 nogil:
-        if self.d >= sums.WIDE:
+        if self.d >= sums.BLAS_COLUMNS:
             return sums.gram_wide(b.m, self.d, self.base(b), b.rows, w, out, stride)
         simd.gram_f32(b.m, self.d, self.base(b), b.rows, w, out, stride)
         return OK
@@ -295,14 +295,14 @@ def rotate(X, L):
     if X.dtype == np.float32:
         narrow = X
         with one_blas_thread(), nogil:
-            if d >= sums.WIDE:
+            if d >= sums.BLAS_COLUMNS:
                 sums.rotate_wide(n, d, &narrow[0, 0], &left[0, 0])
             else:
                 simd.rotate_f32(n, d, &narrow[0, 0], &left[0, 0], &row[0])
     else:
         wide = X
         with one_blas_thread(), nogil:
-            if d >= sums.WIDE:
+            if d >= sums.BLAS_COLUMNS:
                 sums.rotate_wide(n, d, &wide[0, 0], &left[0, 0])
             else:
                 simd.rotate_f64(n, d, &wide[0, 0], &left[0, 0], &row[0])

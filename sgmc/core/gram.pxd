@@ -1,6 +1,6 @@
 # Weighted sums of products of rows by BLAS: see gram.pyx
 cdef enum:
-    WIDE = 64         # columns from which BLAS is faster than loops over single rows
+    BLAS_COLUMNS = 64  # columns from which BLAS is faster than loops over single rows
     GRAM_ROWS = 2048  # rows that one call takes at best
 
 ctypedef fused number:

@@ -4,6 +4,7 @@ import numpy as np
 from libc.math cimport INFINITY, exp, fmax, isfinite, log
 from libc.string cimport memcpy
 
+from sgmc.core.gram cimport BLAS_COLUMNS
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_uniform, normal_fill
 from sgmc.samplers.bases.metropolis cimport MAX_ENERGY_RISE, Metropolis
 from sgmc.samplers.bases.metropolis import MetropolisSpec
@@ -13,7 +14,6 @@ from sgmc.errors import NotSupported
 cdef enum:
     BLOCK = 64                   # densities computed by one pass over the rows
     WIDE_BLOCK = 256             # and of so many parameters that the rows do not fit the cache
-    WIDE = 64                    # parameters
 
 
 cdef class IndependenceTransition(Metropolis):
@@ -35,7 +35,7 @@ cdef class IndependenceTransition(Metropolis):
 
     def __init__(self, Py_ssize_t dim, double step_size, bint skew):
         Metropolis.__init__(self, dim, step_size, 0.5, "identity", step_size)
-        cdef Py_ssize_t block = BLOCK if dim < WIDE else WIDE_BLOCK
+        cdef Py_ssize_t block = BLOCK if dim < BLAS_COLUMNS else WIDE_BLOCK
         self.skew, self.first_order, self.seen = skew, False, []
         self.size = self.next = block // 2 if skew else block
         self.points, self.densities = np.zeros((block, dim)), np.zeros(block)

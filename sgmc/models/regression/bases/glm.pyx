@@ -18,7 +18,7 @@ from sgmc.core.blas import one_blas_thread
 cdef enum:
     MANY_ROWS = 256  # of a tile where many points are computed at once: these stay in the cache
 
-cdef double ROUNDING = 1e-12  # relative error of coordinates that maps may make
+cdef double REFLECTED = 1e-12  # relative error of coordinates that maps may make
 
 
 cdef const double *picked(const double *column, const Batch *tile, double *into) noexcept nogil:
@@ -46,7 +46,7 @@ cdef bint are_opposite(const double *theta, Py_ssize_t points, Py_ssize_t dim,
     for i in range(half):
         for j in range(dim):
             one, other = theta[i * dim + j], theta[(half + i) * dim + j]
-            if not fabs(one + other - twice[j]) <= ROUNDING * (fabs(one) + fabs(twice[j])):
+            if not fabs(one + other - twice[j]) <= REFLECTED * (fabs(one) + fabs(twice[j])):
                 return False
     return True
 
