@@ -4,6 +4,8 @@ import numpy as np
 from libc.math cimport exp, fabs, log
 
 from sgmc.core.contract cimport OK, Map
+from sgmc.core.gram cimport BLAS_COLUMNS
+from sgmc.core.matrices cimport dot_many, tdot_many
 from sgmc.errors import NotSupported
 
 
@@ -68,6 +70,17 @@ cdef class Scaling(Map):
         return OK
 
 
+cdef bint opposite(const double *x, Py_ssize_t points, Py_ssize_t dim) noexcept nogil:
+    """Whether the second half of some points are the first with other signs."""
+    cdef Py_ssize_t i, half = points // 2 * dim
+    if points % 2:
+        return False
+    for i in range(half):
+        if x[half + i] != -x[i]:
+            return False
+    return True
+
+
 cdef class Affine(Map):
     """theta = m + L x: the dense preconditioner,
     for storage that cannot be rotated (CSR, memory maps).
@@ -126,6 +139,29 @@ cdef class Affine(Map):
         for j in range(self.size):
             for k in range(self.dim):
                 grad_x[k] += self.matrix[j, k] * grad_theta[j]
+        return OK
+
+    cdef int forward_many(self, const double *x, Py_ssize_t points, double *theta,
+                          double *log_jacobian) except -1 nogil:
+        cdef Py_ssize_t j, k, half = points // 2 * opposite(x, points, self.dim)
+        cdef double *there = theta + half * self.size
+        if self.dim < BLAS_COLUMNS:
+            return Map.forward_many(self, x, points, theta, log_jacobian)
+        dot_many(self.size, self.dim, &self.matrix[0, 0], points - half, x, self.dim, theta)
+        for j in range(half * self.size):
+            there[j] = -theta[j]
+        for k in range(points):
+            for j in range(self.size):
+                theta[k * self.size + j] += self.centre[j]
+            if log_jacobian != NULL:
+                log_jacobian[k] += self.log_scale
+        return OK
+
+    cdef int pull_many(self, const double *x, Py_ssize_t points, const double *grad_theta,
+                       double *grad_x) except -1 nogil:
+        if self.dim < BLAS_COLUMNS:
+            return Map.pull_many(self, x, points, grad_theta, grad_x)
+        tdot_many(self.size, self.dim, &self.matrix[0, 0], points, grad_theta, grad_x, self.dim)
         return OK
 
 

@@ -99,6 +99,9 @@ class Coordinates:
     def theta(self, x):
         """The user's coordinates of points x (..., d)."""
         with one_blas_thread():
+            if self.rotated and self.map is not None and self.map.affine:  # in one product
+                centre = self.theta_centre + self.to_theta @ np.asarray(self.map.centre)
+                return x @ self.white.T + centre
             return self.natural(x) @ self.to_theta.T + self.theta_centre
 
     def reported(self, x):
@@ -213,7 +216,7 @@ def coordinates(mode, back, precondition, rotate, logs=0, tips=()):
         map = Arrow.of_matrix(m, mode.precision, tips)
         L = map.jacobian(m)
     else:
-        L = whitener(mode)[0]
+        L = mode.axes[0]
         map = Affine(m, L) if precondition == "dense" and not rotate else None
     common = dict(L=L, origin=m, back=back, white=back @ L, logs=logs)
     if precondition == "dense" and rotate:
@@ -248,7 +251,7 @@ def collinearity(mode, names, rows, auxiliary=0):
     """A ConditionWarning, in a list, where some direction is informed by the prior alone; the last
     `auxiliary` names are no coefficients.
     """
-    L, share = whitener(mode)
+    L, share = mode.axes
     alone = np.flatnonzero(share > PRIOR_ALONE)
     if not len(alone):
         return []

@@ -3,6 +3,7 @@ import numpy as np
 
 from libc.string cimport memcpy
 
+from sgmc.core.blas import one_blas_thread
 from sgmc.core.target cimport (
     Batch, Model, Scratch, all_rows, last_predictors, next_tile, scratch_size,
 )
@@ -23,7 +24,7 @@ cdef class Anchor:
     """
 
     def __init__(self, Model model, centre, bint curvature=False, exact=()):
-        cdef Py_ssize_t w = model.width, at = 0
+        cdef Py_ssize_t w = model.width, at = 0, most = max(model.gram_rows, model.tile)
         cdef Batch everything = all_rows(model.n), tile
         cdef Scratch s
         cdef double[::1] work = np.empty(scratch_size(model))
@@ -37,7 +38,7 @@ cdef class Anchor:
         s.work, s.bits, s.eta = &work[0], NULL, NULL
         if w == 0 and curvature:
             raise NotImplementedError("this model has no curvatures")
-        with nogil:
+        with one_blas_thread(), nogil:
             while next_tile(&everything, model.tile, &at, &tile):
                 if w == 0:
                     model.add(&self.centre[0], &tile, &s, NULL, &self.full[0])
@@ -51,8 +52,10 @@ cdef class Anchor:
                 if curvature:
                     model.curvatures(&self.centre[0], &tile, &s,
                                      &self.curvature[tile.start * w * w])
-                    model.add_curvatures(&tile, &s, &self.curvature[tile.start * w * w],
-                                         &self.hessian[0, 0])
+            at = 0
+            while curvature and next_tile(&everything, most, &at, &tile):
+                model.add_curvatures(&tile, &s, &self.curvature[tile.start * w * w],
+                                     &self.hessian[0, 0])
         if curvature:
             full = np.asarray(self.hessian)
             full += np.triu(full, 1).T

@@ -21,7 +21,7 @@ from sgmc.core.target cimport (
 
 cdef enum:
     # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
-    ABI = 9
+    ABI = 10
     DIVERGED = 1  # position or gradient not finite; State.diverged_index is its first coordinate
     FULL = 2                      # the recorder has its draws
     SPENT = 4                     # the rows that it may touch are used up

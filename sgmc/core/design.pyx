@@ -7,8 +7,10 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
 
+from sgmc.core cimport gram as sums
 from sgmc.core cimport matrices, simd
 from sgmc.core.contract cimport OK, Batch, Design, all_rows, fetch_rows, next_tile, row_of
+from sgmc.core.blas import one_blas_thread
 from sgmc.core.terms import Terms
 
 FORMS = 1 << 17  # numbers that are looked at together: a megabyte
@@ -28,6 +30,11 @@ def dense_tile(row):
     fetch the next tile early.
     """
     return min(max(10240 // row // 16 * 16, 32), 1024)
+
+
+def gram_rows(d):
+    """Rows that sums of products by BLAS should take at a time; 0 where loops make them."""
+    return sums.GRAM_ROWS if d >= sums.BLAS_COLUMNS else 0
 
 
 cdef class Dense64(Design):
@@ -72,8 +79,15 @@ cdef class Dense64(Design):
 
     cdef int gram(self, const Batch *b, const double *w, double *out,
                   Py_ssize_t stride) except -1 nogil:
+        if self.d >= sums.BLAS_COLUMNS:
+            return sums.gram_wide(b.m, self.d, self.base(b), b.rows, w, out, stride)
         simd.gram_f64(b.m, self.d, self.base(b), b.rows, w, out, stride)
         return OK
+
+    @property
+    def gram_rows(self):
+        """See `Design`."""
+        return gram_rows(self.d)
 
     def forms(self, S):
         """x' S x of each row, an array (n,), for S (d, d) or None, the identity."""
@@ -81,8 +95,8 @@ cdef class Dense64(Design):
 
 
 cdef class Single64(Dense64):
-    """The same, its products with many points in float32: they are twice as fast, and right to
-    1e-7 of the largest terms.
+    """The same, its products with many points and its `gram` in float32: they are twice as fast,
+    and right to 1e-7 of the largest terms.
     """
 
     cdef Py_ssize_t work_many(self, Py_ssize_t m, Py_ssize_t points) noexcept nogil:
@@ -112,6 +126,10 @@ cdef class Single64(Dense64):
         for k in range(points):
             simd.add_single(self.d, found + k * self.d, out + k * stride)
         return OK
+
+    cdef int gram(self, const Batch *b, const double *w, double *out,
+                  Py_ssize_t stride) except -1 nogil:
+        return sums.gram_single(b.m, self.d, self.base(b), b.rows, w, out, stride)
 
 
 cdef class Dense32(Design):
@@ -174,8 +192,15 @@ cdef class Dense32(Design):
 
     cdef int gram(self, const Batch *b, const double *w, double *out,
                   Py_ssize_t stride) except -1 nogil:
+        if self.d >= sums.BLAS_COLUMNS:
+            return sums.gram_wide(b.m, self.d, self.base(b), b.rows, w, out, stride)
         simd.gram_f32(b.m, self.d, self.base(b), b.rows, w, out, stride)
         return OK
+
+    @property
+    def gram_rows(self):
+        """See `Design`."""
+        return gram_rows(self.d)
 
     def forms(self, S):
         """x' S x of each row, an array (n,), for S (d, d) or None, the identity."""
@@ -257,8 +282,8 @@ def design(X, single=False):
 
 
 def rotate(X, L):
-    """X <- X L in place, row by row in a fixed order (the same bits for any number of BLAS
-    threads).
+    """X <- X L in place, the rows in a fixed order and wide tables by one thread of BLAS, so that
+    bits are the same for any number of threads.
     """
     cdef const double[:, ::1] left = np.ascontiguousarray(L, dtype=float)
     cdef double[::1] row = np.empty(X.shape[1])
@@ -269,12 +294,18 @@ def rotate(X, L):
         return
     if X.dtype == np.float32:
         narrow = X
-        with nogil:
-            simd.rotate_f32(n, d, &narrow[0, 0], &left[0, 0], &row[0])
+        with one_blas_thread(), nogil:
+            if d >= sums.BLAS_COLUMNS:
+                sums.rotate_wide(n, d, &narrow[0, 0], &left[0, 0])
+            else:
+                simd.rotate_f32(n, d, &narrow[0, 0], &left[0, 0], &row[0])
     else:
         wide = X
-        with nogil:
-            simd.rotate_f64(n, d, &wide[0, 0], &left[0, 0], &row[0])
+        with one_blas_thread(), nogil:
+            if d >= sums.BLAS_COLUMNS:
+                sums.rotate_wide(n, d, &wide[0, 0], &left[0, 0])
+            else:
+                simd.rotate_f64(n, d, &wide[0, 0], &left[0, 0], &row[0])
 
 
 def products(Design X, theta):

@@ -9,6 +9,7 @@ from sgmc.core.contract cimport (
     OK, Batch, Gradient, Model, Prior, Rng, Scratch, all_rows, next_tile, row_of, scratch_size,
 )
 from sgmc.core import deadline
+from sgmc.core.blas import one_blas_thread
 from sgmc.errors import NotSupported
 
 
@@ -24,52 +25,59 @@ def expand(Model model, theta, Py_ssize_t rows=0, bint expected=False):
         sum_i J_i' w_i J_i, the curvature of -log p, or its expected value
         (`Model.expected_curvatures`).
     """
-    cdef Py_ssize_t at = 0, dim = model.dim, j
-    cdef Batch everything = all_rows(rows if rows else model.n), tile
+    cdef Py_ssize_t at = 0, inside, dim = model.dim, w = model.width
+    cdef Py_ssize_t most = max(model.gram_rows, model.tile)
+    cdef Batch everything = all_rows(rows if rows else model.n), block, tile
     cdef double[::1] x = np.array(theta, dtype=float), grad = np.zeros(dim)
-    cdef double[::1] work = np.empty(scratch_size(model))
-    cdef double[::1] curvature = np.empty(model.tile * model.width * model.width)
+    cdef double[::1] work = np.empty(scratch_size(model)), curvature = np.empty(most * w * w)
     cdef double[:, ::1] hessian = np.zeros((dim, dim))
     cdef Scratch s
     cdef double value = 0
+    cdef double *here
     s.work, s.bits, s.eta = &work[0], NULL, NULL
-    with nogil:
-        while next_tile(&everything, model.tile, &at, &tile):
-            model.add(&x[0], &tile, &s, &value, &grad[0])
-            if expected:
-                model.expected_curvatures(&x[0], &tile, &s, &curvature[0])
-            else:
-                model.curvatures(&x[0], &tile, &s, &curvature[0])
-            model.add_curvatures(&tile, &s, &curvature[0], &hessian[0, 0])
+    with one_blas_thread(), nogil:
+        while next_tile(&everything, most, &at, &block):
+            inside = 0
+            while next_tile(&block, model.tile, &inside, &tile):
+                here = &curvature[(tile.start - block.start) * w * w]
+                model.add(&x[0], &tile, &s, &value, &grad[0])
+                if expected:
+                    model.expected_curvatures(&x[0], &tile, &s, here)
+                else:
+                    model.curvatures(&x[0], &tile, &s, here)
+            model.add_curvatures(&block, &s, &curvature[0], &hessian[0, 0])
     scale = model.n / <double> everything.m
     full = np.asarray(hessian)
     full = full + np.triu(full, 1).T
     return value * scale, np.asarray(grad) * scale, full * scale
 
 
-cdef int add_moments(Gradient gradient, const double *theta, const Batch *part,
+cdef int add_moments(Gradient gradient, const double *theta, const Batch *part, Py_ssize_t most,
                      const double *weight, double *r, double *products, double *total,
                      double *outer) except -1 nogil:
     """total += sum z_i and outer (upper triangle; NULL: not wanted) += sum weight_i z_i z_i', z_i
     the corrected row terms.
 
-    `weight` (NULL: 1) holds all rows; r and products hold a tile.
+    `weight` (NULL: 1) holds all rows; r holds a tile, and products hold `most` rows.
     """
-    cdef Py_ssize_t at = 0, w = gradient.model.width, i, k, l
-    cdef Batch tile
+    cdef Py_ssize_t at = 0, inside, w = gradient.model.width, i, k, l
+    cdef Batch block, tile
     cdef double c
-    while next_tile(part, gradient.model.tile, &at, &tile):
-        gradient.model.scores(theta, &tile, &gradient.scratch, r, NULL)
-        gradient.correct(theta, &tile, r)
-        gradient.model.add_scores(&tile, &gradient.scratch, r, total)
-        if outer == NULL:
-            continue
-        for i in range(tile.m):
-            c = 1 if weight == NULL else weight[row_of(&tile, i)]
-            for k in range(w):
-                for l in range(w):
-                    products[(i * w + k) * w + l] = c * r[i * w + k] * r[i * w + l]
-        gradient.model.add_curvatures(&tile, &gradient.scratch, products, outer)
+    cdef double *here
+    while next_tile(part, most, &at, &block):
+        inside, here = 0, products
+        while next_tile(&block, gradient.model.tile, &inside, &tile):
+            gradient.model.scores(theta, &tile, &gradient.scratch, r, NULL)
+            gradient.correct(theta, &tile, r)
+            gradient.model.add_scores(&tile, &gradient.scratch, r, total)
+            for i in range(tile.m if outer != NULL else 0):
+                c = 1 if weight == NULL else weight[row_of(&tile, i)]
+                for k in range(w):
+                    for l in range(w):
+                        here[(i * w + k) * w + l] = c * r[i * w + k] * r[i * w + l]
+            here += tile.m * w * w
+        if outer != NULL:
+            gradient.model.add_curvatures(&block, &gradient.scratch, products, outer)
     return OK
 
 
@@ -104,7 +112,8 @@ def row_noise(Gradient gradient, x, rows=0, bint noise=True, weight=None, groups
     cdef Batch part
     cdef double[::1] theta = np.array(x, dtype=float), total, known = np.zeros(dim)
     cdef double[:, ::1] outer
-    cdef double[::1] residual = np.empty(model.tile * w), products = np.empty(model.tile * w * w)
+    cdef Py_ssize_t block = max(model.gram_rows, model.tile)
+    cdef double[::1] residual = np.empty(model.tile * w), products = np.empty(block * w * w)
     cdef const double[::1] c = np.ones(1) if weight is None else weight
     cdef const Py_ssize_t[::1] listed
     if w == 0:
@@ -125,9 +134,8 @@ def row_noise(Gradient gradient, x, rows=0, bint noise=True, weight=None, groups
             part.rows = &listed[0]
         total, outer = np.zeros(dim), np.zeros((dim, dim))
         with nogil:
-            add_moments(gradient, &theta[0], &part, NULL if weight is None else &c[0], &residual[0],
-                        &products[0], &total[0],
-                        &outer[0, 0] if noise else NULL)
+            add_moments(gradient, &theta[0], &part, block, NULL if weight is None else &c[0],
+                        &residual[0], &products[0], &total[0], &outer[0, 0] if noise else NULL)
         mean = np.asarray(total) / part.m
         second = (np.asarray(outer) + np.triu(outer, 1).T) / part.m
         scale = <double> size

@@ -43,12 +43,12 @@ cdef int at_points(Model model, Prior prior, Map map, Scratch *s, const double *
     cdef double *grad = work + points * size if g != NULL else NULL
     if g != NULL:
         memset(grad, 0, points * size * sizeof(double))
+    memset(value, 0, points * sizeof(double))
+    if map is None:
+        memcpy(theta, x, points * size * sizeof(double))
+    else:
+        map.forward_many(x, points, theta, value)
     for k in range(points):
-        value[k] = 0
-        if map is None:
-            memcpy(theta + k * size, x + k * size, size * sizeof(double))
-        else:
-            map.forward(x + k * dim, theta + k * size, value + k)
         prior.add(theta + k * size, value + k, grad + k * size if g != NULL else NULL)
     model.add_many(theta, points, s, work + 2 * points * size, value, grad)
     if g == NULL:
@@ -57,6 +57,4 @@ cdef int at_points(Model model, Prior prior, Map map, Scratch *s, const double *
         memcpy(g, grad, points * size * sizeof(double))
         return OK
     memset(g, 0, points * dim * sizeof(double))
-    for k in range(points):
-        map.pull(x + k * dim, grad + k * size, g + k * dim)
-    return OK
+    return map.pull_many(x, points, grad, g)

@@ -51,7 +51,8 @@ cdef class Design:  # storage of a table: float64 or float32 dense, CSR.  theta 
                       Py_ssize_t stride, double *eta, double *work) except -1 nogil
     cdef int tdot_many(self, const Batch *b, Py_ssize_t points, const double *r, double *out,
                        Py_ssize_t stride, double *work) except -1 nogil
-    # upper triangle of d x d numbers += sum w_i x_i x_i', rows of them `stride` apart
+    # upper triangle of d x d numbers += sum w_i x_i x_i', rows of them `stride` apart; by BLAS in
+    # wide tables, which then want as many rows as `gram_rows`
     cdef int gram(self, const Batch *b, const double *w, double *out,
                   Py_ssize_t stride) except -1 nogil
 
@@ -116,6 +117,11 @@ cdef class Map:  # natural = map(sampler coordinates): affine whitening, positiv
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil
     # grad_x += J' grad_theta + d log|J|
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil
+    # the first and the third for many points, one behind the other; by default one after the other
+    cdef int forward_many(self, const double *x, Py_ssize_t points, double *theta,
+                          double *log_jacobian) except -1 nogil
+    cdef int pull_many(self, const double *x, Py_ssize_t points, const double *grad_theta,
+                       double *grad_x) except -1 nogil
     # sd_x = |dtheta_j/dx_j| sd_theta (diagonal maps)
     cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil
 

@@ -107,7 +107,13 @@ CLONES void vm_logit_density(ptrdiff_t m, const double *restrict eta, const doub
 
 CLONES void vm_logit_terms(ptrdiff_t m, double *restrict eta, const double *restrict y,
                            double *restrict r, double *restrict odds) {
-    for (ptrdiff_t i = 0; i < m; i++) {
+    if (!r)
+        for (ptrdiff_t i = 0; i < m; i++) {
+            double x = eta[i];
+            odds[i] = 1 + exp_(-fabs(x));
+            eta[i] = y[i] * x - (x > 0 ? x : 0);
+        }
+    else for (ptrdiff_t i = 0; i < m; i++) {
         double x = eta[i], e = exp_(-fabs(x)), share = 1 / (1 + e);
         r[i] = y[i] - (x > 0 ? share : e * share);
         odds[i] = 1 + e;

@@ -13,6 +13,7 @@ from sgmc.arguments.choices import one_of
 from sgmc.arguments.draws import as_chains, as_weights
 from sgmc.arguments.numbers import whole
 from sgmc.diagnostics import moments
+from sgmc.diagnostics.geyer import effective_sizes, halved, scale_reductions
 
 _ESS = {"bulk": {}, "tail": {"prob": (0.05, 0.95)}, "mean": {}, "sd": {}}
 FEWEST_HALVED = 8  # draws of a chain, whose halves arviz-stats takes for chains
@@ -41,9 +42,10 @@ def ess(draws, *, method="bulk", weights=None):
     """
     draws = as_chains(draws)
     options = _ESS[one_of("method", method, _ESS)]
-    if method == "bulk" and draws.shape[1] >= FEWEST_HALVED:
-        # ranks and their normal scores for many parameters at once: arviz-stats has a loop
-        size = _by_parameter("ess", draws, _normal_scores, method="identity")
+    if method in _HALVES and draws.shape[1] >= FEWEST_HALVED:
+        # for many parameters at once: arviz-stats has a loop
+        prepared = _HALVES[method]
+        size = _by_parameter(lambda part: effective_sizes(prepared(part)), draws)
     else:
         size = _by_parameter("ess", draws, method=method, **options)
     if weights is None:
@@ -69,7 +71,7 @@ def rhat(draws):
     if len(draws) < 2 or draws.shape[1] < FEWEST_HALVED:
         return _by_parameter("rhat", draws)
     bulk, tail = (
-        _by_parameter("rhat", draws, scores, method="identity")
+        _by_parameter(lambda part, scores=scores: scale_reductions(scores(part)), draws)
         for scores in (_normal_scores, _folded_normal_scores)
     )
     return np.maximum(bulk, tail)
@@ -143,9 +145,9 @@ def _weighted_autocorr(draws, max_lag, weights):
     return products / products[:, :1]
 
 
-def _by_parameter(statistic, draws, prepared=None, **options):
-    """A statistic of arviz-stats for the parameters that vary and are finite, of what `prepared`
-    makes of their draws (parameter, chain, draw); NaN for the others and for fewer than four draws.
+def _by_parameter(statistic, draws, **options):
+    """A statistic, by its name in arviz-stats or as a function of draws (parameter, chain, draw),
+    of the parameters that vary and are finite; NaN for the others and for fewer than four draws.
 
     The draws are multiplied by a power of two, which changes no digit: arviz-stats takes any
     parameter with a range below 1e-15 for a constant, such as a squared coefficient of a predictor
@@ -153,6 +155,7 @@ def _by_parameter(statistic, draws, prepared=None, **options):
     """
     from arviz_stats.base import array_stats
 
+    function = getattr(array_stats, statistic) if isinstance(statistic, str) else statistic
     values = np.full(draws.shape[2], np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = np.ptp(draws, axis=(0, 1))
@@ -161,8 +164,7 @@ def _by_parameter(statistic, draws, prepared=None, **options):
             some = varies[at]
             part = np.moveaxis(draws[:, :, some], 2, 0)
             part = np.ldexp(part, -np.frexp(spread[some])[1][:, None, None])
-            part = part if prepared is None else prepared(part)
-            values[some] = getattr(array_stats, statistic)(part, **options)
+            values[some] = function(part, **options)
     return values
 
 
@@ -170,8 +172,7 @@ def _normal_scores(draws):
     """Halves of chains (parameter, 2 chains, draw), each parameter's draws replaced by the normal
     quantiles of their ranks, ties by that of their average rank (Blom 1958).
     """
-    half = draws.shape[2] // 2
-    halves = np.concatenate([draws[..., :half], draws[..., -half:]], axis=1)
+    halves = halved(draws)
     rows = halves.reshape(len(halves), -1)
     count = rows.shape[1]
     order = np.argsort(rows, axis=1)
@@ -196,3 +197,11 @@ def _folded_normal_scores(draws):
     half = draws.shape[2] // 2
     kept = np.concatenate([draws[..., :half], draws[..., -half:]], axis=2)
     return _normal_scores(np.abs(kept - np.median(kept, axis=(1, 2), keepdims=True)))
+
+
+def _squares(draws):
+    """Halves of the squared deviations from the mean."""
+    return halved((draws - draws.mean(axis=(1, 2), keepdims=True)) ** 2)
+
+
+_HALVES = {"bulk": _normal_scores, "mean": halved, "sd": _squares}

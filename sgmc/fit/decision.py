@@ -1,6 +1,6 @@
 """Which sampler and estimator a fit takes, and their plan."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from sgmc.fit.rows import shared_rows
 from sgmc.fit.spacing import spaced
 from sgmc.subsampling.uniform import Everything
 
+FEW_PAIRS, FEW_ROWS = 2, 2000  # of a look at the noise, when other samplers may be cheaper
+FEW_TELL = 0.7  # of the cost that they tell, which the whole pilot rarely finds to be less
 DISPERSED_WARMUP = 2  # times as long as warmup is from draws of the Laplace approximation
 
 
@@ -47,9 +49,10 @@ def planned_at_home(problem, settings, spec, gradient, seen, reason):
         found = problem.step_plan(spec, gradient, settings)
         if found is not None:
             return found
-    known = noise_of(problem, gradient, settings, seen)
     if spec.continuous and spec.exact:
         return paths.plan(spec, gradient, settings, problem)
+    unbiased = spec.exact or not spec.uses_gradient
+    known = None if unbiased else noise_of(problem, gradient, settings, seen)
     if spec.continuous:
         return unbounded_paths.plan(spec, gradient, settings, known, problem)
     found = planning.plan(
@@ -59,7 +62,8 @@ def planned_at_home(problem, settings, spec, gradient, seen, reason):
         return replace(found, thin=settings.thin or problem.thinning(settings))
     if seen is None or seen.thin is None:
         return found
-    return replace(found, thin=settings.thin or seen.thin, single=seen.single)
+    warmup = found.warmup if settings.warmup is not None else seen.warmup or found.warmup
+    return replace(found, thin=settings.thin or seen.thin, warmup=warmup, single=seen.single)
 
 
 def enough_rows(problem, size):
@@ -85,8 +89,9 @@ def decide(problem, settings, size):
     rests_on_shape = settings.sampler is not None and not settings.sampler.uses_gradient
     z = draws_of_laplace(settings.seed, size[1], SHAPE_PAIRS if rests_on_shape else PAIRS)
     counted = work.products(problem, settings) if choosable(problem, settings) else None
-    least = work.minibatches(problem, settings) if counted else 0.0
-    whole = whole or least > 0 and counted.seconds < least  # the pilot looks for no noise
+    other = rival(problem, settings, name, rng, z, counted) if counted else None
+    # then the pilot looks for no noise
+    whole = whole or other is not None and counted.seconds < other.margin * other.seconds
     shared = None if whole else shared_rows(problem, settings, name)
     with one_blas_thread():
         grouped = shared is not None and shared.groups is not None
@@ -98,13 +103,15 @@ def decide(problem, settings, size):
             enough_rows(problem, size),
         )
         noisy = not whole and (settings.sampler is None or settings.sampler.noisy)
+        at_once = whole and counted is not None  # no control values are wanted then
         seen = pilot(
-            problem.gradient(name, Everything(size[0]), rng),
+            problem.gradient("simple" if at_once else name, Everything(size[0]), rng),
             problem.coordinates,
             z,
             noisy,
             shared,
             rows,
+            at_once,
         )
     lost = not np.isfinite(seen.covariance).all()
     if lost:
@@ -113,7 +120,7 @@ def decide(problem, settings, size):
     if settings.sampler is not None:
         return settings.sampler, name, "", seen
     if whole:
-        why = work.reason(counted, [("mini-batches at least", least)])
+        why = work.reason(counted, [(other.name, other.seconds)])
         return counted.spec, name, why, counted.noted(seen)
     if settings.robust:
         return (
@@ -191,6 +198,37 @@ def exact_alone(settings, gradient, problem):
             "level: their gradient noise is not measured; use sampler='hmc' or 'mala'"
         )
     return sampler, gradient, "", None
+
+
+@dataclass(frozen=True)
+class Rival:
+    """What mini-batches would take, before their noise is known: with what name, and a `margin`
+    within which it may be less.
+    """
+
+    name: str
+    seconds: float
+    margin: float
+
+
+def rival(problem, settings, name, rng, z, counted):
+    """The most that is known of the cost of mini-batches: the least that it may be, or, where that
+    does not decide, what the noise of few rows tells.
+    """
+    least = work.minibatches(problem, settings)
+    bound, n = Rival("mini-batches at least", least, 1.0), problem.model.n
+    if counted.seconds < least or not problem.shuffled:
+        return bound
+    with one_blas_thread():
+        gradient = problem.gradient(name, Everything(n), rng)
+        few = pilot(gradient, problem.coordinates, z[:FEW_PAIRS], rows=min(n, FEW_ROWS))
+    if not np.isfinite(few.covariance).all():
+        return bound
+    noise = noise_of(problem, name, settings, few)
+    h, rows = planning.derive(registry.room("samplers")[planning.AUTO](), noise, n)
+    about = work.minibatches(problem, settings, h, noise.rows(rows))
+    found = Rival("mini-batches", about, FEW_TELL)
+    return max(bound, found, key=lambda one: one.margin * one.seconds)
 
 
 def choosable(problem, settings):

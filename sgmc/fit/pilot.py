@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.core.deadline import Pace
+from sgmc.core.engine import full_many
 from sgmc.core.expansion import row_noise
 from sgmc.core.rng import Rng, seed_sequence
 
@@ -36,8 +37,9 @@ class Pilot:
         The posterior's mean minus the mode in sds, and its sd over the Laplace sd, to first order
         in the departure from a Gaussian: what skewness does to the sd is of second order, and shows
         in the shift long before.
-    thin : int or None
-        Steps between draws that the sampler of `auto` was counted with; None: the plan's own.
+    thin, warmup : int or None
+        Steps between draws, and of warmup, that the sampler of `auto` was counted with; None: the
+        plan's own.
     single : bool
         Whether it was counted with products in float32.
     """
@@ -47,6 +49,7 @@ class Pilot:
     mean_shift: np.ndarray
     sd_ratio: np.ndarray
     thin: int | None = None
+    warmup: int | None = None
     single: bool = False
 
     def worst_noise(self, factors=1.0):
@@ -92,7 +95,7 @@ def pilot_rows(n, entropy, given, grouped, most=PILOT_ROWS):
     return 0 if grouped else random.choice(n, most, replace=False)
 
 
-def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS):
+def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS, at_once=False):
     """Measure noise and shape with a gradient estimator of the wanted kind.
 
     Under log pi(x) = -|x|^2/2 + e(x) with small e, Stein's identity gives E_pi x = E e'(x) and
@@ -110,6 +113,9 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS):
         strata.
     rows : int or array of int
         Looked at where control values are at hand; see `pilot_rows`.
+    at_once : bool
+        Whether gradients in whitened coordinates are computed by products of matrices, where no
+        noise is wanted.
     """
     white = coordinates.white
     variance = (white**2).sum(axis=1)
@@ -119,13 +125,19 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS):
     shift, spread = np.zeros(d), np.zeros((d, d))
     rows = 0 if gradient.anchor is None and gradient.model.width else rows
     pace = Pace(2.0 * gradient.model.n * d)
-    for one in both:
-        x = coordinates.from_white(one)
-        y = coordinates.natural(x)
-        g, covariance = pace.run(lambda y=y: row_noise(gradient, y, rows, noisy, weight, groups))
-        if noisy:
-            noise += gradient.staleness * noise_in_x(coordinates, x, covariance) / len(both)
-        e = coordinates.pull_white(x, g) + one
+    together = None if noisy or not at_once else full_many(gradient, both)[1]
+    for k, one in enumerate(both):
+        if together is not None:
+            e = together[k] + one
+        else:
+            x = coordinates.from_white(one)
+            y = coordinates.natural(x)
+            g, covariance = pace.run(
+                lambda y=y: row_noise(gradient, y, rows, noisy, weight, groups)
+            )
+            if noisy:
+                noise += gradient.staleness * noise_in_x(coordinates, x, covariance) / len(both)
+            e = coordinates.pull_white(x, g) + one
         shift += e / len(both)
         spread += np.outer(one, e) / len(both)
     ratio = 1 + diagonal(white, spread) / variance

@@ -170,8 +170,8 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
     spec : SamplerSpec
     gradient, reason : str
     settings : Settings
-    noise : Noise
-        Of that gradient.
+    noise : Noise or None
+        Of that gradient; not asked for where steps have no bias.
     size : (int, int)
         Rows and parameters.
     coordinates : Coordinates

@@ -99,6 +99,18 @@ class Problem:
         return False
 
     @property
+    def nearest(self):
+        """This posterior in coordinates whitened by the Gaussian nearest to it, for samplers that
+        propose from there; itself where its own will do.
+        """
+        return self
+
+    @property
+    def approximation(self):
+        """Coordinates whitened at the mode, where the fit's own may be others."""
+        return self.coordinates
+
+    @property
     def foreign(self):
         """Whether the density is computed by code from outside the package, which its tests do not
         cover.

@@ -60,6 +60,8 @@ def drawn(problem, settings, begun, saved):
     refusal = spec.refusal(problem.coordinates.map)
     if refusal:
         raise NotSupported(refusal)
+    if spec.independent or spec.walkers > 1:
+        problem = problem.nearest
     plan = planned(problem, settings, spec, gradient, seen, reason)
     if settings.warmup == "threshold" and not problem.coordinates.scaled:
         chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]

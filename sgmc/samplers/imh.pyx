@@ -4,6 +4,7 @@ import numpy as np
 from libc.math cimport INFINITY, exp, fmax, isfinite, log
 from libc.string cimport memcpy
 
+from sgmc.core.gram cimport BLAS_COLUMNS
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_uniform, normal_fill
 from sgmc.samplers.bases.metropolis cimport MAX_ENERGY_RISE, Metropolis
 from sgmc.samplers.bases.metropolis import MetropolisSpec
@@ -12,6 +13,7 @@ from sgmc.errors import NotSupported
 
 cdef enum:
     BLOCK = 64                   # densities computed by one pass over the rows
+    WIDE_BLOCK = 256             # and of so many parameters that the rows do not fit the cache
 
 
 cdef class IndependenceTransition(Metropolis):
@@ -33,9 +35,10 @@ cdef class IndependenceTransition(Metropolis):
 
     def __init__(self, Py_ssize_t dim, double step_size, bint skew):
         Metropolis.__init__(self, dim, step_size, 0.5, "identity", step_size)
+        cdef Py_ssize_t block = BLOCK if dim < BLAS_COLUMNS else WIDE_BLOCK
         self.skew, self.first_order, self.seen = skew, False, []
-        self.size = self.next = BLOCK // 2 if skew else BLOCK
-        self.points, self.densities = np.zeros((BLOCK, dim)), np.zeros(BLOCK)
+        self.size = self.next = block // 2 if skew else block
+        self.points, self.densities = np.zeros((block, dim)), np.zeros(block)
         self.weights = np.zeros(self.size)
 
     @property
@@ -125,19 +128,24 @@ cdef double log_mean_exp(double a, double b) noexcept nogil:
 
 
 class IMH(MetropolisSpec):
-    """Independence Metropolis-Hastings (Tierney 1994, section 2.3.3) with proposals from the
-    Laplace approximation: exact, all rows at each step.
+    """Independence Metropolis-Hastings (Tierney 1994, section 2.3.3) with proposals from a Gaussian
+    approximation: exact, all rows at each step.
 
     A proposal theta* from q is accepted with probability min(1, w(theta*) / w(theta)), w = pi / q.
-    Proposals do not depend on the position, so that the densities of 64 points are computed at
-    once, for regressions by products of matrices: on tables of many columns each costs a small part
-    of a step of `mala`. There is no step to adapt.
+    Proposals do not depend on the position, so that the densities of 64 or 256 points are computed
+    at once, for regressions by products of matrices: on tables of many columns each costs a small
+    part of a step of `mala`. There is no step to adapt.
 
-    In coordinates x whitened at the mode q is N(0, I), or with ``skew=True`` its skew-symmetric
-    form (Pozza, Durante & Szabo 2024, arXiv:2409.14167, eq. 4): z ~ N(0, I) becomes -z with
-    probability pi(-z) / (pi(z) + pi(-z)), so that q(x) = 2 phi(x) pi(x) / (pi(x) + pi(-x)) and w =
-    (pi(x) + pi(-x)) / (2 phi(x)): what is odd in log pi, such as its third derivatives, leaves
-    the weights.  It computes two densities a proposal.
+    In whitened coordinates x q is N(0, I), or with ``skew=True`` its skew-symmetric form (Pozza,
+    Durante & Szabo 2024, arXiv:2409.14167, eq. 4): z ~ N(0, I) becomes -z with probability pi(-z) /
+    (pi(z) + pi(-z)), so that q(x) = 2 phi(x) pi(x) / (pi(x) + pi(-x)) and w = (pi(x) + pi(-x)) / (2
+    phi(x)): what is odd in log pi, such as its third derivatives, leaves the weights.  It computes
+    two densities a proposal.
+
+    Coordinates are whitened at the mode (Laplace approximation).  Those of regressions of 64 and
+    more numeric columns, with one linear predictor and no other parameters, are whitened by the
+    Gaussian with the least Kullback-Leibler divergence from the posterior (Opper & Archambeau 2009,
+    doi:10.1162/neco.2008.08-07-592), around which weights vary far less.
 
     It is for posteriors near their Gaussian approximation.  Where weights vary much, chains stay
     long at single places: the tail of the weights is estimated, and warned of where it is so heavy

@@ -90,7 +90,7 @@ def test_the_posterior_is_that_of_the_dense_design(frame, monkeypatch):
     assert isinstance(one._fit.problem.coordinates.map, Arrow)
     monkeypatch.setattr(formula.design, "CODED_COLUMNS", 10**9)
     other = sgmc.logit("y ~ x + h + g", frame, **how)
-    assert other._fit.problem.coordinates.map is None
+    assert not isinstance(other._fit.problem.coordinates.map, Arrow)
     error = np.hypot(one.mcse(), other.mcse())
     assert (np.abs(one.params - other.params) < 5 * error).all()
     np.testing.assert_allclose(one.bse, other.bse, rtol=0.12)

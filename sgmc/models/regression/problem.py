@@ -1,12 +1,15 @@
 """The posterior of a regression in sampler coordinates, and how it is built from a table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from sgmc.coordinates.densities import FAMILIES, Separable
+from sgmc.coordinates.densities import FAMILIES, Quadratic, Separable
+from sgmc.coordinates.maps import Affine
 from sgmc.coordinates.separation import linear_predictor, separation
-from sgmc.coordinates.whitening import collinearity, undo_centring, whitener
+from sgmc.coordinates.variational import variational
+from sgmc.coordinates.whitening import collinearity, undo_centring
 from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
@@ -15,6 +18,7 @@ from sgmc.fit.paths import refuse_unbounded
 from sgmc.fit.plan import GRADIENT, SMALLEST_BATCH
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem
 from sgmc.fit.rows import groups_of
+from sgmc.fit.work import WIDE
 from sgmc.models.regression.coordinates import (
     chosen_coordinates,
     preconditioner,
@@ -45,6 +49,10 @@ class RegressionProblem(Problem):
     single : Model or None
         The compiled model with products of many points in float32, where the table is in whitened
         coordinates.
+    terms : PriorTerms or None
+        The prior of phi.
+    laplace : Coordinates or None
+        Those whitened at the mode, where `coordinates` are of another Gaussian.
     """
 
     mode: object
@@ -52,6 +60,38 @@ class RegressionProblem(Problem):
     normal: bool = False
     log_concave: bool = True
     single: object = None
+    terms: object = None
+    laplace: object = None
+
+    @cached_property
+    def nearest(self):
+        """See `Problem`: of wide tables with one linear predictor a row."""
+        where = self.coordinates
+        wide = self.many and self.model.width == 1 and self.dim >= WIDE
+        if self.laplace is not None or not (wide and where.rotated and where.map is None):
+            return self
+        found = variational(self.single or self.model, self.prior_terms)
+        if found is None:
+            return self
+        centre, root = found
+        with one_blas_thread():
+            moved = replace(where, map=Affine(centre, root), white=where.white @ root)
+        return replace(self, coordinates=moved, laplace=where, anchors={}, shared={}, limits={})
+
+    def prior_terms(self, y):
+        """Gradient and precision (d,) or (d, d) of the log prior at natural coordinates y (d,)."""
+        if isinstance(self.prior, Quadratic):
+            precision = np.asarray(self.prior.precision)
+            return -precision * y - np.asarray(self.prior.slope), precision
+        L = self.coordinates.L
+        with one_blas_thread():
+            _, gradient, precision = self.terms(self.coordinates.origin + L @ y)
+            return L.T @ gradient, L.T @ precision @ L
+
+    @property
+    def approximation(self):
+        """See `Problem`."""
+        return self.laplace or self.coordinates
 
     @property
     def nobs(self):
@@ -120,7 +160,7 @@ class RegressionProblem(Problem):
         """Covariance of what is reported by the curvature at the mode alone: D T H^-1 T' D, D the
         slopes of the logs' exp.
         """
-        white, where = whitener(self.mode)[0], self.coordinates
+        white, where = self.mode.axes[0], self.coordinates
         with one_blas_thread():
             half, theta = where.back @ white, where.back @ self.mode.theta
             slope = np.where(
@@ -229,6 +269,7 @@ def built(found, family, *, coordinates, **how):
         coordinates=coordinates,
         priors=found.priors,
         searched=found.modes.moved(coordinates.back),
+        terms=found.terms,
         shuffled=not found.table.given,
         mode=found.mode,
         table=found.table,

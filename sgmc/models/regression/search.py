@@ -92,7 +92,7 @@ def searched(table, data, family, prior, settings):
         return (
             find_dispersed_mode(model, terms, start, priors.auxiliary, power, shuffled)
             if power
-            else find_mode(model, terms, start, shuffled)
+            else find_mode(model, terms, start, shuffled, in_single(table, family))
         )
 
     mode, concerns = search(guess, not table.given)
@@ -112,6 +112,14 @@ def searched(table, data, family, prior, settings):
     return Found(
         table, priors, shift, model, likelihood, terms, mode, cavities, power, concerns, modes
     )
+
+
+def in_single(table, family):
+    """The compiled model with curvatures in float32, for wide float64 tables; else None."""
+    X = table.X
+    if not (isinstance(X, np.ndarray) and X.dtype == np.float64 and design(X).gram_rows):
+        return None
+    return family.kernel(design(X, True), table.response, table.offset, table.multiplicity)
 
 
 def refuse_search(priors, settings):

@@ -1,4 +1,4 @@
-"""The draws beside the Gaussian that they set out from."""
+"""The draws beside the Gaussian at the mode."""
 
 import numpy as np
 
@@ -9,17 +9,17 @@ SHAPE_DEPARTURE = 0.8
 
 
 def from_laplace(fit):
-    """Means, in sds, and relative sds of the draws beside the Gaussian that they set out from, (d,)
-    each; NaN where its moments are not known.
+    """Means, in sds, and relative sds of the draws beside the Gaussian at the mode, (d,) each; NaN
+    where its moments are not known.
     """
-    where = fit.problem.coordinates
+    where, own = fit.problem.approximation, fit.problem.coordinates
     if not (where.scaled and fit.problem.surveyed):
         return np.full((2, len(fit.problem.free_names)), np.nan)
     sd = sds(where)
-    if where.whitened:  # as parameters would be if the map were affine
+    if where.whitened and where is own:  # as parameters would be if the map were affine
         standard = fit.x @ (where.white / sd[:, None]).T
     else:
-        standard = (where.theta(fit.x) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
+        standard = (own.theta(fit.x) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
     return moments.mean(standard, fit.weights), moments.sd(standard, fit.weights)
 
 

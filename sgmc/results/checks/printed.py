@@ -195,8 +195,10 @@ def vouch(fit, theta, some):
         w = np.tile(fit.weights / fit.weights.sum(), fit.x.shape[0]) / fit.x.shape[0]
     try:
         x = flat if some.scale is None else np.linalg.solve(some.scale, flat.T).T
-        root = np.linalg.cholesky(np.atleast_2d(np.cov(x.T, aweights=w, bias=True)))
-        white = linalg.solve_triangular(root, (x - w @ x).T, lower=True).T
+        away = x - w @ x
+        weighted = away * np.sqrt(w)[:, None]
+        root = np.linalg.cholesky(weighted.T @ weighted)
+        white = linalg.solve_triangular(root, away.T, lower=True).T
         directions = linear_parts(white, theta.reshape(len(x), theta.shape[2]), w)
         along = linalg.solve_triangular(root, directions, lower=True, trans="T")
         implied = implied_moments(

@@ -23,13 +23,16 @@ from sgmc.subsampling.uniform import Everything, Uniform
 MAX_QUADRATIC_DRAWS = 1000  # draws in a double sum
 MAX_LINEAR_DRAWS = 10_000  # draws in what takes linear time
 SCORE_WORK = 1e8  # rows x parameters x draws of exact scores
-SHARE_OF_PASSES = 1 / 3  # of an exact fit's own, that scores by products of matrices may take
-POINTS_AT_ONCE = 64
+SHARE_OF_PASSES = 1 / 4  # of an exact fit's own, that scores by products of matrices may take
+POINTS_AT_ONCE = 256
 FEWEST_SCORED = 200  # draws: below, control-variate scores of more draws say more
 SCORE_BATCH = 1000
 SCORE_KINDS = ("exact", "taylor", "cv", "simple")
 PARTS_OF_POINTS = 8
 CELLS_BETWEEN_LOOKS = 1e7  # rows x parameters x draws between looks at the clock
+# draws a dimension with exact scores: what these have besides a line is not noise, and small where
+# independent proposals or walkers were chosen
+EXACT_PER_DIMENSION = 3
 MOST_LEARNED = 500  # coordinates whose covariance draws can tell
 
 
@@ -156,7 +159,8 @@ def estimator(problem, entropy, part, kind, batch=SCORE_BATCH):
     n, rng = problem.model.n, Rng(seed_sequence(entropy, "scores", part))
     exact = kind == "exact"
     rows = Everything(n) if exact else (Block if problem.shuffled else Uniform)(n, min(n, batch))
-    return problem.gradient(problem.least_noise if exact else kind, rows, rng), rng
+    name = kind if not exact else "simple" if by_products(problem) else problem.least_noise
+    return problem.gradient(name, rows, rng), rng
 
 
 def checked(fit, entropy):
@@ -177,16 +181,14 @@ def checked(fit, entropy):
     enough = count >= FEWEST_PER_DIMENSION * d
     if not fit.problem.coordinates.scaled and (d > MOST_LEARNED or not enough):
         return None
-    wanted = DRAWS_PER_DIMENSION * d if enough else MAX_QUADRATIC_DRAWS
+    if enough and by_products(fit.problem) and fit.plan.spec.all_rows:
+        most, fewest = EXACT_PER_DIMENSION * d, FEWEST_PER_DIMENSION * d
+    else:
+        wanted = DRAWS_PER_DIMENSION * d if enough else MAX_QUADRATIC_DRAWS
+        most, fewest = max(MAX_QUADRATIC_DRAWS, wanted), max(FEWEST_SCORED, wanted)
     share = fit.problem.model.n * d / fit.problem.cells  # fewer rows where each is made of many
-    some = scored(
-        fit,
-        entropy,
-        None,
-        max(MAX_QUADRATIC_DRAWS, wanted),
-        max(FEWEST_SCORED, wanted),
-        batch=max(1, round(SCORE_BATCH * min(1.0, share))),
-    )
+    batch = max(1, round(SCORE_BATCH * min(1.0, share)))
+    some = scored(fit, entropy, None, most, fewest, batch=batch)
     return some if len(some.kept) >= 2 and np.isfinite(some.scores).all() else None
 
 

@@ -13,6 +13,10 @@ cdef class Glm(Model):
     cdef int family_sums(self, const double *theta, Py_ssize_t nodes, Py_ssize_t m, double *eta,
                          const double *y, const double *weight, double *r, double *density,
                          double *total) except -1 nogil
+    # the sums alone: r is scratch
+    cdef int family_total(self, const double *theta, Py_ssize_t m, double *eta, const double *y,
+                          const double *weight, double *r, double *density,
+                          double *total) except -1 nogil
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil
     # expected values of these, or others that are positive definite; by default the same

@@ -5,13 +5,20 @@ A family leaf defines `family` (scores and densities from linear predictors) and
 """
 import numpy as np
 
+from libc.math cimport fabs
+from libc.string cimport memcpy, memset
+
 from sgmc.core.contract cimport (
     OK, Batch, Design, Model, Scratch, all_rows, fetch_next, fetch_rows, next_tile,
+    scratch_size,
 )
 from sgmc.coordinates.fisher import Fisher
+from sgmc.core.blas import one_blas_thread
 
 cdef enum:
     MANY_ROWS = 256  # of a tile where many points are computed at once: these stay in the cache
+
+cdef double REFLECTED = 1e-12  # relative error of coordinates that maps may make
 
 
 cdef const double *picked(const double *column, const Batch *tile, double *into) noexcept nogil:
@@ -25,16 +32,22 @@ cdef const double *picked(const double *column, const Batch *tile, double *into)
     return into
 
 
-cdef bint are_opposite(const double *theta, Py_ssize_t points, Py_ssize_t dim) noexcept nogil:
-    """Whether the second half of some points are the first with other signs, as are then products
-    with them.
+cdef bint are_opposite(const double *theta, Py_ssize_t points, Py_ssize_t dim,
+                       double *twice) noexcept nogil:
+    """Whether the second half of some points are the first reflected in a centre, to rounding;
+    twice that centre is written.  Products with the one half are then told by those with the other.
     """
-    cdef Py_ssize_t i, half = points // 2 * dim
+    cdef Py_ssize_t i, j, half = points // 2
+    cdef double one, other
     if points % 2:
         return False
+    for j in range(dim):
+        twice[j] = theta[j] + theta[half * dim + j]
     for i in range(half):
-        if theta[half + i] != -theta[i]:
-            return False
+        for j in range(dim):
+            one, other = theta[i * dim + j], theta[(half + i) * dim + j]
+            if not fabs(one + other - twice[j]) <= REFLECTED * (fabs(one) + fabs(twice[j])):
+                return False
     return True
 
 
@@ -55,6 +68,11 @@ cdef class Glm(Model):
         self.weight = np.ascontiguousarray(() if weight is None else weight, dtype=float)
 
     products = True  # many points at once are products of matrices
+
+    @property
+    def gram_rows(self):
+        """See `Model`: those of the table; a tile where scratch holds numbers of several scores."""
+        return self.X.gram_rows if self.width == 1 else 0
 
     def metric(self, gradient, start, rows=None):
         """The information of the rows and the prior, inverted."""
@@ -104,6 +122,11 @@ cdef class Glm(Model):
             total[k] += one
         return OK
 
+    cdef int family_total(self, const double *theta, Py_ssize_t m, double *eta, const double *y,
+                          const double *weight, double *r, double *density,
+                          double *total) except -1 nogil:
+        return self.family_sums(theta, 1, m, eta, y, weight, r, density, total)
+
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
         raise NotImplementedError("observed_information")
@@ -133,22 +156,28 @@ cdef class Glm(Model):
         return OK
 
     cdef Py_ssize_t size_many(self, Py_ssize_t points) noexcept nogil:
-        return (2 * points + 1 + self.width) * MANY_ROWS + self.X.work_many(MANY_ROWS, points)
+        return ((2 * points + 2 + self.width) * MANY_ROWS + self.dim
+                + self.X.work_many(MANY_ROWS, points))
 
     cdef int add_many(self, const double *theta, Py_ssize_t points, Scratch *s, double *work,
                       double *value, double *grad) except -1 nogil:
         """One product of the tile with all points, the family's terms, one product back."""
         cdef Batch everything = all_rows(self.n), tile
-        cdef Py_ssize_t at = 0, k
+        cdef Py_ssize_t at = 0, k, i, half
         cdef double *eta = work
         cdef double *r = eta + points * MANY_ROWS
         cdef double *own = r + points * MANY_ROWS
-        cdef double *inner = own + (1 + self.width) * MANY_ROWS
-        cdef Py_ssize_t half = points // 2 if are_opposite(theta, points, self.dim) else 0, i
+        cdef double *central = own + (1 + self.width) * MANY_ROWS
+        cdef double *twice = central + MANY_ROWS
+        cdef double *inner = twice + self.dim
+        half = points // 2 if are_opposite(theta, points, self.dim, twice) else 0
         while next_tile(&everything, MANY_ROWS, &at, &tile):
-            self.X.dot_many(&tile, points - half, theta, self.dim, eta, inner)
-            for i in range(half * tile.m):
-                eta[half * tile.m + i] = -eta[i]
+            self.X.dot_many(&tile, points - half + (half > 0), theta, self.dim, eta, inner)
+            for i in range(tile.m if half else 0):
+                central[i] = eta[i] + eta[half * tile.m + i]  # of a point and its reflection
+            for k in range(half):
+                for i in range(tile.m):
+                    eta[(half + k) * tile.m + i] = central[i] - eta[k * tile.m + i]
             for k in range(points):
                 self.row_terms(theta + k * self.dim, &tile, eta + k * tile.m, own, value + k,
                                r + k * tile.m,
@@ -157,21 +186,93 @@ cdef class Glm(Model):
                 self.X.tdot_many(&tile, points, r, grad, self.dim, inner)
         return OK
 
+    def squared_lengths(self, matrix):
+        """|x_i' A|^2 of each row, (n,), for A (d, k)."""
+        cdef double[:, ::1] columns = np.ascontiguousarray(np.asarray(matrix).T)
+        cdef Py_ssize_t at = 0, i, k, count = columns.shape[0]
+        cdef double[::1] square = np.zeros(self.n)
+        cdef double[::1] eta = np.empty(count * MANY_ROWS)
+        cdef double[::1] work = np.empty(self.X.work_many(MANY_ROWS, count) + 1)
+        cdef Batch everything = all_rows(self.n), tile
+        with one_blas_thread(), nogil:
+            while next_tile(&everything, MANY_ROWS, &at, &tile):
+                self.X.dot_many(&tile, count, &columns[0, 0], self.X.d, &eta[0], &work[0])
+                for k in range(count):
+                    for i in range(tile.m):
+                        square[tile.start + i] += eta[k * tile.m + i] * eta[k * tile.m + i]
+        return np.asarray(square)
+
+    def expected(self, theta, sds, nodes, weights):
+        """Expected gradient and observed information of the log-likelihood where the i-th linear
+        predictor is normal with mean x_i . theta + offset_i and a given sd.
+
+        Parameters
+        ----------
+        theta : array (d,)
+        sds : array (n,)
+        nodes, weights : array (k,)
+            Of a quadrature for the standard normal law.
+
+        Returns
+        -------
+        gradient : array (d,)
+        hessian : array (d, d)
+        """
+        cdef Py_ssize_t at = 0, inside, i, k, d = self.X.d
+        cdef Py_ssize_t most = max(self.gram_rows, self.tile)
+        cdef double[::1] at_theta = np.array(theta, dtype=float), sd = sds
+        cdef double[::1] places = nodes, shares = weights, grad = np.zeros(d)
+        cdef double[:, ::1] hessian = np.zeros((d, d))
+        cdef double[::1] work = np.empty(scratch_size(self)), curvature = np.empty(most)
+        cdef double[::1] mean = np.empty(self.tile), moved = np.empty(self.tile)
+        cdef double[::1] part = np.empty(self.tile), score = np.empty(self.tile)
+        cdef Batch everything = all_rows(self.n), block, tile
+        cdef const double *y
+        cdef double *w
+        cdef Scratch s
+        s.work, s.bits, s.eta = &work[0], NULL, NULL
+        with one_blas_thread(), nogil:
+            while next_tile(&everything, most, &at, &block):
+                inside = 0
+                while next_tile(&block, self.tile, &inside, &tile):
+                    w = &curvature[tile.start - block.start]
+                    y = self.gather(&at_theta[0], &tile, &s)
+                    memcpy(&mean[0], s.work, tile.m * sizeof(double))
+                    memset(&score[0], 0, tile.m * sizeof(double))
+                    memset(w, 0, tile.m * sizeof(double))
+                    for k in range(places.shape[0]):
+                        for i in range(tile.m):
+                            moved[i] = mean[i] + places[k] * sd[tile.start + i]
+                        self.family(&at_theta[0], tile.m, &moved[0], y, &part[0], NULL)
+                        for i in range(tile.m):
+                            score[i] += shares[k] * part[i]
+                        self.observed_information(&at_theta[0], tile.m, &moved[0], y, &part[0])
+                        for i in range(tile.m):
+                            w[i] += shares[k] * part[i]
+                    self.weigh_rows(&tile, &s, 1, &score[0])
+                    self.weigh_rows(&tile, &s, 1, w)
+                    self.X.tdot(&tile, &score[0], &grad[0], &work[3 * self.tile])
+                self.add_curvatures(&block, &s, &curvature[0], &hessian[0, 0])
+        full = np.asarray(hessian)
+        return np.asarray(grad), full + np.triu(full, 1).T
+
     cdef int row_terms(self, const double *theta, const Batch *tile, double *eta, double *own,
                        double *value, double *r, double *beyond) except -1 nogil:
         """value += log densities of a tile's rows with products eta; the predictors' scores into r,
         sums of the auxiliary parameters' added to `beyond` (NULL: no gradient is wanted).
         """
         cdef Py_ssize_t i, j, m = tile.m, width = self.width
-        cdef double *scores = own + MANY_ROWS
+        cdef double *scores = r if width == 1 else own + MANY_ROWS
+        cdef const double *y = &self.y[tile.start]
         cdef const double *weight = &self.weight[tile.start] if self.weight.shape[0] else NULL
         for i in range(m if self.offset.shape[0] else 0):
             eta[i] += self.offset[tile.start + i]
-        self.family_sums(theta, 1, m, eta, &self.y[tile.start], weight,
-                         r if width == 1 else scores, own, value)
+        if beyond == NULL:
+            return self.family_total(theta, m, eta, y, weight, scores, own, value)
+        self.family_sums(theta, 1, m, eta, y, weight, scores, own, value)
         for i in range(m if width > 1 else 0):
             r[i] = scores[i * width]
-            for j in range(1, width if beyond != NULL else 1):
+            for j in range(1, width):
                 beyond[j - 1] += scores[i * width + j]
         return OK
 

@@ -11,6 +11,7 @@ from sgmc.models.regression.model import Regression
 cdef class BernoulliLogit(Glm):
     """p(y_i = 1) = 1 / (1 + exp(-eta_i)); score y_i - p_i, curvature p_i (1 - p_i)."""
 
+    nanoseconds = 1.5
     score_bound, curvature_bound = 1.0, 0.25
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
@@ -30,6 +31,16 @@ cdef class BernoulliLogit(Glm):
         simd.logit_terms(nodes * m, eta, y, r, density)
         for k in range(nodes):
             total[k] += simd.logit_sum(m, eta + k * m, density + k * m)
+        return OK
+
+    cdef int family_total(self, const double *theta, Py_ssize_t m, double *eta, const double *y,
+                          const double *weight, double *r, double *density,
+                          double *total) except -1 nogil:
+        """Without weights a row is an exponential and no division."""
+        if weight != NULL:
+            return Glm.family_total(self, theta, m, eta, y, weight, r, density, total)
+        simd.logit_terms(m, eta, y, NULL, density)
+        total[0] += simd.logit_sum(m, eta, density)
         return OK
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,

@@ -30,6 +30,7 @@ cdef class MultinomialLogit(Glm):
     """
 
     products = False
+    gram_rows = 0
     unbounded = "its rows have a score for each equation, for which there are no bounds here"
 
     def __init__(self, Design X, y, offset=None, weight=None):

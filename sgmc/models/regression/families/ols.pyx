@@ -23,6 +23,7 @@ cdef class GaussianIdentity(Dispersed):
     sigma^-(n - d) towards zero.
     """
 
+    nanoseconds = 2.0
     cdef double rounding
 
     def __init__(self, X, y, offset=None, weight=None):

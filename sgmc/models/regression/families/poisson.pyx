@@ -14,6 +14,7 @@ cdef class PoissonLog(Glm):
     the density without log y_i!.
     """
 
+    nanoseconds = 1.8
     unbounded = "its curvature is the mean, exp(eta)"
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
