@@ -10,12 +10,15 @@ has covariance H^-1 for x ~ N(0, I).  It costs the numbers in B and R, not d^2.
 import numpy as np
 from scipy import linalg, sparse
 
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
+from sgmc.core cimport simd
 from sgmc.core.contract cimport OK, Map
 from sgmc.errors import DataError
 
 FEWEST_TIPS = 128  # with which it is less work than a matrix
+FULL = 0.25  # share of numbers of D^-1 B' that are not zero, from which all are stored
 
 
 cdef class Arrow(Map):
@@ -39,6 +42,7 @@ cdef class Arrow(Map):
     cdef readonly double[::1] centre
     cdef Py_ssize_t[::1] tips, border, ends, across
     cdef double[::1] scale, cross                 # D^-1/2; D^-1 B', a row a tip, stored as CSR
+    cdef bint full                                # or, where it is hardly sparse, row by row
     cdef double[:, ::1] root                      # R^-T, upper triangular
     cdef double log_scale
 
@@ -62,10 +66,12 @@ cdef class Arrow(Map):
             ) from None
         self.root = np.ascontiguousarray(np.linalg.inv(R).T)
         self.scale = 1 / np.sqrt(diagonal)
+        self.full = B.size > 0 and np.count_nonzero(B) >= FULL * B.size
         cross = sparse.csr_array((B / diagonal).T)
         self.ends, self.across = (np.array(part, dtype=np.intp)
                                   for part in (cross.indptr, cross.indices))
-        self.cross = np.array(cross.data, dtype=float)
+        self.cross = (np.ascontiguousarray((B / diagonal).T).ravel() if self.full
+                      else np.array(cross.data, dtype=float))
         self.log_scale = np.log(self.scale).sum() - np.log(np.diag(R)).sum()
 
     def __call__(self, x):
@@ -91,9 +97,12 @@ cdef class Arrow(Map):
         return (self(np.eye(self.dim)) - np.asarray(self.centre)).T
 
     def across_tips(self):
-        """D^-1 B', a CSR array (tips, border)."""
+        """D^-1 B', an array or a CSR array (tips, border)."""
+        shape = len(self.tips), len(self.border)
+        if self.full:
+            return np.asarray(self.cross).reshape(shape)
         parts = (np.asarray(self.cross), np.asarray(self.across), np.asarray(self.ends))
-        return sparse.csr_array(parts, shape=(len(self.tips), len(self.border)))
+        return sparse.csr_array(parts, shape=shape)
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         cdef Py_ssize_t j
@@ -105,36 +114,65 @@ cdef class Arrow(Map):
         return OK
 
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
-        cdef Py_ssize_t j, k, q
-        cdef double total
-        for j in range(self.border.shape[0]):
-            total = 0
-            for k in range(j, self.border.shape[0]):
-                total += self.root[j, k] * v[self.border[k]]
-            v_theta[self.border[j]] = total
+        cdef Py_ssize_t j, m = self.border.shape[0]
+        cdef double *near = self.room()
+        cdef double *moved = near + self.dim
+        for j in range(m):
+            near[j] = v[self.border[j]]
+        if m:
+            simd.dot_f64(m, m, &self.root[0, 0], NULL, near, moved)
+        self.over_tips(moved, near)
         for j in range(self.tips.shape[0]):
-            total = self.scale[j] * v[self.tips[j]]
-            for q in range(self.ends[j], self.ends[j + 1]):
-                total -= self.cross[q] * v_theta[self.border[self.across[q]]]
-            v_theta[self.tips[j]] = total
+            v_theta[self.tips[j]] = self.scale[j] * v[self.tips[j]] - near[j]
+        for j in range(m):
+            v_theta[self.border[j]] = moved[j]
+        free(near)
         return OK
 
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
-        cdef Py_ssize_t j, k, q
-        cdef double slope
-        cdef double *rest = <double *> calloc(self.border.shape[0] + 1, sizeof(double))
-        if rest == NULL:
+        cdef Py_ssize_t j, m = self.border.shape[0]
+        cdef double *slope = self.room()
+        cdef double *near = slope + self.dim
+        memset(near, 0, m * sizeof(double))
+        for j in range(self.tips.shape[0]):
+            slope[j] = -grad_theta[self.tips[j]]
+            grad_x[self.tips[j]] -= self.scale[j] * slope[j]
+        self.under_tips(slope, near)
+        for j in range(m):
+            near[j] += grad_theta[self.border[j]]
+            slope[j] = 0
+        if m:
+            simd.tdot_f64(m, m, &self.root[0, 0], NULL, near, slope)
+        for j in range(m):
+            grad_x[self.border[j]] += slope[j]
+        free(slope)
+        return OK
+
+    cdef double *room(self) except NULL nogil:
+        """Twice as many numbers as there are parameters; the caller frees them."""
+        cdef double *made = <double *> malloc((2 * self.dim + 1) * sizeof(double))
+        if made == NULL:
             with gil:
                 raise MemoryError
-        for j in range(self.border.shape[0]):
-            rest[j] = grad_theta[self.border[j]]
+        return made
+
+    cdef void over_tips(self, const double *near, double *out) noexcept nogil:
+        """out (tips) = D^-1 B' near (border)."""
+        cdef Py_ssize_t j, q, m = self.border.shape[0]
+        if self.full:
+            simd.dot_f64(self.tips.shape[0], m, &self.cross[0], NULL, near, out)
+            return
         for j in range(self.tips.shape[0]):
-            slope = grad_theta[self.tips[j]]
-            grad_x[self.tips[j]] += self.scale[j] * slope
+            out[j] = 0
             for q in range(self.ends[j], self.ends[j + 1]):
-                rest[self.across[q]] -= self.cross[q] * slope
-        for j in range(self.border.shape[0]):
-            for k in range(j, self.border.shape[0]):
-                grad_x[self.border[k]] += self.root[j, k] * rest[j]
-        free(rest)
-        return OK
+                out[j] += self.cross[q] * near[self.across[q]]
+
+    cdef void under_tips(self, const double *slope, double *out) noexcept nogil:
+        """out (border) += B D^-1 slope (tips)."""
+        cdef Py_ssize_t j, q, m = self.border.shape[0]
+        if self.full:
+            simd.tdot_f64(self.tips.shape[0], m, &self.cross[0], NULL, slope, out)
+            return
+        for j in range(self.tips.shape[0]):
+            for q in range(self.ends[j], self.ends[j + 1]):
+                out[self.across[q]] += self.cross[q] * slope[j]

@@ -3,6 +3,7 @@ import numpy as np
 
 from libc.string cimport memcpy
 
+from sgmc.core.bordered cimport Bordered
 from sgmc.core.target cimport (
     Batch, Model, Scratch, all_rows, last_predictors, next_tile, scratch_size,
 )
@@ -56,6 +57,7 @@ cdef class Anchor:
         if curvature:
             full = np.asarray(self.hessian)
             full += np.triu(full, 1).T
+            self.bend = Bordered(full)
         self.n = model.n
         mark(self, exact)
 
@@ -64,7 +66,7 @@ cdef class Anchor:
         cdef Anchor other = Anchor.__new__(Anchor)
         other.n, other.centre, other.full = self.n, self.centre, self.full
         other.scores, other.predictors = self.scores, self.predictors
-        other.curvature, other.hessian = self.curvature, self.hessian
+        other.curvature, other.hessian, other.bend = self.curvature, self.hessian, self.bend
         mark(other, rows)
         return other
 
