@@ -70,6 +70,21 @@ cdef class Anchor:
         mark(other, rows)
         return other
 
+    def rotated(self, L):
+        """This anchor for the table X L, whose predictors start at those of the centre: what rows
+        have is the same; it shares their arrays.
+        """
+        cdef Anchor other = Anchor.__new__(Anchor)
+        other.n, other.centre = self.n, np.zeros(L.shape[1])
+        other.full = L.T @ np.asarray(self.full)
+        other.scores, other.predictors = self.scores, self.predictors
+        other.curvature = self.curvature
+        turned = L.T @ np.asarray(self.hessian) @ L
+        other.hessian = np.ascontiguousarray((turned + turned.T) / 2)
+        other.bend = Bordered(np.asarray(other.hessian))
+        mark(other, ())
+        return other
+
 
 cdef mark(Anchor anchor, rows):
     """Fill in the rows that are always computed, as a list and as flags."""

@@ -277,13 +277,14 @@ def rotate(X, L):
             simd.rotate_f64(n, d, &wide[0, 0], &left[0, 0], &row[0])
 
 
-def products(Design X, theta):
-    """X theta, one number a row, as the kernels compute it."""
-    cdef double[::1] eta = np.empty(X.n), work = np.empty(X.work_size() + 1)
+def products(Design X, theta, Py_ssize_t start=0, Py_ssize_t count=-1):
+    """X theta, one number a row, as the kernels compute it; of so many rows from one on, or all."""
+    cdef Batch some = all_rows(X.n if count < 0 else count), tile
+    cdef double[::1] eta = np.empty(some.m), work = np.empty(X.work_size() + 1)
     cdef double[::1] coef = np.ascontiguousarray(theta, dtype=float)
-    cdef Batch everything = all_rows(X.n), tile
     cdef Py_ssize_t at = 0
+    some.start = start
     with nogil:
-        while next_tile(&everything, X.tile, &at, &tile):
-            X.dot(&tile, &coef[0], &eta[tile.start], &work[0])
+        while next_tile(&some, X.tile, &at, &tile):
+            X.dot(&tile, &coef[0], &eta[tile.start - start], &work[0])
     return np.asarray(eta)
