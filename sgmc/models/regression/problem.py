@@ -254,10 +254,10 @@ def separated(found, data, family):
     """
     table, walls, warned = found.table, [], []
     if family.outcome == "binary":
-        kept = found.likelihood.kept
-        failures = (1 if table.trials is None else table.trials) - table.y
-        walls, warned = separation(
-            table.X, (table.y * kept, failures * kept), data.names, data.intercept
-        )
+        successes, failures = table.y, (1 if table.trials is None else table.trials) - table.y
+        if table.weight is not None:
+            kept = found.likelihood.kept
+            successes, failures = successes * kept, failures * kept
+        walls, warned = separation(table.X, (successes, failures), data.names, data.intercept)
     concerns = found.likelihood.separation(found.mode, walls)
     return walls if family.walled else [], [*concerns, *warned]

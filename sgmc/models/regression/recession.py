@@ -164,12 +164,12 @@ class Likelihood:
         separable = self.family.outcome != "numeric" or self.family.counts
         if not separable or self.flat.all() and self.size <= LARGEST_PROGRAMME:
             return []  # no maximum to lose, or the posterior would be improper
+        if self.size <= LARGEST_PROGRAMME and self.overlaps(mode):
+            return []
         everything = self.spaces(np.ones(self.size, dtype=bool))
         if self.size > LARGEST_PROGRAMME:
             complete = (everything.margins(mode.theta[: self.size]) > 0).all()
             return completely() if complete else []
-        if self.overlaps(mode):
-            return []
         rest = self.beyond(everything, [w for w in walls if w.contrary == 0])
         found = [
             self.described(self.as_given(delta))
