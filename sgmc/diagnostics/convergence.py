@@ -12,7 +12,7 @@ from scipy import special
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.draws import as_chains, as_weights
 from sgmc.arguments.numbers import whole
-from sgmc.diagnostics import moments
+from sgmc.diagnostics import geyer, moments
 
 _ESS = {"bulk": {}, "tail": {"prob": (0.05, 0.95)}, "mean": {}, "sd": {}}
 FEWEST_HALVED = 8  # draws of a chain, whose halves arviz-stats takes for chains
@@ -41,9 +41,8 @@ def ess(draws, *, method="bulk", weights=None):
     """
     draws = as_chains(draws)
     options = _ESS[one_of("method", method, _ESS)]
-    if method == "bulk" and draws.shape[1] >= FEWEST_HALVED:
-        # ranks and their normal scores for many parameters at once: arviz-stats has a loop
-        size = _by_parameter("ess", draws, _normal_scores, method="identity")
+    if method in _PREPARED and draws.shape[1] >= FEWEST_HALVED:
+        size = _by_parameter(geyer.sizes, draws, _PREPARED[method])
     else:
         size = _by_parameter("ess", draws, method=method, **options)
     if weights is None:
@@ -69,7 +68,7 @@ def rhat(draws):
     if len(draws) < 2 or draws.shape[1] < FEWEST_HALVED:
         return _by_parameter("rhat", draws)
     bulk, tail = (
-        _by_parameter("rhat", draws, scores, method="identity")
+        _by_parameter(_reductions, draws, scores)
         for scores in (_normal_scores, _folded_normal_scores)
     )
     return np.maximum(bulk, tail)
@@ -144,15 +143,18 @@ def _weighted_autocorr(draws, max_lag, weights):
 
 
 def _by_parameter(statistic, draws, prepared=None, **options):
-    """A statistic of arviz-stats for the parameters that vary and are finite, of what `prepared`
-    makes of their draws (parameter, chain, draw); NaN for the others and for fewer than four draws.
+    """A statistic for the parameters that vary and are finite, of what `prepared` makes of their
+    draws (parameter, chain, draw): a function, or the name of one of arviz-stats, which has a loop
+    over parameters.  NaN for the others and for fewer than four draws.
 
     The draws are multiplied by a power of two, which changes no digit: arviz-stats takes any
     parameter with a range below 1e-15 for a constant, such as a squared coefficient of a predictor
     in the hundred millions.
     """
-    from arviz_stats.base import array_stats
+    if isinstance(statistic, str):
+        from arviz_stats.base import array_stats
 
+        statistic = getattr(array_stats, statistic)
     values = np.full(draws.shape[2], np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = np.ptp(draws, axis=(0, 1))
@@ -162,33 +164,55 @@ def _by_parameter(statistic, draws, prepared=None, **options):
             part = np.moveaxis(draws[:, :, some], 2, 0)
             part = np.ldexp(part, -np.frexp(spread[some])[1][:, None, None])
             part = part if prepared is None else prepared(part)
-            values[some] = getattr(array_stats, statistic)(part, **options)
+            values[some] = statistic(part, **options)
     return values
 
 
-def _normal_scores(draws):
-    """Halves of chains (parameter, 2 chains, draw), each parameter's draws replaced by the normal
-    quantiles of their ranks, ties by that of their average rank (Blom 1958).
-    """
+def _halves(draws):
+    """Halves of chains (parameter, 2 chains, draw)."""
     half = draws.shape[2] // 2
-    halves = np.concatenate([draws[..., :half], draws[..., -half:]], axis=1)
+    return np.concatenate([draws[..., :half], draws[..., -half:]], axis=1)
+
+
+def _squares(draws):
+    """`_halves` of squared deviations from the mean."""
+    centre = draws.reshape(len(draws), -1).mean(axis=1)
+    return _halves((draws - centre[:, None, None]) ** 2)
+
+
+def _normal_scores(draws):
+    """`_halves`, each parameter's draws replaced by the normal quantiles of their ranks, ties by
+    that of their average rank (Blom 1958).
+    """
+    halves = _halves(draws)
     rows = halves.reshape(len(halves), -1)
     count = rows.shape[1]
     order = np.argsort(rows, axis=1)
     ordered = np.take_along_axis(rows, order, axis=1)
     first = np.ones(rows.shape, dtype=bool)  # of equal draws
-    first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    starts = np.flatnonzero(first)
-    lengths = np.diff(starts, append=rows.size)
-    ranks = starts % count + (lengths + 1) / 2
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
+    ranks, lengths = np.arange(1.0, count + 1), None
+    if not first.all():
+        starts = np.flatnonzero(first)
+        lengths = np.diff(starts, append=rows.size)
+        ranks = starts % count + (lengths + 1) / 2
+    levels = special.ndtri((ranks - 3 / 8) / (count + 1 / 4))
+    if lengths is not None:
+        levels = np.repeat(levels, lengths).reshape(rows.shape)
     scores = np.empty(rows.shape)
-    np.put_along_axis(
-        scores,
-        order,
-        np.repeat(special.ndtri((ranks - 3 / 8) / (count + 1 / 4)), lengths).reshape(rows.shape),
-        axis=1,
-    )
+    np.put_along_axis(scores, order, np.broadcast_to(levels, rows.shape), axis=1)
     return scores.reshape(halves.shape)
+
+
+_PREPARED = {"bulk": _normal_scores, "mean": _halves, "sd": _squares}
+
+
+def _reductions(chains):
+    """R-hat (parameter,) of chains (parameter, chain, draw) as they are (Gelman & Rubin 1992)."""
+    draws = chains.shape[2]
+    between = draws * chains.mean(axis=2).var(axis=1, ddof=1)
+    within = chains.var(axis=2, ddof=1).mean(axis=1)
+    return np.sqrt((between / within + draws - 1) / draws)
 
 
 def _folded_normal_scores(draws):

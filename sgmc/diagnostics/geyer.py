@@ -1,0 +1,62 @@
+"""Effective sample sizes by Geyer's initial monotone sequence, of many parameters at once.
+
+Statistical Science 7:473 (1992), with the variance of several chains as in Vehtari, Gelman, Simpson,
+Carpenter and Bürkner (2021, Bayesian Analysis 16:667, eq. 10-13).
+"""
+
+import numpy as np
+from scipy.fft import next_fast_len
+
+NO_RANGE = 1e-15  # of draws that arviz-stats takes for one value
+
+
+def sizes(chains):
+    """Effective sizes (parameter,) of chains (parameter, chain, draw) as they are."""
+    count, draws = chains.shape[1] * chains.shape[2], chains.shape[2]
+    covariance = mean_autocovariances(chains)
+    within = covariance[:, 0] * draws / (draws - 1.0)
+    variance = within * (draws - 1.0) / draws
+    if chains.shape[1] > 1:
+        variance = variance + chains.mean(axis=2).var(axis=1, ddof=1)
+    correlation = 1.0 - (within[:, None] - covariance) / variance[:, None]
+    flat = np.ptp(chains, axis=(1, 2)) < NO_RANGE
+    return np.array(
+        [
+            count if constant else count / max(time(rho), 1 / np.log10(count))
+            for rho, constant in zip(correlation, flat)
+        ]
+    )
+
+
+def mean_autocovariances(chains):
+    """Autocovariances at all lags, averaged over the chains, (parameter, lag)."""
+    draws = chains.shape[2]
+    size = next_fast_len(2 * draws, real=False)
+    spectrum = np.fft.rfft(chains - chains.mean(axis=2, keepdims=True), n=size, axis=2)
+    spectrum *= np.conjugate(spectrum)
+    covariance = np.fft.irfft(spectrum, n=size, axis=2)[..., :draws]
+    covariance /= draws
+    return np.ascontiguousarray(np.moveaxis(covariance, 1, 2)).mean(axis=2)
+
+
+def time(correlation):
+    """The integrated autocorrelation time of one parameter, by its correlations (lag,); NaN where
+    some that count are NaN.
+    """
+    kept = np.zeros(len(correlation))
+    kept[0], kept[1] = even, odd = 1.0, float(correlation[1])
+    t = 1
+    while t < len(correlation) - 3 and even + odd > 0.0:  # the initial positive sequence
+        even, odd = float(correlation[t + 1]), float(correlation[t + 2])
+        if even + odd >= 0:
+            kept[t + 1], kept[t + 2] = even, odd
+        t += 2
+    last = t - 2
+    if even > 0:
+        kept[last + 1] = even
+    for t in range(1, last - 1, 2):  # the initial monotone sequence
+        if kept[t + 1] + kept[t + 2] > kept[t - 1] + kept[t]:
+            kept[t + 1] = kept[t + 2] = (kept[t - 1] + kept[t]) / 2.0
+    if np.isnan(kept).any():
+        return np.nan
+    return -1.0 + 2.0 * kept[: last + 1].sum() + kept[last + 1 : last + 2].sum()
