@@ -161,7 +161,7 @@ def _by_parameter(statistic, draws, prepared=None, **options):
         varies = np.flatnonzero(np.isfinite(spread) & (spread > 0))
         for at in moments.in_parts((*draws.shape[:2], len(varies))):
             some = varies[at]
-            part = np.moveaxis(draws[:, :, some], 2, 0)
+            part = np.ascontiguousarray(np.moveaxis(draws[:, :, some], 2, 0))
             part = np.ldexp(part, -np.frexp(spread[some])[1][:, None, None])
             part = part if prepared is None else prepared(part)
             values[some] = statistic(part, **options)
@@ -219,4 +219,5 @@ def _folded_normal_scores(draws):
     """`_normal_scores` of distances from the median of the halves."""
     half = draws.shape[2] // 2
     kept = np.concatenate([draws[..., :half], draws[..., -half:]], axis=2)
-    return _normal_scores(np.abs(kept - np.median(kept, axis=(1, 2), keepdims=True)))
+    centre = np.median(kept.reshape(len(kept), -1), axis=1)
+    return _normal_scores(np.abs(kept - centre[:, None, None]))
