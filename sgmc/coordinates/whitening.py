@@ -87,6 +87,11 @@ class Coordinates:
             return np.linalg.solve(self.to_theta, self.white)
 
     @cached_property
+    def mixed(self):
+        """Places of the theta that are not the same y, but for a constant."""
+        return np.flatnonzero((self.to_theta != np.eye(len(self.to_theta))).any(axis=1))
+
+    @cached_property
     def factor(self):
         """LU factors of to_theta."""
         with one_blas_thread():
@@ -98,8 +103,13 @@ class Coordinates:
 
     def theta(self, x):
         """The user's coordinates of points x (..., d)."""
+        y, rows = self.natural(x), self.mixed
         with one_blas_thread():
-            return self.natural(x) @ self.to_theta.T + self.theta_centre
+            if len(rows) == len(self.to_theta):
+                return y @ self.to_theta.T + self.theta_centre
+            theta = y + self.theta_centre
+            theta[..., rows] = y @ self.to_theta[rows].T + self.theta_centre[rows]
+            return theta
 
     def reported(self, x):
         """The same, auxiliary parameters instead of their logs."""

@@ -67,11 +67,7 @@ def rhat(draws):
     draws = as_chains(draws)
     if len(draws) < 2 or draws.shape[1] < FEWEST_HALVED:
         return _by_parameter("rhat", draws)
-    bulk, tail = (
-        _by_parameter(_reductions, draws, scores)
-        for scores in (_normal_scores, _folded_normal_scores)
-    )
-    return np.maximum(bulk, tail)
+    return _by_parameter(_ranked_reductions, draws, _halves)
 
 
 def mcse(draws, method="mean", *, weights=None):
@@ -181,11 +177,16 @@ def _squares(draws):
 
 
 def _normal_scores(draws):
-    """`_halves`, each parameter's draws replaced by the normal quantiles of their ranks, ties by
-    that of their average rank (Blom 1958).
+    """`_halves`, by their normal scores."""
+    return _scores(_halves(draws))[0]
+
+
+def _scores(chains):
+    """Draws (parameter, chain, draw) replaced by the normal quantiles of their ranks among those of
+    all chains, ties by that of their average rank (Blom 1958); and the draws sorted, (parameter,
+    chain * draw).
     """
-    halves = _halves(draws)
-    rows = halves.reshape(len(halves), -1)
+    rows = chains.reshape(len(chains), -1)
     count = rows.shape[1]
     order = np.argsort(rows, axis=1)
     ordered = np.take_along_axis(rows, order, axis=1)
@@ -201,7 +202,18 @@ def _normal_scores(draws):
         levels = np.repeat(levels, lengths).reshape(rows.shape)
     scores = np.empty(rows.shape)
     np.put_along_axis(scores, order, np.broadcast_to(levels, rows.shape), axis=1)
-    return scores.reshape(halves.shape)
+    return scores.reshape(chains.shape), ordered
+
+
+def _ranked_reductions(halves):
+    """The larger R-hat (parameter,) of normal scores of the draws and of their distances from the
+    median.
+    """
+    scores, ordered = _scores(halves)
+    middle = ordered.shape[1] // 2  # of an even number
+    centre = ordered[:, middle - 1 : middle + 1].mean(axis=1)
+    folded, _ = _scores(np.abs(halves - centre[:, None, None]))
+    return np.maximum(_reductions(scores), _reductions(folded))
 
 
 _PREPARED = {"bulk": _normal_scores, "mean": _halves, "sd": _squares}
@@ -213,11 +225,3 @@ def _reductions(chains):
     between = draws * chains.mean(axis=2).var(axis=1, ddof=1)
     within = chains.var(axis=2, ddof=1).mean(axis=1)
     return np.sqrt((between / within + draws - 1) / draws)
-
-
-def _folded_normal_scores(draws):
-    """`_normal_scores` of distances from the median of the halves."""
-    half = draws.shape[2] // 2
-    kept = np.concatenate([draws[..., :half], draws[..., -half:]], axis=2)
-    centre = np.median(kept.reshape(len(kept), -1), axis=1)
-    return _normal_scores(np.abs(kept - centre[:, None, None]))

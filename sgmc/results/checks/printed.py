@@ -195,9 +195,9 @@ def vouch(fit, theta, some):
         w = np.tile(fit.weights / fit.weights.sum(), fit.x.shape[0]) / fit.x.shape[0]
     try:
         x = flat if some.scale is None else np.linalg.solve(some.scale, flat.T).T
+        x = x - w @ x
         root = np.linalg.cholesky(np.atleast_2d(np.cov(x.T, aweights=w, bias=True)))
-        white = linalg.solve_triangular(root, (x - w @ x).T, lower=True).T
-        directions = linear_parts(white, theta.reshape(len(x), theta.shape[2]), w)
+        directions, standard = linear_parts(x, root, theta.reshape(len(x), theta.shape[2]), w)
         along = linalg.solve_triangular(root, directions, lower=True, trans="T")
         implied = implied_moments(
             some.draws,
@@ -206,14 +206,21 @@ def vouch(fit, theta, some):
             weights=some.weights,
             scale=some.scale,
         )
-        moved = implied.centre + white @ np.linalg.cholesky(implied.covariance).T
+        # of the draws' own root and that of the implied covariance
+        turn = linalg.solve_triangular(
+            root, np.linalg.cholesky(implied.covariance).T, lower=True, trans="T"
+        )
     except (ArgumentError, np.linalg.LinAlgError):
         return None
     scale = np.eye(d) if some.scale is None else some.scale
-    standard = (white @ directions).reshape(theta.shape)
+    standard = standard.reshape(theta.shape)
+    if some.scale is None:
+        moved = x @ turn + implied.centre
+    else:
+        moved = x @ (turn @ scale.T) + scale @ implied.centre
     duals = scale @ (implied.covariance @ along / implied.sd)
     return Vouched(
-        (moved if some.scale is None else moved @ scale.T).reshape(fit.x.shape),
+        moved.reshape(fit.x.shape),
         standard,
         implied.mcse_mean / implied.sd,
         implied.mcse_sd / implied.sd,
@@ -223,21 +230,39 @@ def vouch(fit, theta, some):
     )
 
 
-def linear_parts(white, theta, w):
-    """Directions (d, p), of length one, along which the parameters (n, p) move with whitened draws
-    (n, d).
+def linear_parts(x, root, theta, w):
+    """Directions (d, p), of length one, along which the parameters (n, p) move with whitened draws,
+    and these draws along them, (n, p).
 
     By least squares; of a parameter that is not linear in them, of its normal scores, to which a
     monotone map is nothing.
+
+    Parameters
+    ----------
+    x : array (n, d)
+        Centred draws.
+    root : array (d, d)
+        Triangular, of their covariance.
+    theta : array (n, p)
+    w : array (n,)
     """
     away = theta - w @ theta
     with np.errstate(divide="ignore", invalid="ignore"):
-        away = np.nan_to_num(away / np.sqrt(w @ away**2))
-    weighted = (white * w[:, None]).T
-    directions = weighted @ away
-    curved = 1 - (directions**2).sum(axis=0) > LINEAR
-    if curved.any():
+        away /= np.sqrt(w @ away**2)
+    if not np.isfinite(away).all():
+        away = np.nan_to_num(away)
+
+    def explained(part):
+        return linalg.solve_triangular(root, x.T @ (part * w[:, None]), lower=True)
+
+    directions = explained(away)
+    curved = np.flatnonzero(1 - (directions**2).sum(axis=0) > LINEAR)
+    if len(curved):
         ranks = np.argsort(np.argsort(away[:, curved], axis=0), axis=0)
-        directions[:, curved] = weighted @ special.ndtri((ranks + 0.5) / len(ranks))
+        directions[:, curved] = explained(special.ndtri((ranks + 0.5) / len(ranks)))
     length = np.sqrt((directions**2).sum(axis=0))
-    return directions / np.where(length > 0, length, 1.0)
+    directions /= np.where(length > 0, length, 1.0)
+    if len(curved):
+        along = linalg.solve_triangular(root, directions[:, curved], lower=True, trans="T")
+        away[:, curved] = x @ along
+    return directions, away

@@ -38,10 +38,12 @@ def bounds(fit, some, duals, departure):
         cost more than the scores did.
     """
     found = np.full(len(departure), np.nan)
+    if fit.plan.spec.exact or some.kind != "exact":
+        return found
     far = fit.problem.coordinates.scaled and departure_from_laplace(fit) >= SHAPE_DEPARTURE
     wanted = np.flatnonzero(far | ~(departure <= NEARLY_GAUSSIAN))
     count = min(len(some.draws), int(SCORE_WORK / (2 * fit.problem.cells * max(len(wanted), 1))))
-    if fit.plan.spec.exact or some.kind != "exact" or not len(wanted) or count < FEWEST_COMPARED:
+    if not len(wanted) or count < FEWEST_COMPARED:
         return found
     rows = np.linspace(0, len(some.draws) - 1, count).astype(int)
     w = np.full(count, 1 / count)
