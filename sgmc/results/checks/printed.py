@@ -196,7 +196,7 @@ def vouch(fit, theta, some):
     try:
         x = flat if some.scale is None else np.linalg.solve(some.scale, flat.T).T
         x = x - w @ x
-        root = np.linalg.cholesky(np.atleast_2d(np.cov(x.T, aweights=w, bias=True)))
+        root = np.linalg.cholesky(weighted_product(x, x, w))
         directions, standard = linear_parts(x, root, theta.reshape(len(x), theta.shape[2]), w)
         along = linalg.solve_triangular(root, directions, lower=True, trans="T")
         implied = implied_moments(
@@ -214,10 +214,8 @@ def vouch(fit, theta, some):
         return None
     scale = np.eye(d) if some.scale is None else some.scale
     standard = standard.reshape(theta.shape)
-    if some.scale is None:
-        moved = x @ turn + implied.centre
-    else:
-        moved = x @ (turn @ scale.T) + scale @ implied.centre
+    moved = x @ (turn @ scale.T)
+    moved += scale @ implied.centre
     duals = scale @ (implied.covariance @ along / implied.sd)
     return Vouched(
         moved.reshape(fit.x.shape),
@@ -248,12 +246,12 @@ def linear_parts(x, root, theta, w):
     """
     away = theta - w @ theta
     with np.errstate(divide="ignore", invalid="ignore"):
-        away /= np.sqrt(w @ away**2)
+        away /= np.sqrt(np.einsum("i,ij,ij->j", w, away, away))
     if not np.isfinite(away).all():
         away = np.nan_to_num(away)
 
     def explained(part):
-        return linalg.solve_triangular(root, x.T @ (part * w[:, None]), lower=True)
+        return linalg.solve_triangular(root, weighted_product(x, part, w), lower=True)
 
     directions = explained(away)
     curved = np.flatnonzero(1 - (directions**2).sum(axis=0) > LINEAR)
@@ -266,3 +264,9 @@ def linear_parts(x, root, theta, w):
         along = linalg.solve_triangular(root, directions[:, curved], lower=True, trans="T")
         away[:, curved] = x @ along
     return directions, away
+
+
+def weighted_product(x, y, w):
+    """Sum of w_i x_i y_i' over rows."""
+    alike = len(w) and (w == w[0]).all()  # then nothing of the size of y is made
+    return w[0] * (x.T @ y) if alike else x.T @ (w[:, None] * y)
