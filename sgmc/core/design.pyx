@@ -6,10 +6,14 @@ tables that the package itself made (the permuted copy), never for a user's.
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
 
 from sgmc.core cimport matrices, simd
 from sgmc.core.contract cimport OK, Batch, Design, all_rows, fetch_rows, next_tile, row_of
 from sgmc.core.terms import Terms
+
+cdef enum:
+    AT_ONCE = 32  # rows that are fetched together
 
 FORMS = 1 << 17  # numbers that are looked at together: a megabyte
 
@@ -254,6 +258,19 @@ def design(X, single=False):
     if X.dtype == np.float32:
         return Dense32(X)
     return Single64(X) if single else Dense64(X)
+
+
+def scatter(out, places, block):
+    """out[places] = block for rows of C-contiguous tables of the same precision."""
+    cdef const Py_ssize_t[::1] to = np.ascontiguousarray(places, dtype=np.intp)
+    cdef Py_ssize_t n = len(block), bytes = out.strides[0], i
+    cdef unsigned char[:, ::1] into = out.view(np.uint8)
+    cdef const unsigned char[:, ::1] rows = block.view(np.uint8)
+    with nogil:
+        for i in range(n):
+            if i % AT_ONCE == 0 and i + 2 * AT_ONCE <= n:  # rows far apart are fetched early
+                simd.fetch(&into[0, 0], bytes, 0, AT_ONCE, &to[i + AT_ONCE])
+            memcpy(&into[to[i], 0], &rows[i, 0], bytes)
 
 
 def rotate(X, L):
