@@ -45,6 +45,11 @@ def ess(draws, *, method="bulk", weights=None):
         size = _by_parameter(geyer.sizes, draws, _PREPARED[method])
     else:
         size = _by_parameter("ess", draws, method=method, **options)
+    return _weighed(size, weights, draws)
+
+
+def _weighed(size, weights, draws):
+    """Effective sizes under weights: times Kish's factor."""
     if weights is None:
         return size
     weights = as_weights(weights, draws.shape[1])
@@ -68,6 +73,15 @@ def rhat(draws):
     if len(draws) < 2 or draws.shape[1] < FEWEST_HALVED:
         return _by_parameter("rhat", draws)
     return _by_parameter(_ranked_reductions, draws, _halves)
+
+
+def bulk(draws, weights=None):
+    """`ess` and `rhat` at once, from one ranking of the draws: (parameter,) each."""
+    draws = as_chains(draws)
+    if len(draws) < 2 or draws.shape[1] < FEWEST_HALVED:
+        return ess(draws, weights=weights), rhat(draws)
+    size, ratio = _by_parameter(_ranked, draws, _halves, shape=(2,))
+    return _weighed(size, weights, draws), ratio
 
 
 def mcse(draws, method="mean", *, weights=None):
@@ -138,10 +152,10 @@ def _weighted_autocorr(draws, max_lag, weights):
     return products / products[:, :1]
 
 
-def _by_parameter(statistic, draws, prepared=None, **options):
-    """A statistic for the parameters that vary and are finite, of what `prepared` makes of their
-    draws (parameter, chain, draw): a function, or the name of one of arviz-stats, which has a loop
-    over parameters.  NaN for the others and for fewer than four draws.
+def _by_parameter(statistic, draws, prepared=None, shape=(), **options):
+    """A statistic, (*shape, parameter), for the parameters that vary and are finite, of what
+    `prepared` makes of their draws (parameter, chain, draw): a function, or the name of one of
+    arviz-stats, which has a loop over parameters.  NaN for the others and for fewer than four draws.
 
     The draws are multiplied by a power of two, which changes no digit: arviz-stats takes any
     parameter with a range below 1e-15 for a constant, such as a squared coefficient of a predictor
@@ -151,7 +165,7 @@ def _by_parameter(statistic, draws, prepared=None, **options):
         from arviz_stats.base import array_stats
 
         statistic = getattr(array_stats, statistic)
-    values = np.full(draws.shape[2], np.nan)
+    values = np.full((*shape, draws.shape[2]), np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = np.ptp(draws, axis=(0, 1))
         varies = np.flatnonzero(np.isfinite(spread) & (spread > 0))
@@ -160,7 +174,7 @@ def _by_parameter(statistic, draws, prepared=None, **options):
             part = np.ascontiguousarray(np.moveaxis(draws[:, :, some], 2, 0))
             part = np.ldexp(part, -np.frexp(spread[some])[1][:, None, None])
             part = part if prepared is None else prepared(part)
-            values[some] = statistic(part, **options)
+            values[..., some] = statistic(part, **options)
     return values
 
 
@@ -205,11 +219,17 @@ def _scores(chains):
     return scores.reshape(chains.shape), ordered
 
 
-def _ranked_reductions(halves):
+def _ranked(halves):
+    """Effective sizes of normal scores of the draws, and R-hat as of `_ranked_reductions`."""
+    ranked = _scores(halves)
+    return np.array([geyer.sizes(ranked[0]), _ranked_reductions(halves, ranked)])
+
+
+def _ranked_reductions(halves, ranked=None):
     """The larger R-hat (parameter,) of normal scores of the draws and of their distances from the
     median.
     """
-    scores, ordered = _scores(halves)
+    scores, ordered = _scores(halves) if ranked is None else ranked
     middle = ordered.shape[1] // 2  # of an even number
     centre = ordered[:, middle - 1 : middle + 1].mean(axis=1)
     folded, _ = _scores(np.abs(halves - centre[:, None, None]))

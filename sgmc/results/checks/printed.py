@@ -130,8 +130,9 @@ def influences(theta, numbers, weights):
     with np.errstate(divide="ignore", invalid="ignore"):
         away = (theta - mean) / sd
         out = [away, (away**2 - 1) / 2]
-        for end, unit, level in zip((low, high), numbers.units[2:], ENDS):
-            near = moments.quantile(theta, [level - NEARBY, level + NEARBY], weights)
+        levels = [level + side * NEARBY for level in ENDS for side in (-1, 1)]
+        around = np.split(moments.quantile(theta, levels, weights), 2)
+        for end, unit, level, near in zip((low, high), numbers.units[2:], ENDS, around):
             per_probability = (near[1] - near[0]) / (2 * NEARBY) / unit
             out.append((level - (theta <= end)) * per_probability)
     return np.array(out)
