@@ -180,7 +180,10 @@ def newton(
         try:
             if anchored and distance < NEAR:
                 anchor = pace.run(lambda: Anchor(model, theta, True), many)
-                likelihood, gradient, hessian = np.inf, *map(np.asarray, (anchor.full, anchor.hessian))
+                likelihood, gradient, hessian = (
+                    np.inf,
+                    *map(np.asarray, (anchor.full, anchor.hessian)),
+                )
             else:
                 likelihood, gradient, hessian = pace.run(lambda: expand(model, theta, rows), many)
         except OutOfTime as up:

@@ -32,6 +32,12 @@ cdef class Bordered:
         self.cross = np.ascontiguousarray(matrix[np.ix_(border, self.rest)])
         self.diagonal = np.diag(matrix)[np.asarray(self.rest)]
 
+    def __matmul__(self, v):
+        """The product with a vector (dim,)."""
+        cdef double[::1] at = np.array(v, dtype=float), out = np.empty(self.dim)
+        self.times(&at[0], &out[0])
+        return np.asarray(out)
+
     cdef int times(self, const double *v, double *out) except -1 nogil:
         cdef Py_ssize_t j, m = self.border.shape[0], left = self.rest.shape[0]
         cdef double *near

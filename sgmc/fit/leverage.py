@@ -41,4 +41,3 @@ def high_leverage(model, coordinates, anchor):
     if len(worth) > largest:
         worth = worth[np.argsort(-share[worth], kind="stable")[:largest]]
     return np.union1d(looked[wild], looked[worth])
-

@@ -143,7 +143,9 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS):
     for one in both:
         x, g, covariance = look(one, rows)
         if noisy:
-            noise += (covariance if straight else noise_in_x(coordinates, x, covariance)) / len(both)
+            noise += (covariance if straight else noise_in_x(coordinates, x, covariance)) / len(
+                both
+            )
         e = g + one
         shift += e / len(both)
         spread += np.outer(one, e) / len(both)
@@ -152,7 +154,10 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS):
     variance = (white**2).sum(axis=1)
     ratio = 1 + diagonal(white, spread) / variance
     return Pilot(
-        relative(x, noise), noise, white @ shift / np.sqrt(variance), np.sqrt(np.maximum(ratio, 0.05))
+        relative(x, noise),
+        noise,
+        white @ shift / np.sqrt(variance),
+        np.sqrt(np.maximum(ratio, 0.05)),
     )
 
 
