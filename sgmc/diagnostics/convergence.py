@@ -155,7 +155,8 @@ def _weighted_autocorr(draws, max_lag, weights):
 def _by_parameter(statistic, draws, prepared=None, shape=(), **options):
     """A statistic, (*shape, parameter), for the parameters that vary and are finite, of what
     `prepared` makes of their draws (parameter, chain, draw): a function, or the name of one of
-    arviz-stats, which has a loop over parameters.  NaN for the others and for fewer than four draws.
+    arviz-stats, which has a loop over parameters.  NaN for the others and for fewer than four
+    draws.
 
     The draws are multiplied by a power of two, which changes no digit: arviz-stats takes any
     parameter with a range below 1e-15 for a constant, such as a squared coefficient of a predictor

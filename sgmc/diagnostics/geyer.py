@@ -1,7 +1,7 @@
 """Effective sample sizes by Geyer's initial monotone sequence, of many parameters at once.
 
-Statistical Science 7:473 (1992), with the variance of several chains as in Vehtari, Gelman, Simpson,
-Carpenter and Bürkner (2021, Bayesian Analysis 16:667, eq. 10-13).
+Geyer (1992, Statistical Science 7:473), with the variance of several chains as in Vehtari, Gelman,
+Simpson, Carpenter and Bürkner (2021, Bayesian Analysis 16:667, eq. 10-13).
 """
 
 import numpy as np

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from sgmc.coordinates import mode as search
 from sgmc.coordinates.mode import Mode, newton, subsets
 from sgmc.core.contract import Anchor
 from sgmc.core.design import design, rotate
@@ -67,4 +66,3 @@ def test_warm_starts_grow_tenfold():
         assert subsets(Sized) == expected
     Sized.dim = 1000
     assert subsets(Sized) == [50_000]
-    assert search.SEVERAL * 200_000 <= Sized.n
