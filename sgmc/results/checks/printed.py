@@ -78,10 +78,11 @@ def printed_errors(fit, theta, names, some):
         ``departure`` from a Gaussian, ``second_order`` and ``edge_index``, see `Vouched`: NaN where
         there are no scores.  ``mcse_..``: Monte Carlo errors of the draws alone.
     """
-    vouched = None if some is None or fit.settings.robust else vouch(fit, theta, some)
-    moved = None
+    vouched = moved = None
+    if some is not None and not fit.settings.robust:
+        vouched, moved = vouch(fit, theta, some)
     if vouched is not None:
-        moved, known = fit.problem.kept(vouched.moved)
+        moved, known = fit.problem.kept(moved)
         if list(known) != list(names):
             places = {name: k for k, name in enumerate(known)}
             moved = moved[..., [places[name] for name in names]]
@@ -144,8 +145,6 @@ class Vouched:
 
     Attributes
     ----------
-    moved : array (chain, draw, d)
-        Draws with the mean and covariance that scores imply.
     along : array (chain, draw, p)
         Standardised, what of a parameter is linear in the sampler's coordinates.
     mcse_mean, mcse_sd, departure : array (p,)
@@ -157,7 +156,6 @@ class Vouched:
         Tail indices by the scores at the outermost draws, see `edges.edge_index`.
     """
 
-    moved: np.ndarray
     along: np.ndarray
     mcse_mean: np.ndarray
     mcse_sd: np.ndarray
@@ -186,10 +184,12 @@ class Vouched:
 
 
 def vouch(fit, theta, some):
-    """See `Vouched`; None for too few draws, or draws that do not span their space."""
+    """`Vouched`, and the draws (chain, draw, d) with the mean and covariance that scores imply;
+    None and None for too few draws, or draws that do not span their space.
+    """
     d = some.draws.shape[1]
     if len(some.draws) < FEWEST_PER_DIMENSION * d:
-        return None
+        return None, None
     flat = fit.x.reshape(-1, d)
     w = np.full(len(flat), 1 / len(flat))
     if fit.weights is not None:
@@ -212,14 +212,13 @@ def vouch(fit, theta, some):
             root, np.linalg.cholesky(implied.covariance).T, lower=True, trans="T"
         )
     except (ArgumentError, np.linalg.LinAlgError):
-        return None
+        return None, None
     scale = np.eye(d) if some.scale is None else some.scale
     standard = standard.reshape(theta.shape)
     moved = x @ (turn @ scale.T)
     moved += scale @ implied.centre
     duals = scale @ (implied.covariance @ along / implied.sd)
-    return Vouched(
-        moved.reshape(fit.x.shape),
+    vouched = Vouched(
         standard,
         implied.mcse_mean / implied.sd,
         implied.mcse_sd / implied.sd,
@@ -227,6 +226,7 @@ def vouch(fit, theta, some):
         bounds(fit, some, duals, implied.departure),
         edge_index(fit, theta, standard, scale @ (root @ directions)),
     )
+    return vouched, moved.reshape(fit.x.shape)
 
 
 def linear_parts(x, root, theta, w):
