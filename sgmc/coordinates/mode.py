@@ -256,7 +256,7 @@ def unfinished(model, prior, start, reached=None):
         _, gradient, likelihood = expand(model, start, few_rows(model), expected=True)
         _, prior_gradient, known = prior(start)
         reached = Ascent(start, gradient + prior_gradient, likelihood, known, np.inf)
-    theta, gradient, likelihood, known, distance = reached
+    theta, gradient, likelihood, known, distance, _ = reached
     try:
         step = solve(likelihood + known, gradient)
     except DataError:  # of so few rows, or so far from the mode
