@@ -190,7 +190,7 @@ def test_memory_that_ends_in_a_formula_is_named(monkeypatch):
 
 
 def test_draws_of_chains_are_joined_without_a_copy():
-    fit = sgmc.logit("y ~ x", frame(), draws=50, chains=3, seed=1)._fit
+    fit = sgmc.logit("y ~ x", frame(), draws=500, chains=3, seed=1)._fit
     for k, recorder in enumerate(fit.recorders):
         assert np.shares_memory(fit.x[k], np.asarray(recorder.draws))
         np.testing.assert_array_equal(fit.x[k], fit.states[k]["recorder"]["draws"])
