@@ -180,10 +180,8 @@ def newton(
         try:
             if anchored and distance < NEAR:
                 anchor = pace.run(lambda: Anchor(model, theta, True), many)
-                likelihood, gradient, hessian = (
-                    np.inf,
-                    *map(np.asarray, (anchor.full, anchor.hessian)),
-                )
+                gradient, hessian = np.asarray(anchor.full), np.asarray(anchor.hessian)
+                likelihood = np.inf  # not known, and not asked for so close to the mode
             else:
                 likelihood, gradient, hessian = pace.run(lambda: expand(model, theta, rows), many)
         except OutOfTime as up:
@@ -191,7 +189,7 @@ def newton(
             raise
         prior_value, prior_gradient, prior_hessian = prior(theta)
         now = likelihood + prior_value
-        # overshot, or not a number: half the step back; not so close to the mode
+        # overshot, or not a number: half the step back
         if not now >= value - 1e-9 * abs(value) - 1e-9:
             step *= 0.5
             theta[free] -= step

@@ -143,9 +143,8 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS):
     for one in both:
         x, g, covariance = look(one, rows)
         if noisy:
-            noise += (covariance if straight else noise_in_x(coordinates, x, covariance)) / len(
-                both
-            )
+            here = covariance if straight else noise_in_x(coordinates, x, covariance)
+            noise += here / len(both)
         e = g + one
         shift += e / len(both)
         spread += np.outer(one, e) / len(both)
