@@ -14,9 +14,15 @@ from setuptools.command.build_ext import build_ext
 
 C_SOURCES = {
     "sgmc/core/simd.pyx": ["sgmc/core/vecmath.c", "sgmc/core/normals.c"],
+    "sgmc/diagnostics/stein_sums.pyx": ["sgmc/diagnostics/stein.c"],
     "sgmc/models/factorization/products.pyx": ["sgmc/models/factorization/pairs.c"],
 }
-HEADERS = ["sgmc/core/vecmath.h", "sgmc/models/factorization/pairs.h", "sgmc/core/dense.inc"]
+HEADERS = [
+    "sgmc/core/vecmath.h",
+    "sgmc/core/dense.inc",
+    "sgmc/diagnostics/stein.h",
+    "sgmc/models/factorization/pairs.h",
+]
 DIRECTIVES = dict(
     language_level=3,
     boundscheck=False,

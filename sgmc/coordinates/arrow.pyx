@@ -14,6 +14,7 @@ from scipy import linalg, sparse
 from libc.stdlib cimport free, malloc
 from scipy.linalg.cython_blas cimport dtrmv
 
+from sgmc.core cimport simd
 from sgmc.core.contract cimport OK, Map
 from sgmc.errors import DataError
 
@@ -22,6 +23,7 @@ SINGULAR = (
     "the posterior's precision is singular to rounding: predictors are collinear, or fit the "
     "outcome exactly; drop some of them"
 )
+FULL = 0.25  # share of numbers of D^-1 B' that are not zero, from which all are stored
 
 
 cdef class Arrow(Map):
@@ -51,6 +53,7 @@ cdef class Arrow(Map):
     cdef Py_ssize_t[::1] tips, border, ends, across
     cdef double[:, ::1] scale                     # P^-T of each level, q x q: upper triangular
     cdef double[::1] cross                        # D^-1 B', a row a tip, stored as CSR
+    cdef bint full                                # or, where it is hardly sparse, row by row
     cdef double[:, ::1] root                      # R^-T, upper triangular
     cdef double log_scale
 
@@ -67,9 +70,11 @@ cdef class Arrow(Map):
         upper = np.swapaxes(inverse, 1, 2)
         self.scale = np.ascontiguousarray(upper.reshape(-1, self.q * self.q))
         across = by_level(upper, half)
+        size = len(self.tips) * len(self.border)
+        self.full = 0 < FULL * size <= across.nnz
         self.ends, self.across = (np.array(part, dtype=np.intp)
                                   for part in (across.indptr, across.indices))
-        self.cross = np.array(across.data, dtype=float)
+        self.cross = np.array(across.toarray().ravel() if self.full else across.data, dtype=float)
         diagonals = np.diagonal(inverse, axis1=1, axis2=2)
         self.log_scale = np.log(diagonals).sum() - np.log(np.diag(R)).sum()
 
@@ -90,10 +95,10 @@ cdef class Arrow(Map):
         border, tips = np.asarray(self.border), np.asarray(self.tips)
         theta = np.empty_like(x)
         theta[..., border] = x[..., border] @ np.asarray(self.root).T
-        own = x[..., tips].reshape(*x.shape[:-1], -1, self.q)
+        own = x[..., tips].reshape(-1, len(self.scale), self.q)
         across = (self.across_tips() @ theta[..., border].reshape(-1, len(border)).T).T
-        theta[..., tips] = (np.einsum("lab,...lb->...la", self.roots, own)
-                            .reshape(*x.shape[:-1], -1) - across.reshape(*x.shape[:-1], -1))
+        found = np.einsum("lab,klb->kla", self.roots, own).reshape(-1, len(tips)) - across
+        theta[..., tips] = found.reshape(x[..., tips].shape)
         return theta + np.asarray(self.centre)
 
     def inverse(self, theta):
@@ -115,9 +120,12 @@ cdef class Arrow(Map):
         return np.asarray(self.scale).reshape(-1, self.q, self.q)
 
     def across_tips(self):
-        """D^-1 B', a CSR array (tips, border)."""
+        """D^-1 B', an array or a CSR array (tips, border)."""
+        shape = len(self.tips), len(self.border)
+        if self.full:
+            return np.asarray(self.cross).reshape(shape)
         parts = (np.asarray(self.cross), np.asarray(self.across), np.asarray(self.ends))
-        return sparse.csr_array(parts, shape=(len(self.tips), len(self.border)))
+        return sparse.csr_array(parts, shape=shape)
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         cdef Py_ssize_t j
@@ -129,43 +137,68 @@ cdef class Arrow(Map):
         return OK
 
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
-        cdef Py_ssize_t j, a, c, k, q = self.q, n = self.border.shape[0]
-        cdef double *rest = room(n)
+        cdef Py_ssize_t j, a, c, q = self.q, n = self.border.shape[0]
+        cdef double *rest = room(self.dim)
+        cdef double *near = rest + n
         cdef double total
         for j in range(n):
             rest[j] = v[self.border[j]]
         self.by_root(b"T", rest)
-        for j in range(n):
-            v_theta[self.border[j]] = rest[j]
+        self.over_tips(rest, near)
         for j in range(self.scale.shape[0]):
             for a in range(q):
                 total = 0
                 for c in range(a, q):
                     total += self.scale[j, a * q + c] * v[self.tips[j * q + c]]
-                for k in range(self.ends[j * q + a], self.ends[j * q + a + 1]):
-                    total -= self.cross[k] * rest[self.across[k]]
-                v_theta[self.tips[j * q + a]] = total
+                near[j * q + a] = total - near[j * q + a]
+        for j in range(n):
+            v_theta[self.border[j]] = rest[j]
+        for j in range(self.tips.shape[0]):
+            v_theta[self.tips[j]] = near[j]
         free(rest)
         return OK
 
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
-        cdef Py_ssize_t j, a, c, k, q = self.q, n = self.border.shape[0]
-        cdef double slope
-        cdef double *rest = room(n)
+        cdef Py_ssize_t j, a, c, q = self.q, n = self.border.shape[0]
+        cdef double *rest = room(self.dim)
+        cdef double *slope = rest + n
         for j in range(n):
-            rest[j] = grad_theta[self.border[j]]
+            rest[j] = 0
+        for j in range(self.tips.shape[0]):
+            slope[j] = -grad_theta[self.tips[j]]
+        self.under_tips(slope, rest)
         for j in range(self.scale.shape[0]):
             for a in range(q):
-                slope = grad_theta[self.tips[j * q + a]]
                 for c in range(a, q):
-                    grad_x[self.tips[j * q + c]] += self.scale[j, a * q + c] * slope
-                for k in range(self.ends[j * q + a], self.ends[j * q + a + 1]):
-                    rest[self.across[k]] -= self.cross[k] * slope
+                    grad_x[self.tips[j * q + c]] -= self.scale[j, a * q + c] * slope[j * q + a]
+        for j in range(n):
+            rest[j] += grad_theta[self.border[j]]
         self.by_root(b"N", rest)
         for j in range(n):
             grad_x[self.border[j]] += rest[j]
         free(rest)
         return OK
+
+    cdef void over_tips(self, const double *near, double *out) noexcept nogil:
+        """out (tips) = D^-1 B' near (border)."""
+        cdef Py_ssize_t j, k, n = self.border.shape[0]
+        if self.full:
+            simd.dot_f64(self.tips.shape[0], n, &self.cross[0], NULL, near, out)
+            return
+        for j in range(self.tips.shape[0]):
+            out[j] = 0
+            for k in range(self.ends[j], self.ends[j + 1]):
+                out[j] += self.cross[k] * near[self.across[k]]
+
+    cdef void under_tips(self, const double *slope, double *out) noexcept nogil:
+        """out (border) += B D^-1 slope (tips)."""
+        cdef Py_ssize_t j, k, n = self.border.shape[0]
+        if self.full:
+            simd.tdot_f64(self.tips.shape[0], n, &self.cross[0], NULL, slope, out)
+            return
+        for j in range(self.tips.shape[0]):
+            for k in range(self.ends[j], self.ends[j + 1]):
+                out[self.across[k]] += self.cross[k] * slope[j]
 
     cdef void by_root(self, char transposed, double *v) noexcept nogil:
         """R^-T v, or its transpose (b"N"), in place: BLAS reads the rows of `root` as columns."""
@@ -176,7 +209,7 @@ cdef class Arrow(Map):
 
 
 cdef double *room(Py_ssize_t n) except NULL nogil:
-    """Numbers of the border; chains share the map, which so has no place for them."""
+    """So many numbers, which the caller frees; chains share the map, which has no place for any."""
     cdef double *numbers = <double *> malloc((n + 1) * sizeof(double))
     if numbers == NULL:
         with gil:

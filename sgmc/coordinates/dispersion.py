@@ -23,7 +23,7 @@ from sgmc.coordinates.mode import (
     distant,
     newton,
     solve,
-    subset,
+    subsets,
     unfinished,
 )
 from sgmc.coordinates.whitening import Coordinates, whitener
@@ -58,9 +58,9 @@ def find_dispersed_mode(model, prior, start, auxiliary, power, shuffled=True):
         marginal density.
     concerns : list of SGMCWarning
     """
-    rows, warm = subset(model) if shuffled else 0, None
+    warm = None
     try:
-        if rows:
+        for rows in subsets(model) if shuffled else ():
             try:
                 warm = climb(model, prior, start, auxiliary, power, rows)
                 start = warm.theta
@@ -82,7 +82,8 @@ def climb(model, prior, start, auxiliary, power, rows=0):
         0.1 if rows else MODE_TOLERANCE,
     )
     for _ in range(MAX_ALTERNATIONS):
-        theta, gradient, likelihood, known, _ = newton(model, prior, theta, rows, tolerance, free=d)
+        found = newton(model, prior, theta, rows, tolerance, free=d)
+        theta, gradient, likelihood, known = found[:4]
         share = whitener(Mode(theta[:d], likelihood[:d, :d], known[:d, :d]))[1]
         slope, curvature = gradient[d:].copy(), likelihood[d:, d:].copy()
         slope[0] += power * (1 - share).sum()

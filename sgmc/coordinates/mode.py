@@ -1,6 +1,6 @@
 """The posterior mode by Newton's method, in tiles of rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -9,12 +9,17 @@ from scipy import linalg
 
 from sgmc.coordinates.whitening import whitener
 from sgmc.core import deadline
+from sgmc.core.contract import Anchor
 from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.expansion import expand
 from sgmc.core.limits import MAX_LOG
 from sgmc.errors import DataError, ModeWarning
 
-WARM_START_ROWS = 20_000  # rows of the warm start, when there are several times as many
+WARM_START_ROWS = 20_000  # rows of the first warm start, when there are several times as many
+MORE_ROWS = 10  # times as many rows has the next one
+SEVERAL = 5  # times as many rows has the table, at least
+WARM = 0.5  # distance at which a warm start ends: the mode of more rows is farther away
+NEAR = 0.1  # distance from which one step more is likely to end the search
 FEWEST_ROWS, FEWEST_CELLS = 50, 2e8  # of the rows looked at where there is time for no pass
 TINY = 1e-12  # precision of what so few rows say nothing about
 MODE_TOLERANCE = 1e-6  # distance to the mode in posterior sds at which Newton stops
@@ -27,13 +32,15 @@ SMOOTHING = 0.1
 class Mode:
     """Mode, and the posterior's precision there, split into likelihood and prior.
 
-    `whole` is false where the time was up before the search had ended.
+    `whole` is false where the time was up before the search had ended.  `anchor` has the rows'
+    scores and curvatures there, where the search has made it.
     """
 
     theta: np.ndarray
     likelihood: np.ndarray
     prior: np.ndarray
     whole: bool = True
+    anchor: Anchor | None = field(default=None, compare=False, repr=False)
 
     @property
     def precision(self):
@@ -47,8 +54,8 @@ class Mode:
 
 
 class Ascent(NamedTuple):
-    """Where a search ended: place, gradient of the log posterior, curvatures, and the last step's
-    length in posterior sds.
+    """Where a search ended: place, gradient of the log posterior, curvatures, the last step's
+    length in posterior sds, and the anchor there, if one was made.
     """
 
     theta: np.ndarray
@@ -56,6 +63,7 @@ class Ascent(NamedTuple):
     likelihood: np.ndarray
     prior: np.ndarray
     distance: float
+    anchor: Anchor | None = None
 
 
 class PriorTerms:
@@ -156,13 +164,16 @@ def solve(precision, vector):
     return linalg.cho_solve(factor, vector / scale) / scale
 
 
-def newton(model, prior, start, rows=0, tolerance=MODE_TOLERANCE, limit=100, free=None):
+def newton(
+    model, prior, start, rows=0, tolerance=MODE_TOLERANCE, limit=100, free=None, anchored=False
+):
     """Damped Newton ascent of log-likelihood (of the first `rows` rows, scaled) plus log prior.
 
     Where the curvature is not positive definite, as it may be far from the mode if the density is
     not log-concave, a step uses the expected one (Fisher scoring).
 
-    Only the first `free` parameters move, if given.
+    Only the first `free` parameters move, if given.  `anchored`: the last pass over all rows keeps
+    their scores and curvatures, as an `Anchor`.
 
     Raises
     ------
@@ -171,13 +182,18 @@ def newton(model, prior, start, rows=0, tolerance=MODE_TOLERANCE, limit=100, fre
     """
     theta, free = np.array(start, dtype=float), slice(free)
     value, distance, curved = -np.inf, np.inf, False
-    step, pace, reached = np.zeros_like(theta[free]), Pace(), None
+    step, pace, reached, anchor = np.zeros_like(theta[free]), Pace(), None, None
     few, many = few_rows(model), rows or model.n
     if deadline.current().set and many > few:
         pace.measured(lambda: expand(model, theta, few), few)
     for _ in range(limit):
         try:
-            likelihood, gradient, hessian = pace.run(lambda: expand(model, theta, rows), many)
+            if anchored and distance < NEAR:
+                anchor = pace.run(lambda: Anchor(model, theta, True), many)
+                gradient, hessian = np.asarray(anchor.full), np.asarray(anchor.hessian)
+                likelihood = np.inf  # not known, and not asked for so close to the mode
+            else:
+                likelihood, gradient, hessian = pace.run(lambda: expand(model, theta, rows), many)
         except OutOfTime as up:
             up.reached = reached
             raise
@@ -188,7 +204,7 @@ def newton(model, prior, start, rows=0, tolerance=MODE_TOLERANCE, limit=100, fre
             step *= 0.5
             theta[free] -= step
             continue
-        value, total = now, (gradient + prior_gradient)[free]
+        value, total = now if np.isfinite(now) else -np.inf, (gradient + prior_gradient)[free]
         try:
             step, curved = solve((hessian + prior_hessian)[free, free], total), True
         except DataError:
@@ -200,17 +216,18 @@ def newton(model, prior, start, rows=0, tolerance=MODE_TOLERANCE, limit=100, fre
         if distance < tolerance:
             break
         theta[free] += step
+        anchor = None
         if deadline.current().set:
             reached = Ascent(
                 theta.copy(), gradient + prior_gradient, hessian, prior_hessian, distance
             )
     if not curved:
         solve((hessian + prior_hessian)[free, free], total)  # says what is wrong
-    return Ascent(theta, gradient + prior_gradient, hessian, prior_hessian, distance)
+    return Ascent(theta, gradient + prior_gradient, hessian, prior_hessian, distance, anchor)
 
 
 def find_mode(model, prior, start, shuffled=True, single=None):
-    """The posterior mode and its curvature; warm start on a subset of the rows when there are many,
+    """The posterior mode and its curvature; warm starts on subsets of the rows when there are many,
     in random order.
 
     Parameters
@@ -229,11 +246,11 @@ def find_mode(model, prior, start, shuffled=True, single=None):
     mode : Mode
     concerns : list of SGMCWarning
     """
-    rows, warm = subset(model) if shuffled else 0, None
+    warm = None
     try:
-        if rows:
+        for rows in subsets(model) if shuffled else ():
             try:
-                warm = newton(model, prior, start, rows, tolerance=0.1, limit=25)
+                warm = newton(model, prior, start, rows, tolerance=WARM, limit=25)
                 start = warm.theta
             except DataError:
                 pass  # the subset alone may be collinear or separated; all rows decide
@@ -243,10 +260,11 @@ def find_mode(model, prior, start, shuffled=True, single=None):
                 start = warm.theta + solve(warm.likelihood + warm.prior, warm.gradient)
             except DataError:
                 pass  # what float32 cannot tell apart
-        found = newton(model, prior, start)
+        found = newton(model, prior, start, anchored=model.width > 0)
     except OutOfTime as up:
         return unfinished(model, prior, start, up.reached or warm), []
-    return Mode(found.theta, found.likelihood, found.prior), distant(found.distance)
+    mode = Mode(found.theta, found.likelihood, found.prior, anchor=found.anchor)
+    return mode, distant(found.distance)
 
 
 def unfinished(model, prior, start, reached=None):
@@ -255,7 +273,7 @@ def unfinished(model, prior, start, reached=None):
         _, gradient, likelihood = expand(model, start, few_rows(model), expected=True)
         _, prior_gradient, known = prior(start)
         reached = Ascent(start, gradient + prior_gradient, likelihood, known, np.inf)
-    theta, gradient, likelihood, known, distance = reached
+    theta, gradient, likelihood, known, distance, _ = reached
     try:
         step = solve(likelihood + known, gradient)
     except DataError:  # of so few rows, or so far from the mode
@@ -269,10 +287,13 @@ def few_rows(model):
     return min(model.n, max(FEWEST_ROWS, int(FEWEST_CELLS / model.dim**2)))
 
 
-def subset(model):
-    """Rows of the warm start, or 0 where there are too few to bother."""
-    rows = max(WARM_START_ROWS, 50 * model.dim)
-    return rows if model.n > 5 * rows else 0
+def subsets(model):
+    """Rows of warm starts, in turn; none where the table has too few to bother."""
+    rows, found = max(WARM_START_ROWS, 50 * model.dim), []
+    while model.n >= SEVERAL * rows:
+        found.append(rows)
+        rows *= MORE_ROWS
+    return found
 
 
 def distant(distance):

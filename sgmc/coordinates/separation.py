@@ -60,7 +60,7 @@ def separation(X, outcomes, names, intercept):
     walls : list of Wall
     concerns : list of SeparationWarning
     """
-    walls = lopsided_columns(X, *outcomes)
+    walls = lopsided_columns(X, *outcomes, intercept)
     walls = [w for w in walls if intercept is not None or w.common == 0]
     pure = [names[w.column] for w in walls if w.contrary == 0]
     if not pure:
@@ -121,11 +121,11 @@ def linear_predictor(model, theta):
     return products(model.X, theta) + (np.asarray(model.offset) if len(model.offset) else 0.0)
 
 
-def lopsided_columns(X, successes, failures):
+def lopsided_columns(X, successes, failures, intercept=None):
     """Walls of a table: two-valued columns, one of whose values occurs at most FEW_CONTRARY times
     with one of the outcomes.
     """
-    columns, low, high, cells = pairs_of(X, successes, failures)
+    columns, low, high, cells = pairs_of(X, successes, failures, intercept)
     contrary = cells.min(axis=1)
     side = contrary.argmin(axis=0)  # 0: the high value is lopsided
     tried = cells.any(axis=1).all(axis=0)  # each value has outcomes: rows may be without trials
@@ -147,15 +147,17 @@ def lopsided_columns(X, successes, failures):
     ]
 
 
-def pairs_of(X, successes, failures):
+def pairs_of(X, successes, failures, intercept=None):
     """Two-valued columns of a table, however it is stored; see `pairs`."""
     if hasattr(X, "codes"):
-        return coded_pairs(X, successes, failures)
-    return (stored_pairs if hasattr(X, "indptr") else pairs)(X, successes, failures)
+        return coded_pairs(X, successes, failures, intercept)
+    if hasattr(X, "indptr"):
+        return stored_pairs(X, successes, failures)
+    return pairs(X, successes, failures, intercept)
 
 
-def pairs(X, successes, failures):
-    """Two-valued columns of a dense table.
+def pairs(X, successes, failures, intercept=None):
+    """Two-valued columns of a dense table, one of which may be known to be constant.
 
     Returns
     -------
@@ -168,6 +170,9 @@ def pairs(X, successes, failures):
     head = X[:1000]
     # hardly more than wanted
     columns = np.flatnonzero(((head == head.min(axis=0)) | (head == head.max(axis=0))).all(axis=0))
+    columns = columns[columns != intercept]
+    if not len(columns):
+        return columns, np.empty(0), np.empty(0), np.zeros((2, 2, 0), dtype=int)
     step = chunk_rows(len(columns))
     chunks = [slice(a, a + step) for a in range(0, len(successes), step)]
     low = np.min([X[c, columns].min(axis=0) for c in chunks], axis=0)
@@ -210,9 +215,10 @@ def stored_pairs(X, successes, failures):
     return keep, low[keep], high[keep], cells[..., keep]
 
 
-def coded_pairs(X, successes, failures):
+def coded_pairs(X, successes, failures, intercept=None):
     """The same for a table of coded factors: of each term its cells are the rows."""
-    columns, *found = pairs(X.numbers, successes, failures)
+    places = np.flatnonzero(X.places == intercept)
+    columns, *found = pairs(X.numbers, successes, failures, places[0] if len(places) else None)
     parts = [(X.places[columns], *found)]
     for t, by in enumerate(X.by):
         if by >= 0:

@@ -22,6 +22,7 @@ from sgmc.errors import ConditionWarning, DataError
 PRIOR_ALONE = 0.99  # share of a direction's precision that comes from the prior
 # what the other levels of a factor may have in common with one, relative to its own precision
 NEARLY_DIAGONAL = 1e-3
+NUMBERS_AT_ONCE = 1 << 18  # of draws that are mapped together
 DEGENERATE = 1e-9  # distance of such a share from 1 within which directions are alike
 
 
@@ -87,6 +88,11 @@ class Coordinates:
             return np.linalg.solve(self.to_theta, self.white)
 
     @cached_property
+    def mixed(self):
+        """Places of the theta that are not the same y, but for a constant."""
+        return np.flatnonzero((self.to_theta != np.eye(len(self.to_theta))).any(axis=1))
+
+    @cached_property
     def factor(self):
         """LU factors of to_theta."""
         with one_blas_thread():
@@ -98,11 +104,23 @@ class Coordinates:
 
     def theta(self, x):
         """The user's coordinates of points x (..., d)."""
+        flat = np.reshape(x, (-1, np.shape(x)[-1]))
+        size = max(1, NUMBERS_AT_ONCE // flat.shape[1])
+        if len(flat) > size:  # nothing else of the size of all draws is made
+            theta = np.empty((len(flat), len(self.to_theta)))
+            for a in range(0, len(flat), size):
+                theta[a : a + size] = self.theta(flat[a : a + size])
+            return theta.reshape(*np.shape(x)[:-1], -1)
         with one_blas_thread():
             if self.rotated and self.map is not None and self.map.affine:  # in one product
                 centre = self.theta_centre + self.to_theta @ np.asarray(self.map.centre)
                 return x @ self.white.T + centre
-            return self.natural(x) @ self.to_theta.T + self.theta_centre
+            y, rows = self.natural(x), self.mixed
+            if len(rows) == len(self.to_theta):
+                return y @ self.to_theta.T + self.theta_centre
+            theta = y + self.theta_centre
+            theta[..., rows] = y @ self.to_theta[rows].T + self.theta_centre[rows]
+            return theta
 
     def reported(self, x):
         """The same, auxiliary parameters instead of their logs."""

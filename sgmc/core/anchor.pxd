@@ -1,4 +1,5 @@
 # What chains share of a centre; see contract.pxd, which has this name too
+from sgmc.core.bordered cimport Bordered
 from sgmc.core.target cimport Model
 
 # immutable, shared by chains: a centre, its scores (n x width), curvatures, full gradient
@@ -11,6 +12,7 @@ cdef class Anchor:
     # -d score/d eta a row (n x width x width), empty unless asked for
     cdef readonly double[::1] curvature
     cdef readonly double[:, ::1] hessian      # sum J_i' w_i J_i; empty unless asked for
+    cdef readonly Bordered bend               # the same, for products
     # rows whose gradient is always computed: their control value is perfect
     cdef readonly Py_ssize_t[::1] exact
     cdef readonly char[::1] is_exact          # the same as a flag a row

@@ -4,6 +4,7 @@ import numpy as np
 from libc.string cimport memcpy
 
 from sgmc.core.blas import one_blas_thread
+from sgmc.core.bordered cimport Bordered
 from sgmc.core.target cimport (
     Batch, Model, Scratch, all_rows, last_predictors, next_tile, scratch_size,
 )
@@ -59,6 +60,7 @@ cdef class Anchor:
         if curvature:
             full = np.asarray(self.hessian)
             full += np.triu(full, 1).T
+            self.bend = Bordered(full)
         self.n = model.n
         mark(self, exact)
 
@@ -67,8 +69,23 @@ cdef class Anchor:
         cdef Anchor other = Anchor.__new__(Anchor)
         other.n, other.centre, other.full = self.n, self.centre, self.full
         other.scores, other.predictors = self.scores, self.predictors
-        other.curvature, other.hessian = self.curvature, self.hessian
+        other.curvature, other.hessian, other.bend = self.curvature, self.hessian, self.bend
         mark(other, rows)
+        return other
+
+    def rotated(self, L):
+        """This anchor for the table X L, whose predictors start at those of the centre: what rows
+        have is the same; it shares their arrays.
+        """
+        cdef Anchor other = Anchor.__new__(Anchor)
+        other.n, other.centre = self.n, np.zeros(L.shape[1])
+        other.full = L.T @ np.asarray(self.full)
+        other.scores, other.predictors = self.scores, self.predictors
+        other.curvature = self.curvature
+        turned = L.T @ np.asarray(self.hessian) @ L
+        other.hessian = np.ascontiguousarray((turned + turned.T) / 2)
+        other.bend = Bordered(np.asarray(other.hessian))
+        mark(other, ())
         return other
 
 

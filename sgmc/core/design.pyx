@@ -6,12 +6,16 @@ tables that the package itself made (the permuted copy), never for a user's.
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
 
 from sgmc.core cimport gram as sums
 from sgmc.core cimport matrices, simd
 from sgmc.core.contract cimport OK, Batch, Design, all_rows, fetch_rows, next_tile, row_of
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.terms import Terms
+
+cdef enum:
+    AT_ONCE = 32  # rows that are fetched together
 
 FORMS = 1 << 17  # numbers that are looked at together: a megabyte
 
@@ -281,6 +285,19 @@ def design(X, single=False):
     return Single64(X) if single else Dense64(X)
 
 
+def scatter(out, places, block):
+    """out[places] = block for rows of C-contiguous tables of the same precision."""
+    cdef const Py_ssize_t[::1] to = np.ascontiguousarray(places, dtype=np.intp)
+    cdef Py_ssize_t n = len(block), bytes = out.strides[0], i
+    cdef unsigned char[:, ::1] into = out.view(np.uint8)
+    cdef const unsigned char[:, ::1] rows = block.view(np.uint8)
+    with nogil:
+        for i in range(n):
+            if i % AT_ONCE == 0 and i + 2 * AT_ONCE <= n:  # rows far apart are fetched early
+                simd.fetch(&into[0, 0], bytes, 0, AT_ONCE, &to[i + AT_ONCE])
+            memcpy(&into[to[i], 0], &rows[i, 0], bytes)
+
+
 def rotate(X, L):
     """X <- X L in place, the rows in a fixed order and wide tables by one thread of BLAS, so that
     bits are the same for any number of threads.
@@ -308,13 +325,14 @@ def rotate(X, L):
                 simd.rotate_f64(n, d, &wide[0, 0], &left[0, 0], &row[0])
 
 
-def products(Design X, theta):
-    """X theta, one number a row, as the kernels compute it."""
-    cdef double[::1] eta = np.empty(X.n), work = np.empty(X.work_size() + 1)
+def products(Design X, theta, Py_ssize_t start=0, Py_ssize_t count=-1):
+    """X theta, one number a row, as the kernels compute it; of so many rows from one on, or all."""
+    cdef Batch some = all_rows(X.n if count < 0 else count), tile
+    cdef double[::1] eta = np.empty(some.m), work = np.empty(X.work_size() + 1)
     cdef double[::1] coef = np.ascontiguousarray(theta, dtype=float)
-    cdef Batch everything = all_rows(X.n), tile
     cdef Py_ssize_t at = 0
+    some.start = start
     with nogil:
-        while next_tile(&everything, X.tile, &at, &tile):
-            X.dot(&tile, &coef[0], &eta[tile.start], &work[0])
+        while next_tile(&some, X.tile, &at, &tile):
+            X.dot(&tile, &coef[0], &eta[tile.start - start], &work[0])
     return np.asarray(eta)

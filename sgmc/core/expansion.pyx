@@ -282,9 +282,12 @@ def leverages(Model model, white, anchor):
         square = forms(None if white is None else white @ white.T)
     else:
         square = squared_lengths(model, np.eye(model.dim) if white is None else white)
-    each = np.sqrt(np.asarray(square)).reshape(-1, width) / unit
+    each = np.sqrt(square, out=np.asarray(square)).reshape(-1, width)
+    each /= unit
     if width == 1:
-        return each[:, 0], np.abs(anchor.curvature) * unit[..., 0] ** 2
+        curvature = np.abs(anchor.curvature)
+        curvature *= unit[..., 0] ** 2
+        return each[:, 0], curvature
     largest = each.max(axis=1)
     curvature = np.abs(anchor.curvature).reshape(-1, width, width)
     curvature *= unit[..., :, None] * unit[..., None, :]

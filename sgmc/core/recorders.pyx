@@ -30,6 +30,11 @@ cdef class Keep(Recorder):
         """Whether it has its draws."""
         return self.kept == self.draws.shape[0]
 
+    def move(self, double[:, ::1] into):
+        """Keep the draws there, in an array of the same shape, from now on."""
+        into[:self.kept] = self.draws[:self.kept]
+        self.draws = into
+
     cdef int record(self, const State *s, Gradient g) except -1 nogil:
         if self.kept == self.draws.shape[0]:
             return FULL

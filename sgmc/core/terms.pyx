@@ -31,6 +31,10 @@ cdef class Terms(Design):
     cdef const int32_t[::1] by, ends, columns     # of cells: where their entries end, and these
     cdef const double[::1] values
     cdef Py_ssize_t widest                        # entries of a row, numbers aside
+    # of cells with at most one entry, under no multiplier: its column and value, else 0 and 0
+    cdef bint plain
+    cdef const int32_t[::1] column_of
+    cdef const double[::1] value_of
 
     def __init__(self, table, Design inner):
         cells = table.cells
@@ -51,6 +55,12 @@ cdef class Terms(Design):
         self.values = np.ascontiguousarray(cells.data, dtype=np.float64)
         self.widest = self.terms * int(np.diff(cells.indptr).max(initial=0))
         self.tile = inner.tile
+        entries = np.diff(cells.indptr)
+        self.plain = self.terms > 0 and entries.max(initial=0) <= 1 and (table.by < 0).all()
+        column, value = np.zeros(len(entries), dtype=np.int32), np.zeros(len(entries))
+        if self.plain:
+            column[entries == 1], value[entries == 1] = cells.indices, cells.data
+        self.column_of, self.value_of = column, value
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 2 * self.p + self.inner.work_size()
@@ -76,6 +86,9 @@ cdef class Terms(Design):
             for q in range(self.p):
                 work[q] = theta[self.places[q]]
             self.inner.dot(b, work, eta, work + self.p)
+        if self.plain:
+            self.gather(b, theta, eta)
+            return OK
         for i in range(b.m):
             row = row_of(b, i)
             total = eta[i]
@@ -97,6 +110,9 @@ cdef class Terms(Design):
             self.inner.tdot(b, r, work, work + self.p)
             for q in range(self.p):
                 out[self.places[q]] += work[q]
+        if self.plain:
+            self.scatter(b, r, out)
+            return OK
         for i in range(b.m):
             row = row_of(b, i)
             for t in range(self.terms):
@@ -138,6 +154,9 @@ cdef class Terms(Design):
             for j in range(self.p):
                 for k in range(j, self.p):
                     add(out, stride, self.places[j], self.places[k], block[j * self.p + k])
+            if self.plain:
+                self.tabulate(b, w, out, stride)
+                return OK
             for i in range(b.m):
                 row = row_of(b, i)
                 count = self.entries(row, column, value)
@@ -152,6 +171,48 @@ cdef class Terms(Design):
             free(value)
             free(column)
         return OK
+
+    cdef void gather(self, const Batch *b, const double *theta, double *eta) noexcept nogil:
+        """eta_i += the coefficients of a row's cells, where these are plain."""
+        cdef Py_ssize_t i, t
+        cdef const int32_t *codes
+        cdef double total
+        for i in range(b.m):
+            codes = &self.codes[row_of(b, i), 0]
+            total = eta[i]
+            for t in range(self.terms):
+                total += self.value_of[codes[t]] * theta[self.column_of[codes[t]]]
+            eta[i] = total
+
+    cdef void scatter(self, const Batch *b, const double *r, double *out) noexcept nogil:
+        """out += r_i at the columns of a row's cells, where these are plain."""
+        cdef Py_ssize_t i, t
+        cdef const int32_t *codes
+        for i in range(b.m):
+            codes = &self.codes[row_of(b, i), 0]
+            for t in range(self.terms):
+                out[self.column_of[codes[t]]] += r[i] * self.value_of[codes[t]]
+
+    cdef void tabulate(self, const Batch *b, const double *w, double *out,
+                       Py_ssize_t stride) noexcept nogil:
+        """Weighted products of a row's cells with each other and with its numbers, where they are
+        plain.
+        """
+        cdef Py_ssize_t i, t, u, q, row, j
+        cdef const int32_t *codes
+        cdef double pull
+        for i in range(b.m):
+            row = row_of(b, i)
+            codes = &self.codes[row, 0]
+            for t in range(self.terms):
+                pull = w[i] * self.value_of[codes[t]]
+                if pull == 0:
+                    continue
+                j = self.column_of[codes[t]]
+                for u in range(t + 1):
+                    add(out, stride, self.column_of[codes[u]], j, pull * self.value_of[codes[u]])
+                for q in range(self.p):
+                    add(out, stride, j, self.places[q], pull * self.number(row, q))
 
     def forms(self, S):
         """x' S x of each row, an array (n,), for S (d, d) or None, the identity."""

@@ -32,9 +32,10 @@
 #define PREFETCH(p) __builtin_prefetch(p)
 #endif
 
-/* bytes: neighbouring rows are fetched that far ahead, since the hardware's own prefetch stops at a
-   page's end */
-#define PAGE 4096
+#define PAGE 4096  /* bytes: no more are fetched before the first rows are wanted */
+/* bytes: neighbouring rows are fetched that far ahead, about a tile: memory then works while the
+   tile's scores are computed, and the hardware's own prefetch stops at a page's end */
+#define NEXT 10240
 #define AHEAD 32  /* rows: listed ones are fetched that far ahead */
 /* rows: of neighbours no more are fetched at first,
    so that short ones do not hold up what is wanted now */

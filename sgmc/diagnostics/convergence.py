@@ -12,8 +12,7 @@ from scipy import special
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.draws import as_chains, as_weights
 from sgmc.arguments.numbers import whole
-from sgmc.diagnostics import moments
-from sgmc.diagnostics.geyer import effective_sizes, halved, scale_reductions
+from sgmc.diagnostics import geyer, moments
 
 _ESS = {"bulk": {}, "tail": {"prob": (0.05, 0.95)}, "mean": {}, "sd": {}}
 FEWEST_HALVED = 8  # draws of a chain, whose halves arviz-stats takes for chains
@@ -42,12 +41,15 @@ def ess(draws, *, method="bulk", weights=None):
     """
     draws = as_chains(draws)
     options = _ESS[one_of("method", method, _ESS)]
-    if method in _HALVES and draws.shape[1] >= FEWEST_HALVED:
-        # for many parameters at once: arviz-stats has a loop
-        prepared = _HALVES[method]
-        size = _by_parameter(lambda part: effective_sizes(prepared(part)), draws)
+    if method in _PREPARED and draws.shape[1] >= FEWEST_HALVED:
+        size = _by_parameter(geyer.sizes, draws, _PREPARED[method])
     else:
         size = _by_parameter("ess", draws, method=method, **options)
+    return _weighed(size, weights, draws)
+
+
+def _weighed(size, weights, draws):
+    """Effective sizes under weights: times Kish's factor."""
     if weights is None:
         return size
     weights = as_weights(weights, draws.shape[1])
@@ -70,11 +72,16 @@ def rhat(draws):
     draws = as_chains(draws)
     if len(draws) < 2 or draws.shape[1] < FEWEST_HALVED:
         return _by_parameter("rhat", draws)
-    bulk, tail = (
-        _by_parameter(lambda part, scores=scores: scale_reductions(scores(part)), draws)
-        for scores in (_normal_scores, _folded_normal_scores)
-    )
-    return np.maximum(bulk, tail)
+    return _by_parameter(_ranked_reductions, draws, _halves)
+
+
+def bulk(draws, weights=None):
+    """`ess` and `rhat` at once, from one ranking of the draws: (parameter,) each."""
+    draws = as_chains(draws)
+    if len(draws) < 2 or draws.shape[1] < FEWEST_HALVED:
+        return ess(draws, weights=weights), rhat(draws)
+    size, ratio = _by_parameter(_ranked, draws, _halves, shape=(2,))
+    return _weighed(size, weights, draws), ratio
 
 
 def mcse(draws, method="mean", *, weights=None):
@@ -145,63 +152,97 @@ def _weighted_autocorr(draws, max_lag, weights):
     return products / products[:, :1]
 
 
-def _by_parameter(statistic, draws, **options):
-    """A statistic, by its name in arviz-stats or as a function of draws (parameter, chain, draw),
-    of the parameters that vary and are finite; NaN for the others and for fewer than four draws.
+def _by_parameter(statistic, draws, prepared=None, shape=(), **options):
+    """A statistic, (*shape, parameter), for the parameters that vary and are finite, of what
+    `prepared` makes of their draws (parameter, chain, draw): a function, or the name of one of
+    arviz-stats, which has a loop over parameters.  NaN for the others and for fewer than four
+    draws.
 
     The draws are multiplied by a power of two, which changes no digit: arviz-stats takes any
     parameter with a range below 1e-15 for a constant, such as a squared coefficient of a predictor
     in the hundred millions.
     """
-    from arviz_stats.base import array_stats
+    if isinstance(statistic, str):
+        from arviz_stats.base import array_stats
 
-    function = getattr(array_stats, statistic) if isinstance(statistic, str) else statistic
-    values = np.full(draws.shape[2], np.nan)
+        statistic = getattr(array_stats, statistic)
+    values = np.full((*shape, draws.shape[2]), np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = np.ptp(draws, axis=(0, 1))
         varies = np.flatnonzero(np.isfinite(spread) & (spread > 0))
         for at in moments.in_parts((*draws.shape[:2], len(varies))):
             some = varies[at]
-            part = np.moveaxis(draws[:, :, some], 2, 0)
+            part = np.ascontiguousarray(np.moveaxis(draws[:, :, some], 2, 0))
             part = np.ldexp(part, -np.frexp(spread[some])[1][:, None, None])
-            values[some] = function(part, **options)
+            part = part if prepared is None else prepared(part)
+            values[..., some] = statistic(part, **options)
     return values
 
 
+def _halves(draws):
+    """Halves of chains (parameter, 2 chains, draw)."""
+    half = draws.shape[2] // 2
+    return np.concatenate([draws[..., :half], draws[..., -half:]], axis=1)
+
+
+def _squares(draws):
+    """`_halves` of squared deviations from the mean."""
+    centre = draws.reshape(len(draws), -1).mean(axis=1)
+    return _halves((draws - centre[:, None, None]) ** 2)
+
+
 def _normal_scores(draws):
-    """Halves of chains (parameter, 2 chains, draw), each parameter's draws replaced by the normal
-    quantiles of their ranks, ties by that of their average rank (Blom 1958).
+    """`_halves`, by their normal scores."""
+    return _scores(_halves(draws))[0]
+
+
+def _scores(chains):
+    """Draws (parameter, chain, draw) replaced by the normal quantiles of their ranks among those of
+    all chains, ties by that of their average rank (Blom 1958); and the draws sorted, (parameter,
+    chain * draw).
     """
-    halves = halved(draws)
-    rows = halves.reshape(len(halves), -1)
+    rows = chains.reshape(len(chains), -1)
     count = rows.shape[1]
     order = np.argsort(rows, axis=1)
     ordered = np.take_along_axis(rows, order, axis=1)
     first = np.ones(rows.shape, dtype=bool)  # of equal draws
-    first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    starts = np.flatnonzero(first)
-    lengths = np.diff(starts, append=rows.size)
-    ranks = starts % count + (lengths + 1) / 2
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
+    ranks, lengths = np.arange(1.0, count + 1), None
+    if not first.all():
+        starts = np.flatnonzero(first)
+        lengths = np.diff(starts, append=rows.size)
+        ranks = starts % count + (lengths + 1) / 2
+    levels = special.ndtri((ranks - 3 / 8) / (count + 1 / 4))
+    if lengths is not None:
+        levels = np.repeat(levels, lengths).reshape(rows.shape)
     scores = np.empty(rows.shape)
-    np.put_along_axis(
-        scores,
-        order,
-        np.repeat(special.ndtri((ranks - 3 / 8) / (count + 1 / 4)), lengths).reshape(rows.shape),
-        axis=1,
-    )
-    return scores.reshape(halves.shape)
+    np.put_along_axis(scores, order, np.broadcast_to(levels, rows.shape), axis=1)
+    return scores.reshape(chains.shape), ordered
 
 
-def _folded_normal_scores(draws):
-    """`_normal_scores` of distances from the median of the halves."""
-    half = draws.shape[2] // 2
-    kept = np.concatenate([draws[..., :half], draws[..., -half:]], axis=2)
-    return _normal_scores(np.abs(kept - np.median(kept, axis=(1, 2), keepdims=True)))
+def _ranked(halves):
+    """Effective sizes of normal scores of the draws, and R-hat as of `_ranked_reductions`."""
+    ranked = _scores(halves)
+    return np.array([geyer.sizes(ranked[0]), _ranked_reductions(halves, ranked)])
 
 
-def _squares(draws):
-    """Halves of the squared deviations from the mean."""
-    return halved((draws - draws.mean(axis=(1, 2), keepdims=True)) ** 2)
+def _ranked_reductions(halves, ranked=None):
+    """The larger R-hat (parameter,) of normal scores of the draws and of their distances from the
+    median.
+    """
+    scores, ordered = _scores(halves) if ranked is None else ranked
+    middle = ordered.shape[1] // 2  # of an even number
+    centre = ordered[:, middle - 1 : middle + 1].mean(axis=1)
+    folded, _ = _scores(np.abs(halves - centre[:, None, None]))
+    return np.maximum(_reductions(scores), _reductions(folded))
 
 
-_HALVES = {"bulk": _normal_scores, "mean": halved, "sd": _squares}
+_PREPARED = {"bulk": _normal_scores, "mean": _halves, "sd": _squares}
+
+
+def _reductions(chains):
+    """R-hat (parameter,) of chains (parameter, chain, draw) as they are (Gelman & Rubin 1992)."""
+    draws = chains.shape[2]
+    between = draws * chains.mean(axis=2).var(axis=1, ddof=1)
+    within = chains.var(axis=2, ddof=1).mean(axis=1)
+    return np.sqrt((between / within + draws - 1) / draws)

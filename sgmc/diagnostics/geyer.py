@@ -1,50 +1,62 @@
-"""Effective sizes and R-hat of many parameters at once, by the definitions of Vehtari et al. (2021,
-doi:10.1214/20-BA1221, section 3), as arviz-stats computes them one by one.
+"""Effective sample sizes by Geyer's initial monotone sequence, of many parameters at once.
+
+Geyer (1992, Statistical Science 7:473), with the variance of several chains as in Vehtari, Gelman,
+Simpson, Carpenter and Bürkner (2021, Bayesian Analysis 16:667, eq. 10-13).
 """
 
 import numpy as np
-from scipy import fft
+from scipy.fft import next_fast_len
+
+NO_RANGE = 1e-15  # of draws that arviz-stats takes for one value
 
 
-def halved(draws):
-    """Halves of chains as chains: (parameter, 2 chains, draw) of (parameter, chain, draw)."""
-    half = draws.shape[2] // 2
-    return np.concatenate([draws[..., :half], draws[..., -half:]], axis=1)
+def sizes(chains):
+    """Effective sizes (parameter,) of chains (parameter, chain, draw) as they are."""
+    count, draws = chains.shape[1] * chains.shape[2], chains.shape[2]
+    covariance = mean_autocovariances(chains)
+    within = covariance[:, 0] * draws / (draws - 1.0)
+    variance = within * (draws - 1.0) / draws
+    if chains.shape[1] > 1:
+        variance = variance + chains.mean(axis=2).var(axis=1, ddof=1)
+    correlation = 1.0 - (within[:, None] - covariance) / variance[:, None]
+    flat = np.ptp(chains, axis=(1, 2)) < NO_RANGE
+    return np.array(
+        [
+            count if constant else count / max(time(rho), 1 / np.log10(count))
+            for rho, constant in zip(correlation, flat)
+        ]
+    )
 
 
-def effective_sizes(draws):
-    """Effective sample sizes of the means of draws (parameter, chain, draw), (parameter,).
+def mean_autocovariances(chains):
+    """Autocovariances at all lags, averaged over the chains, (parameter, lag)."""
+    draws = chains.shape[2]
+    size = next_fast_len(2 * draws, real=False)
+    spectrum = np.fft.rfft(chains - chains.mean(axis=2, keepdims=True), n=size, axis=2)
+    spectrum *= np.conjugate(spectrum)
+    covariance = np.fft.irfft(spectrum, n=size, axis=2)[..., :draws]
+    covariance /= draws
+    return np.ascontiguousarray(np.moveaxis(covariance, 1, 2)).mean(axis=2)
 
-    Autocorrelations are summed by Geyer's (1992) initial monotone sequence: sums of pairs are taken
-    until one is not positive, and do not grow; of the pair after the last one the first number.
+
+def time(correlation):
+    """The integrated autocorrelation time of one parameter, by its correlations (lag,); NaN where
+    some that count are NaN.
     """
-    chains, n = draws.shape[1:]
-    means = draws.mean(axis=2)
-    length = fft.next_fast_len(2 * n, real=True)
-    spectrum = fft.rfft(draws - means[..., None], length, axis=2)
-    power = (spectrum.real**2 + spectrum.imag**2).mean(axis=1)
-    covariance = fft.irfft(power, length, axis=1)[:, :n] / n
-    within = covariance[:, 0] * n / (n - 1)
-    total = covariance[:, 0] + (means.var(axis=1, ddof=1) if chains > 1 else 0.0)
-    rho = 1 - (within[:, None] - covariance) / total[:, None]
-    rho[:, 0] = 1.0
-    pairs = 1 + (n - 3) // 2  # that are looked at
-    sums = rho[:, 0 : 2 * pairs : 2] + rho[:, 1 : 2 * pairs : 2]
-    stops = ~(sums > 0)
-    stops[:, -1] = True
-    last = stops.argmax(axis=1)
-    falling = np.minimum.accumulate(sums, axis=1)
-    counted = np.where(np.arange(pairs) < last[:, None], falling, 0.0).sum(axis=1)
-    every = np.arange(len(rho))
-    after = rho[every, 2 * last]
-    after = np.where((after > 0) | (sums[every, last] >= 0), after, 0.0)
-    time = np.maximum(2 * counted + after - 1, 1 / np.log10(chains * n))
-    return np.where(np.isfinite(total), chains * n / time, np.nan)
-
-
-def scale_reductions(draws):
-    """R-hat of draws (parameter, chain, draw), (parameter,)."""
-    n = draws.shape[2]
-    between = n * draws.mean(axis=2).var(axis=1, ddof=1)
-    within = draws.var(axis=2, ddof=1).mean(axis=1)
-    return np.sqrt((between / within + n - 1) / n)
+    kept = np.zeros(len(correlation))
+    kept[0], kept[1] = even, odd = 1.0, float(correlation[1])
+    t = 1
+    while t < len(correlation) - 3 and even + odd > 0.0:  # the initial positive sequence
+        even, odd = float(correlation[t + 1]), float(correlation[t + 2])
+        if even + odd >= 0:
+            kept[t + 1], kept[t + 2] = even, odd
+        t += 2
+    last = t - 2
+    if even > 0:
+        kept[last + 1] = even
+    for t in range(1, last - 1, 2):  # the initial monotone sequence
+        if kept[t + 1] + kept[t + 2] > kept[t - 1] + kept[t]:
+            kept[t + 1] = kept[t + 2] = (kept[t - 1] + kept[t]) / 2.0
+    if np.isnan(kept).any():
+        return np.nan
+    return -1.0 + 2.0 * kept[: last + 1].sum() + kept[last + 1 : last + 2].sum()

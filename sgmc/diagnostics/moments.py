@@ -66,6 +66,29 @@ def sd(draws, weights=None, ddof=1):
     return np.sqrt(variance / (1 - ddof * np.sum(weights**2) / len(draws)))
 
 
+def covariance(draws, weights=None):
+    """Mean and covariance matrix of draws, whose diagonal are squares of `sd`.
+
+    Parameters
+    ----------
+    draws : array_like, (chain, draw, parameter)
+    weights : array_like, (draw,), optional
+
+    Returns
+    -------
+    mean : ndarray, (parameter,)
+    covariance : ndarray, (parameter, parameter)
+    """
+    draws = as_chains(draws)
+    centre, total = mean(draws, weights), draws.shape[0] * draws.shape[1]
+    away = (draws - centre).reshape(total, -1)
+    if weights is None:
+        return centre, away.T @ away / (total - 1)
+    weights = as_weights(weights, draws.shape[1])
+    away *= np.tile(np.sqrt(weights / len(draws)), len(draws))[:, None]
+    return centre, away.T @ away / (1 - np.sum(weights**2) / len(draws))
+
+
 def quantile(draws, q, weights=None):
     r"""Quantiles of each parameter.
 

@@ -7,6 +7,11 @@ import numpy as np
 
 from sgmc.diagnostics.radial cimport DRAW_TILE, Radial, evaluate
 
+cdef extern from "stein.h" nogil:
+    void vm_stein(Py_ssize_t d, Py_ssize_t stride, Py_ssize_t begin, Py_ssize_t end,
+                  const double *x, const double *s, const double *y, const double *t, double *r2,
+                  double *st, double *cross)
+
 
 def stein_sums(const double[:, ::1] x, const double[:, ::1] s, const double[::1] w, bint gaussian,
                double c, double beta, bint joint):
@@ -141,17 +146,8 @@ cdef void add_joint(const Radial *radial, Py_ssize_t d, Py_ssize_t begin, Py_ssi
                     double *row) noexcept nogil:
     """row[b] += w k0(x, y_b), where k0 = f s.t + g (d + (s - t).(x - y)) + h r^2."""
     cdef double[DRAW_TILE] r2, st, cross, f, g, h
-    cdef double e
-    cdef Py_ssize_t b, j
-    for b in range(begin, end):
-        r2[b] = st[b] = 0
-        cross[b] = d
-    for j in range(d):
-        for b in range(begin, end):
-            e = x[j] - y[j * DRAW_TILE + b]
-            r2[b] += e * e
-            st[b] += s[j] * t[j * DRAW_TILE + b]
-            cross[b] += (s[j] - t[j * DRAW_TILE + b]) * e
+    cdef Py_ssize_t b
+    vm_stein(d, DRAW_TILE, begin, end, x, s, y, t, r2, st, cross)
     evaluate(radial, begin, end, r2, f, g, h)
     for b in range(begin, end):
         row[b] += w * (f[b] * st[b] + g[b] * cross[b] + h[b] * r2[b])

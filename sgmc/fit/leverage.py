@@ -27,20 +27,17 @@ def high_leverage(model, coordinates, anchor):
     """
     white = None if coordinates.rotated and coordinates.map is None else coordinates.inner
     s, w = leverages(model, white, anchor)
-    wild = np.flatnonzero(s > MAX_EXPANDED_SD)
-    share = np.exp(2 * np.minimum(s, MAX_EXPANDED_SD))  # in place: there are many rows
-    share *= w
-    share *= s**3
-    share *= share
-    share *= 0.75 * model.n
-    share[wild] = 0.0
-    largest = int(MAX_EXACT_SHARE * model.n)
-    order = (
-        np.argpartition(-share, largest)[: largest + 1]
-        if largest + 1 < model.n
-        else np.arange(model.n)
-    )
-    order = order[np.argsort(-share[order], kind="stable")]
-    rest = share.sum() - np.concatenate([[0.0], np.cumsum(share[order])])
-    cost = np.arange(len(order) + 1) + np.maximum(rest, 0.0) / (3 * VARIANCE_TOLERANCE)
-    return np.union1d(wild, order[: int(np.argmin(cost))])
+    # a row is worth its computation from the share of noise at which a larger batch costs as much
+    least = 3 * VARIANCE_TOLERANCE / (0.75 * model.n)
+    # exp(2 s) w s^3 = sqrt(least) for the largest w at some s <= end: nearly all rows are below
+    end = (np.sqrt(least) / max(w.max(initial=0.0), 1e-300)) ** (1 / 3)
+    low = end * np.exp(-2 / 3 * min(end, MAX_EXPANDED_SD))
+    looked = np.flatnonzero(s > min(low, MAX_EXPANDED_SD))
+    s, w = s[looked], w[looked]
+    wild = s > MAX_EXPANDED_SD
+    share = np.where(wild, 0.0, (np.exp(2 * np.minimum(s, MAX_EXPANDED_SD)) * w * s**3) ** 2)
+    worth = np.flatnonzero(share > least)
+    largest = int(MAX_EXACT_SHARE * model.n) + 1
+    if len(worth) > largest:
+        worth = worth[np.argsort(-share[worth], kind="stable")[:largest]]
+    return np.union1d(looked[wild], looked[worth])

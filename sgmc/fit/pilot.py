@@ -13,11 +13,15 @@ from sgmc.core.deadline import Pace
 from sgmc.core.engine import full_many
 from sgmc.core.expansion import row_noise
 from sgmc.core.rng import Rng, seed_sequence
+from sgmc.fit.plan import SMALLEST_BATCH, VARIANCE_TOLERANCE
 
 PAIRS = 8  # of draws
 SHAPE_PAIRS = 64  # where the shape is what the answer rests on: its error is then about a sixth
 # looked at where control values leave little to each; rows are in random order
 PILOT_ROWS = 200_000
+FEW_ROWS = 25_000  # of these, where the smallest batch has noise to spare
+# V1 with which it has: half of what it may have at a whole step (V h / 4 <= VARIANCE_TOLERANCE)
+LITTLE_NOISE = 2 * SMALLEST_BATCH * VARIANCE_TOLERANCE
 SINGLE_ROWS = 500  # of models without scores, whose rows are gone through one by one
 
 
@@ -118,35 +122,52 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS, at
         noise is wanted.
     """
     white = coordinates.white
-    variance = (white**2).sum(axis=1)
     d, both = z.shape[1], np.concatenate([z, -z])
     weight, groups = (None, None) if shared is None or not noisy else (shared.weight, shared.groups)
-    noise = np.zeros((1 if groups is None else len(groups), d, d))
     shift, spread = np.zeros(d), np.zeros((d, d))
     rows = 0 if gradient.anchor is None and gradient.model.width else rows
     pace = Pace(2.0 * gradient.model.n * d)
     together = None if noisy or not at_once else full_many(gradient, both)[1]
+
+    def look(one, rows):
+        """The gradient in whitened coordinates, and the noise's covariance in natural ones."""
+        x = coordinates.from_white(one)
+        y = coordinates.natural(x)
+        g, covariance = pace.run(lambda: row_noise(gradient, y, rows, noisy, weight, groups))
+        return x, coordinates.pull_white(x, g), gradient.staleness * covariance
+
+    def relative(x, noise):
+        """Noise of the parameters in units of their variance by the approximation."""
+        half = white if coordinates.whitened else white @ coordinates.spread(x).T
+        return diagonal(half, noise) / (white**2).sum(axis=1)
+
+    x = coordinates.from_white(both[0])
+    if np.ndim(rows) == 0 and rows == PILOT_ROWS and noisy and shared is None:
+        x, _, covariance = look(both[0], FEW_ROWS)
+        if relative(x, noise_in_x(coordinates, x, covariance)).max() < LITTLE_NOISE:
+            rows = FEW_ROWS
+    straight = coordinates.map is None or coordinates.map.affine  # the same slopes everywhere
+    noise = np.zeros((1 if groups is None else len(groups), d, d))
     for k, one in enumerate(both):
-        if together is not None:
-            e = together[k] + one
+        if together is None:
+            x, g, covariance = look(one, rows)
         else:
-            x = coordinates.from_white(one)
-            y = coordinates.natural(x)
-            g, covariance = pace.run(
-                lambda y=y: row_noise(gradient, y, rows, noisy, weight, groups)
-            )
-            if noisy:
-                noise += gradient.staleness * noise_in_x(coordinates, x, covariance) / len(both)
-            e = coordinates.pull_white(x, g) + one
+            g = together[k]
+        if noisy:
+            here = covariance if straight else noise_in_x(coordinates, x, covariance)
+            noise += here / len(both)
+        e = g + one
         shift += e / len(both)
         spread += np.outer(one, e) / len(both)
+    if noisy and straight:
+        noise = noise_in_x(coordinates, x, noise)
+    variance = (white**2).sum(axis=1)
     ratio = 1 + diagonal(white, spread) / variance
-    relative = (
-        diagonal(white if coordinates.whitened else white @ coordinates.spread(x).T, noise)
-        / variance
-    )
     return Pilot(
-        relative, noise, white @ shift / np.sqrt(variance), np.sqrt(np.maximum(ratio, 0.05))
+        relative(x, noise),
+        noise,
+        white @ shift / np.sqrt(variance),
+        np.sqrt(np.maximum(ratio, 0.05)),
     )
 
 

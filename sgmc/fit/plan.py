@@ -123,7 +123,7 @@ def largest_h(spec, noise, batch, n):
     if low is None:
         return min(steps, key=excess)
     high = min(2 * low, spec.largest_step)
-    for _ in range(30):
+    for _ in range(30 if high > low else 0):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if excess(middle) <= 0 else (low, middle)
     return low

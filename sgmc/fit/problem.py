@@ -42,6 +42,8 @@ class Problem:
         Whether rows are in random order, so that blocks of them are samples.
     anchors : dict
         Shared anchors at the mode, made at first use.
+    known : Anchor or None
+        What the search for the mode has left of it, in the model's coordinates.
     shared : dict
         What subsamplers share (`sgmc.fit.rows`), made at first use.
     limits : dict
@@ -65,6 +67,7 @@ class Problem:
     concerns: list
     shuffled: bool
     anchors: dict = field(default_factory=dict)
+    known: Anchor | None = None
     shared: dict = field(default_factory=dict)
     limits: dict = field(default_factory=dict)
     searched: ModeSearch = ModeSearch()
@@ -321,7 +324,8 @@ class Problem:
         key = "curvature" in needs
         if key not in self.anchors:
             centre = self.coordinates.natural(self.coordinates.from_white(np.zeros(self.dim)))
-            self.anchors[key] = Anchor(self.model, centre, key)
+            at_mode = self.known is not None and np.array_equal(self.known.centre, centre)
+            self.anchors[key] = self.known if at_mode else Anchor(self.model, centre, key)
             if key:
                 deadline.check(operations=2.0 * self.model.n * self.dim**2)
                 exact = high_leverage(self.model, self.coordinates, self.anchors[key])

@@ -10,7 +10,7 @@ from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import STATUS_NAMES, Chain
-from sgmc.core.recorders import Walkers
+from sgmc.core.recorders import Keep, Walkers
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DivergenceError, NotSupported
 from sgmc.fit import paths, replacement, spacing, threshold
@@ -100,6 +100,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     noise = noise_of_plan(problem, plan, settings, seen, chains)
     steps = spacing.steps(plan, settings.draws)
     checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
+    block = together([chain.recorder for chain in chains])
     watch = Watch(reserve_of(problem, settings), settings.progress, checkpoint)
     with one_blas_thread():  # for models whose gradients are products of matrices
         run = run_chains(
@@ -109,7 +110,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     if run.interrupted == TIME_LIMIT and not any(chain.recorder.kept for chain in chains):
         return without_draws(problem, plan, settings, begun, chains)
     paths.check(plan.spec, run, chains)
-    x, times, weights = collect(chains, plan, run, settings, problem.undefined)
+    x, times, weights = collect(chains, plan, run, settings, problem.undefined, block)
     x = problem.tidied(x, settings.seed)
     noise = noise.as_seen(
         [chain.batches for chain in chains], [chain.gradient.rows for chain in chains]
@@ -131,6 +132,19 @@ def sample(problem, plan, seen, settings, begun, saved=None):
         [chain.recorder for chain in chains],
         paths.travelled(chains, run, problem.coordinates) if plan.spec.continuous else None,
     )
+
+
+def together(recorders):
+    """One array (chain, draw, dim) in which recorders have their draws from now on, so that these
+    are together without a copy; None where the recorders are not alike.
+    """
+    shapes = {one.draws.shape if type(one) is Keep else None for one in recorders}
+    if len(shapes) > 1 or None in shapes:
+        return None
+    block = np.zeros((len(recorders), *shapes.pop()))
+    for one, into in zip(recorders, block):
+        one.move(into)
+    return block
 
 
 def without_chains(problem, settings, begun, during):
@@ -295,9 +309,10 @@ def batch_search(problem, plan, settings):
     )
 
 
-def collect(chains, plan, run, settings, undefined):
+def collect(chains, plan, run, settings, undefined, block):
     """Kept draws (chain, draw, d), times of their steps and weights, as asked for or as the
-    shortest chain has, without chains that diverged early; `undefined` is that of the problem.
+    shortest chain has, without chains that diverged early; `undefined` is that of the problem,
+    `block` what is `together`.
     """
     kept = np.array([c.recorder.kept for c in chains])
     if kept.max() == 0:
@@ -320,7 +335,10 @@ def collect(chains, plan, run, settings, undefined):
     enough = [k for k, n in enumerate(kept) if run.statuses[k] != "diverged" or n >= kept.max() / 2]
     length = min(settings.draws, min(kept[k] for k in enough) or kept[enough].max())
     enough = [k for k in enough if kept[k] >= length]
-    x = np.stack([np.asarray(chains[k].recorder.draws)[:length] for k in enough])
+    if block is not None and len(enough) == len(chains):
+        x = block[:, :length]
+    else:
+        x = np.stack([np.asarray(chains[k].recorder.draws)[:length] for k in enough])
     if plan.spec.walkers > 1:
         x = np.stack([Walkers.by_walker(one, plan.spec.walkers) for one in x])
     if not plan.weighted:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from sgmc.arguments.tables import CHUNK_ROWS
+
 
 @dataclass(frozen=True, eq=False)
 class CodedTable:
@@ -154,7 +156,12 @@ class CodedTable:
 
     def counted(self, t, weight=None):
         """Sum of the weights (default 1) of the rows in each cell, for one categorical term."""
-        return np.bincount(self.codes[:, t], weight, self.cells.shape[0])
+        total = np.zeros(self.cells.shape[0], int if weight is None else float)
+        for a in range(0, len(self.codes), CHUNK_ROWS):  # codes become long integers
+            rows = slice(a, a + CHUNK_ROWS)
+            some = None if weight is None else weight[rows]
+            total += np.bincount(self.codes[rows, t], some, len(total))
+        return total
 
     def moments(self, weight=None):
         """Means and standard deviations (n - 1) of the columns, (d,) each; weights count rows.
@@ -162,15 +169,18 @@ class CodedTable:
         Numbers are left out: zeros stand in their columns.
         """
         n, d = self.shape
-        w = np.ones(n) if weight is None else weight
         first, second = np.zeros(d), np.zeros(d)
         for t, column in enumerate(self.by):
-            by = 1.0 if column < 0 else self.factors[:, column]
+            if column < 0:
+                sums = squares = self.counted(t, weight)
+            else:
+                by, w = self.factors[:, column], 1.0 if weight is None else weight
+                sums, squares = self.counted(t, w * by), self.counted(t, w * by**2)
             used = np.flatnonzero(self.counted(t))
             cells = self.cells[used]
-            first += cells.T @ self.counted(t, w * by)[used]
-            second += cells.multiply(cells).T @ self.counted(t, w * by**2)[used]
-        total = w.sum()
+            first += cells.T @ sums[used]
+            second += cells.multiply(cells).T @ squares[used]
+        total = n if weight is None else weight.sum()
         spread = np.maximum(second - first**2 / total, 0.0)
         return first / total, np.sqrt(spread / max(total - 1, 1))
 

@@ -148,9 +148,9 @@ class _Reader:
         if len(rows) < before:  # levels and transforms follow from the rows that are left
             specs = self._fit(terms, gaps)
         spec, *effects = specs
-        y, trials, spec.levels = self.outcome(
-            response[~gaps.missing[response.index]], spec.endog_name
-        )
+        if len(rows) < len(response):
+            response = response[~gaps.missing[response.index]]
+        y, trials, spec.levels = self.outcome(response, spec.endog_name)
         vectors = dict.fromkeys(_VALID) | {
             argument: _VALID[argument](argument, vector[rows])
             for argument, vector in self.vectors.items()

@@ -82,10 +82,17 @@ class Table:
         shape = (len(self.rows), len(self.spec.exog_names))
         if out.shape != shape:
             raise ArgumentError(f"the design has shape {shape}, out has {out.shape}")
-        for span, block in self.spec.blocks(self.frame, self.rows, chunk, out.dtype):
+        for span, block in self.blocks(out.dtype, chunk):
+            out[span if position is None else position[span]] = block
+
+    def blocks(self, dtype, chunk=CHUNK_ROWS):
+        """Pairs of a slice of the rows and their part of the design, which the next overwrites; see
+        `fill`.
+        """
+        for span, block in self.spec.blocks(self.frame, self.rows, chunk, dtype):
             if not np.isfinite(block).all():
                 raise self._infinite(span, block)
-            out[span if position is None else position[span]] = block
+            yield span, block
 
     def design_bytes(self, dtype):
         """Bytes of the design, with factors as codes where there are many levels."""

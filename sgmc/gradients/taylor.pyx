@@ -1,5 +1,4 @@
 """Second-order control variates around a fixed centre."""
-from sgmc.core cimport simd
 from sgmc.core.contract cimport (
     OK, Batch, Gradient, all_rows, fetch_next, fetch_rows, next_tile, row_of, last_predictors,
 )
@@ -34,8 +33,7 @@ cdef class Taylor(Gradient):
         cdef Batch rows, tile
         for j in range(self.model.dim):
             self.single[j] = theta[j] - self.anchor.centre[j]
-        simd.dot_f64(self.model.dim, self.model.dim, &self.anchor.hessian[0, 0], NULL,
-                        &self.single[0], &self.part[0])
+        self.anchor.bend.times(&self.single[0], &self.part[0])
         for j in range(self.model.dim):
             g[j] += self.anchor.full[j] - self.part[j]
             self.part[j] = 0

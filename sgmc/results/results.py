@@ -282,10 +282,11 @@ def summarised(model, fit, kind, besides, thorough=True):
 def told(fit, draws, names, some):
     """`accuracy` of some numbers (chain, draw, p), and what is seen of their draws."""
     w = fit.weights
-    ess, ess_sd = (convergence.ess(draws, method=method, weights=w) for method in ("bulk", "sd"))
+    ess, rhat = convergence.bulk(draws, w)
+    ess_sd = convergence.ess(draws, method="sd", weights=w)
     errors = accuracy(fit, draws, names, some)
     tails = errors.pop("tail_index").to_numpy()
-    return errors, Seen(names, draws, w, ess, ess_sd, convergence.rhat(draws), tails)
+    return errors, Seen(names, draws, w, ess, ess_sd, rhat, tails)
 
 
 def by_name(values, places, names):

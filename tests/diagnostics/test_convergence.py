@@ -10,6 +10,7 @@ import pytest
 from arviz_stats.base import array_stats
 
 from sgmc.diagnostics import autocorr, ess, mcse, moments, rhat
+from sgmc.diagnostics.convergence import bulk
 from sgmc.errors import ArgumentError, DataError
 
 
@@ -242,3 +243,13 @@ def test_import_is_light():
         import sgmc.diagnostics
 
         sgmc.diagnostics.nothing
+
+
+@pytest.mark.parametrize("shape", [(4, 50, 3), (1, 50, 3), (4, 6, 3)])
+def test_one_ranking_gives_both(shape):
+    draws = np.random.default_rng(5).normal(size=shape).cumsum(axis=1)
+    draws[..., 1] = draws[..., 1].round()  # ties
+    draws[..., 2] = 1.0
+    size, ratio = bulk(draws)
+    np.testing.assert_array_equal(size, ess(draws))
+    np.testing.assert_array_equal(ratio, rhat(draws))

@@ -9,6 +9,7 @@ from sgmc.arguments import rows, values
 from sgmc.arguments.arrays import numeric, vector
 from sgmc.arguments.names import column_names
 from sgmc.arguments.tables import finite_table, table
+from sgmc.core.design import scatter
 from sgmc.errors import DataError
 
 
@@ -94,8 +95,9 @@ class RegressionData:
         """Write row i of the design into out[position[i]]."""
         if isinstance(self.source, np.ndarray):
             out[position] = self.source
-        else:
-            self.source.fill(out, position)
+            return
+        for span, block in self.source.blocks(out.dtype):
+            scatter(out, position[span], block)
 
 
 def total_offset(offset, exposure, trials=None):

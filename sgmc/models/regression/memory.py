@@ -18,7 +18,7 @@ FIXED = 11 * MB  # buffers and modules that are loaded by a fit
 CHUNKS = {True: 4, False: 2}  # tables of a chunk of rows: from formulas, and from arrays
 BUILDING_ROWS = 4  # vectors of a number a row: two permutations, outcomes and their moments
 MATRICES = 25  # d x d, of curvature, eigenvectors and noise
-COPIES, COPIES_CHECKED = 3, 12  # copies of all draws; and of those of parameters that are checked
+COPIES, COPIES_CHECKED = 3, 5  # copies of all draws; and of those of parameters that are checked
 SPARSE = 3  # copies of a sparse table while it is sorted
 MANY_COLUMNS = 20  # of a term from which on it may be to blame
 
@@ -39,7 +39,7 @@ def forecast(data, family, settings, precondition):
     draws = 8.0 * settings.chains * settings.draws * d
     always = {"design": kept, "modules and buffers": FIXED}
     beside = sum(v is not None for v in (data.trials, data.offset, data.weight, data.strata))
-    numbers = 3 + beside + width + 1.5 * width**2
+    numbers = 2 + beside + 2 * width + width**2
     vectors = {"outcomes, order and control variates": numbers * row}
     vectors["order of rows, a chain"] = settings.chains * row * (settings.subsample == "uniform")
     matrices = {"matrices of the curvature": MATRICES * 8.0 * d**2}
@@ -53,7 +53,7 @@ def forecast(data, family, settings, precondition):
         "leverage of the rows": {
             **always,
             **vectors,
-            "leverage of the rows": (1 + 2 * width + 2 * width**2) * row,
+            "leverage of the rows": (2 if width == 1 else 1 + 2 * width + 2 * width**2) * row,
             **matrices,
         },
         "checks of the draws": {**always, **vectors, **matrices, "draws": checked * draws},
@@ -81,6 +81,8 @@ def building(data, kept):
     if data.sparse is not None:
         return (SPARSE - 1) * kept
     read = not isinstance(data.source, np.ndarray)
+    if data.coded:
+        return CHUNKS[read] * kept * min(1.0, CHUNK_ROWS / data.n)
     rows = min(data.n, chunk_rows(data.d, CHUNK_ROWS if read else SHUFFLED_ROWS))
     return CHUNKS[read] * 8.0 * rows * data.d
 

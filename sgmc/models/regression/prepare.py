@@ -13,7 +13,7 @@ import numpy as np
 from sgmc.arguments.tables import chunk_rows
 from sgmc.core.rng import seed_sequence
 
-SHUFFLED_ROWS, CACHED_ROWS = 1 << 14, 1 << 11
+SHUFFLED_ROWS, CACHED_ROWS = 1 << 13, 1 << 11
 
 
 @dataclass
@@ -122,10 +122,12 @@ def copied(data, order, dtype, centre):
 
 def centred(X, mean, constant):
     """Take the means off the columns in place, all but constant ones; what was taken off."""
-    shift = np.where(constant, 0.0, mean)
-    for a in range(0, len(X), SHUFFLED_ROWS):
-        X[a : a + SHUFFLED_ROWS] -= shift.astype(X.dtype)
-    return shift.astype(X.dtype).astype(float)
+    shift = np.where(constant, 0.0, mean).astype(X.dtype)
+    step = min(chunk_rows(X.shape[1], SHUFFLED_ROWS), len(X))
+    tiled = np.tile(shift, (step, 1))
+    for a in range(0, len(X), step):
+        X[a : a + step] -= tiled[: len(X) - a]
+    return shift.astype(float)
 
 
 def as_given(data):
@@ -157,18 +159,20 @@ def dense_moments(X, weight=None, chunk=SHUFFLED_ROWS):
     Frequency weights count as so many rows.
     """
     n, d = X.shape
-    origin, first, second, total = X[0].astype(float), np.zeros(d), np.zeros(d), 0.0
-    step = chunk_rows(d, chunk)
+    first, second, total = np.zeros(d), np.zeros(d), 0.0
+    step = min(chunk_rows(d, chunk), n)
+    origin = np.tile(X[0].astype(float), (step, 1))  # numpy is slow where short rows are repeated
     for a in range(0, n, step):
-        e = X[a : a + step] - origin
+        e = X[a : a + step] - origin[: n - a]
         w = np.ones(len(e)) if weight is None else weight[a : a + step]
         first += w @ e
-        second += np.einsum("i,ij,ij->j", w, e, e)
+        e *= e
+        second += w @ e
         total += w.sum()
     spread = np.maximum(second - first**2 / total, 0.0)
     sd = np.sqrt(spread / max(total - 1, 1))
     sd[spread <= 1e-14 * second] = 0.0  # constant up to rounding
-    return origin + first / total, sd
+    return origin[0] + first / total, sd
 
 
 def sparse_moments(X, weight=None):

@@ -219,11 +219,14 @@ def whitened(found, data, family, settings, precondition, kept):
     )
     dense = isinstance(table.X, np.ndarray)
     rotated = precondition == "dense" and dense and not kept and model.width == 1
-    single = None
+    single, known = None, mode.anchor
     where, core = chosen_coordinates(found, precondition, rotated, walls, settings), density(found)
     if rotated:
         deadline.check(operations=1.0 * data.n * data.d**2)
-        eta = linear_predictor(model, where.origin)
+        if known is not None and np.array_equal(where.origin, mode.theta):
+            eta, known = np.asarray(known.predictors), known.rotated(where.L)
+        else:
+            eta, known = linear_predictor(model, where.origin), None
         rotate(table.X, where.L)
         model, single = (
             family.kernel(design(table.X, one), table.response, eta, table.multiplicity)
@@ -231,7 +234,14 @@ def whitened(found, data, family, settings, precondition, kept):
         )
         core = rotated_prior(core, priors.gaussian and where.map is None, found.terms, where)
     return built(
-        found, family, model=model, single=single, prior=core, coordinates=where, concerns=concerns
+        found,
+        family,
+        model=model,
+        single=single,
+        known=known,
+        prior=core,
+        coordinates=where,
+        concerns=concerns,
     )
 
 
@@ -285,10 +295,10 @@ def separated(found, data, family):
     """
     table, walls, warned = found.table, [], []
     if family.outcome == "binary":
-        kept = found.likelihood.kept
-        failures = (1 if table.trials is None else table.trials) - table.y
-        walls, warned = separation(
-            table.X, (table.y * kept, failures * kept), data.names, data.intercept
-        )
-    concerns = found.likelihood.separation(found.mode.theta, walls)
+        successes, failures = table.y, (1 if table.trials is None else table.trials) - table.y
+        if table.weight is not None:
+            kept = found.likelihood.kept
+            successes, failures = successes * kept, failures * kept
+        walls, warned = separation(table.X, (successes, failures), data.names, data.intercept)
+    concerns = found.likelihood.separation(found.mode, walls)
     return walls if family.walled else [], [*concerns, *warned]

@@ -11,6 +11,7 @@ from itertools import islice
 import numpy as np
 from scipy import linalg
 
+from sgmc.arguments.tables import CHUNK_ROWS
 from sgmc.coordinates.half_spaces import Kinds, Sides, directions
 from sgmc.coordinates.recession import LARGEST_PROGRAMME, Programme, independent, recessions
 from sgmc.coordinates.separation import completely, partly, uniformly
@@ -155,7 +156,7 @@ class Likelihood:
 
         Parameters
         ----------
-        mode : array (dim,)
+        mode : Mode
             Of a table with many columns its linear predictors are all that is looked at.
         walls : list of Wall
             Single columns, which have a warning of their own.
@@ -163,12 +164,12 @@ class Likelihood:
         separable = self.family.outcome != "numeric" or self.family.counts
         if not separable or self.flat.all() and self.size <= LARGEST_PROGRAMME:
             return []  # no maximum to lose, or the posterior would be improper
+        if self.size <= LARGEST_PROGRAMME and self.overlaps(mode):
+            return []
         everything = self.spaces(np.ones(self.size, dtype=bool))
         if self.size > LARGEST_PROGRAMME:
-            complete = (everything.margins(mode[: self.size]) > 0).all()
+            complete = (everything.margins(mode.theta[: self.size]) > 0).all()
             return completely() if complete else []
-        if self.overlaps(mode):
-            return []
         rest = self.beyond(everything, [w for w in walls if w.contrary == 0])
         found = [
             self.described(self.as_given(delta))
@@ -193,17 +194,26 @@ class Likelihood:
         """
         if self.model.width > 1 or self.size < self.model.dim:
             return False
-        there = Anchor(self.model, mode, curvature=True)
+        there = mode.anchor
+        if there is None:
+            there = Anchor(self.model, mode.theta, curvature=True)
         try:
             factor = linalg.cho_factor(np.asarray(there.hessian))
         except linalg.LinAlgError:
             return False
         step = linalg.cho_solve(factor, np.asarray(there.full))
-        r, w = np.asarray(there.scores), np.asarray(there.curvature)
-        up, down = self.family.open_sides(self.table.y, self.table.trials)
-        bounding = self.kept & (up != down)
-        left = np.where(up, 1.0, -1.0) * (r - w * products(self.model.X, step))
-        return bool((left[bounding] > CERTAIN).all())
+        table, kept = self.table, self.table.weight
+        for a in range(0, self.data.n, CHUNK_ROWS):  # so that nothing of a column's size is made
+            rows = slice(a, a + CHUNK_ROWS)
+            y, trials = table.y[rows], None if table.trials is None else table.trials[rows]
+            up, down = self.family.open_sides(y, trials)
+            moved = products(self.model.X, step, a, len(y))
+            moved *= there.curvature[rows]
+            left = np.subtract(there.scores[rows], moved, out=moved)
+            bounding = up != down if kept is None else (up != down) & (kept[rows] > 0)
+            if (np.where(up, left, -left)[bounding] <= CERTAIN).any():
+                return False
+        return True
 
     def beyond(self, spaces, pure):
         """The half-spaces of rows, and directions of coefficients, without the walls that have no

@@ -17,9 +17,10 @@ def from_laplace(fit):
         return np.full((2, len(fit.problem.free_names)), np.nan)
     sd = sds(where)
     if where.whitened and where is own:  # as parameters would be if the map were affine
-        standard = fit.x @ (where.white / sd[:, None]).T
-    else:
-        standard = (own.theta(fit.x) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
+        along = where.white / sd[:, None]
+        centre, covariance = moments.covariance(fit.x, fit.weights)
+        return along @ centre, np.sqrt(((along @ covariance) * along).sum(axis=1))
+    standard = (own.theta(fit.x) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
     return moments.mean(standard, fit.weights), moments.sd(standard, fit.weights)
 
 

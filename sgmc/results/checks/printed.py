@@ -78,10 +78,11 @@ def printed_errors(fit, theta, names, some):
         ``departure`` from a Gaussian, ``second_order`` and ``edge_index``, see `Vouched`: NaN where
         there are no scores.  ``mcse_..``: Monte Carlo errors of the draws alone.
     """
-    vouched = None if some is None or fit.settings.robust else vouch(fit, theta, some)
-    moved = None
+    vouched = moved = None
+    if some is not None and not fit.settings.robust:
+        vouched, moved = vouch(fit, theta, some)
     if vouched is not None:
-        moved, known = fit.problem.kept(vouched.moved)
+        moved, known = fit.problem.kept(moved)
         if list(known) != list(names):
             places = {name: k for k, name in enumerate(known)}
             moved = moved[..., [places[name] for name in names]]
@@ -130,8 +131,9 @@ def influences(theta, numbers, weights):
     with np.errstate(divide="ignore", invalid="ignore"):
         away = (theta - mean) / sd
         out = [away, (away**2 - 1) / 2]
-        for end, unit, level in zip((low, high), numbers.units[2:], ENDS):
-            near = moments.quantile(theta, [level - NEARBY, level + NEARBY], weights)
+        levels = [level + side * NEARBY for level in ENDS for side in (-1, 1)]
+        around = np.split(moments.quantile(theta, levels, weights), 2)
+        for end, unit, level, near in zip((low, high), numbers.units[2:], ENDS, around):
             per_probability = (near[1] - near[0]) / (2 * NEARBY) / unit
             out.append((level - (theta <= end)) * per_probability)
     return np.array(out)
@@ -143,8 +145,6 @@ class Vouched:
 
     Attributes
     ----------
-    moved : array (chain, draw, d)
-        Draws with the mean and covariance that scores imply.
     along : array (chain, draw, p)
         Standardised, what of a parameter is linear in the sampler's coordinates.
     mcse_mean, mcse_sd, departure : array (p,)
@@ -156,7 +156,6 @@ class Vouched:
         Tail indices by the scores at the outermost draws, see `edges.edge_index`.
     """
 
-    moved: np.ndarray
     along: np.ndarray
     mcse_mean: np.ndarray
     mcse_sd: np.ndarray
@@ -185,21 +184,21 @@ class Vouched:
 
 
 def vouch(fit, theta, some):
-    """See `Vouched`; None for too few draws, or draws that do not span their space."""
+    """`Vouched`, and the draws (chain, draw, d) with the mean and covariance that scores imply;
+    None and None for too few draws, or draws that do not span their space.
+    """
     d = some.draws.shape[1]
     if len(some.draws) < FEWEST_PER_DIMENSION * d:
-        return None
+        return None, None
     flat = fit.x.reshape(-1, d)
     w = np.full(len(flat), 1 / len(flat))
     if fit.weights is not None:
         w = np.tile(fit.weights / fit.weights.sum(), fit.x.shape[0]) / fit.x.shape[0]
     try:
         x = flat if some.scale is None else np.linalg.solve(some.scale, flat.T).T
-        away = x - w @ x
-        weighted = away * np.sqrt(w)[:, None]
-        root = np.linalg.cholesky(weighted.T @ weighted)
-        white = linalg.solve_triangular(root, away.T, lower=True).T
-        directions = linear_parts(white, theta.reshape(len(x), theta.shape[2]), w)
+        x = x - w @ x
+        root = np.linalg.cholesky(weighted_product(x, x, w))
+        directions, standard = linear_parts(x, root, theta.reshape(len(x), theta.shape[2]), w)
         along = linalg.solve_triangular(root, directions, lower=True, trans="T")
         implied = implied_moments(
             some.draws,
@@ -208,14 +207,18 @@ def vouch(fit, theta, some):
             weights=some.weights,
             scale=some.scale,
         )
-        moved = implied.centre + white @ np.linalg.cholesky(implied.covariance).T
+        # of the draws' own root and that of the implied covariance
+        turn = linalg.solve_triangular(
+            root, np.linalg.cholesky(implied.covariance).T, lower=True, trans="T"
+        )
     except (ArgumentError, np.linalg.LinAlgError):
-        return None
+        return None, None
     scale = np.eye(d) if some.scale is None else some.scale
-    standard = (white @ directions).reshape(theta.shape)
+    standard = standard.reshape(theta.shape)
+    moved = x @ (turn @ scale.T)
+    moved += scale @ implied.centre
     duals = scale @ (implied.covariance @ along / implied.sd)
-    return Vouched(
-        (moved if some.scale is None else moved @ scale.T).reshape(fit.x.shape),
+    vouched = Vouched(
         standard,
         implied.mcse_mean / implied.sd,
         implied.mcse_sd / implied.sd,
@@ -223,23 +226,48 @@ def vouch(fit, theta, some):
         bounds(fit, some, duals, implied.departure),
         edge_index(fit, theta, standard, scale @ (root @ directions)),
     )
+    return vouched, moved.reshape(fit.x.shape)
 
 
-def linear_parts(white, theta, w):
-    """Directions (d, p), of length one, along which the parameters (n, p) move with whitened draws
-    (n, d).
+def linear_parts(x, root, theta, w):
+    """Directions (d, p), of length one, along which the parameters (n, p) move with whitened draws,
+    and these draws along them, (n, p).
 
     By least squares; of a parameter that is not linear in them, of its normal scores, to which a
     monotone map is nothing.
+
+    Parameters
+    ----------
+    x : array (n, d)
+        Centred draws.
+    root : array (d, d)
+        Triangular, of their covariance.
+    theta : array (n, p)
+    w : array (n,)
     """
     away = theta - w @ theta
     with np.errstate(divide="ignore", invalid="ignore"):
-        away = np.nan_to_num(away / np.sqrt(w @ away**2))
-    weighted = (white * w[:, None]).T
-    directions = weighted @ away
-    curved = 1 - (directions**2).sum(axis=0) > LINEAR
-    if curved.any():
+        away /= np.sqrt(np.einsum("i,ij,ij->j", w, away, away))
+    if not np.isfinite(away).all():
+        away = np.nan_to_num(away)
+
+    def explained(part):
+        return linalg.solve_triangular(root, weighted_product(x, part, w), lower=True)
+
+    directions = explained(away)
+    curved = np.flatnonzero(1 - (directions**2).sum(axis=0) > LINEAR)
+    if len(curved):
         ranks = np.argsort(np.argsort(away[:, curved], axis=0), axis=0)
-        directions[:, curved] = weighted @ special.ndtri((ranks + 0.5) / len(ranks))
+        directions[:, curved] = explained(special.ndtri((ranks + 0.5) / len(ranks)))
     length = np.sqrt((directions**2).sum(axis=0))
-    return directions / np.where(length > 0, length, 1.0)
+    directions /= np.where(length > 0, length, 1.0)
+    if len(curved):
+        along = linalg.solve_triangular(root, directions[:, curved], lower=True, trans="T")
+        away[:, curved] = x @ along
+    return directions, away
+
+
+def weighted_product(x, y, w):
+    """Sum of w_i x_i y_i' over rows."""
+    alike = len(w) and (w == w[0]).all()  # then nothing of the size of y is made
+    return w[0] * (x.T @ y) if alike else x.T @ (w[:, None] * y)
