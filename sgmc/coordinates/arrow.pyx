@@ -23,7 +23,7 @@ SINGULAR = (
     "the posterior's precision is singular to rounding: predictors are collinear, or fit the "
     "outcome exactly; drop some of them"
 )
-FULL = 0.25  # share of numbers of D^-1 B' that are not zero, from which all are stored
+HARDLY_SPARSE = 0.25  # share of numbers of D^-1 B' that are not zero, from which all are stored
 
 
 cdef class Arrow(Map):
@@ -71,7 +71,7 @@ cdef class Arrow(Map):
         self.scale = np.ascontiguousarray(upper.reshape(-1, self.q * self.q))
         across = by_level(upper, half)
         size = len(self.tips) * len(self.border)
-        self.full = 0 < FULL * size <= across.nnz
+        self.full = 0 < HARDLY_SPARSE * size <= across.nnz
         self.ends, self.across = (np.array(part, dtype=np.intp)
                                   for part in (across.indptr, across.indices))
         self.cross = np.array(across.toarray().ravel() if self.full else across.data, dtype=float)

@@ -22,7 +22,7 @@ from sgmc.errors import ConditionWarning, DataError
 PRIOR_ALONE = 0.99  # share of a direction's precision that comes from the prior
 # what the other levels of a factor may have in common with one, relative to its own precision
 NEARLY_DIAGONAL = 1e-3
-NUMBERS_AT_ONCE = 1 << 18  # of draws that are mapped together
+COORDINATES_AT_ONCE = 1 << 18  # of draws that are mapped together
 DEGENERATE = 1e-9  # distance of such a share from 1 within which directions are alike
 
 
@@ -105,7 +105,7 @@ class Coordinates:
     def theta(self, x):
         """The user's coordinates of points x (..., d)."""
         flat = np.reshape(x, (-1, np.shape(x)[-1]))
-        size = max(1, NUMBERS_AT_ONCE // flat.shape[1])
+        size = max(1, COORDINATES_AT_ONCE // flat.shape[1])
         if len(flat) > size:  # nothing else of the size of all draws is made
             theta = np.empty((len(flat), len(self.to_theta)))
             for a in range(0, len(flat), size):

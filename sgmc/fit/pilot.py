@@ -19,7 +19,7 @@ PAIRS = 8  # of draws
 SHAPE_PAIRS = 64  # where the shape is what the answer rests on: its error is then about a sixth
 # looked at where control values leave little to each; rows are in random order
 PILOT_ROWS = 200_000
-FEW_ROWS = 25_000  # of these, where the smallest batch has noise to spare
+LITTLE_NOISE_ROWS = 25_000  # of these, where the smallest batch has noise to spare
 # V1 with which it has: half of what it may have at a whole step (V h / 4 <= VARIANCE_TOLERANCE)
 LITTLE_NOISE = 2 * SMALLEST_BATCH * VARIANCE_TOLERANCE
 SINGLE_ROWS = 500  # of models without scores, whose rows are gone through one by one
@@ -143,9 +143,9 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS, at
 
     x = coordinates.from_white(both[0])
     if np.ndim(rows) == 0 and rows == PILOT_ROWS and noisy and shared is None:
-        x, _, covariance = look(both[0], FEW_ROWS)
+        x, _, covariance = look(both[0], LITTLE_NOISE_ROWS)
         if relative(x, noise_in_x(coordinates, x, covariance)).max() < LITTLE_NOISE:
-            rows = FEW_ROWS
+            rows = LITTLE_NOISE_ROWS
     straight = coordinates.map is None or coordinates.map.affine  # the same slopes everywhere
     noise = np.zeros((1 if groups is None else len(groups), d, d))
     for k, one in enumerate(both):

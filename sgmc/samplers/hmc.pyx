@@ -193,9 +193,9 @@ class HMC(MetropolisSpec):
         Parameter("target_accept", 0.8, "acceptance rate that warmup aims at", 0.0, 1.0),
         Parameter("length", 1.5707963267948966, "mean path length, in units of the metric", 0.0,
                   1000.0),
-        Parameter("rotations", False, "motion under the Gaussian part of the density is exact, as "
-                                      "with several walkers; in whitened coordinates",
-                  choices=(False, True)),
+        Parameter("rotations", 0, "of a path before the step is adapted, as with several walkers: "
+                                  "exact motion under the Gaussian part of the density, in "
+                                  "whitened coordinates; 0: leapfrog steps", 0, 1000, whole=True),
         MetropolisSpec.metric_parameter,
         MetropolisSpec.walkers_parameter,
     )
@@ -206,7 +206,7 @@ class HMC(MetropolisSpec):
         if self.rotations and not whitened:
             raise NotSupported(
                 "hmc with rotations needs coordinates that are whitened at the mode; leave "
-                "precondition='mode', or use rotations=False")
+                "precondition='mode', or use rotations=0")
         return MetropolisSpec.fitted_to(self, whitened, dim)
 
     def build(self, dim, step):
@@ -227,5 +227,6 @@ class HMC(MetropolisSpec):
 
     def first_step(self, dim):
         """Of order d^(-1/4) for the leapfrog step (Beskos et al. 2013); two rotations a path."""
-        return (self.langevin_time(0.5 * self.length) if self.walkers > 1 or self.rotations
-                else dim ** -0.5)
+        if self.walkers == 1 and not self.rotations:
+            return dim ** -0.5
+        return self.langevin_time(self.length / (self.rotations or 2))

@@ -5,7 +5,7 @@ import pytest
 
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.fit import pilot as looks
-from sgmc.fit.pilot import FEW_ROWS, LITTLE_NOISE, PILOT_ROWS, draws_of_laplace, pilot
+from sgmc.fit.pilot import LITTLE_NOISE, LITTLE_NOISE_ROWS, PILOT_ROWS, draws_of_laplace, pilot
 from sgmc.models.regression.model import Regression
 from sgmc.registry import room
 from sgmc.subsampling.uniform import Everything
@@ -41,22 +41,22 @@ def seen(posterior, monkeypatch, gradient):
 
 def test_little_noise_needs_few_rows(posterior, monkeypatch):
     """And what is found is that of all rows, within the error of few: noise to a fifth, shifts to
-    sqrt(V1 / FEW_ROWS) and less.
+    sqrt(V1 / LITTLE_NOISE_ROWS) and less.
     """
     few, asked = seen(posterior, monkeypatch, "taylor")
-    assert set(asked) == {FEW_ROWS} and few.worst_noise() < LITTLE_NOISE
+    assert set(asked) == {LITTLE_NOISE_ROWS} and few.worst_noise() < LITTLE_NOISE
     monkeypatch.setattr(looks, "LITTLE_NOISE", 0.0)
     all_of_them, asked = seen(posterior, monkeypatch, "taylor")
     assert set(asked[1:]) == {PILOT_ROWS}
     np.testing.assert_allclose(few.noise, all_of_them.noise, rtol=0.2)
-    error = np.sqrt(all_of_them.worst_noise() / FEW_ROWS)
+    error = np.sqrt(all_of_them.worst_noise() / LITTLE_NOISE_ROWS)
     np.testing.assert_allclose(few.mean_shift, all_of_them.mean_shift, atol=3 * error)
 
 
 def test_much_noise_needs_all(posterior, monkeypatch):
     found, asked = seen(posterior, monkeypatch, "cv")
     assert found.worst_noise() > LITTLE_NOISE
-    assert asked[0] == FEW_ROWS and set(asked[1:]) == {PILOT_ROWS}
+    assert asked[0] == LITTLE_NOISE_ROWS and set(asked[1:]) == {PILOT_ROWS}
 
 
 def test_estimators_without_an_anchor_have_all_rows(posterior, monkeypatch):

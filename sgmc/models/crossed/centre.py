@@ -19,13 +19,16 @@ from sgmc.core.expansion import of_prior, of_rows, row_curvatures
 from sgmc.core.limits import MAX_LOG
 from sgmc.models.crossed.precision import precision_of
 
-DRAWS = 32  # half of them with other signs: psi is then right to about a fifth of its sd
+EXPECTATION_DRAWS = (
+    32  # half of them with other signs: psi is then right to about a fifth of its sd
+)
 # root mean squares over (beta, v) of the distance from their mode, in sds: at which Newton's method
 # stops, and within which the precision is not computed anew
-SETTLED, SAME = 0.005, 0.3
+AT_MODE, SAME = 0.005, 0.3
 MOST_NEWTON, MOST_SEARCHED = 50, 30
 CLOSE = 0.1  # sds of psi from its mode
-LONGEST = 1.0  # change of psi in a step, about a factor of three
+LONGEST_CHANGE = 1.0  # change of psi in a step, about a factor of three
+SMALLEST_ROOT = 1e-12  # in the place of an sd of zero
 LITTLE = 0.3  # share of an effect's variance that is too little to centre it
 DIFFERENCE = 0.5  # sds of psi over which slopes are taken
 
@@ -77,7 +80,7 @@ class Centre:
         d, effects = self.blocks.d, self.blocks.effects
         self.free = np.r_[0 : d + effects]  # (beta, v)
         self.psi = np.r_[d + effects : self.blocks.size]
-        z = random.standard_normal((DRAWS // 2, self.blocks.size))
+        z = random.standard_normal((EXPECTATION_DRAWS // 2, self.blocks.size))
         z /= np.sqrt((z**2).mean(axis=0))  # so that effects of which rows say nothing have no noise
         z[:, self.psi] = 0.0
         self.normals = np.concatenate([z, -z])
@@ -89,7 +92,7 @@ class Centre:
         more, also = of_prior(self.prior, theta)
         return value + more, self.loaded.pulled(place, slope + also)
 
-    def settled(self, place, within=SETTLED):
+    def settled(self, place, within=AT_MODE):
         """The `Laplace` at the psi of a place, from its (beta, v) on."""
         place, last, step, near = np.array(place), -np.inf, np.zeros(len(place)), False
         for _ in range(MOST_NEWTON):
@@ -109,7 +112,7 @@ class Centre:
             length = np.sqrt(white @ white / len(white))
             if length < within:
                 break
-            near = length < SAME and within >= SETTLED
+            near = length < SAME and within >= AT_MODE
             last, step = value, found.map(white) - np.asarray(found.map.centre)
             place = place + step
         return found._replace(place=place)
@@ -138,10 +141,11 @@ class Centre:
         points, d, end = found.place + moved, blocks.d, blocks.d + blocks.effects
         away = moved[:, d:end]
         root = loading.root(found.place[blocks.phi])
+        root += SMALLEST_ROOT * np.eye(len(root)) * (np.diag(root) == 0)
         entries = np.zeros_like(root)
         for t in self.terms_of():
             v, own = found.place[blocks.of_term(t)], away[:, blocks.of_term(t) - d]
-            second = v.T @ v + np.einsum("kla,klb->ab", own, own) / DRAWS
+            second = v.T @ v + np.einsum("kla,klb->ab", own, own) / EXPECTATION_DRAWS
             at = slice(blocks.start[t], blocks.start[t] + blocks.width[t])
             excess = second - len(v) * np.eye(len(second))
             entries[at, at] = np.linalg.solve(root[at, at].T, excess)
@@ -203,7 +207,7 @@ class Centre:
             step = covariance @ slope
             if np.sqrt(max(step @ slope, 0.0)) < CLOSE:
                 break
-            step *= min(1.0, LONGEST / np.abs(step).max())
+            step *= min(1.0, LONGEST_CHANGE / np.abs(step).max())
             before, place = slope, found.place.copy()
             place[self.psi] = np.minimum(place[self.psi] + step, MAX_LOG)
             found = self.settled(place)
@@ -237,7 +241,7 @@ def updated(covariance, step, change, information):
     """
     towards = -covariance @ change
     along = step @ towards
-    if along <= 0.1 * (step @ step):
+    if not along > 0.1 * (step @ step):
         return np.diag(1 / information)
     new = covariance + np.outer(step - towards, step @ covariance) / along
     new = 0.5 * (new + new.T)
@@ -246,6 +250,8 @@ def updated(covariance, step, change, information):
 
 def positive(matrix, diagonal):
     """The matrix where it is positive definite and near what is expected of it, else that."""
+    if not np.isfinite(matrix).all():
+        return np.diag(diagonal)
     scale = 1 / np.sqrt(diagonal)
     values, vectors = np.linalg.eigh(matrix * np.outer(scale, scale))
     values = np.clip(values, 0.2, 5.0)

@@ -5,7 +5,7 @@ import numpy as np
 from sgmc.core.bank import BANK_MEMORY, MAX_BANKED
 from sgmc.core.memory import Forecast
 
-MATRICES = 6  # of the border: precision, Schur complement, roots and their inverses
+BORDER_MATRICES = 6  # of the border: precision, Schur complement, roots and their inverses
 VECTORS = 6  # of a row, for each effect: codes, covariates, sums by level, cells
 
 
@@ -30,7 +30,7 @@ def forecast(fixed, data, crossing, settings):
     parts = {
         **fixed.parts,
         "effects of rows": 8.0 * VECTORS * data.n * effects,
-        "matrices of all but the largest factor": 8.0 * MATRICES * border**2,
+        "matrices of all but the largest factor": 8.0 * BORDER_MATRICES * border**2,
         "whole draws": bank,
     }
     second = names[int(np.argsort(sizes)[-2])] if len(names) > 1 else names[0]

@@ -87,7 +87,7 @@ class CrossedProblem(Problem):
 
     def default_sampler(self):
         """See `Problem`."""
-        return registry.room("samplers")["hmc"](rotations=True, target_accept=ACCEPTED)
+        return registry.room("samplers")["hmc"](rotations=2, target_accept=ACCEPTED)
 
     def thinning(self, settings):
         """See `Problem`: draws are nearly independent where so many paths cost little."""

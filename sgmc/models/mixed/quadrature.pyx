@@ -19,7 +19,7 @@ from sgmc.models.regression.bases.glm cimport Glm
 cdef enum:
     STEPS = 50                    # of the search for a group's mode
     GROUPS_BETWEEN_LOOKS = 1024   # at the clock
-cdef double NEAR = 1e-8           # change of a group's effects, in sds, at which the search ends
+cdef double SETTLED_EFFECTS = 1e-8  # change of a group's effects, in sds, at which the search ends
 
 cdef class Quadrature(Informed):
     """Effects integrated out by nodes that are placed for each group by a normal approximation:
@@ -234,7 +234,7 @@ cdef class Quadrature(Informed):
             for a in range(q):
                 length = max(length, abs(move[a]))
                 z[a] += move[a]
-            if length < NEAR:
+            if length < SETTLED_EFFECTS:
                 break
         for a in range(q):
             self.h[group, a] = R[a]

@@ -11,7 +11,7 @@ from sgmc.models.mixed.conditional import DF, Conditional, conditional
 CONDITIONAL_STEPS = 6  # of the independence sampler: nine in ten proposals are accepted
 STREAM = 2  # among those of predictions
 NEW = 1 << 40  # added to the number of a level that the fit has not seen
-ROUNDING = 1e-12  # of correlations, with which their matrices stay positive definite
+ROUNDED_ROOT = 1e-12  # of correlations, with which their matrices stay positive definite
 DRAWN_AT_ONCE = 1 << 21  # numbers of effects that are drawn at a time
 
 
@@ -244,7 +244,7 @@ def populations(model, draws, seed):
     """The `Population` of each factor by reported draws (m, parameters), without data."""
     effects, first = model.effects, len(model.exog_names)
     q, pairs = effects.loading.q, effects.loading.correlations()
-    R = np.tile((1 + ROUNDING) * np.eye(q), (len(draws), 1, 1))
+    R = np.tile((1 + ROUNDED_ROOT) * np.eye(q), (len(draws), 1, 1))
     for k, (i, j) in enumerate(pairs):
         R[:, i, j] = R[:, j, i] = draws[:, first + q + k]
     roots = draws[:, first : first + q, None] * np.linalg.cholesky(R)

@@ -8,10 +8,10 @@ import numpy as np
 from scipy import special
 
 FEW_EFFECTS = 3  # that have a grid of nodes by themselves
-WIDER = 1.25  # sd of scattered points
-ENOUGH = 0.05  # error of many effects, nats: means are within as many posterior sds
+PROPOSALS_WIDER = 1.25  # sd of scattered points
+SCATTERED_ENOUGH = 0.05  # error of many effects, nats: means are within as many posterior sds
 SETS = 64  # of scattered points: groups with different ones have errors that average out
-SEED = 20_201  # of their scrambles
+SCRAMBLING_SEED = 20_201  # of their scrambles
 
 
 def normal_rule(nodes, effects):
@@ -56,12 +56,12 @@ def scattered_rule(nodes, effects):
 
     if nodes == 1:
         return normal_rule(nodes, effects)
-    seeds = np.random.SeedSequence((SEED, nodes, effects)).spawn(SETS)
+    seeds = np.random.SeedSequence((SCRAMBLING_SEED, nodes, effects)).spawn(SETS)
     size = (nodes - 1).bit_length()  # powers of two are balanced
     u = np.array([Sobol(effects, seed=np.random.default_rng(s)).random_base2(size) for s in seeds])
     z = special.ndtri(u[:, :nodes])
-    weight = 0.5 * (z**2).sum(axis=2) + effects * np.log(WIDER * np.sqrt(2 * np.pi))
-    return np.ascontiguousarray(WIDER * z), weight - np.log(nodes)
+    weight = 0.5 * (z**2).sum(axis=2) + effects * np.log(PROPOSALS_WIDER * np.sqrt(2 * np.pi))
+    return np.ascontiguousarray(PROPOSALS_WIDER * z), weight - np.log(nodes)
 
 
 class Scheme(NamedTuple):
@@ -104,7 +104,9 @@ class Scheme(NamedTuple):
 def scheme_of(effects, nested=False):
     """The `Scheme` of a number of effects; nested ones have grids of nodes in any number."""
     if effects > FEW_EFFECTS and not nested:
-        return Scheme(scattered_rule, effects, 128, 1024, ENOUGH)
+        return Scheme(scattered_rule, effects, 128, 1024, SCATTERED_ENOUGH)
     first = {1: 9, 2: 7, 3: 5, 4: 3}.get(effects, 2)
     most = {1: 39, 2: 15, 3: 9, 4: 5}.get(effects, 2)
-    return Scheme(normal_rule, effects, first, most, ENOUGH if effects > FEW_EFFECTS else 0.01)
+    return Scheme(
+        normal_rule, effects, first, most, SCATTERED_ENOUGH if effects > FEW_EFFECTS else 0.01
+    )

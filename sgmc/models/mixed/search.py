@@ -12,7 +12,7 @@ from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.expansion import expand, of_rows
 
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
-FEW_ROWS = 2_000  # of the groups looked at where there is time for nothing else
+FEW_GROUPED_ROWS = 2_000  # of the groups looked at where there is time for nothing else
 WARM_TOLERANCE, TOLERANCE = (
     0.1,
     1e-2,
@@ -73,7 +73,7 @@ def unfinished(kernel, terms, start, reached):
     """Kernel and `Mode` of a search whose time is up: where it is, or after one step by few groups,
     around which nodes are placed in few groups alone.
     """
-    few = max(1, min(kernel.n, int(np.searchsorted(kernel.starts, FEW_ROWS))))
+    few = max(1, min(kernel.n, int(np.searchsorted(kernel.starts, FEW_GROUPED_ROWS))))
     with deadline.suspended():
         if reached is None:
             reached = climb(kernel, terms, start, few, np.inf)[0]
