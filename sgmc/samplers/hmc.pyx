@@ -186,6 +186,8 @@ class HMC(MetropolisSpec):
     h, p += h/2 (g + theta) (Shahbaba et al. 2014, arXiv:1106.5941).  Each component of g + theta is
     truncated as in `MALA`, at 4.  A path has the least number of equal steps of at most h, where h
     is at most `length`, and its length is uniform on (0.9, 1.1) `length`.
+
+    With ``rotations`` above 0 a single walker moves in the same way; h begins at `length` over it.
     """
 
     name = "hmc"
