@@ -1,8 +1,8 @@
 """Where chains begin and what whitens them: the mode of the effects' covariance with effects
 integrated out by Laplace's approximation, and a Gaussian around it.
 
-Given psi = (phi, u), Newton's method finds the mode of (beta, v) and its precision.  The slope of
-the log marginal density by psi is the mean of that of the joint density under the Gaussian there
+Given psi = (phi, u), `Conditional` has the mode of (beta, v) and its precision.  The slope of the
+log marginal density by psi is the mean of that of the joint density under the Gaussian there
 (Fisher's identity): by Lambda that is Lambda'^-1 sum_l (E v_l v_l' - I) (Stein's identity).  Means
 are over draws of which all psi have the same standard normals.  The slope is zero at the mode of
 psi.  Newton's method for this begins with the information that effects have of their covariance,
@@ -10,127 +10,39 @@ and goes on by Broyden's updates (1965, doi:10.1090/S0025-5718-1965-0198670-6). 
 the mode of (beta, v) change with psi gives the joint precision.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from sgmc.core import deadline
-from sgmc.core.expansion import of_prior, of_rows, row_curvatures
+from sgmc.core.expansion import of_rows
 from sgmc.core.limits import MAX_LOG
-from sgmc.models.crossed.precision import precision_of
+from sgmc.models.crossed.laplace import Conditional
 
-EXPECTATION_DRAWS = (
-    32  # half of them with other signs: psi is then right to about a fifth of its sd
-)
-# root mean squares over (beta, v) of the distance from their mode, in sds: at which Newton's method
-# stops, and within which the precision is not computed anew
-AT_MODE, SAME = 0.005, 0.3
-MOST_NEWTON, MOST_SEARCHED = 50, 30
+EXPECTATION_DRAWS = 32  # half of them with other signs: psi is right to about a fifth of its sd
+MOST_SEARCHED = 30
 CLOSE = 0.1  # sds of psi from its mode
 LONGEST_CHANGE = 1.0  # change of psi in a step, about a factor of three
 SMALLEST_ROOT = 1e-12  # in the place of an sd of zero
 LITTLE = 0.3  # share of an effect's variance that is too little to centre it
+NEAR_EXPECTED = 0.2, 5.0  # least and largest ratio of the information seen to the expected one
 DIFFERENCE = 0.5  # sds of psi over which slopes are taken
 
 
-class Laplace(NamedTuple):
-    """The Gaussian approximation given psi.
-
-    Attributes
-    ----------
-    place : array (dim,)
-        (beta, v, phi, u).
-    precision : Precision
-    map : Arrow
-        Which whitens it.
-    curvature : array (n, width, width)
-        Of the rows.
-    """
-
-    place: np.ndarray
-    precision: object
-    map: object
-    curvature: np.ndarray
-
-
-class Centre:
+class Centre(Conditional):
     """The search for the centre of a posterior.
 
     Parameters
     ----------
-    rows : CrossedRows
-    gram : Gram
-    model : Model
-    prior : EffectsPrior
-    terms : PriorTerms
-        Of (beta, phi, u).
-    loaded : Loaded
+    rows, gram, model, prior, terms, loaded
+        See `Conditional`.
     random : Generator
-
-    Attributes
-    ----------
-    reached : Laplace or None
-        The last approximation, for searches that the time of a call ends.
     """
 
     def __init__(self, rows, gram, model, prior, terms, loaded, random):
-        self.rows, self.gram, self.model, self.prior = rows, gram, model, prior
-        self.terms, self.loaded, self.blocks = terms, loaded, rows.blocks
-        self.reached, self.seconds = None, 0.0
-        d, effects = self.blocks.d, self.blocks.effects
-        self.free = np.r_[0 : d + effects]  # (beta, v)
-        self.psi = np.r_[d + effects : self.blocks.size]
+        super().__init__(rows, gram, model, prior, terms, loaded)
+        self.each_term = range(len(self.blocks.levels))
         z = random.standard_normal((EXPECTATION_DRAWS // 2, self.blocks.size))
         z /= np.sqrt((z**2).mean(axis=0))  # so that effects of which rows say nothing have no noise
         z[:, self.psi] = 0.0
         self.normals = np.concatenate([z, -z])
-
-    def density(self, place):
-        """Log density at (beta, v, phi, u), and its gradient."""
-        theta = self.loaded(place)
-        value, slope = of_rows(self.model, theta)
-        more, also = of_prior(self.prior, theta)
-        return value + more, self.loaded.pulled(place, slope + also)
-
-    def settled(self, place, within=AT_MODE):
-        """The `Laplace` at the psi of a place, from its (beta, v) on."""
-        place, last, step, near = np.array(place), -np.inf, np.zeros(len(place)), False
-        for _ in range(MOST_NEWTON):
-            if self.reached is not None:
-                deadline.check(self.seconds)
-            value, gradient = self.density(place)
-            if not value >= last - 1e-9 * abs(last) - 1e-9:  # overshot, or not a number
-                step = 0.5 * step
-                place = place - step
-                continue
-            if not near:
-                begun = deadline.clock()
-                found = self.reached = self.around(place)
-                self.seconds = deadline.clock() - begun
-            gradient[self.psi] = 0.0
-            white = found.map.pulled(place, gradient)
-            length = np.sqrt(white @ white / len(white))
-            if length < within:
-                break
-            near = length < SAME and within >= AT_MODE
-            last, step = value, found.map(white) - np.asarray(found.map.centre)
-            place = place + step
-        return found._replace(place=place)
-
-    def around(self, place):
-        """The `Laplace` at a place that may not be the mode."""
-        theta = self.loaded(place)
-        curvature = row_curvatures(self.model, theta)
-        w = curvature[:, 0, 0]
-        if not (w > 0).all():
-            curvature = row_curvatures(self.model, theta, True)
-            w = np.maximum(curvature[:, 0, 0], 0.0)
-        d = self.blocks.d
-        kept = np.r_[theta[:d], theta[self.psi]]
-        root = self.blocks.loading.root(place[self.blocks.phi])
-        prior = self.terms(kept)[2][:d, :d]
-        precision = precision_of(self.rows, self.gram, w, root, prior)
-        return Laplace(place, precision, precision.arrow(place), curvature)
 
     def slope(self, found):
         """Slope of the log marginal density by psi, and the variance of each effect given the data,
@@ -143,7 +55,7 @@ class Centre:
         root = loading.root(found.place[blocks.phi])
         root += SMALLEST_ROOT * np.eye(len(root)) * (np.diag(root) == 0)
         entries = np.zeros_like(root)
-        for t in self.terms_of():
+        for t in self.each_term:
             v, own = found.place[blocks.of_term(t)], away[:, blocks.of_term(t) - d]
             second = v.T @ v + np.einsum("kla,klb->ab", own, own) / EXPECTATION_DRAWS
             at = slice(blocks.start[t], blocks.start[t] + blocks.width[t])
@@ -165,7 +77,7 @@ class Centre:
         variance that the data have taken; of one near zero what its own rows allow it to be.
         """
         blocks, loading = self.blocks, self.blocks.loading
-        taken = [1 - spread[blocks.of_term(t) - blocks.d] for t in self.terms_of()]
+        taken = [1 - spread[blocks.of_term(t) - blocks.d] for t in self.each_term]
         share = np.concatenate([(one**2).sum(axis=0) for one in taken])
         little = np.concatenate([one.mean(axis=0) for one in taken]) < LITTLE
         out = np.ones(len(self.psi))
@@ -182,10 +94,6 @@ class Centre:
             out[loading.size :] = np.maximum(np.diag(own), 1.0)
         return out
 
-    def terms_of(self):
-        """Numbers of the terms."""
-        return range(len(self.blocks.levels))
-
     def informative(self, found):
         """Shares and phi of the centre for `Loaded`: what part of an effect's variance the data
         have taken, none where that is little.
@@ -193,13 +101,13 @@ class Centre:
         blocks = self.blocks
         spread = self.slope(found)[1]
         share = np.concatenate(
-            [1 - spread[blocks.of_term(t) - blocks.d].mean(axis=0) for t in self.terms_of()]
+            [1 - spread[blocks.of_term(t) - blocks.d].mean(axis=0) for t in self.each_term]
         )
         share = np.where(share > LITTLE, np.minimum(share, 1.0), 0.0)
         return {"share": share, "typical": found.place[blocks.phi]}
 
     def search(self, place):
-        """The `Laplace` at the mode of psi."""
+        """The `Laplace` at the mode of psi, and about the covariance of psi there."""
         found = self.settled(place)
         slope, spread = self.slope(found)
         covariance = np.diag(1 / self.informed(found, spread))
@@ -249,10 +157,12 @@ def updated(covariance, step, change, information):
 
 
 def positive(matrix, diagonal):
-    """The matrix where it is positive definite and near what is expected of it, else that."""
+    """The matrix with eigenvalues, in units of the diagonal that is expected, within NEAR_EXPECTED;
+    that diagonal where it is not finite.
+    """
     if not np.isfinite(matrix).all():
         return np.diag(diagonal)
     scale = 1 / np.sqrt(diagonal)
     values, vectors = np.linalg.eigh(matrix * np.outer(scale, scale))
-    values = np.clip(values, 0.2, 5.0)
+    values = np.clip(values, *NEAR_EXPECTED)
     return (vectors * values) @ vectors.T / np.outer(scale, scale)
