@@ -223,7 +223,7 @@ def whitened(found, data, family, settings, precondition, kept):
     where, core = chosen_coordinates(found, precondition, rotated, walls, settings), density(found)
     if rotated:
         deadline.check(operations=1.0 * data.n * data.d**2)
-        if known is not None and np.array_equal(where.origin, mode.theta):
+        if known is not None and np.array_equal(where.origin, known.centre):
             eta, known = np.asarray(known.predictors), known.rotated(where.L)
         else:
             eta, known = linear_predictor(model, where.origin), None
