@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sgmc.models.mixed.info import sized
 from sgmc.models.regression.info import ModelInfo
 
 
@@ -34,13 +35,7 @@ class CrossedInfo(ModelInfo):
 
     def remarks(self, fit):
         """See `ModelInfo`."""
-        lines = []
-        for name, sizes in zip(self.effects.factors, self.sizes):
-            least, middle, most = np.quantile(sizes, [0, 0.5, 1])
-            lines.append(
-                f"Groups: {len(sizes)} levels of {name} with {least:.0f} to {most:.0f} rows, "
-                f"median {middle:g}."
-            )
+        lines = [sized("Groups:", *one) for one in zip(self.effects.factors, self.sizes)]
         count = fit.problem.rows.blocks.effects
         lines.append(f"{count} effects are sampled with the other parameters; ranef() has them.")
         return [*lines, *super().remarks(fit)]

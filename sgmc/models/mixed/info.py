@@ -43,13 +43,8 @@ class MixedInfo(ModelInfo):
 
     def remarks(self, fit):
         """See `ModelInfo`."""
-        lines = []
-        for name, sizes in zip(self.effects.factors, self.sizes):
-            least, middle, most = np.quantile(sizes, [0, 0.5, 1])
-            lines.append(
-                f"{'Within them' if lines else 'Groups:'} {len(sizes)} levels of {name} with "
-                f"{least:.0f} to {most:.0f} rows, median {middle:g}."
-            )
+        factors = zip(["Groups:", "Within them"], self.effects.factors, self.sizes)
+        lines = [sized(*one) for one in factors]
         rule = fit.problem.rule
         if rule.nodes:
             one = f"{rule.nodes} nodes each" if rule.nodes > 1 else "Laplace's approximation"
@@ -84,3 +79,12 @@ class MixedInfo(ModelInfo):
             return [f"Intraclass correlation: {shown[0]}."]
         parts = [f"within {name} {one}" for name, one in zip(self.effects.factors, shown)]
         return [f"Intraclass correlations: {'; '.join(parts)}."]
+
+
+def sized(lead, name, sizes):
+    """A line about the levels of a factor and their rows."""
+    least, middle, most = np.quantile(sizes, [0, 0.5, 1])
+    return (
+        f"{lead} {len(sizes)} levels of {name} with {least:.0f} to {most:.0f} rows, median "
+        f"{middle:g}."
+    )
