@@ -179,8 +179,9 @@ def decide(problem, settings, size):
 def exact_alone(settings, gradient, problem):
     """Sampler, gradient, reason and no pilot, where exact samplers alone run."""
     sampler = settings.sampler
-    for name in ("gradient", "batch_size"):
-        if getattr(settings, name) is not None or settings.adaptive:
+    batches = settings.batch_size is not None or settings.adaptive
+    for name, given in (("gradient", settings.gradient), ("batch_size", batches)):
+        if given:
             raise ArgumentError(
                 f"{name} does not apply to {problem.dim} parameters with an effect for each level: "
                 "exact samplers use all rows; leave it"

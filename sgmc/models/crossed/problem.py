@@ -117,6 +117,11 @@ class CrossedProblem(Problem):
                 "init: numbers for the coefficients and standard deviations do not tell where the "
                 "effects of crossed factors begin; leave it, or give init='dispersed'"
             )
+        if settings.keep is not None:
+            raise ArgumentError(
+                "keep does not apply to crossed factors: draws of all parameters but the effects "
+                "are kept; leave it, and use ranef_draws()"
+            )
         size = 8 * settings.draws * settings.chains * len(self.columns)
         if size > DRAWS_MEMORY:
             raise ArgumentError(

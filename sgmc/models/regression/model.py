@@ -289,6 +289,11 @@ class Regression:
         begun, rest = time.perf_counter(), dict(arguments)
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
+        if self.data.strata is not None and checked.subsample != "stratified":
+            raise ArgumentError(
+                f"strata does not apply to subsample={checked.subsample!r}; give "
+                "subsample='stratified'"
+            )
         with limited(checked.time_limit):
             model = self.suited(prior, checked)
             same_order("init", arguments.get("init"), model.parameter_names())
@@ -367,11 +372,6 @@ class Regression:
         """The posterior in sampler coordinates, for checked settings."""
         from sgmc.models.regression.problem import regression_problem
 
-        if self.data.strata is not None and checked.subsample != "stratified":
-            raise ArgumentError(
-                f"strata does not apply to subsample={checked.subsample!r}; give "
-                "subsample='stratified'"
-            )
         return regression_problem(self.data, self.family, prior, checked)
 
 
