@@ -18,7 +18,9 @@ def blocks(request):
     made = Blocks(Loading([(2, True), (1, False)], [0.5, 0.3, 0.2]), 2, [5, 4], [2, 1], 1)
     if request.param == "noncentred":
         return made
-    return made.replaced(share=[0.7, 0.0, 0.9], typical=[0.4, 1.0, 0.3, 0.2])
+    share = np.random.default_rng(3).uniform(size=made.effects)
+    share[1:10:2] = 0.0  # the second effect of each level
+    return made.replaced(share=share, typical=[0.4, 1.0, 0.3, 0.2])
 
 
 @pytest.fixture

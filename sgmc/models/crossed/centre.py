@@ -94,16 +94,23 @@ class Centre(Conditional):
             out[loading.size :] = np.maximum(np.diag(own), 1.0)
         return out
 
-    def informative(self, found):
+    def informative(self, found, zero):
         """Shares and phi of the centre for `Loaded`: what part of an effect's variance the data
-        have taken, none where that is little.
+        have taken, none where that is little in all levels, or the sd may be zero.
+
+        Parameters
+        ----------
+        found : Laplace
+        zero : list of int
+            Effects of which the sd may be zero.
         """
         blocks = self.blocks
-        spread = self.slope(found)[1]
-        share = np.concatenate(
-            [1 - spread[blocks.of_term(t) - blocks.d].mean(axis=0) for t in self.each_term]
-        )
-        share = np.where(share > LITTLE, np.minimum(share, 1.0), 0.0)
+        share = np.clip(1 - self.slope(found)[1], 0.0, 1.0)
+        for t in self.each_term:
+            own = blocks.of_term(t) - blocks.d
+            little = share[own].max(axis=0) < LITTLE
+            little |= np.isin(blocks.start[t] + np.arange(blocks.width[t]), zero)
+            share[own[:, little]] = 0.0
         return {"share": share, "typical": found.place[blocks.phi]}
 
     def search(self, place):

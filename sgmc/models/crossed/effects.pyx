@@ -8,7 +8,7 @@ allow: Papaspiliopoulos, Roberts & Skold (2007), doi:10.1214/088342307000000014.
 """
 import numpy as np
 
-from libc.math cimport INFINITY, fabs, log, pow
+from libc.math cimport INFINITY, exp, fabs, log
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
@@ -33,7 +33,7 @@ cdef class Blocks:
         Levels of each term, and effects of a level.
     logs : int
         Auxiliary parameters.
-    share : array (q,), optional
+    share : array (effects of all levels,), optional
         See `Loaded`; by default zeros.
     typical : array (loading.size,), optional
         phi in the centre of the posterior; needed where shares are given.
@@ -47,9 +47,12 @@ cdef class Blocks:
         self.levels, self.width = np.array(levels, dtype=np.intp), np.array(width, dtype=np.intp)
         self.first = (d + np.cumsum(counts) - counts).astype(np.intp)
         self.start = (np.cumsum(width) - width).astype(np.intp)
-        self.share = np.zeros(loading.q) if share is None else np.array(share, dtype=float)
+        self.share = np.zeros(self.effects) if share is None else np.array(share, dtype=float)
         self.typical = np.ones(loading.size) if typical is None else np.array(typical, dtype=float)
-        pairs = [min(self.share[i], self.share[j]) for i, j in loading.correlations()]
+        shares = [np.asarray(self.share)[self.of_term(t) - d] for t in range(len(counts))]
+        mean = np.concatenate([one.mean(axis=0) for one in shares])
+        self.summed = np.concatenate([one.sum(axis=0) for one in shares])
+        pairs = [min(mean[i], mean[j]) for i, j in loading.correlations()]
         self.kept = np.concatenate([np.ones(loading.q), 1 - np.array(pairs)])
         self.fixed = (1 - np.asarray(self.kept)) * np.asarray(self.typical)
 
@@ -85,12 +88,22 @@ cdef class Blocks:
     cdef void slopes(self, const double *theta, double *J) noexcept nogil:
         self.loading.slopes(theta + self.d + self.effects, J)
 
-    cdef double excess(self, const double *theta, Py_ssize_t i) noexcept nogil:
-        """|sd / typical sd|^-share of an effect."""
-        if self.share[i] == 0:
-            return 1
-        return pow(fabs(self.loading.sd(theta + self.d + self.effects, i)
-                        / self.loading.sd(&self.typical[0], i)), -self.share[i])
+    cdef double log_ratio(self, const double *theta, Py_ssize_t i) noexcept nogil:
+        """log |sd / typical sd| of an effect; 0 where none of its levels has a share."""
+        if self.summed[i] == 0:
+            return 0
+        return log(fabs(self.loading.sd(theta + self.d + self.effects, i)
+                        / self.loading.sd(&self.typical[0], i)))
+
+    cdef double log_slope(self, const double *theta, Py_ssize_t i) noexcept nogil:
+        """Its derivative by phi_i."""
+        cdef const double *phi = theta + self.d + self.effects
+        return self.loading.stretch(phi, i) / self.loading.sd(phi, i)
+
+    cdef double excess(self, Py_ssize_t place, double log_ratio) noexcept nogil:
+        """|sd / typical sd|^-share of an effect of a level."""
+        cdef double share = self.share[place - self.d]
+        return exp(-share * log_ratio) if share > 0 else 1
 
     cdef void loaded_phi(self, const double *theta, double *phi) noexcept nogil:
         """phi with correlations moved towards those of the centre."""
@@ -99,31 +112,18 @@ cdef class Blocks:
             phi[k] = self.kept[k] * theta[self.d + self.effects + k] + self.fixed[k]
 
     cdef void load(self, const double *theta, double *out) noexcept nogil:
-        cdef Py_ssize_t i, j, q = self.loading.q
         cdef double[MOST_ENTRIES] phi
-        cdef double one
         self.loaded_phi(theta, phi)
         self.loading.fill(phi, out)
-        for i in range(q):
-            one = self.excess(theta, i)
-            for j in range(i + 1):
-                out[i * q + j] *= one
 
-    cdef void load_slopes(self, const double *theta, const double *load, double *J) noexcept nogil:
-        cdef Py_ssize_t e, f, i, n = self.loading.size
+    cdef void load_slopes(self, const double *theta, double *J) noexcept nogil:
+        cdef Py_ssize_t e, f, n = self.loading.size
         cdef double[MOST_ENTRIES] phi
-        cdef double one
         self.loaded_phi(theta, phi)
         self.loading.slopes(phi, J)
         for e in range(n):
-            i = self.loading.row[e]
-            one = self.excess(theta, i)
             for f in range(n):
-                J[e * n + f] *= one * self.kept[f]
-            if self.share[i] > 0:
-                J[e * n + i] -= (self.share[i] * self.loading.stretch(phi, i)
-                                 / self.loading.sd(phi, i)
-                                 * load[i * self.loading.q + self.loading.column[e]])
+                J[e * n + f] *= self.kept[f]
 
     cdef void chain(self, const double *J, const double *entries, double *grad) noexcept nogil:
         cdef Py_ssize_t e, f, n = self.loading.size
@@ -134,13 +134,18 @@ cdef class Blocks:
                 grad[self.d + self.effects + f] += one * J[e * n + f]
 
     def loads(self, theta):
-        """What effects of points (..., dim) are multiplied by, arrays (..., q, q)."""
+        """What effects of points (..., dim) are multiplied by: arrays (..., q, q) for those of a
+        level together, and (..., effects) for each.
+        """
         phi, share, q = theta[..., self.phi], np.asarray(self.share), self.loading.q
         ratio = self.loading.sds(phi[..., :q]) / self.loading.sds(np.asarray(self.typical)[:q])
+        number = np.concatenate([
+            np.tile(np.arange(k, k + n), m) for k, n, m in zip(self.start, self.width, self.levels)
+        ])
         with np.errstate(divide="ignore"):
-            excess = np.where(share > 0, np.abs(ratio) ** -share, 1.0)
+            excess = np.where(share > 0, np.abs(ratio)[..., number] ** -share, 1.0)
         loaded = np.asarray(self.kept) * phi + np.asarray(self.fixed)
-        return excess[..., None] * self.loading.root(loaded)
+        return self.loading.root(loaded), excess
 
 
 cdef class EffectsPrior(Prior):
@@ -238,8 +243,8 @@ cdef class EffectsPrior(Prior):
 
 
 cdef class Loaded(Map):
-    """(beta, v, phi, u) to (beta, b, phi, u): b_l = diag(|sd / sd0|^-share) Lambda v_l, the
-    coordinates xi of correlations in Lambda being (1 - share) xi + share xi0.
+    """(beta, v, phi, u) to (beta, b, phi, u): b_l = diag(|sd / sd0|^-share_l) Lambda v_l, the
+    coordinates xi of correlations in Lambda being (1 - share) xi + share xi0, share the mean one.
 
     With a share of 0 v has a standard normal prior.  With 1 b_l = Lambda0 v_l, and the prior alone
     depends on phi: that suits effects that the data determine.
@@ -257,38 +262,48 @@ cdef class Loaded(Map):
     def __call__(self, x):
         """theta for points x (..., dim)."""
         theta = np.array(x, dtype=float)
-        root = self.blocks.loads(theta)
+        root, excess = self.blocks.loads(theta)
         for t in range(len(self.blocks.levels)):
             places, begin = self.blocks.of_term(t), self.blocks.start[t]
             end = begin + self.blocks.width[t]
-            v = theta[..., places]
-            theta[..., places] = v @ np.swapaxes(root[..., begin:end, begin:end], -1, -2)
+            found = theta[..., places] @ np.swapaxes(root[..., begin:end, begin:end], -1, -2)
+            theta[..., places] = excess[..., places - self.blocks.d] * found
         return theta
 
     def inverse(self, theta):
         """x for a point theta (dim,)."""
         x = np.array(theta, dtype=float)
-        root = self.blocks.loads(x)
+        root, excess = self.blocks.loads(x)
         for t in range(len(self.blocks.levels)):
             places, begin = self.blocks.of_term(t), self.blocks.start[t]
             end = begin + self.blocks.width[t]
-            x[places] = np.linalg.solve(root[begin:end, begin:end], x[places].T).T
+            own = x[places] / excess[places - self.blocks.d]
+            x[places] = np.linalg.solve(root[begin:end, begin:end], own.T).T
         return x
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         cdef double[MOST_SQUARES] root
+        cdef double[MOST_EFFECTS] ratio
         cdef Py_ssize_t t, a, q = self.blocks.loading.q
         memcpy(theta, x, self.dim * sizeof(double))
         self.blocks.load(x, root)
+        self.ratios(x, ratio)
         for t in range(self.blocks.levels.shape[0]):
-            self.multiply(t, root, x, theta)
+            self.multiply(t, root, ratio, x, theta)
             for a in range(self.blocks.start[t], self.blocks.start[t] + self.blocks.width[t]):
                 if log_jacobian != NULL:
-                    log_jacobian[0] += self.blocks.levels[t] * log(fabs(root[a * q + a]))
+                    log_jacobian[0] += (self.blocks.levels[t] * log(fabs(root[a * q + a]))
+                                        - self.blocks.summed[a] * ratio[a])
         return OK
 
-    cdef void multiply(self, Py_ssize_t t, const double *root, const double *v,
-                       double *out) noexcept nogil:
+    cdef void ratios(self, const double *x, double *out) noexcept nogil:
+        """`Blocks.log_ratio` of each effect."""
+        cdef Py_ssize_t a
+        for a in range(self.blocks.loading.q):
+            out[a] = self.blocks.log_ratio(x, a)
+
+    cdef void multiply(self, Py_ssize_t t, const double *root, const double *ratio,
+                       const double *v, double *out) noexcept nogil:
         """Products with the vectors of a term's levels."""
         cdef Py_ssize_t l, a, c, q = self.blocks.loading.q, n = self.blocks.width[t], at
         cdef const double *L = root + self.blocks.start[t] * (q + 1)
@@ -299,43 +314,55 @@ cdef class Loaded(Map):
                 total = 0
                 for c in range(a + 1):
                     total += L[a * q + c] * v[at + c]
-                out[at + a] = total
+                out[at + a] = total * self.blocks.excess(at + a, ratio[self.blocks.start[t] + a])
 
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef double[MOST_SQUARES] root, moved
+        cdef double[MOST_EFFECTS] ratio, turned
         cdef double[MOST_ENTRIES * MOST_ENTRIES] J
-        cdef Py_ssize_t t, l, a, c, e, f, at, q = self.blocks.loading.q
+        cdef Py_ssize_t t, l, a, c, e, f, at, i, q = self.blocks.loading.q
         cdef Py_ssize_t n = self.blocks.loading.size
         cdef const double *along = v + self.blocks.d + self.blocks.effects
+        cdef double own, slope
         memcpy(v_theta, v, self.dim * sizeof(double))
         self.blocks.load(x, root)
-        self.blocks.load_slopes(x, root, J)
+        self.ratios(x, ratio)
+        self.blocks.load_slopes(x, J)
         memset(moved, 0, q * q * sizeof(double))
         for e in range(n):
             for f in range(n):
                 at = self.blocks.loading.row[e] * q + self.blocks.loading.column[e]
                 moved[at] += J[e * n + f] * along[f]
+        for a in range(q):
+            turned[a] = self.blocks.log_slope(x, a) * along[a] if self.blocks.summed[a] > 0 else 0
         for t in range(self.blocks.levels.shape[0]):
-            self.multiply(t, root, v, v_theta)
+            self.multiply(t, root, ratio, v, v_theta)
             for l in range(self.blocks.levels[t]):
                 at = self.blocks.first[t] + l * self.blocks.width[t]
                 for a in range(self.blocks.width[t]):
+                    i, own, slope = self.blocks.start[t] + a, 0, 0
                     for c in range(a + 1):
-                        v_theta[at + a] += x[at + c] * moved[
-                            (self.blocks.start[t] + a) * q + self.blocks.start[t] + c]
+                        own += x[at + c] * root[i * q + self.blocks.start[t] + c]
+                        slope += x[at + c] * moved[i * q + self.blocks.start[t] + c]
+                    v_theta[at + a] += self.blocks.excess(at + a, ratio[i]) * (
+                        slope - self.blocks.share[at + a - self.blocks.d] * turned[i] * own)
         return OK
 
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef double[MOST_SQUARES] root, entries
-        cdef Py_ssize_t t, l, a, c, j, at, q = self.blocks.loading.q, n
+        cdef double[MOST_EFFECTS] ratio, shared
+        cdef double[MOST_ENTRIES * MOST_ENTRIES] J
+        cdef Py_ssize_t t, l, a, c, j, at, i, q = self.blocks.loading.q, n
+        cdef Py_ssize_t first = self.blocks.d + self.blocks.effects
         cdef double *own
         cdef const double *L
-        cdef double[MOST_ENTRIES * MOST_ENTRIES] J
+        cdef double pulled, along
         self.blocks.load(x, root)
+        self.ratios(x, ratio)
         memset(entries, 0, q * q * sizeof(double))
         for j in range(self.blocks.d):
             grad_x[j] += grad_theta[j]
-        for j in range(self.blocks.d + self.blocks.effects, self.dim):
+        for j in range(first, self.dim):
             grad_x[j] += grad_theta[j]
         for t in range(self.blocks.levels.shape[0]):
             n = self.blocks.width[t]
@@ -343,12 +370,20 @@ cdef class Loaded(Map):
             own = entries + self.blocks.start[t] * (q + 1)
             for a in range(n):
                 own[a * q + a] += self.blocks.levels[t] / L[a * q + a]
+                shared[self.blocks.start[t] + a] = self.blocks.summed[self.blocks.start[t] + a]
             for l in range(self.blocks.levels[t]):
                 at = self.blocks.first[t] + l * n
                 for a in range(n):
+                    i, along = self.blocks.start[t] + a, 0
+                    pulled = grad_theta[at + a] * self.blocks.excess(at + a, ratio[i])
                     for c in range(a + 1):
-                        grad_x[at + c] += L[a * q + c] * grad_theta[at + a]
-                        own[a * q + c] += grad_theta[at + a] * x[at + c]
-        self.blocks.load_slopes(x, root, J)
+                        grad_x[at + c] += L[a * q + c] * pulled
+                        own[a * q + c] += pulled * x[at + c]
+                        along += L[a * q + c] * x[at + c]
+                    shared[i] += self.blocks.share[at + a - self.blocks.d] * pulled * along
+        self.blocks.load_slopes(x, J)
         self.blocks.chain(J, entries, grad_x)
+        for i in range(q):
+            if self.blocks.summed[i] > 0:
+                grad_x[first + i] -= self.blocks.log_slope(x, i) * shared[i]
         return OK

@@ -149,10 +149,10 @@ def crossed_problem(data, family, crossing, prior, settings):
     rows, loaded, stopped, near = found.rows, found.centre.loaded, "", []
     try:
         centre, covariance = found.centre.search(found.start)
-        rows = rows.with_blocks(**found.centre.informative(centre))
+        near = near_zero(centre.place, covariance, rows.blocks)
+        rows = rows.with_blocks(**found.centre.informative(centre, near))
         loaded = Loaded(rows.blocks)
         arrow = found.centre.joint(centre, covariance, loaded).arrow(centre.place)
-        near = near_zero(centre.place, covariance, rows.blocks)
     except OutOfTime:
         rows, loaded = found.rows, found.centre.loaded
         stopped, arrow = SEARCH, found.centre.reached.map
