@@ -64,8 +64,10 @@ def apart(verb, **how):
     found = []
     for one in x:
         natural = map(one)
-        loads = np.diag(problem.rows.blocks.loads(map.inner(one)))
-        jacobian = (np.log(np.abs(loads)) * np.asarray(problem.rows.blocks.levels)).sum()
+        blocks = problem.rows.blocks
+        root, excess = blocks.loads(map.inner(one))
+        jacobian = (np.log(np.abs(np.diag(root))) * np.asarray(blocks.levels)).sum()
+        jacobian += np.log(excess).sum()
         ours = engine.density(gradient, one)
         found.append(ours - by_numpy(verb, problem, natural, **how) - jacobian)
     return np.ptp(found)

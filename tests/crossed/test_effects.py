@@ -71,10 +71,15 @@ def test_the_map_has_its_gradient_and_jacobian(prior, blocks, x):
     """Of the density in the map's coordinates."""
     found = Loaded(blocks)
 
+    def jacobian(at):
+        root, excess = blocks.loads(at)
+        return np.repeat(np.log(np.abs(np.diag(root))), [5, 5, 4]).sum() + np.log(excess).sum()
+
     def density(at):
-        loads = np.diag(blocks.loads(at))
-        jacobian = np.repeat(np.log(np.abs(loads)), [5, 5, 4]).sum()
-        return of_prior(prior, found(at))[0] + jacobian
+        return of_prior(prior, found(at))[0] + jacobian(at)
+
+    matrix = [(found(x + STEP * e) - found(x - STEP * e)) / (2 * STEP) for e in np.eye(len(x))]
+    assert jacobian(x) == pytest.approx(np.linalg.slogdet(matrix)[1], abs=1e-7)
 
     pulled = found.pulled(x, of_prior(prior, found(x))[1])
     np.testing.assert_allclose(pulled, differences(density, x), **NEAR)
