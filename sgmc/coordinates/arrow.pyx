@@ -54,7 +54,7 @@ cdef class Arrow(Map):
     cdef double[:, ::1] scale                     # P^-T of each level, q x q: upper triangular
     cdef double[::1] cross                        # D^-1 B', a row a tip, stored as CSR
     cdef bint full                                # or, where it is hardly sparse, row by row
-    cdef double[:, ::1] root                      # R^-T, upper triangular
+    cdef readonly double[:, ::1] root             # R^-T, upper triangular
     cdef double log_scale
 
     def __init__(self, centre, tips, blocks, cross, border):
@@ -95,9 +95,10 @@ cdef class Arrow(Map):
         border, tips = np.asarray(self.border), np.asarray(self.tips)
         theta = np.empty_like(x)
         theta[..., border] = x[..., border] @ np.asarray(self.root).T
-        own = x[..., tips].reshape(-1, len(self.scale), self.q)
+        points = x.size // self.dim
+        own = x[..., tips].reshape(points, len(self.scale), self.q)
         across = (self.across_tips() @ theta[..., border].reshape(-1, len(border)).T).T
-        found = np.einsum("lab,klb->kla", self.roots, own).reshape(-1, len(tips)) - across
+        found = np.einsum("lab,klb->kla", self.roots, own).reshape(points, len(tips)) - across
         theta[..., tips] = found.reshape(x[..., tips].shape)
         return theta + np.asarray(self.centre)
 

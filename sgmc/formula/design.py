@@ -66,6 +66,7 @@ class DesignSpec:
         ]
         predictors = ["1" if self.has_intercept else "0", *terms]
         predictors += dict.fromkeys(f"({bar.text})" for bar in parsed.bars)
+        predictors += [one.text for one in parsed.smooths]
         self.expanded = f"{parsed.names.quoted(parsed.response)} ~ {' + '.join(predictors)}"
 
     def _name(self, clean):
@@ -82,6 +83,11 @@ class DesignSpec:
     def has_intercept(self):
         """Whether the design has a column of ones."""
         return any(not block.factors for block in self._blocks)
+
+    @property
+    def categorical(self):
+        """Whether it has a factor's columns."""
+        return any(block.categorical for block in self._blocks)
 
     @property
     def columns(self):

@@ -18,7 +18,7 @@ import patsy
 
 from sgmc.arguments.choices import nearest
 from sgmc.errors import FormulaError
-from sgmc.formula import bars
+from sgmc.formula import bars, smooths
 from sgmc.formula.columns import is_constant, kind, levels_of
 from sgmc.formula.labels import not_numbers
 from sgmc.formula.transforms import FUNCTIONS
@@ -91,6 +91,8 @@ class Parsed:
         Functions and modules named in the formula.
     bars : tuple of Bar
         Group terms, which `predictors` lacks.
+    smooths : tuple of SmoothCall
+        Smooth terms; `predictors` has what is not penalised of them.
     """
 
     formula: str
@@ -99,6 +101,7 @@ class Parsed:
     names: Names
     functions: dict
     bars: tuple = ()
+    smooths: tuple = ()
 
     @property
     def has_dot(self):
@@ -196,13 +199,17 @@ def parse(formula, columns, scope=None):
     def error(message):
         return _error(formula, resolver.names.quoted(message))
 
-    fixed, grouped = bars.split(right, error)
+    others, calls = smooths.split(right, error)
+    fixed, grouped = bars.split(others, error)
     response, predictors = resolver.resolve(left), resolver.resolve(fixed)
     found = tuple(bar for tokens in grouped for bar in bars.read(tokens, resolver, error))
-    if any(_DOT in code for code in (response, *(bar.effects for bar in found))):
-        raise _error(formula, "the dot cannot be used in the response, or in a group term")
+    curves = tuple(smooths.read(*one, resolver, error) for one in calls)
+    inside = [*(bar.effects for bar in found), *(one.code for one in curves)]
+    if any(_DOT in code for code in (response, *inside)):
+        raise _error(formula, "the dot cannot be used in the response, a group term or a smooth")
+    predictors = " + ".join([predictors, *(line for one in curves for line in one.lines)])
     response = patsy.EvalFactor(response).code  # normal spacing
-    return Parsed(formula, response, predictors, resolver.names, resolver.functions, found)
+    return Parsed(formula, response, predictors, resolver.names, resolver.functions, found, curves)
 
 
 def columns_named(expression, columns):

@@ -1,6 +1,6 @@
 """Groups of rows and the covariates of their effects: what a formula's group terms stand for."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,7 @@ from scipy import sparse
 from sgmc.errors import DataError, FormulaError
 from sgmc.formula.columns import kind
 from sgmc.formula.frames import as_frame
+from sgmc.splines.smooth import fitted
 
 MISSING = -1  # the code of a row that lacks its group
 
@@ -72,10 +73,16 @@ class Grouping:
     spec: object
     room, model = "grouped", "mixed"  # where the registry has what it makes
 
+    @property
+    def labels(self):
+        """Terms as written."""
+        return [f"({one.label})" for one in self.terms]
+
 
 @dataclass(frozen=True, eq=False)
 class Crossing:
-    """Rows by the levels of several factors that cross, or of more than two nested ones.
+    """Rows by the levels of several factors that cross, or of more than two nested ones; smooths
+    beside them, with any number of factors.
 
     Attributes
     ----------
@@ -85,18 +92,31 @@ class Crossing:
         The levels of each row.
     terms : list of EffectTerm
     spec : GroupSpec
+    curves : array (n, columns)
+        Of the smooths, what is penalised.
     """
 
     factors: list
     codes: np.ndarray
     terms: list
     spec: object
+    curves: np.ndarray
     room, model = "crossed", "crossed"  # where the registry has what it makes
 
     @property
     def levels(self):
         """All levels, of one factor after the other."""
         return [level for one in self.factors for level in one.index]
+
+    @property
+    def sizes(self):
+        """Columns of each block of the smooths."""
+        return [size for one in self.spec.smooths for size in one.sizes]
+
+    @property
+    def labels(self):
+        """Terms as written, and smooths."""
+        return [f"({one.label})" for one in self.terms] + [one.label for one in self.spec.smooths]
 
 
 @dataclass(frozen=True)
@@ -197,17 +217,20 @@ class GroupSpec:
     ----------
     terms : list of TermSpec
     factors : list of Levels
-        One, or the outer and the inner one.
+        Of a `Grouping` one, or the outer and the inner one.
+    smooths : list of Smooth
     """
 
     terms: list
     factors: list
+    smooths: list = field(default_factory=list)
 
     @property
     def columns(self):
         """Columns of the data that groups and covariates need."""
         named = [name for one in self.factors for name in one.columns]
         named += [name for term in self.terms for name in term.design.columns]
+        named += [name for one in self.smooths for name in one.columns]
         return list(dict.fromkeys(named))
 
     def new(self, data):
@@ -263,7 +286,9 @@ def of_labels(labels):
 
 
 def grouped(table):
-    """The `Grouping` of a `Table` with group terms, or the `Crossing`."""
+    """The `Grouping` of a `Table` with group terms, or the `Crossing` where factors cross or smooths
+    are beside them.
+    """
     kinds = list(dict.fromkeys(bar.columns for bar in table.bars))
     every = [levels_of(table.frame, columns, table.rows) for columns in kinds]
     found = nested(every)
@@ -272,9 +297,8 @@ def grouped(table):
         for bar, design in zip(table.bars, table.effects)
     ]
     spec = GroupSpec(terms, [levels for _, levels in found or every])
-    if found is None:
-        codes = np.column_stack([codes.astype(np.int32) for codes, _ in every])
-        return Crossing(spec.factors, codes, [effects(table, term) for term in terms], spec)
+    if found is None or table.smooths:
+        return crossing(table, every, terms)
     (codes, outer), inner = found[0], found[1:]
     last = inner[0][0] if inner else codes
     order, starts = sorted_rows(last, len(found[-1][1].index))
@@ -294,10 +318,35 @@ def grouped(table):
     )
 
 
+def crossing(table, every, terms):
+    """The `Crossing` of a table with codes and levels of every factor."""
+    n = len(table.rows)
+    codes = np.empty((n, len(every)), dtype=np.int32)
+    for k, (code, _) in enumerate(every):
+        codes[:, k] = code
+    smooths, columns = [], [np.empty((n, 0))]
+    for call, covariates, multipliers in table.smooths:
+        x, w = matrix(table, covariates), np.ones((n, 1))
+        if multipliers is not None:
+            w = matrix(table, multipliers)
+        one, found = fitted(call, covariates, multipliers, x, w, table.weights)
+        smooths.append(one)
+        columns.append(found)
+    spec = GroupSpec(terms, [levels for _, levels in every], smooths)
+    own = [effects(table, term) for term in terms]
+    return Crossing(spec.factors, codes, own, spec, np.concatenate(columns, axis=1))
+
+
+def matrix(table, design):
+    """The columns of a design beside that of a table."""
+    out = np.empty((len(table.rows), len(design.exog_names)))
+    replace(table, spec=design).fill(out)
+    return out
+
+
 def effects(table, term):
     """The `EffectTerm` of a table."""
-    Z = np.empty((len(table.rows), len(term.design.exog_names)))
-    replace(table, spec=term.design).fill(Z)
+    Z = matrix(table, term.design)
     return EffectTerm(term.label, list(term.design.exog_names), Z, term.correlated, term.factor)
 
 

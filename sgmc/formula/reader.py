@@ -131,6 +131,7 @@ class _Reader:
         self.outcome = counts if self.counted else OUTCOMES[outcome]
         self.group_columns = [name for bar in parsed.bars for name in bar.columns]
         self.effects = [self._effects(bar) for bar in parsed.bars]
+        self.curves = [self._curve(one) for one in parsed.smooths]
 
     def table(self, used_elsewhere, on_missing):
         """The finished table."""
@@ -147,7 +148,7 @@ class _Reader:
         rows = gaps.complete()
         if len(rows) < before:  # levels and transforms follow from the rows that are left
             specs = self._fit(terms, gaps)
-        spec, *effects = specs
+        spec, effects = specs[0], specs[1 : 1 + len(self.effects)]
         if len(rows) < len(response):
             response = response[~gaps.missing[response.index]]
         y, trials, spec.levels = self.outcome(response, spec.endog_name)
@@ -166,6 +167,7 @@ class _Reader:
             frame=self.frame,
             bars=self.parsed.bars,
             effects=tuple(effects),
+            smooths=tuple(self._smooths(specs[1 + len(self.effects) :])),
         )
 
     def _choose_columns(self, used_elsewhere):
@@ -204,6 +206,27 @@ class _Reader:
             raise self.parsed.error(f"({bar.text}): the response is a factor of groups too")
         return terms
 
+    def _curve(self, call):
+        """Terms of the covariates of a smooth, and of what it is multiplied by."""
+        by = [] if call.by is None else [f"0 + {call.by}"]
+        return [self._looked_up(self.parsed.terms_of(code)) for code in (call.code, *by)]
+
+    def _smooths(self, specs):
+        """A `SmoothCall` with its designs each; FormulaError where a covariate is no number."""
+        for call, terms in zip(self.parsed.smooths, self.curves):
+            own, specs = specs[: len(terms)], specs[len(terms) :]
+            if len(own[0].exog_names) != len(call.covariates) or own[0].categorical:
+                raise self.parsed.error(
+                    f"{call.text}: smooths are of numbers, one column each; a factor is a "
+                    "predictor, or a group term such as (1 | g)"
+                )
+            yield call, *own, *[None] * (2 - len(own))
+
+    @property
+    def _beside(self):
+        """Lists of terms besides those of the fixed part."""
+        return [*self.effects, *(terms for one in self.curves for terms in one)]
+
     def _looked_up(self, terms):
         """Terms whose factors are columns by name, or expressions."""
         names = self.parsed.names
@@ -220,7 +243,7 @@ class _Reader:
 
     def _gaps(self, terms):
         gaps = Gaps(len(self.frame), self.rows)
-        used = _factors([*terms, *(term for one in self.effects for term in one)])
+        used = _factors([*terms, *(term for one in self._beside for term in one)])
         inputs = self.parsed.names.inputs(" ".join(factor.name() for factor in used))
         for name in dict.fromkeys([*self.response_columns, *inputs.values(), *self.group_columns]):
             gaps.add(name, slice(None), is_missing(self.frame[name]))
@@ -253,8 +276,8 @@ class _Reader:
         return response
 
     def _fit(self, terms, gaps):
-        """The designs of the complete rows, of the fixed part and of each group term."""
-        return [self._design(one, gaps.complete()) for one in (terms, *self.effects)]
+        """The designs of the complete rows, of the fixed part, each group term and smooth."""
+        return [self._design(one, gaps.complete()) for one in (terms, *self._beside)]
 
     def _design(self, terms, rows):
         """A design: levels, contrasts and stateful transforms."""

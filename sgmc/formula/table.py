@@ -34,6 +34,8 @@ class Table:
         The formula's group terms.
     effects : tuple of DesignSpec
         What each of them has left of the bar.
+    smooths : tuple of (SmoothCall, DesignSpec, DesignSpec or None)
+        Smooth terms, the designs of their covariates and of what they are multiplied by.
     """
 
     spec: DesignSpec
@@ -49,6 +51,7 @@ class Table:
     frame: pd.DataFrame
     bars: tuple = ()
     effects: tuple = ()
+    smooths: tuple = ()
 
     @property
     def index(self):
@@ -58,8 +61,8 @@ class Table:
         )
 
     def grouping(self):
-        """The `Grouping` of the rows kept, or None without group terms."""
-        return grouped(self) if self.bars else None
+        """The `Grouping` or `Crossing` of the rows kept, or None without group terms and smooths."""
+        return grouped(self) if self.bars or self.smooths else None
 
     def fill(self, out, position=None, chunk=CHUNK_ROWS):
         """Write the design, row i into ``out[position[i]]``.

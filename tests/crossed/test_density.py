@@ -65,9 +65,9 @@ def apart(verb, **how):
     for one in x:
         natural = map(one)
         blocks = problem.rows.blocks
-        root, excess = blocks.loads(map.inner(one))
+        root, narrow, _ = blocks.loads(map.inner(one))
         jacobian = (np.log(np.abs(np.diag(root))) * np.asarray(blocks.levels)).sum()
-        jacobian += np.log(excess).sum()
+        jacobian += np.log(narrow).sum()
         ours = engine.density(gradient, one)
         found.append(ours - by_numpy(verb, problem, natural, **how) - jacobian)
     return np.ptp(found)
@@ -115,5 +115,5 @@ def test_coordinates_are_nearly_standard_normal(verb, kind):
 
 def test_coordinates_without_centring_are_farther_off(monkeypatch):
     """Effects that rows determine, in units of their sd: it is what `Loaded` is for."""
-    monkeypatch.setattr(Centre, "informative", lambda self, found, zero: {})
+    monkeypatch.setattr(Centre, "informative", lambda self, found: {})
     assert departure(problem_of.__wrapped__("poisson", "slopes", MANY_ROWS)) > 3 * DEPARTURE

@@ -18,9 +18,12 @@ def blocks(request):
     made = Blocks(Loading([(2, True), (1, False)], [0.5, 0.3, 0.2]), 2, [5, 4], [2, 1], 1)
     if request.param == "noncentred":
         return made
-    share = np.random.default_rng(3).uniform(size=made.effects)
-    share[1:10:2] = 0.0  # the second effect of each level
-    return made.replaced(share=share, typical=[0.4, 1.0, 0.3, 0.2])
+    rng = np.random.default_rng(3)
+    told = rng.gamma(1.0, 20.0, size=made.effects)
+    told[1:10:2] = 0.0  # the second effect of each level
+    return made.replaced(
+        told=told, estimate=rng.normal(size=made.effects), typical=[0.4, 1.0, 0.3, 0.2]
+    )
 
 
 @pytest.fixture
@@ -72,8 +75,8 @@ def test_the_map_has_its_gradient_and_jacobian(prior, blocks, x):
     found = Loaded(blocks)
 
     def jacobian(at):
-        root, excess = blocks.loads(at)
-        return np.repeat(np.log(np.abs(np.diag(root))), [5, 5, 4]).sum() + np.log(excess).sum()
+        root, narrow, _ = blocks.loads(at)
+        return np.repeat(np.log(np.abs(np.diag(root))), [5, 5, 4]).sum() + np.log(narrow).sum()
 
     def density(at):
         return of_prior(prior, found(at))[0] + jacobian(at)

@@ -14,6 +14,7 @@ import numpy as np
 
 from sgmc.core.expansion import of_rows
 from sgmc.core.limits import MAX_LOG
+from sgmc.models.crossed.freedom import variances
 from sgmc.models.crossed.laplace import Conditional
 
 EXPECTATION_DRAWS = 32  # half of them with other signs: psi is right to about a fifth of its sd
@@ -21,7 +22,9 @@ MOST_SEARCHED = 30
 CLOSE = 0.1  # sds of psi from its mode
 LONGEST_CHANGE = 1.0  # change of psi in a step, about a factor of three
 SMALLEST_ROOT = 1e-12  # in the place of an sd of zero
-LITTLE = 0.3  # share of an effect's variance that is too little to centre it
+LITTLE = 0.3  # mean share of an effect's variance of which an sd near zero is told little
+FAINT = 0.1  # share of the variance of an effect of a level that is too little to centre it
+LEAST = 0.5  # of an sd's coordinate, at which rows tell what they tell of effects
 NEAR_EXPECTED = 0.2, 5.0  # least and largest ratio of the information seen to the expected one
 DIFFERENCE = 0.5  # sds of psi over which slopes are taken
 
@@ -94,24 +97,29 @@ class Centre(Conditional):
             out[loading.size :] = np.maximum(np.diag(own), 1.0)
         return out
 
-    def informative(self, found, zero):
-        """Shares and phi of the centre for `Loaded`: what part of an effect's variance the data
-        have taken, none where that is little in all levels, or the sd may be zero.
+    def informative(self, found):
+        """What `Loaded` takes of a centre: as what the rows alone would tell each effect.
 
-        Parameters
-        ----------
-        found : Laplace
-        zero : list of int
-            Effects of which the sd may be zero.
+        Given sds, v has the variance 1 / (1 + sd^2 told), and b the mean sd^2 told / (1 + sd^2
+        told) estimate.  Sds that may be zero, of which no effect tells anything there, are
+        replaced by the scale from which the rows tell something.
         """
-        blocks = self.blocks
-        share = np.clip(1 - self.slope(found)[1], 0.0, 1.0)
-        for t in self.each_term:
-            own = blocks.of_term(t) - blocks.d
-            little = share[own].max(axis=0) < LITTLE
-            little |= np.isin(blocks.start[t] + np.arange(blocks.width[t]), zero)
-            share[own[:, little]] = 0.0
-        return {"share": share, "typical": found.place[blocks.phi]}
+        blocks, loading = self.blocks, self.blocks.loading
+        place = found.place.copy()
+        sds = place[blocks.phi][: loading.q]
+        low = np.abs(sds) < LEAST
+        if low.any():
+            place[blocks.phi][: loading.q][low] = LEAST
+            found = self.settled(place)
+        variance = np.clip(self.slope(found)[1], 0.0, 1.0)
+        variance[self.rows.dense[blocks.d :] - blocks.d] = variances(self.rows, found)
+        own = np.asarray(loading.sds(found.place[blocks.phi][: loading.q]))[blocks.number]
+        share = 1 - variance
+        share[share < FAINT] = 0.0
+        effects = self.loaded(found.place)[blocks.d : blocks.d + blocks.effects]
+        told = share / (np.maximum(variance, 1e-6) * own**2)
+        estimate = np.divide(effects, share, out=np.zeros(len(share)), where=share > 0)
+        return {"told": told, "estimate": estimate, "typical": place[blocks.phi]}
 
     def search(self, place):
         """The `Laplace` at the mode of psi, and about the covariance of psi there."""
@@ -131,23 +139,26 @@ class Centre(Conditional):
         return found, covariance
 
     def joint(self, found, covariance, loaded):
-        """The `Precision` of all parameters around the mode in the coordinates that `loaded` has of
-        effects, by differences over a part of an sd of each of psi.
+        """The mode, and the `Precision` of all parameters around it, in the coordinates that
+        `loaded` has of effects, by differences over a part of an sd of each of psi.
         """
         k, psi = len(self.psi), self.psi
         slopes, information = np.zeros((self.blocks.size, k)), np.zeros((k, k))
         here, spread = self.slope(found)
+        centre = loaded.inverse(self.loaded(found.place))
         sds = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
         for j in range(k):
             place = found.place.copy()
             place[psi[j]] += DIFFERENCE * sds[j]
             other = self.settled(place)
             moved = loaded.inverse(self.loaded(other.place))
-            slopes[:, j] = (moved - found.place) / (DIFFERENCE * sds[j])
+            slopes[:, j] = (moved - centre) / (DIFFERENCE * sds[j])
             information[j] = (here - self.slope(other)[0]) / (DIFFERENCE * sds[j])
         slopes[psi] = 0.0
         information = positive(0.5 * (information + information.T), self.informed(found, spread))
-        return found.precision.tilted(psi, slopes, information)
+        scale = np.ones(self.blocks.size)
+        scale[self.blocks.d : psi[0]] = loaded.blocks.within(found.place[self.blocks.phi])[0]
+        return centre, found.precision.scaled(scale).tilted(psi, slopes, information)
 
 
 def updated(covariance, step, change, information):

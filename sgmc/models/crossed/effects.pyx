@@ -3,21 +3,22 @@ map from effects in units of their covariance.
 
 Parameters are theta = (beta, b, phi, u): coefficients; effects b_l = Lambda v_l of each level l of
 each term, level by level; phi, of which Lambda is made (`Loading`); logs of auxiliary parameters.
-Chains move multiples of the effects that depend on their standard deviations as little as the data
-allow: Papaspiliopoulos, Roberts & Skold (2007), doi:10.1214/088342307000000014.
+Chains move what is left of the effects when their mean and sd given the standard deviations are
+taken off, so far as single effects tell them: a partial centring, Papaspiliopoulos, Roberts & Skold
+(2007), doi:10.1214/088342307000000014.
 """
 import numpy as np
 
-from libc.math cimport INFINITY, exp, fabs, log
+from libc.math cimport INFINITY, fabs, log, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from sgmc.core.contract cimport OK, Map, Prior
-from sgmc.models.mixed.loading cimport MOST_EFFECTS, Loading
+from sgmc.models.mixed.loading cimport MOST_SDS, Loading
 
 cdef enum:
-    MOST_SQUARES = MOST_EFFECTS * MOST_EFFECTS
-    MOST_ENTRIES = MOST_EFFECTS * (MOST_EFFECTS + 1) // 2
+    MOST_SQUARES = MOST_SDS * MOST_SDS
+    MOST_ENTRIES = MOST_SDS * (MOST_SDS + 1) // 2
 
 
 cdef class Blocks:
@@ -33,38 +34,51 @@ cdef class Blocks:
         Levels of each term, and effects of a level.
     logs : int
         Auxiliary parameters.
-    share : array (effects of all levels,), optional
+    told, estimate : array (effects of all levels,), optional
         See `Loaded`; by default zeros.
     typical : array (loading.size,), optional
-        phi in the centre of the posterior; needed where shares are given.
+        phi in the centre of the posterior; needed where effects are told.
     """
 
-    def __init__(self, Loading loading, Py_ssize_t d, levels, width, Py_ssize_t logs, share=None,
-                 typical=None):
+    def __init__(self, Loading loading, Py_ssize_t d, levels, width, Py_ssize_t logs, told=None,
+                 estimate=None, typical=None):
         counts = np.multiply(levels, width)
         self.loading, self.d, self.effects = loading, d, counts.sum()
         self.size = d + self.effects + loading.size + logs
         self.levels, self.width = np.array(levels, dtype=np.intp), np.array(width, dtype=np.intp)
         self.first = (d + np.cumsum(counts) - counts).astype(np.intp)
         self.start = (np.cumsum(width) - width).astype(np.intp)
-        self.share = np.zeros(self.effects) if share is None else np.array(share, dtype=float)
+        self.number = np.concatenate([
+            np.tile(np.arange(k, k + n), m) for k, n, m in zip(self.start, self.width, self.levels)
+        ]).astype(np.intp)
+        zero = np.zeros(self.effects)
+        self.told = zero if told is None else np.array(told, dtype=float)
+        self.estimate = zero if estimate is None else np.array(estimate, dtype=float)
         self.typical = np.ones(loading.size) if typical is None else np.array(typical, dtype=float)
-        shares = [np.asarray(self.share)[self.of_term(t) - d] for t in range(len(counts))]
-        mean = np.concatenate([one.mean(axis=0) for one in shares])
-        self.summed = np.concatenate([one.sum(axis=0) for one in shares])
+        share = 1 - self.within(np.asarray(self.typical))[0] ** 2
+        mean = np.bincount(self.number, share) / np.bincount(self.number)
         pairs = [min(mean[i], mean[j]) for i, j in loading.correlations()]
         self.kept = np.concatenate([np.ones(loading.q), 1 - np.array(pairs)])
         self.fixed = (1 - np.asarray(self.kept)) * np.asarray(self.typical)
+
+    def within(self, phi):
+        """(1 + sd^2 told)^-1/2 and the mean given the sd of each effect, (..., effects), at phi
+        (..., size).
+        """
+        number, told = np.asarray(self.number), np.asarray(self.told)
+        sds = np.asarray(self.loading.sds(phi[..., : self.loading.q]))
+        narrow = 1 / np.sqrt(1 + sds[..., number] ** 2 * told)
+        return narrow, (1 - narrow**2) * np.asarray(self.estimate)
 
     @property
     def logs(self):
         """Auxiliary parameters."""
         return self.size - self.d - self.effects - self.loading.size
 
-    def replaced(self, loading=None, share=None, typical=None):
+    def replaced(self, loading=None, told=None, estimate=None, typical=None):
         """The same with another `Loading` of as many effects, or other coordinates of these."""
         return Blocks(loading or self.loading, self.d, np.array(self.levels), np.array(self.width),
-                      self.logs, share, typical)
+                      self.logs, told, estimate, typical)
 
     @property
     def places(self):
@@ -88,22 +102,10 @@ cdef class Blocks:
     cdef void slopes(self, const double *theta, double *J) noexcept nogil:
         self.loading.slopes(theta + self.d + self.effects, J)
 
-    cdef double log_ratio(self, const double *theta, Py_ssize_t i) noexcept nogil:
-        """log |sd / typical sd| of an effect; 0 where none of its levels has a share."""
-        if self.summed[i] == 0:
-            return 0
-        return log(fabs(self.loading.sd(theta + self.d + self.effects, i)
-                        / self.loading.sd(&self.typical[0], i)))
-
-    cdef double log_slope(self, const double *theta, Py_ssize_t i) noexcept nogil:
-        """Its derivative by phi_i."""
-        cdef const double *phi = theta + self.d + self.effects
-        return self.loading.stretch(phi, i) / self.loading.sd(phi, i)
-
-    cdef double excess(self, Py_ssize_t place, double log_ratio) noexcept nogil:
-        """|sd / typical sd|^-share of an effect of a level."""
-        cdef double share = self.share[place - self.d]
-        return exp(-share * log_ratio) if share > 0 else 1
+    cdef double narrow(self, Py_ssize_t place, double sd) noexcept nogil:
+        """(1 + sd^2 told)^-1/2 of an effect of a level."""
+        cdef double told = self.told[place - self.d]
+        return 1 / sqrt(1 + sd * sd * told) if told > 0 else 1
 
     cdef void loaded_phi(self, const double *theta, double *phi) noexcept nogil:
         """phi with correlations moved towards those of the centre."""
@@ -135,17 +137,11 @@ cdef class Blocks:
 
     def loads(self, theta):
         """What effects of points (..., dim) are multiplied by: arrays (..., q, q) for those of a
-        level together, and (..., effects) for each.
+        level together, and (..., effects) for each; and what is added to them, (..., effects).
         """
-        phi, share, q = theta[..., self.phi], np.asarray(self.share), self.loading.q
-        ratio = self.loading.sds(phi[..., :q]) / self.loading.sds(np.asarray(self.typical)[:q])
-        number = np.concatenate([
-            np.tile(np.arange(k, k + n), m) for k, n, m in zip(self.start, self.width, self.levels)
-        ])
-        with np.errstate(divide="ignore"):
-            excess = np.where(share > 0, np.abs(ratio)[..., number] ** -share, 1.0)
-        loaded = np.asarray(self.kept) * phi + np.asarray(self.fixed)
-        return self.loading.root(loaded), excess
+        phi = theta[..., self.phi]
+        root = self.loading.root(np.asarray(self.kept) * phi + np.asarray(self.fixed))
+        return root, *self.within(phi)
 
 
 cdef class EffectsPrior(Prior):
@@ -217,7 +213,7 @@ cdef class EffectsPrior(Prior):
         cdef Py_ssize_t l, a, c, q = self.blocks.loading.q, n = self.blocks.width[t]
         cdef const double *L = root + self.blocks.start[t] * (q + 1)
         cdef double *own = entries + self.blocks.start[t] * (q + 1)
-        cdef double[MOST_EFFECTS] v, w
+        cdef double[MOST_SDS] v, w
         cdef const double *b
         cdef double total = 0
         for l in range(self.blocks.levels[t]):
@@ -243,11 +239,13 @@ cdef class EffectsPrior(Prior):
 
 
 cdef class Loaded(Map):
-    """(beta, v, phi, u) to (beta, b, phi, u): b_l = diag(|sd / sd0|^-share_l) Lambda v_l, the
-    coordinates xi of correlations in Lambda being (1 - share) xi + share xi0, share the mean one.
+    """(beta, v, phi, u) to (beta, b, phi, u): b_l = k_l estimate_l + (1 + sd^2 told_l)^-1/2 Lambda
+    v_l, k = sd^2 told / (1 + sd^2 told), effect by effect.
 
-    With a share of 0 v has a standard normal prior.  With 1 b_l = Lambda0 v_l, and the prior alone
-    depends on phi: that suits effects that the data determine.
+    Where the rows alone would tell the effects as N(estimate, 1 / told), independently, that is the
+    law of b_l given the sd for a standard normal v.  With `told` zero v has its prior's law; with
+    much of it b_l = estimate + v / told^1/2, and the prior alone depends on phi.  Coordinates xi of
+    correlations are in Lambda (1 - share) xi + share xi0, share the mean of k at the centre.
 
     Parameters
     ----------
@@ -262,128 +260,123 @@ cdef class Loaded(Map):
     def __call__(self, x):
         """theta for points x (..., dim)."""
         theta = np.array(x, dtype=float)
-        root, excess = self.blocks.loads(theta)
+        root, narrow, mean = self.blocks.loads(theta)
         for t in range(len(self.blocks.levels)):
             places, begin = self.blocks.of_term(t), self.blocks.start[t]
-            end = begin + self.blocks.width[t]
+            end, own = begin + self.blocks.width[t], places - self.blocks.d
             found = theta[..., places] @ np.swapaxes(root[..., begin:end, begin:end], -1, -2)
-            theta[..., places] = excess[..., places - self.blocks.d] * found
+            theta[..., places] = mean[..., own] + narrow[..., own] * found
         return theta
 
     def inverse(self, theta):
         """x for a point theta (dim,)."""
         x = np.array(theta, dtype=float)
-        root, excess = self.blocks.loads(x)
+        root, narrow, mean = self.blocks.loads(x)
         for t in range(len(self.blocks.levels)):
             places, begin = self.blocks.of_term(t), self.blocks.start[t]
-            end = begin + self.blocks.width[t]
-            own = x[places] / excess[places - self.blocks.d]
-            x[places] = np.linalg.solve(root[begin:end, begin:end], own.T).T
+            end, own = begin + self.blocks.width[t], places - self.blocks.d
+            found = (x[places] - mean[own]) / narrow[own]
+            x[places] = np.linalg.solve(root[begin:end, begin:end], found.T).T
         return x
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         cdef double[MOST_SQUARES] root
-        cdef double[MOST_EFFECTS] ratio
-        cdef Py_ssize_t t, a, q = self.blocks.loading.q
+        cdef Py_ssize_t t, l, a, c, at, i, n, q = self.blocks.loading.q
+        cdef const double *L
+        cdef double sd, narrow, total
         memcpy(theta, x, self.dim * sizeof(double))
         self.blocks.load(x, root)
-        self.ratios(x, ratio)
         for t in range(self.blocks.levels.shape[0]):
-            self.multiply(t, root, ratio, x, theta)
-            for a in range(self.blocks.start[t], self.blocks.start[t] + self.blocks.width[t]):
-                if log_jacobian != NULL:
-                    log_jacobian[0] += (self.blocks.levels[t] * log(fabs(root[a * q + a]))
-                                        - self.blocks.summed[a] * ratio[a])
-        return OK
-
-    cdef void ratios(self, const double *x, double *out) noexcept nogil:
-        """`Blocks.log_ratio` of each effect."""
-        cdef Py_ssize_t a
-        for a in range(self.blocks.loading.q):
-            out[a] = self.blocks.log_ratio(x, a)
-
-    cdef void multiply(self, Py_ssize_t t, const double *root, const double *ratio,
-                       const double *v, double *out) noexcept nogil:
-        """Products with the vectors of a term's levels."""
-        cdef Py_ssize_t l, a, c, q = self.blocks.loading.q, n = self.blocks.width[t], at
-        cdef const double *L = root + self.blocks.start[t] * (q + 1)
-        cdef double total
-        for l in range(self.blocks.levels[t]):
-            at = self.blocks.first[t] + l * n
+            n = self.blocks.width[t]
+            L = root + self.blocks.start[t] * (q + 1)
             for a in range(n):
-                total = 0
-                for c in range(a + 1):
-                    total += L[a * q + c] * v[at + c]
-                out[at + a] = total * self.blocks.excess(at + a, ratio[self.blocks.start[t] + a])
+                i = self.blocks.start[t] + a
+                sd = self.blocks.loading.sd(x + self.blocks.d + self.blocks.effects, i)
+                if log_jacobian != NULL:
+                    log_jacobian[0] += self.blocks.levels[t] * log(fabs(L[a * q + a]))
+                for l in range(self.blocks.levels[t]):
+                    at = self.blocks.first[t] + l * n
+                    narrow, total = self.blocks.narrow(at + a, sd), 0
+                    for c in range(a + 1):
+                        total += L[a * q + c] * x[at + c]
+                    theta[at + a] = (narrow * total + (1 - narrow * narrow)
+                                     * self.blocks.estimate[at + a - self.blocks.d])
+                    if log_jacobian != NULL and narrow < 1:
+                        log_jacobian[0] += log(narrow)
+        return OK
 
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef double[MOST_SQUARES] root, moved
-        cdef double[MOST_EFFECTS] ratio, turned
         cdef double[MOST_ENTRIES * MOST_ENTRIES] J
         cdef Py_ssize_t t, l, a, c, e, f, at, i, q = self.blocks.loading.q
-        cdef Py_ssize_t n = self.blocks.loading.size
-        cdef const double *along = v + self.blocks.d + self.blocks.effects
-        cdef double own, slope
+        cdef Py_ssize_t n = self.blocks.loading.size, end = self.blocks.d + self.blocks.effects
+        cdef const double *along = v + end
+        cdef double sd, narrow, turn, own, slope
         memcpy(v_theta, v, self.dim * sizeof(double))
         self.blocks.load(x, root)
-        self.ratios(x, ratio)
         self.blocks.load_slopes(x, J)
         memset(moved, 0, q * q * sizeof(double))
         for e in range(n):
             for f in range(n):
                 at = self.blocks.loading.row[e] * q + self.blocks.loading.column[e]
                 moved[at] += J[e * n + f] * along[f]
-        for a in range(q):
-            turned[a] = self.blocks.log_slope(x, a) * along[a] if self.blocks.summed[a] > 0 else 0
         for t in range(self.blocks.levels.shape[0]):
-            self.multiply(t, root, ratio, v, v_theta)
-            for l in range(self.blocks.levels[t]):
-                at = self.blocks.first[t] + l * self.blocks.width[t]
-                for a in range(self.blocks.width[t]):
-                    i, own, slope = self.blocks.start[t] + a, 0, 0
+            for a in range(self.blocks.width[t]):
+                i = self.blocks.start[t] + a
+                sd = self.blocks.loading.sd(x + end, i)
+                for l in range(self.blocks.levels[t]):
+                    at = self.blocks.first[t] + l * self.blocks.width[t]
+                    narrow = self.blocks.narrow(at + a, sd)
+                    turn, own, slope = self.turned(at + a, i, x, sd, narrow) * along[i], 0, 0
                     for c in range(a + 1):
                         own += x[at + c] * root[i * q + self.blocks.start[t] + c]
                         slope += x[at + c] * moved[i * q + self.blocks.start[t] + c]
-                    v_theta[at + a] += self.blocks.excess(at + a, ratio[i]) * (
-                        slope - self.blocks.share[at + a - self.blocks.d] * turned[i] * own)
+                        slope += v[at + c] * root[i * q + self.blocks.start[t] + c]
+                    v_theta[at + a] = narrow * (slope - turn * own) + (
+                        2 * turn * narrow * narrow * self.blocks.estimate[at + a - self.blocks.d])
         return OK
+
+    cdef double turned(self, Py_ssize_t place, Py_ssize_t i, const double *x, double sd,
+                       double narrow) noexcept nogil:
+        """-d log narrow / dphi_i."""
+        cdef double told = self.blocks.told[place - self.blocks.d]
+        cdef const double *phi = x + self.blocks.d + self.blocks.effects
+        return self.blocks.loading.stretch(phi, i) * sd * told * narrow * narrow
 
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef double[MOST_SQUARES] root, entries
-        cdef double[MOST_EFFECTS] ratio, shared
         cdef double[MOST_ENTRIES * MOST_ENTRIES] J
         cdef Py_ssize_t t, l, a, c, j, at, i, q = self.blocks.loading.q, n
-        cdef Py_ssize_t first = self.blocks.d + self.blocks.effects
+        cdef Py_ssize_t end = self.blocks.d + self.blocks.effects
         cdef double *own
         cdef const double *L
-        cdef double pulled, along
+        cdef double sd, narrow, pulled, along
         self.blocks.load(x, root)
-        self.ratios(x, ratio)
         memset(entries, 0, q * q * sizeof(double))
         for j in range(self.blocks.d):
             grad_x[j] += grad_theta[j]
-        for j in range(first, self.dim):
+        for j in range(end, self.dim):
             grad_x[j] += grad_theta[j]
         for t in range(self.blocks.levels.shape[0]):
             n = self.blocks.width[t]
             L = root + self.blocks.start[t] * (q + 1)
             own = entries + self.blocks.start[t] * (q + 1)
             for a in range(n):
+                i = self.blocks.start[t] + a
+                sd = self.blocks.loading.sd(x + end, i)
                 own[a * q + a] += self.blocks.levels[t] / L[a * q + a]
-                shared[self.blocks.start[t] + a] = self.blocks.summed[self.blocks.start[t] + a]
-            for l in range(self.blocks.levels[t]):
-                at = self.blocks.first[t] + l * n
-                for a in range(n):
-                    i, along = self.blocks.start[t] + a, 0
-                    pulled = grad_theta[at + a] * self.blocks.excess(at + a, ratio[i])
+                for l in range(self.blocks.levels[t]):
+                    at = self.blocks.first[t] + l * n
+                    narrow, along = self.blocks.narrow(at + a, sd), 0
+                    pulled = grad_theta[at + a] * narrow
                     for c in range(a + 1):
                         grad_x[at + c] += L[a * q + c] * pulled
                         own[a * q + c] += pulled * x[at + c]
                         along += L[a * q + c] * x[at + c]
-                    shared[i] += self.blocks.share[at + a - self.blocks.d] * pulled * along
+                    if narrow < 1:
+                        grad_x[end + i] += self.turned(at + a, i, x, sd, narrow) * (
+                            2 * narrow * pulled * self.blocks.estimate[at + a - self.blocks.d]
+                            - pulled * along - 1)
         self.blocks.load_slopes(x, J)
         self.blocks.chain(J, entries, grad_x)
-        for i in range(q):
-            if self.blocks.summed[i] > 0:
-                grad_x[first + i] -= self.blocks.log_slope(x, i) * shared[i]
         return OK

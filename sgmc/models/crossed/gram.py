@@ -49,7 +49,7 @@ class Gram:
     def __init__(self, rows):
         self.codes, self.Z, self.levels = rows.codes, rows.Z, rows.levels
         self.effects = [np.flatnonzero(rows.factor == k) for k in range(len(self.levels))]
-        self.X = as_sparse(rows.fixed.X)
+        self.X = beside(as_sparse(rows.fixed.X), rows.curves)
         count = len(self.levels)
         self.cells = {
             (k, h): Cells.between(self.codes[:, k], self.codes[:, h], self.levels[h])
@@ -58,7 +58,7 @@ class Gram:
         }
 
     def fixed(self, w):
-        """X' W X, (d, d)."""
+        """X' W X, (d, d), the columns of smooths behind those of coefficients."""
         if isinstance(self.X, np.ndarray):
             return self.X.T @ (w[:, None] * self.X)
         return (self.X.T @ sparse.diags_array(w) @ self.X).toarray()
@@ -97,6 +97,13 @@ class Gram:
             for b, j in enumerate(self.effects[h]):
                 out[:, a, b] = cells.sums(w * self.Z[:, i] * self.Z[:, j])
         return cells.row, cells.column, out
+
+
+def beside(X, curves):
+    """A design with the columns of smooths behind its own."""
+    if isinstance(X, np.ndarray):
+        return np.concatenate([X, curves], axis=1)
+    return sparse.csr_array(sparse.hstack([X, curves])) if curves.shape[1] else X
 
 
 def as_sparse(X):

@@ -31,11 +31,18 @@ class CrossedInfo(ModelInfo):
         """See `ModelInfo`."""
         left, right = super().heading(fit)
         levels = " x ".join(f"{len(one)}" for one in self.sizes)
-        return left, [*right, ("No. Groups", levels)]
+        return left, [*right, ("No. Groups", levels)] if levels else right
 
     def remarks(self, fit):
         """See `ModelInfo`."""
         lines = [sized("Groups:", *one) for one in zip(self.effects.factors, self.sizes)]
-        count = fit.problem.rows.blocks.effects
-        lines.append(f"{count} effects are sampled with the other parameters; ranef() has them.")
+        rows = fit.problem.rows
+        count = rows.blocks.effects - rows.curves.shape[1]
+        if count:
+            lines.append(f"{count} effects are sampled with the other parameters; ranef() has them.")
+        for one, (freedom, most) in fit.problem.freedom.items():
+            lines.append(
+                f"{one}: {freedom:.1f} effective degrees of freedom, of at most {most}; a straight "
+                "line has 1."
+            )
         return [*lines, *super().remarks(fit)]

@@ -6,6 +6,7 @@ from sgmc.core.bank import BANK_MEMORY, MAX_BANKED
 from sgmc.core.memory import Forecast
 
 BORDER_MATRICES = 6  # of the border: precision, Schur complement, roots and their inverses
+COPIES = 5  # of the columns of smooths: as given, by level, in the design, under weights
 VECTORS = 6  # of a row, for each effect: codes, covariates, sums by level, cells
 
 
@@ -22,19 +23,21 @@ def forecast(fixed, data, crossing, settings):
     """
     names = [one.name for one in crossing.factors]
     effects = sum(len(term.columns) for term in crossing.terms)
-    levels = np.array([len(one.index) for one in crossing.factors])
+    curves = crossing.curves.shape[1]
+    levels = np.array([len(one.index) for one in crossing.factors], dtype=int)
     width = [sum(len(t.columns) for t in crossing.terms if t.factor == name) for name in names]
-    sizes = levels * width
-    border = data.d + sizes.sum() - sizes.max()
-    bank = min(4.0 * MAX_BANKED * sizes.sum(), float(BANK_MEMORY)) * settings.chains
+    sizes = np.array(levels * width, dtype=int)
+    border = data.d + curves + sizes.sum() - sizes.max(initial=0)
+    bank = 4.0 * MAX_BANKED * (sizes.sum() + curves)
+    bank = min(bank, float(BANK_MEMORY)) * settings.chains
     parts = {
         **fixed.parts,
-        "effects of rows": 8.0 * VECTORS * data.n * effects,
+        "effects of rows": 8.0 * data.n * (VECTORS * effects + COPIES * curves),
         "matrices of all but the largest factor": 8.0 * BORDER_MATRICES * border**2,
         "whole draws": bank,
     }
-    second = names[int(np.argsort(sizes)[-2])] if len(names) > 1 else names[0]
     blame = fixed.blame
-    if max(parts, key=parts.get) == "matrices of all but the largest factor":
+    if names and max(parts, key=parts.get) == "matrices of all but the largest factor":
+        second = names[int(np.argsort(sizes)[-min(len(names), 2)])]
         blame = f"{second!r} has {levels[names.index(second)]:,} levels; join its rare ones"
     return Forecast(parts, blame, fixed.available)

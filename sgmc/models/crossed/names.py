@@ -2,22 +2,36 @@
 
 from dataclasses import dataclass
 
-from sgmc.models.mixed.effects import Effects, loading_of, named, named_correlations
+from sgmc.errors import ArgumentError
+from sgmc.models.mixed.effects import Effects, blocks_of, named, named_correlations
+from sgmc.models.mixed.loading import MOST_ALL, Loading
 
 
 def effects_of_crossing(crossing, scale=None):
     """The `Effects` of a `Crossing`; `scale` is that of `Loading`."""
     columns, factors, sds = named(crossing.terms, "of crossed factors")
-    loading = loading_of(crossing.terms, scale)
+    curves = [name for one in crossing.spec.smooths for name in one.names]
+    refuse_more(len(columns) + len(curves))
+    loading = Loading([*blocks_of(crossing.terms), *[(1, False)] * len(curves)], scale)
     names = [one.name for one in crossing.factors]
+    sds += [f"sd({name})" for name in curves]
     cors = named_correlations(loading, columns, factors)
     spans = [[j for j, one in enumerate(factors) if one == name] for name in names]
     return CrossedEffects(names, columns, loading, None, None, sds, cors, spans)
 
 
+def refuse_more(count):
+    """ArgumentError for more standard deviations than there can be."""
+    if count > MOST_ALL:
+        raise ArgumentError(
+            f"{count} standard deviations of effects and smooths: at most {MOST_ALL}; leave some "
+            "out, or join levels that curves are multiplied by"
+        )
+
+
 @dataclass(frozen=True)
 class CrossedEffects(Effects):
-    """`Effects` of several factors.
+    """`Effects` of several factors, and sds of smooths behind theirs.
 
     Attributes
     ----------

@@ -63,7 +63,7 @@ def posed(data, family, crossing, prior, settings):
     rows = crossed_rows(data, crossing, effects.loading, logs, settings.dtype, True)
     table = rows.fixed
     outcome = moments_of_outcomes(table)
-    spread = dense_moments(rows.Z, table.weight)[1]
+    spread = np.append(dense_moments(rows.Z, table.weight)[1], np.ones(len(crossing.sizes)))
     units = scales(table.sd, family, *outcome)
     priors = mixed_priors(prior, data, family, units, effects, spread)
     shift = (table.mean if priors.centred else np.zeros(d)) - table.shift
@@ -90,12 +90,16 @@ def posed(data, family, crossing, prior, settings):
 
 def scale_of(rows, gram, model, start, sds):
     """The sds (q,) above which coordinates of effects' sds turn into logs: what rows of a level
-    tell of its effects, see `Loading`.
+    tell of its effects, see `Loading`; of a smooth what they tell of the direction that they tell
+    most of.
     """
     theta = np.zeros(rows.blocks.size)
     theta[rows.blocks.places] = start
     w = row_curvatures(model, theta, True)[:, 0, 0]
-    out = np.empty(len(sds))
+    out, blocks, tell = np.empty(len(sds)), rows.blocks, np.diag(gram.fixed(w))[rows.blocks.d :]
+    ends = np.cumsum(np.asarray(blocks.levels)[np.asarray(blocks.start) >= len(rows.factor)])
+    for j, own in enumerate(np.split(tell, ends[:-1]) if len(tell) else []):
+        out[len(rows.factor) + j] = 1 / np.sqrt(own.max())
     for k, own in enumerate(gram.effects):
         mean = np.diagonal(gram.within(w, k), axis1=1, axis2=2).mean(axis=0)
         out[own] = np.where(mean > 0, 1 / np.sqrt(np.where(mean > 0, mean, 1.0)), sds[own])

@@ -38,11 +38,19 @@ class Precision:
     def __matmul__(self, B):
         """H B for an array (dim, k)."""
         out, at, rest = np.empty_like(B), self.tips.ravel(), self.rest
-        own = B[at].reshape(*self.tips.shape, -1)
-        out[at] = np.einsum("lab,lbk->lak", self.blocks, own).reshape(len(at), -1)
+        own = B[at].reshape(*self.tips.shape, B.shape[1])
+        out[at] = np.einsum("lab,lbk->lak", self.blocks, own).reshape(len(at), B.shape[1])
         out[at] += self.cross @ B[rest]
         out[rest] = self.cross.T @ B[at] + self.border @ B[rest]
         return out
+
+    def scaled(self, by):
+        """The same of parameters divided by some numbers (dim,)."""
+        tips, rest = by[self.tips], by[self.rest]
+        cross = sparse.diags_array(tips.ravel()) @ self.cross @ sparse.diags_array(rest)
+        blocks = tips[:, :, None] * self.blocks * tips[:, None, :]
+        border = rest[:, None] * self.border * rest
+        return Precision(self.tips, blocks, sparse.csr_array(cross), border)
 
     def arrow(self, centre):
         """The map that whitens it."""
@@ -85,35 +93,51 @@ def precision_of(rows, gram, w, root, prior):
     prior : array (d, d)
         Curvature of the coefficients' prior.
     """
-    d, most = rows.blocks.d, int(np.argmax(gram.levels))
     roots = [root[np.ix_(own, own)] for own in gram.effects]
-    places = [rows.places(k) for k in range(len(gram.levels))]
-    tips = places[most]
+    places = [rows.places(k) for k in range(len(roots))]
+    most = int(np.argmax(gram.levels)) if roots else None
+    tips = places[most] if roots else np.empty((0, 1), dtype=int)
     rest = np.setdiff1d(np.arange(rows.blocks.size), tips)
     places = [np.searchsorted(rest, one) for one in places]
+    dense, scale = np.searchsorted(rest, rows.dense), scales(rows, root)
     border = np.eye(len(rest))
-    border[:d, :d] = gram.fixed(w) + prior
-    cross = [of_coefficients(loaded(roots[most], gram.fixed_by_level(w, most)))]
+    border[np.ix_(dense, dense)] += scale[:, None] * gram.fixed(w) * scale
+    border[: len(prior), : len(prior)] += prior - np.eye(len(prior))
+    cross = []
     for k, L in enumerate(roots):
+        by = loaded(L, gram.fixed_by_level(w, k)) * scale
         if k == most:
+            cross.append(of_columns(by, dense))
             continue
         at = places[k]
         own = np.einsum("ba,lbc,cd->lad", L, gram.within(w, k), L) + np.eye(len(L))
         border[at[:, :, None], at[:, None, :]] = own
-        by = loaded(L, gram.fixed_by_level(w, k)).reshape(*at.shape, d)
-        border[at, :d] = by
-        border[:d, at.ravel()] = by.reshape(-1, d).T
+        border[np.ix_(at.ravel(), dense)] = by
+        border[np.ix_(dense, at.ravel())] = by.T
         for h in range(k + 1, len(roots)):
             if h != most:
                 row, column, found = gram.between(w, k, h)
                 found = np.einsum("ba,lbc,cd->lad", L, found, roots[h])
                 i, j = at[row][:, :, None], places[h][column][:, None, :]
                 border[i, j] = found
-                border[j, i] = found
+                border[j, i] = np.swapaxes(found, 1, 2)
         cross.append(across(gram.between(w, most, k), roots[most], L, at))
+    if not roots:
+        return Precision(tips, np.empty((0, 1, 1)), sparse.csr_array((0, len(rest))), border)
     blocks = np.einsum("ba,lbc,cd->lad", roots[most], gram.within(w, most), roots[most])
     blocks += np.eye(tips.shape[1])
     return Precision(tips, blocks, stacked(cross, (tips.size, len(rest))), border)
+
+
+def scales(rows, root):
+    """What columns of `CrossedRows.dense` are multiplied by: 1, and the sd of their smooth."""
+    blocks, first = rows.blocks, len(rows.factor)
+    sds = [
+        np.full(m, root[j, j])
+        for j, m in zip(np.asarray(blocks.start), np.asarray(blocks.levels))
+        if j >= first
+    ]
+    return np.concatenate([np.ones(blocks.d), *sds])
 
 
 def loaded(L, found):
@@ -135,10 +159,10 @@ def across(cells, left, right, places):
     )
 
 
-def of_coefficients(dense):
-    """Row, column and value of each number between the tips and the coefficients."""
-    m, d = dense.shape
-    return np.repeat(np.arange(m), d), np.tile(np.arange(d), m), dense.ravel()
+def of_columns(found, places):
+    """Row, column and value of each number between the tips and columns at some places."""
+    m, d = found.shape
+    return np.repeat(np.arange(m), d), np.tile(places, m), found.ravel()
 
 
 def stacked(parts, shape):

@@ -13,6 +13,7 @@ from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.problem import DRAWS_MEMORY, SEARCH, Problem
 from sgmc.models.crossed.coordinates import CrossedCoordinates
 from sgmc.models.crossed.effects import Loaded
+from sgmc.models.crossed.freedom import freedom
 from sgmc.models.crossed.posed import posed
 from sgmc.models.crossed.refusals import refuse
 from sgmc.models.mixed.concerns import undecided
@@ -32,10 +33,13 @@ class CrossedProblem(Problem):
     ----------
     rows : CrossedRows
     effects : Effects
+    freedom : dict
+        See `freedom`.
     """
 
     rows: object
     effects: object
+    freedom: dict
 
     surveyed, partial = False, True
     exact_sampler = "hmc"
@@ -146,13 +150,14 @@ def crossed_problem(data, family, crossing, prior, settings):
     refuse_with_groups(settings, len(crossing.codes))
     refuse(data, crossing, settings)
     found = posed(data, family, crossing, prior, settings)
-    rows, loaded, stopped, near = found.rows, found.centre.loaded, "", []
+    rows, loaded, stopped, near, known = found.rows, found.centre.loaded, "", [], {}
     try:
         centre, covariance = found.centre.search(found.start)
         near = near_zero(centre.place, covariance, rows.blocks)
-        rows = rows.with_blocks(**found.centre.informative(centre, near))
-        loaded = Loaded(rows.blocks)
-        arrow = found.centre.joint(centre, covariance, loaded).arrow(centre.place)
+        rows = rows.with_blocks(**found.centre.informative(centre))
+        loaded, known = Loaded(rows.blocks), freedom(crossing.spec.smooths, rows, centre)
+        place, precision = found.centre.joint(centre, covariance, loaded)
+        arrow = precision.arrow(place)
     except OutOfTime:
         rows, loaded = found.rows, found.centre.loaded
         stopped, arrow = SEARCH, found.centre.reached.map
@@ -169,6 +174,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         shuffled=False,
         rows=rows,
         effects=found.effects,
+        freedom=known,
     )
 
 

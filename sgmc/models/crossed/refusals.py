@@ -1,4 +1,6 @@
-"""What is not there for crossed factors, or too large, said before anything is computed."""
+"""What is not there for crossed factors and smooths, or too large, said before anything is
+computed.
+"""
 
 import numpy as np
 
@@ -11,11 +13,13 @@ def refuse(data, crossing, settings):
     """NotSupported or DataError for what is not there, or too large."""
     if settings.precondition not in ("mode", "dense"):
         raise NotSupported(
-            f"precondition={settings.precondition!r} with crossed factors; leave "
+            f"precondition={settings.precondition!r} with {' + '.join(crossing.labels)}; leave "
             "precondition='mode'"
         )
     levels = np.array([len(one.index) for one in crossing.factors])
     names = [one.name for one in crossing.factors]
+    if not names:
+        return
     for term in crossing.terms:
         if len(crossing.factors[names.index(term.factor)].index) < 2:
             raise DataError(
@@ -23,8 +27,9 @@ def refuse(data, crossing, settings):
                 f"({term.label}) out"
             )
     width = [sum(len(t.columns) for t in crossing.terms if t.factor == name) for name in names]
-    border = data.d + (levels * width).sum() - (levels * width)[np.argmax(levels)]
-    if border > LARGEST_BORDER:
+    border = data.d + crossing.curves.shape[1] + (levels * width).sum()
+    border -= (levels * width)[np.argmax(levels)]
+    if border > LARGEST_BORDER and len(names) > 1:
         second = np.argsort(levels)[-2]
         raise NotSupported(
             f"group terms: {names[second]!r} has {levels[second]:,} levels, and with "

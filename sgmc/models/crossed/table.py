@@ -25,6 +25,8 @@ class CrossedRows:
         Covariates, term by term.
     factor : array (effects,) of int
         Of each effect.
+    curves : array (n, columns)
+        Of the smooths, whose effects stand behind those of all levels.
     blocks : Blocks
     """
 
@@ -33,6 +35,7 @@ class CrossedRows:
     codes: np.ndarray
     Z: np.ndarray
     factor: np.ndarray
+    curves: np.ndarray
     blocks: Blocks
 
     @property
@@ -40,13 +43,20 @@ class CrossedRows:
         """Levels of each factor."""
         return self.codes.max(axis=0).astype(np.intp) + 1
 
+    @property
+    def dense(self):
+        """Places of the parameters that have columns of their own: coefficients and smooths."""
+        d, end = self.blocks.d, self.blocks.d + self.blocks.effects
+        return np.r_[0:d, end - self.curves.shape[1] : end]
+
     def with_blocks(self, **changes):
         """The same rows with other coordinates of the effects, see `Blocks.replaced`."""
         return replace(self, blocks=self.blocks.replaced(**changes))
 
     def places(self, k):
         """Places of the effects of a factor among the parameters, (levels, effects)."""
-        terms = [t for t, j in enumerate(self.blocks.start) if self.factor[j] == k]
+        starts = [j for j in self.blocks.start if j < len(self.factor)]
+        terms = [t for t, j in enumerate(starts) if self.factor[j] == k]
         return np.column_stack([self.blocks.of_term(t) for t in terms])
 
 
@@ -68,14 +78,37 @@ def crossed_rows(data, crossing, loading, logs, dtype, centre):
     levels = [len(one.index) for one in crossing.factors]
     terms = crossing.terms
     number = [names.index(term.factor) for term in terms]
-    widths = [len(term.columns) for term in terms]
-    order = np.argsort(crossing.codes[:, int(np.argmax(levels))], kind="stable")
+    order = np.arange(len(crossing.codes))
+    if levels:
+        order = np.argsort(crossing.codes[:, int(np.argmax(levels))], kind="stable")
     fixed = copied(data, order, dtype, centre)
     codes = np.ascontiguousarray(crossing.codes[order])
-    Z = np.ascontiguousarray(np.concatenate([one.Z for one in terms], axis=1)[order], dtype=float)
-    blocks = Blocks(loading, data.d, [levels[k] for k in number], widths, logs)
-    X = joined(as_coded(fixed.X), codes, Z, number, blocks, blocks.size - logs)
-    return CrossedRows(fixed, replace(fixed, X=X), codes, Z, np.repeat(number, widths), blocks)
+    none = np.empty((len(order), 0))
+    Z = np.concatenate([none, *(one.Z for one in terms)], axis=1)[order]
+    counts, widths = [levels[k] for k in number], [len(term.columns) for term in terms]
+    sizes = crossing.sizes
+    blocks = Blocks(loading, data.d, counts + sizes, widths + [1] * len(sizes), logs)
+    factor, curves = np.repeat(np.array(number, dtype=int), widths), crossing.curves[order]
+    rows = CrossedRows(fixed, fixed, codes, np.ascontiguousarray(Z), factor, curves, blocks)
+    return replace(rows, table=replace(fixed, X=whole(rows, number, blocks.size - logs)))
+
+
+def whole(rows, number, width):
+    """The design of all parameters in so many columns, `number` being the factor of each term: an
+    array where all of it is dense, else a `CodedTable`.
+    """
+    X, curves = rows.fixed.X, rows.curves
+    if len(number) or isinstance(X, CodedTable):
+        return joined(with_numbers(as_coded(X), rows), rows.codes, rows.Z, number, rows.blocks, width)
+    rest = np.zeros((len(X), width - X.shape[1] - curves.shape[1]))
+    return np.concatenate([X, curves, rest], axis=1, dtype=X.dtype)
+
+
+def with_numbers(X, rows):
+    """A `CodedTable` with the smooths' columns among its numbers."""
+    numbers = np.concatenate([X.numbers, rows.curves], axis=1, dtype=X.numbers.dtype)
+    places = np.concatenate([X.places, rows.dense[rows.blocks.d :]])
+    return replace(X, numbers=np.ascontiguousarray(numbers), places=places)
 
 
 def as_coded(X):

@@ -71,8 +71,12 @@ def outer_first(grouping):
 
 def loading_of(terms, scale):
     """The `Loading` of some terms, or None without any."""
-    blocks = [(len(one.columns), bool(one.correlated)) for one in terms]
-    return Loading(blocks, scale) if terms else None
+    return Loading(blocks_of(terms), scale) if terms else None
+
+
+def blocks_of(terms):
+    """How many effects each term has, and whether they are correlated."""
+    return [(len(one.columns), bool(one.correlated)) for one in terms]
 
 
 def effects_of(grouping, scale=None):

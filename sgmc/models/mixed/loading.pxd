@@ -1,6 +1,7 @@
 # The square root of the covariance of a group's effects, as a function of sds and correlations
 cdef enum:
     MOST_EFFECTS = 8              # of one group
+    MOST_SDS = 16                 # of all effects and smooths
 
 cdef class Loading:
     cdef readonly Py_ssize_t q                # effects

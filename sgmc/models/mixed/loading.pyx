@@ -6,7 +6,7 @@ import numpy as np
 from libc.math cimport cosh, sinh, tanh
 from libc.string cimport memset
 
-MOST = MOST_EFFECTS
+MOST, MOST_ALL = MOST_EFFECTS, MOST_SDS
 
 
 cdef class Loading:
@@ -34,8 +34,8 @@ cdef class Loading:
         self.blocks = list(blocks)
         self.q = sum(size for size, _ in blocks)
         self.scale = np.zeros(self.q) if scale is None else np.array(scale, dtype=float)
-        if not 0 < self.q <= MOST_EFFECTS:
-            raise ValueError(f"at most {MOST_EFFECTS} effects")
+        if not 0 < self.q <= MOST_SDS:
+            raise ValueError(f"at most {MOST_SDS} effects")
         xi = np.full((self.q, self.q), -1, dtype=np.intp)
         first, begins, place = np.zeros(self.q, dtype=np.intp), 0, self.q
         for size, correlated in blocks:

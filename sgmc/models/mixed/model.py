@@ -29,8 +29,8 @@ class MixedRegression(Regression):
     def __init__(self, fixed, grouping, nodes=None):
         if fixed.family.outcome == "category":
             raise NotSupported(
-                f"{fixed.family.name} has several linear predictors, and no group terms: leave "
-                f"({grouping.terms[0].label}) out"
+                f"{fixed.family.name} has several linear predictors, and neither group terms nor "
+                f"smooths: leave {grouping.labels[0]} out"
             )
         self.__dict__.update(vars(fixed))
         self.fixed, self.grouping, self.family = fixed, grouping, fixed.family

@@ -145,9 +145,10 @@ class BNN(Model):
             outcome="category" if self.outcome == "softmax" else "numeric",
             scope=front.caller_scope(),
         )
-        if table.bars:
+        if table.bars or table.smooths:
+            first = f"({table.bars[0].text})" if table.bars else table.smooths[0][0].text
             raise NotSupported(
-                f"{type(self).__name__} has no group terms: leave ({table.bars[0].text}) out"
+                f"{type(self).__name__} has no group terms and no smooths: leave {first} out"
             )
         X = np.empty((len(table.y), len(table.spec.exog_names)))
         table.fill(X)

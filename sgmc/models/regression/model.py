@@ -150,8 +150,8 @@ class Regression:
         model.data.equations = equations(cls.family, spec.levels)
         model.inputs = {**inputs, "nodes": nodes}
         model.check_outcomes()
-        if table.bars:
-            grouping = table.grouping()
+        grouping = table.grouping()
+        if grouping is not None:
             return room(grouping.room)[grouping.model](model, grouping, nodes)
         if nodes is not None:
             raise ArgumentError(

@@ -1,0 +1,168 @@
+"""Smooth terms of a formula, ``s(x)`` and ``te(x, z)``: taken off, so that patsy sees the rest."""
+
+from ast import literal_eval
+from dataclasses import dataclass
+
+from sgmc.arguments.choices import nearest
+from sgmc.formula.bars import closing, written
+
+CURVE, SURFACE = "s", "te"
+COVARIATES = {CURVE: 1, SURFACE: 2}
+SIZES = {CURVE: 10, SURFACE: 5}  # elements of the basis of a covariate, by default
+OPTIONS = ("k", "by", "bs", "knots")
+FIXED = ("cr", "cc", "bs", "cs")  # patsy's bases, whose `te` has no penalty
+
+
+@dataclass(frozen=True)
+class SmoothCall:
+    """A smooth term as written, its names resolved.
+
+    Attributes
+    ----------
+    text : str
+        As written.
+    label : str
+        ``"s(x)"``: the term without its options.
+    covariates : tuple of str
+        Code over placeholders.
+    by : str or None
+        Code of what the curve is multiplied by.
+    sizes : tuple of int
+        Elements of the basis of each covariate.
+    bs : str
+    knots : tuple of float or None
+    """
+
+    text: str
+    label: str
+    covariates: tuple
+    by: str | None
+    sizes: tuple
+    bs: str
+    knots: tuple | None
+
+    @property
+    def code(self):
+        """Code of the covariates as terms."""
+        return " + ".join(["0", *self.covariates])
+
+    @property
+    def lines(self):
+        """Code of the terms of what is not penalised, besides the intercept, a list."""
+        found = list(self.covariates) if self.bs != "cc" else []
+        if len(found) > 1:
+            found.append(" : ".join(found))
+        return found if self.by is None else [self.by, *(f"{self.by} : {one}" for one in found)]
+
+
+def split(tokens, error):
+    """Take the smooth terms off the right side of a formula.
+
+    Parameters
+    ----------
+    tokens : list of str
+    error : function of str
+        Makes the FormulaError of a message.
+
+    Returns
+    -------
+    rest : list of str
+        Tokens without them; ``["1"]`` where nothing else is left.
+    calls : list of (str, list of str)
+        Name and arguments of each.
+    """
+    rest, calls, at, depth = [], [], 0, 0
+    while at < len(tokens):
+        if is_smooth(tokens, at):
+            end = closing(tokens, at + 1)
+            before, after = tokens[at - 1] if at else "+", [*tokens, "+"][end + 1]
+            text = written(tokens[at : end + 1])
+            if depth or before != "+" or after not in "+-":
+                raise error(f"{text} can only be added: write '... + {text}'")
+            calls.append((tokens[at], tokens[at + 2 : end]))
+            if rest:
+                rest.pop()  # the plus before it
+            at = end + 1 + (not rest and after == "+")
+            continue
+        depth += (tokens[at] in "([{") - (tokens[at] in ")]}")
+        rest.append(tokens[at])
+        at += 1
+    return rest or ["1"], calls
+
+
+def is_smooth(tokens, at):
+    """Whether a smooth term begins at a place; patsy's `te` of its own bases is none."""
+    if tokens[at] not in COVARIATES or tokens[at + 1 : at + 2] != ["("]:
+        return False
+    if at and tokens[at - 1] == ".":
+        return False
+    return not (tokens[at] == SURFACE and tokens[at + 2] in FIXED and tokens[at + 3] == "(")
+
+
+def read(name, tokens, resolver, error):
+    """The `SmoothCall` of a term.
+
+    Parameters
+    ----------
+    name : {"s", "te"}
+    tokens : list of str
+        Of its arguments.
+    resolver : object
+        With `resolve(tokens)`, code over placeholders, and `names`.
+    error : function of str
+    """
+    given, options = [], {}
+    for part in arguments(tokens):
+        if part[1:2] == ["="]:
+            options[part[0]] = part[2:]
+        elif part:
+            given.append(part)
+    quoted = resolver.names.quoted
+    label = f"{name}({', '.join(quoted(written(one)) for one in given)})"
+    text = quoted(f"{name}({written(tokens)})".replace(" ,", ",").replace(" = ", "="))
+    for key in options:
+        if key not in OPTIONS:
+            raise error(f"{text}: there is no option {key!r}{nearest(key, OPTIONS)}")
+    wanted = COVARIATES[name]
+    if len(given) != wanted:
+        many = "one covariate, s(x)" if wanted == 1 else "two covariates, te(x, z)"
+        raise error(f"{text}: a smooth of {many}; {len(given)} are given")
+    k, bs, knots = (value(options.get(key), key, text, error) for key in ("k", "bs", "knots"))
+    sizes = (k,) * wanted if isinstance(k, int) else k
+    if sizes is None:
+        sizes = (SIZES[name],) * wanted
+    if not (isinstance(sizes, tuple | list) and len(sizes) == wanted and all(map(whole, sizes))):
+        raise error(f"{text}: k must be a whole number{' or two' if wanted > 1 else ''}")
+    if knots is not None and (wanted > 1 or not isinstance(knots, tuple | list)):
+        raise error(f"{text}: knots are those of one covariate: s(x, knots=[0, 1])")
+    by = resolver.resolve(options["by"]) if options.get("by") else None
+    covariates = tuple(resolver.resolve(one) for one in given)
+    knots = None if knots is None else tuple(map(float, knots))
+    return SmoothCall(text, label, covariates, by, tuple(sizes), bs or "cr", knots)
+
+
+def whole(number):
+    """Whether it is a whole number."""
+    return isinstance(number, int) and not isinstance(number, bool)
+
+
+def arguments(tokens):
+    """The tokens between commas."""
+    parts, depth = [[]], 0
+    for token in tokens:
+        depth += (token in "([{") - (token in ")]}")
+        if token == "," and not depth:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def value(tokens, key, text, error):
+    """What an option says, None where it is not given."""
+    if tokens is None:
+        return None
+    try:
+        return literal_eval(" ".join(tokens))
+    except (ValueError, SyntaxError):
+        raise error(f"{text}: {key} must be a plain value, such as k=20 or bs='cr'") from None

@@ -1,0 +1,139 @@
+"""Bases of smooth curves, and the penalty of their curvature.
+
+A basis has k piecewise cubic polynomials B on u in [0, 1], the range of a covariate.  Curves f = B c
+whose integral of f''^2 is zero are the straight lines, and among periodic ones the constants.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import BSpline, CubicSpline
+
+from sgmc.arguments.choices import one_of
+from sgmc.errors import FormulaError
+
+SHORTEST = {"cr": 3, "bs": 4, "cc": 4}  # bases: with fewer elements nothing is left to be penalised
+ENDS = 2  # knots that are the ends of an interval, others being between them at equal distances
+
+
+@dataclass(frozen=True)
+class Basis:
+    """A basis of curves.
+
+    Attributes
+    ----------
+    low, high : float
+        Ends of the range.
+    knots : array (m,)
+        Where pieces meet, in [0, 1], both ends included.
+    curves : CubicSpline or BSpline
+        From u to values (..., k).
+    cyclic : bool
+        Whether curves have the same value, slope and curvature at both ends.
+    """
+
+    low: float
+    high: float
+    knots: np.ndarray
+    curves: object
+    cyclic: bool
+
+    def position(self, x):
+        """u for numbers x (n,)."""
+        return (np.asarray(x, dtype=float) - self.low) / (self.high - self.low)
+
+    def values(self, x):
+        """B at numbers x (n,), an array (n, k): beyond the ends curves go on as straight lines, and
+        cyclic ones begin again.
+        """
+        u = self.position(x)
+        if self.cyclic:
+            return self.curves(u % 1.0)
+        inside = np.clip(u, 0.0, 1.0)
+        return self.curves(inside) + (u - inside)[:, None] * self.curves(inside, 1)
+
+    def penalty(self):
+        """The integrals of B_i'' B_j'' over [0, 1], (k, k): these are linear between knots."""
+        bend, h = self.curves(self.knots, 2), np.diff(self.knots)[:, None, None]
+        left, right = bend[:-1], bend[1:]
+
+        def products(a, b):
+            return a[:, :, None] * b[:, None, :]
+
+        mixed = products(left, right)
+        each = 2 * products(left, left) + mixed + np.swapaxes(mixed, 1, 2)
+        return (h / 6 * (each + 2 * products(right, right))).sum(axis=0)
+
+    def penalised(self):
+        """Combinations R (k, r) of the basis such that a curve B R b has the penalty |b|^2."""
+        values, vectors = np.linalg.eigh(self.penalty())
+        flat = 1 if self.cyclic else 2
+        return vectors[:, flat:] / np.sqrt(values[flat:])
+
+    def outside(self, x):
+        """Which of the numbers x (n,) are beyond the ends; none where curves begin again."""
+        u = self.position(x)
+        return np.zeros(len(u), dtype=bool) if self.cyclic else (u < 0) | (u > 1)
+
+
+def basis(x, k, bs, knots, text):
+    """The `Basis` for numbers x (n,).
+
+    Parameters
+    ----------
+    x : array (n,)
+    k : int
+        Elements of the basis.
+    bs : {"cr", "bs", "cc"}
+        Natural cubic splines whose knots are at quantiles of the different x; B-splines between
+        knots at equal distances; periodic cubic splines with knots at quantiles.
+    knots : tuple of float or None
+        Two of them are the ends of the range; more are all the knots.
+    text : str
+        The term, for messages.
+
+    Raises
+    ------
+    FormulaError
+        If there are fewer different numbers than elements, or knots that do not suit.
+    """
+    one_of(f"{text}: bs", bs, tuple(SHORTEST))
+    used = np.unique(x)
+    count = k - 2 if bs == "bs" else k  # knots
+    if k < SHORTEST[bs]:
+        raise FormulaError(f"{text}: k={k} is too few for bs={bs!r}; give at least {SHORTEST[bs]}")
+    if len(used) < k:
+        raise FormulaError(
+            f"{text}: the covariate has {len(used)} different values, fewer than k={k}; "
+            + (f"give k={len(used)}" if len(used) >= SHORTEST[bs] else "use it as a factor, C(x)")
+        )
+    low, high = used[0], used[-1]
+    if knots is not None:
+        low, high = knots[0], knots[-1]
+        if len(knots) not in (ENDS, count) or (np.diff(knots) <= 0).any():
+            raise FormulaError(
+                f"{text}: knots={knots!r}: give two ends, or {count} knots, in rising order"
+            )
+        if bs == "cc" and (used[0] < low or used[-1] > high):
+            raise FormulaError(
+                f"{text}: the covariate goes from {used[0]:g} to {used[-1]:g}, beyond the period "
+                f"{low:g} to {high:g} that knots={knots!r} give"
+            )
+    if knots is not None and len(knots) > ENDS:
+        at = (np.array(knots) - low) / (high - low)
+    elif bs == "bs" or knots is not None:
+        at = np.linspace(0.0, 1.0, count)
+    else:
+        at = (np.quantile(used, np.linspace(0.0, 1.0, count)) - low) / (high - low)
+    return Basis(float(low), float(high), at, curves(at, k, bs), bs == "cc")
+
+
+def curves(at, k, bs):
+    """The elements of a basis between knots (m,), as a function of u."""
+    if bs == "bs":
+        ends = np.concatenate([np.zeros(3), at, np.ones(3)])
+        return BSpline(ends, np.eye(k), 3)
+    if bs == "cr":
+        return CubicSpline(at, np.eye(k), bc_type="natural")
+    height = np.eye(k - 1)
+    return CubicSpline(at, np.concatenate([height, height[:1]]), bc_type="periodic")

@@ -1,0 +1,225 @@
+"""Smooth functions of covariates as columns of a design: what they have beyond straight lines.
+
+A smooth is f(x) = a + c x + Z b, where the straight line belongs to the coefficients and the
+columns Z have what is penalised: b ~ N(0, sd^2) stands for a penalty of the curvature, integral
+f''^2 / (2 sd^2) in some unit (Wahba 1978, doi:10.1111/j.2517-6161.1978.tb01050.x; Wood 2017,
+section 5.8).  Here Z is orthogonal to the line over the rows of the fit, so that c is the slope of
+the line that is nearest to the curve; its columns are orthogonal to one another (the basis of
+Demmler & Reinsch 1975, doi:10.1007/BF01437407); and rows have |z|^2 = 1 on average, so that sd is
+the root mean square of what the curve has beyond the line, in units of the linear predictor.
+
+A smooth surface of x and z has of each covariate a line N = [1, x] and a penalised part P, and of
+both together P x N, N x P and P x P, each with an sd of its own (Wood, Scheipl & Faraway 2013,
+doi:10.1007/s11222-012-9314-z).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sgmc.errors import FormulaError
+from sgmc.formula.frames import as_frame
+from sgmc.splines.bases import basis
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns with one sd: P A - N C, times what the curve is multiplied by.
+
+    Attributes
+    ----------
+    name : str
+        ``"s(x)"``, ``"s(x):g[a]"``, ``"te(x, z) by x"``.
+    part : tuple of bool
+        Of each covariate whether its penalised part is in P, or its line.
+    by : int
+        The column of multipliers.
+    turn : array (r, r)
+        A.
+    line : array (m, r)
+        C.
+    """
+
+    name: str
+    part: tuple
+    by: int
+    turn: np.ndarray
+    line: np.ndarray
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """A smooth term, fitted to rows; can be pickled and holds no rows.
+
+    Attributes
+    ----------
+    label : str
+        ``"s(x)"``.
+    covariates : DesignSpec
+        A column for each.
+    multipliers : DesignSpec or None
+        Columns that curves are multiplied by: levels of a factor, or a number.
+    bases : list of Basis
+    roots : list of array
+        `Basis.penalised` of each.
+    centre, scale : array (covariates,)
+        What makes covariates u of [0, 1] standard in lines.
+    blocks : list of Block
+    """
+
+    label: str
+    covariates: object
+    multipliers: object
+    bases: list
+    roots: list
+    centre: np.ndarray
+    scale: np.ndarray
+    blocks: list
+
+    @property
+    def names(self):
+        """Of the blocks."""
+        return [one.name for one in self.blocks]
+
+    @property
+    def sizes(self):
+        """Columns of each block."""
+        return [one.turn.shape[1] for one in self.blocks]
+
+    @property
+    def lines(self):
+        """Coefficients of what is not penalised, besides an intercept, of each curve."""
+        whole = int(np.prod([1 if one.cyclic else 2 for one in self.bases]))
+        levels = self.multipliers is None or self.multipliers.categorical
+        return whole - 1 if levels else whole
+
+    @property
+    def curves(self):
+        """Curves or surfaces, one for each multiplier: name -> sizes of its blocks."""
+        found = {}
+        for one, size in zip(self.blocks, self.sizes):
+            found.setdefault(self.curve(one.by), []).append(size)
+        return found
+
+    def curve(self, by):
+        """The name of the curve with a multiplier."""
+        if self.multipliers is None:
+            return self.label
+        return f"{self.label}:{self.multipliers.exog_names[by]}"
+
+    @property
+    def columns(self):
+        """Columns of the data that it needs."""
+        found = list(self.covariates.columns)
+        return found + (list(self.multipliers.columns) if self.multipliers else [])
+
+    def read(self, data):
+        """Covariates (n, c) and multipliers (n, m) of a table; NaN where a column is missing."""
+        frame = as_frame(data)
+        x = self.covariates.matrix(frame)
+        if self.multipliers is None:
+            return x, np.ones((len(frame), 1))
+        return x, self.multipliers.matrix(frame)
+
+    def matrix(self, x, w):
+        """The columns (n, sum of sizes) of covariates (n, c) and multipliers (n, m)."""
+        parts = self.parts(x)
+        lines = product([one[0] for one in parts])
+        return np.concatenate(
+            [
+                w[:, [one.by]] * (chosen(parts, one.part) @ one.turn - lines @ one.line)
+                for one in self.blocks
+            ],
+            axis=1,
+        )
+
+    def parts(self, x):
+        """Of each covariate N, (n, 2), or (n, 1) where curves are cyclic, and P, (n, r)."""
+        found = []
+        for column, one, root, at, sd in zip(
+            x.T, self.bases, self.roots, self.centre, self.scale
+        ):
+            ones, line = np.ones(len(x)), (one.position(column) - at) / sd
+            N = ones[:, None] if one.cyclic else np.column_stack([ones, line])
+            known = np.isfinite(column)
+            P = np.full((len(x), root.shape[1]), np.nan)
+            P[known] = one.values(column[known]) @ root
+            found.append((N, P))
+        return found
+
+    def outside(self, x):
+        """Which rows have a covariate beyond the ends of its knots, (n, c)."""
+        return np.column_stack([one.outside(column) for one, column in zip(self.bases, x.T)])
+
+
+def product(matrices):
+    """Products of the columns of some matrices, each with each."""
+    out = matrices[0]
+    for one in matrices[1:]:
+        out = (out[:, :, None] * one[:, None, :]).reshape(len(out), -1)
+    return out
+
+
+def chosen(parts, which):
+    """The product of N or P of each covariate."""
+    return product([pair[int(penalised)] for pair, penalised in zip(parts, which)])
+
+
+def fitted(call, covariates, multipliers, x, w, weight):
+    """The `Smooth` of some rows, and its columns there.
+
+    Parameters
+    ----------
+    call : SmoothCall
+    covariates, multipliers : DesignSpec
+        The latter None where the curve is multiplied by nothing.
+    x : array (n, c)
+    w : array (n, m)
+    weight : array (n,) or None
+        Frequencies of the rows.
+    """
+    frequency = np.ones(len(x)) if weight is None else weight
+    names = list(covariates.exog_names)
+    seen = frequency > 0
+    bases = [
+        basis(column[seen], k, call.bs, call.knots, call.text)
+        for column, k in zip(x.T, call.sizes)
+    ]
+    u = np.column_stack([one.position(column) for one, column in zip(bases, x.T)])
+    centre = np.average(u, axis=0, weights=frequency)
+    scale = np.sqrt(np.average((u - centre) ** 2, axis=0, weights=frequency))
+    roots = [one.penalised() for one in bases]
+    bare = Smooth(call.label, covariates, multipliers, bases, roots, centre, scale, [])
+    parts = bare.parts(x)
+    lines = product([one[0] for one in parts])
+    blocks = []
+    for j, column in enumerate(w.T):
+        for part in shapes(len(bases)):
+            own = ":".join(name for name, one in zip(names, part) if one)
+            name = bare.curve(j) + (f" by {own}" if len(part) > 1 else "")
+            root = np.sqrt(frequency) * column
+            turn, line = orthogonal(
+                root[:, None] * chosen(parts, part), root[:, None] * lines, frequency.sum(), name
+            )
+            blocks.append(Block(name, part, j, turn, line))
+    found = replace(bare, blocks=blocks)
+    return found, found.matrix(x, w)
+
+
+def shapes(count):
+    """Of each block of so many covariates, which have their penalised part in it."""
+    return {1: [(True,)], 2: [(True, False), (False, True), (True, True)]}[count]
+
+
+def orthogonal(P, N, total, name):
+    """A and C such that P A - N C has orthogonal columns, orthogonal to N too, and a mean square of
+    one a row.
+    """
+    line = np.linalg.lstsq(N, P)[0]
+    left = P - N @ line
+    values, vectors = np.linalg.eigh(left.T @ left)
+    mean = values.sum() / total
+    if not mean > 1e-12 * (P**2).sum() / total:
+        raise FormulaError(f"{name}: the rows used tell nothing of a curve; leave it out")
+    turn = vectors[:, ::-1] / np.sqrt(mean)
+    return turn, line @ turn
