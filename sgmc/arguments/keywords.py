@@ -245,6 +245,17 @@ TABLE = (
         str,
     ),
     Keyword(
+        "se",
+        None,
+        """Known standard errors of the outcomes, as a column name or an array: y_i ~ N(eta_i,
+        se[i]^2), and there is no sigma.  For estimates of studies, with a group term
+        ``(1 | study)`` a random-effects meta-analysis.""",
+        "str or array (n,), > 0",
+        "_Column",
+        (FORMULA, ARRAYS),
+        str,
+    ),
+    Keyword(
         "strata",
         None,
         """Groups of rows for ``subsample="stratified"``, as a column name or labels: levels, or

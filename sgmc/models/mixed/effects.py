@@ -119,7 +119,7 @@ def named_correlations(loading, columns, factors):
 
 def closed_form(family):
     """Whether effects are integrated out in closed form."""
-    return family.name == "ols" and bool(family.auxiliary)
+    return family.name == "ols"
 
 
 def refuse_twice(columns, factors):

@@ -85,6 +85,7 @@ class GroupsProblem(Problem):
             table.trials,
             table.offset,
             table.weight,
+            table.se,
             self.rows.Z,
             self.rows.starts,
             self.mode.theta,
