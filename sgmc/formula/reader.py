@@ -321,7 +321,7 @@ def _factors(terms):
 
 
 def _vector(argument, value, frame):
-    """Weights, offset, exposure, standard errors or numbered strata as float64, NaN where missing."""
+    """Weights, offset, exposure, se or numbered strata as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:
             raise DataError(

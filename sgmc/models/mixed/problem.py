@@ -31,8 +31,8 @@ from sgmc.models.regression.search import first_guess, moments_of_outcomes, scal
 CURVATURES = 40_000_000  # numbers of all groups' curvatures up to which they are kept
 WORST_ERROR = 0.1  # of differences of log densities, nats, from which on no verdict is given
 START = 0.5  # of an sd, in units of its prior
-AFFORDABLE = 5e8  # cells of all steps: about a second
-MOST_STEPS = 16  # between draws: of eight schools they are then nearly independent
+SPARE_CELLS = 5e8  # cells of all steps: about a second
+MOST_THINNED = 16  # between draws: of eight schools they are then nearly independent
 STEADY = "barker"  # chains of mala stay in the tails of sds that may be zero
 
 
@@ -137,10 +137,10 @@ class MixedProblem(GroupsProblem):
         beside those of other parameters, so that draws are made nearly independent where it costs
         little.
         """
-        if not self.near_zero:
+        if not (self.near_zero and self.model.closed):
             return 1
         work = settings.draws * settings.chains * self.cells
-        return int(np.clip(AFFORDABLE // work, 1, MOST_STEPS))
+        return int(np.clip(SPARE_CELLS // work, 1, MOST_THINNED))
 
     def tidied(self, x, entropy):
         """See `Problem`: sds have the sign that they have at the mode, so that draws are about one
@@ -214,7 +214,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         effects=effects,
         rule=rule,
         near_zero=near,
-        exact_sampler=STEADY if near else EXACT,
+        exact_sampler=STEADY if near and kernel.closed else EXACT,
     )
 
 

@@ -80,8 +80,8 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         return prediction.predict(self, exog, offset, transform, **how)
 
     def get_prediction(
-        self, exog=None, transform=True, *, offset=None, exposure=None, trials=None, se=None, seed=None,
-        random=True, new_levels="sample",
+        self, exog=None, transform=True, *, offset=None, exposure=None, trials=None, se=None,
+        seed=None, random=True, new_levels="sample",
     ):  # fmt: skip
         """E[y | x, group] with its uncertainty; `random` and `new_levels` as in `predict`, all else
         as for regressions.
@@ -105,8 +105,8 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         return prediction.posterior_predict(self, exog, offset, trials, draws, seed, **how)
 
     def log_lik(
-        self, exog=None, endog=None, *, offset=None, exposure=None, trials=None, se=None, draws=None,
-        random=True, new_levels="sample",
+        self, exog=None, endog=None, *, offset=None, exposure=None, trials=None, se=None,
+        draws=None, random=True, new_levels="sample",
     ):  # fmt: skip
         """Log densities of single outcomes given the effects of their groups; `random` and
         `new_levels` as in `predict`, all else as for regressions.

@@ -117,6 +117,11 @@ def total_offset(offset, exposure, **beside):
     return np.log(exposure) + (0.0 if offset is None else offset), given
 
 
+def equations(family, levels):
+    """Labels of the equations of outcomes with such levels; none for families of one equation."""
+    return tuple(str(level) for level in levels[1:]) if family.outcome == "category" else ()
+
+
 def outcome_name(endog):
     """The name that a Series has, of whatever library; "y" for what has none."""
     name = getattr(endog, "name", None)
@@ -161,9 +166,7 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
         name: None if v is None else rows.same_length(name, read[name](v), len(y))
         for name, v in columns.items()
     }
-    offset, given = total_offset(
-        known["offset"], known["exposure"], trials=trials, se=known["se"]
-    )
+    offset, given = total_offset(known["offset"], known["exposure"], trials=trials, se=known["se"])
     return RegressionData(
         y,
         names,

@@ -8,13 +8,10 @@ from sgmc.arguments.names import same_order
 from sgmc.arguments.parameter import REQUIRED, Keyword
 from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.errors import ArgumentError, DataError
-from sgmc.models.regression.bases.errors import (
-    refuse_beside_errors,
-    refuse_errors,
-    with_errors,
-)
+from sgmc.models.regression.bases import errors
 from sgmc.models.regression.data import (
     RegressionData,
+    equations,
     from_arrays,
     outcome_name,
     total_offset,
@@ -57,12 +54,9 @@ class Regression:
         """Return the names of keywords that do not apply to the family."""
         if cls.family is None:
             return ()
-        several = cls.family.outcome == "category"
-        return (
-            ("exposure",) * (not cls.family.counts)
-            + ("se",) * (not cls.family.errors)
-            + ("offset", "nodes") * several
-        )
+        family = cls.family
+        alone = ("exposure",) * (not family.counts) + ("se",) * (not family.errors)
+        return alone + ("offset", "nodes") * (family.outcome == "category")
 
     @per_class(ARRAYS)
     def __init__(self, endog, exog, **given):
@@ -181,7 +175,7 @@ class Regression:
     def take_errors(self):
         """Take the standard errors of the outcomes, where they are known, into the family."""
         if self.data.se is not None:
-            self.family = with_errors(self.family, self.options, self.data.weight)
+            self.family = errors.with_errors(self.family, self.options, self.data.weight)
 
     @classmethod
     def chosen_family(cls, **known):
@@ -205,11 +199,9 @@ class Regression:
 
     @classmethod
     def check_applies(cls, offset, exposure, se):
-        """Refuse an exposure where outcomes are no counts, standard errors where they are no
-        estimates, and an offset where there are several linear predictors.
-        """
+        """Refuse what does not apply to the family's outcomes."""
         if se is not None:
-            refuse_errors(cls.family)
+            errors.refuse_errors(cls.family)
         if exposure is not None and not cls.family.counts:
             raise ArgumentError(
                 f"exposure does not apply to {cls.family.name}: it belongs to models of counts"
@@ -314,7 +306,7 @@ class Regression:
                 "subsample='stratified'"
             )
         if self.data.se is not None:
-            refuse_beside_errors(prior, checked.robust)
+            errors.refuse_beside_errors(prior, checked.robust)
         with limited(checked.time_limit):
             model = self.suited(prior, checked)
             same_order("init", arguments.get("init"), model.parameter_names())
@@ -405,8 +397,3 @@ def option(name, default):
         "float > 0 or None",
         "float | None",
     )
-
-
-def equations(family, levels):
-    """Labels of the equations of outcomes with such levels; none for families of one equation."""
-    return tuple(str(level) for level in levels[1:]) if family.outcome == "category" else ()

@@ -90,7 +90,8 @@ class Prediction:
         interval of E[y | x].  ``obs_ci_lower`` and ``obs_ci_upper`` hold a new outcome with
         probability 1 - alpha, the coefficients' uncertainty included: quantiles of one simulated
         outcome a draw.  Outcomes 0 and 1 have none; counts of successes have them where trials are
-        known, and estimates where their standard errors are.  Outcomes of several kinds have a line a row and kind.
+        known, estimates where their standard errors are.  Outcomes of several kinds have a line a
+        row and kind.
         """
         rows, weights = self._rows, self._rows.weights
         if rows.family.outcome == "category":

@@ -33,7 +33,15 @@ class Predictions:
         )
 
     def get_prediction(
-        self, exog=None, transform=True, *, offset=None, exposure=None, trials=None, se=None, seed=None
+        self,
+        exog=None,
+        transform=True,
+        *,
+        offset=None,
+        exposure=None,
+        trials=None,
+        se=None,
+        seed=None,
     ):
         """E[y | x] with its uncertainty; ``summary_frame(alpha)`` has statsmodels' columns.
 
