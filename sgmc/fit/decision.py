@@ -173,9 +173,8 @@ def decide(problem, settings, size):
         first, second = sorted((batches, counted), key=lambda choice: choice.seconds)
         why = work.reason(first, [(second.name, second.seconds)])
         return first.spec, name, why, first.noted(seen)
-    return *planning.automatic(
-        stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size
-    ), seen
+    args = stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size
+    return *planning.automatic(*args, problem.unit), seen
 
 
 def exact_alone(settings, gradient, problem):

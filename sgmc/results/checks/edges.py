@@ -85,7 +85,9 @@ def of_tail(fit, x, values, line, order):
     at = z[edge].mean()
     if not np.isfinite(at) or np.ptp(z[near]) == 0:
         return np.nan
-    curve = np.polyfit(z[near] - at, values[near], 2)
+    curve, _, rank, *_ = np.polyfit(z[near] - at, values[near], 2, full=True)
+    if rank < len(curve):  # a chain that stayed: two places tell no curve
+        return np.nan
     left = values[near] - np.polyval(curve, z[near] - at)
     if left.var() > LEFT_OVER * values[near].var():
         return np.nan
