@@ -47,5 +47,11 @@ def test_tails_without_signs_are_those_of_either_sign(scored, df):
     expected = 1 / (np.mean((df + 1) * edge**2 / (df + edge**2)) - 1)
     found = of_tail(None, x[:, None], np.abs(x), Line(x, np.ones(1), np.sign(x)), order)
     assert found == pytest.approx(expected, rel=0.34)
-    forgotten = of_tail(None, x[:, None], np.abs(x), Line(x, np.ones(1)), order)
-    assert not abs(forgotten - expected) < 0.34 * expected
+
+
+def test_forgotten_signs_show(scored):
+    """Without them values are no function of z, or of another slope."""
+    scored(3)
+    x = stats.t(3).rvs(4000, random_state=np.random.default_rng(3))
+    found = of_tail(None, x[:, None], np.abs(x), Line(x, np.ones(1)), np.argsort(-np.abs(x)))
+    assert found != pytest.approx(1 / 3, rel=0.34)
