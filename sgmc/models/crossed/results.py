@@ -90,6 +90,9 @@ class CrossedResults(MixedResults):
     ):  # fmt: skip
         """`Rows` of new data or of the fit's, with the effects of their levels."""
         one_of("new_levels", new_levels, NEW_LEVELS)
+        if exog is not None and random and self._fit is None:  # of new levels alone
+            how = dict(random=random, new_levels=new_levels, transform=transform)
+            return super().table_rows(exog, offset, endog=endog, **how, **beside)
         if exog is not None and not random:
             return rows_of(self, exog, offset, endog=endog, transform=transform, **beside)
         draws = self.whole("predictions with effects")

@@ -61,6 +61,10 @@ class Effects:
         q = self.outer.q
         return [slice(0, q), slice(q, self.loading.q)][: len(self.factors)]
 
+    def places(self):
+        """The same, lists of int."""
+        return [list(range(self.loading.q))[span] for span in self.spans()]
+
 
 def outer_first(grouping):
     """The terms of a grouping, those of the outer factor first."""
