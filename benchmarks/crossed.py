@@ -13,13 +13,11 @@ The exit status is 1 if a target is missed.
 """
 
 import argparse
-import gc
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from pathlib import Path
 
@@ -27,12 +25,11 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np
 import pandas as pd
+from measured import timed
 
 import sgmc
-from sgmc.core.memory import MB, resident
 
 EFFECTIVE, SECONDS = 400, 60
-RESET = Path("/proc/self/clear_refs")  # forgets the high-water mark
 DATA = Path(os.environ.get("SGMC_DATA", ""))
 SHAPES = [(100_000, 1_000, 1_700), (1_000_000, 6_000, 4_000)]  # rows, users, items
 
@@ -82,16 +79,6 @@ def simulated(rows, users, items):
     eta = 0.3 * x + 0.8 * rng.normal(size=users)[user] + rng.normal(size=items)[item]
     y = (rng.random(rows) < 1 / (1 + np.exp(-eta))).astype(int)
     return pd.DataFrame({"y": y, "x": x, "user": user, "item": item})
-
-
-def timed(work):
-    """Seconds of some work, MB that it adds to the peak (NaN if unknown), its value."""
-    gc.collect()
-    if RESET.exists():
-        RESET.write_text("5")
-    begun, clock = resident()[0], time.perf_counter()
-    value = work()
-    return time.perf_counter() - clock, (resident()[1] - begun) / MB, value
 
 
 def ours(verb, formula, frame, **how):

@@ -19,13 +19,11 @@ The exit status is 1 if a target is missed.
 """
 
 import argparse
-import gc
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from pathlib import Path
 
@@ -33,14 +31,14 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np
 import pandas as pd
+from measured import timed
 
 import sgmc
-from sgmc.core.memory import MB, resident
+from sgmc.core.memory import MB
 
 SLOPES, SD = 8, 0.7
 # rows and groups; the target is of the last
 SHAPES = [(100_000, 10_000), (1_000_000, 10_000), (1_000_000, 100_000)]
-RESET = Path("/proc/self/clear_refs")  # forgets the high-water mark
 MOST_MEMORY = 2, 300  # tables, and MB
 SMALL_SECONDS = 0.5
 FORMULA = f"y ~ {' + '.join(f'x{j}' for j in range(SLOPES))} + (1 | g)"
@@ -57,16 +55,6 @@ def table(rows, groups):
     eta = X @ (0.3 * rng.normal(size=SLOPES)) + SD * rng.normal(size=groups)[g] - 0.5
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(SLOPES)], copy=False)
     return frame.assign(g=g, y=(rng.random(rows) < 1 / (1 + np.exp(-eta))).astype(int))
-
-
-def timed(work):
-    """Seconds of some work, MB that it adds to the peak (NaN if unknown), its value."""
-    gc.collect()
-    if RESET.exists():
-        RESET.write_text("5")
-    begun, clock = resident()[0], time.perf_counter()
-    value = work()
-    return time.perf_counter() - clock, (resident()[1] - begun) / MB, value
 
 
 def ours(frame, verb="logit", formula=FORMULA):

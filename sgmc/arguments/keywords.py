@@ -219,8 +219,7 @@ TABLE = (
     Keyword(
         "weights",
         None,
-        """Frequency weights, as a column name or an array: the i-th log density counts weights[i]
-        times.""",
+        "Frequency weights, a column name or array: the i-th log density counts weights[i] times.",
         "str or array (n,), >= 0",
         "_Column",
         (FORMULA, ARRAYS),
@@ -239,6 +238,16 @@ TABLE = (
         "exposure",
         None,
         "Of counts: its log is added to the linear predictor; a column name or an array.",
+        "str or array (n,), > 0",
+        "_Column",
+        (FORMULA, ARRAYS),
+        str,
+    ),
+    Keyword(
+        "se",
+        None,
+        """Known standard errors of outcomes, a column name or an array: y_i ~ N(eta_i, se[i]^2),
+        without sigma.  With a group term ``(1 | study)``, a random-effects meta-analysis.""",
         "str or array (n,), > 0",
         "_Column",
         (FORMULA, ARRAYS),

@@ -4,6 +4,8 @@ import numpy as np
 
 from sgmc.errors import DataError
 
+MAX_ERROR = 1e75  # standard errors whose inverse squares can be added and multiplied
+
 
 def finite(name, values, wanted="finite numbers", valid=True):
     """Return finite numbers.
@@ -50,6 +52,23 @@ def exposures(name, values):
         If there is a negative, missing or infinite one, or a 0.
     """
     return finite(name, values, "finite numbers, positive", (values > 0).all())
+
+
+def standard_errors(name, values):
+    """Return positive numbers whose squares and inverse squares are numbers.
+
+    Raises
+    ------
+    DataError
+        For a number that is none of these; states the first such number.
+    """
+    wrong = ~((values > 1 / MAX_ERROR) & (values < MAX_ERROR))
+    if wrong.any():
+        raise DataError(
+            f"{name} must hold standard errors, positive and finite; it has {values[wrong][0]:g}: "
+            "leave out outcomes whose standard error is not known, or change their units"
+        )
+    return values
 
 
 def counts(name, values, place=""):

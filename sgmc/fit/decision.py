@@ -61,6 +61,8 @@ def planned_at_home(problem, settings, spec, gradient, seen, reason):
     if not problem.surveyed and settings.sampler is None:
         return replace(found, thin=settings.thin or problem.thinning(settings))
     if seen is None or seen.thin is None:
+        if spec.exact and settings.sampler is None and settings.thin is None:
+            return replace(found, thin=max(found.thin, problem.thinning(settings)))
         return found
     warmup = found.warmup if settings.warmup is not None else seen.warmup or found.warmup
     return replace(found, thin=settings.thin or seen.thin, warmup=warmup, single=seen.single)
@@ -171,9 +173,8 @@ def decide(problem, settings, size):
         first, second = sorted((batches, counted), key=lambda choice: choice.seconds)
         why = work.reason(first, [(second.name, second.seconds)])
         return first.spec, name, why, first.noted(seen)
-    return *planning.automatic(
-        stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size
-    ), seen
+    args = stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size
+    return *planning.automatic(*args, problem.unit), seen
 
 
 def exact_alone(settings, gradient, problem):

@@ -140,8 +140,9 @@ def derive(spec, noise, n, batch=None):
     return min(options, key=lambda o: (noise.rows(o[1]) + OVERHEAD) / max(o[0], 1e-300))
 
 
-def automatic(stochastic, exact, gradient, noise, departure, n, batch=None):
-    """Sampler, gradient and reason for ``sampler="auto"``, by counted row touches and by shape.
+def automatic(stochastic, exact, gradient, noise, departure, n, batch=None, unit="row"):
+    """Sampler, gradient and reason for ``sampler="auto"``, by counted row touches and by shape;
+    `unit` is what a row is to the user.
 
     A unit of Langevin time costs (rows a step)/h with minibatches; an exact sampler, whose steps
     are as long but partly rejected, makes up for about N/2 (measured on logistic posteriors).  Far
@@ -156,10 +157,10 @@ def automatic(stochastic, exact, gradient, noise, departure, n, batch=None):
     h, m = derive(stochastic, noise, n, batch)
     cost = noise.rows(m) / h
     counted = (
-        f"minibatches ({gradient}) touch {cost:,.0f} rows a unit of time, exact steps about "
-        f"{n / 2:,.0f}"
+        f"minibatches ({gradient}) touch {cost:,.0f} {unit}s a unit of time, exact steps "
+        f"about {n / 2:,.0f}"
     )
-    return (exact if cost > n / 2 else stochastic), gradient, f"by rows touched: {counted}"
+    return (exact if cost > n / 2 else stochastic), gradient, f"by {unit}s touched: {counted}"
 
 
 def plan(spec, gradient, reason, settings, noise, size, coordinates):

@@ -155,8 +155,16 @@ class Problem:
         return registry.room("samplers")[self.exact_sampler]()
 
     def thinning(self, settings):
-        """Steps between draws of the default sampler where no pilot tells them."""
+        """Steps between draws of the default sampler where no pilot tells them; at least so many of
+        an exact one.
+        """
         return 1
+
+    def lost_signs(self, x):
+        """Signs (chain, draw) of what is printed without a sign, by the parameter's name, at draws
+        x; see `beyond_scores`.
+        """
+        return {}
 
     @property
     def least_noise(self):

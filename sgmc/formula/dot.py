@@ -18,7 +18,7 @@ import patsy
 
 from sgmc.arguments.choices import nearest
 from sgmc.errors import FormulaError
-from sgmc.formula import bars, smooths
+from sgmc.formula import bars, beyond, smooths
 from sgmc.formula.columns import is_constant, kind, levels_of
 from sgmc.formula.labels import not_numbers
 from sgmc.formula.transforms import FUNCTIONS
@@ -327,11 +327,7 @@ class _Resolver:
                 "so add it as a column"
             )
         if after == "(":
-            known = {
-                "offset": ": use the argument offset=",
-                "cbind": ": write 'successes + failures ~ ...'",
-            }
-            hint = known.get(name) or nearest(name, [*FUNCTIONS, *self.scope])
+            hint = beyond.near(name) or nearest(name, [*FUNCTIONS, *self.scope])
             return f"there is no function {name!r}{hint}"
         return (
             f"{name!r} is neither a column nor a call of a "

@@ -53,6 +53,7 @@ def read(
     weights=None,
     offset=None,
     exposure=None,
+    se=None,
     strata=None,
     subset=None,
     missing="drop",
@@ -70,7 +71,7 @@ def read(
         ``"successes + failures ~ x"``, is counts of each; ``I(a + b)`` is arithmetic.
     data : pandas.DataFrame, dict of arrays, or a polars or pyarrow table
         Never changed.
-    weights, offset, exposure : str or array_like of length n, optional
+    weights, offset, exposure, se : str or array_like of length n, optional
         A column, or one number a row; a Series must have the index of `data`.
     strata : str or array_like of length n, optional
         A column, or one label a row; a column stays a predictor.
@@ -104,7 +105,7 @@ def read(
     if frame.empty:
         raise DataError(f"the data are empty: {len(frame)} rows, {frame.shape[1]} columns")
     parsed = dot.parse(formula, frame.columns, scope)
-    given = {"weights": weights, "offset": offset, "exposure": exposure, "strata": strata}
+    given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
     vectors = {
         argument: _vector(argument, value, frame)
         for argument, value in given.items()
@@ -343,7 +344,7 @@ def _factors(terms):
 
 
 def _vector(argument, value, frame):
-    """Weights, offset, exposure or numbered strata as float64, NaN where missing."""
+    """Weights, offset, exposure, se or numbered strata as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:
             raise DataError(
@@ -363,5 +364,6 @@ _VALID = {
     "weights": values.weights,
     "offset": values.finite,
     "exposure": values.exposures,
+    "se": values.standard_errors,
     "strata": values.finite,
 }

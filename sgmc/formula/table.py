@@ -21,7 +21,7 @@ class Table:
     y : ndarray of float64, shape (n,)
     trials : ndarray of float64, shape (n,), or None
         Successes and failures together, y being the successes.
-    weights, offset, exposure, strata : ndarray of float64, shape (n,), or None
+    weights, offset, exposure, se, strata : ndarray of float64, shape (n,), or None
     rows : ndarray of int64, shape (n,)
         Positions in the data of the rows kept.
     dropped : int
@@ -44,6 +44,7 @@ class Table:
     weights: np.ndarray | None
     offset: np.ndarray | None
     exposure: np.ndarray | None
+    se: np.ndarray | None
     strata: np.ndarray | None
     rows: np.ndarray
     dropped: int

@@ -142,6 +142,25 @@ def test_saved_results_keep_what_needs_no_data(results, tmp_path):
     assert pickle.loads(pickle.dumps(loaded)).names == results.names
 
 
+def test_saved_results_predict_new_levels(frame, tmp_path):
+    """As those with data do, whose whole draws are other draws of the same parameters: effects of
+    slopes that are apart in the formula go with their own sds.
+    """
+    made = frame.assign(z=np.arange(len(frame)) % 5 - 2.0)
+    results = fit(made, "y ~ x + (1 | g) + (1 | h) + (0 + z | g)")
+    results.save(tmp_path / "fit")
+    again = sgmc.load(tmp_path / "fit")
+    new = made.head(3).assign(g=[-1, -2, -1], h=-1)
+    table = again.get_prediction(new).summary_frame()
+    other = results.get_prediction(new).summary_frame()
+    np.testing.assert_allclose(table["mean"], other["mean"], atol=0.05)
+    np.testing.assert_allclose(table["mean_se"], other["mean_se"], rtol=0.2)
+    slopes = again.table_rows(new).effects[0].roots
+    np.testing.assert_allclose(slopes[:, 1, 1], again.flat[:, again.names.index("sd(z|g)")])
+    with pytest.raises(ArgumentError, match="known levels of g need the data"):
+        again.predict(made)
+
+
 def test_a_time_limit_leaves_draws_of_the_approximation(frame):
     found = fit(frame, time_limit=0.001)
     assert found.stand_in and not found.verdict.trustworthy

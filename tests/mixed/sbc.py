@@ -26,11 +26,13 @@ TERMS = {
     "slopes": "(1 + a | g)",
     "crossed": "(1 | g) + (1 | c)",
 }
+KNOWN = "known errors"  # outcomes of known standard errors, without sigma
 CROSSING = 10  # levels of the factor that crosses
 FAMILIES = ["ols", "rlm", "logit", "probit", "cloglog", "poisson", "negativebinomial", "gamma"]
 CASES = [
     *FAMILIES,
     *(f"{family}, {kind}" for family in ("ols", "logit", "poisson") for kind in TERMS if kind),
+    f"ols, {KNOWN}",
 ]
 
 
@@ -61,9 +63,13 @@ def simulated(name, rng):
     family = registry.room("families")[verb].family
     while True:
         beta = [rng.normal(one.location, one.scale) for one in FIXED.values()]
-        own = [rng.exponential(OWN.scale) for _ in family.auxiliary]
-        spread, total, frame = effects(rng, kind)
+        own = [] if kind == KNOWN else [rng.exponential(OWN.scale) for _ in family.auxiliary]
+        spread, total, frame = effects(rng, "" if kind == KNOWN else kind)
         eta = beta[0] + beta[1] * frame["a"].to_numpy() + total
+        if kind == KNOWN:
+            frame["se"] = rng.uniform(0.5, 3.0, len(eta))
+            own_errors = frame["se"].to_numpy() * rng.normal(size=len(eta))
+            return np.array([*beta, *spread]), frame.assign(y=eta + own_errors)
         y = family.simulate(eta, rng, np.reshape(own, (-1, 1)) if own else None)
         if y.max() > y.min() and y.max() < 1e6 and (verb != "gamma" or y.min() > 0):
             return np.array([*beta, *spread, *own]), frame.assign(y=y)
@@ -77,10 +83,13 @@ def ranks(name, replicates, seed=1, distort=lambda draws: draws, sd=SD):
     model, found = registry.room("families")[verb], []
     for k in range(replicates):
         theta, frame = simulated(name, np.random.default_rng([seed, k]))
-        prior = FIXED | {"sd": sd} | {one.name: OWN for one in model.family.auxiliary}
+        known, term = kind == KNOWN, TERMS.get(kind, TERMS[""])
+        auxiliary = () if known else model.family.auxiliary
+        prior = FIXED | {"sd": sd} | {one.name: OWN for one in auxiliary}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SGMCWarning)
-            fitted = model.from_formula(f"y ~ a + {TERMS[kind]}", frame)
+            how = {"se": "se"} if known else {}
+            fitted = model.from_formula(f"y ~ a + {term}", frame, **how)
             results = fitted.fit(prior=prior, seed=k, draws=500)
         draws = distort(results.flat)
         some = draws[np.linspace(0, len(draws) - 1, KEPT).astype(int)]

@@ -18,12 +18,13 @@ REPLICATES = 40
     [
         "logit",
         "ols, slopes",
+        "ols, known errors",
         pytest.param("poisson", marks=pytest.mark.extended),
         pytest.param("logit, nested", marks=pytest.mark.extended),
     ],
 )
 def test_ranks_are_uniform(name):
-    """With another seed one of the 15 p-values would be below 1e-3 in about 15 of 1,000."""
+    """With another seed one of the 18 p-values would be below 1e-3 in about 18 of 1,000."""
     assert p_values(ranks(name, REPLICATES)).min() > 1e-3
 
 
@@ -38,3 +39,17 @@ def test_ranks_are_uniform(name):
 )
 def test_mistakes_show_in_the_ranks(mistake):
     assert p_values(ranks("logit", REPLICATES, **mistake)).min() < 1e-3
+
+
+@pytest.mark.parametrize("mistake", ["se x 2"])
+def test_wrong_errors_show_in_the_ranks(mistake, monkeypatch):
+    """Slopes are then nearer to the middle of their draws; a factor of sqrt 2, which quadrature of
+    eight schools shows, needs more replicates.
+    """
+    read = sgmc.OLS.from_formula
+
+    def wrong(formula, frame, **how):
+        return read(formula, frame.assign(se=2 * frame.se), **how)
+
+    monkeypatch.setattr(sgmc.OLS, "from_formula", wrong)
+    assert p_values(ranks("ols, known errors", 2 * REPLICATES)).min() < 1e-3

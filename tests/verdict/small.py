@@ -9,6 +9,7 @@ from scipy import special, stats
 import sgmc
 from sgmc.api import verbs
 
+from ..meta.studies import SCHOOLS, exact, vaccine
 from .known import Known
 
 FAR = 5e4  # ends of the grids, beyond which Cauchy priors hold 1e-5
@@ -117,6 +118,40 @@ def least_squares(n, d):
 
 
 # name: fit(**how), and what is known
+# ---- estimates of studies whose standard errors are known ----------------------------------------
+
+STUDIES = {
+    "schools": SCHOOLS,
+    "vaccine": vaccine(),
+    "two": SCHOOLS.head(2),
+    "alike": SCHOOLS.assign(effect=SCHOOLS.effect / 20),
+}
+POINTS = 400  # of a grid in either direction
+
+
+def studies(frame):
+    """A random-effects meta-analysis, and what is known of it."""
+
+    def fit(**how):
+        return sgmc.ols("effect ~ 1 + (1 | study)", frame, se="se", **how)
+
+    def known():
+        y, variance = frame.effect.to_numpy(), frame.se.to_numpy() ** 2
+        unit = y.std()
+        truth = exact(frame)
+        mu = truth.mu[0] + truth.mu[1] * np.linspace(-12, 12, POINTS)
+        tau = np.linspace(0, truth.tau[0] + 30 * truth.tau[1], 4 * POINTS)
+        spread = np.sqrt(variance + tau[:, None] ** 2)
+        log_p = stats.norm.logpdf(mu, y.mean(), 2.5 * unit)[:, None] + stats.t.logpdf(
+            tau, 3, scale=2.5 * unit
+        )
+        for j in range(len(y)):
+            log_p = log_p + stats.norm.logpdf(y[j], mu[:, None], spread[:, j])
+        return Known.of_grid({"Intercept": mu, "sd(1|study)": tau}, log_p, 1 / (3 + len(y)))
+
+    return fit, known
+
+
 SMALL = {
     **{f"separated slope, {p}": separated_slope(p) for p in PRIORS},
     **{f"separated level, {p}": rare_level(p) for p in PRIORS},
@@ -126,6 +161,7 @@ SMALL = {
         f"least squares, {n} x {d}": least_squares(n, d)
         for n, d in ((4, 2), (5, 1), (6, 2), (8, 2), (12, 8), (15, 3), (30, 3), (200, 20))
     },
+    **{f"studies, {name}": studies(frame) for name, frame in STUDIES.items()},
 }
 
 

@@ -44,3 +44,7 @@ class CrossedEffects(Effects):
     def spans(self):
         """Which effects are those of each factor, slices where they are neighbours."""
         return [slice(own[0], own[-1] + 1) for own in self.of_factor]
+
+    def places(self):
+        """See `Effects`."""
+        return self.of_factor

@@ -85,6 +85,7 @@ class CrossedProblem(Problem):
             table.trials,
             table.offset,
             table.weight,
+            table.se,
             np.asarray(where.centre),
             where.roots,
         ]

@@ -10,7 +10,8 @@ from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.crossed.banked import banked_effects
 from sgmc.models.mixed.results import NEW_LEVELS, MixedResults
 from sgmc.models.mixed.rows_with_effects import refuse_new, with_effects
-from sgmc.results.outcomes.rows import Rows, check_trials, design_of, evenly, outcomes, rows_of
+from sgmc.results.outcomes.beside import check_errors, check_trials, outcomes
+from sgmc.results.outcomes.rows import Rows, design_of, evenly, rows_of
 
 
 class CrossedResults(MixedResults):
@@ -84,20 +85,21 @@ class CrossedResults(MixedResults):
         return super().to_arviz()
 
     def table_rows(
-        self, exog=None, offset=None, *, endog=None, trials=None, random=True,
-        new_levels="sample", transform=True, **how,
+        self, exog=None, offset=None, *, endog=None, random=True, new_levels="sample",
+        transform=True, **beside,
     ):  # fmt: skip
         """`Rows` of new data or of the fit's, with the effects of their levels."""
         one_of("new_levels", new_levels, NEW_LEVELS)
+        if exog is not None and random and self._fit is None:  # of new levels alone
+            how = dict(random=random, new_levels=new_levels, transform=transform)
+            return super().table_rows(exog, offset, endog=endog, **how, **beside)
         if exog is not None and not random:
-            return rows_of(
-                self, exog, offset, endog=endog, trials=trials, transform=transform, **how
-            )
+            return rows_of(self, exog, offset, endog=endog, transform=transform, **beside)
         draws = self.whole("predictions with effects")
         rows = (
             self.rows_of_fit(draws)
             if exog is None
-            else self.new_rows(draws, exog, offset, endog, trials, transform)
+            else self.new_rows(draws, exog, offset, endog, transform, **beside)
         )
         if not random:
             return rows
@@ -133,16 +135,20 @@ class CrossedResults(MixedResults):
             table.y,
             table.trials,
             table.weight,
+            table.se,
         )
 
-    def new_rows(self, draws, exog, offset, endog, trials, transform):
+    def new_rows(self, draws, exog, offset, endog, transform, trials=None, se=None):
         """New rows at effects of zero."""
         X, off, index = design_of(self, exog, offset, transform)
         size = check_trials(self, exog, trials, X.shape[0])
         beta = self._fit.problem.coordinates.as_given(draws[:, : self._fit.problem.rows.blocks.d])
         y = None if endog is None else outcomes(self, exog, endog, X.shape[0], size)
         extra = self.auxiliary_at(draws)
-        return Rows(self.model.family, X, beta, extra, None, off, index, y=y, trials=size)
+        errors = check_errors(self, exog, se, X.shape[0])
+        return Rows(
+            self.model.family, X, beta, extra, None, off, index, y=y, trials=size, se=errors
+        )
 
     def auxiliary_at(self, draws):
         """Auxiliary parameters (k, m) of whole draws, or None."""

@@ -43,15 +43,15 @@ def few_levels(rows, effects):
 
 
 def single_rows(rows, effects, family):
-    """A warning, in a list, where most groups have one row, and outcomes whose variance is not
-    fixed by their mean: of Poisson counts and of counts of successes, effects of rows are the usual
-    form of overdispersion.
+    """A warning, in a list, where most groups have one row, and outcomes whose variance is neither
+    known nor fixed by their mean: of Poisson counts and of counts of successes, effects of rows are
+    the usual form of overdispersion.
     """
     alone, trials = int((np.diff(rows.starts) == 1).sum()), rows.table.trials
     if alone <= SHARE_OF_GROUPS * len(rows.level) or rows.subgroups is not None:
         return []
     poisson = family.counts and not family.auxiliary and not family.known
-    if poisson or trials is not None and trials.max() > 1:
+    if poisson or rows.table.se is not None or trials is not None and trials.max() > 1:
         return []
     return [
         GroupsWarning(

@@ -61,6 +61,10 @@ class Effects:
         q = self.outer.q
         return [slice(0, q), slice(q, self.loading.q)][: len(self.factors)]
 
+    def places(self):
+        """The same, lists of int."""
+        return [list(range(self.loading.q))[span] for span in self.spans()]
+
 
 def outer_first(grouping):
     """The terms of a grouping, those of the outer factor first."""
@@ -123,7 +127,7 @@ def named_correlations(loading, columns, factors):
 
 def closed_form(family):
     """Whether effects are integrated out in closed form."""
-    return family.name == "ols" and bool(family.auxiliary)
+    return family.name == "ols"
 
 
 def refuse_twice(columns, factors):

@@ -1,7 +1,7 @@
 """Groups with normal errors: effects integrated out in closed form."""
 import numpy as np
 
-from libc.math cimport INFINITY, exp
+from libc.math cimport INFINITY, exp, log
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Batch, all_rows
@@ -27,16 +27,18 @@ cdef class GaussianMarginal(Informed):
     Parameters
     ----------
     glm, starts, Z, loading, unit
-        See `Marginal`; glm is of the family `ols` with an unknown sigma.
+        See `Marginal`; glm is of the family `ols`, where sigma is known without a u.
     """
 
     cdef double rounding
+    cdef double known                         # u, where sigma is known
     cdef readonly double[:, ::1] S            # Z'W Z of each group
 
     closed = True
 
     def __init__(self, Glm glm, starts, Z, Loading loading, unit=None):
         Informed.__init__(self, glm, starts, Z, loading, unit, EXACT_NODES)
+        self.known = 0.0 if self.auxiliary else log(glm.units(np.zeros(glm.dim))[0])
         self.S = np.zeros((self.n, self.q * self.q))
         self.rounding = (OUTCOME_ROUNDING * np.std(glm.y)) ** 2
         weight = np.asarray(glm.weight) if len(glm.weight) else np.ones(len(glm.y))
@@ -48,16 +50,24 @@ cdef class GaussianMarginal(Informed):
 
     def precisions(self, theta):
         """See `Quadrature`."""
-        return np.asarray(self.S)[:, 0] * np.exp(-2 * theta[self.dim - 1])
+        return np.asarray(self.S)[:, 0] * self.row_precision(theta)
 
     def precision(self, theta, groups):
         """Mean precision with which rows tell each effect of their group, (q,)."""
         mean = np.asarray(self.S).mean(axis=0).reshape(self.q, self.q)
-        return mean.diagonal() * np.exp(-2 * theta[self.dim - 1])
+        return mean.diagonal() * self.row_precision(theta)
+
+    def row_precision(self, theta):
+        """1 / sigma^2."""
+        return np.exp(-2 * (theta[self.dim - 1] if self.auxiliary else self.known))
 
     def anchored(self, theta, groups=0):
         """Itself: nodes follow theta."""
         return self
+
+    cdef double log_sigma(self, const Place *at) noexcept nogil:
+        """u."""
+        return at.auxiliary[self.p] if self.auxiliary else self.known
 
     cdef void residuals(self, Py_ssize_t start, Py_ssize_t m, const double *eta, double *e,
                         double *total) noexcept nogil:
@@ -77,7 +87,7 @@ cdef class GaussianMarginal(Informed):
         """The posterior of z; room.mean has the weighed residuals, room.density their sums."""
         cdef Py_ssize_t a, q = self.q, start = self.starts[group]
         cdef Py_ssize_t m = self.starts[group + 1] - start
-        cdef double t = exp(-2 * at.auxiliary[self.p])
+        cdef double t = exp(-2 * self.log_sigma(at))
         cdef double[MOST_SQUARES] A
         cdef double[MOST_EFFECTS] pulled, half
         self.residuals(start, m, room.eta, room.mean, room.block)
@@ -104,7 +114,7 @@ cdef class GaussianMarginal(Informed):
         cdef Room room = self.divided(m, work)
         cdef Frame f
         cdef Batch rows = all_rows(m)
-        cdef double u = at.auxiliary[self.p], t = exp(-2 * u), fitted = 0, weight = 1, total, spread
+        cdef double u = self.log_sigma(at), t = exp(-2 * u), fitted = 0, weight = 1, total, spread
         cdef double[MOST_SQUARES] second, bent
         cdef double[MOST_EFFECTS] effects
         memset(r, 0, self.dim * sizeof(double))
@@ -128,7 +138,8 @@ cdef class GaussianMarginal(Informed):
         for a in range(q):
             for b in range(a + 1):
                 spread += at.root[a * q + b] * bent[a * q + b]
-        r[self.p + self.loading.size] = spread - room.block[1]
+        if self.auxiliary:
+            r[self.p + self.loading.size] = spread - room.block[1]
         for i in range(m):
             total = 0
             for a in range(q):

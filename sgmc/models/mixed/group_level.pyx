@@ -69,6 +69,10 @@ cdef class GroupLevel(Model):
         """See `Quadrature`."""
         return self.inner.precisions(theta)
 
+    def row_precision(self, theta):
+        """See `GaussianMarginal`."""
+        return self.inner.row_precision(theta)
+
     def units(self, theta):
         """See `Model.units`: what moves a group's x_g . beta moves its effects the other way, by
         K / (1 + K) as much.

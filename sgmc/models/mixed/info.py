@@ -52,7 +52,28 @@ class MixedInfo(ModelInfo):
                 one = f"{rule.nodes} points of importance sampling per group"
             right = f": differences of log densities are right to about {max(rule.error, 1e-9):.1g}"
             lines.append(f"Effects integrated out by {one}{'' if np.isnan(rule.error) else right}.")
-        return [*lines, *self.intraclass(fit), *super().remarks(fit)]
+        shared = self.intraclass if fit.problem.table.se is None else self.heterogeneity
+        return [*lines, *shared(fit), *super().remarks(fit)]
+
+    def heterogeneity(self, fit):
+        """I^2 of estimates with known standard errors, in a list, where there is one effect per
+        level, an intercept: the share of the spread of estimates that is not error, tau^2 / (tau^2
+        + s^2), s^2 the typical variance of an estimate (Higgins & Thompson 2002, eq. 9,
+        doi:10.1002/sim.1186).
+        """
+        if self.effects.columns != ["1"]:
+            return []
+        w = fit.problem.table.se**-2.0
+        typical = w.sum() * (len(w) - 1) / (w.sum() ** 2 - (w**2).sum())
+        variance = self.of_effects(fit)[:, 0]
+        share = variance / (variance + typical)
+        return [f"Heterogeneity I^2: {interval(share[:, None], fit)[0]}."]
+
+    def of_effects(self, fit):
+        """Draws (m, effects) of the effects' variances."""
+        draws = fit.problem.coordinates.reported(fit.x).reshape(-1, len(fit.problem.priors.names))
+        first = len(self.exog_names)
+        return draws[:, first : first + len(self.effects.columns)] ** 2
 
     def intraclass(self, fit):
         """The intraclass correlations of a model whose effects are intercepts, in a list: of rows
@@ -61,24 +82,27 @@ class MixedInfo(ModelInfo):
         family, k = self.family, len(self.effects.columns)
         if set(self.effects.columns) != {"1"} or family.name not in (*LATENT, "ols"):
             return []
-        draws = fit.problem.coordinates.reported(fit.x).reshape(-1, len(fit.problem.priors.names))
-        first = len(self.exog_names)
-        shared = np.cumsum(draws[:, first : first + k] ** 2, axis=1)
+        shared = np.cumsum(self.of_effects(fit), axis=1)
         residual = LATENT.get(family.name, 0.0)
         if family.name == "ols":
             known = family.known.get("sigma")
-            residual = known**2 if known else draws[:, -1:] ** 2
-        w = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])
-        share = (shared / (shared[:, -1:] + residual))[None]
-        low, high = moments.quantile(share, [0.025, 0.975], w)
-        shown = [
-            f"{mean:.3f}, 95 % interval {a:.3f} to {b:.3f}"
-            for mean, a, b in zip(moments.mean(share, w), low, high)
-        ]
+            drawn = fit.problem.coordinates.reported(fit.x)[..., -1].reshape(-1, 1)
+            residual = known**2 if known else drawn**2
+        shown = interval(shared / (shared[:, -1:] + residual), fit)
         if k == 1:
             return [f"Intraclass correlation: {shown[0]}."]
         parts = [f"within {name} {one}" for name, one in zip(self.effects.factors, shown)]
         return [f"Intraclass correlations: {'; '.join(parts)}."]
+
+
+def interval(share, fit):
+    """Mean and interval in words of each column of some draws (m, k)."""
+    w = None if fit.weights is None else np.tile(fit.weights, fit.x.shape[0])
+    low, high = moments.quantile(share[None], [0.025, 0.975], w)
+    return [
+        f"{mean:.3f}, 95 % interval {a:.3f} to {b:.3f}"
+        for mean, a, b in zip(moments.mean(share[None], w), low, high)
+    ]
 
 
 def sized(lead, name, sizes):

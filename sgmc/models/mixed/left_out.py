@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from sgmc.models.mixed.random_effects import effects_at
-from sgmc.results.outcomes.rows import CELLS, Rows
+from sgmc.results.outcomes.rows import CELLS, Rows, family_of_rows
 
 INFORMED = 0.5  # what a row may move of its linear predictor, in variances of it
 MOST_SHARED = 0.99  # of what is known of a linear predictor, by a single row
@@ -147,6 +147,7 @@ class LeftOutRows(LeftOut):
             order=table.order,
             y=table.y,
             trials=table.trials,
+            se=table.se,
             frequency=table.frequency,
         )
 
@@ -192,9 +193,15 @@ class LeftOutRows(LeftOut):
     def density_of(self, rows, eta):
         """log p(y | eta) of rows, (row, draw, ..)."""
         shape = (len(rows), *[1] * (eta.ndim - 1))
-        trials = None if self.table.trials is None else self.table.trials[rows].reshape(shape)
-        return self.family.of_trials(trials).log_density(
+        return self.family_of(rows, shape).log_density(
             self.table.y[rows].reshape(shape), eta, self.auxiliary(eta.ndim - 2)
+        )
+
+    def family_of(self, rows, shape):
+        """The family of rows, what belongs to each in that shape."""
+        beside = (self.table.trials, self.table.se)
+        return family_of_rows(
+            self.family, *(None if one is None else one[rows].reshape(shape) for one in beside)
         )
 
     def auxiliary(self, more=0):
@@ -214,7 +221,8 @@ class LeftOutRows(LeftOut):
         own = np.einsum("ima,imab,imb->im", u, cov[place], u)
         if self.effects.conditional.closed:
             residual = self.table.y[rows, None] - middle
-            return by_leverage(residual, own, self.auxiliary()[0] ** 2)
+            variance = self.family_of(rows, (-1, 1)).variance(middle, self.auxiliary())
+            return by_leverage(residual, own, variance)
         slope, curvature = self.derivatives(rows, middle)
         nodes = eta[:, :, None] + np.einsum("ima,imka->imk", u, z[place])
         value = self.density_of(rows, nodes)

@@ -146,7 +146,7 @@ def centred_with_levels(priors, shift, theta, kernel, rows, shares, intercept):
     beta = theta[: len(shift)]
     precision = kernel.precisions(theta)
     if kernel.closed:
-        score, slope = normal_moments(rows.table, rows, theta, share / (1 + precision))
+        score, slope = normal_moments(kernel, rows, theta, share / (1 + precision))
     else:
         score, slope = np.asarray(kernel.h)[:, 0], kernel.moved(share / (1 + precision))
     mean = float(share @ (score / (1 + precision)))
@@ -159,10 +159,10 @@ def centred_with_levels(priors, shift, theta, kernel, rows, shares, intercept):
     return replace(priors, used=used), shift - slope
 
 
-def normal_moments(table, rows, theta, share):
+def normal_moments(kernel, rows, theta, share):
     """Scores of the levels of normal outcomes, and the slope of a weighted sum of these."""
-    t = np.exp(-2 * theta[-1])
-    weight = t * (1.0 if table.weight is None else table.weight) * rows.Z[:, 0]
+    table, count = rows.table, rows.table.multiplicity
+    weight = kernel.row_precision(theta) * (1.0 if count is None else count) * rows.Z[:, 0]
     beta = theta[: table.X.shape[1]]
     left = table.y - table.X @ beta - (0.0 if table.offset is None else table.offset)
     score = np.add.reduceat(weight * left, rows.starts[:-1])

@@ -14,7 +14,7 @@ from sgmc.core.design import design
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, NotSupported, QuadratureWarning
 from sgmc.fit.plan import GRADIENT
-from sgmc.fit.problem import CURVATURE, SEARCH, Problem
+from sgmc.fit.problem import CURVATURE, EXACT, SEARCH, Problem
 from sgmc.models.mixed.concerns import concerns_of, near_zero, undecided
 from sgmc.models.mixed.coordinates import folded
 from sgmc.models.mixed.effects import closed_form, effects_of, mixed_priors
@@ -31,6 +31,9 @@ from sgmc.models.regression.search import first_guess, moments_of_outcomes, scal
 CURVATURES = 40_000_000  # numbers of all groups' curvatures up to which they are kept
 WORST_ERROR = 0.1  # of differences of log densities, nats, from which on no verdict is given
 START = 0.5  # of an sd, in units of its prior
+SPARE_CELLS = 5e8  # cells of all steps: about a second
+MOST_THINNED = 16  # between draws: of eight schools they are then nearly independent
+STEADY = "barker"  # chains of mala stay in the tails of sds that may be zero
 
 
 @dataclass(kw_only=True)
@@ -85,6 +88,7 @@ class GroupsProblem(Problem):
             table.trials,
             table.offset,
             table.weight,
+            table.se,
             self.rows.Z,
             self.rows.starts,
             self.mode.theta,
@@ -120,6 +124,23 @@ class MixedProblem(GroupsProblem):
         pairs = zip(self.effects.cors, self.effects.loading.correlations())
         cors = [name for name, pair in pairs if set(pair) & set(self.near_zero)]
         return [*(self.effects.sds[j] for j in self.near_zero), *cors]
+
+    def lost_signs(self, x):
+        """See `Problem`."""
+        signed = self.coordinates.natural(x)[..., self.coordinates.first :]
+        return {
+            self.effects.sds[j]: np.where(signed[..., j] < 0, -1.0, 1.0) for j in self.near_zero
+        }
+
+    def thinning(self, settings):
+        """See `Problem`: sds that may be zero are skewed, and errors of their own sds are large
+        beside those of other parameters, so that draws are made nearly independent where it costs
+        little.
+        """
+        if not (self.near_zero and self.model.closed):
+            return 1
+        work = settings.draws * settings.chains * self.cells
+        return int(np.clip(SPARE_CELLS // work, 1, MOST_THINNED))
 
     def tidied(self, x, entropy):
         """See `Problem`: sds have the sign that they have at the mode, so that draws are about one
@@ -193,6 +214,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         effects=effects,
         rule=rule,
         near_zero=near,
+        exact_sampler=STEADY if near and kernel.closed else EXACT,
     )
 
 

@@ -250,9 +250,9 @@ def populations(model, draws, seed):
     roots = draws[:, first : first + q, None] * np.linalg.cholesky(R)
     return [
         Population(
-            roots=np.ascontiguousarray(roots[:, span, span]), seed=seed, sizes=sizes, factor=k
+            roots=np.ascontiguousarray(roots[:, own][:, :, own]), seed=seed, sizes=sizes, factor=k
         )
-        for k, (span, sizes) in enumerate(zip(effects.spans(), model.sizes))
+        for k, (own, sizes) in enumerate(zip(effects.places(), model.sizes))
     ]
 
 

@@ -80,37 +80,38 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         return prediction.predict(self, exog, offset, transform, **how)
 
     def get_prediction(
-        self, exog=None, transform=True, *, offset=None, exposure=None, trials=None, seed=None,
-        random=True, new_levels="sample",
+        self, exog=None, transform=True, *, offset=None, exposure=None, trials=None, se=None,
+        seed=None, random=True, new_levels="sample",
     ):  # fmt: skip
         """E[y | x, group] with its uncertainty; `random` and `new_levels` as in `predict`, all else
         as for regressions.
         """
         offset = with_exposure(self, exog, offset, exposure)
         rows = self.table_rows(
-            exog, offset, trials=trials, transform=transform, random=random, new_levels=new_levels
-        )
+            exog, offset, trials=trials, se=se, transform=transform, random=random,
+            new_levels=new_levels,
+        )  # fmt: skip
         return prediction.Prediction(rows, self, seed)
 
     def posterior_predict(
-        self, exog=None, *, offset=None, exposure=None, trials=None, draws=None, seed=None,
+        self, exog=None, *, offset=None, exposure=None, trials=None, se=None, draws=None, seed=None,
         random=True, new_levels="sample",
     ):  # fmt: skip
         """Simulated outcomes, one data set a draw; `random` and `new_levels` as in `predict`, all
         else as for regressions.
         """
-        how = dict(random=random, new_levels=new_levels)
+        how = dict(random=random, new_levels=new_levels, se=se)
         offset = with_exposure(self, exog, offset, exposure)
         return prediction.posterior_predict(self, exog, offset, trials, draws, seed, **how)
 
     def log_lik(
-        self, exog=None, endog=None, *, offset=None, exposure=None, trials=None, draws=None,
-        random=True, new_levels="sample",
+        self, exog=None, endog=None, *, offset=None, exposure=None, trials=None, se=None,
+        draws=None, random=True, new_levels="sample",
     ):  # fmt: skip
         """Log densities of single outcomes given the effects of their groups; `random` and
         `new_levels` as in `predict`, all else as for regressions.
         """
-        how = dict(random=random, new_levels=new_levels)
+        how = dict(random=random, new_levels=new_levels, se=se)
         offset = with_exposure(self, exog, offset, exposure)
         return residuals.log_lik(self, exog, endog, offset, trials, draws, **how)
 

@@ -102,7 +102,7 @@ def with_effects(rows, effects, code, Z):
     held = dict(vars(rows), effects=effects, code=code, Z=Z)
     if rows.order is None:
         order = np.lexsort(code.T[::-1])
-        for name in ("X", "offset", "code", "y", "trials"):
+        for name in ("X", "offset", "code", "y", "trials", "se"):
             held[name] = None if held[name] is None else held[name][order]
         held |= dict(Z=[one[order] for one in Z], order=order)
     return EffectRows(**held)

@@ -35,7 +35,9 @@ class RegressionData:
         Of counts, successes and failures together; apart from `weight`, which says how many such
         rows there are.
     given : tuple of str
-        Which of "offset", "exposure" and "trials" there were.
+        Which of "offset", "exposure", "trials" and "se" there were.
+    se : array (n,) or None
+        Known standard errors of the outcomes.
     equations : tuple
         Labels of the equations, where there are several: each has coefficients of its own.
     lent : bool
@@ -57,6 +59,7 @@ class RegressionData:
     notes: list = field(default_factory=list)
     lent: bool = False
     equations: tuple = ()
+    se: np.ndarray | None = None
 
     @property
     def n(self):
@@ -100,16 +103,23 @@ class RegressionData:
             scatter(out, position[span], block)
 
 
-def total_offset(offset, exposure, trials=None):
-    """(offset, given) of RegressionData from what a user gave, checked."""
+def total_offset(offset, exposure, **beside):
+    """(offset, given) of RegressionData from what a user gave, checked; `beside` has the rest of
+    what new rows need too.
+    """
     given = tuple(
         name
-        for name, value in dict(offset=offset, exposure=exposure, trials=trials).items()
+        for name, value in dict(offset=offset, exposure=exposure, **beside).items()
         if value is not None
     )
     if exposure is None:
         return offset, given
     return np.log(exposure) + (0.0 if offset is None else offset), given
+
+
+def equations(family, levels):
+    """Labels of the equations of outcomes with such levels; none for families of one equation."""
+    return tuple(str(level) for level in levels[1:]) if family.outcome == "category" else ()
 
 
 def outcome_name(endog):
@@ -149,13 +159,14 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
         "weights": lambda v: values.weights("weights", vector("weights", v)),
         "offset": lambda v: vector("offset", v),
         "exposure": lambda v: values.exposures("exposure", vector("exposure", v)),
+        "se": lambda v: values.standard_errors("se", vector("se", v)),
         "strata": labels,
     }
     known = {
         name: None if v is None else rows.same_length(name, read[name](v), len(y))
         for name, v in columns.items()
     }
-    offset, given = total_offset(known["offset"], known["exposure"], trials)
+    offset, given = total_offset(known["offset"], known["exposure"], trials=trials, se=known["se"])
     return RegressionData(
         y,
         names,
@@ -169,6 +180,7 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
         known["strata"],
         given,
         lent=isinstance(exog, np.ndarray) and is_lent(X),
+        se=known["se"],
     )
 
 

@@ -46,6 +46,9 @@ class ModelInfo:
             )
         if table.trials is not None:
             lines.append(f"Outcomes are counts of successes in {table.trials.sum():g} trials.")
+        if table.se is not None:
+            low, high = table.se.min(), table.se.max()
+            lines.append(f"Outcomes have known standard errors from {low:.4g} to {high:.4g}.")
         if self.family.known:
             lines.append(
                 "Known, not sampled: "

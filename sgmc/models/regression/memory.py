@@ -38,7 +38,8 @@ def forecast(data, family, settings, precondition):
     kept = 0.0 if stays(data, settings, precondition) else design_bytes(data, settings)
     draws = 8.0 * settings.chains * settings.draws * d
     always = {"design": kept, "modules and buffers": FIXED}
-    beside = sum(v is not None for v in (data.trials, data.offset, data.weight, data.strata))
+    columns = (data.trials, data.offset, data.weight, data.strata, data.se)
+    beside = sum(v is not None for v in columns)
     numbers = 2 + beside + 2 * width + width**2
     vectors = {"outcomes, order and control variates": numbers * row}
     vectors["order of rows, a chain"] = settings.chains * row * (settings.subsample == "uniform")

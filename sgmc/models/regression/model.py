@@ -8,8 +8,10 @@ from sgmc.arguments.names import same_order
 from sgmc.arguments.parameter import REQUIRED, Keyword
 from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.errors import ArgumentError, DataError
+from sgmc.models.regression.bases import errors
 from sgmc.models.regression.data import (
     RegressionData,
+    equations,
     from_arrays,
     outcome_name,
     total_offset,
@@ -52,8 +54,9 @@ class Regression:
         """Return the names of keywords that do not apply to the family."""
         if cls.family is None:
             return ()
-        several = cls.family.outcome == "category"
-        return ("exposure",) * (not cls.family.counts) + ("offset", "nodes") * several
+        family = cls.family
+        alone = ("exposure",) * (not family.counts) + ("se",) * (not family.errors)
+        return alone + ("offset", "nodes") * (family.outcome == "category")
 
     @per_class(ARRAYS)
     def __init__(self, endog, exog, **given):
@@ -70,7 +73,7 @@ class Regression:
         """
         options, columns = self.split("()", ARRAYS, given)
         self.set_options(options)
-        self.check_applies(columns["offset"], columns["exposure"])
+        self.check_applies(columns["offset"], columns["exposure"], columns["se"])
         label, (endog, self.levels) = outcome_name(endog), self.coded(endog)
         names = columns.pop("names")
         self.data = from_arrays(
@@ -79,6 +82,7 @@ class Regression:
         self.data.equations = equations(self.family, self.levels)
         self.spec = self.formula = None
         self.inputs = {}
+        self.take_errors()
         self.check_outcomes()
 
     @classmethod
@@ -117,7 +121,7 @@ class Regression:
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
         nodes = inputs.pop("nodes")
-        cls.check_applies(inputs["offset"], inputs["exposure"])
+        cls.check_applies(inputs["offset"], inputs["exposure"], inputs["se"])
         table = front.read(
             formula,
             data,
@@ -129,7 +133,7 @@ class Regression:
         model.set_options(options)
         spec = table.spec
         intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
-        offset, told = total_offset(table.offset, table.exposure, table.trials)
+        offset, told = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
         notes = [front.left_out_warning(table.left_out)] if table.left_out else []
         model.data = RegressionData(
             table.y,
@@ -145,10 +149,12 @@ class Regression:
             told,
             table.dropped,
             notes,
+            se=table.se,
         )
         model.spec, model.formula, model.levels = spec, formula, spec.levels
         model.data.equations = equations(cls.family, spec.levels)
         model.inputs = {**inputs, "nodes": nodes}
+        model.take_errors()
         model.check_outcomes()
         grouping = table.grouping()
         if grouping is not None:
@@ -165,6 +171,11 @@ class Regression:
         if type(self).options:
             self.options = {**type(self).options, **given}
             self.family = self.chosen_family(**self.options)
+
+    def take_errors(self):
+        """Take the standard errors of the outcomes, where they are known, into the family."""
+        if self.data.se is not None:
+            self.family = errors.with_errors(self.family, self.options, self.data.weight)
 
     @classmethod
     def chosen_family(cls, **known):
@@ -187,10 +198,10 @@ class Regression:
         return category_codes("endog", endog)
 
     @classmethod
-    def check_applies(cls, offset, exposure):
-        """Refuse an exposure where outcomes are no counts,
-        and an offset where there are several linear predictors.
-        """
+    def check_applies(cls, offset, exposure, se):
+        """Refuse what does not apply to the family's outcomes."""
+        if se is not None:
+            errors.refuse_errors(cls.family)
         if exposure is not None and not cls.family.counts:
             raise ArgumentError(
                 f"exposure does not apply to {cls.family.name}: it belongs to models of counts"
@@ -294,6 +305,8 @@ class Regression:
                 f"strata does not apply to subsample={checked.subsample!r}; give "
                 "subsample='stratified'"
             )
+        if self.data.se is not None:
+            errors.refuse_beside_errors(prior, checked.robust)
         with limited(checked.time_limit):
             model = self.suited(prior, checked)
             same_order("init", arguments.get("init"), model.parameter_names())
@@ -384,8 +397,3 @@ def option(name, default):
         "float > 0 or None",
         "float | None",
     )
-
-
-def equations(family, levels):
-    """Labels of the equations of outcomes with such levels; none for families of one equation."""
-    return tuple(str(level) for level in levels[1:]) if family.outcome == "category" else ()

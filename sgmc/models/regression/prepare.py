@@ -31,6 +31,8 @@ class Table:
         What was taken off, and moments of the columns as the user has them.
     order : array (n,) or None
         Row i of the table is row order[i] of the user's; None where they are the same.
+    se : array (n,) or None
+        Known standard errors of the outcomes.
     """
 
     X: object
@@ -43,6 +45,7 @@ class Table:
     mean: np.ndarray
     sd: np.ndarray
     order: np.ndarray | None
+    se: np.ndarray | None = None
 
     @property
     def given(self):
@@ -58,12 +61,13 @@ class Table:
 
     @property
     def multiplicity(self):
-        """How often the kernel counts a row: frequency weights times trials,
-        or None where there are neither.
+        """How often the kernel counts a row: frequency weights times trials, or times precisions
+        of outcomes with known errors; None where there are none of these.
         """
-        if self.trials is None:
+        own = self.trials if self.se is None else self.se**-2.0
+        if own is None:
             return self.weight
-        return self.trials if self.weight is None else self.trials * self.weight
+        return own if self.weight is None else own * self.weight
 
 
 def stays(data, settings, precondition):
@@ -114,10 +118,10 @@ def copied(data, order, dtype, centre):
         mean, sd = dense_moments(X, weight)
         if centre and data.intercept is not None:
             shift = centred(X, mean, np.arange(data.d) == data.intercept)
-    trials, offset, strata = (
-        pick(column, order) for column in (data.trials, data.offset, data.strata)
+    trials, offset, strata, se = (
+        pick(column, order) for column in (data.trials, data.offset, data.strata, data.se)
     )
-    return Table(X, data.y[order], trials, offset, weight, strata, shift, mean, sd, order)
+    return Table(X, data.y[order], trials, offset, weight, strata, shift, mean, sd, order, se)
 
 
 def centred(X, mean, constant):
@@ -144,6 +148,7 @@ def as_given(data):
         mean,
         sd,
         None,
+        data.se,
     )
 
 

@@ -43,7 +43,7 @@ class RegressionProblem(Problem):
     table : Table
         Rows as the compiled model reads them.
     normal : bool
-        Errors are normal, means linear.
+        Errors are normal, of an sd that is sampled, and means linear.
     log_concave : bool
         The likelihood has one mode, whatever the data.
     single : Model or None
@@ -147,6 +147,7 @@ class RegressionProblem(Problem):
             table.trials,
             table.offset,
             table.weight,
+            table.se,
             table.strata,
             mode.theta,
             mode.precision,
@@ -283,7 +284,7 @@ def built(found, family, *, coordinates, **how):
         shuffled=not found.table.given,
         mode=found.mode,
         table=found.table,
-        normal=family.name == "ols",
+        normal=family.name == "ols" and bool(family.auxiliary),
         log_concave=family.log_concave,
         **how,
     )

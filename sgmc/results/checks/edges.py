@@ -1,5 +1,7 @@
 """How heavy tails are where draws end, by the scores at the outermost of them."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from sgmc.diagnostics.tails import ends_far_out
@@ -14,7 +16,27 @@ LEFT_OVER = 0.3  # of the parameter's variance there, beyond which it is no func
 MOST_EDGES = 20  # parameters
 
 
-def edge_index(fit, theta, along, duals):
+@dataclass(frozen=True)
+class Line:
+    """How a parameter moves with the sampler's coordinates.
+
+    Attributes
+    ----------
+    z : array (n,)
+        Draws along w, w'x standardised: what of the parameter is linear in them.
+    v : array (d,)
+        With w'v = 1.
+    sign : array (n,) or float
+        Of what is printed without a sign, the signs: it moves with z where they are positive, and
+        with -z where they are negative, and its density is even.
+    """
+
+    z: np.ndarray
+    v: np.ndarray
+    sign: np.ndarray | float = 1.0
+
+
+def edge_index(fit, theta, lines):
     r"""Tail index of each parameter at the outermost draws, (p,), the larger one of those tails
     whose draws are far out: the flat density of a standard deviation near zero is no tail.
 
@@ -29,10 +51,7 @@ def edge_index(fit, theta, along, duals):
     fit : Fit
     theta : array (chain, draw, p)
         Draws as they are printed.
-    along : array (chain, draw, p)
-        Standardised, what of a parameter is linear in the sampler's coordinates.
-    duals : array (d, p)
-        v of each parameter.
+    lines : list of Line, (p,)
 
     Returns
     -------
@@ -44,31 +63,36 @@ def edge_index(fit, theta, along, duals):
     long = np.flatnonzero(ends.any(axis=0))
     found = np.zeros(theta.shape[2])
     found[long] = np.nan
-    points = 2 * OUTERMOST * min(len(long), MOST_EDGES)
+    points = 4 * OUTERMOST * min(len(long), MOST_EDGES)
     if points > most_scores(fit):
         return found
     x = fit.x.reshape(-1, fit.x.shape[2])
     for k in long[:MOST_EDGES]:
-        values, z = theta[..., k].ravel(), along[..., k].ravel()
+        values = theta[..., k].ravel()
         order = np.argsort(values)
         sides = [side for side, far in zip((order, order[::-1]), ends[:, k]) if far]
-        found[k] = max(of_tail(fit, x, values, z, side, duals[:, k]) for side in sides)
+        found[k] = max(of_tail(fit, x, values, lines[k], side) for side in sides)
     return found
 
 
-def of_tail(fit, x, values, z, order, v):
+def of_tail(fit, x, values, line, order):
     """The index of the tail at the beginning of an order of the draws; 0 of one that ends."""
-    edge, near = order[:OUTERMOST], order[:NEAR_EDGE]
+    # without signs a tail is two of the density that is even
+    edge, near = order[: OUTERMOST * (1 + (np.ndim(line.sign) > 0))], order[:NEAR_EDGE]
     scores = scores_at(fit, np.ascontiguousarray(x[edge]), 0, "exact")
+    sign = np.broadcast_to(line.sign, values.shape)
+    z, steepness = sign * line.z, (sign[edge] * (scores @ line.v)).mean()
     at = z[edge].mean()
     if not np.isfinite(at) or np.ptp(z[near]) == 0:
         return np.nan
-    curve = np.polyfit(z[near] - at, values[near], 2)
+    curve, _, rank, *_ = np.polyfit(z[near] - at, values[near], 2, full=True)
+    if rank < len(curve):  # a chain that stayed: two places tell no curve
+        return np.nan
     left = values[near] - np.polyval(curve, z[near] - at)
     if left.var() > LEFT_OVER * values[near].var():
         return np.nan
     bend, slope, _ = curve
     away = values[edge].mean() - np.median(values)
     with np.errstate(divide="ignore", invalid="ignore"):
-        falls = -away * ((scores @ v).mean() - 2 * bend / slope) / slope - 1
+        falls = -away * (steepness - 2 * bend / slope) / slope - 1
     return float(1 / falls) if falls > 1e-3 else 0.0

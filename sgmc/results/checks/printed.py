@@ -12,7 +12,7 @@ from sgmc.diagnostics import moments
 from sgmc.diagnostics.implied import FEWEST_PER_DIMENSION, implied_moments
 from sgmc.diagnostics.visits import batch_mcse
 from sgmc.errors import ArgumentError
-from sgmc.results.checks.edges import edge_index
+from sgmc.results.checks.edges import Line, edge_index
 from sgmc.results.checks.second_order import bounds
 
 ALPHA = 0.05  # of the intervals that are printed by default
@@ -80,7 +80,7 @@ def printed_errors(fit, theta, names, some):
     """
     vouched = moved = None
     if some is not None and not fit.settings.robust:
-        vouched, moved = vouch(fit, theta, some)
+        vouched, moved = vouch(fit, theta, names, some)
     if vouched is not None:
         moved, known = fit.problem.kept(moved)
         if list(known) != list(names):
@@ -183,7 +183,7 @@ class Vouched:
         return out
 
 
-def vouch(fit, theta, some):
+def vouch(fit, theta, names, some):
     """`Vouched`, and the draws (chain, draw, d) with the mean and covariance that scores imply;
     None and None for too few draws, or draws that do not span their space.
     """
@@ -199,6 +199,10 @@ def vouch(fit, theta, some):
         x = x - w @ x
         root = np.linalg.cholesky(weighted_product(x, x, w))
         directions, standard = linear_parts(x, root, theta.reshape(len(x), theta.shape[2]), w)
+        signs = fit.problem.lost_signs(fit.x)
+        folds = {list(names).index(name): signs[name] for name in signs if name in names}
+        signed = [(theta[..., k] * sign).reshape(-1, 1) for k, sign in folds.items()]
+        unfolded = [linear_parts(x, root, values, w) for values in signed]
         along = linalg.solve_triangular(root, directions, lower=True, trans="T")
         implied = implied_moments(
             some.draws,
@@ -214,17 +218,19 @@ def vouch(fit, theta, some):
     except (ArgumentError, np.linalg.LinAlgError):
         return None, None
     scale = np.eye(d) if some.scale is None else some.scale
-    standard = standard.reshape(theta.shape)
     moved = x @ (turn @ scale.T)
     moved += scale @ implied.centre
     duals = scale @ (implied.covariance @ along / implied.sd)
+    lines = [Line(z, v) for z, v in zip(standard.T, (scale @ (root @ directions)).T)]
+    for (k, sign), (direction, z) in zip(folds.items(), unfolded):
+        lines[k] = Line(z[:, 0], (scale @ (root @ direction))[:, 0], sign.ravel())
     vouched = Vouched(
-        standard,
+        standard.reshape(theta.shape),
         implied.mcse_mean / implied.sd,
         implied.mcse_sd / implied.sd,
         implied.departure,
         bounds(fit, some, duals, implied.departure),
-        edge_index(fit, theta, standard, scale @ (root @ directions)),
+        edge_index(fit, theta, lines),
     )
     return vouched, moved.reshape(fit.x.shape)
 

@@ -23,10 +23,18 @@ def pareto_k(log_weights):
 
 def proposals(fit):
     """A ProposalWarning, in a list, where weights of independent proposals have a tail so heavy
-    that chains miss what is beyond.
+    that chains miss what is beyond; or where no score tells what they miss.
     """
     if not fit.plan.spec.independent:
         return []
+    if fit.problem.beyond_scores:  # of skewed sds weights look even as long as no tail is reached
+        return [
+            ProposalWarning(
+                f"{', '.join(fit.problem.beyond_scores)} may be zero: nothing tells whether the "
+                "proposals reach as far as the posterior.",
+                "Use sampler='auto', 'barker' or 'hmc'.",
+            )
+        ]
     weights = np.concatenate([state["sampler"]["log_weights"] for state in fit.states])
     if 1 / np.mean(np.exp(weights - np.max(weights))) < HELD:
         return []

@@ -64,6 +64,36 @@ def check_trials(results, exog, trials, n):
     return values.counts("trials", for_rows("trials", trials, n).astype(float))
 
 
+def check_errors(results, exog, se, n):
+    """Standard errors of n new rows, or None where none are given."""
+    if se is None:
+        return None
+    if not has_errors(results):
+        raise ArgumentError(
+            f"se does not apply here: the {results.model.family_name} model was fitted without "
+            "known standard errors"
+        )
+    same_index(exog=exog, se=not_a_name("se", se))
+    return values.standard_errors("se", for_rows("se", se, n).astype(float))
+
+
+def has_errors(results):
+    """Whether the outcomes of the fit had known standard errors."""
+    return "se" in results.model.given
+
+
+def need_errors(results, exog, se, what):
+    """ArgumentError, naming `what` was asked for,
+    where outcomes of new rows are estimates of unknown standard errors.
+    """
+    if se is None and exog is not None and has_errors(results):
+        raise ArgumentError(
+            f"the outcomes of the fit had known standard errors: {what} needs se= for the new "
+            "rows; get_prediction() without se has their means, and of new groups the interval of "
+            "their true effects"
+        )
+
+
 def need_trials(results, exog, trials, what):
     """ArgumentError, naming `what` was asked for,
     where outcomes of new rows are counts of unknown trials.

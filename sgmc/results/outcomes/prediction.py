@@ -7,7 +7,7 @@ from sgmc.arguments.numbers import level, whole
 from sgmc.arguments.seeds import entropy
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
-from sgmc.results.outcomes.beside import need_trials
+from sgmc.results.outcomes.beside import need_errors, need_trials
 
 
 def predict(results, exog, offset, transform, **how):
@@ -47,6 +47,7 @@ def simulated(rows, rng):
 def posterior_predict(results, exog, offset, trials, draws, seed, **how):
     """See `Results.posterior_predict`."""
     need_trials(results, exog, trials, "posterior_predict")
+    need_errors(results, exog, how.get("se"), "posterior_predict")
     rows = results.table_rows(exog, offset, trials=trials, **how).of_equal_weight(
         whole("draws", draws, 1, none=True)
     )
@@ -89,7 +90,8 @@ class Prediction:
         interval of E[y | x].  ``obs_ci_lower`` and ``obs_ci_upper`` hold a new outcome with
         probability 1 - alpha, the coefficients' uncertainty included: quantiles of one simulated
         outcome a draw.  Outcomes 0 and 1 have none; counts of successes have them where trials are
-        known.  Outcomes of several kinds have a line a row and kind.
+        known, estimates where their standard errors are.  Outcomes of several kinds have a line a
+        row and kind.
         """
         rows, weights = self._rows, self._rows.weights
         if rows.family.outcome == "category":

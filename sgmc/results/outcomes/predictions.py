@@ -33,7 +33,15 @@ class Predictions:
         )
 
     def get_prediction(
-        self, exog=None, transform=True, *, offset=None, exposure=None, trials=None, seed=None
+        self,
+        exog=None,
+        transform=True,
+        *,
+        offset=None,
+        exposure=None,
+        trials=None,
+        se=None,
+        seed=None,
     ):
         """E[y | x] with its uncertainty; ``summary_frame(alpha)`` has statsmodels' columns.
 
@@ -43,16 +51,18 @@ class Predictions:
             As in `predict`.
         trials : array_like or int, optional
             Of the new rows, for intervals of counts of successes.
+        se : array_like or float, optional
+            Standard errors of the new rows, for intervals of estimates of known standard errors.
         seed : int, SeedSequence or Generator, optional
             Of simulated outcomes, for intervals of single outcomes.  Default that of the fit.
         """
         offset = with_exposure(self, exog, offset, exposure)
         return prediction.Prediction(
-            self.table_rows(exog, offset, trials=trials, transform=transform), self, seed
+            self.table_rows(exog, offset, trials=trials, se=se, transform=transform), self, seed
         )
 
     def posterior_predict(
-        self, exog=None, *, offset=None, exposure=None, trials=None, draws=None, seed=None
+        self, exog=None, *, offset=None, exposure=None, trials=None, se=None, draws=None, seed=None
     ):
         """Simulated outcomes, one data set a draw.
 
@@ -63,6 +73,8 @@ class Predictions:
         trials : array_like or int, optional
             Of the new rows, where outcomes are counts of successes; asked for where the fit was of
             counts.
+        se : array_like or float, optional
+            Standard errors of the new rows; asked for where those of the fit were known.
         draws : int, optional
             How many of the draws to use, evenly spaced; default all.  Weighted draws are used in
             proportion to their weights.
@@ -79,12 +91,11 @@ class Predictions:
         ArgumentError
             If it would be larger than 1 GB.
         """
-        return prediction.posterior_predict(
-            self, exog, with_exposure(self, exog, offset, exposure), trials, draws, seed
-        )
+        offset = with_exposure(self, exog, offset, exposure)
+        return prediction.posterior_predict(self, exog, offset, trials, draws, seed, se=se)
 
     def log_lik(
-        self, exog=None, endog=None, *, offset=None, exposure=None, trials=None, draws=None
+        self, exog=None, endog=None, *, offset=None, exposure=None, trials=None, se=None, draws=None
     ):
         """Log densities of single outcomes, frequency weights left aside.
 
@@ -95,7 +106,7 @@ class Predictions:
         endog : array_like or str, optional
             Outcomes of the new rows, or their column's name: numbers, or the labels of the fit's
             two levels; of counts, successes.
-        trials
+        trials, se
             As in `posterior_predict`.
         draws : int, optional
             As in `posterior_predict`; default all draws as they are, in the order of `flat`, to be
@@ -110,9 +121,8 @@ class Predictions:
         ArgumentError
             If it would be larger than 1 GB.
         """
-        return residuals.log_lik(
-            self, exog, endog, with_exposure(self, exog, offset, exposure), trials, draws
-        )
+        offset = with_exposure(self, exog, offset, exposure)
+        return residuals.log_lik(self, exog, endog, offset, trials, draws, se=se)
 
     @property
     def fittedvalues(self):

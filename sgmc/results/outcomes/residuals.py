@@ -5,8 +5,8 @@ from scipy import optimize
 
 from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.results.outcomes.beside import need_trials
-from sgmc.results.outcomes.rows import fitted_rows
+from sgmc.results.outcomes.beside import need_errors, need_trials
+from sgmc.results.outcomes.rows import family_of_rows, fitted_rows
 
 
 def fitted(results):
@@ -62,7 +62,8 @@ def deviance_residuals(results):
     numbers_only(results, "resid_deviance")
     rows = fitted_rows(results, "resid_deviance").affordable()
     y, mean = in_order(rows, rows.y), expected(rows)
-    family = rows.family.of_trials(None if rows.trials is None else in_order(rows, rows.trials))
+    beside = (None if one is None else in_order(rows, one) for one in (rows.trials, rows.se))
+    family = family_of_rows(rows.family, *beside)
     # rounding of a perfect fit
     return np.sign(y - mean) * np.sqrt(
         np.maximum(family.deviance(y, mean, rows.at_mean().extra), 0.0)
@@ -91,7 +92,7 @@ def deviance(results):
 def null_deviance(results):
     """Deviance of the best constant, beside the offset where there is one."""
     rows = fitted_rows(results, "null_deviance")
-    family = rows.family.of_trials(rows.trials)
+    family = family_of_rows(rows.family, rows.trials, rows.se)
     # that of the rows has the mode in it where the table was rotated
     offset = results._fit.problem.table.offset
     frequency = np.ones(rows.n) if rows.frequency is None else rows.frequency
@@ -122,7 +123,8 @@ def log_lik(results, exog, endog, offset, trials, draws, **how):
             "column"
         )
     need_trials(results, exog, trials, "log_lik")
-    new = any(value is not None for value in (exog, endog, offset, trials))
+    need_errors(results, exog, how.get("se"), "log_lik")
+    new = any(value is not None for value in (exog, endog, offset, trials, how.get("se")))
     rows = (
         results.table_rows(exog, offset, endog=endog, trials=trials, **how)
         if new

@@ -10,7 +10,7 @@ from sgmc.arguments.tables import first_place, table
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.frames import pandas_or_same
-from sgmc.results.outcomes.beside import check_offset, check_trials, outcomes
+from sgmc.results.outcomes.beside import check_errors, check_offset, check_trials, outcomes
 
 CELLS = 1 << 20  # rows x draws evaluated at a time
 # rows x draws evaluated in all; beyond, draws are thinned evenly, to at least FEWEST_DRAWS
@@ -38,8 +38,8 @@ class Rows:
         Labels of the rows.
     order : array (n,) or None
         Row i of the table is row order[i] of the output.
-    y, trials : array (n,) or None
-        Outcomes; of counts of successes the trials.
+    y, trials, se : array (n,) or None
+        Outcomes; of counts of successes the trials, of estimates their known standard errors.
     frequency : array (n,) or None
         Frequency weights of the rows.
     """
@@ -55,6 +55,7 @@ class Rows:
     y: np.ndarray | None = None
     trials: np.ndarray | None = None
     frequency: np.ndarray | None = None
+    se: np.ndarray | None = None
 
     @property
     def n(self):
@@ -118,9 +119,9 @@ class Rows:
 
     def among(self, kept):
         """Some of the table's rows, in the order given; they are their own output."""
-        y, trials, frequency = (
+        y, trials, frequency, se = (
             None if column is None else column[kept]
-            for column in (self.y, self.trials, self.frequency)
+            for column in (self.y, self.trials, self.frequency, self.se)
         )
         return replace(
             self,
@@ -131,6 +132,7 @@ class Rows:
             y=y,
             trials=trials,
             frequency=frequency,
+            se=se,
         )
 
     def blocks(self):
@@ -154,10 +156,11 @@ class Rows:
         return np.array(eta) if self.family.outcome == "category" else eta[0]
 
     def outcome(self, at):
-        """The family of these rows' outcomes, of counts where there are trials;
+        """The family of these rows' outcomes, with their trials or their standard errors;
         `family` itself is of single ones.
         """
-        return self.family.of_trials(None if self.trials is None else self.trials[at, None])
+        beside = (None if one is None else one[at, None] for one in (self.trials, self.se))
+        return family_of_rows(self.family, *beside)
 
     def log_density(self, at, eta):
         """log p(y | eta) of some rows of the table, (row, draw)."""
@@ -202,12 +205,19 @@ class Rows:
             )
 
 
+def family_of_rows(family, trials, se):
+    """The family of some rows' outcomes, with their trials or their standard errors, where there
+    are any: arrays, (row,) or (row, 1), or None.
+    """
+    return family.of_trials(trials) if se is None else family.of_errors(se)
+
+
 def evenly(m, count):
     """Numbers of `count` of m draws, evenly spaced."""
     return np.arange(m) if count >= m else np.unique(np.linspace(0, m - 1, count).astype(int))
 
 
-def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, transform=True):
+def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, se=None, transform=True):
     """The rows of new data, or of the data of the fit:
     then in the fit's own coordinates and order.
     """
@@ -226,8 +236,9 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, transfo
             index,
             y=y,
             trials=size,
+            se=check_errors(results, exog, se, X.shape[0]),
         )
-    for name, value in (("offset", offset), ("endog", endog), ("trials", trials)):
+    for name, value in (("offset", offset), ("endog", endog), ("trials", trials), ("se", se)):
         if value is not None:
             raise ArgumentError(f"{name} belongs to new rows: give exog too")
     table, model = fit.problem.table, fit.problem.model
@@ -245,6 +256,7 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, transfo
         table.y,
         table.trials,
         table.weight,
+        table.se,
     )
 
 

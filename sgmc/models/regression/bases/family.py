@@ -84,6 +84,8 @@ class Family:
         Whether curvatures of the linear predictor have a bound once auxiliary parameters are known.
     known : dict
         Auxiliary parameters that are not sampled, and their values.
+    errors : bool
+        Whether standard errors of single outcomes may be known.
     """
 
     name = None
@@ -102,6 +104,7 @@ class Family:
     identity = False
     bounded_if_known = False
     known = {}
+    errors = False
 
     @classmethod
     def unbounded(cls):

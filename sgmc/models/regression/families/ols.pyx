@@ -130,7 +130,7 @@ class OlsFamily(Continuous):
     link = "identity"
     default_link = True
     kernel = GaussianIdentity
-    bounded_if_known = True
+    bounded_if_known = errors = True
     auxiliary = (Auxiliary("sigma", exponential(1.0, autoscale=True), power=1.0),)
 
     @staticmethod
@@ -165,7 +165,7 @@ class GaussianLogFamily(OlsFamily):
     link = "log"
     default_link = False
     kernel = GaussianLogLink
-    bounded_if_known = False
+    bounded_if_known = errors = False
     identity = False
 
     @staticmethod
@@ -188,7 +188,7 @@ class OLS(Regression):
     """Bayesian linear regression: y = x . theta + offset + N(0, sigma^2).
 
     ``sigma`` is an argument of the verb, of the model, and of `from_formula`: a known scale, or
-    None to learn it.
+    None to learn it.  With ``se``, each outcome has a known standard error in place of sigma.
     """
 
     family = OlsFamily
