@@ -187,6 +187,10 @@ class InterruptedWarning(SGMCWarning):
     """The run was stopped early, by Ctrl-C or a time limit: partial results."""
 
 
+class ExtrapolationWarning(SGMCWarning):
+    """New rows are beyond the range that a smooth was fitted to."""
+
+
 class InfluenceWarning(SGMCWarning):
     """Leaving out single rows changes the posterior too much for what was estimated from it."""
 

@@ -14,6 +14,7 @@ doi:10.1007/s11222-012-9314-z).
 """
 
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 import numpy as np
 
@@ -65,6 +66,8 @@ class Smooth:
     centre, scale : array (covariates,)
         What makes covariates u of [0, 1] standard in lines.
     blocks : list of Block
+    means : array (m, lines)
+        Of `line_columns` over the rows that each multiplier is of.
     """
 
     label: str
@@ -75,6 +78,7 @@ class Smooth:
     centre: np.ndarray
     scale: np.ndarray
     blocks: list
+    means: np.ndarray
 
     @property
     def names(self):
@@ -90,8 +94,46 @@ class Smooth:
     def lines(self):
         """Coefficients of what is not penalised, besides an intercept, of each curve."""
         whole = int(np.prod([1 if one.cyclic else 2 for one in self.bases]))
-        levels = self.multipliers is None or self.multipliers.categorical
-        return whole - 1 if levels else whole
+        return whole if self.numeric else whole - 1
+
+    @property
+    def numeric(self):
+        """Whether curves are multiplied by a number, not for each level of a factor."""
+        return self.multipliers is not None and not self.multipliers.categorical
+
+    @property
+    def width(self):
+        """How many multipliers there are."""
+        return 1 if self.multipliers is None else len(self.multipliers.exog_names)
+
+    def line_columns(self, x):
+        """What the curves have unpenalised of covariates (n, c), besides a constant, (n, lines):
+        x, and z and x z of surfaces; with a number as multiplier a constant too.
+        """
+        columns = [column for column, one in zip(x.T, self.bases) if not one.cyclic]
+        if len(columns) > 1:
+            columns.append(columns[0] * columns[1])
+        first = [np.ones(len(x))] if self.numeric else []
+        return np.column_stack([*first, *columns, np.empty((len(x), 0))])
+
+    def line_labels(self, by):
+        """Of each of them names that its coefficient may have in a design, a list; where several
+        are there they add up.
+        """
+        names = [
+            name for name, one in zip(self.covariates.exog_names, self.bases) if not one.cyclic
+        ]
+        terms = [[name] for name in names] + ([names] if len(names) > 1 else [])
+        terms = [[]] * self.numeric + terms
+        if self.multipliers is None:
+            return [joined(term) for term in terms]
+        factor = self.multipliers.exog_names[by]
+        if self.numeric:
+            return [joined([factor, *term]) for term in terms]
+        treated = factor.replace("[", "[T.", 1)
+        return [
+            [*joined(term), *joined([factor, *term]), *joined([treated, *term])] for term in terms
+        ]
 
     @property
     def curves(self):
@@ -136,9 +178,7 @@ class Smooth:
     def parts(self, x):
         """Of each covariate N, (n, 2), or (n, 1) where curves are cyclic, and P, (n, r)."""
         found = []
-        for column, one, root, at, sd in zip(
-            x.T, self.bases, self.roots, self.centre, self.scale
-        ):
+        for column, one, root, at, sd in zip(x.T, self.bases, self.roots, self.centre, self.scale):
             ones, line = np.ones(len(x)), (one.position(column) - at) / sd
             N = ones[:, None] if one.cyclic else np.column_stack([ones, line])
             known = np.isfinite(column)
@@ -150,6 +190,11 @@ class Smooth:
     def outside(self, x):
         """Which rows have a covariate beyond the ends of its knots, (n, c)."""
         return np.column_stack([one.outside(column) for one, column in zip(self.bases, x.T)])
+
+
+def joined(names):
+    """Labels that an interaction of some columns may have."""
+    return [":".join(order) for order in permutations(names)]
 
 
 def product(matrices):
@@ -182,14 +227,13 @@ def fitted(call, covariates, multipliers, x, w, weight):
     names = list(covariates.exog_names)
     seen = frequency > 0
     bases = [
-        basis(column[seen], k, call.bs, call.knots, call.text)
-        for column, k in zip(x.T, call.sizes)
+        basis(column[seen], k, call.bs, call.knots, call.text) for column, k in zip(x.T, call.sizes)
     ]
     u = np.column_stack([one.position(column) for one, column in zip(bases, x.T)])
     centre = np.average(u, axis=0, weights=frequency)
     scale = np.sqrt(np.average((u - centre) ** 2, axis=0, weights=frequency))
     roots = [one.penalised() for one in bases]
-    bare = Smooth(call.label, covariates, multipliers, bases, roots, centre, scale, [])
+    bare = Smooth(call.label, covariates, multipliers, bases, roots, centre, scale, [], None)
     parts = bare.parts(x)
     lines = product([one[0] for one in parts])
     blocks = []
@@ -202,7 +246,9 @@ def fitted(call, covariates, multipliers, x, w, weight):
                 root[:, None] * chosen(parts, part), root[:, None] * lines, frequency.sum(), name
             )
             blocks.append(Block(name, part, j, turn, line))
-    found = replace(bare, blocks=blocks)
+    lines = bare.line_columns(x)
+    means = [np.average(lines, axis=0, weights=frequency * np.abs(column)) for column in w.T]
+    found = replace(bare, blocks=blocks, means=np.array(means))
     return found, found.matrix(x, w)
 
 

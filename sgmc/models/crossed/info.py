@@ -39,7 +39,9 @@ class CrossedInfo(ModelInfo):
         rows = fit.problem.rows
         count = rows.blocks.effects - rows.curves.shape[1]
         if count:
-            lines.append(f"{count} effects are sampled with the other parameters; ranef() has them.")
+            lines.append(
+                f"{count} effects are sampled with the other parameters; ranef() has them."
+            )
         for one, (freedom, most) in fit.problem.freedom.items():
             lines.append(
                 f"{one}: {freedom:.1f} effective degrees of freedom, of at most {most}; a straight "

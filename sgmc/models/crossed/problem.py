@@ -18,6 +18,7 @@ from sgmc.models.crossed.posed import posed
 from sgmc.models.crossed.refusals import refuse
 from sgmc.models.mixed.concerns import undecided
 from sgmc.models.mixed.problem import refuse as refuse_with_groups
+from sgmc.models.regression.problem import arrays_of
 
 NEAR_ZERO = 3.0  # sds of an sd's coordinate from zero: it may be zero
 ACCEPTED = 0.9  # of paths: a rotation more costs less than what is rejected
@@ -80,7 +81,7 @@ class CrossedProblem(Problem):
         """See `Problem`."""
         table, where = self.table, self.coordinates.map.inner
         return [
-            *table.X.arrays,
+            *arrays_of(table.X),
             table.y,
             table.trials,
             table.offset,

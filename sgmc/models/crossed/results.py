@@ -8,18 +8,27 @@ from sgmc.arguments.seeds import entropy
 from sgmc.core.partial import pooled
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.crossed.banked import banked_effects
+from sgmc.models.crossed.curves import CurveDraws, columns_of, with_curves
+from sgmc.models.crossed.smooth_results import Smooths
 from sgmc.models.mixed.results import NEW_LEVELS, MixedResults
 from sgmc.models.mixed.rows_with_effects import refuse_new, with_effects
 from sgmc.results.outcomes.beside import check_errors, check_trials, outcomes
-from sgmc.results.outcomes.rows import Rows, design_of, evenly, rows_of
+from sgmc.results.outcomes.rows import Rows, design_of, evenly, fitted_rows, rows_of
 
 
-class CrossedResults(MixedResults):
-    """The posterior of a regression with effects of several factors: draws of coefficients,
-    standard deviations, correlations and auxiliary parameters.  Of the effects, means and standard
-    deviations over all draws are kept, and at most 200 whole draws a chain, of which quantiles and
-    predictions are made.
+class CrossedResults(Smooths, MixedResults):
+    """The posterior of a regression with effects of several factors, or with smooths: draws of
+    coefficients, standard deviations, correlations and auxiliary parameters.  Of the effects, means
+    and standard deviations over all draws are kept, and whole draws, of which quantiles and
+    predictions are made: at most 200 a chain, or all of models with few parameters.
     """
+
+    @classmethod
+    def besides(cls, fit):
+        """See `Results.besides`: smooths are few numbers, and saved."""
+        if not fit.problem.rows.curves.shape[1]:
+            return {"curve_draws": None, "freedom": {}}
+        return {"curve_draws": CurveDraws.of_fit(fit), "freedom": fit.problem.freedom}
 
     def whole(self, what):
         """Whole draws (m, dim): coefficients of the table's columns, effects, phi, logs."""
@@ -90,7 +99,12 @@ class CrossedResults(MixedResults):
     ):  # fmt: skip
         """`Rows` of new data or of the fit's, with the effects of their levels."""
         one_of("new_levels", new_levels, NEW_LEVELS)
+        factors, smooths = self.model.effects.factors, self.model.groups.smooths
+        if smooths and not (random and factors):
+            return self.smooth_rows(exog, offset, endog, transform, **beside)
         if exog is not None and random and self._fit is None:  # of new levels alone
+            if smooths:
+                self.whole("predictions with effects")
             how = dict(random=random, new_levels=new_levels, transform=transform)
             return super().table_rows(exog, offset, endog=endog, **how, **beside)
         if exog is not None and not random:
@@ -119,11 +133,17 @@ class CrossedResults(MixedResults):
                 refuse_new(new, name)
         return with_effects(rows, effects, np.column_stack([code for code, _ in found]), Z)
 
+    def smooth_rows(self, exog, offset, endog, transform, **beside):
+        """`Rows` with smooths, at effects of zero."""
+        if exog is None and self._fit is not None:
+            return self.rows_of_fit(self.whole("predictions with smooths"))
+        return self.new_rows(None, exog, offset, endog, transform, **beside)
+
     def rows_of_fit(self, draws):
         """The fit's rows at effects of zero."""
         problem = self._fit.problem
         table, offset = problem.rows.fixed, np.asarray(problem.model.offset)
-        return Rows(
+        rows = Rows(
             self.model.family,
             table.X,
             draws[:, : problem.rows.blocks.d],
@@ -137,18 +157,27 @@ class CrossedResults(MixedResults):
             table.weight,
             table.se,
         )
+        own = problem.rows
+        return with_curves(rows, own.curves, draws[:, own.dense[own.blocks.d :]])
 
     def new_rows(self, draws, exog, offset, endog, transform, trials=None, se=None):
         """New rows at effects of zero."""
+        smooths, curves = self.model.groups.smooths, self.curve_draws
+        if smooths and (self.model.spec is None or not transform):
+            raise ArgumentError("smooths of new rows need a table with their columns")
         X, off, index = design_of(self, exog, offset, transform)
         size = check_trials(self, exog, trials, X.shape[0])
-        beta = self._fit.problem.coordinates.as_given(draws[:, : self._fit.problem.rows.blocks.d])
         y = None if endog is None else outcomes(self, exog, endog, X.shape[0], size)
-        extra = self.auxiliary_at(draws)
+        if curves is None:
+            d, where = self._fit.problem.rows.blocks.d, self._fit.problem.coordinates
+            beta, extra = where.as_given(draws[:, :d]), self.auxiliary_at(draws)
+        else:
+            beta, extra = curves.coefficients, curves.extra
         errors = check_errors(self, exog, se, X.shape[0])
-        return Rows(
+        rows = Rows(
             self.model.family, X, beta, extra, None, off, index, y=y, trials=size, se=errors
         )
+        return with_curves(rows, columns_of(smooths, exog), curves.columns) if smooths else rows
 
     def auxiliary_at(self, draws):
         """Auxiliary parameters (k, m) of whole draws, or None."""
@@ -157,6 +186,10 @@ class CrossedResults(MixedResults):
 
     def left_out(self, unit):
         """See `MixedResults`."""
+        if not self.model.effects.factors:
+            if unit == "groups":
+                raise ArgumentError("group=True applies to group terms, and the formula has none")
+            return fitted_rows(self, "loo")
         raise NotSupported(
             "loo with crossed factors: leaving out a row or a group changes the effects of all "
             "factors; compare models by predictions of rows held out, get_prediction(new)"

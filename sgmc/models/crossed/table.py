@@ -99,7 +99,9 @@ def whole(rows, number, width):
     """
     X, curves = rows.fixed.X, rows.curves
     if len(number) or isinstance(X, CodedTable):
-        return joined(with_numbers(as_coded(X), rows), rows.codes, rows.Z, number, rows.blocks, width)
+        return joined(
+            with_numbers(as_coded(X), rows), rows.codes, rows.Z, number, rows.blocks, width
+        )
     rest = np.zeros((len(X), width - X.shape[1] - curves.shape[1]))
     return np.concatenate([X, curves, rest], axis=1, dtype=X.dtype)
 

@@ -1,0 +1,112 @@
+"""Smooths at the whole draws that a fit has kept."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sgmc.errors import ArgumentError, ExtrapolationWarning, warn
+from sgmc.formula.coded import CodedTable
+from sgmc.models.crossed.table import grown
+
+
+@dataclass(frozen=True)
+class CurveDraws:
+    """Draws of what smooths are made of.
+
+    Attributes
+    ----------
+    coefficients : array (m, d)
+        Of the columns as the user has them.
+    columns : array (m, k)
+        Of the penalised columns.
+    extra : array (a, m) or None
+        Auxiliary parameters.
+    """
+
+    coefficients: np.ndarray
+    columns: np.ndarray
+    extra: np.ndarray | None
+
+    @classmethod
+    def of_fit(cls, fit):
+        """Those of a `Fit`, None where it has no whole draws."""
+        problem = fit.problem
+        if not fit.recorders:
+            return None
+        draws = np.concatenate([one.bank[0] for one in fit.recorders]).astype(float)
+        d, logs = problem.rows.blocks.d, problem.coordinates.logs
+        extra = np.exp(draws[:, draws.shape[1] - logs :]).T if logs else None
+        beta = problem.coordinates.as_given(draws[:, :d])
+        return cls(beta, draws[:, problem.rows.dense[d:]], extra)
+
+
+def with_curves(rows, columns, draws):
+    """`Rows` with the penalised columns of smooths (n, k) and their draws (m, k) beside others."""
+    coefficients = np.concatenate([rows.coefficients, draws], axis=1)
+    return replace(rows, X=beside(rows.X, columns), coefficients=coefficients)
+
+
+def beside(X, columns):
+    """A design with some more columns behind its own."""
+    if not isinstance(X, CodedTable):
+        return np.concatenate([np.asarray(X), columns], axis=1)
+    d, k = X.shape[1], columns.shape[1]
+    numbers = np.ascontiguousarray(np.concatenate([X.numbers, columns], axis=1))
+    places = np.concatenate([X.places, np.arange(d, d + k)])
+    return replace(X, numbers=numbers, places=places, cells=grown(X.cells, d + k))
+
+
+def columns_of(smooths, data):
+    """The penalised columns of new data (n, k); warns of rows beyond the ends of the knots."""
+    found = []
+    for one in smooths:
+        x, w = one.read(data)
+        far = one.outside(x)
+        for j, name in enumerate(one.covariates.exog_names):
+            count = int(far[:, j].sum())
+            if count:
+                basis = one.bases[j]
+                warn(
+                    ExtrapolationWarning(
+                        f"{count} of {len(x)} new rows have {name} outside of {basis.low:g} to "
+                        f"{basis.high:g}, the range that {one.label} was fitted to: there it goes "
+                        "on as a straight line.",
+                        "Leave such rows out, or give knots=(low, high) in the formula to widen "
+                        "the range.",
+                    )
+                )
+        found.append(one.matrix(x, w))
+    return np.concatenate(found, axis=1)
+
+
+def found_curve(smooths, name):
+    """The `Smooth` with a curve of that name, the curve's number among its multipliers, and the
+    places of its columns among those of all.
+    """
+    begin, names = 0, []
+    for one in smooths:
+        sizes = one.sizes
+        for by in range(len(set(block.by for block in one.blocks))):
+            names.append(one.curve(by))
+            places = np.concatenate([[block.by == by] * k for block, k in zip(one.blocks, sizes)])
+            if names[-1] == name or name is None:
+                return one, by, begin + np.flatnonzero(places)
+        begin += sum(sizes)
+    raise ArgumentError(f"there is no smooth {name!r}: there are {', '.join(names) or 'none'}")
+
+
+def curve_at(smooth, by, places, draws, names, x):
+    """Draws (n, m) of a curve or surface at covariates (n, c), its mean over the rows of the fit
+    being zero; of one that is multiplied by a number the whole of it.
+    """
+    w = np.zeros((len(x), 1 if smooth.multipliers is None else smooth.width))
+    w[:, by] = 1.0
+    own = np.concatenate([[block.by == by] * k for block, k in zip(smooth.blocks, smooth.sizes)])
+    out = smooth.matrix(x, w)[:, own] @ draws.columns[:, places].T
+    lines, means = smooth.line_columns(x), smooth.means[by]
+    for column, mean, labels in zip(lines.T, means, smooth.line_labels(by)):
+        for label in labels:
+            if label in names:
+                shift = 0.0 if smooth.numeric else mean
+                out += np.outer(column - shift, draws.coefficients[:, names.index(label)])
+    return out

@@ -1,0 +1,104 @@
+"""What results have of smooths: tables and figures."""
+
+import numpy as np
+import pandas as pd
+
+from sgmc.arguments.numbers import level as probability
+from sgmc.arguments.numbers import whole
+from sgmc.errors import ArgumentError
+from sgmc.models.crossed.curves import curve_at, found_curve
+
+POINTS, SIDE = 100, 30  # of a curve; of a surface along each covariate
+
+
+class Smooths:
+    """Methods of `CrossedResults` that give smooths."""
+
+    @property
+    def smooths(self):
+        """Effective degrees of freedom of each smooth, its line included, and the most that it can
+        have: a DataFrame.
+        """
+        rows = self.freedom
+        return pd.DataFrame(list(rows.values()), list(rows), ["edf", "most"])
+
+    def smooth(self, name=None, at=None, *, alpha=0.05, points=None):
+        """A smooth on the scale of the linear predictor: posterior mean, sd and interval.
+
+        Its mean over the rows of the fit is zero: the level belongs to the intercept, or to the
+        levels of a factor.  A smooth that is multiplied by a number, ``s(x, by=z)``, is what z is
+        multiplied by, with its level.
+
+        Parameters
+        ----------
+        name : str, optional
+            ``"s(x)"``, ``"s(x):g[a]"``; default the first.
+        at : array_like (n,) or (n, 2), optional
+            Values of the covariates; default a grid over their range.
+        alpha : float
+            One minus the probability of the intervals.
+        points : int, optional
+            Of the grid, along each covariate; default 100, of surfaces 30.
+
+        Returns
+        -------
+        DataFrame
+            A row per value.
+
+        Raises
+        ------
+        ArgumentError
+            For a smooth that there is not, or values of another shape.
+        """
+        x, f, names = self.curve(name, at, points)
+        ends = [probability(alpha) / 2, 1 - alpha / 2]
+        table = pd.DataFrame(x, columns=names)
+        low, high = np.quantile(f, ends, axis=1)
+        return table.assign(
+            mean=f.mean(axis=1),
+            sd=f.std(axis=1, ddof=1),
+            **{f"{100 * end:g}%": one for end, one in zip(ends, (low, high))},
+        )
+
+    def curve(self, name=None, at=None, points=None):
+        """Values (n, c), draws of a smooth there (n, m), and names of the covariates."""
+        if self.curve_draws is None:
+            raise ArgumentError("there are no draws of smooths: time_limit left none")
+        one, by, places = found_curve(self.model.groups.smooths, name)
+        count = whole("points", points, 2, none=True)
+        names = list(one.covariates.exog_names)
+        if at is None:
+            count = count or (POINTS if len(names) == 1 else SIDE)
+            sides = [np.linspace(basis.low, basis.high, count) for basis in one.bases]
+            x = np.column_stack([side.ravel() for side in np.meshgrid(*sides, indexing="ij")])
+        else:
+            x = np.asarray(at, dtype=float)
+            x = x[:, None] if x.ndim == 1 else x
+            if x.ndim != 2 or x.shape[1] != len(names) or not np.isfinite(x).all():
+                raise ArgumentError(
+                    f"at: give finite values of {', '.join(names)}, an array (n, {len(names)})"
+                )
+        draws, exog = self.curve_draws, list(self.model.exog_names)
+        return x, curve_at(one, by, places, draws, exog, x), names
+
+    def plot_smooth(self, name=None, ax=None, *, alpha=0.05):
+        """A smooth with its interval, or the mean of a surface as a map.
+
+        Parameters
+        ----------
+        name, alpha
+            As in `smooth`.
+        ax : Axes, optional
+            Default a new figure.
+
+        Returns
+        -------
+        Axes
+        """
+        from sgmc.plots.smooths import band, surface
+
+        table = self.smooth(name, alpha=alpha)
+        one, by, _ = found_curve(self.model.groups.smooths, name)
+        if len(one.bases) == 1:
+            return band(table, one.curve(by), ax)
+        return surface(table, one.curve(by), ax)
