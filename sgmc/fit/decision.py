@@ -59,7 +59,8 @@ def planned_at_home(problem, settings, spec, gradient, seen, reason):
         spec, gradient, reason, settings, known, (problem.model.n, problem.dim), problem.coordinates
     )
     if not problem.surveyed and settings.sampler is None:
-        return replace(found, thin=settings.thin or problem.thinning(settings))
+        warmup = found.warmup if settings.warmup is not None else problem.warmup or found.warmup
+        return replace(found, thin=settings.thin or problem.thinning(settings), warmup=warmup)
     if seen is None or seen.thin is None:
         if spec.exact and settings.sampler is None and settings.thin is None:
             return replace(found, thin=max(found.thin, problem.thinning(settings)))

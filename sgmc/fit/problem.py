@@ -81,6 +81,13 @@ class Problem:
         return False
 
     @property
+    def warmup(self):
+        """Steps of warmup of the default sampler where no pilot tells them; None: those of its
+        plan.
+        """
+        return
+
+    @property
     def surveyed(self):
         """Whether a pilot measures gradient noise and shape; if not, exact samplers alone run."""
         return True

@@ -22,6 +22,7 @@ from sgmc.models.regression.problem import arrays_of
 
 NEAR_ZERO = 3.0  # sds of an sd's coordinate from zero: it may be zero
 ACCEPTED = 0.9  # of paths: a rotation more costs less than what is rejected
+EACH, STEPS = 16, 40  # walkers of a chain where rows are dense, and steps of their warmup
 # gradients of a path; paths between draws at most; numbers of the table in all gradients
 GRADIENTS, MOST_PATHS, AFFORDABLE = 3, 4, 1.2e10
 
@@ -64,7 +65,7 @@ class CrossedProblem(Problem):
     @property
     def cells(self):
         """See `Problem`: a row has few numbers."""
-        return self.model.n * (self.rows.blocks.d + self.rows.Z.shape[1])
+        return self.model.n * (len(self.rows.dense) + self.rows.Z.shape[1])
 
     @property
     def least_noise(self):
@@ -141,6 +142,31 @@ class CrossedProblem(Problem):
         raise NotSupported("subsample='stratified' with crossed factors; leave subsample='block'")
 
 
+class SmoothProblem(CrossedProblem):
+    """The posterior of a regression with smooths and no factor: all of its few parameters are kept,
+    and chains have walkers whose densities are products of matrices.
+    """
+
+    partial, recorded, kept = False, Problem.recorded, Problem.kept
+    recorder, check_draws = Problem.recorder, Problem.check_draws
+
+    @property
+    def many(self):
+        """See `Problem`: those of dense tables."""
+        return self.model.products and isinstance(self.table.X, np.ndarray)
+
+    @property
+    def warmup(self):
+        """See `Problem`: walkers learn a step together."""
+        return STEPS if self.many else None
+
+    def default_sampler(self):
+        """See `Problem`."""
+        if not self.many:
+            return super().default_sampler()
+        return registry.room("samplers")["hmc"](walkers=EACH, target_accept=ACCEPTED)
+
+
 def crossed_problem(data, family, crossing, prior, settings):
     """The `CrossedProblem`.
 
@@ -165,7 +191,8 @@ def crossed_problem(data, family, crossing, prior, settings):
         stopped, arrow = SEARCH, found.centre.reached.map
     shift, logs = rows.fixed.shift, len(family.auxiliary)
     where = CrossedCoordinates(Composed(loaded, arrow), rows.blocks, shift, data.intercept, logs)
-    return CrossedProblem(
+    kind = CrossedProblem if crossing.factors else SmoothProblem
+    return kind(
         model=found.model,
         prior=found.prior,
         coordinates=where,

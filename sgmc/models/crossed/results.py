@@ -8,7 +8,7 @@ from sgmc.arguments.seeds import entropy
 from sgmc.core.partial import pooled
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.crossed.banked import banked_effects
-from sgmc.models.crossed.curves import CurveDraws, columns_of, with_curves
+from sgmc.models.crossed.curves import CurveDraws, columns_of, whole_draws, with_curves
 from sgmc.models.crossed.smooth_results import Smooths
 from sgmc.models.mixed.results import NEW_LEVELS, MixedResults
 from sgmc.models.mixed.rows_with_effects import refuse_new, with_effects
@@ -19,8 +19,8 @@ from sgmc.results.outcomes.rows import Rows, design_of, evenly, fitted_rows, row
 class CrossedResults(Smooths, MixedResults):
     """The posterior of a regression with effects of several factors, or with smooths: draws of
     coefficients, standard deviations, correlations and auxiliary parameters.  Of the effects, means
-    and standard deviations over all draws are kept, and whole draws, of which quantiles and
-    predictions are made: at most 200 a chain, or all of models with few parameters.
+    and standard deviations over all draws are kept, and at most 200 whole draws a chain, of which
+    quantiles and predictions are made; without factors all draws are whole.
     """
 
     @classmethod
@@ -32,12 +32,13 @@ class CrossedResults(Smooths, MixedResults):
 
     def whole(self, what):
         """Whole draws (m, dim): coefficients of the table's columns, effects, phi, logs."""
-        if self._fit is None or not self._fit.recorders:
+        draws = None if self._fit is None else whole_draws(self._fit)
+        if draws is None:
             raise ArgumentError(
                 f"{what} needs whole draws of the fit: these results were loaded from a file, or "
                 "time_limit left none"
             )
-        return np.concatenate([one.bank[0] for one in self._fit.recorders]).astype(float)
+        return draws
 
     def effects_at_draws(self, draws, seed=None):
         """`BankedEffects` of each factor at whole draws."""
