@@ -37,11 +37,14 @@ class CrossedProblem(Problem):
     effects : Effects
     freedom : dict
         See `freedom`.
+    near : list of int
+        Effects and smooths whose sds may be zero.
     """
 
     rows: object
     effects: object
     freedom: dict
+    near: list
 
     surveyed, partial = False, True
     exact_sampler = "hmc"
@@ -160,6 +163,11 @@ class SmoothProblem(CrossedProblem):
         """See `Problem`: walkers learn a step together."""
         return STEPS if self.many else None
 
+    def lost_signs(self, x):
+        """See `Problem`."""
+        signed = self.coordinates.natural(x)[..., self.rows.blocks.phi]
+        return {self.effects.sds[j]: np.where(signed[..., j] < 0, -1.0, 1.0) for j in self.near}
+
     def default_sampler(self):
         """See `Problem`."""
         if not self.many:
@@ -204,6 +212,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         rows=rows,
         effects=found.effects,
         freedom=known,
+        near=near,
     )
 
 
