@@ -43,6 +43,8 @@ def ess(draws, *, method="bulk", weights=None):
     options = _ESS[one_of("method", method, _ESS)]
     if method in _PREPARED and draws.shape[1] >= FEWEST_HALVED:
         size = _by_parameter(geyer.sizes, draws, _PREPARED[method])
+    elif method == "tail" and draws.shape[1] >= FEWEST_HALVED:
+        size = _by_parameter(_sizes_of_tails, draws)
     else:
         size = _by_parameter("ess", draws, method=method, **options)
     return _weighed(size, weights, draws)
@@ -189,6 +191,18 @@ def _squares(draws):
     """`_halves` of squared deviations from the mean."""
     centre = draws.reshape(len(draws), -1).mean(axis=1)
     return _halves((draws - centre[:, None, None]) ** 2)
+
+
+def _sizes_of_tails(draws):
+    """Effective sizes (parameter,) of the shares of draws below two quantiles, the smaller one."""
+    ordered = np.moveaxis(draws, 0, 2)
+    return np.min(
+        [
+            geyer.sizes(_halves((draws <= limit[:, None, None]).astype(float)))
+            for limit in moments.quantile(ordered, _ESS["tail"]["prob"])
+        ],
+        axis=0,
+    )
 
 
 def _normal_scores(draws):

@@ -18,8 +18,11 @@ def batch_means(values, weights=None, batches=BATCHES):
     weight: (chain, batch, k) and (batch,).
     """
     draws = values.shape[1]
-    w = np.full(draws, 1 / draws) if weights is None else as_weights(weights, draws)
     starts = np.linspace(0, draws, min(batches, draws) + 1).astype(int)[:-1]
+    if weights is None:
+        sizes = np.diff(starts, append=draws)
+        return np.add.reduceat(values, starts, axis=1) / sizes[:, None], sizes / draws
+    w = as_weights(weights, draws)
     share = np.add.reduceat(w, starts)
     sums = np.add.reduceat(values * w[:, None], starts, axis=1)
     return sums / np.where(share > 0, share, 1.0)[:, None], share
@@ -29,11 +32,15 @@ def batch_mcse(values, weights=None):
     """Monte Carlo errors of the means of draws (chain, draw, k) by batch means, (k,): what lasts
     longer than a batch counts, and so do differences between chains.
     """
-    means, share = batch_means(values, weights)
-    off = means - moments.mean(values, weights)
-    count = means.shape[0] * means.shape[1]
-    squares = np.einsum("cbk,b->k", off**2, share**2) / means.shape[0] ** 2
-    return np.sqrt(squares * count / max(count - 1, 1))
+    return mcse_of_batches(*batch_means(values, weights))
+
+
+def mcse_of_batches(means, share):
+    """`batch_mcse` of what `batch_means` gives."""
+    chains, batches, _ = means.shape
+    off = means - np.einsum("cbk,b->k", means, share) / chains
+    squares = np.einsum("cbk,b->k", off**2, share**2) / chains**2
+    return np.sqrt(squares * chains * batches / max(chains * batches - 1, 1))
 
 
 def equal_visits(draws, weights=None):
