@@ -49,7 +49,8 @@ def tail_index(draws, weights=None):
     index = np.where(varies, 0.0, np.nan)
     if not varies.any():
         return index
-    for k in np.flatnonzero(varies)[far_out(draws[..., varies])]:
+    varying = draws if varies.all() else draws[..., varies]
+    for k in np.flatnonzero(varies)[far_out(varying)]:
         one = draws[..., k]
         # units and places far from zero leave too few digits to the fit
         one = (one - np.median(one)) / one.std()

@@ -1,9 +1,11 @@
 """What a fit leaves behind."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from sgmc.diagnostics import moments
 from sgmc.fit.threshold import at_draws
 
 
@@ -58,6 +60,11 @@ class Fit:
     recorders: list
     paths: list | None = None
     stand_in: str = ""
+
+    @cached_property
+    def moments(self):
+        """Mean and covariance of the draws, in sampler coordinates."""
+        return moments.covariance(self.x, self.weights)
 
     @property
     def searched(self):

@@ -3,6 +3,7 @@ of each categorical term.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -156,6 +157,17 @@ class CodedTable:
 
     def counted(self, t, weight=None):
         """Sum of the weights (default 1) of the rows in each cell, for one categorical term."""
+        if weight is None:
+            return self.counts[t]
+        return self.summed(t, weight)
+
+    @cached_property
+    def counts(self):
+        """Numbers of rows in each cell, for each categorical term; of a table that is written."""
+        return [self.summed(t) for t in range(len(self.by))]
+
+    def summed(self, t, weight=None):
+        """`counted`, by a pass over the rows."""
         total = np.zeros(self.cells.shape[0], int if weight is None else float)
         for a in range(0, len(self.codes), CHUNK_ROWS):  # codes become long integers
             rows = slice(a, a + CHUNK_ROWS)

@@ -254,9 +254,12 @@ def vouch(fit, theta, some):
     if fit.weights is not None:
         w = np.tile(fit.weights / fit.weights.sum(), fit.x.shape[0]) / fit.x.shape[0]
     try:
-        x = flat if some.scale is None else np.linalg.solve(some.scale, flat.T).T
-        x = x - w @ x
-        root = np.linalg.cholesky(moments.weighted_product(x, x, w))
+        centre, covariance = fit.moments
+        x = flat - centre
+        if some.scale is not None:
+            x = np.ascontiguousarray(np.linalg.solve(some.scale, x.T).T)
+            covariance = np.linalg.solve(some.scale, np.linalg.solve(some.scale, covariance).T)
+        root = np.linalg.cholesky(covariance * (1 - w @ w))
         directions, standard = linear_parts(x, root, theta.reshape(len(x), theta.shape[2]), w)
         along = linalg.solve_triangular(root, directions, lower=True, trans="T")
         implied = implied_moments(
@@ -274,8 +277,9 @@ def vouch(fit, theta, some):
         return None, None
     scale = np.eye(d) if some.scale is None else some.scale
     standard = standard.reshape(theta.shape)
-    moved = x @ (turn @ scale.T)
-    moved += scale @ implied.centre
+    turn, place = turn @ scale.T, scale @ implied.centre
+    for rows in moments.in_parts((1, d, len(x))):  # in place: nothing else of this size is made
+        x[rows] = x[rows] @ turn + place
     duals = scale @ (implied.covariance @ along / implied.sd)
     vouched = Vouched(
         standard,
@@ -285,7 +289,7 @@ def vouch(fit, theta, some):
         bounds(fit, some, duals, implied.departure),
         edge_index(fit, theta, standard, scale @ (root @ directions)),
     )
-    return vouched, moved.reshape(fit.x.shape)
+    return vouched, x.reshape(fit.x.shape)
 
 
 def linear_parts(x, root, theta, w):
