@@ -218,20 +218,28 @@ def _scores(chains):
     rows = chains.reshape(len(chains), -1)
     count = rows.shape[1]
     order = np.argsort(rows, axis=1)
-    ordered = np.take_along_axis(rows, order, axis=1)
+    order += np.arange(0, rows.size, count)[:, None]
+    ordered = rows.ravel()[order]
     first = np.ones(rows.shape, dtype=bool)  # of equal draws
     np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
-    ranks, lengths = np.arange(1.0, count + 1), None
-    if not first.all():
-        starts = np.flatnonzero(first)
-        lengths = np.diff(starts, append=rows.size)
-        ranks = starts % count + (lengths + 1) / 2
-    levels = special.ndtri((ranks - 3 / 8) / (count + 1 / 4))
-    if lengths is not None:
-        levels = np.repeat(levels, lengths).reshape(rows.shape)
+    levels = np.broadcast_to(_normal_levels(np.arange(1.0, count + 1), count), rows.shape)
+    again = np.flatnonzero(~first)  # equal to the one before
+    if len(again):
+        new = np.diff(again, prepend=-2) != 1
+        starts, lengths = again[new] - 1, np.diff(np.flatnonzero(new), append=len(again)) + 1
+        places = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+        places += np.arange(len(places))
+        shared = _normal_levels(starts % count + (lengths + 1) / 2, count)
+        levels = levels.copy()
+        levels.ravel()[places] = np.repeat(shared, lengths)
     scores = np.empty(rows.shape)
-    np.put_along_axis(scores, order, np.broadcast_to(levels, rows.shape), axis=1)
+    scores.ravel()[order] = levels
     return scores.reshape(chains.shape), ordered
+
+
+def _normal_levels(ranks, count):
+    """Normal quantiles of ranks among so many draws (Blom 1958)."""
+    return special.ndtri((ranks - 3 / 8) / (count + 1 / 4))
 
 
 def _ranked(halves):
