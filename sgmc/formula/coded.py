@@ -85,14 +85,20 @@ class CodedTable:
         entries, term, found = np.diff(self.cells.indptr), -1, np.empty(0, dtype=int)
         for t in range(len(self.by)):
             used = np.flatnonzero(self.counted(t))
-            columns = np.unique(self.cells[used].indices)
+            columns = np.flatnonzero(self.held(used))
             if len(columns) > len(found) and (entries[used] <= 1).all():
                 term, found = t, columns
         return term, found
 
+    def held(self, cells):
+        """Which columns some cells have numbers in, (d,)."""
+        held = np.zeros(self.shape[1], dtype=bool)
+        held[self.cells[cells].indices] = True
+        return held
+
     def without(self, t, columns):
         """The design without a categorical term and its columns."""
-        left = np.setdiff1d(np.arange(self.shape[1]), columns)
+        left = np.delete(np.arange(self.shape[1]), columns)
         terms = np.delete(np.arange(len(self.by)), t)
         return replace(
             self,
