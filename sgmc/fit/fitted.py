@@ -1,11 +1,9 @@
 """What a fit leaves behind."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from sgmc.diagnostics import moments
 from sgmc.fit.threshold import at_draws
 
 
@@ -42,6 +40,8 @@ class Fit:
     stand_in : str
         What the draws are in the place of the sampler's where there was no time for these; empty
         where they are the sampler's.
+    computed : dict
+        What several checks need of the draws, by name.
     """
 
     problem: object
@@ -60,11 +60,7 @@ class Fit:
     recorders: list
     paths: list | None = None
     stand_in: str = ""
-
-    @cached_property
-    def moments(self):
-        """Mean and covariance of the draws, in sampler coordinates."""
-        return moments.covariance(self.x, self.weights)
+    computed: dict = field(init=False, default_factory=dict)
 
     @property
     def searched(self):

@@ -13,6 +13,7 @@ from sgmc.diagnostics.implied import FEWEST_PER_DIMENSION, implied_moments
 from sgmc.diagnostics.visits import batch_means, mcse_of_batches
 from sgmc.errors import ArgumentError
 from sgmc.results.checks.edges import edge_index
+from sgmc.results.checks.laplace import moments_of
 from sgmc.results.checks.second_order import bounds
 
 ALPHA = 0.05  # of the intervals that are printed by default
@@ -254,7 +255,7 @@ def vouch(fit, theta, some):
     if fit.weights is not None:
         w = np.tile(fit.weights / fit.weights.sum(), fit.x.shape[0]) / fit.x.shape[0]
     try:
-        centre, covariance = fit.moments
+        centre, covariance = moments_of(fit)
         x = flat - centre
         if some.scale is not None:
             x = np.ascontiguousarray(np.linalg.solve(some.scale, x.T).T)
