@@ -146,7 +146,7 @@ def resolve(prior, data, family, scales):
             normal(scales.location, 2.5, autoscale=True) if family.identity else CENTRED_INTERCEPT
         )
     named = set()
-    for where, one in wishes(prior, slopes, places_of(data, family), data):
+    for where, one in wishes(prior, slopes, data, family):
         named.update(where if isinstance(prior, dict) else ())
         for j in where:
             specified[j] = one
@@ -185,18 +185,14 @@ def places_of(data, family):
     return everywhere | {name: [j] for j, name in enumerate(names)}
 
 
-def wishes(prior, slopes, places, data):
+def wishes(prior, slopes, data, family):
     """Pairs (places, PriorSpec) of what the user wrote, in the order in which they hold."""
     if prior is None:
         return []
     if not isinstance(prior, dict):
         one = as_spec(prior)
-        return [
-            (
-                [j for where in places.values() for j in where] if one.family == "flat" else slopes,
-                one,
-            )
-        ]
+        return [(range(len(data.parameter_names(family))) if one.family == "flat" else slopes, one)]
+    places = places_of(data, family)
     every = [(slopes, as_spec(prior["*"], "prior['*']"))] if "*" in prior else []
     return every + [
         (known_places(key, places, data), as_spec(value, f"prior[{key!r}]"))
