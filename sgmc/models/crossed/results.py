@@ -8,6 +8,7 @@ from sgmc.arguments.seeds import entropy
 from sgmc.core.partial import pooled
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.crossed.banked import banked_effects
+from sgmc.models.crossed.correlation import described
 from sgmc.models.mixed.results import NEW_LEVELS, MixedResults
 from sgmc.models.mixed.rows_with_effects import refuse_new, with_effects
 from sgmc.results.outcomes.rows import Rows, check_trials, design_of, evenly, outcomes, rows_of
@@ -28,6 +29,12 @@ class CrossedResults(MixedResults):
                 "time_limit left none"
             )
         return np.concatenate([one.bank[0] for one in self._fit.recorders]).astype(float)
+
+    def _details(self):
+        """See `Results`."""
+        if self._fit is None or self.stand_in:
+            return []
+        return [described(self._fit, self.model.effects.factors, self._ess)]
 
     def effects_at_draws(self, draws, seed=None):
         """`BankedEffects` of each factor at whole draws."""
