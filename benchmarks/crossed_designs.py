@@ -160,7 +160,7 @@ def differences(fit, traces):
 
 def pair(numbers):
     """Two numbers as text."""
-    return "".join(f"{one:7.2f}" for one in numbers)
+    return "".join(f"{one:8.2g}" for one in numbers)
 
 
 def main():
@@ -173,8 +173,8 @@ def main():
     warnings.simplefilter("ignore")
     for family in given.family or ["ols", "logit"]:
         print(f"{family}; IAT and HMC over Gibbs: of parameters, of effects")
-        print(f"{'':16s} rho_2  rate predicted |   IAT, sweeps |  IAT, draws passes |"
-              "      per pass |    per second | start, s")  # fmt: skip
+        print(f"{'':16s} rho_2  rate predicted |     IAT, sweeps |    IAT, draws passes |"
+              "        per pass |      per second | start, s")  # fmt: skip
         for name in given.design or DESIGNS:
             frame = table(DESIGNS[name], family)
             draws, passes, seconds, before, fit = by_hmc(frame, family)
