@@ -19,13 +19,11 @@ def test_a_ring_of_levels_is_sampled_rightly():
 
 
 @pytest.mark.mistake("crossed factors, rho_2 above 0.99: {mistake}")
-@pytest.mark.parametrize("factor, mistake", [(2**0.5, "sigma x sqrt 2")])
-def test_a_wrong_model_is_seen(factor, mistake):
+@pytest.mark.parametrize("name, factor, mistake", [("ring of levels", 2**0.5, "sigma x sqrt 2")])
+def test_a_wrong_model_is_seen(name, factor, mistake):
     """The known numbers tell a fit with a larger sigma, which agrees with itself."""
-    found = tangled.fit("ring of levels", tangled.SIGMA * factor, seed=5)
-    assert tangled.known("ring of levels").errors(found)[["mean", "sd"]].abs().max(axis=None) > (
-        2 * WRONG
-    )
+    found = tangled.fit(name, tangled.SIGMA * factor, seed=5)
+    assert tangled.known(name).errors(found)[["mean", "sd"]].abs().max(axis=None) > (2 * WRONG)
 
 
 @pytest.mark.parametrize("how", [{"draws": 60, "thin": 1}, {"sampler": "mala"}], ids=str)
