@@ -76,13 +76,12 @@ print(res.summary(details=True))
 # %% [markdown]
 # Read the verdict first. Students and lecturers are many, and their standard deviations are well
 # determined. There are only 14 departments: the posterior of `sd(1|dept)` has a long upper tail,
-# and 4,000 draws do not determine its 97.5 % point well enough. The verdict names the parameter and
-# the number of draws that it needs.
+# and it has the fewest effective draws. The verdict states how many draws it needs.
 #
-# The line on autocorrelation compares samplers. Gibbs sampling, which updates one factor given the
-# others, is slow where the same students always meet the same lecturers. The first number is its
-# predicted autocorrelation for the worst pair of factors. Here all effects move together, and the
-# last numbers are those of this fit.
+# The line on autocorrelation compares samplers. Gibbs sampling updates the effects of one factor
+# given those of the others. It is slow where factors nearly coincide: most lecturers teach in a
+# single department. The first number is the autocorrelation it would have for the worst pair of
+# factors. Here all effects move together, and the last numbers are those of this fit.
 
 # %%
 res = res.resume(draws=more)

@@ -228,28 +228,7 @@ GROUPS += [  # mini-batches and draws of the approximation are refused there
     )
 ]
 
-GROUPS += [  # two factors that are nearly one: `thin=1` where default fits take minutes
-    *(
-        Case("ring of levels", how)
-        for how in (
-            {},
-            {"sampler": "mala"},
-            {"sampler": "hmc"},
-            {"sampler": "rwm"},
-            {"draws": 60},
-            {"sampler": "mala", "step_size": 0.01, "draws": 300},
-        )
-    ),
-    *(
-        Case("strays", how)
-        for how in (
-            {"draws": 250, "thin": 1},
-            {"draws": 60, "thin": 1},
-            {"sampler": "mala"},
-            {"sampler": "rwm"},
-        )
-    ),
-]
+GROUPS += [Case(name, how) for name, ways in tangled.WAYS.items() for how in ways]
 
 SEARCH = {"modes": "search"}
 OWN = [

@@ -20,6 +20,24 @@ RANGE = 2e-3, 4.0  # of the grid; beyond it is less than 1e-3 of the posterior
 # next one, or any
 TANGLED = {"ring of levels": (40, 400, 0.5, True), "strays": (20, 160, 0.06, False)}
 
+# how they are sampled: with `thin=1` where default fits take minutes
+WAYS = {
+    "ring of levels": (
+        {},
+        {"sampler": "mala"},
+        {"sampler": "hmc"},
+        {"sampler": "rwm"},
+        {"draws": 60},
+        {"sampler": "mala", "step_size": 0.01, "draws": 300},
+    ),
+    "strays": (
+        {"draws": 250, "thin": 1},
+        {"draws": 60, "thin": 1},
+        {"sampler": "mala"},
+        {"sampler": "rwm"},
+    ),
+}
+
 
 @cache
 def frame_of(name):
