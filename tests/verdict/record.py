@@ -18,11 +18,12 @@ from sgmc.errors import DataError
 from sgmc.models.regression import problem as problems
 from sgmc.results.report.verdict import FEWEST_ERRORS, TRUSTED_END, TRUSTED_ERROR
 
-from . import grouped
+from . import grouped, tangled
 from .data import DATA, reference, table
 from .grouped import GROUPED
 from .known import Known
 from .small import IMPROPER, SMALL
+from .tangled import TANGLED
 from .users import BY_STARTS, CONTRADICTORY, FAR_MODES, USERS
 
 WRONG = 0.15  # error of a mean or sd with which nothing may be called trustworthy
@@ -40,7 +41,7 @@ class Case:
     Attributes
     ----------
     posterior : str
-        Of DATA, GROUPED, SMALL, USERS or IMPROPER.
+        Of DATA, GROUPED, TANGLED, SMALL, USERS or IMPROPER.
     how : dict
         Arguments of the fit.
     misplaced, stretched : float
@@ -69,6 +70,8 @@ class Case:
                 return getattr(verbs, verb)("y ~ .", table(self.posterior), prior=prior, **how)
         if self.posterior in GROUPED:
             return grouped.fit(self.posterior, **how)
+        if self.posterior in TANGLED:
+            return tangled.fit(self.posterior, **how)
         if self.posterior in SMALL:
             return SMALL[self.posterior][0](**how)
         if self.posterior in IMPROPER:
@@ -80,7 +83,7 @@ class Case:
         """What kind of posterior it is."""
         if self.posterior in DATA:
             return "regressions"
-        if self.posterior in GROUPED:
+        if self.posterior in GROUPED or self.posterior in TANGLED:
             return "grouped data"
         if self.posterior in IMPROPER:
             return "improper posteriors"
@@ -118,6 +121,8 @@ def known(posterior):
         return Known.of_long_run(reference(posterior))
     if posterior in GROUPED:
         return Known.of_long_run(grouped.reference(posterior))
+    if posterior in TANGLED:
+        return tangled.known(posterior)
     return (SMALL if posterior in SMALL else USERS)[posterior][1]()
 
 
@@ -222,6 +227,8 @@ GROUPS += [  # mini-batches and draws of the approximation are refused there
         {"sampler": "mala", "step_size": 0.01, "draws": 300},
     )
 ]
+
+GROUPS += [Case(name, how) for name, ways in tangled.WAYS.items() for how in ways]
 
 SEARCH = {"modes": "search"}
 OWN = [

@@ -8,6 +8,7 @@ from sgmc.arguments.seeds import entropy
 from sgmc.core.partial import pooled
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.crossed.banked import banked_effects
+from sgmc.models.crossed.correlation import described
 from sgmc.models.crossed.curves import CurveDraws, columns_of, whole_draws, with_curves
 from sgmc.models.crossed.smooth_results import Smooths
 from sgmc.models.mixed.results import NEW_LEVELS, MixedResults
@@ -39,6 +40,12 @@ class CrossedResults(Smooths, MixedResults):
                 "time_limit left none"
             )
         return draws
+
+    def _details(self):
+        """See `Results`."""
+        if self._fit is None or self.stand_in or len(self.model.effects.factors) < 2:
+            return []
+        return [described(self._fit, self.model.effects.factors, self._ess)]
 
     def effects_at_draws(self, draws, seed=None):
         """`BankedEffects` of each factor at whole draws."""
@@ -82,17 +89,50 @@ class CrossedResults(Smooths, MixedResults):
     def to_arviz(self, log_likelihood=False, effects=False):
         """An ArviZ `DataTree`, see `Results.to_arviz`.
 
+        Parameters
+        ----------
+        log_likelihood : bool
+            Not available.
+        effects : bool
+            Add a group ``effects``: a variable ``"1|g"`` for each effect, along a dimension for
+            each factor, at the whole draws that were kept.  Its coordinate ``draw`` has their
+            numbers among the draws of the group ``posterior``.
+
         Raises
         ------
         NotSupported
-            For effects and log densities, of which fewer draws are kept than of the parameters.
+            For log densities, which need effects at each draw.
         """
-        if effects or log_likelihood:
+        if not self.model.effects.factors:
+            return super().to_arviz(log_likelihood)
+        if log_likelihood:
             raise NotSupported(
-                "to_arviz with crossed factors has the parameters alone: of effects and of log "
-                "densities given them fewer draws are kept; use ranef_draws() and log_lik()"
+                "to_arviz(log_likelihood=True) with crossed factors: log densities need effects, "
+                "which are kept at fewer draws than the parameters; use log_lik()"
             )
-        return super().to_arviz()
+        tree = super().to_arviz()
+        if effects:
+            from xarray import DataTree
+
+            tree["effects"] = DataTree(self.banked_dataset())
+        return tree
+
+    def banked_dataset(self):
+        """Effects at the whole draws, an xarray `Dataset`."""
+        from xarray import Dataset
+
+        found = {}
+        for k, factor in enumerate(self.model.effects.factors):
+            drawn, labels = self.ranef_draws(factor), self.model.factor_levels[k]
+            for j, column in enumerate(self.columns_of(k)):
+                by_chain = drawn[..., j].reshape(len(self._fit.recorders), -1, len(labels))
+                found[f"{column}|{factor}"] = ("chain", "draw", factor), by_chain
+            names = [":".join(map(str, one)) if isinstance(one, tuple) else one for one in labels]
+            found[factor] = factor, names
+        kept, spacing = by_chain.shape[1], self._fit.recorders[0].state()["spacing"]
+        return Dataset(found).assign_coords(
+            chain=np.arange(len(by_chain)), draw=spacing * np.arange(kept)
+        )
 
     def table_rows(
         self, exog=None, offset=None, *, endog=None, random=True, new_levels="sample",
