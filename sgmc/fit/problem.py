@@ -86,6 +86,11 @@ class Problem:
         return True
 
     @property
+    def exact_alone(self):
+        """What of the parameters exact samplers alone are for, in words, where there is no survey."""
+        return "an effect for each level"
+
+    @property
     def bounded(self):
         """Whether the sampler's coordinates end somewhere."""
         return False
