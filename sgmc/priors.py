@@ -19,8 +19,8 @@ INTERCEPT = "Intercept"
 @dataclass(frozen=True)
 class PriorSpec:
     """One prior family with its location and scale; made by `normal`, `student_t`, `laplace`,
-    `cauchy`, `horseshoe`, `ridge`, `r2d2`, `flat`, for positive parameters `gamma`, `inverse_gamma`, `exponential`,
-    `half_t` and `half_normal`, and for correlations `lkj`.
+    `cauchy`, `horseshoe`, `ridge`, `r2d2`, `flat`, for positive parameters `gamma`,
+    `inverse_gamma`, `exponential`, `half_t` and `half_normal`, and for correlations `lkj`.
     """
 
     family: str

@@ -87,7 +87,7 @@ class Problem:
 
     @property
     def exact_alone(self):
-        """What of the parameters exact samplers alone are for, in words, where there is no survey."""
+        """What restricts a fit to exact samplers where there is no survey, in words."""
         return "an effect for each level"
 
     @property

@@ -83,8 +83,8 @@ class LearnedCoordinates:
 
 
 def learned_map(scales, centre, power):
-    """The map in which the posterior is about standard normal: `ShrunkMap` behind quantiles of local
-    scales and global parameters.
+    """The map in which the posterior is about standard normal: `ShrunkMap` behind quantiles of
+    local scales and global parameters.
 
     Parameters
     ----------

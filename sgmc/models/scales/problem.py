@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from sgmc import registry
 from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.dispersion import find_dispersed_mode
 from sgmc.coordinates.mode import PriorTerms, find_mode
@@ -15,6 +14,7 @@ from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
 from sgmc.errors import NotSupported
+from sgmc.fit.joint_paths import paths_between_draws, rotating_paths
 from sgmc.fit.problem import SEARCH, Problem
 from sgmc.formula.coded import CodedTable
 from sgmc.models.regression.prepare import prepare
@@ -24,8 +24,6 @@ from sgmc.models.scales.centre import Scales, about, search
 from sgmc.models.scales.coordinates import LearnedCoordinates, learned_map
 from sgmc.models.scales.groups import as_flat, as_normal, groups_of, with_globals
 from sgmc.models.scales.shrinking import LOCAL_KINDS, Shrunk, ShrunkPrior
-
-ACCEPTED = 0.9  # of paths
 
 
 @dataclass(kw_only=True)
@@ -77,7 +75,11 @@ class LearnedProblem(Problem):
 
     def default_sampler(self):
         """See `Problem`."""
-        return registry.room("samplers")["hmc"](rotations=2, target_accept=ACCEPTED)
+        return rotating_paths()
+
+    def thinning(self, settings):
+        """See `Problem`."""
+        return paths_between_draws(settings, self.cells)
 
     def strata(self):
         """See `Problem`."""
@@ -215,4 +217,3 @@ def density(priors, hyperpriors, shift, shrunk):
         shift,
         shrunk.groups + shrunk.logs,
     )
-

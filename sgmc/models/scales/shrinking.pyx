@@ -239,16 +239,17 @@ cdef class ShrunkMap(Map):
         return self.power * (theta[self.size - self.shrunk.logs] - self.auxiliary[0, 0])
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
-        cdef Py_ssize_t j, l, m = self.shrunk.locals, n = self.shrunk.locals + self.shrunk.groups, k = self.shrunk.k, q = self.shrunk.d - self.shrunk.k
+        cdef Py_ssize_t j, l, m = self.shrunk.locals, n = m + self.shrunk.groups
+        cdef Py_ssize_t d = self.shrunk.d, k = self.shrunk.k, q = d - k
         cdef const double *z = x + n
-        cdef double wide, variance, h, r, zeta, slope, total = 0
+        cdef double wide, variance, h, r, zeta, slope, away, total = 0
         for j in range(self.shrunk.groups):
-            theta[self.shrunk.d + m + j] = x[m + j]
+            theta[d + m + j] = x[m + j]
         for j in range(self.shrunk.logs):
-            theta[self.shrunk.d + n + j] = self.auxiliary[j, 0] + self.auxiliary[j, 1] * z[self.shrunk.d + j]
+            theta[d + n + j] = self.auxiliary[j, 0] + self.auxiliary[j, 1] * z[d + j]
         for j in range(k):
             if self.shrunk.own[j] >= 0:
-                l = self.shrunk.own[j] - self.shrunk.d
+                l = self.shrunk.own[j] - d
                 theta[self.shrunk.own[j]] = x[l] - self.turn[l] * (x[m + self.shrunk.group[j]]
                                                           - self.centre[self.shrunk.group[j]])
         wide = self.log_wide(theta)
@@ -263,7 +264,8 @@ cdef class ShrunkMap(Map):
         for j in range(q):
             theta[self.rest[j]] = self.expected[j]
             for l in range(k):
-                theta[self.rest[j]] += self.slope[j, l] * (theta[self.shrunk.where[l]] - self.place[l])
+                away = theta[self.shrunk.where[l]] - self.place[l]
+                theta[self.rest[j]] += self.slope[j, l] * away
             for l in range(q):
                 theta[self.rest[j]] += exp(wide) * self.own[j, l] * z[k + l]
         if log_jacobian != NULL:
@@ -288,10 +290,12 @@ cdef class ShrunkMap(Map):
         """Chain backwards: the other coefficients, those at `where`, scales, and what these are
         made of; `grad` is changed on the way.
         """
-        cdef Py_ssize_t j, l, m = self.shrunk.locals, n = self.shrunk.locals + self.shrunk.groups, k = self.shrunk.k, q = self.shrunk.d - self.shrunk.k
+        cdef Py_ssize_t j, l, m = self.shrunk.locals, n = m + self.shrunk.groups
+        cdef Py_ssize_t d = self.shrunk.d, k = self.shrunk.k, q = d - k
         cdef const double *z = x + n
         cdef double *grad_z = grad_x + n
-        cdef double wide = self.log_wide(theta), by_wide = q, variance, h, r, slope, b, noise, one
+        cdef double wide = self.log_wide(theta), by_wide = q, by_scale
+        cdef double variance, h, r, slope, b, noise, one
         for j in range(q):
             one = grad[self.rest[j]]
             for l in range(k):
@@ -305,8 +309,8 @@ cdef class ShrunkMap(Map):
             noise, one = b - self.place[j] * r, grad[self.shrunk.where[j]]
             by_zeta[j] = one * sqrt(r * h)
             # by log s_j^2 and by log h_j
-            self.shrunk.spread(j, 2 * slope * (1 - r) * (one * (self.place[j] * r + 0.5 * noise) + 0.5),
-                      grad)
+            by_scale = slope * (1 - r) * (one * (2 * self.place[j] * r + noise) + 1)
+            self.shrunk.spread(j, by_scale, grad)
             by_wide += 2 * r * (one * (0.5 * noise - self.place[j] * (1 - r)) + 0.5)
         if self.shrunk.logs:
             grad[self.size - self.shrunk.logs] += self.power * by_wide
@@ -314,10 +318,10 @@ cdef class ShrunkMap(Map):
             for l in range(j + 1):
                 grad_z[l] += self.root[j, l] * by_zeta[j]
             if self.shrunk.own[j] >= 0:
-                l = self.shrunk.own[j] - self.shrunk.d
+                l = self.shrunk.own[j] - d
                 grad_x[l] += grad[self.shrunk.own[j]]
                 grad_x[m + self.shrunk.group[j]] -= self.turn[l] * grad[self.shrunk.own[j]]
         for j in range(self.shrunk.groups):
-            grad_x[m + j] += grad[self.shrunk.d + m + j]
+            grad_x[m + j] += grad[d + m + j]
         for j in range(self.shrunk.logs):
-            grad_z[self.shrunk.d + j] += self.auxiliary[j, 1] * grad[self.shrunk.d + n + j]
+            grad_z[d + j] += self.auxiliary[j, 1] * grad[d + n + j]

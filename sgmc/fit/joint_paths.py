@@ -1,0 +1,22 @@
+"""Hamiltonian paths of all parameters at once, for posteriors with learned scales in coordinates in
+which they are nearly standard normal.
+"""
+
+import numpy as np
+
+from sgmc import registry
+
+ACCEPTED = 0.9  # of paths: a rotation more costs less than what is rejected
+# gradients of a path; paths between draws at most; numbers of the table in all gradients
+GRADIENTS, MOST_PATHS, AFFORDABLE = 3, 4, 1.2e10
+
+
+def rotating_paths():
+    """The specification of the sampler."""
+    return registry.room("samplers")["hmc"](rotations=2, target_accept=ACCEPTED)
+
+
+def paths_between_draws(settings, cells):
+    """Paths between draws: these are nearly independent where so many paths cost little."""
+    work = GRADIENTS * settings.draws * settings.chains * cells
+    return int(np.clip(AFFORDABLE // work, 1, MOST_PATHS))
