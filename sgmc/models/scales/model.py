@@ -3,9 +3,14 @@
 import numpy as np
 
 from sgmc.coordinates.prior_table import Scales, resolve
+from sgmc.coordinates.walls import GRID
+from sgmc.core.memory import Forecast
 from sgmc.errors import NotSupported
 from sgmc.models.regression.model import Regression
 from sgmc.models.scales.groups import groups_of, refuse_known
+
+MOST_COEFFICIENTS = 1000  # the search for the centre inverts some thousand matrices of that size
+TABLES, MATRICES = 9, 8  # of each local scale, copies included; of all coefficients
 
 
 class LearnedRegression(Regression):
@@ -37,6 +42,7 @@ class LearnedRegression(Regression):
         self = cls.__new__(cls)
         self.__dict__.update(vars(model))
         self.whole, self.family, self.groups = model, family, groups_of(priors)
+        refuse_many(self.groups)
         return self
 
     def __repr__(self):
@@ -58,11 +64,33 @@ class LearnedRegression(Regression):
         """See `Regression`."""
         return self
 
+    def forecast(self, checked):
+        """See `Regression`: local scales are sampled, too."""
+        fixed = super().forecast(checked)
+        count = sum(len(one.places) for one in self.groups)
+        parts = {
+            **fixed.parts,
+            "local scales": 8.0 * count * checked.draws * checked.chains,
+            "coordinates of learned scales": 8.0 * count * (TABLES * len(GRID) + MATRICES * count),
+        }
+        return Forecast(parts, fixed.blame, fixed.available)
+
     def problem(self, prior, checked):
         """See `Regression`."""
         from sgmc.models.scales.problem import learned_problem
 
         return learned_problem(self.data, self.family, prior, checked)
+
+
+def refuse_many(groups):
+    """NotSupported for more coefficients than the search for the centre is made for."""
+    count = sum(len(one.places) for one in groups)
+    if count > MOST_COEFFICIENTS:
+        raise NotSupported(
+            f"prior: {count} coefficients with learned scales are more than {MOST_COEFFICIENTS}, "
+            "the most that there are coordinates for; give some a prior with a known scale, e.g. "
+            "sgmc.horseshoe()"
+        )
 
 
 def learns(prior):
@@ -75,7 +103,7 @@ def refuse(data, family, checked):
     """NotSupported for what is not there with learned scales."""
     what = "a prior whose scale is learned"
     for wrong, text in (
-        (data.equations, f"{family.name} has several equations; use it with one"),
+        (data.equations, f"the several equations of {family.name}; use sgmc.normal(0, 2.5)"),
         (data.sparse is not None, "a sparse design; give a dense one, or a formula"),
         (checked.robust, "cov_type='robust', which needs one Gaussian; use cov_type='nonrobust'"),
         (
