@@ -1,5 +1,5 @@
-"""Hamiltonian paths of all parameters at once, for posteriors with learned scales in coordinates in
-which they are nearly standard normal.
+"""Hamiltonian paths of all parameters at once, of posteriors in coordinates that make these nearly
+standard normal.
 """
 
 import numpy as np
@@ -7,8 +7,8 @@ import numpy as np
 from sgmc import registry
 
 ACCEPTED = 0.9  # of paths: a rotation more costs less than what is rejected
-# gradients of a path; paths between draws at most; numbers of the table in all gradients
-GRADIENTS, MOST_PATHS, AFFORDABLE = 3, 4, 1.2e10
+# paths between draws at most; numbers of the table in all gradients
+MOST_PATHS, AFFORDABLE = 4, 1.2e10
 
 
 def rotating_paths():
@@ -16,7 +16,9 @@ def rotating_paths():
     return registry.room("samplers")["hmc"](rotations=2, target_accept=ACCEPTED)
 
 
-def paths_between_draws(settings, cells):
-    """Paths between draws: these are nearly independent where so many paths cost little."""
-    work = GRADIENTS * settings.draws * settings.chains * cells
+def paths_between_draws(settings, cells, gradients):
+    """Paths between draws: these are nearly independent where so many paths, each of so many
+    gradients, cost little.
+    """
+    work = gradients * settings.draws * settings.chains * cells
     return int(np.clip(AFFORDABLE // work, 1, MOST_PATHS))

@@ -27,7 +27,7 @@ CASES = {
     "logit-horseshoe-50": (400, 50, 8000),
     "logit-r2d2-50": (400, 50, 8000),
     "ols-ridge-200": (300, 200, 3000),
-    "ols-horseshoe-200": (300, 200, 3500),
+    "ols-horseshoe-200": (300, 200, 9000),
     "ols-r2d2-200": (300, 200, 3500),
 }
 PRECISION = 10.0  # of R^2's prior

@@ -18,6 +18,7 @@ from sgmc.models.crossed.refusals import refuse
 from sgmc.models.mixed.concerns import undecided
 from sgmc.models.mixed.problem import refuse as refuse_with_groups
 
+GRADIENTS = 3  # of a path
 NEAR_ZERO = 3.0  # sds of an sd's coordinate from zero: it may be zero
 
 
@@ -88,7 +89,7 @@ class CrossedProblem(Problem):
 
     def thinning(self, settings):
         """See `Problem`."""
-        return paths_between_draws(settings, self.cells)
+        return paths_between_draws(settings, self.cells, GRADIENTS)
 
     def kept(self, x):
         """See `Problem`."""

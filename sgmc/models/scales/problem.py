@@ -25,6 +25,8 @@ from sgmc.models.scales.coordinates import LearnedCoordinates, learned_map
 from sgmc.models.scales.groups import as_flat, as_normal, groups_of, with_globals
 from sgmc.models.scales.shrinking import LOCAL_KINDS, Shrunk, ShrunkPrior
 
+LEAPS = 12  # gradients of a path, at 50 to 200 coefficients
+
 
 @dataclass(kw_only=True)
 class LearnedProblem(Problem):
@@ -50,8 +52,8 @@ class LearnedProblem(Problem):
 
     @property
     def cells(self):
-        """See `Problem`: local scales are in no row."""
-        return self.model.n * self.coordinates.shrunk.d
+        """See `Problem`: local scales are in no row, and the map takes work of its own."""
+        return self.model.n * self.coordinates.shrunk.d + self.coordinates.shrunk.k**2
 
     @property
     def least_noise(self):
@@ -79,7 +81,7 @@ class LearnedProblem(Problem):
 
     def thinning(self, settings):
         """See `Problem`."""
-        return paths_between_draws(settings, self.cells)
+        return paths_between_draws(settings, self.cells, LEAPS)
 
     def strata(self):
         """See `Problem`."""
