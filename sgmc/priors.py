@@ -352,3 +352,9 @@ def as_spec(prior, argument="prior"):
         "sgmc.laplace(), sgmc.cauchy(), sgmc.horseshoe(), sgmc.ridge(), sgmc.r2d2(), sgmc.flat()"
     )
     raise ArgumentError(f"{argument}={prior!r} is not a prior{hint}")
+
+
+def learns(prior):
+    """Whether a prior as the user wrote it, one or a dict of them, has scales that are learned."""
+    each = prior.values() if isinstance(prior, dict) else [prior]
+    return any(isinstance(one, PriorSpec) and one.learned for one in each)

@@ -25,7 +25,8 @@ def test_names_and_positive_parameters(res):
     assert list(res.params.index) == names
     assert (res.draws[..., -3:] > 0).all()
     assert "horseshoe(nonzero=2, slab=2.5*, learned=True)" in " ".join(str(res.summary()).split())
-    assert set(names) <= set(res.to_arviz().posterior.data_vars)
+    posterior = res.to_arviz().posterior["params"]
+    assert names == list(posterior.coords[posterior.dims[-1]].values)
 
 
 def test_predictions_are_of_the_coefficients(res):

@@ -14,6 +14,7 @@ from sgmc.models.regression.data import (
     outcome_name,
     total_offset,
 )
+from sgmc.priors import learns
 from sgmc.registry import room
 
 MANY = 512  # parameters: with fewer a fit takes seconds, and its summary has all coefficients
@@ -314,8 +315,6 @@ class Regression:
         learned; or where it has so many parameters that it is cheaper, or the only way, one of the
         same posterior with the levels of the largest factor integrated out.
         """
-        from sgmc.models.scales.model import learns
-
         if learns(prior):
             return room("scales")["learned"].of(self, prior, checked)
         if len(self.parameter_names()) < MANY:

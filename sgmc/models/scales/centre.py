@@ -18,14 +18,14 @@ from sgmc.models.scales.locals import Local
 from sgmc.models.scales.propagation import Propagated, Sites, propagate
 from sgmc.models.scales.shrinking import SMALLEST_SHRUNK
 
-ROUNDS = 12  # of searches for the mode, at most
-SETTLED = 0.03  # change of a log, and of a coefficient in sds, at which they end
-BRACKET, MOST_STEPS, EXACT_LOG = 1.0, 60, 0.01
+CENTRE_ROUNDS = 12  # of searches for the mode, at most
+CENTRE_FOUND = 0.03  # change of a log, and of a coefficient in sds, at which they end
+BRACKET, BRACKET_STEPS, EXACT_LOG = 1.0, 60, 0.01
 CURVED = 0.25  # change of a log over which the curvature of its density is taken
 NARROWEST, WIDEST = 0.05, 3.0  # sd of a log
 # nodes of the density of a log, in its sds
 SPREAD = np.array([-8.0, -5.5, -4.0, -3.0, -2.0, -1.25, -0.6, 0, 0.6, 1.25, 2.0, 3.0, 4.0, 6.0])
-FAR = 40.0  # the reach of that density beyond its nodes, in units of 1 / slope
+TAIL_UNITS = 40.0  # the reach of that density beyond its nodes, in units of 1 / slope
 
 
 @dataclass
@@ -147,14 +147,14 @@ class Likelihood:
         """The i-th log at which the slope changes from up to down."""
         a, up = g[i], self.slope(g, i, g[i])
         b, step = a, BRACKET * np.sign(up)
-        for _ in range(MOST_STEPS):
+        for _ in range(BRACKET_STEPS):
             b = a + step
             there = self.slope(g, i, b)
             if there * up <= 0:
                 break
             a, up = b, there
         low, high = (a, up), (b, there)
-        for _ in range(MOST_STEPS):
+        for _ in range(BRACKET_STEPS):
             if abs(low[0] - high[0]) < EXACT_LOG:
                 break
             share = low[1] / (low[1] - high[1])
@@ -178,7 +178,7 @@ class Likelihood:
             inside = np.clip(w, *ends)
             return value(inside) + along(inside) * (w - inside), along(inside)
 
-        reach = FAR / np.abs(slopes[[0, -1]])
+        reach = TAIL_UNITS / np.abs(slopes[[0, -1]])
         parts = (
             np.linspace(ends[0] - reach[0], ends[0], 2001),
             np.linspace(*ends, 8001),
@@ -208,7 +208,7 @@ def search(model, terms, scales, mode, find):
     OutOfTime
     """
     g, where, sites = scales.start(), np.asarray(scales.shrunk.where), None
-    for _ in range(ROUNDS):
+    for _ in range(CENTRE_ROUNDS):
         likelihood = gaussian(model, terms, scales, mode)
         likelihood.sites = sites
         last = g
@@ -222,7 +222,7 @@ def search(model, terms, scales, mode, find):
         mode = find(found.mean)[0]
         if not mode.whole:
             raise OutOfTime
-        if max(moved.max(), np.abs(g - last).max()) < SETTLED:
+        if max(moved.max(), np.abs(g - last).max()) < CENTRE_FOUND:
             break
     margins = [likelihood.margin(g, i) for i in range(len(g))]
     return Centre(mode, g, found, likelihood.with_sites(), margins)

@@ -8,10 +8,10 @@ from scipy import special
 from sgmc.coordinates.walls import BEYOND, GRID, quantiles
 from sgmc.models.scales.shrinking import SMALLEST_SHRUNK
 
-WIDE, WIDE_NODES = 42.0, 8001  # logs of half-Cauchy scales: its tails fall as exp(-|v|)
+LOG_REACH, REACH_NODES = 42.0, 8001  # logs of half-Cauchy scales: its tails fall as exp(-|v|)
 HIGHEST_ROOT = 4.0  # log of the root of a gamma variate whose square overflows no density
 LEAST_LOCAL = -24.0  # scales below are one: the data do not tell them from zero
-NODES = 97  # of expectation propagation
+LOCAL_NODES = 97  # of expectation propagation
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Local:
         if self.kind == "none":
             return np.zeros(1), np.zeros(1)
         top = -LEAST_LOCAL if self.kind == "half_cauchy" else HIGHEST_ROOT
-        v = np.linspace(LEAST_LOCAL, top, NODES)
+        v = np.linspace(LEAST_LOCAL, top, LOCAL_NODES)
         edges = 0.5 * (v[1:] + v[:-1])
         if self.kind == "half_cauchy":
             # masses by differences of the smaller tail, so that none is lost to rounding
@@ -74,7 +74,7 @@ class Local:
             return value, by_v + 0.5 * (place**2 / total - 1) * slope * variance / total
 
         if self.kind == "half_cauchy":
-            return quantiles(log, np.linspace(-WIDE, WIDE, WIDE_NODES), GRID)
+            return quantiles(log, np.linspace(-WIDE, LOG_REACH, REACH_NODES), GRID)
         low = 0.5 * np.log(BEYOND) / self.shape + LEAST_LOCAL
         v = np.concatenate(
             [np.linspace(low, LEAST_LOCAL, 4001), np.linspace(LEAST_LOCAL, HIGHEST_ROOT, 8001)]

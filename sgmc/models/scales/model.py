@@ -10,7 +10,7 @@ from sgmc.models.regression.model import Regression
 from sgmc.models.scales.groups import groups_of, refuse_known
 
 MOST_COEFFICIENTS = 1000  # the search for the centre inverts some thousand matrices of that size
-TABLES, MATRICES = 9, 8  # of each local scale, copies included; of all coefficients
+TABLES, COEFFICIENT_MATRICES = 9, 8  # of each local scale, copies included; of all coefficients
 
 
 class LearnedRegression(Regression):
@@ -71,7 +71,9 @@ class LearnedRegression(Regression):
         parts = {
             **fixed.parts,
             "local scales": 8.0 * count * checked.draws * checked.chains,
-            "coordinates of learned scales": 8.0 * count * (TABLES * len(GRID) + MATRICES * count),
+            "coordinates of learned scales": 8.0
+            * count
+            * (TABLES * len(GRID) + COEFFICIENT_MATRICES * count),
         }
         return Forecast(parts, fixed.blame, fixed.available)
 
@@ -91,12 +93,6 @@ def refuse_many(groups):
             "the most that there are coordinates for; give some a prior with a known scale, e.g. "
             "sgmc.horseshoe()"
         )
-
-
-def learns(prior):
-    """Whether a prior as the user wrote it has scales that are learned."""
-    each = prior.values() if isinstance(prior, dict) else [prior]
-    return any(getattr(one, "learned", False) for one in each)
 
 
 def refuse(data, family, checked):
