@@ -74,7 +74,7 @@ class Local:
             return value, by_v + 0.5 * (place**2 / total - 1) * slope * variance / total
 
         if self.kind == "half_cauchy":
-            return quantiles(log, np.linspace(-WIDE, LOG_REACH, REACH_NODES), GRID)
+            return quantiles(log, np.linspace(-LOG_REACH, LOG_REACH, REACH_NODES), GRID)
         low = 0.5 * np.log(BEYOND) / self.shape + LEAST_LOCAL
         v = np.concatenate(
             [np.linspace(low, LEAST_LOCAL, 4001), np.linspace(LEAST_LOCAL, HIGHEST_ROOT, 8001)]
