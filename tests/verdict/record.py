@@ -18,10 +18,11 @@ from sgmc.errors import DataError
 from sgmc.models.regression import problem as problems
 from sgmc.results.report.verdict import FEWEST_ERRORS, TRUSTED_END, TRUSTED_ERROR
 
-from . import grouped
+from . import grouped, scaled
 from .data import DATA, reference, table
 from .grouped import GROUPED
 from .known import Known
+from .scaled import SCALED
 from .small import IMPROPER, SMALL
 from .users import BY_STARTS, CONTRADICTORY, FAR_MODES, USERS
 
@@ -40,7 +41,7 @@ class Case:
     Attributes
     ----------
     posterior : str
-        Of DATA, GROUPED, SMALL, USERS or IMPROPER.
+        Of DATA, GROUPED, SCALED, SMALL, USERS or IMPROPER.
     how : dict
         Arguments of the fit.
     misplaced, stretched : float
@@ -69,6 +70,8 @@ class Case:
                 return getattr(verbs, verb)("y ~ .", table(self.posterior), prior=prior, **how)
         if self.posterior in GROUPED:
             return grouped.fit(self.posterior, **how)
+        if self.posterior in SCALED:
+            return scaled.fit(self.posterior, **how)
         if self.posterior in SMALL:
             return SMALL[self.posterior][0](**how)
         if self.posterior in IMPROPER:
@@ -82,6 +85,8 @@ class Case:
             return "regressions"
         if self.posterior in GROUPED:
             return "grouped data"
+        if self.posterior in SCALED:
+            return "learned scales"
         if self.posterior in IMPROPER:
             return "improper posteriors"
         if self.posterior in SMALL:
@@ -118,6 +123,8 @@ def known(posterior):
         return Known.of_long_run(reference(posterior))
     if posterior in GROUPED:
         return Known.of_long_run(grouped.reference(posterior))
+    if posterior in SCALED:
+        return Known.of_long_run(scaled.reference(posterior))
     return (SMALL if posterior in SMALL else USERS)[posterior][1]()
 
 
@@ -223,6 +230,18 @@ GROUPS += [  # mini-batches and draws of the approximation are refused there
     )
 ]
 
+LEARNED = [
+    Case(name, how)
+    for name in SCALED
+    for how in (
+        {},
+        {"sampler": "mala"},
+        {"sampler": "rwm"},
+        {"draws": 60},
+        {"sampler": "mala", "step_size": 0.01, "draws": 300},
+    )
+]
+
 SEARCH = {"modes": "search"}
 OWN = [
     *(
@@ -242,7 +261,7 @@ OWN = [
 
 # a mode that no chain finds: said by the verdict ("one start"), and in the documentation
 UNSEEN = [Case("far modes"), Case("narrow mode apart", {"sampler": "hmc"})]
-CASES = [*INDEPENDENT, *REGRESSIONS, *GROUPS, *FEW_ROWS, *OWN, *UNSEEN]
+CASES = [*INDEPENDENT, *REGRESSIONS, *GROUPS, *LEARNED, *FEW_ROWS, *OWN, *UNSEEN]
 CASES += [Case(name) for name in IMPROPER]
 
 
