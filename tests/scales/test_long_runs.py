@@ -40,6 +40,7 @@ def compared(case, prior):
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # the verdict may ask for more draws
+@pytest.mark.extended
 @pytest.mark.parametrize("case", CASES)
 def test_posteriors_at_defaults_are_those_of_long_runs(case):
     means, sds, at, _ = compared(case, PRIORS[case.split("-")[1]])
@@ -57,6 +58,7 @@ def test_posteriors_at_defaults_are_those_of_long_runs(case):
         ("ols-ridge-50", sgmc.ridge(scale=0.05)),
         ("logit-r2d2-50", sgmc.r2d2(precision=2.0)),
     ],
+    ids=["horseshoe", "ridge", "r2d2"],
 )
 def test_another_hyperprior_is_seen(case, wrong):
     means, sds, at, _ = compared(case, wrong)

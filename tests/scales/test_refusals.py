@@ -1,5 +1,7 @@
 """What does not go with learned scales, and what is wrong with priors, in a sentence each."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,12 +10,23 @@ from scipy import sparse
 import sgmc
 from sgmc.errors import ArgumentError, NotSupported
 
-RANDOM = np.random.default_rng(1)
-FRAME = pd.DataFrame(RANDOM.normal(size=(60, 3)), columns=list("abc"))
-FRAME["y"] = FRAME.a + RANDOM.normal(size=60)
-FRAME["g"] = np.arange(60) % 6
-FRAME["kind"] = np.array(["p", "q", "r"])[np.arange(60) % 3]
 RIDGE = sgmc.ridge()
+
+
+@cache
+def table():
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame(random.normal(size=(60, 3)), columns=list("abc"))
+    kinds = np.array(["p", "q", "r"])[np.arange(60) % 3]
+    return frame.assign(y=frame.a + random.normal(size=60), g=np.arange(60) % 6, kind=kinds)
+
+
+def wide():
+    return sgmc.OLS(np.arange(9.0), np.random.default_rng(2).normal(size=(9, 1001)))
+
+
+def as_sparse():
+    return sgmc.OLS(table().y.to_numpy(), sparse.csr_array(table()[["a", "b"]]))
 
 
 @pytest.mark.parametrize(
@@ -30,29 +43,24 @@ RIDGE = sgmc.ridge()
 )
 def test_settings(how, text):
     with pytest.raises(NotSupported, match=text):
-        sgmc.ols("y ~ a + b + c", FRAME, prior=RIDGE, **how)
+        sgmc.ols("y ~ a + b + c", table(), prior=RIDGE, **how)
 
 
 def test_batches():
     with pytest.raises(ArgumentError, match="batch_size does not apply .* a learned prior scale"):
-        sgmc.ols("y ~ a + b", FRAME, prior=RIDGE, batch_size=10)
+        sgmc.ols("y ~ a + b", table(), prior=RIDGE, batch_size=10)
 
 
 @pytest.mark.parametrize(
     "model, text",
     [
-        (lambda: sgmc.mnlogit("kind ~ a + b", FRAME, prior=RIDGE), "several equations of mnlogit"),
-        (lambda: sgmc.ols("y ~ a + (1 | g)", FRAME, prior=RIDGE), "group terms"),
         (
-            lambda: sgmc.OLS(FRAME.y.to_numpy(), sparse.csr_array(FRAME[["a", "b"]])).fit(
-                prior=RIDGE
-            ),
-            "sparse",
+            lambda: sgmc.mnlogit("kind ~ a + b", table(), prior=RIDGE),
+            "several equations of mnlogit",
         ),
-        (
-            lambda: sgmc.OLS(RANDOM.normal(size=9), RANDOM.normal(size=(9, 1001))).fit(prior=RIDGE),
-            "1001 coefficients",
-        ),
+        (lambda: sgmc.ols("y ~ a + (1 | g)", table(), prior=RIDGE), "group terms"),
+        (lambda: as_sparse().fit(prior=RIDGE), "sparse"),
+        (lambda: wide().fit(prior=RIDGE), "1001 coefficients"),
     ],
 )
 def test_models(model, text):
@@ -71,7 +79,7 @@ def test_models(model, text):
 )
 def test_priors_together(prior, error, text):
     with pytest.raises(error, match=text):
-        sgmc.ols("y ~ a + b", FRAME, prior=prior)
+        sgmc.ols("y ~ a + b", table(), prior=prior)
 
 
 @pytest.mark.parametrize(

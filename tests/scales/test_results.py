@@ -1,5 +1,8 @@
 """Results of fits with learned scales: names, groups, predictions, files, starts, time limits."""
 
+import warnings
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,16 +11,20 @@ import sgmc
 from sgmc.errors import SGMCWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
-RANDOM = np.random.default_rng(3)
-FRAME = pd.DataFrame(RANDOM.normal(size=(200, 4)), columns=list("abcd"))
-FRAME["g"] = RANDOM.choice(list("uvw"), 200)
-FRAME["y"] = FRAME.a - 0.5 * FRAME.b + RANDOM.normal(size=200)
 PRIOR = {"C(g)": sgmc.ridge(group="g"), "*": sgmc.horseshoe(2, learned=True)}
+
+
+@cache
+def table():
+    random = np.random.default_rng(3)
+    frame = pd.DataFrame(random.normal(size=(200, 4)), columns=list("abcd"))
+    y = frame.a - 0.5 * frame.b + random.normal(size=200)
+    return frame.assign(g=random.choice(list("uvw"), 200), y=y)
 
 
 @pytest.fixture(scope="module")
 def res():
-    return sgmc.ols("y ~ a + b + c + d + C(g)", FRAME, prior=PRIOR, seed=1, draws=200)
+    return sgmc.ols("y ~ a + b + c + d + C(g)", table(), prior=PRIOR, seed=1, draws=200)
 
 
 def test_names_and_positive_parameters(res):
@@ -30,7 +37,7 @@ def test_names_and_positive_parameters(res):
 
 
 def test_predictions_are_of_the_coefficients(res):
-    new = FRAME.head(5)
+    new = table().head(5)
     X = np.column_stack([np.ones(5), new.g == "v", new.g == "w", new[list("abcd")]]).astype(float)
     expected = (res.flat[:, :7] @ X.T).mean(axis=0)
     assert res.predict(new).to_numpy() == pytest.approx(expected, abs=1e-10)
@@ -41,19 +48,19 @@ def test_saved_and_resumed(res, tmp_path):
     res.save(tmp_path / "fit")
     loaded = sgmc.load(tmp_path / "fit")
     assert loaded.params.equals(res.params)
-    more = loaded.resume(draws=50, data=FRAME)
+    more = loaded.resume(draws=50, data=table())
     assert more.draws.shape[1] == 250
     assert np.array_equal(more.draws[:, :200], res.draws)
 
 
 def test_the_same_seed_gives_the_same_bits(res):
-    again = sgmc.ols("y ~ a + b + c + d + C(g)", FRAME, prior=PRIOR, seed=1, draws=200, threads=1)
+    again = sgmc.ols("y ~ a + b + c + d + C(g)", table(), prior=PRIOR, seed=1, draws=200, threads=1)
     assert np.array_equal(again.draws, res.draws)
 
 
 def test_starts_in_reported_numbers():
     start = np.array([0.1, 1.0, -0.5, 0.05, 0.9])
-    model = sgmc.OLS.from_formula("y ~ a + b", FRAME)
+    model = sgmc.OLS.from_formula("y ~ a + b", table())
     fit = model.fit(
         prior=sgmc.r2d2(), init=start, draws=1, warmup=0, thin=1, step_size=1e-9, sampler="mala"
     )
@@ -61,15 +68,15 @@ def test_starts_in_reported_numbers():
 
 
 def test_time_limit_leaves_a_marked_result():
-    found = sgmc.ols("y ~ a + b", FRAME, prior=sgmc.ridge(), time_limit=1e-4, seed=1)
+    found = sgmc.ols("y ~ a + b", table(), prior=sgmc.ridge(), time_limit=1e-4, seed=1)
     assert "not trustworthy" in str(found.summary())
 
 
 def test_frequency_weights_are_rows():
     weights = np.arange(200) % 3
-    repeated = FRAME.loc[np.repeat(FRAME.index, weights)].reset_index(drop=True)
+    repeated = table().loc[np.repeat(table().index, weights)].reset_index(drop=True)
     how = dict(prior=sgmc.ridge(), seed=1, draws=2000)
-    first = sgmc.ols("y ~ a + b", FRAME, weights=weights, **how)
+    first = sgmc.ols("y ~ a + b", table(), weights=weights, **how)
     second = sgmc.ols("y ~ a + b", repeated, **how)
     # the same posterior: means of 8,000 draws agree to 4 sqrt(2 / 5000) = 0.08 sd
     assert np.abs((first.params - second.params) / second.bse).max() < 0.08
@@ -77,9 +84,9 @@ def test_frequency_weights_are_rows():
 
 @pytest.mark.parametrize("family", ["rlm", "poisson", "negativebinomial", "probit"])
 def test_families(family):
-    y = {"poisson": np.exp(0.3 * FRAME.a).round(), "negativebinomial": np.exp(FRAME.a).round()}
-    y |= {"rlm": FRAME.y, "probit": (FRAME.y > 0).astype(int)}
-    frame = FRAME.assign(y=y[family])
+    y = {"poisson": np.exp(0.3 * table().a).round(), "negativebinomial": np.exp(table().a).round()}
+    y |= {"rlm": table().y, "probit": (table().y > 0).astype(int)}
+    frame = table().assign(y=y[family])
     fit = getattr(sgmc, family)(
         "y ~ a + b + c + d", frame, prior=sgmc.horseshoe(2, learned=True), seed=2, draws=300
     )
@@ -89,9 +96,7 @@ def test_families(family):
 
 def test_no_warning_where_the_data_tell_everything():
     """A ridge of four coefficients at defaults is trusted, without a warning."""
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("error", SGMCWarning)
-        fit = sgmc.ols("y ~ a + b + c + d", FRAME, prior=sgmc.ridge(), seed=1)
+        fit = sgmc.ols("y ~ a + b + c + d", table(), prior=sgmc.ridge(), seed=1)
     assert "Verdict: trustworthy" in str(fit.summary())

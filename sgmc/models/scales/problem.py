@@ -25,7 +25,8 @@ from sgmc.models.scales.coordinates import LearnedCoordinates, learned_map
 from sgmc.models.scales.groups import as_flat, as_normal, groups_of, with_globals
 from sgmc.models.scales.shrinking import LOCAL_KINDS, Shrunk, ShrunkPrior
 
-LEAPS = 12  # gradients of a path, at 50 to 200 coefficients
+# gradients of a path, at 50 to 200 coefficients: without local scales, and with them
+FEW_LEAPS, MANY_LEAPS = 6, 12
 
 
 @dataclass(kw_only=True)
@@ -81,7 +82,8 @@ class LearnedProblem(Problem):
 
     def thinning(self, settings):
         """See `Problem`."""
-        return paths_between_draws(settings, self.cells, LEAPS)
+        leaps = MANY_LEAPS if self.coordinates.shrunk.locals else FEW_LEAPS
+        return paths_between_draws(settings, self.cells, leaps)
 
     def strata(self):
         """See `Problem`."""
