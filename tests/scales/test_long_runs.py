@@ -19,6 +19,8 @@ PRIORS = {
 # 3.3 / sqrt(1500) = 0.085 sd.  The worst sd of spiked densities (kurtosis to 40) has an error of
 # sqrt(39 / 4 / 1500) = 8 %, so that of sds the root mean square is compared.
 MEANS, SDS = 0.1, 0.05
+# 4 x 8,000 draws of 200 coefficients under r2d2, whose kurtosis is a hundred and more
+MORE = {"ols-r2d2-200": 8000}
 
 
 def compared(case, prior):
@@ -28,7 +30,9 @@ def compared(case, prior):
     n, d, _ = CASES[case]
     X, y = table(family, n, d)
     cls = {"ols": sgmc.OLS, "logit": sgmc.Logit}[family]
-    res = cls(y, np.column_stack([np.ones(n), X])).fit(prior={"*": prior}, seed=11)
+    res = cls(y, np.column_stack([np.ones(n), X])).fit(
+        prior={"*": prior}, seed=11, draws=MORE.get(case, 1000)
+    )
     draws = res.draws.reshape(-1, res.draws.shape[2])
     b, sd = draws[:, 1 : d + 1], np.array(run["sd"])
     means, sds = (b.mean(axis=0) - run["mean"]) / sd, b.std(axis=0) / sd - 1

@@ -22,7 +22,7 @@ from . import grouped, scaled
 from .data import DATA, reference, table
 from .grouped import GROUPED
 from .known import Known
-from .scaled import SCALED
+from .scaled import SCALED, WAYS
 from .small import IMPROPER, SMALL
 from .users import BY_STARTS, CONTRADICTORY, FAR_MODES, USERS
 
@@ -230,18 +230,7 @@ GROUPS += [  # mini-batches and draws of the approximation are refused there
     )
 ]
 
-LEARNED = [
-    Case(name, how)
-    for name in SCALED
-    for how in (
-        {},
-        {"sampler": "mala"},
-        {"sampler": "rwm"},
-        {"draws": 60},
-        {"sampler": "mala", "step_size": 0.01, "draws": 300},
-    )
-]
-
+LEARNED = [Case(name, how) for name in SCALED for how in WAYS]
 SEARCH = {"modes": "search"}
 OWN = [
     *(

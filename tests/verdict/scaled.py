@@ -31,6 +31,13 @@ SCALED = {
     "r2d2": ("ols", normal, sgmc.r2d2(), 60, 8, 2, 0.8),
     "r2d2, more columns than rows": ("ols", normal, sgmc.r2d2(precision=8.0), 25, 30, 3, 1.5),
 }
+WAYS = [
+    {},
+    {"sampler": "mala"},
+    {"sampler": "rwm"},
+    {"draws": 60},
+    {"sampler": "mala", "step_size": 0.01, "draws": 300},
+]
 
 
 @cache
