@@ -24,6 +24,7 @@ from sgmc.models.scales.centre import Scales, about, search
 from sgmc.models.scales.coordinates import LearnedCoordinates, learned_map
 from sgmc.models.scales.groups import as_flat, as_normal, groups_of, with_globals
 from sgmc.models.scales.shrinking import LOCAL_KINDS, Shrunk, ShrunkPrior
+from sgmc.models.scales.turned import turned
 
 # gradients of a path, at 50 to 200 coefficients: without local scales, and with them
 FEW_LEAPS, MANY_LEAPS = 6, 12
@@ -134,6 +135,11 @@ def learned_problem(data, family, prior, settings):
         centre, stopped = None, SEARCH
     centre = centre or about(model, terms, learned, mode)
     back = undo_centring(d, table.shift, priors.intercepts)
+    if len(groups) == 1 and not shrunk.locals and isinstance(table.X, np.ndarray):
+        M, centre, shrunk = turned(centre, shrunk)
+        learned = Scales(shrunk, groups, hyperpriors)
+        table.X[:, where], shift[where] = table.X[:, where] @ M, shift[where] @ M
+        back[:, where] = back[:, where] @ M
     return LearnedProblem(
         model=compiled(table, family, widened(table.X, shrunk.size - shrunk.logs)),
         prior=ShrunkPrior(shrunk, density(as_flat(priors, where), hyperpriors, shift, shrunk)),
