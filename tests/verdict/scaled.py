@@ -60,4 +60,4 @@ def fit(name, **how):
 @cache
 def reference(name):
     """A long exact run."""
-    return fit(name, sampler="hmc", draws=10_000, thin=2, seed=11)
+    return fit(name, draws=10_000, thin=4, seed=11)
