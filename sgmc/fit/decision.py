@@ -185,7 +185,7 @@ def exact_alone(settings, gradient, problem):
     for name, given in (("gradient", settings.gradient), ("batch_size", batches)):
         if given:
             raise ArgumentError(
-                f"{name} does not apply to {problem.dim} parameters with an effect for each level: "
+                f"{name} does not apply to {problem.dim} parameters with {problem.exact_alone}: "
                 "exact samplers use all rows; leave it"
             )
     if sampler is None:
@@ -197,8 +197,9 @@ def exact_alone(settings, gradient, problem):
         )
     if not sampler.exact or sampler.continuous or sampler.independent:
         raise NotSupported(
-            f"{sampler.name} does not apply to {problem.dim} parameters with an effect for each "
-            "level: their gradient noise is not measured; use sampler='hmc' or 'mala'"
+            f"{sampler.name} does not apply to {problem.dim} parameters with "
+            f"{problem.exact_alone}: their gradient noise is not measured; use sampler='hmc' or "
+            "'mala'"
         )
     return sampler, gradient, "", None
 

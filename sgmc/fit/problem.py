@@ -93,6 +93,11 @@ class Problem:
         return True
 
     @property
+    def exact_alone(self):
+        """What restricts a fit to exact samplers where there is no survey, in words."""
+        return "an effect for each level"
+
+    @property
     def bounded(self):
         """Whether the sampler's coordinates end somewhere."""
         return False

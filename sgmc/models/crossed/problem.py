@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc import registry
 from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.core.bank import Bank
 from sgmc.core.deadline import OutOfTime
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fit.joint_paths import paths_between_draws, rotating_paths
 from sgmc.fit.problem import DRAWS_MEMORY, SEARCH, Problem
 from sgmc.models.crossed.coordinates import CrossedCoordinates
 from sgmc.models.crossed.effects import Loaded
@@ -20,11 +20,9 @@ from sgmc.models.mixed.concerns import undecided
 from sgmc.models.mixed.problem import refuse as refuse_with_groups
 from sgmc.models.regression.problem import arrays_of
 
+GRADIENTS = 3  # of a path
 NEAR_ZERO = 3.0  # sds of an sd's coordinate from zero: it may be zero
-ACCEPTED = 0.9  # of paths: a rotation more costs less than what is rejected
 EACH, STEPS = 16, 40  # walkers of a chain where rows are dense, and steps of their warmup
-# gradients of a path; paths between draws at most; numbers of the table in all gradients
-GRADIENTS, MOST_PATHS, AFFORDABLE = 3, 4, 1.2e10
 
 
 @dataclass(kw_only=True)
@@ -97,12 +95,11 @@ class CrossedProblem(Problem):
 
     def default_sampler(self):
         """See `Problem`."""
-        return registry.room("samplers")["hmc"](rotations=2, target_accept=ACCEPTED)
+        return rotating_paths()
 
     def thinning(self, settings):
-        """See `Problem`: draws are nearly independent where so many paths cost little."""
-        work = GRADIENTS * settings.draws * settings.chains * self.cells
-        return int(np.clip(AFFORDABLE // work, 1, MOST_PATHS))
+        """See `Problem`."""
+        return paths_between_draws(settings, self.cells, GRADIENTS)
 
     def kept(self, x):
         """See `Problem`."""
@@ -170,9 +167,7 @@ class SmoothProblem(CrossedProblem):
 
     def default_sampler(self):
         """See `Problem`."""
-        if not self.many:
-            return super().default_sampler()
-        return registry.room("samplers")["hmc"](walkers=EACH, target_accept=ACCEPTED)
+        return rotating_paths(EACH) if self.many else super().default_sampler()
 
 
 def crossed_problem(data, family, crossing, prior, settings):
