@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import sgmc
-from sgmc import registry
+from sgmc import formula, registry
 from sgmc.errors import SGMCWarning
 
 from ..sbc import BINS, KEPT, p_values
@@ -25,6 +25,7 @@ TERMS = {
     "nested": "(1 | g/h)",
     "slopes": "(1 + a | g)",
     "crossed": "(1 | g) + (1 | c)",
+    "smooth": "s(a, k=6)",
 }
 KNOWN = "known errors"  # outcomes of known standard errors, without sigma
 CROSSING = 10  # levels of the factor that crosses
@@ -41,6 +42,8 @@ def effects(rng, kind):
     g = np.repeat(np.arange(GROUPS), SUBGROUPS * ROWS)
     h = np.repeat(np.arange(GROUPS * SUBGROUPS), ROWS)
     a = rng.normal(size=len(g))
+    if kind == "smooth":
+        return smooth(rng, a)
     sds = np.abs(SD.scale * rng.normal(size=2 if kind else 1))
     rest, cor = [], 0.0
     if kind == "slopes":
@@ -53,6 +56,14 @@ def effects(rng, kind):
     elif kind:
         total = total + sds[1] * z[1, h if kind == "nested" else c]
     return [*sds, *rest], total, pd.DataFrame({"a": a, "g": g, "h": h, "c": c})
+
+
+def smooth(rng, a):
+    """The same of a curve of the covariate."""
+    frame = pd.DataFrame({"a": a})
+    Z = formula.read("y ~ s(a, k=6)", frame.assign(y=a), outcome="numeric").grouping().curves
+    sd = abs(SD.scale * rng.normal())
+    return [sd], sd * Z @ rng.normal(size=Z.shape[1]), frame
 
 
 def simulated(name, rng):

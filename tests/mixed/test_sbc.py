@@ -18,13 +18,14 @@ REPLICATES = 40
     [
         "logit",
         "ols, slopes",
+        "ols, smooth",
         "ols, known errors",
         pytest.param("poisson", marks=pytest.mark.extended),
         pytest.param("logit, nested", marks=pytest.mark.extended),
     ],
 )
 def test_ranks_are_uniform(name):
-    """With another seed one of the 18 p-values would be below 1e-3 in about 18 of 1,000."""
+    """With another seed one of the 22 p-values would be below 1e-3 in about 22 of 1,000."""
     assert p_values(ranks(name, REPLICATES)).min() > 1e-3
 
 

@@ -18,7 +18,8 @@ from sgmc.errors import DataError
 from sgmc.models.regression import problem as problems
 from sgmc.results.report.verdict import FEWEST_ERRORS, TRUSTED_END, TRUSTED_ERROR
 
-from . import grouped, scaled, tangled
+from . import curved, grouped, scaled, tangled
+from .curved import CURVED
 from .data import DATA, reference, table
 from .grouped import GROUPED
 from .known import Known
@@ -42,7 +43,7 @@ class Case:
     Attributes
     ----------
     posterior : str
-        Of DATA, GROUPED, TANGLED, SCALED, SMALL, USERS or IMPROPER.
+        Of DATA, GROUPED, TANGLED, CURVED, SCALED, SMALL, USERS or IMPROPER.
     how : dict
         Arguments of the fit.
     misplaced, stretched : float
@@ -73,6 +74,8 @@ class Case:
             return grouped.fit(self.posterior, **how)
         if self.posterior in TANGLED:
             return tangled.fit(self.posterior, **how)
+        if self.posterior in CURVED:
+            return curved.fit(self.posterior, **how)
         if self.posterior in SCALED:
             return scaled.fit(self.posterior, **how)
         if self.posterior in SMALL:
@@ -86,7 +89,7 @@ class Case:
         """What kind of posterior it is."""
         if self.posterior in DATA:
             return "regressions"
-        if self.posterior in GROUPED or self.posterior in TANGLED:
+        if any(self.posterior in one for one in (GROUPED, TANGLED, CURVED)):
             return "grouped data"
         if self.posterior in SCALED:
             return "learned scales"
@@ -128,6 +131,8 @@ def known(posterior):
         return Known.of_long_run(grouped.reference(posterior))
     if posterior in TANGLED:
         return tangled.known(posterior)
+    if posterior in CURVED:
+        return curved.known(posterior)
     if posterior in SCALED:
         return Known.of_long_run(scaled.reference(posterior))
     return (SMALL if posterior in SMALL else USERS)[posterior][1]()
@@ -236,6 +241,7 @@ GROUPS += [  # mini-batches and draws of the approximation are refused there
 ]
 
 GROUPS += [Case(name, how) for name, ways in tangled.WAYS.items() for how in ways]
+GROUPS += [Case(name, how) for name in CURVED for how in curved.WAYS]
 
 LEARNED = [Case(name, how) for name in SCALED for how in WAYS]
 SEARCH = {"modes": "search"}
