@@ -26,6 +26,12 @@ from statsmodels import datasets
 
 import sgmc
 
+
+def compared(**fits):
+    """Return the columns of `sgmc.compare` that this page reads."""
+    return sgmc.compare(**fits)[["elpd", "se", "elpd_diff", "diff_se"]].round(2)
+
+
 # %% tags=["hide-cell"]
 from story import Story  # noqa: E402
 
@@ -35,8 +41,8 @@ warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)  # the summaries repeat
 # %% [markdown]
 # ## A first curve
 #
-# Ernst Engel collected incomes and food expenditures of 235 Belgian households. Do richer
-# households spend the same share of each additional franc on food?
+# Ernst Engel published incomes and food expenditures of 235 Belgian households. Of each additional
+# franc, do richer households spend as much on food as poorer ones?
 
 # %%
 engel = datasets.engel.load_pandas().data
@@ -47,8 +53,7 @@ print(curve.summary())
 # %% [markdown]
 # - `income` is the slope of the straight line nearest to the curve.
 # - `sd(s(income))` is the root mean square of what the curve adds to that line, in units of the
-#   outcome. Here the curve departs from its line by several dozen francs, and the interval excludes
-#   zero.
+#   outcome: several dozen francs.
 # - Effective degrees of freedom (edf) count the coefficients that a curve uses up. A line has 1. A
 #   curve with ten basis functions has at most 9, as the intercept takes one.
 #
@@ -61,20 +66,32 @@ print(curve.smooth("s(income)", at=[500, 1000, 2000, 4000]).round(1))
 
 # %% [markdown]
 # `compare` estimates by leave-one-out cross-validation how well each model predicts a household
-# from all others.
+# from all others. The second table leaves out the richest household, whose income is nearly twice
+# that of the next.
 
 # %%
-found = sgmc.compare(line=line, curve=curve)
-print(found[["elpd", "se", "elpd_diff", "diff_se"]].round(1))
+found = compared(line=line, curve=curve)
+print(found)
+others = engel[engel.income < engel.income.max()]
+without = compared(
+    line=sgmc.ols("foodexp ~ income", others, seed=1),
+    curve=sgmc.ols("foodexp ~ s(income)", others, seed=1, draws=4000),
+)
+print(without)
+
+# %% [markdown]
+# With all households the curve is ahead, by about one standard error of the difference. Without the
+# richest one the line is ahead. The bend of this curve rests on a single row. A curve follows
+# single rows at the ends of the range, where neighbours are few, so look at these rows first.
 
 # %% tags=["hide-cell"]
 story.figure("engel", ax.figure)
-gain = found.elpd["curve"] - found.elpd["line"]
+gain, left = (table.elpd["curve"] - table.elpd["line"] for table in (found, without))
 story.claim(
     "a first curve",
-    "a curve predicts households better than a line",
-    f"elpd {gain:.0f} higher, {curve.smooths.edf.iloc[0]:.1f} effective degrees of freedom",
-    gain > 10,
+    "one household decides: the curve is ahead with it, and not without it",
+    f"elpd of the curve {gain:+.0f} with it, {left:+.0f} without it",
+    gain > 10 and left < 0,
 )
 
 # %% [markdown]
@@ -89,11 +106,11 @@ straight = sgmc.logit("vote ~ logpopul", votes, seed=1)
 bent = sgmc.logit("vote ~ s(logpopul)", votes, seed=1, draws=4000)
 print(bent.conf_int().round(3))
 ax = bent.plot_smooth()
-found = sgmc.compare(straight=straight, bent=bent)
-print(found[["elpd", "se", "elpd_diff", "diff_se"]].round(2))
+found = compared(straight=straight, bent=bent)
+print(found)
 
 # %% [markdown]
-# The interval of `sd(s(logpopul))` begins near zero, a straight line fits within the band, and
+# The interval of `sd(s(logpopul))` begins near zero, a straight line is inside the band, and
 # leave-one-out finds no gain. Report the line. The edf of the summary is computed at one central
 # value of the sd. If the sd may be near zero, look at its interval as well: edf alone can suggest
 # more bending than there is.
@@ -152,9 +169,9 @@ for ax, (level, f) in zip(axes, truth.items()):
 
 # %% [markdown]
 # Dashed lines are the true curves. The second curve is a straight line, so `sd(s(x):g[b])` may be
-# zero. Its posterior is then skewed, and few draws visit its upper tail. The verdict is cautious for
-# that reason: it covers every parameter of the table, this one included. Curves hardly depend on
-# that tail.
+# zero. Its posterior is then skewed, and few draws visit its upper tail. The verdict is cautious
+# for that reason: it covers every parameter of the table, this one included. Curves hardly depend
+# on that tail.
 
 # %% tags=["hide-cell"]
 story.figure("levels", figure)
@@ -272,7 +289,8 @@ low, high = grouped.conf_int().loc["sd(1|site)"]
 story.claim(
     "groups beside a curve",
     "the curve and the sd of the sites are where the truth is",
-    f"the curve at most {apart:.1f} posterior sds away; sd(1|site) {low:.2f} to {high:.2f}, truth 0.5",
+    f"the curve at most {apart:.1f} posterior sds away; sd(1|site) {low:.2f} to {high:.2f}, "
+    "truth 0.5",
     apart < 3 and low < 0.5 < high,
 )
 
@@ -289,7 +307,8 @@ far = curve.get_prediction(pd.DataFrame({"income": incomes})).summary_frame()
 print(pd.concat([pd.Series(incomes, name="income"), far.iloc[:, :4]], axis=1).round(0))
 
 # %% [markdown]
-# `knots=(low, high)` in the formula widens the range: the curve may then bend up to these ends.
+# `knots=(low, high)` in the formula widens the range, so that the curve may bend up to these ends.
+# Nothing but the prior determines it there. Intervals show that.
 
 # %%
 wider = sgmc.ols("foodexp ~ s(income, knots=(0, 10000), k=20)", engel, seed=1, draws=4000)
@@ -298,9 +317,7 @@ print(pd.concat([pd.Series(incomes, name="income"), open_end.iloc[:, :4]], axis=
 
 # %% tags=["hide-cell"]
 steps = np.diff(far["mean"].to_numpy()[1:]) / np.diff(incomes[1:])
-widths = [
-    (frame["mean_ci_upper"] - frame["mean_ci_lower"]).to_numpy() for frame in (far, open_end)
-]
+widths = [(frame["mean_ci_upper"] - frame["mean_ci_lower"]).to_numpy() for frame in (far, open_end)]
 story.claim(
     "outside of the range",
     "a straight line beyond the largest income, wider and wider intervals",
