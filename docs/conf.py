@@ -21,7 +21,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
 import registered  # noqa: E402
 
-FIRST = ("getting-started", "groups", "trust", "choosing-a-sampler", "bring-your-own-model")
+FIRST = (
+    "getting-started", "groups", "curves", "trust", "choosing-a-sampler", "bring-your-own-model"
+)  # fmt: skip
 PAPERS = ("sgld", "sgbd", "sbps", "review", "mamba")
 FAST = os.environ.get("SGMC_VIGNETTE_FAST") == "1"
 

@@ -23,7 +23,8 @@ TABLE = (
         "formula",
         REQUIRED,
         """As in R: ``"y ~ x1 + C(g)"``; ``"y ~ ."`` for all other columns, ``"y ~ . - x1"``;
-        backticks around names with spaces.  Where outcomes are 0 and 1 also
+        backticks around names with spaces.  Group terms ``(1 + x1 | g)``, smooth curves ``s(x1)``,
+        surfaces ``te(x1, x2)``.  Where outcomes are 0 and 1 also
         ``"successes + failures ~ x1"``, counts of both in each row (R's ``cbind``).""",
         "str",
         "str",
