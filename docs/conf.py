@@ -22,8 +22,14 @@ sys.path.insert(0, str(ROOT / "docs"))
 import registered  # noqa: E402
 
 FIRST = (
-    "getting-started", "groups", "curves", "trust", "choosing-a-sampler", "bring-your-own-model"
-)  # fmt: skip
+    "getting-started",
+    "groups",
+    "crossed",
+    "curves",
+    "trust",
+    "choosing-a-sampler",
+    "bring-your-own-model",
+)
 PAPERS = ("sgld", "sgbd", "sbps", "review", "mamba")
 FAST = os.environ.get("SGMC_VIGNETTE_FAST") == "1"
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from sgmc.arguments.choices import nearest
-from sgmc.arguments.numbers import number, positive
+from sgmc.arguments.numbers import fraction, number, positive
 from sgmc.errors import ArgumentError, PriorWarning, warn
 
 INTERCEPT = "Intercept"
@@ -19,8 +19,8 @@ INTERCEPT = "Intercept"
 @dataclass(frozen=True)
 class PriorSpec:
     """One prior family with its location and scale; made by `normal`, `student_t`, `laplace`,
-    `cauchy`, `horseshoe`, `flat`, for positive parameters `gamma`, `inverse_gamma`, `exponential`,
-    `half_t` and `half_normal`, and for correlations `lkj`.
+    `cauchy`, `horseshoe`, `ridge`, `r2d2`, `flat`, for positive parameters `gamma`,
+    `inverse_gamma`, `exponential`, `half_t` and `half_normal`, and for correlations `lkj`.
     """
 
     family: str
@@ -31,9 +31,14 @@ class PriorSpec:
     slab: float = math.inf
     nonzero: float | None = None
     half: bool = False
+    learned: bool = False
+    group: str | None = None
 
     def __post_init__(self):
         called, df = self.called, "shape" if self.positive else "df"
+        if self.family == "r2d2":
+            fraction(f"{called}: mean", self.location)
+            df = "precision"
         df = {"dirichlet": "concentration", "lkj": "eta"}.get(self.family, df)
         number(f"{called}: location", self.location)
         positive(f"{called}: scale", self.scale, advice="use flat() for no prior")
@@ -65,6 +70,8 @@ class PriorSpec:
             return "flat"
         star = "*" if self.autoscale else ""
         scale = f"{self.scale:.4g}{star}"
+        if self.learned:
+            return self.learned_text(star)
         if self.family == "horseshoe":
             return (
                 f"horseshoe({scale if self.nonzero is None else f'nonzero={self.nonzero:.4g}'}, "
@@ -81,6 +88,16 @@ class PriorSpec:
             "student_t": f"{self.df:.4g}, {self.location:.4g}, ",
         }
         return f"{self.called}({shape.get(self.called, f'{self.location:.4g}, ')}{scale})"
+
+    def learned_text(self, star):
+        """The text of a prior whose scale is learned; `star` marks a slab in units of the data."""
+        group = "" if self.group is None else f", group={self.group!r}"
+        if self.family == "ridge":
+            return f"ridge(df={self.df:.4g}, scale={self.scale:.4g}{group})"
+        if self.family == "r2d2":
+            return f"r2d2(mean={self.location:.4g}, precision={self.df:.4g}{group})"
+        scale = f"{self.scale:.4g}" if self.nonzero is None else f"nonzero={self.nonzero:.4g}"
+        return f"horseshoe({scale}, slab={self.slab:.4g}{star}, learned=True{group})"
 
 
 def normal(location=0.0, scale=2.5, autoscale=False):
@@ -103,7 +120,7 @@ def laplace(location=0.0, scale=2.5, autoscale=False):
     return PriorSpec("laplace", location, scale, autoscale=autoscale)
 
 
-def horseshoe(nonzero=5, scale=None, slab=2.5, autoscale=True):
+def horseshoe(nonzero=5, scale=None, slab=2.5, autoscale=True, *, learned=False, group=None):
     """Horseshoe prior with a slab, for many slopes of which few matter (Carvalho, Polson & Scott
     2010).
 
@@ -120,15 +137,76 @@ def horseshoe(nonzero=5, scale=None, slab=2.5, autoscale=True):
         tell a slope if it were the only one: sigma / (sd(x) sqrt(N)) of a linear regression
         (section 3.3).
     scale : float, optional
-        The global scale.  It is given, or follows from `nonzero`; it is not learned from the data.
+        The global scale.  With ``learned=True`` it is the scale of the prior of the global scale,
+        in units of sigma / sd(x), or of 1 / sd(x) in families without a sigma.
     slab : float
         ``math.inf`` for none.
     autoscale : bool
         Whether `slab` (and `scale`, if given) are divided by the sd of the predictor.
+    learned : bool
+        Whether the global scale is a parameter, ``tau(horseshoe)`` in the results, with a
+        half-Cauchy prior whose scale is `scale` or follows from `nonzero` (section 3).  In units of
+        sigma / sd(x), b ~ N(0, 1 / (1 / (tau * local)^2 + 1 / slab^2)): the regularised horseshoe
+        with a known slab (section 2.3).  False: the global scale is known.
+    group : str, optional
+        With ``learned=True``: coefficients whose priors have the same group share one global scale,
+        which the group names.  Default: all with the same prior.
     """
+    if learned:
+        number = None if scale is not None else nonzero
+        return PriorSpec(
+            "horseshoe", 0.0, 1.0 if scale is None else scale, autoscale=autoscale, slab=slab,
+            nonzero=number, learned=True, group=group,
+        )  # fmt: skip
+    if group is not None:
+        raise ArgumentError(
+            f"horseshoe: group={group!r} applies to a global scale that is learned; give "
+            "learned=True, or leave it out"
+        )
     if scale is not None:
         return PriorSpec("horseshoe", 0.0, scale, autoscale=autoscale, slab=slab)
     return PriorSpec("horseshoe", 0.0, 1.0, autoscale=autoscale, slab=slab, nonzero=nonzero)
+
+
+def ridge(df=3.0, scale=2.5, *, group=None):
+    """Normal prior whose sd is learned from the data: ridge regression with a learned penalty.
+
+    b_j ~ N(0, (sd * u / sd(x_j))^2) with u the sd of the outcome in linear and robust regressions,
+    and 1 in other families; sd has a half-t prior (Gelman 2006; doi:10.1214/06-BA117A) and is a
+    parameter, ``sd(ridge)`` in the results.  Its units do not depend on sigma, as Moran, Rockova &
+    George (2019; doi:10.1214/19-BA1149) recommend.
+
+    Parameters
+    ----------
+    df, scale : float
+        Of the half-t prior of the sd.
+    group : str, optional
+        Coefficients whose priors have the same group share one sd, which the group names:
+        ``sd(group)``.  Default: all with the same prior.
+    """
+    return PriorSpec("ridge", 0.0, scale, df, learned=True, group=group)
+
+
+def r2d2(mean=0.5, precision=2.0, *, group=None):
+    """R2-D2 prior: a beta prior of R^2, shared out among the coefficients (Zhang, Naughton, Bondell
+    & Reich 2022; arXiv:1609.00046, section 2).
+
+    b_j ~ N(0, (u / sd(x_j))^2 phi_j omega), u being sigma in linear regressions and 1 in other
+    families; R^2 = omega / (1 + omega) ~ Beta(mean * precision, (1 - mean) * precision) of
+    standardised independent predictors, and phi ~ Dirichlet(a_pi, ..., a_pi) with a_pi = mean *
+    precision / D for D coefficients.  Equivalently phi_j omega ~ Gamma(a_pi, rate xi), xi ~
+    Gamma((1 - mean) * precision, 1); the kernel is normal where the paper's is double exponential.
+    1 / xi is a parameter, ``tau2(r2d2)`` in the results.
+
+    Parameters
+    ----------
+    mean, precision : float
+        Of the prior of R^2.  The larger the precision, the more evenly coefficients share: with a
+        precision of D / (2 mean), a_pi is 1/2.
+    group : str, optional
+        As in `ridge`.
+    """
+    return PriorSpec("r2d2", mean, 1.0, precision, learned=True, group=group)
 
 
 def flat():
@@ -271,6 +349,12 @@ def as_spec(prior, argument="prior"):
     near = nearest(prior, BY_NAME) if isinstance(prior, str) else ""
     hint = near or (
         f"; use one of {', '.join(BY_NAME)}, or sgmc.normal(0, 2.5), sgmc.student_t(df, 0, 2.5), "
-        "sgmc.laplace(), sgmc.cauchy(), sgmc.horseshoe(), sgmc.flat()"
+        "sgmc.laplace(), sgmc.cauchy(), sgmc.horseshoe(), sgmc.ridge(), sgmc.r2d2(), sgmc.flat()"
     )
     raise ArgumentError(f"{argument}={prior!r} is not a prior{hint}")
+
+
+def learns(prior):
+    """Whether a prior as the user wrote it, one or a dict of them, has scales that are learned."""
+    each = prior.values() if isinstance(prior, dict) else [prior]
+    return any(isinstance(one, PriorSpec) and one.learned for one in each)

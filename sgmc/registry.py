@@ -24,6 +24,7 @@ ROOMS = {
     "families": "sgmc.models.regression.families",
     "grouped": "sgmc.models.mixed",
     "crossed": "sgmc.models.crossed",
+    "scales": "sgmc.models.scales",
 }
 ALIASES = {"samplers": {"sgbd": "vsgbd"}}
 

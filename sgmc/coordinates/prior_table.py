@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.arguments.choices import nearest
-from sgmc.errors import ArgumentError
+from sgmc.errors import ArgumentError, NotSupported
 from sgmc.priors import CENTRED_INTERCEPT, SLOPE, as_spec, normal
 
 
@@ -118,7 +118,7 @@ class PriorTable:
         return [getattr(p, attribute) for p in self.used]
 
 
-def resolve(prior, data, family, scales):
+def resolve(prior, data, family, scales, learned=False):
     """One prior a parameter from what the user wrote.
 
     Parameters
@@ -130,9 +130,13 @@ def resolve(prior, data, family, scales):
     data : RegressionData
     family : Family
     scales : Scales
+    learned : bool
+        Whether scales of priors may be parameters.
 
     Raises
     ------
+    NotSupported
+        For a scale to be learned, where that is not there.
     ArgumentError
         For an unknown key, a prior that is none, or one that does not suit its parameter.
     """
@@ -146,11 +150,13 @@ def resolve(prior, data, family, scales):
             normal(scales.location, 2.5, autoscale=True) if family.identity else CENTRED_INTERCEPT
         )
     named = set()
-    for where, one in wishes(prior, slopes, places_of(data, family), data):
+    for where, one in wishes(prior, slopes, data, family):
         named.update(where if isinstance(prior, dict) else ())
         for j in where:
             specified[j] = one
     check(specified, names, slopes, family)
+    if not learned:
+        refuse_learned(specified)
     units = [
         scales.unit if j in intercepts else scales.unit / (scales.columns[j % d] or scales.unit)
         for j in range(coefficients)
@@ -185,18 +191,14 @@ def places_of(data, family):
     return everywhere | {name: [j] for j, name in enumerate(names)}
 
 
-def wishes(prior, slopes, places, data):
+def wishes(prior, slopes, data, family):
     """Pairs (places, PriorSpec) of what the user wrote, in the order in which they hold."""
     if prior is None:
         return []
     if not isinstance(prior, dict):
         one = as_spec(prior)
-        return [
-            (
-                [j for where in places.values() for j in where] if one.family == "flat" else slopes,
-                one,
-            )
-        ]
+        return [(range(len(data.parameter_names(family))) if one.family == "flat" else slopes, one)]
+    places = places_of(data, family)
     every = [(slopes, as_spec(prior["*"], "prior['*']"))] if "*" in prior else []
     return every + [
         (known_places(key, places, data), as_spec(value, f"prior[{key!r}]"))
@@ -209,7 +211,7 @@ def check(specified, names, slopes, family):
     """Refuse priors that do not suit their parameters."""
     coefficients = len(names) - len(family.auxiliary)
     for j, (name, one) in enumerate(zip(names, specified)):
-        if one.family == "horseshoe" and j not in slopes:
+        if (one.family == "horseshoe" or one.learned) and j not in slopes:
             raise ArgumentError(
                 f"prior: {one} is for slopes, {name!r} is none; use e.g. sgmc.normal(0, 2.5)"
             )
@@ -234,6 +236,16 @@ def check(specified, names, slopes, family):
                 f"prior: a flat one of {one.name!r} makes the posterior improper; use e.g. "
                 f"prior={{'*': 'flat', {one.name!r}: sgmc.{one.prior}}}"
             )
+
+
+def refuse_learned(specified):
+    """NotSupported for a prior whose scale is to be learned."""
+    one = next((one for one in specified if one.learned), None)
+    if one is not None:
+        raise NotSupported(
+            f"prior: {one} has a scale that is learned, which does not go with group terms, nor "
+            "with tuning; use a prior with a known scale, e.g. sgmc.normal(0, 2.5)"
+        )
 
 
 def known_places(key, places, data):

@@ -8,7 +8,6 @@ from sgmc.core.contract cimport OK, Map
 from sgmc.core.partial cimport Partial
 
 MAX_BANKED, BANK_MEMORY = 200, 1 << 26        # draws of a chain, and their bytes
-FEW = 1 << 19                                 # numbers of draws that may be more
 
 
 cdef class Bank(Partial):
@@ -25,8 +24,7 @@ cdef class Bank(Partial):
 
     def __init__(self, Py_ssize_t draws, Py_ssize_t thin, Map map, Py_ssize_t dim, columns):
         Partial.__init__(self, draws, thin, map, dim, columns)
-        most = max(MAX_BANKED, min(draws, FEW // dim))
-        room = 2 * max(min(most, BANK_MEMORY // (4 * dim)) // 2, 1)
+        room = 2 * max(min(MAX_BANKED, BANK_MEMORY // (4 * dim)) // 2, 1)
         self.whole = np.zeros((room, dim), dtype=np.float32)
         self.whole_weights, self.spacing = np.zeros(room), 1
 

@@ -12,6 +12,9 @@ from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.errors import NotSupported
 
+cdef enum:
+    ROWS_TOGETHER = 1024  # rows at once
+
 
 def expand(Model model, theta, Py_ssize_t rows=0, bint expected=False):
     """Log-likelihood, its gradient and minus its Hessian at theta,
@@ -289,10 +292,14 @@ def leverages(Model model, white, anchor):
         curvature *= unit[..., 0] ** 2
         return each[:, 0], curvature
     largest = each.max(axis=1)
-    curvature = np.abs(anchor.curvature).reshape(-1, width, width)
-    curvature *= unit[..., :, None] * unit[..., None, :]
-    share = each / np.where(largest > 0, largest, 1.0)[:, None]
-    return largest, np.einsum("ik,ikl,il->i", share, curvature, share)
+    each /= np.where(largest > 0, largest, 1.0)[:, None]
+    each *= unit
+    curvature, found = np.asarray(anchor.curvature).reshape(-1, width, width), np.empty(len(each))
+    for a in range(0, len(each), ROWS_TOGETHER):  # of many predictors a row's curvatures are large
+        share = each[a:a + ROWS_TOGETHER]
+        found[a:a + ROWS_TOGETHER] = np.einsum("ik,ikl,il->i", share,
+                                           np.abs(curvature[a:a + ROWS_TOGETHER]), share)
+    return largest, found
 
 
 def row_curvatures(Model model, theta, bint expected=False):

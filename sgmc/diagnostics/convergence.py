@@ -43,6 +43,8 @@ def ess(draws, *, method="bulk", weights=None):
     options = _ESS[one_of("method", method, _ESS)]
     if method in _PREPARED and draws.shape[1] >= FEWEST_HALVED:
         size = _by_parameter(geyer.sizes, draws, _PREPARED[method])
+    elif method == "tail" and draws.shape[1] >= FEWEST_HALVED:
+        size = _by_parameter(_sizes_of_tails, draws)
     else:
         size = _by_parameter("ess", draws, method=method, **options)
     return _weighed(size, weights, draws)
@@ -191,6 +193,18 @@ def _squares(draws):
     return _halves((draws - centre[:, None, None]) ** 2)
 
 
+def _sizes_of_tails(draws):
+    """Effective sizes (parameter,) of the shares of draws below two quantiles, the smaller one."""
+    ordered = np.moveaxis(draws, 0, 2)
+    return np.min(
+        [
+            geyer.sizes(_halves((draws <= limit[:, None, None]).astype(float)))
+            for limit in moments.quantile(ordered, _ESS["tail"]["prob"])
+        ],
+        axis=0,
+    )
+
+
 def _normal_scores(draws):
     """`_halves`, by their normal scores."""
     return _scores(_halves(draws))[0]
@@ -204,20 +218,28 @@ def _scores(chains):
     rows = chains.reshape(len(chains), -1)
     count = rows.shape[1]
     order = np.argsort(rows, axis=1)
-    ordered = np.take_along_axis(rows, order, axis=1)
+    order += np.arange(0, rows.size, count)[:, None]
+    ordered = rows.ravel()[order]
     first = np.ones(rows.shape, dtype=bool)  # of equal draws
     np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
-    ranks, lengths = np.arange(1.0, count + 1), None
-    if not first.all():
-        starts = np.flatnonzero(first)
-        lengths = np.diff(starts, append=rows.size)
-        ranks = starts % count + (lengths + 1) / 2
-    levels = special.ndtri((ranks - 3 / 8) / (count + 1 / 4))
-    if lengths is not None:
-        levels = np.repeat(levels, lengths).reshape(rows.shape)
+    levels = np.broadcast_to(_normal_levels(np.arange(1.0, count + 1), count), rows.shape)
+    again = np.flatnonzero(~first)  # equal to the one before
+    if len(again):
+        new = np.diff(again, prepend=-2) != 1
+        starts, lengths = again[new] - 1, np.diff(np.flatnonzero(new), append=len(again)) + 1
+        places = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+        places += np.arange(len(places))
+        shared = _normal_levels(starts % count + (lengths + 1) / 2, count)
+        levels = levels.copy()
+        levels.ravel()[places] = np.repeat(shared, lengths)
     scores = np.empty(rows.shape)
-    np.put_along_axis(scores, order, np.broadcast_to(levels, rows.shape), axis=1)
+    scores.ravel()[order] = levels
     return scores.reshape(chains.shape), ordered
+
+
+def _normal_levels(ranks, count):
+    """Normal quantiles of ranks among so many draws (Blom 1958)."""
+    return special.ndtri((ranks - 3 / 8) / (count + 1 / 4))
 
 
 def _ranked(halves):

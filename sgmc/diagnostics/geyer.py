@@ -33,10 +33,8 @@ def mean_autocovariances(chains):
     draws = chains.shape[2]
     size = next_fast_len(2 * draws, real=False)
     spectrum = np.fft.rfft(chains - chains.mean(axis=2, keepdims=True), n=size, axis=2)
-    spectrum *= np.conjugate(spectrum)
-    covariance = np.fft.irfft(spectrum, n=size, axis=2)[..., :draws]
-    covariance /= draws
-    return np.ascontiguousarray(np.moveaxis(covariance, 1, 2)).mean(axis=2)
+    power = np.square(spectrum.real).mean(axis=1) + np.square(spectrum.imag).mean(axis=1)
+    return np.fft.irfft(power, n=size, axis=1)[:, :draws] / draws
 
 
 def time(correlation):

@@ -6,6 +6,7 @@ import numpy as np
 
 from sgmc.arguments.arrays import shaped
 from sgmc.arguments.draws import as_points
+from sgmc.diagnostics import moments
 from sgmc.diagnostics.scales import as_sample
 from sgmc.diagnostics.visits import batch_mcse
 from sgmc.errors import ArgumentError
@@ -82,27 +83,33 @@ def implied_moments(draws, scores, *, directions=None, weights=None, scale=None)
         raise ArgumentError(f"{d} dimensions need {FEWEST_PER_DIMENSION * d} draws, not {n}")
     centre, level = w @ x, w @ s
     x, s = x - centre, s - level
-    own = (w[:, None] * x).T @ x
+    own = moments.weighted_product(x, x, w)
     try:
-        slope = np.linalg.solve(own, (w[:, None] * x).T @ s).T
+        slope = np.linalg.solve(own, moments.weighted_product(x, s, w)).T
         covariance = np.linalg.inv(-(slope + slope.T) / 2)
     except np.linalg.LinAlgError:
         raise ArgumentError(f"the draws do not span their {d} dimensions") from None
     shadow = covariance @ along.T
     variance = np.einsum("pj,jp->p", along, shadow)
     sd = np.sqrt(np.where(variance > 0, variance, np.nan))
-    # a draw's part in the error of mu, and with its place that of Sigma
-    rest = (s - x @ slope.T) @ shadow
-    place = x @ np.linalg.solve(own, shadow)
+    s -= x @ slope.T
+    dual = np.linalg.solve(own, shadow)
     fitted = d * (w @ w)  # 1 / sum w^2 are as many draws of equal weights
-    departure = np.sqrt(w @ rest**2 / (1 - min(fitted, 0.5))) / sd
-    # of nothing at all: none
-    errors = [batch_mcse(part[None], w) / (1 - min(fitted, 0.5)) for part in (rest, rest * place)]
+    departure, level_error, slope_error = np.empty((3, len(along)))
+    for at in moments.in_parts((1, n, len(along))):
+        # a draw's part in the error of mu, and with its place that of Sigma
+        rest, place = s @ shadow[:, at], x @ dual[:, at]
+        departure[at] = np.einsum("i,ij,ij->j", w, rest, rest)
+        level_error[at] = batch_mcse(rest[None], w)
+        place *= rest
+        slope_error[at] = batch_mcse(place[None], w)
+    seen = 1 - min(fitted, 0.5)
+    departure = np.sqrt(departure / seen) / sd
     return ImpliedMoments(
         along @ (centre + covariance @ level),
         sd,
-        errors[0],
-        np.hypot(errors[1] / (2 * sd), departure**2 * sd * fitted / 2),
+        level_error / seen,
+        np.hypot(slope_error / seen / (2 * sd), departure**2 * sd * fitted / 2),
         departure,
         centre + covariance @ level,
         covariance,

@@ -89,6 +89,12 @@ def covariance(draws, weights=None):
     return centre, away.T @ away / (1 - np.sum(weights**2) / len(draws))
 
 
+def weighted_product(x, y, w):
+    """Sum of w_i x_i y_i' over rows."""
+    alike = len(w) and (w == w[0]).all()  # then nothing of the size of y is made
+    return w[0] * (x.T @ y) if alike else x.T @ (w[:, None] * y)
+
+
 def quantile(draws, q, weights=None):
     r"""Quantiles of each parameter.
 

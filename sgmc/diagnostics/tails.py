@@ -4,6 +4,7 @@ import numpy as np
 
 from sgmc.arguments.draws import as_chains, as_weights
 from sgmc.diagnostics import moments
+from sgmc.diagnostics.pareto import tail_shape
 
 # an index from which no number of draws tells a mean in practice (Vehtari et al. 2024, section 3.2)
 NEVER = 0.7
@@ -48,22 +49,13 @@ def tail_index(draws, weights=None):
     index = np.where(varies, 0.0, np.nan)
     if not varies.any():
         return index
-    for k in np.flatnonzero(varies)[far_out(draws[..., varies])]:
+    varying = draws if varies.all() else draws[..., varies]
+    for k in np.flatnonzero(varies)[far_out(varying)]:
         one = draws[..., k]
         # units and places far from zero leave too few digits to the fit
         one = (one - np.median(one)) / one.std()
-        index[k] = max(fitted(one, tail) for tail in ("left", "right"))
+        index[k] = max(tail_shape(one, upper) for upper in (False, True))
     return index
-
-
-def fitted(draws, tail):
-    """The index of one tail of draws (chain, draw); 0 where it is a single value."""
-    from arviz_stats.base import array_stats
-
-    try:
-        return float(array_stats.pareto_khat(draws, tail=tail))
-    except ValueError:  # all tail values are the same
-        return 0.0
 
 
 def far_out(draws, beyond=PLAIN):

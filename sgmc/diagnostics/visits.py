@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from sgmc.arguments.draws import as_chains, as_weights
 from sgmc.diagnostics import moments
@@ -18,8 +18,11 @@ def batch_means(values, weights=None, batches=BATCHES):
     weight: (chain, batch, k) and (batch,).
     """
     draws = values.shape[1]
-    w = np.full(draws, 1 / draws) if weights is None else as_weights(weights, draws)
     starts = np.linspace(0, draws, min(batches, draws) + 1).astype(int)[:-1]
+    if weights is None:
+        sizes = np.diff(starts, append=draws)
+        return np.add.reduceat(values, starts, axis=1) / sizes[:, None], sizes / draws
+    w = as_weights(weights, draws)
     share = np.add.reduceat(w, starts)
     sums = np.add.reduceat(values * w[:, None], starts, axis=1)
     return sums / np.where(share > 0, share, 1.0)[:, None], share
@@ -29,11 +32,15 @@ def batch_mcse(values, weights=None):
     """Monte Carlo errors of the means of draws (chain, draw, k) by batch means, (k,): what lasts
     longer than a batch counts, and so do differences between chains.
     """
-    means, share = batch_means(values, weights)
-    off = means - moments.mean(values, weights)
-    count = means.shape[0] * means.shape[1]
-    squares = np.einsum("cbk,b->k", off**2, share**2) / means.shape[0] ** 2
-    return np.sqrt(squares * count / max(count - 1, 1))
+    return mcse_of_batches(*batch_means(values, weights))
+
+
+def mcse_of_batches(means, share):
+    """`batch_mcse` of what `batch_means` gives."""
+    chains, batches, _ = means.shape
+    off = means - np.einsum("cbk,b->k", means, share) / chains
+    squares = np.einsum("cbk,b->k", off**2, share**2) / chains**2
+    return np.sqrt(squares * chains * batches / max(chains * batches - 1, 1))
 
 
 def equal_visits(draws, weights=None):
@@ -66,7 +73,7 @@ def equal_visits(draws, weights=None):
 def _equal_visits(draws, weights):
     """See `equal_visits`."""
     groups, each, d = 2 * len(draws), BATCHES // 2, draws.shape[2]
-    least = np.ones(d)
+    largest = np.zeros(d)
     for q in moments.quantile(draws, SHARES, weights):
         below, _ = batch_means((draws <= q).astype(float), weights)
         grouped = below.reshape(groups, each, d)
@@ -74,8 +81,9 @@ def _equal_visits(draws, weights):
         within = grouped.var(axis=1, ddof=1).mean(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(within > 0, between / within, 0.0)
-        least = np.minimum(least, stats.f.sf(ratio, groups - 1, groups * (each - 1)))
-    return np.minimum(least * len(SHARES), 1.0)
+        largest = np.fmax(largest, ratio)
+    p = special.fdtrc(groups - 1, groups * (each - 1), largest)
+    return np.minimum(p * len(SHARES), 1.0)
 
 
 # ---- stays ---------------------------------------------------------------------------------------
@@ -152,22 +160,22 @@ def stays(draws, weights=None):
 def _stays(draws, weights):
     """See `stays`."""
     low, centre, high = moments.quantile(draws, [0.16, 0.5, 0.84], weights)
-    side = np.where(draws > centre, 1.0, -1.0)
-    same = side[:, 1:] * side[:, :-1]
-    rho = np.clip(same.sum(axis=(0, 1)) / max(same[..., 0].size, 1), 0.0, 0.999)
+    above = draws > centre
+    same = above[:, 1:] == above[:, :-1]
+    rho = np.clip(2 * same.sum(axis=(0, 1)) / max(same[..., 0].size, 1) - 1, 0.0, 0.999)
     long = np.maximum(SHORTEST, LONG * (1 + rho) / (1 - rho))
-    mean, spread = moments.mean(draws, weights), moments.sd(draws, weights)
-    for sign, edge in ((1, high), (-1, low)):
-        out = sign * (draws - edge)
-        inside, count = within_long_runs(out > 0, long)
+    for sign, flags, edge in ((1, draws > high, high), (-1, draws < low, low)):
+        inside, count = within_long_runs(flags, long)
         for k in np.flatnonzero((count > 0) & (count <= FEW_STAYS)):
-            if not apart(out[..., k], inside[..., k]):
+            one = draws[..., k, None]
+            if not apart(sign * (one[..., 0] - edge[k]), inside[..., k]):
                 continue
-            standard = np.where(inside[..., k], (draws[..., k] - mean[k]) / spread[k], 0.0)
+            mean, spread = moments.mean(one, weights)[0], moments.sd(one, weights)[0]
+            standard = np.where(inside[..., k], (one[..., 0] - mean) / spread, 0.0)
             terms = np.stack([inside[..., k], standard, standard**2], axis=-1)
             part, first, second = moments.mean(terms, weights)
             # of one's own variance 1 the part s is there already
-            more = stats.chi2.ppf(RARELY, 2 * count[k] + 2) / (2 * count[k]) - 1
+            more = special.chdtri(2 * count[k] + 2, 1 - RARELY) / (2 * count[k]) - 1
             size = more * max(abs(first), (second - part) / 2)
             yield Stay(int(k), size, part, abs(first) / part, inside[..., k])
 
@@ -186,15 +194,19 @@ def within_long_runs(flags, long):
     """Flags (chain, draw, k) that stand in runs longer than `long` (k,), and the numbers of such
     runs, (k,).
     """
-    chains, draws, _ = flags.shape
-    edge = np.zeros((chains, 1, flags.shape[2]), dtype=bool)
-    change = np.diff(np.concatenate([edge, flags, edge], axis=1).astype(np.int8), axis=1)
-    inside, stays = np.zeros(flags.shape, dtype=np.int32), np.zeros(flags.shape[2], dtype=int)
+    inside, stays = np.zeros(flags.shape, dtype=bool), np.zeros(flags.shape[2], dtype=int)
+    runs = flags  # of eight and more; few parameters have any
+    for step in (1, 2, 4):
+        runs = runs[:, step:] & runs[:, :-step]
+    looked = np.flatnonzero(runs.any(axis=(0, 1)))
+    edge = np.zeros((len(flags), 1, len(looked)), dtype=bool)
+    padded = np.concatenate([edge, flags[..., looked], edge], axis=1)
+    change = np.diff(padded.astype(np.int8), axis=1).transpose(2, 0, 1)
     # runs by parameter and chain, in the order of their first draws
-    k, c, first = np.nonzero(change.transpose(2, 0, 1) == 1)
-    _, _, last = np.nonzero(change.transpose(2, 0, 1) == -1)
-    kept = last - first > long[k]
-    np.add.at(stays, k[kept], 1)
-    for chain, a, b, j in zip(c[kept], first[kept], last[kept], k[kept]):
-        inside[chain, a:b, j] = 1
-    return inside.astype(bool), stays
+    k, c, first = np.nonzero(change == 1)
+    last = np.nonzero(change == -1)[2]
+    kept = last - first > long[looked[k]]
+    np.add.at(stays, looked[k[kept]], 1)
+    for chain, a, b, j in zip(c[kept], first[kept], last[kept], looked[k[kept]]):
+        inside[chain, a:b, j] = True
+    return inside, stays

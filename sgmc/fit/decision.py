@@ -59,7 +59,8 @@ def planned_at_home(problem, settings, spec, gradient, seen, reason):
         spec, gradient, reason, settings, known, (problem.model.n, problem.dim), problem.coordinates
     )
     if not problem.surveyed and settings.sampler is None:
-        return replace(found, thin=settings.thin or problem.thinning(settings))
+        warmup = found.warmup if settings.warmup is not None else problem.warmup or found.warmup
+        return replace(found, thin=settings.thin or problem.thinning(settings), warmup=warmup)
     if seen is None or seen.thin is None:
         if spec.exact and settings.sampler is None and settings.thin is None:
             return replace(found, thin=max(found.thin, problem.thinning(settings)))
@@ -184,7 +185,7 @@ def exact_alone(settings, gradient, problem):
     for name, given in (("gradient", settings.gradient), ("batch_size", batches)):
         if given:
             raise ArgumentError(
-                f"{name} does not apply to {problem.dim} parameters with an effect for each level: "
+                f"{name} does not apply to {problem.dim} parameters with {problem.exact_alone}: "
                 "exact samplers use all rows; leave it"
             )
     if sampler is None:
@@ -196,8 +197,9 @@ def exact_alone(settings, gradient, problem):
         )
     if not sampler.exact or sampler.continuous or sampler.independent:
         raise NotSupported(
-            f"{sampler.name} does not apply to {problem.dim} parameters with an effect for each "
-            "level: their gradient noise is not measured; use sampler='hmc' or 'mala'"
+            f"{sampler.name} does not apply to {problem.dim} parameters with "
+            f"{problem.exact_alone}: their gradient noise is not measured; use sampler='hmc' or "
+            "'mala'"
         )
     return sampler, gradient, "", None
 

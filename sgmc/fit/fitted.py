@@ -1,6 +1,6 @@
 """What a fit leaves behind."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class Fit:
     stand_in : str
         What the draws are in the place of the sampler's where there was no time for these; empty
         where they are the sampler's.
+    computed : dict
+        What several checks need of the draws, by name.
     """
 
     problem: object
@@ -58,6 +60,7 @@ class Fit:
     recorders: list
     paths: list | None = None
     stand_in: str = ""
+    computed: dict = field(init=False, default_factory=dict)
 
     @property
     def searched(self):

@@ -156,10 +156,8 @@ def automatic(stochastic, exact, gradient, noise, departure, n, batch=None, unit
         )
     h, m = derive(stochastic, noise, n, batch)
     cost = noise.rows(m) / h
-    counted = (
-        f"minibatches ({gradient}) touch {cost:,.0f} {unit}s a unit of time, exact steps "
-        f"about {n / 2:,.0f}"
-    )
+    counted = f"minibatches ({gradient}) touch {cost:,.0f} {unit}s a unit of time, exact steps "
+    counted += f"about {n / 2:,.0f}"
     return (exact if cost > n / 2 else stochastic), gradient, f"by {unit}s touched: {counted}"
 
 

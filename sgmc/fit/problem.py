@@ -81,9 +81,21 @@ class Problem:
         return False
 
     @property
+    def warmup(self):
+        """Steps of warmup of the default sampler where no pilot tells them; None: those of its
+        plan.
+        """
+        return
+
+    @property
     def surveyed(self):
         """Whether a pilot measures gradient noise and shape; if not, exact samplers alone run."""
         return True
+
+    @property
+    def exact_alone(self):
+        """What restricts a fit to exact samplers where there is no survey, in words."""
+        return "an effect for each level"
 
     @property
     def bounded(self):

@@ -3,6 +3,7 @@ of each categorical term.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -84,14 +85,20 @@ class CodedTable:
         entries, term, found = np.diff(self.cells.indptr), -1, np.empty(0, dtype=int)
         for t in range(len(self.by)):
             used = np.flatnonzero(self.counted(t))
-            columns = np.unique(self.cells[used].indices)
+            columns = np.flatnonzero(self.held(used))
             if len(columns) > len(found) and (entries[used] <= 1).all():
                 term, found = t, columns
         return term, found
 
+    def held(self, cells):
+        """Which columns some cells have numbers in, (d,)."""
+        held = np.zeros(self.shape[1], dtype=bool)
+        held[self.cells[cells].indices] = True
+        return held
+
     def without(self, t, columns):
         """The design without a categorical term and its columns."""
-        left = np.setdiff1d(np.arange(self.shape[1]), columns)
+        left = np.delete(np.arange(self.shape[1]), columns)
         terms = np.delete(np.arange(len(self.by)), t)
         return replace(
             self,
@@ -156,6 +163,17 @@ class CodedTable:
 
     def counted(self, t, weight=None):
         """Sum of the weights (default 1) of the rows in each cell, for one categorical term."""
+        if weight is None:
+            return self.counts[t]
+        return self.summed(t, weight)
+
+    @cached_property
+    def counts(self):
+        """Numbers of rows in each cell, for each categorical term; of a table that is written."""
+        return [self.summed(t) for t in range(len(self.by))]
+
+    def summed(self, t, weight=None):
+        """`counted`, by a pass over the rows."""
         total = np.zeros(self.cells.shape[0], int if weight is None else float)
         for a in range(0, len(self.codes), CHUNK_ROWS):  # codes become long integers
             rows = slice(a, a + CHUNK_ROWS)

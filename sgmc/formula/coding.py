@@ -50,7 +50,9 @@ class Coding:
         """Columns of a categorical term, those of combinations that do not occur included."""
         first = self.terms[t][2]
         last = self.terms[t + 1][2] if t + 1 < len(self.terms) else self.cells.shape[0] - 1
-        return np.unique(self.cells[first:last].indices)
+        held = np.zeros(self.cells.shape[1], dtype=bool)
+        held[self.cells.indices[slice(*self.cells.indptr[[first, last]])]] = True
+        return np.flatnonzero(held)
 
     def row_bytes(self, dtype):
         """Bytes of a row of the table."""

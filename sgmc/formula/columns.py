@@ -109,8 +109,8 @@ def levels_of(values):
     used categories in their order, anything else sorted.
     """
     if isinstance(values.dtype, pd.CategoricalDtype):
-        used = np.unique(values.cat.codes)
-        return tuple(values.cat.categories[used[used >= 0]].tolist())
+        rows = np.bincount(values.cat.codes.to_numpy() + 1, minlength=1)  # missing ones first
+        return tuple(values.cat.categories[np.flatnonzero(rows[1:])].tolist())
     if kind(values) == "bool":
         return (False, True)
     try:
@@ -151,20 +151,49 @@ def codes_of(values, levels, label):
     FormulaError
         If a value is none of the levels; names the column `label`, the value and the levels.
     """
-    index = pd.Index(levels, dtype=object)
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        table = index.get_indexer(values.cat.categories.astype(object))
-        positions = values.cat.codes.to_numpy()
-        codes = np.where(positions < 0, -1, np.append(table, -1)[positions])
-    else:
-        codes = index.get_indexer(pd.Index(values, dtype=object))
-    unseen = (codes < 0) & values.notna().to_numpy()
-    if unseen.any():
-        shown = ", ".join(map(repr, levels[:10])) + (", ..." if len(levels) > 10 else "")
-        raise FormulaError(
-            f"column {label!r} has the level {values[unseen].iloc[0]!r}; known are {shown}"
-        )
-    return codes
+    return Places(levels, label).of(values)
+
+
+class Places:
+    """Positions of values among levels, chunk by chunk: see `codes_of`.
+
+    Parameters
+    ----------
+    levels : sequence
+    label : str
+    """
+
+    def __init__(self, levels, label):
+        self.levels, self.label = levels, label
+        self.index = pd.Index(levels, dtype=object)
+        self.known = None, None  # categories of the last chunk, and their positions
+
+    def of(self, values):
+        """Position of each value, -1 where missing."""
+        if isinstance(values.dtype, pd.CategoricalDtype):
+            positions = values.cat.codes.to_numpy()
+            codes = np.where(positions < 0, -1, self.of_categories(values)[positions])
+        else:
+            codes = self.index.get_indexer(pd.Index(values, dtype=object))
+        absent = codes < 0
+        unseen = absent & values.notna().to_numpy() if absent.any() else absent
+        if unseen.any():
+            known = ", ".join(map(repr, self.levels[:10])) + (
+                ", ..." if len(self.levels) > 10 else ""
+            )
+            raise FormulaError(
+                f"column {self.label!r} has the level {values[unseen].iloc[0]!r}; known are {known}"
+            )
+        return codes
+
+    def of_categories(self, values):
+        """Positions of the categories, and -1 behind them."""
+        categories, table = self.known
+        if categories is not values.cat.categories:
+            categories = values.cat.categories
+            table = np.append(self.index.get_indexer(categories.astype(object)), -1)
+            self.known = categories, table
+        return table
 
 
 def is_constant(column):

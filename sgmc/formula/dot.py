@@ -204,6 +204,7 @@ def parse(formula, columns, scope=None):
     response, predictors = resolver.resolve(left), resolver.resolve(fixed)
     found = tuple(bar for tokens in grouped for bar in bars.read(tokens, resolver, error))
     curves = tuple(smooths.read(*one, resolver, error) for one in calls)
+    smooths.refuse_twice(curves, error)
     inside = [*(bar.effects for bar in found), *(one.code for one in curves)]
     if any(_DOT in code for code in (response, *inside)):
         raise _error(formula, "the dot cannot be used in the response, a group term or a smooth")

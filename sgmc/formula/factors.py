@@ -12,7 +12,7 @@ import patsy
 
 from sgmc.errors import FormulaError
 from sgmc.formula.chunks import COLUMN, evaluate
-from sgmc.formula.columns import codes_of
+from sgmc.formula.columns import Places
 
 
 class Factor:
@@ -25,6 +25,8 @@ class Factor:
     levels : tuple, optional
         Of a column of categories, of which patsy has seen stand-ins.
     """
+
+    places = None  # of the levels, once they are asked for
 
     def __init__(self, fitted, parsed, levels=None):
         self.is_column = isinstance(fitted.factor, patsy.LookupFactor)
@@ -49,7 +51,9 @@ class Factor:
     def values(self, columns):
         """Numbers of shape (m, width), or for categories their codes of shape (m,)."""
         if self.levels is not None:
-            return codes_of(pd.Series(self.evaluate(columns)), self.levels, self.label)
+            if self.places is None:
+                self.places = Places(self.levels, self.label)
+            return self.places.of(pd.Series(self.evaluate(columns)))
         numbers = (
             columns.numbers(self.inputs[self.code])
             if self.is_column
@@ -74,7 +78,12 @@ class Factor:
             for name, value in self.functions.items()
         }
         transforms = {name: (type(value), vars(value)) for name, value in self.transforms.items()}
-        return {**vars(self), "functions": functions, "transforms": transforms}
+        return {
+            **vars(self),
+            "functions": functions,
+            "transforms": transforms,
+            "places": None,
+        }
 
     def __setstate__(self, state):
         vars(self).update(state)

@@ -286,7 +286,7 @@ def of_labels(labels):
 
 
 def grouped(table):
-    """The `Grouping` of a `Table` with group terms, or the `Crossing` where factors cross or smooths
+    """The `Grouping` of a `Table` with group terms; the `Crossing` where factors cross, or smooths
     are beside them.
     """
     kinds = list(dict.fromkeys(bar.columns for bar in table.bars))

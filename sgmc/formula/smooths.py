@@ -141,6 +141,18 @@ def read(name, tokens, resolver, error):
     return SmoothCall(text, label, covariates, by, tuple(sizes), bs or "cr", knots)
 
 
+def refuse_twice(calls, error):
+    """FormulaError for a curve that stands in two terms: the data tell only their sum."""
+    curves = [(call.covariates, call.by) for call in calls]
+    for call in calls:
+        if curves.count((call.covariates, call.by)) > 1:
+            raise error(f"{call.label} stands there twice, and the data tell only the sum")
+        inside = [((one,), call.by) for one in call.covariates if len(call.covariates) > 1]
+        for other, curve in zip(calls, curves):
+            if curve in inside:
+                raise error(f"{call.label} has {other.label} in it: leave one of them out")
+
+
 def whole(number):
     """Whether it is a whole number."""
     return isinstance(number, int) and not isinstance(number, bool)

@@ -62,7 +62,7 @@ class Table:
         )
 
     def grouping(self):
-        """The `Grouping` or `Crossing` of the rows kept, or None without group terms and smooths."""
+        """The `Grouping` or `Crossing` of the rows; None without group terms and smooths."""
         return grouped(self) if self.bars or self.smooths else None
 
     def fill(self, out, position=None, chunk=CHUNK_ROWS):

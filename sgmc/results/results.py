@@ -100,6 +100,10 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         """
         return {}
 
+    def _details(self):
+        """Lines that `summary(details=True)` adds."""
+        return []
+
     def __getattr__(self, name):
         raise AttributeError(
             refusal(name) or f"{type(self).__name__!r} object has no attribute {name!r}"

@@ -1,7 +1,7 @@
 """Bases of smooth curves, and the penalty of their curvature.
 
-A basis has k piecewise cubic polynomials B on u in [0, 1], the range of a covariate.  Curves f = B c
-whose integral of f''^2 is zero are the straight lines, and among periodic ones the constants.
+A basis has k piecewise cubic polynomials B on u in [0, 1], the range of a covariate.  Curves
+f = B c whose integral of f''^2 is zero are the straight lines, among periodic ones the constants.
 """
 
 from dataclasses import dataclass

@@ -79,6 +79,10 @@ TABLE["models/crossed"] = (
     "regressions whose grouping factors cross: effects among the parameters",
     MODEL + " models/mixed models/regression",
 )
+TABLE["models/scales"] = (
+    "regressions whose prior scales are learned: density, centre, coordinates, model",
+    MODEL + " models/regression",
+)
 TABLE |= {
     "sklearn": ("estimators for scikit-learn", BELOW + " formula models/regression/families"),
     "api": (

@@ -50,6 +50,24 @@ def test_effects_of_levels(results):
         results.ranef_draws()
 
 
+def test_arviz_has_effects_at_the_draws_that_were_kept(results):
+    """Their numbers are those of the parameters' draws: the slope of a whole draw, in float32, is
+    the one that the parameters have there.
+    """
+    pytest.importorskip("arviz_base")
+    tree = results.to_arviz(effects=True)
+    effects, posterior = tree["effects"], tree["posterior"]
+    assert dict(effects.sizes) == {"chain": 2, "draw": 150, "g": 12, "h": 7}
+    np.testing.assert_array_equal(
+        effects["1|g"].to_numpy().reshape(-1, 12), results.ranef_draws("g")[..., 0]
+    )
+    whole = results.whole("slopes").reshape(2, 150, -1)
+    numbers = np.searchsorted(posterior["draw"].to_numpy(), effects["draw"].to_numpy())
+    slopes = results.draws[:, numbers, results.names.index("x")]
+    np.testing.assert_allclose(whole[..., 1], slopes, rtol=1e-5, atol=1e-7)
+    assert "effects" not in results.to_arviz().children
+
+
 def test_predictions_of_known_levels_have_their_effects(results, frame):
     rows = frame.drop_duplicates("g").sort_values("g").assign(x=0.0, h=0)
     effects = results.ranef("g")["mean"].to_numpy()
@@ -87,8 +105,8 @@ def test_everything_that_is_made_of_rows(results, frame):
 def test_what_is_not_there_is_refused_by_name(results, frame):
     with pytest.raises(NotSupported, match="loo with crossed factors"):
         results.loo()
-    with pytest.raises(NotSupported, match="fewer draws are kept"):
-        results.to_arviz(effects=True)
+    with pytest.raises(NotSupported, match="kept at fewer draws"):
+        results.to_arviz(log_likelihood=True)
     for how, said in (
         (dict(sampler="lmsgld"), "lmsgld does not apply"),
         (dict(sampler="imh"), "imh does not apply"),

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from arviz_stats.base import array_stats
 
 from sgmc.diagnostics import tail_index
+from sgmc.diagnostics.pareto import tail_shape
 from sgmc.diagnostics.tails import largest_index
 
 
@@ -53,3 +55,25 @@ def test_more_draws_tell_heavier_tails():
     assert largest_index(100) == pytest.approx(0.5)
     assert largest_index(4000) == pytest.approx(0.7)
     assert largest_index(1e9) == 0.7
+
+
+@pytest.mark.parametrize("shape", [(1, 200), (4, 1000), (2, 4001)])
+@pytest.mark.filterwarnings("ignore")
+def test_shapes_are_those_of_arviz(shape):
+    """The same fit and the same size of the tail: to rounding, also of correlated draws and of
+    draws with ties, whose first quartile may be where the tail begins.
+    """
+    rng = np.random.default_rng(4)
+    heavy = rng.standard_t(2, size=shape)
+    slow = np.cumsum(rng.normal(size=shape), axis=1)
+    for one in (heavy, slow, np.round(heavy)):
+        for upper, tail in ((False, "left"), (True, "right")):
+            known = float(array_stats.pareto_khat(one, tail=tail))
+            assert tail_shape(one, upper) == pytest.approx(known, rel=1e-9)
+
+
+def test_a_tail_of_one_value_has_shape_zero():
+    """arviz refuses it."""
+    one = np.zeros((2, 500))
+    one[0, 0] = -1.0
+    assert tail_shape(one) == 0.0

@@ -194,3 +194,16 @@ def test_draws_of_chains_are_joined_without_a_copy():
     for k, recorder in enumerate(fit.recorders):
         assert np.shares_memory(fit.x[k], np.asarray(recorder.draws))
         np.testing.assert_array_equal(fit.x[k], fit.states[k]["recorder"]["draws"])
+
+
+def test_curvatures_of_groups_are_forecast():
+    """3,000 groups of about ten rows, in which up to 24 of 99 levels occur: 576 numbers a group."""
+    random = np.random.default_rng(0)
+    n, names = 30_000, [*map(str, range(3000))]
+    df = pd.DataFrame({"y": random.integers(0, 2, n), "x": random.normal(size=n)})
+    df["g"] = pd.Categorical.from_codes(random.integers(0, 3000, n), names)
+    df["h"] = pd.Categorical.from_codes(random.integers(0, 100, n), names[:100])
+    found = sgmc.Logit.from_formula("y ~ x + g + h", df).memory(prior=sgmc.normal(0, 1))
+    largest = df["g"].value_counts().max()
+    width = 2 + largest  # ones, x, and levels
+    assert found.parts["scores and curvatures of groups"] == 8 * 3000 * (3 * width + width**2)

@@ -18,11 +18,13 @@ from sgmc.errors import DataError
 from sgmc.models.regression import problem as problems
 from sgmc.results.report.verdict import FEWEST_ERRORS, TRUSTED_END, TRUSTED_ERROR
 
-from . import grouped
+from . import grouped, scaled, tangled
 from .data import DATA, reference, table
 from .grouped import GROUPED
 from .known import Known
+from .scaled import SCALED, WAYS
 from .small import IMPROPER, SMALL
+from .tangled import TANGLED
 from .users import BY_STARTS, CONTRADICTORY, FAR_MODES, USERS
 
 WRONG = 0.15  # error of a mean or sd with which nothing may be called trustworthy
@@ -40,7 +42,7 @@ class Case:
     Attributes
     ----------
     posterior : str
-        Of DATA, GROUPED, SMALL, USERS or IMPROPER.
+        Of DATA, GROUPED, TANGLED, SCALED, SMALL, USERS or IMPROPER.
     how : dict
         Arguments of the fit.
     misplaced, stretched : float
@@ -69,6 +71,10 @@ class Case:
                 return getattr(verbs, verb)("y ~ .", table(self.posterior), prior=prior, **how)
         if self.posterior in GROUPED:
             return grouped.fit(self.posterior, **how)
+        if self.posterior in TANGLED:
+            return tangled.fit(self.posterior, **how)
+        if self.posterior in SCALED:
+            return scaled.fit(self.posterior, **how)
         if self.posterior in SMALL:
             return SMALL[self.posterior][0](**how)
         if self.posterior in IMPROPER:
@@ -80,8 +86,10 @@ class Case:
         """What kind of posterior it is."""
         if self.posterior in DATA:
             return "regressions"
-        if self.posterior in GROUPED:
+        if self.posterior in GROUPED or self.posterior in TANGLED:
             return "grouped data"
+        if self.posterior in SCALED:
+            return "learned scales"
         if self.posterior in IMPROPER:
             return "improper posteriors"
         if self.posterior in SMALL:
@@ -118,6 +126,10 @@ def known(posterior):
         return Known.of_long_run(reference(posterior))
     if posterior in GROUPED:
         return Known.of_long_run(grouped.reference(posterior))
+    if posterior in TANGLED:
+        return tangled.known(posterior)
+    if posterior in SCALED:
+        return Known.of_long_run(scaled.reference(posterior))
     return (SMALL if posterior in SMALL else USERS)[posterior][1]()
 
 
@@ -223,6 +235,9 @@ GROUPS += [  # mini-batches and draws of the approximation are refused there
     )
 ]
 
+GROUPS += [Case(name, how) for name, ways in tangled.WAYS.items() for how in ways]
+
+LEARNED = [Case(name, how) for name in SCALED for how in WAYS]
 SEARCH = {"modes": "search"}
 OWN = [
     *(
@@ -242,7 +257,7 @@ OWN = [
 
 # a mode that no chain finds: said by the verdict ("one start"), and in the documentation
 UNSEEN = [Case("far modes"), Case("narrow mode apart", {"sampler": "hmc"})]
-CASES = [*INDEPENDENT, *REGRESSIONS, *GROUPS, *FEW_ROWS, *OWN, *UNSEEN]
+CASES = [*INDEPENDENT, *REGRESSIONS, *GROUPS, *LEARNED, *FEW_ROWS, *OWN, *UNSEEN]
 CASES += [Case(name) for name in IMPROPER]
 
 

@@ -75,6 +75,19 @@ class Centre(Conditional):
             out[loading.size :] += logs[self.psi[loading.size :]]
         return out, (away**2).mean(axis=0)
 
+    def apart(self, found):
+        """Variance of each effect given the data, in units of its prior's, around what all levels of
+        its term share, which other parameters can take up.
+        """
+        moved = found.map(self.normals) - np.asarray(found.map.centre)
+        away = moved[:, self.blocks.d : self.psi[0]]
+        for t, start in enumerate(self.blocks.start):
+            own = self.blocks.of_term(t) - self.blocks.d
+            if start < len(self.rows.factor) and len(own) > 1:
+                shared = away[:, own].mean(axis=1, keepdims=True)
+                away[:, own] = (away[:, own] - shared) * np.sqrt(len(own) / (len(own) - 1))
+        return (away**2).mean(axis=0)
+
     def informed(self, found, spread):
         """Information of psi, (k,): of the log of an sd 2 sum_l s_l^2, s_l the share of an effect's
         variance that the data have taken; of one near zero what its own rows allow it to be.
@@ -111,7 +124,7 @@ class Centre(Conditional):
         if low.any():
             place[blocks.phi][: loading.q][low] = LEAST
             found = self.settled(place)
-        variance = np.clip(self.slope(found)[1], 0.0, 1.0)
+        variance = np.clip(self.apart(found), 0.0, 1.0)
         variance[self.rows.dense[blocks.d :] - blocks.d] = variances(self.rows, found)
         own = np.asarray(loading.sds(found.place[blocks.phi][: loading.q]))[blocks.number]
         share = 1 - variance

@@ -30,14 +30,24 @@ class CurveDraws:
     @classmethod
     def of_fit(cls, fit):
         """Those of a `Fit`, None where it has no whole draws."""
-        problem = fit.problem
-        if not fit.recorders:
+        problem, draws = fit.problem, whole_draws(fit)
+        if draws is None:
             return None
-        draws = np.concatenate([one.bank[0] for one in fit.recorders]).astype(float)
         d, logs = problem.rows.blocks.d, problem.coordinates.logs
         extra = np.exp(draws[:, draws.shape[1] - logs :]).T if logs else None
         beta = problem.coordinates.as_given(draws[:, :d])
         return cls(beta, draws[:, problem.rows.dense[d:]], extra)
+
+
+def whole_draws(fit):
+    """Whole draws (m, dim): coefficients of the table's columns, effects, phi, logs; None where
+    there are none.
+    """
+    if not fit.problem.partial:
+        return fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
+    if not fit.recorders:
+        return None
+    return np.concatenate([one.bank[0] for one in fit.recorders]).astype(float)
 
 
 def with_curves(rows, columns, draws):
@@ -86,7 +96,7 @@ def found_curve(smooths, name):
     begin, names = 0, []
     for one in smooths:
         sizes = one.sizes
-        for by in range(len(set(block.by for block in one.blocks))):
+        for by in range(one.width):
             names.append(one.curve(by))
             places = np.concatenate([[block.by == by] * k for block, k in zip(one.blocks, sizes)])
             if names[-1] == name or name is None:

@@ -120,7 +120,7 @@ def precision_of(rows, gram, w, root, prior):
                 found = np.einsum("ba,lbc,cd->lad", L, found, roots[h])
                 i, j = at[row][:, :, None], places[h][column][:, None, :]
                 border[i, j] = found
-                border[j, i] = np.swapaxes(found, 1, 2)
+                border[j, i] = found
         cross.append(across(gram.between(w, most, k), roots[most], L, at))
     if not roots:
         return Precision(tips, np.empty((0, 1, 1)), sparse.csr_array((0, len(rest))), border)

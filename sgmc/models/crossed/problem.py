@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc import registry
 from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.core.bank import Bank
 from sgmc.core.deadline import OutOfTime
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fit.joint_paths import paths_between_draws, rotating_paths
 from sgmc.fit.problem import DRAWS_MEMORY, SEARCH, Problem
 from sgmc.models.crossed.coordinates import CrossedCoordinates
 from sgmc.models.crossed.effects import Loaded
@@ -20,10 +20,9 @@ from sgmc.models.mixed.concerns import undecided
 from sgmc.models.mixed.problem import refuse as refuse_with_groups
 from sgmc.models.regression.problem import arrays_of
 
+GRADIENTS = 3  # of a path
 NEAR_ZERO = 3.0  # sds of an sd's coordinate from zero: it may be zero
-ACCEPTED = 0.9  # of paths: a rotation more costs less than what is rejected
-# gradients of a path; paths between draws at most; numbers of the table in all gradients
-GRADIENTS, MOST_PATHS, AFFORDABLE = 3, 4, 1.2e10
+EACH, STEPS = 16, 40  # walkers of a chain where rows are dense, and steps of their warmup
 
 
 @dataclass(kw_only=True)
@@ -36,11 +35,14 @@ class CrossedProblem(Problem):
     effects : Effects
     freedom : dict
         See `freedom`.
+    near : list of int
+        Effects and smooths whose sds may be zero.
     """
 
     rows: object
     effects: object
     freedom: dict
+    near: list
 
     surveyed, partial = False, True
     exact_sampler = "hmc"
@@ -64,7 +66,7 @@ class CrossedProblem(Problem):
     @property
     def cells(self):
         """See `Problem`: a row has few numbers."""
-        return self.model.n * (self.rows.blocks.d + self.rows.Z.shape[1])
+        return self.model.n * (len(self.rows.dense) + self.rows.Z.shape[1])
 
     @property
     def least_noise(self):
@@ -93,12 +95,11 @@ class CrossedProblem(Problem):
 
     def default_sampler(self):
         """See `Problem`."""
-        return registry.room("samplers")["hmc"](rotations=2, target_accept=ACCEPTED)
+        return rotating_paths()
 
     def thinning(self, settings):
-        """See `Problem`: draws are nearly independent where so many paths cost little."""
-        work = GRADIENTS * settings.draws * settings.chains * self.cells
-        return int(np.clip(AFFORDABLE // work, 1, MOST_PATHS))
+        """See `Problem`."""
+        return paths_between_draws(settings, self.cells, GRADIENTS)
 
     def kept(self, x):
         """See `Problem`."""
@@ -141,6 +142,34 @@ class CrossedProblem(Problem):
         raise NotSupported("subsample='stratified' with crossed factors; leave subsample='block'")
 
 
+class SmoothProblem(CrossedProblem):
+    """The posterior of a regression with smooths and no factor: all of its few parameters are kept,
+    and chains have walkers whose densities are products of matrices.
+    """
+
+    partial, recorded, kept = False, Problem.recorded, Problem.kept
+    recorder, check_draws = Problem.recorder, Problem.check_draws
+
+    @property
+    def many(self):
+        """See `Problem`: those of dense tables."""
+        return self.model.products and isinstance(self.table.X, np.ndarray)
+
+    @property
+    def warmup(self):
+        """See `Problem`: walkers learn a step together."""
+        return STEPS if self.many else None
+
+    def lost_signs(self, x):
+        """See `Problem`."""
+        signed = self.coordinates.natural(x)[..., self.rows.blocks.phi]
+        return {self.effects.sds[j]: np.where(signed[..., j] < 0, -1.0, 1.0) for j in self.near}
+
+    def default_sampler(self):
+        """See `Problem`."""
+        return rotating_paths(EACH) if self.many else super().default_sampler()
+
+
 def crossed_problem(data, family, crossing, prior, settings):
     """The `CrossedProblem`.
 
@@ -165,7 +194,8 @@ def crossed_problem(data, family, crossing, prior, settings):
         stopped, arrow = SEARCH, found.centre.reached.map
     shift, logs = rows.fixed.shift, len(family.auxiliary)
     where = CrossedCoordinates(Composed(loaded, arrow), rows.blocks, shift, data.intercept, logs)
-    return CrossedProblem(
+    kind = CrossedProblem if crossing.factors else SmoothProblem
+    return kind(
         model=found.model,
         prior=found.prior,
         coordinates=where,
@@ -177,6 +207,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         rows=rows,
         effects=found.effects,
         freedom=known,
+        near=near,
     )
 
 

@@ -8,7 +8,8 @@ from sgmc.arguments.seeds import entropy
 from sgmc.core.partial import pooled
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.crossed.banked import banked_effects
-from sgmc.models.crossed.curves import CurveDraws, columns_of, with_curves
+from sgmc.models.crossed.correlation import described
+from sgmc.models.crossed.curves import CurveDraws, columns_of, whole_draws, with_curves
 from sgmc.models.crossed.smooth_results import Smooths
 from sgmc.models.mixed.results import NEW_LEVELS, MixedResults
 from sgmc.models.mixed.rows_with_effects import refuse_new, with_effects
@@ -19,8 +20,8 @@ from sgmc.results.outcomes.rows import Rows, design_of, evenly, fitted_rows, row
 class CrossedResults(Smooths, MixedResults):
     """The posterior of a regression with effects of several factors, or with smooths: draws of
     coefficients, standard deviations, correlations and auxiliary parameters.  Of the effects, means
-    and standard deviations over all draws are kept, and whole draws, of which quantiles and
-    predictions are made: at most 200 a chain, or all of models with few parameters.
+    and standard deviations over all draws are kept, and at most 200 whole draws a chain, of which
+    quantiles and predictions are made; without factors all draws are whole.
     """
 
     @classmethod
@@ -32,12 +33,19 @@ class CrossedResults(Smooths, MixedResults):
 
     def whole(self, what):
         """Whole draws (m, dim): coefficients of the table's columns, effects, phi, logs."""
-        if self._fit is None or not self._fit.recorders:
+        draws = None if self._fit is None else whole_draws(self._fit)
+        if draws is None:
             raise ArgumentError(
                 f"{what} needs whole draws of the fit: these results were loaded from a file, or "
                 "time_limit left none"
             )
-        return np.concatenate([one.bank[0] for one in self._fit.recorders]).astype(float)
+        return draws
+
+    def _details(self):
+        """See `Results`."""
+        if self._fit is None or self.stand_in or len(self.model.effects.factors) < 2:
+            return []
+        return [described(self._fit, self.model.effects.factors, self._ess)]
 
     def effects_at_draws(self, draws, seed=None):
         """`BankedEffects` of each factor at whole draws."""
@@ -81,17 +89,50 @@ class CrossedResults(Smooths, MixedResults):
     def to_arviz(self, log_likelihood=False, effects=False):
         """An ArviZ `DataTree`, see `Results.to_arviz`.
 
+        Parameters
+        ----------
+        log_likelihood : bool
+            Not available.
+        effects : bool
+            Add a group ``effects``: a variable ``"1|g"`` for each effect, along a dimension for
+            each factor, at the whole draws that were kept.  Its coordinate ``draw`` has their
+            numbers among the draws of the group ``posterior``.
+
         Raises
         ------
         NotSupported
-            For effects and log densities, of which fewer draws are kept than of the parameters.
+            For log densities, which need effects at each draw.
         """
-        if effects or log_likelihood:
+        if not self.model.effects.factors:
+            return super().to_arviz(log_likelihood)
+        if log_likelihood:
             raise NotSupported(
-                "to_arviz with crossed factors has the parameters alone: of effects and of log "
-                "densities given them fewer draws are kept; use ranef_draws() and log_lik()"
+                "to_arviz(log_likelihood=True) with crossed factors: log densities need effects, "
+                "which are kept at fewer draws than the parameters; use log_lik()"
             )
-        return super().to_arviz()
+        tree = super().to_arviz()
+        if effects:
+            from xarray import DataTree
+
+            tree["effects"] = DataTree(self.banked_dataset())
+        return tree
+
+    def banked_dataset(self):
+        """Effects at the whole draws, an xarray `Dataset`."""
+        from xarray import Dataset
+
+        found = {}
+        for k, factor in enumerate(self.model.effects.factors):
+            drawn, labels = self.ranef_draws(factor), self.model.factor_levels[k]
+            for j, column in enumerate(self.columns_of(k)):
+                by_chain = drawn[..., j].reshape(len(self._fit.recorders), -1, len(labels))
+                found[f"{column}|{factor}"] = ("chain", "draw", factor), by_chain
+            names = [":".join(map(str, one)) if isinstance(one, tuple) else one for one in labels]
+            found[factor] = factor, names
+        kept, spacing = by_chain.shape[1], self._fit.recorders[0].state()["spacing"]
+        return Dataset(found).assign_coords(
+            chain=np.arange(len(by_chain)), draw=spacing * np.arange(kept)
+        )
 
     def table_rows(
         self, exog=None, offset=None, *, endog=None, random=True, new_levels="sample",

@@ -61,13 +61,15 @@ def of_rows(X, starts):
     ones = np.ones((len(X.codes), 1), dtype=X.dtype)
     numbers = np.ascontiguousarray(np.concatenate([ones, X.numbers], axis=1))
     used = np.flatnonzero(sum(X.counted(t) for t in range(len(X.by))))
-    columns = np.unique(X.cells[used].indices)
-    codes, cells, place = X.codes, X.cells[:, columns], np.tile(columns, (len(starts) - 1, 1))
+    columns = np.flatnonzero(X.held(used))
+    codes, cells = X.codes, X.cells[:, columns]
+    place = np.broadcast_to(columns, (len(starts) - 1, len(columns)))  # large, and seldom needed
     found = ranked(X, used, starts) if len(columns) else None
     if found is not None and 2 * found[1].shape[1] <= len(columns):
         codes, place = found
         cells = sparse.eye_array(place.shape[1] + 1, format="csr")[:, 1:]  # the first: none
-    place = np.hstack([np.tile(X.places, (len(place), 1)), place]).astype(np.intp)
+    everywhere = np.broadcast_to(X.places, (len(place), len(X.places)))
+    place = np.hstack([everywhere, place]).astype(np.intp, copy=False)
     if not len(columns):
         return numbers, place
     blank = sparse.csr_array((cells.shape[0], numbers.shape[1]))

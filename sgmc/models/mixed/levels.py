@@ -64,6 +64,12 @@ class LevelsRegression(Regression):
 
         return LevelsInfo(self)
 
+    def forecast(self, checked):
+        """See `Regression`."""
+        from sgmc.models.mixed.levels_memory import forecast
+
+        return forecast(super().forecast(checked), self)
+
     def suited(self, prior, checked):
         """See `Regression`."""
         return self

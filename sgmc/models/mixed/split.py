@@ -132,7 +132,9 @@ def split(data, family, prior):
     mean[table.places], sd[table.places] = dense_moments(table.numbers, data.weight)
     priors = resolve(prior, data, family, scales(sd, family, *moments_of_outcomes(data)))
     columns = data.source.spec.coding.columns(at)
-    columns = np.append(seen, np.setdiff1d(columns, seen))
+    unseen = np.ones(data.d, dtype=bool)
+    unseen[seen] = False
+    columns = np.append(seen, columns[unseen[columns]])
     if data.d == len(columns) or any(priors.used[j].family != "normal" for j in columns):
         return None
     location, scale = (

@@ -16,6 +16,7 @@ from sgmc.models.regression.data import (
     outcome_name,
     total_offset,
 )
+from sgmc.priors import learns
 from sgmc.registry import room
 
 MANY = 512  # parameters: with fewer a fit takes seconds, and its summary has all coefficients
@@ -323,9 +324,12 @@ class Regression:
         return results
 
     def suited(self, prior, checked):
-        """This model; or where it has so many parameters that it is cheaper, or the only way, one
-        of the same posterior with the levels of the largest factor integrated out.
+        """This model; one with the scales of the prior among its parameters, where they are
+        learned; or where it has so many parameters that it is cheaper, or the only way, one of the
+        same posterior with the levels of the largest factor integrated out.
         """
+        if learns(prior):
+            return room("scales")["learned"].of(self, prior, checked)
         if len(self.parameter_names()) < MANY:
             return self
         return room("grouped")["levels"].of(self, prior, checked) or self

@@ -90,16 +90,17 @@ def prepare(data, entropy, dtype, centre):
     """Copy the design, chunk by chunk, straight into its permuted place; centre its columns if
     there is an intercept.
     """
-    order = np.random.Generator(np.random.PCG64(seed_sequence(entropy, "permutation"))).permutation(
-        data.n
-    )
+    random = np.random.Generator(np.random.PCG64(seed_sequence(entropy, "permutation")))
+    order = random.permutation(data.n)
+    if data.n <= np.iinfo(np.int32).max:
+        order = order.astype(np.int32)
     return copied(data, order, dtype, centre)
 
 
 def copied(data, order, dtype, centre):
     """`prepare` for a given order of the rows, (n,): row i of the table is row order[i]."""
-    position = np.empty(data.n, dtype=np.intp)
-    position[order] = np.arange(data.n)
+    position = np.empty(data.n, dtype=order.dtype)
+    position[order] = np.arange(data.n, dtype=order.dtype)
     weight = pick(data.weight, order)
     shift = np.zeros(data.d)
     if data.sparse is not None:

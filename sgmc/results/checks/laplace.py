@@ -18,10 +18,17 @@ def from_laplace(fit):
     sd = sds(where)
     if where.whitened and where is own:  # as parameters would be if the map were affine
         along = where.white / sd[:, None]
-        centre, covariance = moments.covariance(fit.x, fit.weights)
+        centre, covariance = moments_of(fit)
         return along @ centre, np.sqrt(((along @ covariance) * along).sum(axis=1))
     standard = (own.theta(fit.x) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
     return moments.mean(standard, fit.weights), moments.sd(standard, fit.weights)
+
+
+def moments_of(fit):
+    """Mean and covariance of the draws, in sampler coordinates."""
+    if "moments" not in fit.computed:
+        fit.computed["moments"] = moments.covariance(fit.x, fit.weights)
+    return fit.computed["moments"]
 
 
 def sds(where):

@@ -10,9 +10,10 @@ from scipy import linalg, special
 
 from sgmc.diagnostics import moments
 from sgmc.diagnostics.implied import FEWEST_PER_DIMENSION, implied_moments
-from sgmc.diagnostics.visits import batch_mcse
+from sgmc.diagnostics.visits import batch_means, mcse_of_batches
 from sgmc.errors import ArgumentError
 from sgmc.results.checks.edges import Line, edge_index
+from sgmc.results.checks.laplace import moments_of
 from sgmc.results.checks.second_order import bounds
 
 ALPHA = 0.05  # of the intervals that are printed by default
@@ -37,19 +38,28 @@ class Numbers:
     values : array (4, p)
     units : array (4, p)
         In which their errors are told: sds, and distances of the ends from the median.
+    slopes : array (2, p)
+        Of the quantile function at the ends.
     """
 
     values: np.ndarray
     units: np.ndarray
+    slopes: np.ndarray
 
     @classmethod
     def of(cls, theta, weights):
         """Of draws (chain, draw, p)."""
-        low, centre, high = moments.quantile(theta, [ENDS[0], 0.5, ENDS[1]], weights)
+        around = [end + side * NEARBY for side in (-1, 1) for end in ENDS]
+        found = moments.quantile(theta, [ENDS[0], 0.5, ENDS[1], *around], weights)
+        (low, centre, high), (before, after) = found[:3], np.split(found[3:], 2)
         mean, sd = moments.mean(theta, weights), moments.sd(theta, weights)
         # more than an end's share of the draws may be a single value
         halves = (np.where(half > 0, half, sd) for half in (centre - low, high - centre))
-        return cls(np.array([mean, sd, low, high]), np.array([sd, sd, *halves]))
+        return cls(
+            np.array([mean, sd, low, high]),
+            np.array([sd, sd, *halves]),
+            (after - before) / (2 * NEARBY),
+        )
 
 
 def printed_errors(fit, theta, names, some):
@@ -113,30 +123,35 @@ def errors_of_part(theta, moved, vouched, weights, at):
     """
     part = np.ascontiguousarray(theta[..., at])
     now = Numbers.of(part, weights)
-    influence = influences(part, now, weights)
-    alone = [batch_mcse(h, weights) for h in influence]
     errors = mcse = np.full(now.values.shape, np.nan)
     if vouched is not None:
         right = Numbers.of(np.ascontiguousarray(moved[..., at]), weights)
         errors = (now.values - right.values) / right.units
-        mcse = vouched.mcse(influence, weights, at)
+        known = vouched.controls(weights, at)
+        mcse = np.empty(errors.shape)
+    alone = np.empty(now.values.shape)
+    for k, influence in enumerate(influences(part, now)):
+        batches, share = batch_means(influence, weights)
+        alone[k] = mcse_of_batches(batches, share)
+        if vouched is not None:
+            mcse[k] = known.mcse(influence, batches)
     found = np.column_stack([*errors, *mcse, *alone])
     found[now.units[0] == 0] = 0.0  # slopes may stay at zero under a spike
     return found
 
 
-def influences(theta, numbers, weights):
-    """What each draw adds to the error of each number, (4, chain, draw, p), in its unit."""
+def influences(theta, numbers):
+    """What each draw adds to the error of each number, in its unit: four arrays (chain, draw,
+    p), one after the other.
+    """
     mean, sd, low, high = numbers.values
     with np.errstate(divide="ignore", invalid="ignore"):
         away = (theta - mean) / sd
-        out = [away, (away**2 - 1) / 2]
-        levels = [level + side * NEARBY for level in ENDS for side in (-1, 1)]
-        around = np.split(moments.quantile(theta, levels, weights), 2)
-        for end, unit, level, near in zip((low, high), numbers.units[2:], ENDS, around):
-            per_probability = (near[1] - near[0]) / (2 * NEARBY) / unit
-            out.append((level - (theta <= end)) * per_probability)
-    return np.array(out)
+        yield away
+        yield (away**2 - 1) / 2
+        per_probability = numbers.slopes / numbers.units[2:]
+    for end, level, slope in zip((low, high), ENDS, per_probability):
+        yield np.where(theta <= end, (level - 1) * slope, level * slope)
 
 
 @dataclass(frozen=True)
@@ -163,24 +178,69 @@ class Vouched:
     second_order: np.ndarray
     edge_index: np.ndarray
 
-    def mcse(self, influence, weights, at):
-        """Monte Carlo errors (4, k) of the numbers of some parameters, of whose influences (4,
-        chain, draw, k) the part that is linear or quadratic in `along` is known by the scores.
-        """
-        first = self.along[..., at]
+    def controls(self, weights, at):
+        """`Controls` of some of the parameters."""
+        return Controls.of(self.along[..., at], self.mcse_mean[at], self.mcse_sd[at], weights)
+
+
+@dataclass(frozen=True)
+class Controls:
+    """What of draws is known by the scores: the mean and the variance along each parameter.
+
+    Attributes
+    ----------
+    first, second : array (chain, draw, k)
+        Times the weights of the draws: what is linear and what is quadratic, the latter without
+        its mean.
+    batches : array (2, chain, batch, k)
+        Means of both.
+    share : array (batch,)
+    mixed, spread : array (k,)
+        Mean product of both, and variance of the latter.
+    mcse_mean, mcse_sd : array (k,)
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    batches: np.ndarray
+    share: np.ndarray
+    mixed: np.ndarray
+    spread: np.ndarray
+    mcse_mean: np.ndarray
+    mcse_sd: np.ndarray
+
+    @classmethod
+    def of(cls, first, mcse_mean, mcse_sd, weights):
+        """Of what is linear in standard draws."""
+        draws = first.shape[:2]
+        w = np.full(draws[1], 1 / draws[1]) if weights is None else weights / weights.sum()
+        w = w[:, None] / draws[0]
         second = (first**2 - 1) / np.sqrt(2)
-        mixed = moments.mean(first * second, weights)
-        spread = moments.mean((second - moments.mean(second, weights)) * second, weights)
-        out = []
-        for h in influence:
-            slope = moments.mean(h * first, weights)
-            bend = moments.mean((h - moments.mean(h, weights)) * second, weights)
-            by_bend = (bend - mixed * slope) / np.maximum(spread - mixed**2, 1e-12)
-            by_slope = slope - mixed * by_bend
-            rest = h - by_slope * first - by_bend * second
-            known = (by_slope * self.mcse_mean[at]) ** 2 + 2 * (by_bend * self.mcse_sd[at]) ** 2
-            out.append(np.sqrt(known + batch_mcse(rest, weights) ** 2))
-        return out
+        level = moments.mean(second, weights)
+        pairs = [batch_means(part, weights) for part in (first, second)]
+        second -= level
+        weighed = first * w, second * w
+        return cls(
+            *weighed,
+            np.array([means for means, _ in pairs]),
+            pairs[0][1],
+            np.einsum("ctk,ctk->k", weighed[0], second) + level * weighed[0].sum(axis=(0, 1)),
+            np.einsum("ctk,ctk->k", weighed[1], second),
+            mcse_mean,
+            mcse_sd,
+        )
+
+    def mcse(self, influence, batches):
+        """Monte Carlo errors (k,) of a number from its influences (chain, draw, k), whose part that
+        is linear or quadratic is known; `batches` are their means.
+        """
+        slope = np.einsum("ctk,ctk->k", influence, self.first)
+        bend = np.einsum("ctk,ctk->k", influence, self.second)
+        by_bend = (bend - self.mixed * slope) / np.maximum(self.spread - self.mixed**2, 1e-12)
+        by_slope = slope - self.mixed * by_bend
+        rest = batches - by_slope * self.batches[0] - by_bend * self.batches[1]
+        known = (by_slope * self.mcse_mean) ** 2 + 2 * (by_bend * self.mcse_sd) ** 2
+        return np.sqrt(known + mcse_of_batches(rest, self.share) ** 2)
 
 
 def vouch(fit, theta, names, some):
@@ -195,9 +255,12 @@ def vouch(fit, theta, names, some):
     if fit.weights is not None:
         w = np.tile(fit.weights / fit.weights.sum(), fit.x.shape[0]) / fit.x.shape[0]
     try:
-        x = flat if some.scale is None else np.linalg.solve(some.scale, flat.T).T
-        x = x - w @ x
-        root = np.linalg.cholesky(weighted_product(x, x, w))
+        centre, covariance = moments_of(fit)
+        x = flat - centre
+        if some.scale is not None:
+            x = np.ascontiguousarray(np.linalg.solve(some.scale, x.T).T)
+            covariance = np.linalg.solve(some.scale, np.linalg.solve(some.scale, covariance).T)
+        root = np.linalg.cholesky(covariance * (1 - w @ w))
         directions, standard = linear_parts(x, root, theta.reshape(len(x), theta.shape[2]), w)
         signs = fit.problem.lost_signs(fit.x)
         folds = {list(names).index(name): signs[name] for name in signs if name in names}
@@ -218,8 +281,9 @@ def vouch(fit, theta, names, some):
     except (ArgumentError, np.linalg.LinAlgError):
         return None, None
     scale = np.eye(d) if some.scale is None else some.scale
-    moved = x @ (turn @ scale.T)
-    moved += scale @ implied.centre
+    turn, place = turn @ scale.T, scale @ implied.centre
+    for rows in moments.in_parts((1, d, len(x))):  # in place: nothing else of this size is made
+        x[rows] = x[rows] @ turn + place
     duals = scale @ (implied.covariance @ along / implied.sd)
     lines = [Line(z, v) for z, v in zip(standard.T, (scale @ (root @ directions)).T)]
     for (k, sign), (direction, z) in zip(folds.items(), unfolded):
@@ -232,7 +296,7 @@ def vouch(fit, theta, names, some):
         bounds(fit, some, duals, implied.departure),
         edge_index(fit, theta, lines),
     )
-    return vouched, moved.reshape(fit.x.shape)
+    return vouched, x.reshape(fit.x.shape)
 
 
 def linear_parts(x, root, theta, w):
@@ -258,7 +322,7 @@ def linear_parts(x, root, theta, w):
         away = np.nan_to_num(away)
 
     def explained(part):
-        return linalg.solve_triangular(root, weighted_product(x, part, w), lower=True)
+        return linalg.solve_triangular(root, moments.weighted_product(x, part, w), lower=True)
 
     directions = explained(away)
     curved = np.flatnonzero(1 - (directions**2).sum(axis=0) > LINEAR)
@@ -271,9 +335,3 @@ def linear_parts(x, root, theta, w):
         along = linalg.solve_triangular(root, directions[:, curved], lower=True, trans="T")
         away[:, curved] = x @ along
     return directions, away
-
-
-def weighted_product(x, y, w):
-    """Sum of w_i x_i y_i' over rows."""
-    alike = len(w) and (w == w[0]).all()  # then nothing of the size of y is made
-    return w[0] * (x.T @ y) if alike else x.T @ (w[:, None] * y)

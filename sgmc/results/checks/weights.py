@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sgmc.diagnostics.tails import FEWEST_FITTED, NEVER, fitted
+from sgmc.diagnostics.pareto import tail_shape
+from sgmc.diagnostics.tails import FEWEST_FITTED, NEVER
 from sgmc.errors import ProposalWarning
 
 # largest weight, of the mean: below it no place is held for long, and the tail's index, which is
@@ -18,7 +19,7 @@ def pareto_k(log_weights):
     """
     if len(log_weights) < FEWEST_FITTED:
         return np.nan
-    return fitted(np.exp(log_weights - np.max(log_weights))[None], "right")
+    return tail_shape(np.exp(log_weights - np.max(log_weights))[None])
 
 
 def proposals(fit):

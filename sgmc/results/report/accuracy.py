@@ -42,7 +42,9 @@ def accuracy(fit, theta, names, some):
     by_draws, by_slopes = tail_index(theta, fit.weights), table.pop("edge_index").to_numpy()
     table["tail_index"] = np.fmax(np.fmax(by_draws, by_slopes), fit.problem.tail_index)
     unseen = (by_slopes > LONG_TAIL) & ~(by_draws > by_slopes - AS_LONG)
-    unknown = far_out(theta, LOOKED_BEYOND) & np.isnan(by_slopes) & ~(by_draws > LONG_TAIL)
+    unknown = np.isnan(by_slopes) & ~(by_draws > LONG_TAIL)
+    if unknown.any():
+        unknown[unknown] = far_out(theta[..., unknown], LOOKED_BEYOND)
     table[["mcse_sd_error", "mcse_sd"]] *= np.where(unseen | unknown, UNSEEN_TAIL, 1.0)[:, None]
     if not fit.settings.robust:
         return table

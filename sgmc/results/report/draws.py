@@ -43,6 +43,8 @@ class Seen:
     def moved(self):
         """Those without slopes that stayed at zero under a spike."""
         kept = (self.draws != 0).any(axis=(0, 1))
+        if kept.all():
+            return self
         arrays = (getattr(self, name)[kept] for name in ("ess", "ess_sd", "rhat", "tails"))
         names = [name for name, one in zip(self.names, kept) if one]
         return Seen(names, self.draws[..., kept], self.weights, *arrays)

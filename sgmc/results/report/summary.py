@@ -93,8 +93,10 @@ def summary(results, alpha, title, names, details=False):
     if details:
         out.tables.append(errors(results, listed))
     untold = [DASH] if frame[["mean", "sd"]].isna().any(axis=None) else []
-    used = [str(results.memory)] if details and results.memory is not None else []
-    notes = [wrap(line) for line in [*untold, *lines, *used]] + [
+    more = results._details() if details else []
+    if details and results.memory is not None:
+        more = [*more, str(results.memory)]
+    notes = [wrap(line) for line in [*untold, *lines, *more]] + [
         wrap(f"[{w.code}] {w}", "    ") for w in results.warnings
     ]
     out.extra_txt = "\n".join(notes)

@@ -1,0 +1,1 @@
+"""Regressions whose coefficients have priors with scales that are learned."""

@@ -1,0 +1,115 @@
+"""Regressions with learned prior scales, as users meet them."""
+
+import numpy as np
+
+from sgmc.coordinates.prior_table import Scales, resolve
+from sgmc.coordinates.walls import GRID
+from sgmc.core.memory import Forecast
+from sgmc.errors import NotSupported
+from sgmc.models.regression.model import Regression
+from sgmc.models.scales.groups import groups_of, refuse_known
+
+MOST_COEFFICIENTS = 1000  # the search for the centre inverts some thousand matrices of that size
+TABLES, COEFFICIENT_MATRICES = 9, 8  # of each local scale, copies included; of all coefficients
+
+
+class LearnedRegression(Regression):
+    """A regression some of whose coefficients have a prior with a learned scale.
+
+    Attributes
+    ----------
+    whole : Regression
+        The model as it was written.
+    groups : list of Group
+    """
+
+    room, name = "scales", "learned"  # how regressions find it
+
+    @classmethod
+    def of(cls, model, prior, checked):
+        """The model of a regression and its prior.
+
+        Parameters
+        ----------
+        model : Regression
+        prior : PriorSpec or dict
+        checked : Settings
+        """
+        data, family = model.data, model.family
+        refuse(data, family, checked)
+        priors = resolve(prior, data, family, Scales(np.ones(data.d)), learned=True)
+        refuse_known(priors)
+        self = cls.__new__(cls)
+        self.__dict__.update(vars(model))
+        self.whole, self.family, self.groups = model, family, groups_of(priors)
+        refuse_many(self.groups)
+        return self
+
+    def __repr__(self):
+        return f"{self.whole!r} with learned {', '.join(one.name for one in self.groups)}"
+
+    def parameter_names(self):
+        """See `Regression`."""
+        names = self.data.parameter_names(self.family)
+        at = len(names) - len(self.family.auxiliary)
+        return names[:at] + [one.name for one in self.groups] + names[at:]
+
+    def info(self):
+        """See `Regression`."""
+        from sgmc.models.scales.info import LearnedInfo
+
+        return LearnedInfo(self)
+
+    def suited(self, prior, checked):
+        """See `Regression`."""
+        return self
+
+    def forecast(self, checked):
+        """See `Regression`: local scales are sampled, too."""
+        fixed = super().forecast(checked)
+        count = sum(len(one.places) for one in self.groups)
+        parts = {
+            **fixed.parts,
+            "local scales": 8.0 * count * checked.draws * checked.chains,
+            "coordinates of learned scales": 8.0
+            * count
+            * (TABLES * len(GRID) + COEFFICIENT_MATRICES * count),
+        }
+        return Forecast(parts, fixed.blame, fixed.available)
+
+    def problem(self, prior, checked):
+        """See `Regression`."""
+        from sgmc.models.scales.problem import learned_problem
+
+        return learned_problem(self.data, self.family, prior, checked)
+
+
+def refuse_many(groups):
+    """NotSupported for more coefficients than the search for the centre is made for."""
+    count = sum(len(one.places) for one in groups)
+    if count > MOST_COEFFICIENTS:
+        raise NotSupported(
+            f"prior: {count} coefficients with learned scales are more than {MOST_COEFFICIENTS}, "
+            "the most that there are coordinates for; give some a prior with a known scale, e.g. "
+            "sgmc.horseshoe()"
+        )
+
+
+def refuse(data, family, checked):
+    """NotSupported for what is not there with learned scales."""
+    what = "a prior whose scale is learned"
+    for wrong, text in (
+        (data.equations, f"the several equations of {family.name}; use sgmc.normal(0, 2.5)"),
+        (data.sparse is not None, "a sparse design; give a dense one, or a formula"),
+        (checked.robust, "cov_type='robust', which needs one Gaussian; use cov_type='nonrobust'"),
+        (
+            checked.precondition not in ("mode", "dense"),
+            f"precondition={checked.precondition!r}; leave precondition='mode'",
+        ),
+        (
+            checked.modes == "search",
+            "modes='search': its density has no mode; leave modes='one'",
+        ),
+    ):
+        if wrong:
+            raise NotSupported(f"prior: {what} does not go with {text}")

@@ -1,0 +1,229 @@
+"""The posterior of a regression with learned scales, and how it is built from a table."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from sgmc.coordinates.densities import FAMILIES, Separable
+from sgmc.coordinates.dispersion import find_dispersed_mode
+from sgmc.coordinates.mode import PriorTerms, find_mode
+from sgmc.coordinates.modes import ModeSearch
+from sgmc.coordinates.prior_table import resolve
+from sgmc.coordinates.whitening import undo_centring
+from sgmc.core.deadline import OutOfTime
+from sgmc.core.design import design
+from sgmc.errors import NotSupported
+from sgmc.fit.joint_paths import paths_between_draws, rotating_paths
+from sgmc.fit.problem import SEARCH, Problem
+from sgmc.formula.coded import CodedTable
+from sgmc.models.regression.prepare import prepare
+from sgmc.models.regression.recession import Likelihood
+from sgmc.models.regression.search import alone, first_guess, moments_of_outcomes, scales
+from sgmc.models.scales.centre import Scales, about, search
+from sgmc.models.scales.coordinates import LearnedCoordinates, learned_map
+from sgmc.models.scales.groups import as_flat, as_normal, groups_of, with_globals
+from sgmc.models.scales.shrinking import LOCAL_KINDS, Shrunk, ShrunkPrior
+from sgmc.models.scales.turned import turned
+
+# gradients of a path, at 50 to 200 coefficients: without local scales, and with them
+FEW_LEAPS, MANY_LEAPS = 6, 12
+
+
+@dataclass(kw_only=True)
+class LearnedProblem(Problem):
+    """See `Problem`.
+
+    Attributes
+    ----------
+    table : Table
+        With the columns of the coefficients alone.
+    """
+
+    table: object
+
+    surveyed = False
+    exact_sampler = "hmc"
+    exact_alone = "a learned prior scale"
+
+    @property
+    def nobs(self):
+        """See `Problem`."""
+        weight = self.table.weight
+        return self.model.n if weight is None else float(weight.sum())
+
+    @property
+    def cells(self):
+        """See `Problem`: local scales are in no row, and the map takes work of its own."""
+        return self.model.n * self.coordinates.shrunk.d + self.coordinates.shrunk.k**2
+
+    @property
+    def least_noise(self):
+        """See `Problem`: there is no mini-batch."""
+        return "simple"
+
+    @property
+    def free_names(self):
+        """See `Problem`."""
+        return self.priors.names
+
+    @property
+    def fingerprint(self):
+        """See `Problem`."""
+        table, where = self.table, self.coordinates.map
+        X = table.X.arrays if isinstance(table.X, CodedTable) else [table.X]
+        return [
+            *X, table.y, table.trials, table.offset, table.weight,
+            np.asarray(where.outer.place), np.asarray(where.inner.values),
+        ]  # fmt: skip
+
+    def default_sampler(self):
+        """See `Problem`."""
+        return rotating_paths()
+
+    def thinning(self, settings):
+        """See `Problem`."""
+        leaps = MANY_LEAPS if self.coordinates.shrunk.locals else FEW_LEAPS
+        return paths_between_draws(settings, self.cells, leaps)
+
+    def strata(self):
+        """See `Problem`."""
+        raise NotSupported(
+            "subsample='stratified' with a learned prior scale; leave subsample='block'"
+        )
+
+
+def learned_problem(data, family, prior, settings):
+    """The `LearnedProblem`.
+
+    Parameters
+    ----------
+    data : RegressionData
+    family : Family
+    prior : None, str, PriorSpec or dict
+    settings : Settings
+    """
+    table = prepare(data, settings.seed, settings.dtype, centre=True)
+    outcome = moments_of_outcomes(table)
+    units = scales(table.sd, family, *outcome)
+    priors = resolve(prior, data, family, units, learned=True)
+    groups, d = groups_of(priors), data.d
+    where = np.sort(np.concatenate([one.places for one in groups]))
+    shift = (table.mean if priors.centred else np.zeros(d)) - table.shift
+    if data.intercept is not None:
+        shift[data.intercept] = 0.0
+    model = compiled(table, family, table.X)
+    Likelihood(table, data, family, priors, model, shift).refuse_improper()
+    guess = first_guess(priors, family, table.offset, *outcome)
+    shrunk = shrunk_of(groups, where, priors, family, units, table)
+    hyperpriors = hyperpriors_of(groups, where, shrunk, model, guess, priors)
+    learned = Scales(shrunk, groups, hyperpriors)
+    terms = PriorTerms(as_normal(priors, where), shift)
+    terms.scale[where] = np.asarray(shrunk.unit)
+    power = family.auxiliary[0].power if family.auxiliary else 0.0
+
+    def find(start):
+        if power:
+            return find_dispersed_mode(model, terms, start, priors.auxiliary, power)
+        return find_mode(model, terms, start)
+
+    mode, concerns = find(guess)
+    stopped = "" if mode.whole else SEARCH
+    try:
+        centre = search(model, terms, learned, mode, find) if mode.whole else None
+    except OutOfTime:
+        centre, stopped = None, SEARCH
+    centre = centre or about(model, terms, learned, mode)
+    back = undo_centring(d, table.shift, priors.intercepts)
+    if len(groups) == 1 and not shrunk.locals and isinstance(table.X, np.ndarray):
+        M, centre, shrunk = turned(centre, shrunk)
+        learned = Scales(shrunk, groups, hyperpriors)
+        table.X[:, where], shift[where] = table.X[:, where] @ M, shift[where] @ M
+        back[:, where] = back[:, where] @ M
+    return LearnedProblem(
+        model=compiled(table, family, widened(table.X, shrunk.size - shrunk.logs)),
+        prior=ShrunkPrior(shrunk, density(as_flat(priors, where), hyperpriors, shift, shrunk)),
+        coordinates=LearnedCoordinates(learned_map(learned, centre, power), shrunk, back),
+        priors=with_globals(priors, groups, hyperpriors),
+        concerns=concerns,
+        searched=ModeSearch(1, (1.0,), can_search=False),
+        shuffled=True,
+        stopped=stopped,
+        table=table,
+    )
+
+
+def compiled(table, family, X):
+    """The compiled model of a table with such a design."""
+    return family.kernel(design(X), table.response, table.offset, table.multiplicity)
+
+
+def widened(X, width):
+    """The design with empty columns up to `width`, nothing copied."""
+    if not isinstance(X, CodedTable):
+        n, d = X.shape
+        none = np.empty((n, 0))
+        cells = sparse.csr_array((0, width))
+        return CodedTable(
+            X, np.arange(d), none.astype(np.int32), cells, none, np.empty(0, dtype=np.int32)
+        )
+    cells = X.cells
+    wide = (cells.data, cells.indices, cells.indptr)
+    return replace(X, cells=sparse.csr_array(wide, shape=(cells.shape[0], width)))
+
+
+def shrunk_of(groups, where, priors, family, units, table):
+    """The `Shrunk` of groups of coefficients."""
+    group = np.empty(len(where), dtype=int)
+    for i, one in enumerate(groups):
+        group[np.isin(where, one.places)] = i
+    by_group = [groups[i] for i in group]
+    sd = table.sd[where]
+    sd = np.where(sd > 0, sd, 1.0)
+    sigma = bool(family.identity and family.auxiliary and family.auxiliary[0].power)
+    known = family.known.get("sigma", units.unit) if family.identity else 1.0
+    noise = np.array([float(sigma and one.in_sigma) for one in by_group])
+    unit = np.array([known if one.in_sigma else units.unit for one in by_group])
+    local = [one.local for one in by_group]
+    slab = [priors.used[j].slab for j in where]
+    return Shrunk(
+        len(table.sd),
+        len(groups),
+        len(family.auxiliary),
+        where=where,
+        group=group,
+        local=[LOCAL_KINDS[kind] for kind, _ in local],
+        shape=[shape for _, shape in local],
+        unit=np.where(noise > 0, 1.0, unit) / sd,
+        slab=slab,
+        share=[one.share for one in by_group],
+        noise=noise,
+    )
+
+
+def hyperpriors_of(groups, where, shrunk, model, guess, priors):
+    """The prior of each global parameter."""
+    first = guess[shrunk.d] if shrunk.logs else 0.0
+    unit = np.asarray(shrunk.unit) * np.exp(np.asarray(shrunk.noise) * first)
+    sds = alone(model, guess, priors.intercepts)[where] / unit
+    return [one.hyperprior(sds[np.asarray(shrunk.group) == i]) for i, one in enumerate(groups)]
+
+
+def density(priors, hyperpriors, shift, shrunk):
+    """The compiled prior of (beta, v, g, u), but for what `ShrunkPrior` adds."""
+    d, m = shrunk.d, shrunk.locals
+    used = priors.used[:d] + hyperpriors + priors.used[d:]
+
+    def column(attribute, filled):
+        own = [getattr(one, attribute) for one in used]
+        return own[:d] + [filled] * m + own[d:]
+
+    return Separable(
+        [FAMILIES[f] for f in column("family", "flat")],
+        column("location", 0.0),
+        column("scale", 1.0),
+        column("shape", 1.0),
+        priors.intercepts,
+        shift,
+        shrunk.groups + shrunk.logs,
+    )
