@@ -18,6 +18,8 @@ from sgmc.models.crossed.freedom import variances
 from sgmc.models.crossed.laplace import Conditional
 
 EXPECTATION_DRAWS = 32  # half of them with other signs: psi is right to about a fifth of its sd
+# draws of which variances of effects are, at least and at most, and numbers of them in all
+VARIANCE_DRAWS, NUMBERS = (16, 512), 1 << 21
 MOST_SEARCHED = 30
 CLOSE = 0.1  # sds of psi from its mode
 LONGEST_CHANGE = 1.0  # change of psi in a step, about a factor of three
@@ -42,10 +44,19 @@ class Centre(Conditional):
     def __init__(self, rows, gram, model, prior, terms, loaded, random):
         super().__init__(rows, gram, model, prior, terms, loaded)
         self.each_term = range(len(self.blocks.levels))
-        z = random.standard_normal((EXPECTATION_DRAWS // 2, self.blocks.size))
-        z /= np.sqrt((z**2).mean(axis=0))  # so that effects of which rows say nothing have no noise
-        z[:, self.psi] = 0.0
+        z = self.standard(random, EXPECTATION_DRAWS // 2)
         self.normals = np.concatenate([z, -z])
+        many = int(np.clip(NUMBERS // self.blocks.size, *VARIANCE_DRAWS))
+        self.more_normals = self.standard(random, many)
+
+    def standard(self, random, count):
+        """So many standard normal draws, with a mean square of one each: effects of which rows say
+        nothing have no noise.
+        """
+        z = random.standard_normal((count, self.blocks.size))
+        z /= np.sqrt((z**2).mean(axis=0))
+        z[:, self.psi] = 0.0
+        return z
 
     def slope(self, found):
         """Slope of the log marginal density by psi, and the variance of each effect given the data,
@@ -76,10 +87,10 @@ class Centre(Conditional):
         return out, (away**2).mean(axis=0)
 
     def apart(self, found):
-        """Variance of each effect given the data, in units of its prior's, around what all levels of
-        its term share, which other parameters can take up.
+        """Variance of each effect given the data, in units of its prior's, around what all levels
+        of its term share, which other parameters can take up.
         """
-        moved = found.map(self.normals) - np.asarray(found.map.centre)
+        moved = found.map(self.more_normals) - np.asarray(found.map.centre)
         away = moved[:, self.blocks.d : self.psi[0]]
         for t, start in enumerate(self.blocks.start):
             own = self.blocks.of_term(t) - self.blocks.d
