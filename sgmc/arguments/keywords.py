@@ -24,7 +24,7 @@ TABLE = (
         REQUIRED,
         """As in R: ``"y ~ x1 + C(g)"``; ``"y ~ ."`` for all other columns, ``"y ~ . - x1"``; group
         terms ``(x1 | g)``, smooths ``s(x1)`` and ``te(x1, x2)``; backticks around names with
-        spaces.  Of outcomes 0 and 1 also counts, ``"successes + failures ~ x1"`` (R's ``cbind``).""",
+        spaces.  Counts of outcomes: ``"successes + failures ~ x1"`` (R's ``cbind``).""",
         "str",
         "str",
         (FORMULA,),
