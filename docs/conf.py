@@ -25,6 +25,7 @@ FIRST = (
     "getting-started",
     "groups",
     "crossed",
+    "curves",
     "trust",
     "choosing-a-sampler",
     "bring-your-own-model",

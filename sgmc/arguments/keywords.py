@@ -22,9 +22,9 @@ TABLE = (
     Keyword(
         "formula",
         REQUIRED,
-        """As in R: ``"y ~ x1 + C(g)"``; ``"y ~ ."`` for all other columns, ``"y ~ . - x1"``;
-        backticks around names with spaces.  Where outcomes are 0 and 1 also
-        ``"successes + failures ~ x1"``, counts of both in each row (R's ``cbind``).""",
+        """As in R: ``"y ~ x1 + C(g)"``; ``"y ~ ."`` for all other columns, ``"y ~ . - x1"``; group
+        terms ``(x1 | g)``, smooths ``s(x1)`` and ``te(x1, x2)``; backticks around names with
+        spaces.  Counts of outcomes: ``"successes + failures ~ x1"`` (R's ``cbind``).""",
         "str",
         "str",
         (FORMULA,),

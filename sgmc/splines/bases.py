@@ -13,7 +13,7 @@ from sgmc.arguments.choices import one_of
 from sgmc.errors import FormulaError
 
 SHORTEST = {"cr": 3, "bs": 4, "cc": 4}  # bases: with fewer elements nothing is left to be penalised
-ENDS = 2  # knots that are the ends of an interval, others being between them at equal distances
+EXTREMES = 2  # knots that are the ends of an interval, others being between them at equal distances
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def basis(x, k, bs, knots, text):
     low, high = used[0], used[-1]
     if knots is not None:
         low, high = knots[0], knots[-1]
-        if len(knots) not in (ENDS, count) or (np.diff(knots) <= 0).any():
+        if len(knots) not in (EXTREMES, count) or (np.diff(knots) <= 0).any():
             raise FormulaError(
                 f"{text}: knots={knots!r}: give two ends, or {count} knots, in rising order"
             )
@@ -119,7 +119,7 @@ def basis(x, k, bs, knots, text):
                 f"{text}: the covariate goes from {used[0]:g} to {used[-1]:g}, beyond the period "
                 f"{low:g} to {high:g} that knots={knots!r} give"
             )
-    if knots is not None and len(knots) > ENDS:
+    if knots is not None and len(knots) > EXTREMES:
         at = (np.array(knots) - low) / (high - low)
     elif bs == "bs" or knots is not None:
         at = np.linspace(0.0, 1.0, count)

@@ -6,7 +6,7 @@ from sgmc.core.bank import BANK_MEMORY, MAX_BANKED
 from sgmc.core.memory import Forecast
 
 BORDER_MATRICES = 6  # of the border: precision, Schur complement, roots and their inverses
-COPIES = 5  # of the columns of smooths: as given, by level, in the design, under weights
+COLUMN_COPIES = 5  # of the columns of smooths: as given, by level, in the design, under weights
 VECTORS = 6  # of a row, for each effect: codes, covariates, sums by level, cells
 
 
@@ -32,7 +32,7 @@ def forecast(fixed, data, crossing, settings):
     bank = min(bank, float(BANK_MEMORY)) * settings.chains
     parts = {
         **fixed.parts,
-        "effects of rows": 8.0 * data.n * (VECTORS * effects + COPIES * curves),
+        "effects of rows": 8.0 * data.n * (VECTORS * effects + COLUMN_COPIES * curves),
         "matrices of all but the largest factor": 8.0 * BORDER_MATRICES * border**2,
         "whole draws": bank,
     }

@@ -8,7 +8,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
 from sgmc.models.crossed.curves import curve_at, found_curve
 
-POINTS, SIDE = 100, 30  # of a curve; of a surface along each covariate
+ALONG, SIDE = 100, 30  # of a curve; of a surface along each covariate
 
 
 class Smooths:
@@ -68,7 +68,7 @@ class Smooths:
         count = whole("points", points, 2, none=True)
         names = list(one.covariates.exog_names)
         if at is None:
-            count = count or (POINTS if len(names) == 1 else SIDE)
+            count = count or (ALONG if len(names) == 1 else SIDE)
             sides = [np.linspace(basis.low, basis.high, count) for basis in one.bases]
             x = np.column_stack([side.ravel() for side in np.meshgrid(*sides, indexing="ij")])
         else:
