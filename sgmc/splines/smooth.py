@@ -19,7 +19,6 @@ from itertools import permutations
 import numpy as np
 
 from sgmc.errors import FormulaError
-from sgmc.formula.frames import as_frame
 from sgmc.splines.bases import basis
 
 
@@ -157,11 +156,10 @@ class Smooth:
 
     def read(self, data):
         """Covariates (n, c) and multipliers (n, m) of a table; NaN where a column is missing."""
-        frame = as_frame(data)
-        x = self.covariates.matrix(frame)
+        x = self.covariates.matrix(data)
         if self.multipliers is None:
-            return x, np.ones((len(frame), 1))
-        return x, self.multipliers.matrix(frame)
+            return x, np.ones((len(x), 1))
+        return x, self.multipliers.matrix(data)
 
     def matrix(self, x, w):
         """The columns (n, sum of sizes) of covariates (n, c) and multipliers (n, m)."""

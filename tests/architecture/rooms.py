@@ -27,7 +27,8 @@ TABLE = {
     "samplers/bases": ("what several samplers share", "errors core coordinates"),
     "samplers": ("a file per family of dynamics", "errors core coordinates samplers/bases"),
     "diagnostics": ("numbers from plain arrays of draws and scores", "errors arguments"),
-    "formula": ("formulas and tables to designs and outcomes", "errors arguments"),
+    "splines": ("bases of smooth curves, and columns of designs made of them", "errors arguments"),
+    "formula": ("formulas and tables to designs and outcomes", "errors arguments splines"),
     "datasets": ("data sets by name", "errors arguments"),
     "plots": ("figures from plain arrays", "errors arguments diagnostics"),
     "fit": (
@@ -76,8 +77,8 @@ TABLE["models/mixed"] = (
     MODEL + " plots models/regression models/regression/bases models/regression/families",
 )
 TABLE["models/crossed"] = (
-    "regressions whose grouping factors cross: effects among the parameters",
-    MODEL + " models/mixed models/regression",
+    "regressions whose grouping factors cross, or with smooths: effects among the parameters",
+    MODEL + " plots splines models/mixed models/regression",
 )
 TABLE["models/scales"] = (
     "regressions whose prior scales are learned: density, centre, coordinates, model",

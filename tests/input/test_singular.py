@@ -30,6 +30,7 @@ SAFE = {  # calls outside of a try, and why they do not raise
     "fit/pilot.py": "`decide` puts zeros for noise that is not finite",
     "fit/threshold.py": "infinite where the noise is not finite",
     "models/communities/start.py": "of a table of zeros and ones",
+    "models/crossed/correlation.py": "of a posterior's precision, which has a root",
     "models/crossed/centre.py": "of finite slopes, and of sds that are kept from zero",
     "models/ica/model.py": "of finite channels with finite squares",
     "models/ica/results.py": "the rank of the start is checked",
@@ -39,9 +40,13 @@ SAFE = {  # calls outside of a try, and why they do not raise
     "models/mixed/search.py": "of finite curvatures, whose eigenvalues are made positive",
     "models/mixture/results.py": "triangular with a unit diagonal",
     "models/regression/trimmed.py": "of finite tables",
+    "models/scales/coordinates.py": "of a precision that expectation propagation has factored",
+    "models/scales/turned.py": "of a finite precision",
     "results/checks/differences.py": "a Cholesky factor or positive sds",
     "results/checks/second_order.py": "of finite scores",
     "results/checks/visited.py": "a root of a covariance",
+    "splines/bases.py": "of a finite penalty",
+    "splines/smooth.py": "of finite columns",
 }
 
 

@@ -7,6 +7,8 @@ import pandas as pd
 
 from sgmc.api import verbs
 
+from .known import Known
+
 
 def table(seed, groups, rows, sd, inner=0.0, slope=0.0):
     """Rows in groups, each in three subgroups: a predictor, and a linear predictor `eta`."""
@@ -80,3 +82,8 @@ def fit(name, **how):
 def reference(name):
     """A long exact run."""
     return fit(name, sampler="hmc", draws=10_000, thin=1, seed=11)
+
+
+def known(name):
+    """What a long run says."""
+    return Known.of_long_run(reference(name))

@@ -28,6 +28,7 @@ from .small import IMPROPER, SMALL
 from .tangled import TANGLED
 from .users import BY_STARTS, CONTRADICTORY, FAR_MODES, USERS
 
+MODULES = (GROUPED, grouped), (TANGLED, tangled), (CURVED, curved), (SCALED, scaled)
 WRONG = 0.15  # error of a mean or sd with which nothing may be called trustworthy
 WRONG_END = 0.3  # and of an end of an interval
 FEWEST_SEEN = 1e-3  # of the draws beyond a mode's edge; half of that are the other mode's
@@ -70,14 +71,9 @@ class Case:
             verb, _, prior = DATA[self.posterior]
             with misspecified(self.misplaced, self.stretched):
                 return getattr(verbs, verb)("y ~ .", table(self.posterior), prior=prior, **how)
-        if self.posterior in GROUPED:
-            return grouped.fit(self.posterior, **how)
-        if self.posterior in TANGLED:
-            return tangled.fit(self.posterior, **how)
-        if self.posterior in CURVED:
-            return curved.fit(self.posterior, **how)
-        if self.posterior in SCALED:
-            return scaled.fit(self.posterior, **how)
+        for names, module in MODULES:
+            if self.posterior in names:
+                return module.fit(self.posterior, **how)
         if self.posterior in SMALL:
             return SMALL[self.posterior][0](**how)
         if self.posterior in IMPROPER:
@@ -127,14 +123,9 @@ def known(posterior):
     """What is known of a posterior."""
     if posterior in DATA:
         return Known.of_long_run(reference(posterior))
-    if posterior in GROUPED:
-        return Known.of_long_run(grouped.reference(posterior))
-    if posterior in TANGLED:
-        return tangled.known(posterior)
-    if posterior in CURVED:
-        return curved.known(posterior)
-    if posterior in SCALED:
-        return Known.of_long_run(scaled.reference(posterior))
+    for names, module in MODULES:
+        if posterior in names:
+            return module.known(posterior)
     return (SMALL if posterior in SMALL else USERS)[posterior][1]()
 
 

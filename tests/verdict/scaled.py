@@ -8,6 +8,8 @@ import pandas as pd
 import sgmc
 from sgmc.api import verbs
 
+from .known import Known
+
 
 def logit(eta, rng):
     """Outcomes of 0 and 1."""
@@ -61,3 +63,8 @@ def fit(name, **how):
 def reference(name):
     """A long exact run."""
     return fit(name, draws=10_000, thin=4, seed=11)
+
+
+def known(name):
+    """What a long run says."""
+    return Known.of_long_run(reference(name))
