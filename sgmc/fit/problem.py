@@ -95,7 +95,7 @@ class Problem:
     @property
     def exact_alone(self):
         """What restricts a fit to exact samplers where there is no survey, in words."""
-        return "an effect for each level"
+        return "effects of levels or smooths"
 
     @property
     def bounded(self):

@@ -119,7 +119,9 @@ def read(name, tokens, resolver, error):
             given.append(part)
     quoted = resolver.names.quoted
     label = f"{name}({', '.join(quoted(written(one)) for one in given)})"
-    text = quoted(f"{name}({written(tokens)})".replace(" ,", ",").replace(" = ", "="))
+    text = quoted(
+        f"{name}({written(tokens)})".replace(" ,", ",").replace(" =", "=").replace("= ", "=")
+    )
     for key in options:
         if key not in OPTIONS:
             raise error(f"{text}: there is no option {key!r}{nearest(key, OPTIONS)}")

@@ -28,11 +28,11 @@ from .small import IMPROPER, SMALL
 from .tangled import TANGLED
 from .users import BY_STARTS, CONTRADICTORY, FAR_MODES, USERS
 
-MODULES = (GROUPED, grouped), (TANGLED, tangled), (CURVED, curved), (SCALED, scaled)
+MADE_BY = dict.fromkeys(GROUPED, grouped) | dict.fromkeys(TANGLED, tangled)
+MADE_BY |= dict.fromkeys(CURVED, curved) | dict.fromkeys(SCALED, scaled)
 WRONG = 0.15  # error of a mean or sd with which nothing may be called trustworthy
 WRONG_END = 0.3  # and of an end of an interval
-FEWEST_SEEN = 1e-3  # of the draws beyond a mode's edge; half of that are the other mode's
-SEED = 5
+FEWEST_SEEN, SEED = 1e-3, 5  # of draws beyond a mode's edge; half of them are the other mode's
 
 # ---- a way to sample -----------------------------------------------------------------------------
 
@@ -71,9 +71,8 @@ class Case:
             verb, _, prior = DATA[self.posterior]
             with misspecified(self.misplaced, self.stretched):
                 return getattr(verbs, verb)("y ~ .", table(self.posterior), prior=prior, **how)
-        for names, module in MODULES:
-            if self.posterior in names:
-                return module.fit(self.posterior, **how)
+        if self.posterior in MADE_BY:
+            return MADE_BY[self.posterior].fit(self.posterior, **how)
         if self.posterior in SMALL:
             return SMALL[self.posterior][0](**how)
         if self.posterior in IMPROPER:
@@ -123,9 +122,8 @@ def known(posterior):
     """What is known of a posterior."""
     if posterior in DATA:
         return Known.of_long_run(reference(posterior))
-    for names, module in MODULES:
-        if posterior in names:
-            return module.known(posterior)
+    if posterior in MADE_BY:
+        return MADE_BY[posterior].known(posterior)
     return (SMALL if posterior in SMALL else USERS)[posterior][1]()
 
 

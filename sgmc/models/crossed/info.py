@@ -43,8 +43,5 @@ class CrossedInfo(ModelInfo):
                 f"{count} effects are sampled with the other parameters; ranef() has them."
             )
         for one, (freedom, most) in fit.problem.freedom.items():
-            lines.append(
-                f"{one}: {freedom:.1f} effective degrees of freedom, of at most {most}; a straight "
-                "line has 1."
-            )
+            lines.append(f"{one}: {freedom:.1f} effective degrees of freedom, of at most {most}.")
         return [*lines, *super().remarks(fit)]

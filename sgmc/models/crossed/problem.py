@@ -22,7 +22,7 @@ from sgmc.models.regression.problem import arrays_of
 
 GRADIENTS = 3  # of a path
 NEAR_ZERO = 3.0  # sds of an sd's coordinate from zero: it may be zero
-EACH, TOGETHER = 16, 40  # walkers of a chain where rows are dense, and steps of their warmup
+EACH, SHARED_STEPS = 16, 40  # walkers of a chain where rows are dense, and steps of their warmup
 
 
 @dataclass(kw_only=True)
@@ -158,7 +158,7 @@ class SmoothProblem(CrossedProblem):
     @property
     def warmup(self):
         """See `Problem`: walkers learn a step together."""
-        return TOGETHER if self.many else None
+        return SHARED_STEPS if self.many else None
 
     def lost_signs(self, x):
         """See `Problem`."""

@@ -232,6 +232,7 @@ class CrossedResults(Smooths, MixedResults):
                 raise ArgumentError("group=True applies to group terms, and the formula has none")
             return fitted_rows(self, "loo")
         raise NotSupported(
-            "loo with crossed factors: leaving out a row or a group changes the effects of all "
-            "factors; compare models by predictions of rows held out, get_prediction(new)"
+            "loo with group terms that cross, or beside smooths: leaving out a row or a group "
+            "changes the effects of all factors; compare models by predictions of rows held out, "
+            "get_prediction(new)"
         )

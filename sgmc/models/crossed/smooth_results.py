@@ -79,6 +79,11 @@ class Smooths:
                     f"at: give finite values of {', '.join(names)}, an array (n, {len(names)})"
                 )
         draws, exog = self.curve_draws, list(self.model.exog_names)
+        if one.multipliers is not None and any(
+            other.multipliers is None and other.label == one.label
+            for other in self.model.groups.smooths
+        ):  # whose line the coefficients of the covariates are
+            exog = [name if ":" in name else None for name in exog]
         return x, curve_at(one, by, places, draws, exog, x), names
 
     def plot_smooth(self, name=None, ax=None, *, alpha=0.05):

@@ -126,6 +126,13 @@ def undecided(near, effects):
     if not near:
         return []
     names = ", ".join(effects.sds[j] for j in near)
+    if all(effects.sds[j].startswith(("sd(s(", "sd(te(")) for j in near):
+        return [
+            GroupsWarning(
+                f"{names} may be zero: the data show little or no departure from a straight line.",
+                "Report intervals, not means, and compare with a fit of the line alone.",
+            )
+        ]
     return [
         GroupsWarning(
             f"{names} may be zero: the data show little or no difference between levels.",

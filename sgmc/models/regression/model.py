@@ -161,7 +161,7 @@ class Regression:
         if grouping is not None:
             return room(grouping.room)[grouping.model](model, grouping, nodes)
         if nodes is not None:
-            raise ArgumentError(f"nodes={nodes!r} applies to group terms such as (1 | g): leave it out")
+            raise ArgumentError(f"nodes={nodes!r} applies to terms such as (1 | g): leave it out")
         return model
 
     def set_options(self, given):
