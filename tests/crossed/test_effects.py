@@ -19,10 +19,11 @@ def blocks(request):
     if request.param == "noncentred":
         return made
     rng = np.random.default_rng(3)
-    told = rng.gamma(1.0, 20.0, size=made.effects)
-    told[1:10:2] = 0.0  # the second effect of each level
+    share, told, estimate = rng.uniform(size=(3, made.effects))
+    share[1:10:2] = 0.0  # the second effect of each level
+    share[10:] = told[:10] = estimate[:10] = 0.0  # a smooth behind them
     return made.replaced(
-        told=told, estimate=rng.normal(size=made.effects), typical=[0.4, 1.0, 0.3, 0.2]
+        share=share, told=20 * told, estimate=estimate, typical=[0.4, 1.0, 0.3, 0.2]
     )
 
 

@@ -24,8 +24,8 @@ MOST_SEARCHED = 30
 CLOSE = 0.1  # sds of psi from its mode
 LONGEST_CHANGE = 1.0  # change of psi in a step, about a factor of three
 SMALLEST_ROOT = 1e-12  # in the place of an sd of zero
-LITTLE = 0.3  # mean share of an effect's variance of which an sd near zero is told little
-FAINT = 0.1  # share of the variance of an effect of a level that is too little to centre it
+LITTLE = 0.3  # share of an effect's variance that is too little to centre it
+FAINT = 0.1  # share of the variance of a smooth's coefficient that tells too little of it
 LEAST = 0.5  # of an sd's coordinate, at which rows tell what they tell of effects
 NEAR_EXPECTED = 0.2, 5.0  # least and largest ratio of the information seen to the expected one
 DIFFERENCE = 0.5  # sds of psi over which slopes are taken
@@ -121,29 +121,53 @@ class Centre(Conditional):
             out[loading.size :] = np.maximum(np.diag(own), 1.0)
         return out
 
-    def informative(self, found):
-        """What `Loaded` takes of a centre: as what the rows alone would tell each effect.
+    def informative(self, found, zero):
+        """What `Loaded` takes of a centre.
 
-        Given sds, v has the variance 1 / (1 + sd^2 told), and b the mean sd^2 told / (1 + sd^2
-        told) estimate.  Sds that may be zero, of which no effect tells anything there, are
-        replaced by the scale from which the rows tell something.
+        The share of an effect of a level is what part of its variance the data have taken, none
+        where that is little in all levels.  Coefficients of smooths, and effects whose sd may be
+        zero, are told as they are by the rows.
+
+        Parameters
+        ----------
+        found : Laplace
+        zero : list of int
+            Effects of which the sd may be zero.
+        """
+        blocks = self.blocks
+        share, told, estimate = np.zeros((3, blocks.effects))
+        curves = self.rows.dense[blocks.d :] - blocks.d
+        by_rows = np.isin(np.asarray(blocks.number), zero)
+        by_rows[curves] = True
+        if not by_rows.all():
+            share = np.clip(1 - self.apart(found), 0.0, 1.0)
+            share[by_rows] = 0.0
+        for t in self.each_term:
+            own = blocks.of_term(t) - blocks.d
+            share[own[:, share[own].max(axis=0) < LITTLE]] = 0.0
+        if by_rows.any():
+            told[by_rows], estimate[by_rows] = self.of_rows(found, by_rows)
+        typical = found.place[blocks.phi]
+        return {"share": share, "told": told, "estimate": estimate, "typical": typical}
+
+    def of_rows(self, found, which):
+        """What the rows tell of some effects, N(estimate, 1 / told): of those whose sds are near
+        zero, of which they tell nothing there, at the scale from which they do.
         """
         blocks, loading = self.blocks, self.blocks.loading
         place = found.place.copy()
-        sds = place[blocks.phi][: loading.q]
-        low = np.abs(sds) < LEAST
+        low = np.abs(place[blocks.phi][: loading.q]) < LEAST
         if low.any():
             place[blocks.phi][: loading.q][low] = LEAST
             found = self.settled(place)
-        variance = np.clip(self.apart(found), 0.0, 1.0)
+        variance = self.apart(found)
         variance[self.rows.dense[blocks.d :] - blocks.d] = variances(self.rows, found)
-        own = np.asarray(loading.sds(found.place[blocks.phi][: loading.q]))[blocks.number]
-        share = 1 - variance
-        share[share < FAINT] = 0.0
-        effects = self.loaded(found.place)[blocks.d : blocks.d + blocks.effects]
-        told = share / (np.maximum(variance, 1e-6) * own**2)
-        estimate = np.divide(effects, share, out=np.zeros(len(share)), where=share > 0)
-        return {"told": told, "estimate": estimate, "typical": place[blocks.phi]}
+        variance = np.clip(variance[which], 1e-6, 1.0)
+        sds = np.asarray(loading.sds(found.place[blocks.phi][: loading.q]))
+        share = np.where(1 - variance < FAINT, 0.0, 1 - variance)
+        effects = self.loaded(found.place)[blocks.d : blocks.d + blocks.effects][which]
+        told = share / (variance * sds[np.asarray(blocks.number)[which]] ** 2)
+        return told, np.divide(effects, share, out=np.zeros(len(share)), where=share > 0)
 
     def search(self, place):
         """The `Laplace` at the mode of psi, and about the covariance of psi there."""

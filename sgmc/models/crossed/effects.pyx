@@ -3,13 +3,12 @@ map from effects in units of their covariance.
 
 Parameters are theta = (beta, b, phi, u): coefficients; effects b_l = Lambda v_l of each level l of
 each term, level by level; phi, of which Lambda is made (`Loading`); logs of auxiliary parameters.
-Chains move what is left of the effects when their mean and sd given the standard deviations are
-taken off, so far as single effects tell them: a partial centring, Papaspiliopoulos, Roberts & Skold
-(2007), doi:10.1214/088342307000000014.
+Chains move them partly centred: Papaspiliopoulos, Roberts & Skold (2007),
+doi:10.1214/088342307000000014.
 """
 import numpy as np
 
-from libc.math cimport INFINITY, fabs, log, sqrt
+from libc.math cimport INFINITY, exp, fabs, log, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
@@ -34,14 +33,14 @@ cdef class Blocks:
         Levels of each term, and effects of a level.
     logs : int
         Auxiliary parameters.
-    told, estimate : array (effects of all levels,), optional
+    share, told, estimate : array (effects of all levels,), optional
         See `Loaded`; by default zeros.
     typical : array (loading.size,), optional
         phi in the centre of the posterior; needed where effects are told.
     """
 
-    def __init__(self, Loading loading, Py_ssize_t d, levels, width, Py_ssize_t logs, told=None,
-                 estimate=None, typical=None):
+    def __init__(self, Loading loading, Py_ssize_t d, levels, width, Py_ssize_t logs, share=None,
+                 told=None, estimate=None, typical=None):
         counts = np.multiply(levels, width)
         self.loading, self.d, self.effects = loading, d, counts.sum()
         self.size = d + self.effects + loading.size + logs
@@ -52,33 +51,38 @@ cdef class Blocks:
             np.tile(np.arange(k, k + n), m) for k, n, m in zip(self.start, self.width, self.levels)
         ]).astype(np.intp)
         zero = np.zeros(self.effects)
+        self.share = zero if share is None else np.array(share, dtype=float)
         self.told = zero if told is None else np.array(told, dtype=float)
         self.estimate = zero if estimate is None else np.array(estimate, dtype=float)
         self.typical = np.ones(loading.size) if typical is None else np.array(typical, dtype=float)
-        share = 1 - self.within(np.asarray(self.typical))[0] ** 2
-        mean = np.bincount(self.number, share) / np.bincount(self.number)
+        mean = np.bincount(self.number, self.share) / np.bincount(self.number)
         pairs = [min(mean[i], mean[j]) for i, j in loading.correlations()]
         self.kept = np.concatenate([np.ones(loading.q), 1 - np.array(pairs)])
         self.fixed = (1 - np.asarray(self.kept)) * np.asarray(self.typical)
 
     def within(self, phi):
-        """(1 + sd^2 told)^-1/2 and the mean given the sd of each effect, (..., effects), at phi
-        (..., size).
+        """What `Loaded` multiplies by, and the mean given the sd, of each effect, (..., effects),
+        at phi (..., size).
         """
         number, told = np.asarray(self.number), np.asarray(self.told)
-        sds = np.asarray(self.loading.sds(phi[..., : self.loading.q]))
-        narrow = 1 / np.sqrt(1 + sds[..., number] ** 2 * told)
-        return narrow, (1 - narrow**2) * np.asarray(self.estimate)
+        share = np.asarray(self.share)
+        q = self.loading.q
+        sds = np.asarray(self.loading.sds(phi[..., :q]))[..., number]
+        typical = np.asarray(self.loading.sds(np.asarray(self.typical)[:q]))[number]
+        narrow = 1 / np.sqrt(1 + sds**2 * told)
+        with np.errstate(divide="ignore"):
+            excess = np.where(share > 0, np.abs(sds / typical) ** -share, 1.0)
+        return narrow * excess, (1 - narrow**2) * np.asarray(self.estimate)
 
     @property
     def logs(self):
         """Auxiliary parameters."""
         return self.size - self.d - self.effects - self.loading.size
 
-    def replaced(self, loading=None, told=None, estimate=None, typical=None):
+    def replaced(self, loading=None, share=None, told=None, estimate=None, typical=None):
         """The same with another `Loading` of as many effects, or other coordinates of these."""
         return Blocks(loading or self.loading, self.d, np.array(self.levels), np.array(self.width),
-                      self.logs, told, estimate, typical)
+                      self.logs, share, told, estimate, typical)
 
     @property
     def places(self):
@@ -102,10 +106,16 @@ cdef class Blocks:
     cdef void slopes(self, const double *theta, double *J) noexcept nogil:
         self.loading.slopes(theta + self.d + self.effects, J)
 
-    cdef double narrow(self, Py_ssize_t place, double sd) noexcept nogil:
-        """(1 + sd^2 told)^-1/2 of an effect of a level."""
-        cdef double told = self.told[place - self.d]
+    cdef double narrow(self, Py_ssize_t place, double sd, double log_ratio) noexcept nogil:
+        """(1 + sd^2 told)^-1/2 |sd / typical sd|^-share of an effect of a level."""
+        cdef double told = self.told[place - self.d], share = self.share[place - self.d]
+        if share > 0:
+            return exp(-share * log_ratio)
         return 1 / sqrt(1 + sd * sd * told) if told > 0 else 1
+
+    cdef double log_ratio(self, double sd, Py_ssize_t i) noexcept nogil:
+        """log |sd / typical sd| of an effect."""
+        return log(fabs(sd / self.loading.sd(&self.typical[0], i)))
 
     cdef void loaded_phi(self, const double *theta, double *phi) noexcept nogil:
         """phi with correlations moved towards those of the centre."""
@@ -239,13 +249,16 @@ cdef class EffectsPrior(Prior):
 
 
 cdef class Loaded(Map):
-    """(beta, v, phi, u) to (beta, b, phi, u): b_l = k_l estimate_l + (1 + sd^2 told_l)^-1/2 Lambda
-    v_l, k = sd^2 told / (1 + sd^2 told), effect by effect.
+    """(beta, v, phi, u) to (beta, b, phi, u), effect by effect in one of two ways.
 
-    Where the rows alone would tell the effects as N(estimate, 1 / told), independently, that is the
-    law of b_l given the sd for a standard normal v.  With `told` zero v has its prior's law; with
-    much of it b_l = estimate + v / told^1/2, and the prior alone depends on phi.  Coordinates xi of
-    correlations are in Lambda (1 - share) xi + share xi0, share the mean of k at the centre.
+    Effects with a share: b_l = |sd / sd0|^-share_l Lambda v_l, the coordinates xi of correlations in
+    Lambda being (1 - share) xi + share xi0 with the mean share.  With a share of 0 v has its
+    prior's law; with 1 b_l = Lambda0 v_l, and the prior alone depends on phi.  That suits effects
+    of levels, which other parameters can take up.
+
+    Effects that are told: b_l = k_l estimate_l + (1 + sd^2 told_l)^-1/2 sd v_l, k = sd^2 told /
+    (1 + sd^2 told).  Where the rows tell each of them as N(estimate, 1 / told), as they nearly do
+    of the orthogonal columns of a smooth, v is standard normal whatever the sd.
 
     Parameters
     ----------
@@ -283,7 +296,7 @@ cdef class Loaded(Map):
         cdef double[MOST_SQUARES] root
         cdef Py_ssize_t t, l, a, c, at, i, n, q = self.blocks.loading.q
         cdef const double *L
-        cdef double sd, narrow, total
+        cdef double sd, ratio, narrow, total
         memcpy(theta, x, self.dim * sizeof(double))
         self.blocks.load(x, root)
         for t in range(self.blocks.levels.shape[0]):
@@ -292,16 +305,17 @@ cdef class Loaded(Map):
             for a in range(n):
                 i = self.blocks.start[t] + a
                 sd = self.blocks.loading.sd(x + self.blocks.d + self.blocks.effects, i)
+                ratio = self.blocks.log_ratio(sd, i)
                 if log_jacobian != NULL:
                     log_jacobian[0] += self.blocks.levels[t] * log(fabs(L[a * q + a]))
                 for l in range(self.blocks.levels[t]):
                     at = self.blocks.first[t] + l * n
-                    narrow, total = self.blocks.narrow(at + a, sd), 0
+                    narrow, total = self.blocks.narrow(at + a, sd, ratio), 0
                     for c in range(a + 1):
                         total += L[a * q + c] * x[at + c]
                     theta[at + a] = (narrow * total + (1 - narrow * narrow)
                                      * self.blocks.estimate[at + a - self.blocks.d])
-                    if log_jacobian != NULL and narrow < 1:
+                    if log_jacobian != NULL and narrow != 1:
                         log_jacobian[0] += log(narrow)
         return OK
 
@@ -311,7 +325,7 @@ cdef class Loaded(Map):
         cdef Py_ssize_t t, l, a, c, e, f, at, i, q = self.blocks.loading.q
         cdef Py_ssize_t n = self.blocks.loading.size, end = self.blocks.d + self.blocks.effects
         cdef const double *along = v + end
-        cdef double sd, narrow, turn, own, slope
+        cdef double sd, ratio, narrow, turn, own, slope
         memcpy(v_theta, v, self.dim * sizeof(double))
         self.blocks.load(x, root)
         self.blocks.load_slopes(x, J)
@@ -324,9 +338,10 @@ cdef class Loaded(Map):
             for a in range(self.blocks.width[t]):
                 i = self.blocks.start[t] + a
                 sd = self.blocks.loading.sd(x + end, i)
+                ratio = self.blocks.log_ratio(sd, i)
                 for l in range(self.blocks.levels[t]):
                     at = self.blocks.first[t] + l * self.blocks.width[t]
-                    narrow = self.blocks.narrow(at + a, sd)
+                    narrow = self.blocks.narrow(at + a, sd, ratio)
                     turn, own, slope = self.turned(at + a, i, x, sd, narrow) * along[i], 0, 0
                     for c in range(a + 1):
                         own += x[at + c] * root[i * q + self.blocks.start[t] + c]
@@ -340,8 +355,10 @@ cdef class Loaded(Map):
                        double narrow) noexcept nogil:
         """-d log narrow / dphi_i."""
         cdef double told = self.blocks.told[place - self.blocks.d]
+        cdef double share = self.blocks.share[place - self.blocks.d]
         cdef const double *phi = x + self.blocks.d + self.blocks.effects
-        return self.blocks.loading.stretch(phi, i) * sd * told * narrow * narrow
+        cdef double slope = share / sd if share > 0 else sd * told * narrow * narrow
+        return self.blocks.loading.stretch(phi, i) * slope
 
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef double[MOST_SQUARES] root, entries
@@ -350,7 +367,7 @@ cdef class Loaded(Map):
         cdef Py_ssize_t end = self.blocks.d + self.blocks.effects
         cdef double *own
         cdef const double *L
-        cdef double sd, narrow, pulled, along
+        cdef double sd, ratio, narrow, pulled, along
         self.blocks.load(x, root)
         memset(entries, 0, q * q * sizeof(double))
         for j in range(self.blocks.d):
@@ -364,16 +381,17 @@ cdef class Loaded(Map):
             for a in range(n):
                 i = self.blocks.start[t] + a
                 sd = self.blocks.loading.sd(x + end, i)
+                ratio = self.blocks.log_ratio(sd, i)
                 own[a * q + a] += self.blocks.levels[t] / L[a * q + a]
                 for l in range(self.blocks.levels[t]):
                     at = self.blocks.first[t] + l * n
-                    narrow, along = self.blocks.narrow(at + a, sd), 0
+                    narrow, along = self.blocks.narrow(at + a, sd, ratio), 0
                     pulled = grad_theta[at + a] * narrow
                     for c in range(a + 1):
                         grad_x[at + c] += L[a * q + c] * pulled
                         own[a * q + c] += pulled * x[at + c]
                         along += L[a * q + c] * x[at + c]
-                    if narrow < 1:
+                    if narrow != 1:
                         grad_x[end + i] += self.turned(at + a, i, x, sd, narrow) * (
                             2 * narrow * pulled * self.blocks.estimate[at + a - self.blocks.d]
                             - pulled * along - 1)

@@ -185,7 +185,7 @@ def crossed_problem(data, family, crossing, prior, settings):
     try:
         centre, covariance = found.centre.search(found.start)
         near = near_zero(centre.place, covariance, rows.blocks)
-        rows = rows.with_blocks(**found.centre.informative(centre))
+        rows = rows.with_blocks(**found.centre.informative(centre, near))
         loaded, known = Loaded(rows.blocks), freedom(crossing.spec.smooths, rows, centre)
         place, precision = found.centre.joint(centre, covariance, loaded)
         arrow = precision.arrow(place)
