@@ -251,10 +251,10 @@ cdef class EffectsPrior(Prior):
 cdef class Loaded(Map):
     """(beta, v, phi, u) to (beta, b, phi, u), effect by effect in one of two ways.
 
-    Effects with a share: b_l = |sd / sd0|^-share_l Lambda v_l, the coordinates xi of correlations in
-    Lambda being (1 - share) xi + share xi0 with the mean share.  With a share of 0 v has its
-    prior's law; with 1 b_l = Lambda0 v_l, and the prior alone depends on phi.  That suits effects
-    of levels, which other parameters can take up.
+    With a share b_l = |sd / sd0|^-share_l Lambda v_l, the coordinates xi of correlations in Lambda
+    being (1 - share) xi + share xi0 with the mean share.  With a share of 0 v has its prior's law;
+    with 1 b_l = Lambda0 v_l, and the prior alone depends on phi.  That suits effects of levels,
+    which other parameters can take up.
 
     Effects that are told: b_l = k_l estimate_l + (1 + sd^2 told_l)^-1/2 sd v_l, k = sd^2 told /
     (1 + sd^2 told).  Where the rows tell each of them as N(estimate, 1 / told), as they nearly do
