@@ -20,7 +20,7 @@ RANGE = 2e-3, 4.0  # of the grid; beyond it is less than 1e-3 of the posterior
 # next one, or any
 TANGLED = {"ring of levels": (40, 400, 0.5, True), "strays": (20, 160, 0.06, False)}
 
-# how they are sampled: with `thin=1` where default fits take minutes
+# how they are sampled: with `thin=1` where default fits would take ten times as long
 WAYS = {
     "ring of levels": (
         {},
