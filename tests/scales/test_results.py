@@ -32,8 +32,12 @@ def test_names_and_positive_parameters(res):
     assert list(res.params.index) == names
     assert (res.draws[..., -3:] > 0).all()
     assert "horseshoe(nonzero=2, slab=2.5*, learned=True)" in " ".join(str(res.summary()).split())
+
+
+def test_names_in_arviz(res):
+    pytest.importorskip("arviz_base")
     posterior = res.to_arviz().posterior["params"]
-    assert names == list(posterior.coords[posterior.dims[-1]].values)
+    assert list(res.names) == list(posterior.coords[posterior.dims[-1]].values)
 
 
 def test_predictions_are_of_the_coefficients(res):
