@@ -182,7 +182,9 @@ def exact_alone(settings, gradient, problem):
     """Sampler, gradient, reason and no pilot, where exact samplers alone run."""
     sampler = settings.sampler
     batches = settings.batch_size is not None or settings.adaptive
-    for name, given in (("gradient", settings.gradient), ("batch_size", batches)):
+    strata = settings.subsample == "stratified"
+    asked = ("gradient", settings.gradient), ("batch_size", batches), ("subsample", strata)
+    for name, given in asked:
         if given:
             raise ArgumentError(
                 f"{name} does not apply to {problem.dim} parameters with {problem.exact_alone}: "

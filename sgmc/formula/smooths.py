@@ -137,7 +137,11 @@ def read(name, tokens, resolver, error):
         raise error(f"{text}: k must be a whole number{' or two' if wanted > 1 else ''}")
     if knots is not None and (wanted > 1 or not isinstance(knots, tuple | list)):
         raise error(f"{text}: knots are those of one covariate: s(x, knots=[0, 1])")
-    by = resolver.resolve(options["by"]) if options.get("by") else None
+    if not all(isinstance(one, int | float) for one in knots or ()):
+        raise error(f"{text}: knots must be numbers, such as knots=[0, 1]")
+    if len(options.get("by", [""])) != 1:
+        raise error(f"{text}: by must be one column, a factor or a number")
+    by = resolver.resolve(options["by"]) if "by" in options else None
     covariates = tuple(resolver.resolve(one) for one in given)
     knots = None if knots is None else tuple(map(float, knots))
     return SmoothCall(text, label, covariates, by, tuple(sizes), bs or "cr", knots)

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import sgmc
+from sgmc.errors import ArgumentError, NotSupported
 
 from ..splines.kernel import penalised_covariance
 
@@ -121,3 +122,30 @@ def test_it_is_trusted_with_the_draws_that_the_verdict_asks_for():
     one = next(one for one in fitted() if not one.verdict.trustworthy)
     assert "Take draws" in str(one.verdict)
     assert one.resume(draws=3000).verdict.trustworthy
+
+
+def test_what_belongs_to_group_terms_is_refused_without_them():
+    one = fitted()[0]
+    for ask in (one.ranef, one.ranef_draws, lambda: one.cov_re, lambda: one.random_effects):
+        with pytest.raises(ArgumentError, match="no group terms"):
+            ask()
+
+
+def test_a_start_by_numbers_is_refused():
+    with pytest.raises(NotSupported, match="init"):
+        sgmc.ols("y ~ s(x, k=6)", frame(), init=[1.0, 1.0, 1.0, 1.0], draws=50)
+
+
+def test_a_scheme_of_mini_batches_is_refused():
+    with pytest.raises(ArgumentError, match="subsample does not apply"):
+        sgmc.ols("y ~ s(x, k=6)", frame(), subsample="stratified", draws=50)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")  # of few draws
+def test_effects_of_levels_beside_a_smooth_have_their_covariance():
+    data = frame().assign(g=np.arange(ROWS) % 8)
+    data["y"] += 2.0 * np.random.default_rng(0).normal(size=8)[data["g"]]
+    one = sgmc.ols("y ~ s(x, k=6) + (1 | g)", data, seed=1, draws=100)
+    assert one.cov_re.shape == (1, 1)
+    variance = (one.flat[:, list(one.names).index("sd(1|g)")] ** 2).mean()
+    assert one.cov_re.iloc[0, 0] == pytest.approx(variance)

@@ -66,5 +66,5 @@ def reference(name):
 
 
 def known(name):
-    """What a long run says."""
+    """Means, sds and quantiles of a long run."""
     return Known.of_long_run(reference(name))

@@ -27,13 +27,12 @@ class CrossedRegression(MixedRegression):
         super().__init__(fixed, grouping)
         if nodes is not None:
             raise NotSupported(
-                f"nodes={nodes!r} has no use with crossed factors: their effects are sampled, not "
-                "integrated out; leave it out"
+                f"nodes={nodes!r} has no use with crossed factors and smooths: effects are "
+                "sampled, not integrated out; leave it out"
             )
 
     def __repr__(self):
-        names = " and ".join(one.name for one in self.grouping.factors)
-        return f"{self.fixed!r} with {len(self.grouping.levels)} levels of {names}"
+        return f"{self.fixed!r} with {' + '.join(self.grouping.labels)}"
 
     @staticmethod
     def effects_of(grouping):

@@ -137,10 +137,6 @@ class CrossedProblem(Problem):
                 "thin more"
             )
 
-    def strata(self):
-        """See `Problem`."""
-        raise NotSupported("subsample='stratified' with crossed factors; leave subsample='block'")
-
 
 class SmoothProblem(CrossedProblem):
     """The posterior of a regression with smooths and no factor: all of its few parameters are kept,
@@ -148,7 +144,16 @@ class SmoothProblem(CrossedProblem):
     """
 
     partial, recorded, kept = False, Problem.recorded, Problem.kept
-    recorder, check_draws = Problem.recorder, Problem.check_draws
+    recorder = Problem.recorder
+
+    def check_draws(self, settings):
+        """See `Problem`."""
+        if settings.start_given:
+            raise NotSupported(
+                "init: numbers for the coefficients and standard deviations do not tell where "
+                "smooths begin; leave it, or give init='dispersed'"
+            )
+        Problem.check_draws(self, settings)
 
     @property
     def many(self):

@@ -126,7 +126,7 @@ def undecided(near, effects):
     if not near:
         return []
     names = ", ".join(effects.sds[j] for j in near)
-    if all(effects.sds[j].startswith(("sd(s(", "sd(te(")) for j in near):
+    if all(j >= len(effects.columns) for j in near):
         return [
             GroupsWarning(
                 f"{names} may be zero: the data show little or no departure from a straight line.",

@@ -18,6 +18,13 @@ EFFECTS_MEMORY = 1 << 30  # bytes of an array of draws
 class EffectsOfLevels:
     """Methods of `MixedResults` that give effects, drawn when they are asked for."""
 
+    def check_groups(self, what):
+        """ArgumentError where the formula has smooths and no group terms."""
+        if not self.model.effects.factors:
+            raise ArgumentError(
+                f"{what}: the formula has no group terms, such as (1 | g); smooth() has its smooths"
+            )
+
     @property
     def fe_params(self):
         """Posterior means of the coefficients, a Series."""
@@ -31,14 +38,17 @@ class EffectsOfLevels:
     @property
     def cov_re(self):
         """Posterior mean of the effects' covariance matrix, a DataFrame."""
+        self.check_groups("cov_re")
         effects, first = self.model.effects, len(self.model.exog_names)
-        q = effects.loading.q
+        q, sds_of_all = len(effects.columns), effects.loading.q
         sds = self.flat[:, first : first + q]
         cov = np.einsum("mi,mj->mij", sds, sds) * np.eye(q)
         for k, (i, j) in enumerate(effects.loading.correlations()):
-            cov[:, i, j] = cov[:, j, i] = self.flat[:, first + q + k] * sds[:, i] * sds[:, j]
+            cov[:, i, j] = cov[:, j, i] = (
+                self.flat[:, first + sds_of_all + k] * sds[:, i] * sds[:, j]
+            )
         mean = np.average(cov, axis=0, weights=self.flat_weights)
-        names = [name[3:-1] for name in effects.sds] if len(effects.factors) > 1 else None
+        names = [name[3:-1] for name in effects.sds[:q]] if len(effects.factors) > 1 else None
         names = effects.columns if names is None else names
         return pd.DataFrame(mean, names, names)
 
@@ -47,6 +57,7 @@ class EffectsOfLevels:
         """Posterior means of the effects, a dict from level to Series, as in statsmodels; of nested
         factors a dict of such dicts, by factor.
         """
+        self.check_groups("random_effects")
         found = {
             name: means_by_level(self.ranef(name)["mean"], self.columns_of(k))
             for k, name in enumerate(self.model.effects.factors)
@@ -151,6 +162,7 @@ class EffectsOfLevels:
         """The number of a factor; ArgumentError for one that the fit does not have, or where there
         are several and none is named.
         """
+        self.check_groups("effects of levels")
         names = self.model.effects.factors
         shown = " and ".join(repr(one) for one in names)
         if factor is None and len(names) > 1:

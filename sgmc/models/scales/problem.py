@@ -13,7 +13,6 @@ from sgmc.coordinates.prior_table import resolve
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
-from sgmc.errors import NotSupported
 from sgmc.fit.joint_paths import paths_between_draws, rotating_paths
 from sgmc.fit.problem import SEARCH, Problem
 from sgmc.formula.coded import CodedTable
@@ -85,12 +84,6 @@ class LearnedProblem(Problem):
         """See `Problem`."""
         leaps = MANY_LEAPS if self.coordinates.shrunk.locals else FEW_LEAPS
         return paths_between_draws(settings, self.cells, leaps)
-
-    def strata(self):
-        """See `Problem`."""
-        raise NotSupported(
-            "subsample='stratified' with a learned prior scale; leave subsample='block'"
-        )
 
 
 def learned_problem(data, family, prior, settings):
