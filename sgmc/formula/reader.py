@@ -153,6 +153,7 @@ class _Reader:
         if len(rows) < len(response):
             response = response[~gaps.missing[response.index]]
         y, trials, spec.levels = self.outcome(response, spec.endog_name)
+        del response
         vectors = dict.fromkeys(_VALID) | {
             argument: _VALID[argument](argument, vector[rows])
             for argument, vector in self.vectors.items()
@@ -162,7 +163,7 @@ class _Reader:
             y,
             trials,
             **vectors,
-            rows=rows,
+            rows=range(len(rows)) if len(rows) == len(self.frame) else rows,
             dropped=int(gaps.missing.sum()),
             left_out=left_out,
             frame=self.frame,

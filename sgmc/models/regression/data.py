@@ -20,7 +20,8 @@ class RegressionData:
     Attributes
     ----------
     y : array (n,)
-        Of counts, the successes.
+        Of counts, the successes; perhaps of fewer bytes a number than a fit's copy, see
+        `in_few_bytes`.
     names : list of str
         Columns of the design.
     terms : dict
@@ -120,6 +121,17 @@ def total_offset(offset, exposure, **beside):
 def equations(family, levels):
     """Labels of the equations of outcomes with such levels; none for families of one equation."""
     return tuple(str(level) for level in levels[1:]) if family.outcome == "category" else ()
+
+
+def in_few_bytes(y):
+    """The same outcomes as int8 where these are all of them, which then cost an eighth: a fit has a
+    copy of its own.
+    """
+    few = np.iinfo(np.int8)
+    if not len(y) or y.min() < few.min or y.max() > few.max:
+        return y
+    small = y.astype(np.int8)
+    return small if np.array_equal(small, y) else y
 
 
 def outcome_name(endog):

@@ -13,6 +13,7 @@ from sgmc.models.regression.data import (
     RegressionData,
     equations,
     from_arrays,
+    in_few_bytes,
     outcome_name,
     total_offset,
 )
@@ -136,13 +137,14 @@ class Regression:
         intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
         offset, told = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
         notes = [front.left_out_warning(table.left_out)] if table.left_out else []
+        y = in_few_bytes(table.y)
         model.data = RegressionData(
-            table.y,
+            y,
             list(spec.exog_names),
             dict(spec.term_slices),
             intercept,
             spec.endog_name,
-            table,
+            replace(table, y=y),
             offset,
             table.trials,
             table.weights,
@@ -212,7 +214,7 @@ class Regression:
 
     def check_outcomes(self):
         """Refuse outcomes that do not suit the family; rows of weight zero do not count."""
-        y, trials, weight = self.data.y, self.data.trials, self.data.weight
+        y, trials, weight = self.data.y.astype(float), self.data.trials, self.data.weight
         kept = slice(None) if weight is None else weight > 0
         self.family.of_trials(None if trials is None else trials[kept]).check(
             y[kept], self.data.endog_name
