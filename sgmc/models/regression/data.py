@@ -1,7 +1,7 @@
 """Outcomes and design of a regression, checked: from arrays here, from a formula in `formula`."""
 
 import mmap
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -121,6 +121,30 @@ def total_offset(offset, exposure, **beside):
 def equations(family, levels):
     """Labels of the equations of outcomes with such levels; none for families of one equation."""
     return tuple(str(level) for level in levels[1:]) if family.outcome == "category" else ()
+
+
+def from_formula(table, notes):
+    """RegressionData of what a formula was read to, a `sgmc.formula.table.Table`; `notes` are
+    warnings that it gave.
+    """
+    spec, y = table.spec, in_few_bytes(table.y)
+    offset, given = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
+    return RegressionData(
+        y,
+        list(spec.exog_names),
+        dict(spec.term_slices),
+        spec.exog_names.index("Intercept") if spec.has_intercept else None,
+        spec.endog_name,
+        replace(table, y=y),
+        offset,
+        table.trials,
+        table.weights,
+        table.strata,
+        given,
+        table.dropped,
+        notes,
+        se=table.se,
+    )
 
 
 def in_few_bytes(y):

@@ -10,12 +10,10 @@ from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.bases import errors
 from sgmc.models.regression.data import (
-    RegressionData,
     equations,
     from_arrays,
-    in_few_bytes,
+    from_formula,
     outcome_name,
-    total_offset,
 )
 from sgmc.priors import learns
 from sgmc.registry import room
@@ -133,27 +131,8 @@ class Regression:
         )
         model = cls.__new__(cls)
         model.set_options(options)
-        spec = table.spec
-        intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
-        offset, told = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
         notes = [front.left_out_warning(table.left_out)] if table.left_out else []
-        y = in_few_bytes(table.y)
-        model.data = RegressionData(
-            y,
-            list(spec.exog_names),
-            dict(spec.term_slices),
-            intercept,
-            spec.endog_name,
-            replace(table, y=y),
-            offset,
-            table.trials,
-            table.weights,
-            table.strata,
-            told,
-            table.dropped,
-            notes,
-            se=table.se,
-        )
+        model.data, spec = from_formula(table, notes), table.spec
         model.spec, model.formula, model.levels = spec, formula, spec.levels
         model.data.equations = equations(cls.family, spec.levels)
         model.inputs = {**inputs, "nodes": nodes}
