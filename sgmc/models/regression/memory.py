@@ -20,7 +20,7 @@ CHUNKS = {True: 4, False: 2}  # tables of a chunk of rows: from formulas, and fr
 BUILDING_ROWS = 4  # vectors of a number a row: two permutations, outcomes and their moments
 MATRICES = 25  # d x d, of curvature, eigenvectors and noise
 COPIES, COPIES_SCORED = 3, 4  # copies of all draws; and of those with scores, which are few
-ORDERED = 1.5  # vectors of a number a row: outcomes in the order of the table, and that order
+OUTCOMES = 1.5  # vectors of a number a row: outcomes in the order of the table, and that order
 STRATA = 3  # vectors of a number a row: labels, rows by stratum, and their weights
 SPARSE = 3  # copies of a sparse table while it is sorted
 MANY_COLUMNS = 20  # of a term from which on it may be to blame
@@ -45,7 +45,7 @@ def forecast(data, family, settings, precondition):
     beside = sum(v is not None for v in columns)
     read = 0.0 if isinstance(data.source, np.ndarray) else data.y.itemsize / 8
     beside += STRATA * (settings.subsample == "stratified")
-    numbers = ORDERED + read + beside + 2 * width + width**2
+    numbers = OUTCOMES + read + beside + 2 * width + width**2
     vectors = {"outcomes, order and control variates": numbers * row}
     vectors["order of rows, a chain"] = settings.chains * row * (settings.subsample == "uniform")
     matrices = {"matrices of the curvature": MATRICES * 8.0 * d**2}

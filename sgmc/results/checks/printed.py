@@ -109,8 +109,10 @@ def errors_of_part(theta, moved, vouched, weights, at):
 
     Parameters
     ----------
-    theta, moved : array (chain, draw, p)
-        Draws as they are printed, and those that have the moments that scores imply.
+    theta : array (chain, draw, p)
+        Draws as they are printed.
+    moved : callable or None
+        Those that have the moments that scores imply, of a slice of the parameters.
     vouched : Vouched or None
     weights : array (draw,) or None
     at : slice
@@ -120,7 +122,7 @@ def errors_of_part(theta, moved, vouched, weights, at):
     now = Numbers.of(part, weights)
     errors = mcse = np.full(now.values.shape, np.nan)
     if vouched is not None:
-        right = Numbers.of(np.ascontiguousarray(moved[..., at]), weights)
+        right = Numbers.of(moved(at), weights)
         errors = (now.values - right.values) / right.units
         known = vouched.controls(part, weights, at)
         mcse = np.empty(errors.shape)
@@ -240,8 +242,8 @@ class Controls:
 
 
 def vouch(fit, theta, names, some):
-    """`Vouched`, and draws (chain, draw, p) as they would be printed if they had the mean and
-    covariance that scores imply; None and None for too few draws, or draws that do not span their
+    """`Vouched`, and draws as they would be printed if they had the mean and covariance that scores
+    imply, see `moved_draws`; None and None for too few draws, or draws that do not span their
     space.
     """
     d = some.draws.shape[1]
@@ -317,8 +319,8 @@ def along_draws(fit, theta, folds, scale, known):
 
 
 def moved_draws(fit, names, scale, to_implied):
-    """Draws (chain, draw, p) as they are printed, moved by an affine map of the sampler's
-    coordinates: part by part, so that nothing else of this size is made.
+    """Draws as they are printed, moved by an affine map of the sampler's coordinates: a function
+    of a slice of the parameters, that gives (chain, draw, k).
 
     Parameters
     ----------
@@ -330,16 +332,25 @@ def moved_draws(fit, names, scale, to_implied):
         What is taken off, the turn, and what is added.
     """
     centre, turn, place = to_implied
-    flat = fit.x.reshape(-1, fit.x.shape[2])
-    moved, places = np.empty((len(flat), len(names))), None
-    for rows in moments.in_parts((1, fit.x.shape[2], len(flat))):
-        part, known = fit.problem.kept((in_units(flat[rows] - centre, scale) @ turn + place)[None])
-        if places is None:
+    chains, draws, d = fit.x.shape
+    flat = fit.x.reshape(-1, d)
+
+    def printed(points):
+        theta, known = fit.problem.kept(points[None])
+        if list(known) != list(names):
             of = {name: k for k, name in enumerate(known)}
-            same = list(known) == list(names)
-            places = slice(None) if same else [of[name] for name in names]
-        moved[rows] = part[0][:, places]
-    return moved.reshape(*fit.x.shape[:2], -1)
+            theta = theta[..., [of[name] for name in names]]
+        return theta[0]
+
+    if scale is None and getattr(fit.problem.coordinates, "affine", False):
+        origin = printed(np.zeros((1, d)))[0]
+        slopes = turn @ (printed(np.eye(d)) - origin)
+        level = printed(place[None])[0] - centre @ slopes
+        return lambda at: (flat @ slopes[:, at] + level[at]).reshape(chains, draws, -1)
+    moved = np.empty((len(flat), len(names)))
+    for rows in moments.in_parts((1, d, len(flat))):  # nothing else of this size is made
+        moved[rows] = printed(in_units(flat[rows] - centre, scale) @ turn + place)
+    return lambda at: np.ascontiguousarray(moved[:, at]).reshape(chains, draws, -1)
 
 
 def in_units(x, scale):
