@@ -43,6 +43,9 @@ class RegressionData:
         Labels of the equations, where there are several: each has coefficients of its own.
     lent : bool
         Whether it is an array of the user's that is memory-mapped or read-only.
+    partly : str
+        What a time limit ended, where only some of the rows were read: there is no posterior then
+        but a stand-in.
     """
 
     y: np.ndarray
@@ -61,6 +64,7 @@ class RegressionData:
     lent: bool = False
     equations: tuple = ()
     se: np.ndarray | None = None
+    partly: str = ""
 
     @property
     def n(self):
@@ -123,9 +127,9 @@ def equations(family, levels):
     return tuple(str(level) for level in levels[1:]) if family.outcome == "category" else ()
 
 
-def from_formula(table, notes):
+def from_formula(table, notes, partly):
     """RegressionData of what a formula was read to, a `sgmc.formula.table.Table`; `notes` are
-    warnings that it gave.
+    warnings that it gave, and `partly` says what was not read.
     """
     spec, y = table.spec, in_few_bytes(table.y)
     offset, given = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
@@ -144,6 +148,7 @@ def from_formula(table, notes):
         table.dropped,
         notes,
         se=table.se,
+        partly=partly,
     )
 
 

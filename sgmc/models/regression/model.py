@@ -122,7 +122,7 @@ class Regression:
         options, inputs = cls.split(".from_formula()", FORMULA, given)
         nodes = inputs.pop("nodes")
         cls.check_applies(inputs["offset"], inputs["exposure"], inputs["se"])
-        table = front.read(
+        table, grouping, partly = front.read_in_time(
             formula,
             data,
             **inputs,
@@ -132,13 +132,12 @@ class Regression:
         model = cls.__new__(cls)
         model.set_options(options)
         notes = [front.left_out_warning(table.left_out)] if table.left_out else []
-        model.data, spec = from_formula(table, notes), table.spec
+        model.data, spec = from_formula(table, notes, partly), table.spec
         model.spec, model.formula, model.levels = spec, formula, spec.levels
         model.data.equations = equations(cls.family, spec.levels)
         model.inputs = {**inputs, "nodes": nodes}
         model.take_errors()
         model.check_outcomes()
-        grouping = table.grouping()
         if grouping is not None:
             return room(grouping.room)[grouping.model](model, grouping, nodes)
         if nodes is not None:
@@ -295,6 +294,8 @@ class Regression:
                 # with two threads, bits differ, and small systems take ten times as long
                 with one_blas_thread():
                     problem = model.problem(prior, checked)
+                if self.data.partly:
+                    problem = replace(problem, stopped=self.data.partly)
                 results = model.result_class().of_fit(
                     model.info(), fit(problem, checked, begun, saved), arguments
                 )
