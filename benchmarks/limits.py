@@ -218,6 +218,12 @@ def named(n, terms, levels, others=2):
     return lambda **more: sgmc.logit(f"y ~ x0 + {terms}", df, **given, **more)
 
 
+def expressions(n, terms):
+    """A call of a verb whose formula computes its columns."""
+    df = frame(n, 4, 2)
+    return lambda **more: sgmc.logit(f"y ~ {terms}", df, seed=1, **more)
+
+
 def arrow(df):
     """A pyarrow table, or the frame where pyarrow is not installed."""
     try:
@@ -254,6 +260,11 @@ CASES = {
     "50 x 300 cells": (2.0, lambda: named(1_000_000, "g * h", 50, 300)),
     "cells, more time": (5.0, lambda: named(1_000_000, "g * h", 50, 300)),
     "100,000 and 300 levels": (5.0, lambda: named(1_000_000, "g + h", 100_000, 300)),
+    "expressions": (
+        0.5,
+        lambda: expressions(3_000_000, "np.log(x0**2) + np.sin(x1) * np.cos(x2) + bs(x3, df=8)"),
+    ),
+    "smooths": (0.5, lambda: expressions(1_000_000, "s(x0) + te(x1, x2)")),
     "separation": (0.2, lambda: fit(separated)),
     "several modes": (1.0, lambda: fit(heavy, modes="search")),
     "horseshoe": (1.0, lambda: fit(lambda: logit(20_000, 40), prior="horseshoe")),

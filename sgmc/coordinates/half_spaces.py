@@ -40,9 +40,10 @@ class Sides:
 
     def margins(self, delta):
         """Return each row's margin for coefficients (d,), inf for rows that bound none."""
-        eta = products(self.design, delta)
-        margins = np.where(self.down, -eta, eta)
-        margins[~self.up & ~self.down] = -np.abs(eta[~self.up & ~self.down])
+        margins = products(self.design, delta)
+        neither = ~(self.up | self.down)
+        np.negative(margins, out=margins, where=self.down)  # in place: rows are many
+        margins[neither] = -np.abs(margins[neither])
         margins[self.up & self.down] = np.inf
         return margins
 

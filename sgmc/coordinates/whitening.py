@@ -75,6 +75,11 @@ class Coordinates:
         return self.max_precision == self.min_precision == 1.0
 
     @property
+    def affine(self):
+        """Whether what is reported moves along straight lines as x does."""
+        return not self.logs and (self.map is None or self.map.affine)
+
+    @property
     def spread_of_logs(self):
         """The largest sd of the logs among theta; 0 where there are none."""
         return float(

@@ -1,11 +1,15 @@
 """Storage of a table whose factors stay codes: a product gathers, its transpose scatters."""
 import numpy as np
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int16_t, int32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Batch, Design, fetch_rows, row_of
+
+ctypedef fused code_t:
+    int16_t
+    int32_t
 
 
 cdef class Terms(Design):
@@ -26,7 +30,9 @@ cdef class Terms(Design):
     cdef bint single
     cdef Py_ssize_t p, terms, multipliers
     cdef const Py_ssize_t[::1] places
-    cdef const int32_t[:, ::1] codes
+    cdef const int16_t[:, ::1] short_codes        # codes of two bytes, or of four
+    cdef const int32_t[:, ::1] long_codes
+    cdef bint short
     cdef const double[:, ::1] factors
     cdef const int32_t[::1] by, ends, columns     # of cells: where their entries end, and these
     cdef const double[::1] values
@@ -47,7 +53,11 @@ cdef class Terms(Design):
         else:
             self.wide = table.numbers
         self.places = np.ascontiguousarray(table.places, dtype=np.intp)
-        self.codes = np.ascontiguousarray(table.codes, dtype=np.int32)
+        self.short = table.codes.dtype == np.int16
+        if self.short:
+            self.short_codes = np.ascontiguousarray(table.codes)
+        else:
+            self.long_codes = np.ascontiguousarray(table.codes, dtype=np.int32)
         self.factors = np.ascontiguousarray(table.factors, dtype=np.float64)
         self.by = np.ascontiguousarray(table.by, dtype=np.int32)
         self.ends = np.ascontiguousarray(cells.indptr, dtype=np.int32)
@@ -66,9 +76,15 @@ cdef class Terms(Design):
         return 2 * self.p + self.inner.work_size()
 
     cdef void fetch(self, const Batch *b) noexcept nogil:
-        fetch_rows(b, &self.codes[0, 0], self.terms * sizeof(int32_t))
+        if self.short:
+            fetch_rows(b, &self.short_codes[0, 0], self.terms * sizeof(int16_t))
+        else:
+            fetch_rows(b, &self.long_codes[0, 0], self.terms * sizeof(int32_t))
         if self.p:
             self.inner.fetch(b)
+
+    cdef Py_ssize_t cell(self, Py_ssize_t row, Py_ssize_t t) noexcept nogil:
+        return self.short_codes[row, t] if self.short else self.long_codes[row, t]
 
     cdef double number(self, Py_ssize_t row, Py_ssize_t q) noexcept nogil:
         return self.narrow[row, q] if self.single else self.wide[row, q]
@@ -87,13 +103,16 @@ cdef class Terms(Design):
                 work[q] = theta[self.places[q]]
             self.inner.dot(b, work, eta, work + self.p)
         if self.plain:
-            self.gather(b, theta, eta)
+            if self.short:
+                self.gather(b, &self.short_codes[0, 0], theta, eta)
+            else:
+                self.gather(b, &self.long_codes[0, 0], theta, eta)
             return OK
         for i in range(b.m):
             row = row_of(b, i)
             total = eta[i]
             for t in range(self.terms):
-                cell = self.codes[row, t]
+                cell = self.cell(row, t)
                 part = 0
                 for q in range(self.ends[cell], self.ends[cell + 1]):
                     part += self.values[q] * theta[self.columns[q]]
@@ -111,12 +130,15 @@ cdef class Terms(Design):
             for q in range(self.p):
                 out[self.places[q]] += work[q]
         if self.plain:
-            self.scatter(b, r, out)
+            if self.short:
+                self.scatter(b, &self.short_codes[0, 0], r, out)
+            else:
+                self.scatter(b, &self.long_codes[0, 0], r, out)
             return OK
         for i in range(b.m):
             row = row_of(b, i)
             for t in range(self.terms):
-                cell = self.codes[row, t]
+                cell = self.cell(row, t)
                 pull = r[i] * self.multiplier(row, t)
                 for q in range(self.ends[cell], self.ends[cell + 1]):
                     out[self.columns[q]] += pull * self.values[q]
@@ -132,7 +154,7 @@ cdef class Terms(Design):
                 term = r[i] * self.number(row, q)
                 out[self.places[q]] += term * term
             for t in range(self.terms):
-                cell = self.codes[row, t]
+                cell = self.cell(row, t)
                 for q in range(self.ends[cell], self.ends[cell + 1]):
                     term = r[i] * self.multiplier(row, t) * self.values[q]
                     out[self.columns[q]] += term * term
@@ -155,7 +177,10 @@ cdef class Terms(Design):
                 for k in range(j, self.p):
                     add(out, stride, self.places[j], self.places[k], block[j * self.p + k])
             if self.plain:
-                self.tabulate(b, w, out, stride)
+                if self.short:
+                    self.tabulate(b, &self.short_codes[0, 0], w, out, stride)
+                else:
+                    self.tabulate(b, &self.long_codes[0, 0], w, out, stride)
                 return OK
             for i in range(b.m):
                 row = row_of(b, i)
@@ -172,38 +197,40 @@ cdef class Terms(Design):
             free(column)
         return OK
 
-    cdef void gather(self, const Batch *b, const double *theta, double *eta) noexcept nogil:
+    cdef void gather(self, const Batch *b, const code_t *table, const double *theta,
+                     double *eta) noexcept nogil:
         """eta_i += the coefficients of a row's cells, where these are plain."""
         cdef Py_ssize_t i, t
-        cdef const int32_t *codes
+        cdef const code_t *codes
         cdef double total
         for i in range(b.m):
-            codes = &self.codes[row_of(b, i), 0]
+            codes = table + row_of(b, i) * self.terms
             total = eta[i]
             for t in range(self.terms):
                 total += self.value_of[codes[t]] * theta[self.column_of[codes[t]]]
             eta[i] = total
 
-    cdef void scatter(self, const Batch *b, const double *r, double *out) noexcept nogil:
+    cdef void scatter(self, const Batch *b, const code_t *table, const double *r,
+                      double *out) noexcept nogil:
         """out += r_i at the columns of a row's cells, where these are plain."""
         cdef Py_ssize_t i, t
-        cdef const int32_t *codes
+        cdef const code_t *codes
         for i in range(b.m):
-            codes = &self.codes[row_of(b, i), 0]
+            codes = table + row_of(b, i) * self.terms
             for t in range(self.terms):
                 out[self.column_of[codes[t]]] += r[i] * self.value_of[codes[t]]
 
-    cdef void tabulate(self, const Batch *b, const double *w, double *out,
+    cdef void tabulate(self, const Batch *b, const code_t *table, const double *w, double *out,
                        Py_ssize_t stride) noexcept nogil:
         """Weighted products of a row's cells with each other and with its numbers, where they are
         plain.
         """
         cdef Py_ssize_t i, t, u, q, row, j
-        cdef const int32_t *codes
+        cdef const code_t *codes
         cdef double pull
         for i in range(b.m):
             row = row_of(b, i)
-            codes = &self.codes[row, 0]
+            codes = table + row * self.terms
             for t in range(self.terms):
                 pull = w[i] * self.value_of[codes[t]]
                 if pull == 0:
@@ -239,7 +266,7 @@ cdef class Terms(Design):
         cdef Py_ssize_t t, q, count = 0
         cdef Py_ssize_t cell
         for t in range(self.terms):
-            cell = self.codes[row, t]
+            cell = self.cell(row, t)
             for q in range(self.ends[cell], self.ends[cell + 1]):
                 column[count] = self.columns[q]
                 value[count] = self.multiplier(row, t) * self.values[q]

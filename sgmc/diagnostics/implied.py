@@ -92,7 +92,8 @@ def implied_moments(draws, scores, *, directions=None, weights=None, scale=None)
     shadow = covariance @ along.T
     variance = np.einsum("pj,jp->p", along, shadow)
     sd = np.sqrt(np.where(variance > 0, variance, np.nan))
-    s -= x @ slope.T
+    for rows in moments.in_parts((1, d, n)):
+        s[rows] -= x[rows] @ slope.T
     dual = np.linalg.solve(own, shadow)
     fitted = d * (w @ w)  # 1 / sum w^2 are as many draws of equal weights
     departure, level_error, slope_error = np.empty((3, len(along)))

@@ -7,7 +7,8 @@ besides the user's.
 """
 
 from sgmc.formula.design import DesignSpec
+from sgmc.formula.in_time import read_in_time
 from sgmc.formula.reader import caller_scope, left_out_warning, read
 from sgmc.formula.table import Table
 
-__all__ = ["DesignSpec", "Table", "caller_scope", "left_out_warning", "read"]
+__all__ = ["DesignSpec", "Table", "caller_scope", "left_out_warning", "read", "read_in_time"]

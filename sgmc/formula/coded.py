@@ -25,7 +25,7 @@ class CodedTable:
         float64 or float32.
     places : array (p,) of int
         Their columns.
-    codes : array (n, t) of int32
+    codes : array (n, t) of int16 or int32
         The cell of each categorical term.
     cells : csr_array (k, d)
         What a cell adds to a row, for the cells of all terms.

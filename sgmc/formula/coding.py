@@ -7,6 +7,7 @@ from sgmc.errors import DataError
 from sgmc.formula.coded import CodedTable
 
 MOST_CELLS = 1 << 31  # that codes can number
+FEW_CELLS = 1 << 15  # that codes of two bytes can
 
 
 class Coding:
@@ -54,17 +55,23 @@ class Coding:
         held[self.cells.indices[slice(*self.cells.indptr[[first, last]])]] = True
         return np.flatnonzero(held)
 
+    @property
+    def code_type(self):
+        """The type of codes: as few bytes as hold the number of a cell."""
+        return np.dtype(np.int16 if self.cells.shape[0] <= FEW_CELLS else np.int32)
+
     def row_bytes(self, dtype):
         """Bytes of a row of the table."""
         multipliers = self.by.max() + 1
-        return len(self.places) * dtype.itemsize + 4 * len(self.terms) + 8 * multipliers
+        code = self.code_type.itemsize
+        return len(self.places) * dtype.itemsize + code * len(self.terms) + 8 * multipliers
 
     def empty(self, n, dtype=np.float64):
         """A table of n rows, all of them missing."""
         return CodedTable(
             np.full((n, len(self.places)), np.nan, dtype),
             self.places,
-            np.full((n, len(self.terms)), self.cells.shape[0] - 1, np.int32),
+            np.full((n, len(self.terms)), self.cells.shape[0] - 1, self.code_type),
             self.cells,
             np.full((n, self.by.max() + 1), np.nan),
             self.by,

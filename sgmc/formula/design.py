@@ -8,6 +8,7 @@ import numpy as np
 
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.core import deadline
 from sgmc.errors import FormulaError
 from sgmc.formula.blocks import blocks_of
 from sgmc.formula.chunks import Chunk, Gaps
@@ -159,6 +160,7 @@ class DesignSpec:
         expressions = [factor for factor in self._factors if not factor.is_column]
         rows = gaps.complete()
         for start in range(0, len(rows) if expressions else 0, CHUNK_ROWS):
+            deadline.check()
             chunk = rows[start : start + CHUNK_ROWS]
             columns = Chunk(frame, chunk)
             for factor in expressions:

@@ -11,6 +11,8 @@ import patsy
 from sgmc.arguments import values
 from sgmc.arguments.choices import nearest, one_of
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.core import deadline
+from sgmc.core.deadline import OutOfTime
 from sgmc.errors import (
     ColumnsLeftOutWarning,
     DataError,
@@ -25,7 +27,7 @@ from sgmc.formula.design import DesignSpec
 from sgmc.formula.frames import as_frame
 from sgmc.formula.labels import cure_of_text, refuse_no_factor
 from sgmc.formula.outcomes import OUTCOMES, counts
-from sgmc.formula.subsets import aligned, subset_columns, subset_rows
+from sgmc.formula.subsets import aligned, spaced, subset_columns, subset_rows
 from sgmc.formula.table import Table
 
 
@@ -59,6 +61,7 @@ def read(
     missing="drop",
     outcome="binary",
     scope=None,
+    most=None,
 ):
     """Read a formula against data: the response,
     the rows to use and the specification of the design.
@@ -84,6 +87,8 @@ def read(
         Whether the response is coded 0/1, success being the second level, or taken as a number.
     scope : dict, optional
         Names of the user, of which functions and modules may be used; see `caller_scope`.
+    most : int, optional
+        Use so many of the rows, evenly spaced, where there are more.
 
     Returns
     -------
@@ -98,6 +103,8 @@ def read(
         incomplete.
     ArgumentError
         If `missing` or `outcome` is unknown.
+    OutOfTime
+        Where a time limit ends before the rows are known.
     """
     one_of("missing", missing, ("drop", "raise"))
     one_of("outcome", outcome, OUTCOMES)
@@ -115,7 +122,8 @@ def read(
         value for name, value in given.items() if isinstance(value, str) and name != "strata"
     ]
     used_elsewhere += subset_columns(subset, frame)
-    reader = _Reader(parsed, frame, vectors, subset_rows(subset, frame), outcome)
+    rows = spaced(subset_rows(subset, frame), len(frame), most)
+    reader = _Reader(parsed, frame, vectors, rows, outcome)
     return reader.table(used_elsewhere, missing)
 
 
@@ -153,6 +161,7 @@ class _Reader:
         if len(rows) < len(response):
             response = response[~gaps.missing[response.index]]
         y, trials, spec.levels = self.outcome(response, spec.endog_name)
+        del response
         vectors = dict.fromkeys(_VALID) | {
             argument: _VALID[argument](argument, vector[rows])
             for argument, vector in self.vectors.items()
@@ -162,7 +171,7 @@ class _Reader:
             y,
             trials,
             **vectors,
-            rows=rows,
+            rows=range(len(rows)) if len(rows) == len(self.frame) else rows,
             dropped=int(gaps.missing.sum()),
             left_out=left_out,
             frame=self.frame,
@@ -247,6 +256,7 @@ class _Reader:
         used = _factors([*terms, *(term for one in self._beside for term in one)])
         inputs = self.parsed.names.inputs(" ".join(factor.name() for factor in used))
         for name in dict.fromkeys([*self.response_columns, *inputs.values(), *self.group_columns]):
+            deadline.check()
             gaps.add(name, slice(None), is_missing(self.frame[name]))
         for argument, vector in self.vectors.items():
             gaps.add(argument, slice(None), np.isnan(vector))
@@ -290,6 +300,7 @@ class _Reader:
 
         def chunks():
             for start in range(0, len(rows), chunk):
+                deadline.check()
                 yield PatsyChunk(Chunk(self.frame, rows[start : start + chunk]), inputs, levels)
 
         scope = patsy.EvalEnvironment([self.parsed.functions])
@@ -298,7 +309,7 @@ class _Reader:
                 info = patsy.design_matrix_builders([terms], chunks, scope)[0]
         except patsy.PatsyError as error:
             raise self.parsed.error(error.message) from error
-        except DataError:
+        except (DataError, OutOfTime):
             raise
         except MemoryError as error:
             raise OutOfMemoryError(f"memory is exhausted: {largest(levels, inputs)}") from error
@@ -311,6 +322,7 @@ class _Reader:
         column = self.frame[name]
         if is_plain(column):
             return None
+        deadline.check()
         column = column.iloc[rows]
         column_kind = kind(column)
         if column_kind == "date":

@@ -34,6 +34,14 @@ def subset_rows(subset, frame):
     return rows
 
 
+def spaced(rows, total, most):
+    """Places of `most` of the rows for `iloc`, evenly spaced; all where there are not more."""
+    every = np.arange(total)[rows]
+    if most is None or len(every) <= most:
+        return rows
+    return every[np.linspace(0, len(every) - 1, most).astype(int)]
+
+
 def _eval_subset(subset, frame):
     try:
         return frame.eval(subset, engine="python")

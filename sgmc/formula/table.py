@@ -22,8 +22,8 @@ class Table:
     trials : ndarray of float64, shape (n,), or None
         Successes and failures together, y being the successes.
     weights, offset, exposure, se, strata : ndarray of float64, shape (n,), or None
-    rows : ndarray of int64, shape (n,)
-        Positions in the data of the rows kept.
+    rows : ndarray of int64, shape (n,), or range
+        Positions in the data of the rows kept; a range where these are all.
     dropped : int
         Rows lost to missing values, not to the subset.
     left_out : dict
@@ -46,7 +46,7 @@ class Table:
     exposure: np.ndarray | None
     se: np.ndarray | None
     strata: np.ndarray | None
-    rows: np.ndarray
+    rows: np.ndarray | range
     dropped: int
     left_out: dict
     frame: pd.DataFrame

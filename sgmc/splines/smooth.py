@@ -18,6 +18,7 @@ from itertools import permutations
 
 import numpy as np
 
+from sgmc.core import deadline
 from sgmc.errors import FormulaError
 from sgmc.splines.bases import basis
 
@@ -237,6 +238,7 @@ def fitted(call, covariates, multipliers, x, w, weight):
     blocks = []
     for j, column in enumerate(w.T):
         for part in shapes(len(bases)):
+            deadline.check()
             own = ":".join(name for name, one in zip(names, part) if one)
             name = bare.curve(j) + (f" by {own}" if len(part) > 1 else "")
             root = np.sqrt(frequency) * column

@@ -27,8 +27,11 @@ TABLE = {
     "samplers/bases": ("what several samplers share", "errors core coordinates"),
     "samplers": ("a file per family of dynamics", "errors core coordinates samplers/bases"),
     "diagnostics": ("numbers from plain arrays of draws and scores", "errors arguments"),
-    "splines": ("bases of smooth curves, and columns of designs made of them", "errors arguments"),
-    "formula": ("formulas and tables to designs and outcomes", "errors arguments splines"),
+    "splines": (
+        "bases of smooth curves, and columns of designs made of them",
+        "errors arguments core",
+    ),
+    "formula": ("formulas and tables to designs and outcomes", "errors arguments core splines"),
     "datasets": ("data sets by name", "errors arguments"),
     "plots": ("figures from plain arrays", "errors arguments diagnostics"),
     "fit": (

@@ -26,6 +26,7 @@ class FoldedCoordinates(Coordinates):
 
     first: int
     loading: Loading
+    affine = False  # signs are lost
 
     def reported(self, x):
         """Coefficients, positive sds, correlations, auxiliary parameters."""

@@ -1,7 +1,7 @@
 """Outcomes and design of a regression, checked: from arrays here, from a formula in `formula`."""
 
 import mmap
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,7 +20,8 @@ class RegressionData:
     Attributes
     ----------
     y : array (n,)
-        Of counts, the successes.
+        Of counts, the successes; perhaps of fewer bytes a number than a fit's copy, see
+        `in_few_bytes`.
     names : list of str
         Columns of the design.
     terms : dict
@@ -42,6 +43,9 @@ class RegressionData:
         Labels of the equations, where there are several: each has coefficients of its own.
     lent : bool
         Whether it is an array of the user's that is memory-mapped or read-only.
+    partly : str
+        What a time limit ended, where only some of the rows were read: there is no posterior then
+        but a stand-in.
     """
 
     y: np.ndarray
@@ -60,6 +64,7 @@ class RegressionData:
     lent: bool = False
     equations: tuple = ()
     se: np.ndarray | None = None
+    partly: str = ""
 
     @property
     def n(self):
@@ -120,6 +125,42 @@ def total_offset(offset, exposure, **beside):
 def equations(family, levels):
     """Labels of the equations of outcomes with such levels; none for families of one equation."""
     return tuple(str(level) for level in levels[1:]) if family.outcome == "category" else ()
+
+
+def from_formula(table, notes, partly):
+    """RegressionData of what a formula was read to, a `sgmc.formula.table.Table`; `notes` are
+    warnings that it gave, and `partly` says what was not read.
+    """
+    spec, y = table.spec, in_few_bytes(table.y)
+    offset, given = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
+    return RegressionData(
+        y,
+        list(spec.exog_names),
+        dict(spec.term_slices),
+        spec.exog_names.index("Intercept") if spec.has_intercept else None,
+        spec.endog_name,
+        replace(table, y=y),
+        offset,
+        table.trials,
+        table.weights,
+        table.strata,
+        given,
+        table.dropped,
+        notes,
+        se=table.se,
+        partly=partly,
+    )
+
+
+def in_few_bytes(y):
+    """The same outcomes as int8 where these are all of them, which then cost an eighth: a fit has a
+    copy of its own.
+    """
+    few = np.iinfo(np.int8)
+    if not len(y) or y.min() < few.min or y.max() > few.max:
+        return y
+    small = y.astype(np.int8)
+    return small if np.array_equal(small, y) else y
 
 
 def outcome_name(endog):

@@ -11,14 +11,17 @@ from sgmc.arguments.keywords import SETTINGS
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.coordinates.densities import LONGEST_PULLED
 from sgmc.core.memory import MB, Forecast, available
-from sgmc.fit.out_of_time import MAX_DIAGNOSED
+from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION
 from sgmc.models.regression.prepare import SHUFFLED_ROWS, stays
+from sgmc.results.checks.stein import MAX_QUADRATIC_DRAWS
 
-FIXED = 11 * MB  # buffers and modules that are loaded by a fit
+FIXED = 8 * MB  # buffers and modules that are loaded by a fit
 CHUNKS = {True: 4, False: 2}  # tables of a chunk of rows: from formulas, and from arrays
 BUILDING_ROWS = 4  # vectors of a number a row: two permutations, outcomes and their moments
 MATRICES = 25  # d x d, of curvature, eigenvectors and noise
-COPIES, COPIES_CHECKED = 3, 5  # copies of all draws; and of those of parameters that are checked
+COPIES, COPIES_SCORED = 3, 4  # copies of all draws; and of those with scores, which are few
+OUTCOMES = 1.5  # vectors of a number a row: outcomes in the order of the table, and that order
+STRATA = 3  # vectors of a number a row: labels, rows by stratum, and their weights
 SPARSE = 3  # copies of a sparse table while it is sorted
 MANY_COLUMNS = 20  # of a term from which on it may be to blame
 
@@ -40,11 +43,13 @@ def forecast(data, family, settings, precondition):
     always = {"design": kept, "modules and buffers": FIXED}
     columns = (data.trials, data.offset, data.weight, data.strata, data.se)
     beside = sum(v is not None for v in columns)
-    numbers = 2 + beside + 2 * width + width**2
+    read = 0.0 if isinstance(data.source, np.ndarray) else data.y.itemsize / 8
+    beside += STRATA * (settings.subsample == "stratified")
+    numbers = OUTCOMES + read + beside + 2 * width + width**2
     vectors = {"outcomes, order and control variates": numbers * row}
     vectors["order of rows, a chain"] = settings.chains * row * (settings.subsample == "uniform")
     matrices = {"matrices of the curvature": MATRICES * 8.0 * d**2}
-    checked = COPIES + COPIES_CHECKED * min(1.0, MAX_DIAGNOSED / d)
+    few = min(settings.chains * settings.draws, max(MAX_QUADRATIC_DRAWS, DRAWS_PER_DIMENSION * d))
     moments = {
         "building the design": {
             **always,
@@ -54,10 +59,15 @@ def forecast(data, family, settings, precondition):
         "leverage of the rows": {
             **always,
             **vectors,
-            "leverage of the rows": (2 if width == 1 else 1 + 2 * width + 2 * width**2) * row,
+            "leverage of the rows": (1 + width) * row,
             **matrices,
         },
-        "checks of the draws": {**always, **vectors, **matrices, "draws": checked * draws},
+        "checks of the draws": {
+            **always,
+            **vectors,
+            **matrices,
+            "draws": COPIES * draws + COPIES_SCORED * 8.0 * few * d,
+        },
     }
     parts = max(moments.values(), key=lambda one: sum(one.values()))
     parts = {name: size for name, size in parts.items() if size}

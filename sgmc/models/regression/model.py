@@ -10,11 +10,10 @@ from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.bases import errors
 from sgmc.models.regression.data import (
-    RegressionData,
     equations,
     from_arrays,
+    from_formula,
     outcome_name,
-    total_offset,
 )
 from sgmc.priors import learns
 from sgmc.registry import room
@@ -123,7 +122,7 @@ class Regression:
         options, inputs = cls.split(".from_formula()", FORMULA, given)
         nodes = inputs.pop("nodes")
         cls.check_applies(inputs["offset"], inputs["exposure"], inputs["se"])
-        table = front.read(
+        table, grouping, partly = front.read_in_time(
             formula,
             data,
             **inputs,
@@ -132,32 +131,13 @@ class Regression:
         )
         model = cls.__new__(cls)
         model.set_options(options)
-        spec = table.spec
-        intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
-        offset, told = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
         notes = [front.left_out_warning(table.left_out)] if table.left_out else []
-        model.data = RegressionData(
-            table.y,
-            list(spec.exog_names),
-            dict(spec.term_slices),
-            intercept,
-            spec.endog_name,
-            table,
-            offset,
-            table.trials,
-            table.weights,
-            table.strata,
-            told,
-            table.dropped,
-            notes,
-            se=table.se,
-        )
+        model.data, spec = from_formula(table, notes, partly), table.spec
         model.spec, model.formula, model.levels = spec, formula, spec.levels
         model.data.equations = equations(cls.family, spec.levels)
         model.inputs = {**inputs, "nodes": nodes}
         model.take_errors()
         model.check_outcomes()
-        grouping = table.grouping()
         if grouping is not None:
             return room(grouping.room)[grouping.model](model, grouping, nodes)
         if nodes is not None:
@@ -212,7 +192,7 @@ class Regression:
 
     def check_outcomes(self):
         """Refuse outcomes that do not suit the family; rows of weight zero do not count."""
-        y, trials, weight = self.data.y, self.data.trials, self.data.weight
+        y, trials, weight = self.data.y.astype(float), self.data.trials, self.data.weight
         kept = slice(None) if weight is None else weight > 0
         self.family.of_trials(None if trials is None else trials[kept]).check(
             y[kept], self.data.endog_name
@@ -314,6 +294,8 @@ class Regression:
                 # with two threads, bits differ, and small systems take ten times as long
                 with one_blas_thread():
                     problem = model.problem(prior, checked)
+                if self.data.partly:
+                    problem = replace(problem, stopped=self.data.partly)
                 results = model.result_class().of_fit(
                     model.info(), fit(problem, checked, begun, saved), arguments
                 )

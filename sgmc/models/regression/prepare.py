@@ -122,7 +122,8 @@ def copied(data, order, dtype, centre):
     trials, offset, strata, se = (
         pick(column, order) for column in (data.trials, data.offset, data.strata, data.se)
     )
-    return Table(X, data.y[order], trials, offset, weight, strata, shift, mean, sd, order, se)
+    y = data.y[order].astype(float, copy=False)
+    return Table(X, y, trials, offset, weight, strata, shift, mean, sd, order, se)
 
 
 def centred(X, mean, constant):
@@ -140,7 +141,7 @@ def as_given(data):
     mean, sd = dense_moments(data.source, data.weight, CACHED_ROWS)
     return Table(
         data.source,
-        data.y,
+        data.y.astype(float, copy=False),
         data.trials,
         data.offset,
         data.weight,

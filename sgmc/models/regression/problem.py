@@ -174,7 +174,10 @@ def arrays_of(X):
     """What a design is made of: an array, a CSR array's three, or a coded table's."""
     if hasattr(X, "indptr"):
         return [X.data, X.indices, X.indptr]
-    return X.arrays if hasattr(X, "codes") else [X]
+    if not hasattr(X, "codes"):
+        return [X]
+    # of whatever type codes are: files of runs are to be known again
+    return [part.astype(np.int32) if part is X.codes else part for part in X.arrays]
 
 
 def regression_problem(data, family, prior, settings):

@@ -187,7 +187,9 @@ def several(model, terms, search, usual, draw, random):
 def moments_of_outcomes(table):
     """Mean and variance of the outcomes, by their weights."""
     mean = np.average(table.y, weights=table.weight)
-    return mean, np.average((table.y - mean) ** 2, weights=table.weight)
+    away = table.y - mean
+    np.square(away, out=away)  # in place: a column of a large table is much memory
+    return mean, np.average(away, weights=table.weight)
 
 
 def scales(columns, family, mean, variance):

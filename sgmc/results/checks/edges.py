@@ -36,7 +36,7 @@ class Line:
     sign: np.ndarray | float = 1.0
 
 
-def edge_index(fit, theta, lines):
+def edge_index(fit, theta, line):
     r"""Tail index of each parameter at the outermost draws, (p,), the larger one of those tails
     whose draws are far out: the flat density of a standard deviation near zero is no tail.
 
@@ -51,7 +51,8 @@ def edge_index(fit, theta, lines):
     fit : Fit
     theta : array (chain, draw, p)
         Draws as they are printed.
-    lines : list of Line, (p,)
+    line : callable
+        ``line(k)`` is the `Line` of a parameter.
 
     Returns
     -------
@@ -70,8 +71,9 @@ def edge_index(fit, theta, lines):
     for k in long[:MOST_EDGES]:
         values = theta[..., k].ravel()
         order = np.argsort(values)
+        own = line(k)
         sides = [side for side, far in zip((order, order[::-1]), ends[:, k]) if far]
-        found[k] = max(of_tail(fit, x, values, lines[k], side) for side in sides)
+        found[k] = max(of_tail(fit, x, values, own, side) for side in sides)
     return found
 
 

@@ -14,13 +14,13 @@ from sgmc.diagnostics.visits import batch_means, mcse_of_batches
 from sgmc.errors import ArgumentError
 from sgmc.results.checks.edges import Line, edge_index
 from sgmc.results.checks.laplace import moments_of
+from sgmc.results.checks.linear import LinearParts, linear_parts
 from sgmc.results.checks.second_order import bounds
 
 ALPHA = 0.05  # of the intervals that are printed by default
 ENDS = ALPHA / 2, 1 - ALPHA / 2
 HALF_WIDTH = special.ndtri(ENDS[1])  # of the interval of a normal law, in sds
 NEARBY = 0.01  # probability to either side of an end, by which the density there is told
-LINEAR = 1e-6  # share of a parameter's variance left over, below which it is linear in the draws
 KINDS = "mean", "sd", "low", "high"
 COLUMNS = [
     *(f"{kind}_error" for kind in KINDS),
@@ -91,11 +91,6 @@ def printed_errors(fit, theta, names, some):
     vouched = moved = None
     if some is not None and not fit.settings.robust:
         vouched, moved = vouch(fit, theta, names, some)
-    if vouched is not None:
-        moved, known = fit.problem.kept(moved)
-        if list(known) != list(names):
-            places = {name: k for k, name in enumerate(known)}
-            moved = moved[..., [places[name] for name in names]]
     parts = [
         errors_of_part(theta, moved, vouched, fit.weights, at)
         for at in moments.in_parts(theta.shape)
@@ -114,8 +109,10 @@ def errors_of_part(theta, moved, vouched, weights, at):
 
     Parameters
     ----------
-    theta, moved : array (chain, draw, p)
-        Draws as they are printed, and those that have the moments that scores imply.
+    theta : array (chain, draw, p)
+        Draws as they are printed.
+    moved : callable or None
+        Those that have the moments that scores imply, of a slice of the parameters.
     vouched : Vouched or None
     weights : array (draw,) or None
     at : slice
@@ -125,9 +122,9 @@ def errors_of_part(theta, moved, vouched, weights, at):
     now = Numbers.of(part, weights)
     errors = mcse = np.full(now.values.shape, np.nan)
     if vouched is not None:
-        right = Numbers.of(np.ascontiguousarray(moved[..., at]), weights)
+        right = Numbers.of(moved(at), weights)
         errors = (now.values - right.values) / right.units
-        known = vouched.controls(weights, at)
+        known = vouched.controls(part, weights, at)
         mcse = np.empty(errors.shape)
     alone = np.empty(now.values.shape)
     for k, influence in enumerate(influences(part, now)):
@@ -160,8 +157,8 @@ class Vouched:
 
     Attributes
     ----------
-    along : array (chain, draw, p)
-        Standardised, what of a parameter is linear in the sampler's coordinates.
+    linear : LinearParts
+        What of a parameter is linear in the sampler's coordinates.
     mcse_mean, mcse_sd, departure : array (p,)
         Of the implied moments along it, in sds.
     second_order : array (p,)
@@ -171,16 +168,17 @@ class Vouched:
         Tail indices by the scores at the outermost draws, see `edges.edge_index`.
     """
 
-    along: np.ndarray
+    linear: LinearParts
     mcse_mean: np.ndarray
     mcse_sd: np.ndarray
     departure: np.ndarray
     second_order: np.ndarray
     edge_index: np.ndarray
 
-    def controls(self, weights, at):
-        """`Controls` of some of the parameters."""
-        return Controls.of(self.along[..., at], self.mcse_mean[at], self.mcse_sd[at], weights)
+    def controls(self, theta, weights, at):
+        """`Controls` of some of the parameters, from their draws."""
+        along = self.linear.along(theta, at)
+        return Controls.of(along, self.mcse_mean[at], self.mcse_sd[at], weights)
 
 
 @dataclass(frozen=True)
@@ -244,29 +242,25 @@ class Controls:
 
 
 def vouch(fit, theta, names, some):
-    """`Vouched`, and the draws (chain, draw, d) with the mean and covariance that scores imply;
-    None and None for too few draws, or draws that do not span their space.
+    """`Vouched`, and draws as they would be printed if they had the mean and covariance that scores
+    imply, see `moved_draws`; None and None for too few draws, or draws that do not span their
+    space.
     """
     d = some.draws.shape[1]
     if len(some.draws) < FEWEST_PER_DIMENSION * d:
         return None, None
-    flat = fit.x.reshape(-1, d)
-    w = np.full(len(flat), 1 / len(flat))
+    w = np.full(fit.x.shape[0] * fit.x.shape[1], 1 / (fit.x.shape[0] * fit.x.shape[1]))
     if fit.weights is not None:
         w = np.tile(fit.weights / fit.weights.sum(), fit.x.shape[0]) / fit.x.shape[0]
+    signs = fit.problem.lost_signs(fit.x)
+    folds = {list(names).index(name): signs[name] for name in signs if name in names}
     try:
         centre, covariance = moments_of(fit)
-        x = flat - centre
         if some.scale is not None:
-            x = np.ascontiguousarray(np.linalg.solve(some.scale, x.T).T)
             covariance = np.linalg.solve(some.scale, np.linalg.solve(some.scale, covariance).T)
         root = np.linalg.cholesky(covariance * (1 - w @ w))
-        directions, standard = linear_parts(x, root, theta.reshape(len(x), theta.shape[2]), w)
-        signs = fit.problem.lost_signs(fit.x)
-        folds = {list(names).index(name): signs[name] for name in signs if name in names}
-        signed = [(theta[..., k] * sign).reshape(-1, 1) for k, sign in folds.items()]
-        unfolded = [linear_parts(x, root, values, w) for values in signed]
-        along = linalg.solve_triangular(root, directions, lower=True, trans="T")
+        linear, unfolded = along_draws(fit, theta, folds, some.scale, (centre, root, w))
+        along = linalg.solve_triangular(root, linear.directions, lower=True, trans="T")
         implied = implied_moments(
             some.draws,
             some.scores,
@@ -281,57 +275,84 @@ def vouch(fit, theta, names, some):
     except (ArgumentError, np.linalg.LinAlgError):
         return None, None
     scale = np.eye(d) if some.scale is None else some.scale
-    turn, place = turn @ scale.T, scale @ implied.centre
-    for rows in moments.in_parts((1, d, len(x))):  # in place: nothing else of this size is made
-        x[rows] = x[rows] @ turn + place
     duals = scale @ (implied.covariance @ along / implied.sd)
-    lines = [Line(z, v) for z, v in zip(standard.T, (scale @ (root @ directions)).T)]
-    for (k, sign), (direction, z) in zip(folds.items(), unfolded):
-        lines[k] = Line(z[:, 0], (scale @ (root @ direction))[:, 0], sign.ravel())
+
+    def line(k):
+        one, of = (unfolded[k], 0) if k in folds else (linear, k)
+        values = theta[..., k].ravel() * folds.get(k, np.ones(1)).ravel()
+        z = one.along(values[:, None], slice(of, of + 1))[:, 0]
+        v = scale @ (root @ one.directions[:, of])
+        return Line(z, v, folds[k].ravel()) if k in folds else Line(z, v)
+
     vouched = Vouched(
-        standard.reshape(theta.shape),
+        linear,
         implied.mcse_mean / implied.sd,
         implied.mcse_sd / implied.sd,
         implied.departure,
         bounds(fit, some, duals, implied.departure),
-        edge_index(fit, theta, lines),
+        edge_index(fit, theta, line),
     )
-    return vouched, x.reshape(fit.x.shape)
+    to_implied = centre, turn @ scale.T, scale @ implied.centre
+    return vouched, moved_draws(fit, names, some.scale, to_implied)
 
 
-def linear_parts(x, root, theta, w):
-    """Directions (d, p), of length one, along which the parameters (n, p) move with whitened draws,
-    and these draws along them, (n, p).
-
-    By least squares; of a parameter that is not linear in them, of its normal scores, to which a
-    monotone map is nothing.
+def along_draws(fit, theta, folds, scale, known):
+    """`LinearParts` of all parameters, and of those printed without a sign, by place, of what they
+    are with it.
 
     Parameters
     ----------
-    x : array (n, d)
-        Centred draws.
-    root : array (d, d)
-        Triangular, of their covariance.
-    theta : array (n, p)
-    w : array (n,)
+    fit : Fit
+    theta : array (chain, draw, p)
+    folds : dict
+        Place of a parameter -> the signs of its draws (chain, draw).
+    scale : array or None
+        See `Scored`.
+    known : (array (d,), array (d, d), array (n,))
+        Mean of the draws, root of their covariance in units of the scale, and weights.
     """
-    away = theta - w @ theta
-    with np.errstate(divide="ignore", invalid="ignore"):
-        away /= np.sqrt(np.einsum("i,ij,ij->j", w, away, away))
-    if not np.isfinite(away).all():
-        away = np.nan_to_num(away)
+    centre, root, w = known
+    x = in_units(fit.x.reshape(len(w), -1) - centre, scale)
+    signed = {k: (theta[..., k] * sign).reshape(-1, 1) for k, sign in folds.items()}
+    found = linear_parts(x, root, theta.reshape(len(w), -1), w)
+    return found, {k: linear_parts(x, root, values, w) for k, values in signed.items()}
 
-    def explained(part):
-        return linalg.solve_triangular(root, moments.weighted_product(x, part, w), lower=True)
 
-    directions = explained(away)
-    curved = np.flatnonzero(1 - (directions**2).sum(axis=0) > LINEAR)
-    if len(curved):
-        ranks = np.argsort(np.argsort(away[:, curved], axis=0), axis=0)
-        directions[:, curved] = explained(special.ndtri((ranks + 0.5) / len(ranks)))
-    length = np.sqrt((directions**2).sum(axis=0))
-    directions /= np.where(length > 0, length, 1.0)
-    if len(curved):
-        along = linalg.solve_triangular(root, directions[:, curved], lower=True, trans="T")
-        away[:, curved] = x @ along
-    return directions, away
+def moved_draws(fit, names, scale, to_implied):
+    """Draws as they are printed, moved by an affine map of the sampler's coordinates: a function
+    of a slice of the parameters, that gives (chain, draw, k).
+
+    Parameters
+    ----------
+    fit : Fit
+    names : list of str, (p,)
+    scale : array or None
+        See `Scored`.
+    to_implied : (array (d,), array (d, d), array (d,))
+        What is taken off, the turn, and what is added.
+    """
+    centre, turn, place = to_implied
+    chains, draws, d = fit.x.shape
+    flat = fit.x.reshape(-1, d)
+
+    def printed(points):
+        theta, known = fit.problem.kept(points[None])
+        if list(known) != list(names):
+            of = {name: k for k, name in enumerate(known)}
+            theta = theta[..., [of[name] for name in names]]
+        return theta[0]
+
+    if scale is None and getattr(fit.problem.coordinates, "affine", False):
+        origin = printed(np.zeros((1, d)))[0]
+        slopes = turn @ (printed(np.eye(d)) - origin)
+        level = printed(place[None])[0] - centre @ slopes
+        return lambda at: (flat @ slopes[:, at] + level[at]).reshape(chains, draws, -1)
+    moved = np.empty((len(flat), len(names)))
+    for rows in moments.in_parts((1, d, len(flat))):  # nothing else of this size is made
+        moved[rows] = printed(in_units(flat[rows] - centre, scale) @ turn + place)
+    return lambda at: np.ascontiguousarray(moved[:, at]).reshape(chains, draws, -1)
+
+
+def in_units(x, scale):
+    """Draws (n, d) in units of a scale, see `Scored`."""
+    return x if scale is None else np.ascontiguousarray(np.linalg.solve(scale, x.T).T)
