@@ -29,6 +29,10 @@ TABLE = {
     "diagnostics": ("numbers from plain arrays of draws and scores", "errors arguments"),
     "splines": ("bases of smooth curves, and columns of designs made of them", "errors arguments"),
     "formula": ("formulas and tables to designs and outcomes", "errors arguments splines"),
+    "prepared": (
+        "tables in sealed files: first pass, writing, opening",
+        "errors arguments core formula",
+    ),
     "datasets": ("data sets by name", "errors arguments"),
     "plots": ("figures from plain arrays", "errors arguments diagnostics"),
     "fit": (
@@ -51,7 +55,8 @@ TABLE = {
     ),
     "models/regression": (
         "regressions: data, posterior, results",
-        BELOW + " coordinates diagnostics formula fit results tuning models/regression/bases",
+        BELOW
+        + " coordinates diagnostics formula prepared fit results tuning models/regression/bases",
     ),
     "models/regression/families": (
         "a file per family: compiled model, outcomes, class; the verb comes by itself",

@@ -119,11 +119,12 @@ class Regression:
             Naming the column or argument.
         """
         from sgmc import formula as front
+        from sgmc.prepared.reading import read
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
         nodes = inputs.pop("nodes")
         cls.check_applies(inputs["offset"], inputs["exposure"], inputs["se"])
-        table = front.read(
+        table = read(
             formula,
             data,
             **inputs,
