@@ -18,7 +18,7 @@ from sgmc.core.files import Damaged
 MAGIC, FORMAT = b"sgmc prepared table\n", 1
 HEAD = struct.Struct("<IQQ32s")  # format; place, length and SHA-256 of the manifest
 PAGE = 4096
-STEP = 1 << 24  # bytes that are read at a time to check them
+READ_BYTES = 1 << 24  # that are read at a time to check them
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def checksum(file, start, length):
     total = hashlib.sha256()
     file.seek(start)
     while length > 0:
-        content = file.read(min(STEP, length))
+        content = file.read(min(READ_BYTES, length))
         if not content:
             break
         total.update(content)

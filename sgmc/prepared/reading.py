@@ -7,7 +7,7 @@ from sgmc.prepared.prepared import Prepared
 
 
 def read(formula, data, *, outcome, scope, **given):
-    """`sgmc.formula.read` of data in memory; of a prepared table, this with the outcomes of the
+    """`sgmc.formula.read` of data in memory, by default with the names of the caller; of a prepared table, this with the outcomes of the
     family, where the formula and what else was given are those that it was prepared with.
 
     Raises
@@ -15,6 +15,7 @@ def read(formula, data, *, outcome, scope, **given):
     FormulaError, ArgumentError
         If they are not.
     """
+    scope = front.caller_scope() if scope is None else scope
     if not isinstance(data, Prepared):
         return front.read(formula, data, outcome=outcome, scope=scope, **given)
     if not same(formula, data, scope):
