@@ -7,8 +7,10 @@ from sgmc.prepared.prepared import Prepared
 
 
 def read(formula, data, *, outcome, scope, **given):
-    """`sgmc.formula.read` of data in memory, by default with the names of the caller; of a prepared table, this with the outcomes of the
+    """`sgmc.formula.read` of data in memory; of a prepared table, this with the outcomes of the
     family, where the formula and what else was given are those that it was prepared with.
+
+    Without a scope functions of the formula are those of the caller.
 
     Raises
     ------
