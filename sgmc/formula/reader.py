@@ -146,8 +146,8 @@ class _Reader(Terms):
         if len(rows) < len(response):
             response = response[~gaps.missing[response.index]]
         y, trials, spec.levels = self.outcome(response, spec.endog_name)
-        vectors = dict.fromkeys(_VALID) | {
-            argument: _VALID[argument](argument, vector[rows])
+        vectors = dict.fromkeys(VALID) | {
+            argument: VALID[argument](argument, vector[rows])
             for argument, vector in self.vectors.items()
         }
         return Table(
@@ -252,7 +252,7 @@ def _vector(argument, value, frame):
     return series.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-_VALID = {
+VALID = {
     "weights": values.weights,
     "offset": values.finite,
     "exposure": values.exposures,
