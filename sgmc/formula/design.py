@@ -176,6 +176,13 @@ class DesignSpec:
             columns = Chunk(held, rows[span])
             yield span, {factor: factor.values(columns) for factor in self._factors}
 
+    def product(self, values, rows):
+        """Rows of the design from values of the factors, as an array of float64."""
+        out = np.empty((rows, len(self.exog_names)))
+        for block in self._blocks:
+            out[:, block.columns] = block.product(values)
+        return out
+
     def blocks(self, frame, rows, chunk=CHUNK_ROWS, dtype=np.float64):
         """Pairs of a slice of `rows` and their part of the design;
         the latter is overwritten by the next.

@@ -40,6 +40,8 @@ class Found:
         Of the response.
     strata_levels : tuple or None
         Of strata that are no numbers.
+    examples : Series
+        Values of the response, see `outcome.as_outcome`.
     """
 
     spec: object
@@ -48,6 +50,12 @@ class Found:
     left_out: dict
     levels: tuple | None
     strata_levels: tuple | None
+    examples: pd.Series
+
+    def kept(self):
+        """All of it without the source: columns and recipes of the selection, and the rest."""
+        rest = {name: value for name, value in vars(self).items() if name != "selection"}
+        return self.selection.columns, self.selection.specs, rest
 
 
 class Scan(Terms):
@@ -61,7 +69,7 @@ class Scan(Terms):
         Argument such as "weights" -> its column.
     subset : str, function or None
     missing : {"drop", "raise"}
-    watch : function of (str, iterable)
+    watch : function of iterable
         Yields what the iterable does, and shows how far it is.
     """
 
@@ -91,14 +99,13 @@ class Scan(Terms):
         levels = None if self.counted else self.response_levels(facts)
         strata = facts.strata
         text = strata is not None and strata.kind != "number"
-        return Found(
-            spec, selection, facts, left_out, levels, strata.found_levels() if text else None
-        )
+        strata, examples = self.strata_levels(facts.strata), self.examples(facts)
+        return Found(spec, selection, facts, left_out, levels, strata, examples)
 
     def learn(self, selection, studied, complete=True):
         """The `Facts` of all rows, by one pass."""
         facts = Facts()
-        for frame in self.watch("reading", self.source.chunks()):
+        for frame in self.watch(self.source.chunks()):
             facts.merge(of_chunk(selection, studied, frame, complete))
         if facts.rows == 0:
             raise DataError(
@@ -181,6 +188,19 @@ class Scan(Terms):
         levels = strata.found_levels()
         refuse_many_strata("strata", levels)
         return levels
+
+    def examples(self, facts):
+        """Values of the response; of counts those of their sums."""
+        if not self.counted:
+            return facts.examples()
+        for name in self.counted:
+            column = facts.columns[name]
+            if column.kind != "number":
+                raise DataError(
+                    f"column {name!r} of the response {self.parsed.response!r} must hold counts, "
+                    f"it holds {column.held}"
+                )
+        return pd.Series([0.0, 1.0, 2.0])
 
     def response_levels(self, facts):
         """Levels of the response, None for numbers; DataError where it is neither."""

@@ -71,7 +71,7 @@ CASES = [
 def scanned(formula, frame, size, missing="drop", subset=None, **vectors):
     source = Chunked(frame, size)
     parsed = dot.parse(formula, source.columns, {})
-    return Scan(parsed, source, vectors, subset, missing, lambda _, chunks: chunks).found(), source
+    return Scan(parsed, source, vectors, subset, missing, iter).found(), source
 
 
 @pytest.mark.parametrize("size", [64, 250, 2000])
@@ -164,4 +164,4 @@ def test_types_that_change_are_refused():
     source = Changing(frame, 50)
     parsed = dot.parse("y ~ x", source.columns, {})
     with pytest.raises(SGMCError, match="column 'x' holds float64 first and str in later rows"):
-        Scan(parsed, source, {}, None, "drop", lambda _, chunks: chunks).found()
+        Scan(parsed, source, {}, None, "drop", iter).found()
