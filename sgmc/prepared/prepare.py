@@ -185,12 +185,11 @@ def on_disk(path):
 
 def write(shop, scan, arguments, limit, passes):
     """Find out, spread and gather, each from where the journal is."""
-    found, known = recalled(scan, shop.kept()), True
+    found, recipe = recalled(scan, shop.kept())
     if found is None:
-        found, known = scan.found(), False
-    recipe = recipe_of(found.spec, found.levels, found.examples)
-    if not known:
-        shop.keep(found.kept())
+        found = scan.found()
+        recipe = recipe_of(found.spec, found.levels, found.examples)
+        shop.keep((*found.kept(), recipe))
     seed, dtype = shop.made_of["seed"], np.dtype(shop.made_of["dtype"])
     encoder = Encoder(found, dtype, seed)
     n, row = found.facts.complete, encoder.type.itemsize
@@ -216,12 +215,12 @@ def write(shop, scan, arguments, limit, passes):
 
 
 def recalled(scan, kept):
-    """What an earlier call has found, or None."""
+    """What an earlier call has found, and its recipe; None for what there is not."""
     if kept is None:
-        return None
-    columns, specs, rest = kept
+        return None, None
+    columns, specs, rest, recipe = kept
     selection = Selection(scan, columns, scan.vectors, scan.subset, specs)
-    return Found(selection=selection, **rest)
+    return Found(selection=selection, **rest), recipe
 
 
 def enough_disk(shop, needed, limit):
@@ -229,6 +228,8 @@ def enough_disk(shop, needed, limit):
     there = sum(entry.stat().st_size for entry in os.scandir(shop.folder))
     free = shutil.disk_usage(shop.folder).free
     if needed - there + SPARE > free:
+        if not shop.journal.get("chunk"):
+            shop.discard()
         raise DiskError(
             f"{shop.path} needs about {shown(needed + SPARE)} of disk while it is made, and "
             f"{shown(free)} are free: give a path on another disk"

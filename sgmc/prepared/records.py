@@ -145,7 +145,7 @@ class Encoder:
         """Add the columns of factors to their moments."""
         if self.cells is None:
             self.cells = Moments(np.zeros(self.width))
-        total = float(len(weight)) if weight is None else float(weight.sum())
+        total = float(len(part.codes)) if weight is None else float(weight.sum())
         if total > 0:
             mean, sd = part.moments(weight)
             self.cells.merge(total, mean, sd**2 * max(total - 1, 1))
