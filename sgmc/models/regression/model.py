@@ -118,24 +118,19 @@ class Regression:
         FormulaError, DataError
             Naming the column or argument.
         """
-        from sgmc import formula as front
+        from sgmc.formula import left_out_warning
+        from sgmc.prepared.reading import read
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
         nodes = inputs.pop("nodes")
         cls.check_applies(inputs["offset"], inputs["exposure"], inputs["se"])
-        table = front.read(
-            formula,
-            data,
-            **inputs,
-            outcome=cls.family.outcome,
-            scope=front.caller_scope() if scope is None else scope,
-        )
+        table = read(formula, data, **inputs, outcome=cls.family.outcome, scope=scope)
         model = cls.__new__(cls)
         model.set_options(options)
         spec = table.spec
         intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
         offset, told = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
-        notes = [front.left_out_warning(table.left_out)] if table.left_out else []
+        notes = [left_out_warning(table.left_out)] if table.left_out else []
         model.data = RegressionData(
             table.y,
             list(spec.exog_names),
