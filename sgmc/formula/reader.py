@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from sgmc.arguments import values
-from sgmc.arguments.choices import nearest, one_of
+from sgmc.arguments.choices import one_of
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import (
     ColumnsLeftOutWarning,
@@ -20,7 +20,7 @@ from sgmc.errors import (
 from sgmc.formula import dot
 from sgmc.formula.chunks import Chunk, Gaps
 from sgmc.formula.columns import is_missing, is_plain, kind, labels_of, levels_of, types_of
-from sgmc.formula.frames import as_frame
+from sgmc.formula.frames import as_frame, no_column
 from sgmc.formula.labels import cure_of_text
 from sgmc.formula.outcomes import OUTCOMES
 from sgmc.formula.subsets import aligned, subset_columns, subset_rows
@@ -239,10 +239,7 @@ def _vector(argument, value, frame):
     """Weights, offset, exposure, se or numbered strata as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:
-            raise DataError(
-                f"{argument}={value!r} is not a column of the "
-                f"data{nearest(value, frame.columns, 'columns are')}"
-            )
+            raise no_column(argument, value, frame.columns)
         value = frame[value]
     series = aligned(argument, value, frame)
     if argument == "strata":

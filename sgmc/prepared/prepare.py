@@ -7,13 +7,14 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from sgmc.arguments.choices import nearest, one_of
+from sgmc.arguments.choices import one_of
 from sgmc.arguments.files import writable
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.sizes import in_bytes
 from sgmc.core.memory import MB, available, shown
-from sgmc.errors import ArgumentError, DataError, DiskError, SGMCError
+from sgmc.errors import ArgumentError, DiskError, SGMCError
 from sgmc.formula import caller_scope, dot
+from sgmc.formula.frames import no_column
 from sgmc.prepared.identity import made_of
 from sgmc.prepared.memory_source import TableSource
 from sgmc.prepared.passes import Passes
@@ -155,10 +156,7 @@ def columns_of(given, source):
                 "it a column of the source"
             )
         if name not in source.columns:
-            raise DataError(
-                f"{argument}={name!r} is not a column of the "
-                f"data{nearest(name, source.columns, 'columns are')}"
-            )
+            raise no_column(argument, name, source.columns)
     return {argument: name for argument, name in given.items() if name is not None}
 
 
