@@ -31,7 +31,8 @@ class Scanned(Part):
     """
 
     def __init__(self, dataset, label):
-        self.dataset, self.label = dataset, label
+        super().__init__(label)
+        self.dataset = dataset
         arrow_types.check_once(dataset.schema, label)
         self.columns = arrow_types.stored(dataset.schema)
         self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
@@ -54,20 +55,16 @@ class Scanned(Part):
                 return "\n".join([schema, *facts])
         return schema + of_content(self.frames(self.columns, {}, 0))
 
-    def types(self):
+    def look(self, names):
         """By the schema, and a scan of the columns of whole numbers, truth values, dictionaries."""
-        return self._types
-
-    @cached_property
-    def _types(self):
         schema, kinds = self.dataset.schema, ("number", "bool")
         kind_of = arrow_types.kind_of_type
-        counted = [name for name in self.columns if kind_of(schema.field(name).type) in kinds]
+        counted = [name for name in names if kind_of(schema.field(name).type) in kinds]
         counted = [name for name in counted if not pa.types.is_floating(schema.field(name).type)]
         counts = arrow_types.nulls(self._tables(counted, 0), counted) if counted else {}
         gaps = arrow_types.gaps(counts, self.rows)
-        levels = lambda names: arrow_types.levels(self._tables(names, 0), names)
-        return arrow_types.types_of_schema(schema, self.columns, gaps, levels)
+        levels = lambda coded: arrow_types.levels(self._tables(coded, 0), coded)
+        return arrow_types.types_of_schema(schema, names, gaps, levels)
 
     def frames(self, names, dtypes, skip):
         """See `Part`; files that are skipped are not read where there is no filter."""

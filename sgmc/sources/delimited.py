@@ -29,26 +29,32 @@ class Commas(FilePart):
         super().__init__(path)
         if os.path.getsize(path) == 0:
             raise DataError(f"{path} is empty: it has no line with the names of columns")
-        self.columns = list(self._parsed(nrows=0).columns)
+        first = self._parsed(nrows=1)
+        if not isinstance(first.index, pd.RangeIndex):
+            raise DataError(f"{path} has more values in a line than names in the first one")
+        self.columns = list(first.columns)
         self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
 
-    def types(self):
+    def look(self, names):
         """By one pass over the rows, which also counts them."""
-        return self._looked_at
-
-    @cached_property
-    def _looked_at(self):
-        looks, rows = {name: Look() for name in self.columns}, 0
-        for frame in self._frames():
+        looks, rows = {name: Look() for name in names}, 0
+        for frame in self._frames(usecols=names):
             rows += len(frame)
-            for name in self.columns:
+            for name in names:
                 looks[name].add(frame[name])
         self.rows = rows
         return {name: look.column() for name, look in looks.items()}
 
+    def whole(self, names):
+        """See `Part`."""
+        frame = self._parsed(usecols=names, low_memory=False)[names]
+        self.rows = len(frame)
+        self.known |= {name: column_of(frame[name]) for name in names}
+        return frame
+
     def frames(self, names, dtypes, skip):
         """See `Part`; rows that are skipped are parsed all the same."""
-        told = {name: told_of(self.types()[name], dtype) for name, dtype in dtypes.items()}
+        told = {name: told_of(self.known[name], dtype) for name, dtype in dtypes.items()}
         told = {name: dtype for name, dtype in told.items() if dtype is not None}
         self.passed = 0
         for frame in self._frames(usecols=names, dtype=told):

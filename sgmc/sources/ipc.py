@@ -37,15 +37,11 @@ class Arrow(FilePart):
         """Number of rows."""
         return sum(self.lengths)
 
-    def types(self):
+    def look(self, names):
         """By the schema and the counts of missing values; dictionaries are read."""
-        return self._types
-
-    @cached_property
-    def _types(self):
-        counts = arrow_types.nulls(self._tables(self.columns, 0), self.columns)
+        counts = arrow_types.nulls(self._tables(names, 0), names)
         gaps = arrow_types.gaps(counts, self.rows)
-        return arrow_types.types_of_schema(self.schema, self.columns, gaps, self._levels)
+        return arrow_types.types_of_schema(self.schema, names, gaps, self._levels)
 
     def frames(self, names, dtypes, skip):
         """See `Part`; batches that are skipped are not read."""

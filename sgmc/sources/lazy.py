@@ -37,7 +37,7 @@ class Evaluated(Part):
     """
 
     def __init__(self, frame, label):
-        self.label = label
+        super().__init__(label)
         self.folder = tempfile.TemporaryDirectory(prefix="sgmc-")
         self.path = os.path.join(self.folder.name, "rows.parquet")
         with evaluating(label):
@@ -52,16 +52,12 @@ class Evaluated(Part):
         with open(self.path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
-    def types(self):
+    def look(self, names):
         """By the schema and the numbers of missing values."""
-        return self._types
-
-    @cached_property
-    def _types(self):
-        counts = self._query(polars.all().null_count()).row(0, named=True)
+        counts = self._query(polars.col(names).null_count()).row(0, named=True)
         empty, found = self.sample(0), {}
         schema = polars.scan_parquet(self.path, glob=False).collect_schema()
-        for name in self.columns:
+        for name in names:
             dtype = TEXT if schema[name] in TEXTS else empty[name].dtype
             dtype = with_gaps(dtype) if counts[name] else dtype
             kind = "empty" if counts[name] == self.rows else "other"

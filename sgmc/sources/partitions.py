@@ -27,7 +27,8 @@ class Partitioned(Part):
     """
 
     def __init__(self, frame, label):
-        self.frame, self.label = frame, label
+        super().__init__(label)
+        self.frame = frame
         self.columns = list(frame.columns)
         for name in self.columns:
             if not isinstance(name, str) or self.columns.count(name) > 1:
@@ -50,13 +51,9 @@ class Partitioned(Part):
 
         return tokenize(self.frame)
 
-    def types(self):
+    def look(self, names):
         """As the DataFrame declares them; categories that it does not know are read."""
-        return self._types
-
-    @cached_property
-    def _types(self):
-        dtypes = dict(self.frame.dtypes)
+        dtypes = dict(self.frame.dtypes[names])
         coded = [name for name, d in dtypes.items() if isinstance(d, pd.CategoricalDtype)]
         unknown = [name for name in coded if not self.frame[name].cat.known]
         if unknown:

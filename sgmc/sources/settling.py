@@ -24,12 +24,13 @@ def column_of(values):
     return Column(kind_of(values), values.dtype)
 
 
-def settled(parts):
-    """The dtype of each column in all parts together.
+def settled(parts, names):
+    """The dtype of columns in all parts together.
 
     Parameters
     ----------
     parts : list of Part
+    names : list of str
 
     Returns
     -------
@@ -41,13 +42,10 @@ def settled(parts):
     DataError
         If a column is of another kind in one part; names both.
     """
-    found = []
-    for part in parts:
-        with reading(part.label):
-            found.append(part.types())
+    found = [part.types(names) for part in parts]
     return {
         name: common(name, [(part, types[name]) for part, types in zip(parts, found)])
-        for name in parts[0].columns
+        for name in names
     }
 
 

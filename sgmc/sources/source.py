@@ -47,14 +47,6 @@ class Source:
         count = f"{len(self.parts)} parts, " if len(self.parts) > 1 else ""
         return f"<{self.name}: {count}{len(self.columns)} columns>"
 
-    @cached_property
-    def dtypes(self):
-        """The pandas dtype of each column in all rows.
-
-        Text formats are read once to find them; of dictionaries, the levels are read.
-        """
-        return settled(self.parts)
-
     @property
     def rows(self):
         """Number of rows; None where only reading tells."""
@@ -124,14 +116,23 @@ class Source:
         DataError
             If there is none.
         """
-        frames = list(self._frames(0, self.columns))
+        wholes = [part.whole(self.columns) for part in self.parts]
+        dtypes = settled(self.parts, self.columns)
+        if all(whole is not None for whole in wholes):
+            pairs = zip(wholes, self.parts)
+            frames = [applied(one, dtypes, part.label) for one, part in pairs if len(one)]
+        else:
+            frames = list(self._frames(0, self.columns))
         if not frames:
             raise DataError(f"{self.name} has no rows: it has names of columns alone")
         return joint(frames).reset_index(drop=True)
 
     def _frames(self, skip, names):
-        """Frames of some rows each, in the dtypes of all, from row `skip` on."""
-        dtypes = {name: self.dtypes[name] for name in names}
+        """Frames of some rows each, in the dtypes of all, from row `skip` on.
+
+        Text formats are read once to find these; of dictionaries the levels are.
+        """
+        dtypes = settled(self.parts, names)
         for part in self.parts:
             if part.rows is not None and part.rows <= skip:
                 skip -= part.rows
