@@ -5,10 +5,9 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError
 from sgmc.sources import arrow_types
-from sgmc.sources.part import Part, of_content, reading
+from sgmc.sources.part import Part, chunk_size, of_content, reading
 from sgmc.sources.source import Source
 
 AHEAD = {"batch_readahead": 2, "fragment_readahead": 1}  # a few chunks in memory, not whole files
@@ -35,7 +34,7 @@ class Scanned(Part):
         self.dataset = dataset
         arrow_types.check_once(dataset.schema, label)
         self.columns = arrow_types.stored(dataset.schema)
-        self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
+        self.size = chunk_size(self.columns)
 
     @cached_property
     def rows(self):

@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError
-from sgmc.sources.part import Column, FilePart, reading
-from sgmc.sources.settling import TEXT, column_of, numbers
+from sgmc.sources.part import Column, FilePart, chunk_size, reading
+from sgmc.sources.settling import TEXT, column_of, numbers, with_gaps
 
+LARGE = np.dtype("uint64")  # beside negative ones or gaps pandas reads such numbers as text
 PROBED = 1 << 20  # characters by which the size of what is packed is estimated
 
 
@@ -33,7 +33,7 @@ class Commas(FilePart):
         if not isinstance(first.index, pd.RangeIndex):
             raise DataError(f"{path} has more values in a line than names in the first one")
         self.columns = list(first.columns)
-        self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
+        self.size = chunk_size(self.columns)
 
     def look(self, names):
         """By one pass over the rows, which also counts them."""
@@ -109,24 +109,30 @@ class Look:
     """What chunks of a column hold, so far."""
 
     def __init__(self):
-        self.kinds, self.dtypes, self.gaps, self.last = set(), [], False, None
+        self.kinds, self.dtypes, self.last = set(), {}, None
+        self.gaps = self.negative = self.fractions = False
 
     def add(self, values):
         """Look at the column in one more chunk."""
-        found = column_of(values)
-        self.last = found
+        found = self.last = column_of(values)
         self.gaps |= bool(values.isna().any())
-        if found.kind != "empty":
-            self.kinds.add(found.kind)
-            self.dtypes.append(found.dtype)
+        if found.kind == "empty":
+            return
+        self.kinds.add(found.kind)
+        self.dtypes[found.dtype] = None
+        if found.kind == "number":
+            self.negative |= bool(values.min() < 0)
+            self.fractions |= found.dtype.kind == "f" and bool((values.dropna() % 1 != 0).any())
 
     def column(self):
         """The `Column` of all chunks."""
         if not self.kinds:
             return self.last or Column("empty", np.dtype("O"))
         kind = self.kinds.pop() if len(self.kinds) == 1 else "text"
-        if kind == "number":
-            return Column(kind, numbers(list(dict.fromkeys(self.dtypes)), self.gaps))
+        if kind == "number" and (LARGE not in self.dtypes or self.fractions):
+            return Column(kind, numbers(list(self.dtypes), self.gaps))
+        if kind == "number" and not (self.negative or self.gaps):
+            return Column(kind, LARGE)
         if kind == "bool":
-            return Column(kind, np.dtype("O" if self.gaps else bool))
+            return Column(kind, with_gaps(np.dtype(bool)) if self.gaps else np.dtype(bool))
         return Column("text", TEXT)

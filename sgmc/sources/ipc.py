@@ -2,10 +2,9 @@
 
 from functools import cached_property
 
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import MissingExtra
 from sgmc.sources import arrow_types
-from sgmc.sources.part import FilePart, reading
+from sgmc.sources.part import FilePart, chunk_size, reading
 
 
 class Arrow(FilePart):
@@ -23,7 +22,7 @@ class Arrow(FilePart):
             self.schema = pa.ipc.open_file(pa.memory_map(path)).schema
         arrow_types.check_once(self.schema, path)
         self.columns = arrow_types.stored(self.schema)
-        self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
+        self.size = chunk_size(self.columns)
 
     @cached_property
     def lengths(self):

@@ -8,10 +8,9 @@ from functools import cached_property
 
 import polars
 
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError
 from sgmc.formula.frames import from_other_library
-from sgmc.sources.part import Column, Part, reading
+from sgmc.sources.part import Column, Part, chunk_size, reading
 from sgmc.sources.settling import TEXT, with_gaps
 from sgmc.sources.source import Source
 
@@ -42,7 +41,7 @@ class Evaluated(Part):
         self.path = os.path.join(self.folder.name, "rows.parquet")
         with evaluating(label):
             self.columns = frame.collect_schema().names()
-            self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
+            self.size = chunk_size(self.columns)
             frame.sink_parquet(self.path, row_group_size=self.size)
             self.rows = self._query(polars.len()).item()
 

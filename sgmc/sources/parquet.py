@@ -1,9 +1,8 @@
 """Parquet files."""
 
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import MissingExtra
 from sgmc.sources import arrow_types
-from sgmc.sources.part import FilePart, reading
+from sgmc.sources.part import FilePart, chunk_size, reading
 
 
 class Parquet(FilePart):
@@ -22,7 +21,7 @@ class Parquet(FilePart):
         self.file, self.schema, self.rows = file, file.schema_arrow, file.metadata.num_rows
         arrow_types.check_once(self.schema, path)
         self.columns = arrow_types.stored(self.schema)
-        self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
+        self.size = chunk_size(self.columns)
 
     def look(self, names):
         """By the schema and the statistics; dictionaries are read."""

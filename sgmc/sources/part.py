@@ -6,7 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
+from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError, SGMCError
+
+
+def chunk_size(columns):
+    """Rows of a chunk of a source with such columns."""
+    return chunk_rows(len(columns), CHUNK_ROWS)
 
 
 @dataclass(frozen=True)

@@ -178,6 +178,8 @@ def applied(frame, dtypes, label):
 
 def cast(values, dtype):
     """A column in another dtype, missing values staying so."""
+    if dtype.kind == "O" and isinstance(dtype, np.dtype):
+        return values.astype(object)
     if values.isna().all():
         return pd.Series([None] * len(values), index=values.index, dtype=dtype)
     if isinstance(values.dtype, pd.CategoricalDtype):
@@ -189,4 +191,6 @@ def cast(values, dtype):
     plain = isinstance(dtype, np.dtype) and isinstance(values.dtype, np.dtype)
     if plain and values.dtype != object and not np.can_cast(values.dtype, dtype):
         raise ValueError(f"it holds {values.dtype}, and {dtype} before; {CHANGED}")
+    if plain and dtype.kind in "biu" and values.isna().any():
+        raise ValueError(f"it has missing values, and none before; {CHANGED}")
     return values.astype(dtype)

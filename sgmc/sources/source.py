@@ -7,8 +7,8 @@ from functools import cached_property
 
 import pandas as pd
 
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError
+from sgmc.sources.part import chunk_size
 from sgmc.sources.settling import applied, settled
 
 SAMPLED_ROWS = 1000  # by which the memory of a row is estimated
@@ -41,7 +41,7 @@ class Source:
         self.columns = list(parts[0].columns)
         for part in parts:
             check_columns(parts[0], part)
-        self.chunk_size = chunk_rows(len(self.columns), CHUNK_ROWS)
+        self.chunk_size = chunk_size(self.columns)
 
     def __repr__(self):
         count = f"{len(self.parts)} parts, " if len(self.parts) > 1 else ""
