@@ -14,6 +14,7 @@ from sgmc.arguments.sizes import in_bytes
 from sgmc.core.memory import MB, available, shown
 from sgmc.errors import ArgumentError, DataError, DiskError, SGMCError
 from sgmc.formula import caller_scope, dot
+from sgmc.prepared.cells import compressed
 from sgmc.prepared.identity import made_of
 from sgmc.prepared.memory_source import TableSource
 from sgmc.prepared.passes import Passes
@@ -44,6 +45,7 @@ def prepare(
     subset=None,
     missing="drop",
     dtype="float64",
+    compress=True,
     seed=None,
     memory_limit=None,
     progress=None,
@@ -74,6 +76,10 @@ def prepare(
     dtype : {"float64", "float32"}
         Of the numbers of the design, which have their means taken off: float32 keeps 7 digits of
         what is left.
+    compress : bool, default True
+        Whether equal rows become one with a frequency weight, where that leaves at most a tenth of
+        the rows and a million: the posterior is the same, and what is asked of single rows later
+        (predictions, `loo`) is of the different ones.
     seed : int, optional
         Of the random order.  Default: a fresh one.
     memory_limit : float or str, optional
@@ -113,9 +119,10 @@ def prepare(
     arguments = {**vectors, "missing": missing}
     arguments["subset"] = subset if subset is None or isinstance(subset, str) else True
     seed = None if seed is None else entropy(seed)
-    mark = made_of(source, parsed, arguments, subset, np.dtype(dtype), seed)
+    made = {"dtype": np.dtype(dtype).str, "compress": bool(compress), "seed": seed}
+    mark = {**made_of(source, parsed, arguments, subset), **made}
     passes = Passes(progress, source.rows)
-    scan = Scan(parsed, source, vectors, subset, missing, passes.chunks)
+    scan = Scan(parsed, source, vectors, subset, missing, passes.chunks, compress)
     with on_disk(path):
         shop = Workshop(path, mark)
         try:
@@ -185,18 +192,24 @@ def on_disk(path):
 
 def write(shop, scan, arguments, limit, passes):
     """Find out, spread and gather, each from where the journal is."""
-    found, recipe = recalled(scan, shop.kept())
-    if found is None:
-        found = scan.found()
+    kept = shop.kept()
+    if kept is None:
+        found, cells = scan.found()
         recipe = recipe_of(found.spec, found.levels, found.examples)
-        shop.keep((*found.kept(), recipe))
+        shop.keep((found.kept(), cells, recipe))
+    else:
+        (columns, specs, rest), cells, recipe = kept
+        found = Found(selection=Selection(scan, columns, scan.vectors, scan.subset, specs), **rest)
+    rows, source = found.facts.complete, scan.source
+    if cells is not None:
+        found, source = compressed(found, cells)
     seed, dtype = shop.made_of["seed"], np.dtype(shop.made_of["dtype"])
     encoder = Encoder(found, dtype, seed)
     n, row = found.facts.complete, encoder.type.itemsize
     buckets = shop.journal.get("buckets") or bucket_count(n, row, limit)
     if not shop.journal.get("spread"):
-        enough_disk(shop, n * row * (1 + 1 / buckets), limit)
-        scatter(shop, scan.source, encoder, found.facts, buckets, passes.spread)
+        enough_disk(shop, n * row * (1 + 1 / buckets))
+        scatter(shop, source, encoder, found.facts, buckets, passes.spread)
     encoder.take(shop.journal["moments"])
     mean, sd, shift = encoder.result()
     small = {"recipe": np.frombuffer(recipe, np.uint8), "mean": mean, "sd": sd, "shift": shift}
@@ -204,6 +217,8 @@ def write(shop, scan, arguments, limit, passes):
     facts = facts_of(
         found.spec,
         n=n,
+        rows=rows,
+        compressed=cells is not None,
         columns=scan.source.columns,
         dtype=dtype,
         seed=seed,
@@ -214,16 +229,7 @@ def write(shop, scan, arguments, limit, passes):
     gather(shop, encoder, arrays, small, facts, passes.gathered)
 
 
-def recalled(scan, kept):
-    """What an earlier call has found, and its recipe; None for what there is not."""
-    if kept is None:
-        return None, None
-    columns, specs, rest, recipe = kept
-    selection = Selection(scan, columns, scan.vectors, scan.subset, specs)
-    return Found(selection=selection, **rest), recipe
-
-
-def enough_disk(shop, needed, limit):
+def enough_disk(shop, needed):
     """DiskError where there is less room than the buckets need; the file takes theirs."""
     there = sum(entry.stat().st_size for entry in os.scandir(shop.folder))
     free = shutil.disk_usage(shop.folder).free

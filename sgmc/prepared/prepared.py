@@ -32,7 +32,11 @@ class Prepared:
     columns : list of str
         Of the source.
     n : int
-        Rows.
+        Rows of the table.
+    rows : int
+        Rows of the source that they stand for.
+    compressed : bool
+        Whether equal rows have become one, with a frequency in `weights`.
     dtype : numpy.dtype
         Of the numbers of the design: float64 or float32.
     seed : int
@@ -50,10 +54,13 @@ class Prepared:
         Numbers, or places among `outcome_levels`.
     trials, weights, offset, exposure, se, strata : memmap (n,) or None
     order : memmap (n,) of int64
-        Row i is row order[i] of the source.
+        Row i is row order[i] of the source; of compressed tables the number of a different row,
+        in the order in which they were met.
     mean, sd, shift : array (d,)
         Moments of the design's columns, and what was taken off them.
     """
+
+    outcome = None  # of the family that its outcomes suit
 
     def __init__(self, path, check=False):
         self.path = path
@@ -68,6 +75,7 @@ class Prepared:
         self.n, self.dtype, self.seed = facts["n"], np.dtype(facts["dtype"]), facts["seed"]
         self.dropped, self.left_out = facts["dropped"], facts["left_out"]
         self.arguments = facts["arguments"]
+        self.rows, self.compressed = facts["rows"], facts["compressed"]
         self.mean, self.sd, self.shift = (np.array(arrays[k]) for k in ("mean", "sd", "shift"))
         self.X = _design(self.spec.coding, arrays)
         self.y, self.order = arrays["y"], arrays["order"]
@@ -76,14 +84,15 @@ class Prepared:
         self.nbytes = os.path.getsize(path)
 
     def __reduce__(self):
-        return Prepared, (self.path,)
+        return reopened, (self.path, self.outcome)
 
     def of_outcome(self, outcome):
         """This table with the outcomes of a family: "binary", "numeric" or "category"."""
         y, trials, levels = as_outcome(self, outcome)
-        view = copy.copy(self)
+        view = object.__new__(type(self))
+        vars(view).update(vars(self), outcome=outcome, y=y, trials=trials)
         view.spec = copy.copy(self.spec)
-        view.y, view.trials, view.spec.levels = y, trials, levels
+        view.spec.levels = levels
         return view
 
     def grouping(self):
@@ -121,11 +130,20 @@ class Prepared:
     def __str__(self):
         parts = {
             "formula": self.formula,
-            "rows": f"{self.n:,}" + f" ({self.dropped:,} dropped)" * bool(self.dropped),
+            "rows": f"{self.rows:,}" + f" ({self.dropped:,} dropped)" * bool(self.dropped),
+            "compression": f"{self.n:,} different rows with frequencies"
+            if self.compressed
+            else "none",
             "columns": f"{self.X.shape[1]:,}, {self.dtype}",
             "file": f"{self.path}, {shown(self.nbytes)}",
         }
-        return "\n".join(f"{name:<12}{text}" for name, text in parts.items())
+        return "\n".join(f"{name:<13}{text}" for name, text in parts.items())
+
+
+def reopened(path, outcome):
+    """A table as it was when it was pickled: its file is opened again."""
+    prepared = Prepared(path)
+    return prepared if outcome is None else prepared.of_outcome(outcome)
 
 
 def _manifest(path):

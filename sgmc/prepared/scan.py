@@ -17,6 +17,7 @@ from sgmc.formula.labels import cure_of_text
 from sgmc.formula.reader import VALID
 from sgmc.formula.subsets import no_row, subset_columns
 from sgmc.formula.terms import Terms
+from sgmc.prepared.cells import Cells
 from sgmc.prepared.facts import Facts, of_chunk
 from sgmc.prepared.selection import Selection, refuse_looking_around
 
@@ -42,6 +43,8 @@ class Found:
         Of strata that are no numbers.
     examples : Series
         Values of the response, see `outcome.as_outcome`.
+    compressed : bool
+        Whether rows are different ones with frequencies.
     """
 
     spec: object
@@ -51,6 +54,7 @@ class Found:
     levels: tuple | None
     strata_levels: tuple | None
     examples: pd.Series
+    compressed: bool = False
 
     def kept(self):
         """All of it without the source: columns and recipes of the selection, and the rest."""
@@ -71,42 +75,57 @@ class Scan(Terms):
     missing : {"drop", "raise"}
     watch : function of iterable
         Yields what the iterable does, and shows how far it is.
+    compress : bool
+        Whether equal rows are counted.
     """
 
-    def __init__(self, parsed, source, vectors, subset, missing, watch):
+    def __init__(self, parsed, source, vectors, subset, missing, watch, compress=True):
         super().__init__(parsed, "binary")
         self.source, self.vectors, self.subset = source, vectors, subset
-        self.missing, self.watch = missing, watch
+        self.missing, self.watch, self.compress = missing, watch, compress
 
     def found(self):
-        """What the passes find; see `Found`."""
+        """What the passes find, see `Found`, and a table of different rows with frequencies where
+        they are few, or None.
+        """
         terms, left_out, selection = self.chosen()
         if left_out:
             warn(left_out_warning(left_out))
         factors = list(self.inputs(terms).values())
-        facts = self.learn(selection, factors)
+        cells = self.cells(selection)
+        facts = self.learn(selection, factors, cells=cells)
         refuse_gaps(facts.counts, facts.missing, facts.complete, "drop")
         spec = self.fitted(terms, selection, facts)
         if spec.expressions:
             later = self.selection(terms, (spec,))
-            again = self.learn(later, factors)
+            of_later = self.cells(later)
+            again = self.learn(later, factors, cells=of_later)
             if again.complete < facts.complete:  # levels and transforms follow from what is left
                 refuse_gaps(again.counts, again.missing, again.complete, "drop")
-                selection, facts = later, again
+                selection, facts, cells = later, again, of_later
                 spec = self.fitted(terms, selection, facts)
         refuse_gaps(facts.counts, facts.missing, facts.complete, self.missing)
         self.check_vectors(facts)
         levels = None if self.counted else self.response_levels(facts)
-        strata = facts.strata
-        text = strata is not None and strata.kind != "number"
         strata, examples = self.strata_levels(facts.strata), self.examples(facts)
-        return Found(spec, selection, facts, left_out, levels, strata, examples)
+        found = Found(spec, selection, facts, left_out, levels, strata, examples)
+        return found, cells and cells.table(facts.complete)
 
-    def learn(self, selection, studied, complete=True):
-        """The `Facts` of all rows, by one pass."""
+    def cells(self, selection):
+        """Where the different rows of a selection are counted, if that is wanted."""
+        if not self.compress or "se" in self.vectors:  # these are weights of their own
+            return None
+        beside = [name for argument, name in self.vectors.items() if argument != "weights"]
+        return Cells([*selection.columns, *beside], self.vectors.get("weights"))
+
+    def learn(self, selection, studied, complete=True, cells=None):
+        """The `Facts` of all rows, by one pass, in which `Cells` are counted, too."""
         facts = Facts()
         for frame in self.watch(self.source.chunks()):
-            facts.merge(of_chunk(selection, studied, frame, complete))
+            part, rows = of_chunk(selection, studied, frame, complete)
+            facts.merge(part)
+            if cells is not None:
+                cells.add(frame.iloc[rows])
         if facts.rows == 0:
             raise DataError(
                 f"the data are empty: {facts.rows} rows, {len(self.source.columns)} columns"

@@ -109,6 +109,8 @@ def of_table(path, table, examples, *, dtype=np.float64, seed=0, arguments=None)
         spec,
         columns=table.frame.columns,
         n=n,
+        rows=n,
+        compressed=False,
         dtype=dtype,
         seed=seed,
         dropped=table.dropped,

@@ -156,9 +156,12 @@ def test_infinite_numbers_are_named(tmp_path):
     frame = FRAME.assign(x=FRAME["x"].fillna(0).where(np.arange(len(FRAME)) != 321, np.inf))
     with pytest.raises(DataError, match="predictor 'x' is not finite at row 321"):
         prepare("y ~ x", Chunked(frame, 100), tmp_path / "a.sgmc")
-    frame = FRAME.assign(x=np.where(np.arange(len(FRAME)) == 321, 1e200, 0.0))
+    frame = FRAME.assign(x=FRAME["z"].where(np.arange(len(FRAME)) != 321, 1e200))
     with pytest.raises(DataError, match="predictor 'x' is not finite at row 321"):
         prepare("y ~ x", Chunked(frame, 100), tmp_path / "a.sgmc", dtype="float32")
+    frame = frame.assign(x=np.where(np.arange(len(FRAME)) == 321, np.inf, 0.0))
+    with pytest.raises(DataError, match="predictor 'x' is not finite in some row of the source"):
+        prepare("y ~ x", Chunked(frame, 100), tmp_path / "a.sgmc")
     frame = FRAME.assign(positive=np.inf)
     with pytest.raises(DataError, match="the response 'positive' is infinite"):
         prepare("positive ~ z", Chunked(frame, 100), tmp_path / "a.sgmc")
@@ -236,4 +239,4 @@ def test_progress_is_reported(tmp_path):
 
 def test_a_frame_is_a_source(tmp_path):
     prepared = prepare("y ~ x", FRAME, tmp_path / "a.sgmc")
-    assert "rows        9" in str(prepared) and "columns     2, float64" in str(prepared)
+    assert "rows         9" in str(prepared) and "columns      2, float64" in str(prepared)

@@ -71,7 +71,7 @@ CASES = [
 def scanned(formula, frame, size, missing="drop", subset=None, **vectors):
     source = Chunked(frame, size)
     parsed = dot.parse(formula, source.columns, {})
-    return Scan(parsed, source, vectors, subset, missing, iter).found(), source
+    return Scan(parsed, source, vectors, subset, missing, iter).found()[0], source
 
 
 @pytest.mark.parametrize("size", [64, 250, 2000])
