@@ -35,13 +35,14 @@ class Cells:
         if self.abandoned or not len(frame):
             return
         frame = self.plain(frame)
-        if not self.parts and any(map(continuous, (frame[name] for name in self.columns))):
-            self.abandoned = True
-            return
         self.parts.append(self.summed(frame))
         self.waiting += len(self.parts[-1])
         if self.waiting > MOST_CELLS / 4:
             self.join()
+
+    def try_out(self, frame):
+        """Give up where a column of the first rows has more values than can be counted."""
+        self.abandoned |= any(continuous(frame[name]) for name in self.columns)
 
     def plain(self, frame):
         """The columns, categories as labels: those of other chunks may differ."""

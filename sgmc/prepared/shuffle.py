@@ -44,7 +44,8 @@ def scatter(shop, source, encoder, facts, buckets, watch):
         if os.path.exists(name := shop.place(f"bucket {bucket}")):
             os.truncate(name, size)
     number, unwritten = start, 0
-    for number, frame in enumerate(source.chunks(start), start + 1):
+    names = encoder.found.selection.names(source.columns)
+    for number, frame in enumerate(source.chunks(start, names), start + 1):
         for records in encoder.chunk(number - 1, frame, first):
             sizes += shared_out(shop, records, buckets)
             unwritten += records.nbytes

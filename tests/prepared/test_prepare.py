@@ -211,10 +211,10 @@ def test_a_source_that_changes_is_noticed(tmp_path):
     class Growing(Chunked):
         identity = "the same"
 
-        def chunks(self, start=0):
-            yield from super().chunks(start)
-            if len(self.begun) > 2:
-                yield self.frame[:10].reset_index(drop=True)
+        def chunks(self, start=0, columns=None):
+            yield from super().chunks(start, columns)
+            if len(self.begun) > 4:
+                yield self.frame[columns][:10].reset_index(drop=True)
 
     with pytest.raises(DataError, match="has changed while it was read: 1007 rows now, 997 before"):
         prepare("y ~ x", Growing(FRAME, 100), tmp_path / "a.sgmc")

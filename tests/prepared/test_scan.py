@@ -158,8 +158,8 @@ def test_types_that_change_are_refused():
     frame = pd.DataFrame({"y": [0, 1] * 50, "x": pd.Series([1.0] * 50 + ["a"] * 50, dtype=object)})
 
     class Changing(Chunked):
-        def chunks(self, start=0):
-            return (part.infer_objects() for part in super().chunks(start))
+        def chunks(self, start=0, columns=None):
+            return (part.infer_objects() for part in super().chunks(start, columns))
 
     source = Changing(frame, 50)
     parsed = dot.parse("y ~ x", source.columns, {})
