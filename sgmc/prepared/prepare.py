@@ -16,9 +16,10 @@ from sgmc.errors import ArgumentError, DataError, DiskError, SGMCError
 from sgmc.formula import caller_scope, dot
 from sgmc.prepared.cells import compressed
 from sgmc.prepared.identity import made_of
+from sgmc.prepared.keeping import keep
 from sgmc.prepared.memory_source import TableSource
 from sgmc.prepared.passes import Passes
-from sgmc.prepared.prepared import Prepared
+from sgmc.prepared.prepared import open as opened
 from sgmc.prepared.records import Encoder
 from sgmc.prepared.scan import Found, Scan
 from sgmc.prepared.selection import Selection
@@ -91,6 +92,8 @@ def prepare(
     Returns
     -------
     Prepared
+        A formula with group terms or smooths keeps columns instead of a design: a fit reads them
+        into memory.
 
     Raises
     ------
@@ -126,7 +129,10 @@ def prepare(
     with on_disk(path):
         shop = Workshop(path, mark)
         try:
-            write(shop, scan, arguments, limit, passes)
+            if parsed.bars or parsed.smooths:
+                keep(shop, scan, arguments, passes)
+            else:
+                write(shop, scan, arguments, limit, passes)
         except DiskError:
             raise
         except SGMCError:  # there is nothing to go on with
@@ -134,7 +140,7 @@ def prepare(
             raise
         shop.finish()
     passes.finish()
-    return Prepared(path)
+    return opened(path)
 
 
 def source_of(data):
@@ -215,7 +221,8 @@ def write(shop, scan, arguments, limit, passes):
     small = {"recipe": np.frombuffer(recipe, np.uint8), "mean": mean, "sd": sd, "shift": shift}
     arrays = arrays_of(n, found.spec, dtype, encoder.vectors, recipe)
     facts = facts_of(
-        found.spec,
+        found.spec.formula,
+        kind="design",
         n=n,
         rows=rows,
         compressed=cells is not None,

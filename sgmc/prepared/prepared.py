@@ -19,11 +19,8 @@ VECTORS = ("trials", "weights", "offset", "exposure", "se", "strata")  # that a 
 SMALL = ("recipe", "mean", "sd", "shift")  # sections that are read, and checked, at once
 
 
-class Prepared:
-    """A table in a file, ready to be fitted: rows in random order, factors as codes.
-
-    Made by `sgmc.prepare` and `sgmc.open`; every verb takes it in the place of data, with the
-    formula that it was prepared with.  The file is mapped into memory and never changed.
+class SealedTable:
+    """A table in a sealed file; see `Prepared`, and `kept.KeptColumns`.
 
     Attributes
     ----------
@@ -48,6 +45,57 @@ class Prepared:
     arguments : dict
         What was given of ``weights``, ``offset``, ``exposure``, ``se``, ``strata``, ``subset`` and
         ``missing``.
+    nbytes : int
+        Of the file.
+    """
+
+    def __init__(self, path, check=False):
+        self.path = path
+        sections, known, facts = _manifest(path)
+        small = {name: sections[name] for name in SMALL if name in sections}
+        _verified(path, sections if check else small, known)
+        arrays = {name: mapped(path, section) for name, section in sections.items()}
+        recipe = pickle.loads(arrays["recipe"].tobytes())
+        self.formula, self.columns = facts["formula"], facts["columns"]
+        self.n, self.dtype, self.seed = facts["n"], np.dtype(facts["dtype"]), facts["seed"]
+        self.dropped, self.left_out = facts["dropped"], facts["left_out"]
+        self.arguments = facts["arguments"]
+        self.rows, self.compressed = facts["rows"], facts["compressed"]
+        self.nbytes = os.path.getsize(path)
+        self.take(arrays, recipe)
+
+    def take(self, arrays, recipe):
+        """Take over what the file has: arrays by name, and what was pickled."""
+        raise NotImplementedError
+
+    def __reduce__(self):
+        return type(self), (self.path,)
+
+    def __repr__(self):
+        return f"<prepared {self.formula!r}: {self.n} rows, {self.width} columns>"
+
+    def __str__(self):
+        compression = f"{self.n:,} different rows with frequencies" if self.compressed else "none"
+        parts = {
+            "formula": self.formula,
+            "rows": f"{self.rows:,}" + f" ({self.dropped:,} dropped)" * bool(self.dropped),
+            "compression": compression,
+            "columns": f"{self.width:,}, {self.dtype}",
+            "file": f"{self.path}, {shown(self.nbytes)}",
+        }
+        return "\n".join(f"{name:<13}{text}" for name, text in parts.items())
+
+
+class Prepared(SealedTable):
+    """A table in a file, ready to be fitted: rows in random order, factors as codes.
+
+    Made by `sgmc.prepare` and `sgmc.open`; every verb takes it in the place of data, with the
+    formula that it was prepared with.  The file is mapped into memory and never changed.
+
+    Attributes
+    ----------
+    path, formula, columns, n, rows, compressed, dtype, seed, dropped, left_out, arguments, nbytes
+        See `SealedTable`.
     X : memmap (n, d) or CodedTable
         The design less `shift`, in random order.
     y : memmap (n,)
@@ -62,26 +110,20 @@ class Prepared:
 
     outcome = None  # of the family that its outcomes suit
 
-    def __init__(self, path, check=False):
-        self.path = path
-        sections, known, facts = _manifest(path)
-        small = {name: sections[name] for name in SMALL}
-        _verified(path, sections if check else small, known)
-        arrays = {name: mapped(path, section) for name, section in sections.items()}
-        recipe = pickle.loads(arrays["recipe"].tobytes())
+    def take(self, arrays, recipe):
+        """See `SealedTable`."""
         self.spec, self.outcome_levels = recipe["spec"], recipe["outcome_levels"]
         self.examples = recipe["examples"]
-        self.formula, self.columns = facts["formula"], facts["columns"]
-        self.n, self.dtype, self.seed = facts["n"], np.dtype(facts["dtype"]), facts["seed"]
-        self.dropped, self.left_out = facts["dropped"], facts["left_out"]
-        self.arguments = facts["arguments"]
-        self.rows, self.compressed = facts["rows"], facts["compressed"]
         self.mean, self.sd, self.shift = (np.array(arrays[k]) for k in ("mean", "sd", "shift"))
         self.X = _design(self.spec.coding, arrays)
         self.y, self.order = arrays["y"], arrays["order"]
         for name in VECTORS:
             setattr(self, name, arrays.get(name))
-        self.nbytes = os.path.getsize(path)
+
+    @property
+    def width(self):
+        """Columns of the design."""
+        return self.X.shape[1]
 
     def __reduce__(self):
         return reopened, (self.path, self.outcome)
@@ -123,21 +165,6 @@ class Prepared:
         coding = self.spec.coding
         width = self.X.shape[1] * dtype.itemsize if coding is None else coding.row_bytes(dtype)
         return float(self.n) * width
-
-    def __repr__(self):
-        return f"<prepared {self.formula!r}: {self.n} rows, {self.X.shape[1]} columns>"
-
-    def __str__(self):
-        parts = {
-            "formula": self.formula,
-            "rows": f"{self.rows:,}" + f" ({self.dropped:,} dropped)" * bool(self.dropped),
-            "compression": f"{self.n:,} different rows with frequencies"
-            if self.compressed
-            else "none",
-            "columns": f"{self.X.shape[1]:,}, {self.dtype}",
-            "file": f"{self.path}, {shown(self.nbytes)}",
-        }
-        return "\n".join(f"{name:<13}{text}" for name, text in parts.items())
 
 
 def reopened(path, outcome):
@@ -183,6 +210,7 @@ def open(path, check=False):
     Returns
     -------
     Prepared
+        Or `KeptColumns`, of a formula with group terms or smooths.
 
     Raises
     ------
@@ -191,4 +219,8 @@ def open(path, check=False):
     DataError
         If it is damaged, of another kind, or of a format of another release.
     """
-    return Prepared(readable("path", path), check)
+    from sgmc.prepared.kept import KeptColumns
+
+    path = readable("path", path)
+    kind = _manifest(path)[2]["kind"]
+    return (KeptColumns if kind == "columns" else Prepared)(path, check)
