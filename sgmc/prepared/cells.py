@@ -9,8 +9,8 @@ from sgmc.prepared.facts import Facts
 from sgmc.prepared.memory_source import TableSource
 from sgmc.prepared.selection import Selection
 
-MOST_CELLS = 1_000_000  # different rows that are worth keeping in memory
-MOST_SHARE = 0.1  # of the rows, beyond which nothing is gained
+MOST_DIFFERENT = 1_000_000  # different rows that are worth keeping in memory
+DIFFERENT_SHARE = 0.1  # of the rows, beyond which nothing is gained
 SAMPLE, MOST_DISTINCT = 2000, 1000  # rows of a column of floats, and values that make it continuous
 FREQUENCY = "_sgmc_frequency"
 
@@ -37,7 +37,7 @@ class Cells:
         frame = self.plain(frame)
         self.parts.append(self.summed(frame))
         self.waiting += len(self.parts[-1])
-        if self.waiting > MOST_CELLS / 4:
+        if self.waiting > MOST_DIFFERENT / 4:
             self.join()
 
     def try_out(self, frame):
@@ -63,7 +63,7 @@ class Cells:
         """Make one of all parts."""
         whole = self.summed(pd.concat(self.parts, ignore_index=True))
         self.parts, self.waiting = [whole], 0
-        self.abandoned = len(whole) > MOST_CELLS
+        self.abandoned = len(whole) > MOST_DIFFERENT
         if self.abandoned:
             self.parts = []
 
@@ -72,7 +72,7 @@ class Cells:
         if self.abandoned or not self.parts:
             return None
         self.join()
-        if self.abandoned or len(self.parts[0]) > MOST_SHARE * rows:
+        if self.abandoned or len(self.parts[0]) > DIFFERENT_SHARE * rows:
             return None
         return self.parts[0]
 

@@ -30,7 +30,7 @@ from sgmc.prepared.writing import arrays_of, facts_of, recipe_of
 DTYPES = {"float64": np.float64, "float32": np.float32}
 LEAST_MEMORY, MOST_MEMORY = 64 * MB, 1 << 40
 SPARE = 16 * MB  # of disk, beside the rows
-SHARE = 0.25  # of the available memory, by default
+MEMORY_SHARE = 0.25  # of the available memory, by default
 
 
 def prepare(
@@ -111,7 +111,7 @@ def prepare(
     one_of("dtype", dtype, tuple(DTYPES))
     path = writable("path", path)
     if memory_limit is None:
-        limit = min(SHARE * available(), MOST_MEMORY)
+        limit = min(MEMORY_SHARE * available(), MOST_MEMORY)
     else:
         limit = in_bytes("memory_limit", memory_limit, LEAST_MEMORY)
     source = source_of(source)

@@ -11,12 +11,12 @@ from sgmc.prepared.layout import Writer
 from sgmc.prepared.workshop import TABLE
 
 JOURNAL_BYTES = 1 << 29  # written to buckets between two lines of the journal
-COPIES = 5  # of a bucket, at most, while it is put in order
+BUCKET_COPIES = 5  # of a bucket, at most, while it is put in order
 
 
 def bucket_count(rows, row_bytes, memory_limit):
     """Buckets, so that what one takes is within the limit but by a chance below 1e-9."""
-    wanted = max(1.0, COPIES * rows * row_bytes / memory_limit)
+    wanted = max(1.0, BUCKET_COPIES * rows * row_bytes / memory_limit)
     size = rows / wanted
     return int(np.ceil(wanted * (1 + 6 / np.sqrt(max(size, 1))))) if wanted > 1 else 1
 

@@ -75,7 +75,7 @@ def test_float32_keeps_what_is_left_of_the_mean(case, tmp_path):
 @pytest.mark.parametrize("case", CASES[:3], ids=lambda case: case["formula"])
 def test_the_file_does_not_depend_on_the_memory(case, tmp_path, monkeypatch):
     read_both(case, tmp_path / "a.sgmc")
-    monkeypatch.setattr(shuffle, "COPIES", 1e4)
+    monkeypatch.setattr(shuffle, "BUCKET_COPIES", 1e4)
     counted = []
     monkeypatch.setattr(
         making, "bucket_count", lambda *a: counted.append(shuffle.bucket_count(*a)) or counted[-1]
@@ -118,7 +118,7 @@ from sgmc.prepared.prepare import prepare
 from tests.prepared.sources import Chunked
 from tests.prepared.test_scan import FRAME
 
-shuffle.JOURNAL_BYTES, shuffle.COPIES = 0, 1e4
+shuffle.JOURNAL_BYTES, shuffle.BUCKET_COPIES = 0, 1e4
 path, share = sys.argv[1], float(sys.argv[2])
 
 def stop(done, total):
