@@ -7,7 +7,7 @@ from sgmc.prepared.layout import FORMAT
 from sgmc.version import SERIES
 
 
-def made_of(source, parsed, arguments, subset, dtype, seed):
+def made_of(source, parsed, arguments, subset):
     """What has to be the same for a preparation to go on: plain values by name.
 
     Parameters
@@ -17,9 +17,6 @@ def made_of(source, parsed, arguments, subset, dtype, seed):
     arguments : dict
         Plain values, see `Prepared.arguments`.
     subset : str, function or None
-    dtype : numpy.dtype
-    seed : int or None
-        None: whatever there is.
     """
     functions = {name: marked(one) for name, one in sorted(parsed.functions.items())}
     if callable(subset):
@@ -29,9 +26,7 @@ def made_of(source, parsed, arguments, subset, dtype, seed):
         "formula": parsed.formula,
         **arguments,
         "functions": functions,
-        "dtype": dtype.str,
         "version": [FORMAT, SERIES],
-        "seed": seed,
     }
 
 
