@@ -9,6 +9,7 @@ import numpy as np
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.files import writable
+from sgmc.arguments.messages import must_be
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.sizes import in_bytes
 from sgmc.core.memory import MB, available, shown
@@ -18,6 +19,7 @@ from sgmc.formula.frames import no_column
 from sgmc.prepared.cells import compressed
 from sgmc.prepared.identity import made_of
 from sgmc.prepared.keeping import keep
+from sgmc.prepared.layout import MAGIC
 from sgmc.prepared.memory_source import TableSource
 from sgmc.prepared.passes import Passes
 from sgmc.prepared.prepared import open as opened
@@ -111,13 +113,13 @@ def prepare(
     """
     one_of("missing", missing, ("drop", "raise"))
     one_of("dtype", dtype, tuple(DTYPES))
-    path = writable("path", path)
+    path = replaceable(path)
     if memory_limit is None:
         limit = min(MEMORY_SHARE * available(), MOST_MEMORY)
     else:
         limit = in_bytes("memory_limit", memory_limit, LEAST_MEMORY)
     source = source_of(source)
-    parsed = dot.parse(formula, source.columns, caller_scope())
+    parsed = dot.parse(formula, source.columns, scope_of(source))
     given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
     vectors = columns_of(given, source)
     check_subset(subset)
@@ -143,6 +145,29 @@ def prepare(
         shop.finish()
     passes.finish()
     return opened(path)
+
+
+def replaceable(path):
+    """The absolute path of the file to be, which must not be someone's data.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    full = writable("path", path)
+    if os.path.exists(full):
+        with open(full, "rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise must_be(
+                    "path", os.fspath(path), "a new file, or one that sgmc.prepare has written"
+                )
+    return full
+
+
+def scope_of(source):
+    """Names that the formula may use besides columns."""
+    scope = getattr(source, "scope", None)
+    return caller_scope() if scope is None else scope
 
 
 def source_of(data):

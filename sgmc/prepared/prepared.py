@@ -47,7 +47,11 @@ class SealedTable:
         ``missing``.
     nbytes : int
         Of the file.
+    subset : function or None
+        That chose the rows, where the file was made for a call that has it.
     """
+
+    subset = None
 
     def __init__(self, path, check=False):
         self.path = path

@@ -29,7 +29,8 @@ def read(formula, data, *, outcome, scope, **given):
     for name, value in given.items():
         known = data.arguments.get(name)
         default = value is None or (name, value) == ("missing", "drop")
-        if default or (isinstance(value, str) and value == known):
+        made_for = name == "subset" and value is data.subset
+        if default or made_for or (isinstance(value, str) and value == known):
             continue
         if (name, value) == ("missing", "raise") and not data.dropped:
             continue

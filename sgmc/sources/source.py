@@ -32,9 +32,11 @@ class Source:
         Rows of each chunk but the last: 65,536, or fewer of a wide table.
     file_options : dict
         Arguments of `prepare` for a file of the rows, where one is made.
+    scope : dict or None
+        Names that a formula may use besides columns; None: those of the caller.
     """
 
-    file_options = {}
+    file_options, scope = {}, None
 
     def __init__(self, parts, name="data"):
         self.parts, self.name = parts, name
