@@ -79,8 +79,8 @@ class Scanned(Part):
     def _tables(self, names, skip):
         """Tables of the rows from `skip` on."""
         how = {"columns": names, "batch_size": self.size, **AHEAD}
-        with reading(self.label):
-            for fragment in unfiltered(self.dataset) or [None]:
+        for fragment in unfiltered(self.dataset) or [None]:
+            with reading(getattr(fragment, "path", self.label)):
                 if fragment is None:
                     scanner = self.dataset.scanner(**how)
                 else:

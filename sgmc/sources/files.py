@@ -68,7 +68,7 @@ def found(path, name):
         raise DataError(f"{name}={path!r}: there is no such file or folder")
     paths = sorted(one for one in glob.glob(place, recursive=True) if not os.path.isdir(one))
     if not paths:
-        raise DataError(f"{name}={path!r} matches no file; see which there are by ls")
+        raise DataError(f"{name}={path!r} matches no file; check the folder and the suffix")
     return paths
 
 

@@ -10,7 +10,7 @@ import polars
 
 from sgmc.errors import DataError
 from sgmc.formula.frames import from_other_library
-from sgmc.sources.part import Column, Part, chunk_size, reading
+from sgmc.sources.part import Column, Part, chunk_size
 from sgmc.sources.settling import TEXT, with_gaps
 from sgmc.sources.source import Source
 
@@ -86,8 +86,9 @@ class Evaluated(Part):
 def evaluating(label):
     """Errors of polars as DataError."""
     try:
-        with reading(label):
-            yield
-    except polars.exceptions.PolarsError as error:
+        yield
+    except (polars.exceptions.PolarsError, FileNotFoundError) as error:
         told = " ".join(str(error).split())
         raise DataError(f"{label} cannot be evaluated: {told[:300]}") from error
+    except OSError as error:
+        raise DataError(f"{label} cannot be evaluated: {error}; is the disk full?") from error

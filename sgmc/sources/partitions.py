@@ -98,6 +98,12 @@ class Partitioned(Part):
         label = f"partition {k} of {self.label}"
         with reading(label):
             rows = self.frame.get_partition(k)[names].compute()
+        for name in names:
+            if name not in rows:
+                raise DataError(
+                    f"{label} has no column {name!r}, which the DataFrame declares; all must have "
+                    "the same columns"
+                )
         self.lengths[k] = len(rows)
         return rows.reset_index(drop=True)
 
