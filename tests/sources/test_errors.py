@@ -165,7 +165,7 @@ ERRORS = {
         files(a_xlsx="x"),
         r"a\.xlsx is of an unknown kind; .* \.csv, .*\.parquet",
     ),
-    "a prepared file": (files(a_sgmc="x"), r"open it by sgmc\.open"),
+    "a prepared file": (files(a_sgmc="x"), r"is opened by sgmc\.open"),
     "files of two kinds": (
         files(a_csv=FRAME, b_tsv=FRAME),
         r"a\.csv is CSV and .*b\.tsv is TSV; give files of one kind",
