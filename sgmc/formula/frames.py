@@ -2,11 +2,13 @@
 same kinds and levels.
 """
 
+import os
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.choices import nearest
 from sgmc.errors import DataError
 
 
@@ -31,6 +33,8 @@ def as_frame(data):
         frame = from_other_library(data)
         if frame is None:
             hint = ": call its .collect() first" if hasattr(data, "collect") else ""
+            if isinstance(data, (str, os.PathLike)):
+                hint = f": read {os.fspath(data)!r} first; verbs such as sgmc.logit take paths"
             raise DataError(
                 f"data must be a DataFrame or a dict of arrays, not {type(data).__name__}{hint}"
             )
@@ -55,6 +59,13 @@ def pandas_or_same(data):
     """A table of another library as a DataFrame; anything else as it is."""
     frame = None if isinstance(data, pd.DataFrame) else from_other_library(data)
     return data if frame is None else frame
+
+
+def no_column(argument, name, columns):
+    """The error for an argument that names no column."""
+    return DataError(
+        f"{argument}={name!r} is not a column of the data{nearest(name, columns, 'columns are')}"
+    )
 
 
 def column_of(values, name):

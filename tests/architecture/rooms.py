@@ -27,11 +27,17 @@ TABLE = {
     "samplers/bases": ("what several samplers share", "errors core coordinates"),
     "samplers": ("a file per family of dynamics", "errors core coordinates samplers/bases"),
     "diagnostics": ("numbers from plain arrays of draws and scores", "errors arguments"),
-    "splines": (
-        "bases of smooth curves, and columns of designs made of them",
-        "errors arguments core",
-    ),
+    "splines": ("bases of smooth curves, and columns of designs made of them",
+        "errors arguments core"),
     "formula": ("formulas and tables to designs and outcomes", "errors arguments core splines"),
+    "sources": (
+        "where rows come from: files, folders, tables of other libraries, in chunks",
+        "errors arguments formula",
+    ),
+    "prepared": (
+        "tables in sealed files: first pass, writing, opening",
+        "errors version arguments core formula sources",
+    ),
     "datasets": ("data sets by name", "errors arguments"),
     "plots": ("figures from plain arrays", "errors arguments diagnostics"),
     "fit": (
@@ -54,7 +60,8 @@ TABLE = {
     ),
     "models/regression": (
         "regressions: data, posterior, results",
-        BELOW + " coordinates diagnostics formula fit results tuning models/regression/bases",
+        BELOW
+        + " coordinates diagnostics formula prepared fit results tuning models/regression/bases",
     ),
     "models/regression/families": (
         "a file per family: compiled model, outcomes, class; the verb comes by itself",
@@ -91,7 +98,7 @@ TABLE |= {
     "sklearn": ("estimators for scikit-learn", BELOW + " formula models/regression/families"),
     "api": (
         "verbs, command line, public names",
-        BELOW + " datasets fit results tuning models/bases models/regression models/user",
+        BELOW + " datasets prepared fit results tuning models/bases models/regression models/user",
     ),
     "": ("the package itself: its names, loaded at first use", "version core api"),
 }

@@ -11,6 +11,7 @@ from sgmc.arguments.names import column_names
 from sgmc.arguments.tables import finite_table, table
 from sgmc.core.design import scatter
 from sgmc.errors import DataError
+from sgmc.prepared.prepared import Prepared
 
 
 @dataclass
@@ -131,7 +132,10 @@ def from_formula(table, notes, partly):
     """RegressionData of what a formula was read to, a `sgmc.formula.table.Table`; `notes` are
     warnings that it gave, and `partly` says what was not read.
     """
-    spec, y = table.spec, in_few_bytes(table.y)
+    spec, y = table.spec, table.y
+    if not isinstance(table, Prepared):  # of a file, rows stay there
+        y = in_few_bytes(y)
+        table = replace(table, y=y)
     offset, given = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
     return RegressionData(
         y,
@@ -139,7 +143,7 @@ def from_formula(table, notes, partly):
         dict(spec.term_slices),
         spec.exog_names.index("Intercept") if spec.has_intercept else None,
         spec.endog_name,
-        replace(table, y=y),
+        table,
         offset,
         table.trials,
         table.weights,

@@ -117,21 +117,20 @@ class Regression:
         FormulaError, DataError
             Naming the column or argument.
         """
-        from sgmc import formula as front
+        from sgmc.formula import caller_scope, left_out_warning
+        from sgmc.prepared.opening import opened
+        from sgmc.prepared.reading import read
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
         nodes = inputs.pop("nodes")
         cls.check_applies(inputs["offset"], inputs["exposure"], inputs["se"])
-        table, grouping, partly = front.read_in_time(
-            formula,
-            data,
-            **inputs,
-            outcome=cls.family.outcome,
-            scope=front.caller_scope() if scope is None else scope,
-        )
+        scope = caller_scope() if scope is None else scope
+        data = opened(formula, data, scope, inputs)
+        how = dict(outcome=cls.family.outcome, scope=scope)
+        table, grouping, partly = read(formula, data, **inputs, **how)
         model = cls.__new__(cls)
         model.set_options(options)
-        notes = [front.left_out_warning(table.left_out)] if table.left_out else []
+        notes = [left_out_warning(table.left_out)] if table.left_out else []
         model.data, spec = from_formula(table, notes, partly), table.spec
         model.spec, model.formula, model.levels = spec, formula, spec.levels
         model.data.equations = equations(cls.family, spec.levels)
