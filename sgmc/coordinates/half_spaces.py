@@ -10,6 +10,9 @@ allowed.
 import numpy as np
 
 from sgmc.core.design import products
+from sgmc.core.storage import is_large, made, spans
+
+PLACES = 10_000  # of constraints of a sort, that are enough to choose from
 
 
 class Sides:
@@ -31,19 +34,27 @@ class Sides:
         self.X, self.design, self.basis, self.up, self.down = X, design, basis, up, down
 
     def groups(self):
-        """Return the places of constraints of each sort, as arrays."""
+        """Return the places of constraints of each sort, as arrays; of a table larger than memory
+        the first ones.
+        """
+        up, down = self.up, self.down
         return [
-            np.flatnonzero(self.up & ~self.down),
-            np.flatnonzero(self.down & ~self.up),
-            np.flatnonzero(~self.up & ~self.down),
+            first_places(up, self.X, lambda rows: up[rows] & ~down[rows]),
+            first_places(up, self.X, lambda rows: down[rows] & ~up[rows]),
+            first_places(up, self.X, lambda rows: ~up[rows] & ~down[rows]),
         ]
 
     def margins(self, delta):
         """Return each row's margin for coefficients (d,), inf for rows that bound none."""
-        eta = products(self.design, delta)
-        margins = np.where(self.down, -eta, eta)
-        margins[~self.up & ~self.down] = -np.abs(eta[~self.up & ~self.down])
-        margins[self.up & self.down] = np.inf
+        return made(len(self.up), self.X, lambda rows: self.margins_of(delta, rows))
+
+    def margins_of(self, delta, rows):
+        """The same for a slice of the rows."""
+        up, down = self.up[rows], self.down[rows]
+        eta = products(self.design, delta, rows.start, len(up))
+        margins = np.where(down, -eta, eta)
+        margins[~up & ~down] = -np.abs(eta[~up & ~down])
+        margins[up & down] = np.inf
         return margins
 
     def normals(self, places):
@@ -54,11 +65,37 @@ class Sides:
 
     def without(self, free):
         """Return the same without the constraints `free` (n,)."""
-        return Sides(self.X, self.design, self.basis, self.up | free, self.down | free)
+        up, down = (
+            made(len(free), self.X, lambda rows, side=side: side[rows] | free[rows], bool)
+            for side in (self.up, self.down)
+        )
+        return Sides(self.X, self.design, self.basis, up, down)
 
     def within(self, basis):
         """Return the same with another basis."""
         return Sides(self.X, self.design, basis, self.up, self.down)
+
+
+def first_places(column, X, chosen):
+    """Places of the rows for which chosen(rows) is true: all, or of a table larger than memory at
+    least PLACES where there are so many.
+    """
+    n = len(column)
+    if not is_large(X, n):
+        return np.flatnonzero(chosen(slice(0, n)))
+    found, count = [], 0
+    for rows in spans(n):
+        found.append(rows.start + np.flatnonzero(chosen(rows)))
+        count += len(found[-1])
+        if count > PLACES:
+            break
+    return np.concatenate(found)
+
+
+def beyond(spaces, delta, least):
+    """Whether the margin of each constraint exceeds a number, for coefficients (d,)."""
+    margins = spaces.margins(delta)
+    return made(len(margins), spaces.X, lambda rows: margins[rows] > least, bool)
 
 
 class Kinds:

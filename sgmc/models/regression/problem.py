@@ -25,7 +25,7 @@ from sgmc.models.regression.coordinates import (
     rotated_prior,
     triangular_coordinates,
 )
-from sgmc.models.regression.prepare import as_given, prepare, stays
+from sgmc.models.regression.prepare import as_given, in_file, prepare, stays
 from sgmc.models.regression.search import searched
 
 EIGENVECTORS = (
@@ -190,11 +190,12 @@ def regression_problem(data, family, prior, settings):
     refuse_unbounded(settings.sampler, family)
     precondition = preconditioner(len(data.parameter_names(family)), settings)
     kept = stays(data, settings, precondition)
-    table = (
-        as_given(data)
-        if kept
-        else prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
-    )
+    if data.prepared is not None:
+        table = in_file(data, precondition)
+    elif kept:
+        table = as_given(data)
+    else:
+        table = prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
     found = searched(table, data, family, prior, settings)
     if not found.mode.whole:
         return as_far_as_known(found, family, SEARCH)
