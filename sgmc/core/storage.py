@@ -88,6 +88,26 @@ def vector(n, beside, dtype=float):
         return np.frombuffer(mmap.mmap(file.fileno(), size), dtype)
 
 
+class Computed:
+    """An array (n,) of which spans are computed when they are asked for.
+
+    Parameters
+    ----------
+    n : int
+    values : callable
+        From a slice of the rows to their numbers.
+    """
+
+    def __init__(self, n, values):
+        self.n, self.values = n, values
+
+    def __len__(self):
+        return self.n
+
+    def __getitem__(self, rows):
+        return self.values(rows)
+
+
 def made(n, beside, values, dtype=float):
     """Return `vector` with values(rows) in each span of rows."""
     if not is_large(beside, n):

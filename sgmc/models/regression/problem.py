@@ -1,7 +1,7 @@
 """The posterior of a regression in sampler coordinates, and how it is built from a table."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design, rotate
+from sgmc.core.storage import Computed
 from sgmc.fit.paths import refuse_unbounded
 from sgmc.fit.plan import GRADIENT, SMALLEST_BATCH
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem
@@ -297,10 +298,14 @@ def separated(found, data, family):
     """
     table, walls, warned = found.table, [], []
     if family.outcome == "binary":
-        successes, failures = table.y, (1 if table.trials is None else table.trials) - table.y
-        if table.weight is not None:
-            kept = found.likelihood.kept
-            successes, failures = successes * kept, failures * kept
-        walls, warned = separation(table.X, (successes, failures), data.names, data.intercept)
+        outcomes = [Computed(len(table.y), partial(counted, table, k)) for k in (True, False)]
+        walls, warned = separation(table.X, outcomes, data.names, data.intercept)
     concerns = found.likelihood.separation(found.mode, walls)
     return walls if family.walled else [], [*concerns, *warned]
+
+
+def counted(table, success, rows):
+    """Successes, or failures, of a slice of the rows; none where the weight is 0."""
+    y, trials, weight = table.y[rows], table.trials, table.weight
+    found = y if success else (1 if trials is None else trials[rows]) - y
+    return found if weight is None else found * (weight[rows] > 0)
