@@ -140,12 +140,19 @@ def mean_and_variance(values, weight=None):
 def advise(values, random):
     """Tell the system whether arrays that are mapped will be read in random places, or in order.
 
+    Where it reads ahead, each row in a random place would cost megabytes.  Reading in order is the
+    default: being told of it the system discards pages early, which is slower in a small memory.
+
     Parameters
     ----------
     values : list of array, coded table or None
     random : bool
     """
-    code = getattr(mmap, "MADV_RANDOM" if random else "MADV_SEQUENTIAL", None)
-    maps = {id(one): one for one in map(mapping, values) if one is not None}
-    for one in maps.values() if code is not None else ():
-        one.madvise(code)
+    parts = []
+    for one in values:
+        coded = [one.numbers, one.codes, one.factors] if hasattr(one, "codes") else [one]
+        parts += map(mapping, coded)
+    code = getattr(mmap, "MADV_RANDOM" if random else "MADV_NORMAL", None)
+    for one in {id(one): one for one in parts if one is not None}.values():
+        if code is not None:
+            one.madvise(code)

@@ -269,6 +269,11 @@ class Problem:
         """Itself, or with the products of matrices in float32 that sampling had."""
         return replace(self, model=self.single) if single else self
 
+    def will_read(self, random):
+        """Tell the system whether rows will be read in random places, or in order; only where they
+        lie in a file does this matter.
+        """
+
     def is_finite(self, x):
         """Whether log posterior and gradient are finite at x."""
         return finite_at(self.all_rows(), x)

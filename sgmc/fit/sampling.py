@@ -102,6 +102,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
     block = together([chain.recorder for chain in chains])
     watch = Watch(reserve_of(problem, settings), settings.progress, checkpoint)
+    problem.will_read(random=plan.spec.minibatches)
     with one_blas_thread():  # for models whose gradients are products of matrices
         run = run_chains(
             chains, plan.warmup, steps, settings.threads, watch, adapt=plan.step_origin != "given"

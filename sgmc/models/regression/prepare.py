@@ -50,6 +50,11 @@ class Table:
     order: np.ndarray | None
     se: np.ndarray | None = None
 
+    @property
+    def columns(self):
+        """What a pass reads: design, outcomes, and what there is of offsets and weights."""
+        return [self.X, self.response, self.offset, self.multiplicity]
+
     def first(self, n):
         """The first n rows: a sample, where rows are in random order."""
         X, y, trials, offset, weight, strata, order, se = (
