@@ -10,7 +10,7 @@ allowed.
 import numpy as np
 
 from sgmc.core.design import products
-from sgmc.core.storage import is_large, made, spans
+from sgmc.core.storage import is_large, made, spans, vector
 
 PLACES = 10_000  # of constraints of a sort, that are enough to choose from
 
@@ -106,32 +106,55 @@ class Kinds:
     ----------
     X, design, basis
         See `Sides`; coefficients are (K d,), equation by equation.
-    y : array (n,) of int
+    y : array (n,)
+        The kinds of the rows.
     bounding : array (n (K + 1),) of bool, optional
         Constraints that hold.  By default all but those of a row against its own kind.
+    kept : array (n,) of bool, optional
+        Rows that have constraints.  Default: all.
     """
 
-    def __init__(self, X, design, basis, y, bounding=None):
+    def __init__(self, X, design, basis, y, bounding=None, kept=None):
         self.X, self.design, self.basis, self.y = X, design, basis, y
         self.kinds = len(basis) // X.shape[1] + 1
-        if bounding is None:
-            bounding = (y[:, None] != np.arange(self.kinds)).ravel()
-        self.bounding = bounding
+
+        def against(rows):
+            found = y[rows, None] != np.arange(self.kinds)
+            return found if kept is None else found & kept[rows, None]
+
+        self.bounding = self.each(against, bool) if bounding is None else bounding
+
+    def each(self, values, dtype=float):
+        """Numbers of the constraints, (n (K + 1),), from a function of a slice of the rows."""
+        n, size = len(self.y), self.kinds
+        if not is_large(self.X, n, size):
+            return values(slice(0, n)).ravel()
+        out = vector(n * size, self.X, dtype)
+        for rows in spans(n):
+            out[rows.start * size : rows.stop * size] = values(rows).ravel()
+        return out
 
     def groups(self):
         """See `Sides`."""
-        places = np.flatnonzero(self.bounding)
+        places = first_places(self.bounding, self.X, lambda some: self.bounding[some])
         kind = self.y[places // self.kinds]
         return [places[kind == k] for k in range(self.kinds)]
 
     def margins(self, delta):
         """See `Sides`."""
         equations = delta.reshape(self.kinds - 1, -1)
-        eta = np.column_stack(
-            [np.zeros(len(self.y)), *(products(self.design, one) for one in equations)]
-        )
-        own = np.take_along_axis(eta, self.y[:, None], axis=1)
-        return np.where(self.bounding, (own - eta).ravel(), np.inf)
+
+        def apart(rows):
+            kinds = self.y[rows].astype(np.intp)
+            start, count = rows.start, len(kinds)
+            eta = np.column_stack(
+                [np.zeros(count), *(products(self.design, one, start, count) for one in equations)]
+            )
+            own = np.take_along_axis(eta, kinds[:, None], axis=1)
+            holds = self.bounding[start * self.kinds : (start + count) * self.kinds]
+            return np.where(holds, (own - eta).ravel(), np.inf)
+
+        return self.each(apart)
 
     def normals(self, places):
         """See `Sides`."""
@@ -151,7 +174,8 @@ class Kinds:
 
     def without(self, free):
         """See `Sides`."""
-        return Kinds(self.X, self.design, self.basis, self.y, self.bounding & ~free)
+        bounding = made(len(free), self.X, lambda some: self.bounding[some] & ~free[some], bool)
+        return Kinds(self.X, self.design, self.basis, self.y, bounding)
 
     def within(self, basis):
         """See `Sides`."""

@@ -8,6 +8,7 @@ from sgmc.core.expansion import leverages
 from sgmc.core.storage import spans, too_many
 from sgmc.fit.plan import VARIANCE_TOLERANCE
 
+MAX_EXACT = 1 << 20  # the same of tables in files
 MAX_EXACT_SHARE = 0.2  # of the rows that may be computed at every step
 # posterior sd of a linear predictor beyond which no expansion serves: always computed
 MAX_EXPANDED_SD = 3.0
@@ -29,8 +30,11 @@ def high_leverage(model, coordinates, anchor):
     white = None if coordinates.rotated and coordinates.map is None else coordinates.inner
     # a row is worth its computation from the share of noise at which a larger batch costs as much
     least, largest = 3 * VARIANCE_TOLERANCE / (0.75 * model.n), int(MAX_EXACT_SHARE * model.n) + 1
+    large = too_many(model, 2 * model.width)
+    if large:  # a list of more is of no use in a step, and may not fit into memory
+        largest = min(largest, MAX_EXACT)
     wild, worth, shares = np.empty(0, dtype=int), np.empty(0, dtype=int), np.empty(0)
-    for rows in spans(model.n) if too_many(model, 2 * model.width) else [slice(0, model.n)]:
+    for rows in spans(model.n) if large else [slice(0, model.n)]:
         far, found, share = candidates(*leverages(model, white, anchor, rows), least)
         wild = np.concatenate([wild, rows.start + far])
         worth, shares = np.concatenate([worth, rows.start + found]), np.concatenate([shares, share])

@@ -60,9 +60,11 @@ class Likelihood:
 
     @property
     def kept(self):
-        """Whether a row counts, (n,): rows of weight 0 do not."""
+        """Whether a row counts, (n,): rows of weight 0 do not; None where all do."""
         weight = self.table.weight
-        return np.ones(self.n, dtype=bool) if weight is None else weight > 0
+        if weight is None:
+            return None
+        return made(self.n, self.table.X, lambda rows: weight[rows] > 0, bool)
 
     def parts(self):
         """Yield likelihoods of more and more rows, and at last this one: what bounds coefficients
@@ -92,8 +94,7 @@ class Likelihood:
             free, self.data.intercept, self.shift, table.mean - table.shift, table.sd
         )
         if self.family.outcome == "category":
-            spaces = Kinds(table.X, self.model.X, basis, table.y.astype(np.intp))
-            return spaces.without(np.repeat(~self.kept, spaces.kinds))
+            return Kinds(table.X, self.model.X, basis, table.y, kept=self.kept)
 
         def side(k):
             return made(self.n, table.X, lambda rows: self.open(rows)[k], bool)
@@ -211,19 +212,17 @@ class Likelihood:
             return []  # no maximum to lose, or the posterior would be improper
         if self.size <= LARGEST_PROGRAMME and any(part.overlaps(mode) for part in self.parts()):
             return []
-        everything = self.spaces(np.ones(self.size, dtype=bool))
         if self.size > LARGEST_PROGRAMME:
+            everything = self.spaces(np.ones(self.size, dtype=bool))
             complete = everything.margins(mode.theta[: self.size]).min() > 0
             return completely() if complete else []
-        rest = self.beyond(everything, [w for w in walls if w.contrary == 0])
-        found = [
-            self.described(self.as_given(delta))
-            for delta in islice(
-                recessions(rest, self.bytes, self.priors.intercepts), MOST_NAMED + 1
-            )
-        ]
-        if not found:
-            return []
+        for part in self.parts():
+            everything = part.spaces(np.ones(self.size, dtype=bool))
+            rest = part.beyond(everything, [w for w in walls if w.contrary == 0])
+            some = recessions(rest, self.bytes, self.priors.intercepts)
+            found = [self.described(self.as_given(one)) for one in islice(some, MOST_NAMED + 1)]
+            if not found:
+                return []
         if not independent(everything, self.bytes).complete():
             return partly(found)
         alike = sum(len(places) > 0 for places in everything.groups()) == 1
