@@ -14,6 +14,7 @@ from sgmc.arguments.keywords import SETTINGS
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.names import texts
 from sgmc.arguments.numbers import positive, whole
+from sgmc.arguments.progress import reporter
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.signatures import refuse_unknown
 from sgmc.coordinates import sandwich
@@ -22,7 +23,6 @@ from sgmc.core.schedules import Function
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import DataError, NotSupported
 from sgmc.fit.run.checkpoint import read
-from sgmc.fit.run.progress import reporter
 
 PRECONDITIONERS = ("mode", "dense", "diag", None)
 DISPERSED = "dispersed"  # the word that init= may be

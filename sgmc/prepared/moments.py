@@ -44,3 +44,16 @@ class Moments:
         sd = np.sqrt(self.squares / max(self.total - 1, 1))
         sd[self.squares <= CONSTANT * (self.squares + self.total * self.mean**2)] = 0.0
         return self.origin + self.mean, sd
+
+    def state(self):
+        """As plain values."""
+        parts = self.origin, self.mean, self.squares
+        return [self.total, *(part.tolist() for part in parts)]
+
+    @classmethod
+    def of_state(cls, state):
+        """From such plain values."""
+        total, origin, mean, squares = state
+        made = cls(origin)
+        made.total, made.mean, made.squares = total, np.array(mean), np.array(squares)
+        return made

@@ -6,6 +6,8 @@ import numpy as np
 
 from sgmc.core.files import replacing
 from sgmc.core.rng import seed_sequence
+from sgmc.errors import ArgumentError
+from sgmc.formula.blocks import INTERCEPT
 from sgmc.prepared.layout import Writer
 from sgmc.prepared.moments import Moments
 from sgmc.prepared.prepared import VECTORS, Prepared
@@ -42,7 +44,28 @@ def arrays_of(n, spec, dtype, vectors, recipe):
 
 def recipe_of(spec, levels, examples):
     """What makes rows of the design of new data, and what the outcomes are, as bytes."""
-    return pickle.dumps({"spec": spec, "outcome_levels": levels, "examples": examples})
+    return pickled({"spec": spec, "outcome_levels": levels, "examples": examples})
+
+
+def pickled(content):
+    """Bytes; ArgumentError if a function of the formula cannot be pickled."""
+    try:
+        return pickle.dumps(content)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ArgumentError(
+            f"the formula cannot be written to a file: {error}; its functions must be importable, "
+            "no lambda and none defined inside another function"
+        ) from error
+
+
+def facts_of(formula, *, columns, dtype, **beside):
+    """Plain facts for the manifest, see `Prepared`."""
+    return {
+        "formula": formula,
+        "columns": list(columns),
+        "dtype": np.dtype(dtype).str,
+        **beside,
+    }
 
 
 def of_table(path, table, examples, *, dtype=np.float64, seed=0, arguments=None):
@@ -80,16 +103,19 @@ def of_table(path, table, examples, *, dtype=np.float64, seed=0, arguments=None)
         **{name: values[order] for name, values in vectors.items()},
         **design,
     }
-    facts = {
-        "formula": spec.formula,
-        "columns": list(table.frame.columns),
-        "n": n,
-        "dtype": np.dtype(dtype).str,
-        "seed": seed,
-        "dropped": table.dropped,
-        "left_out": table.left_out,
-        "arguments": arguments or {},
-    }
+    facts = facts_of(
+        spec.formula,
+        kind="design",
+        columns=table.frame.columns,
+        n=n,
+        rows=n,
+        compressed=False,
+        dtype=dtype,
+        seed=seed,
+        dropped=table.dropped,
+        left_out=table.left_out,
+        arguments=arguments or {},
+    )
     with replacing(path) as file:
         writer = Writer(file, arrays_of(n, spec, np.dtype(dtype), vectors, recipe))
         for name, rows in parts.items():
@@ -123,6 +149,6 @@ def shuffled(table, position):
     shift = np.zeros(len(mean))
     if spec.has_intercept:
         shift[places] = mean[places]
-        shift[spec.exog_names.index("Intercept")] = 0.0
+        shift[spec.exog_names.index(INTERCEPT)] = 0.0
         numbers -= shift[places]
     return parts, shift, (mean, sd)

@@ -31,7 +31,7 @@ TABLE = {
     "formula": ("formulas and tables to designs and outcomes", "errors arguments splines"),
     "prepared": (
         "tables in sealed files: first pass, writing, opening",
-        "errors arguments core formula",
+        "errors version arguments core formula",
     ),
     "datasets": ("data sets by name", "errors arguments"),
     "plots": ("figures from plain arrays", "errors arguments diagnostics"),
@@ -93,7 +93,7 @@ TABLE |= {
     "sklearn": ("estimators for scikit-learn", BELOW + " formula models/regression/families"),
     "api": (
         "verbs, command line, public names",
-        BELOW + " datasets fit results tuning models/bases models/regression models/user",
+        BELOW + " datasets prepared fit results tuning models/bases models/regression models/user",
     ),
     "": ("the package itself: its names, loaded at first use", "version core api"),
 }
