@@ -85,7 +85,7 @@ def vector(n, beside, dtype=float):
                 f"{folder} has no room for {size / 2**30:.1f} GB of numbers per row "
                 f"({free / 2**30:.1f} GB are free): free some, or use fewer rows"
             ) from None
-        return np.frombuffer(mmap.mmap(file.fileno(), size), dtype)
+        return np.ndarray(n, dtype, mmap.mmap(file.fileno(), size))
 
 
 class Computed:

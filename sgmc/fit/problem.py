@@ -158,6 +158,11 @@ class Problem:
         return self.model.n * self.dim
 
     @property
+    def file_bytes(self):
+        """Bytes that a pass over the rows reads from a file; 0 where they are in memory."""
+        return 0
+
+    @property
     def nobs(self):
         """Number of observations; with frequency weights, their sum."""
         return self.model.n

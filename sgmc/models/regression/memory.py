@@ -57,8 +57,8 @@ def forecast(data, family, settings, precondition):
     expanded = 0 if storage.is_large(X, data.n, 2 * width + width**2) else 2 * width + width**2
     vectors = {"outcomes, order and control variates": (own + expanded) * row}
     if storage.mapping(X) is None:
-        vectors["order of rows, a chain"] = settings.chains * row * (
-            settings.subsample == "uniform"
+        vectors["order of rows, a chain"] = (
+            settings.chains * row * (settings.subsample == "uniform")
         )
     else:
         vectors |= kept_per_row(settings, width, row)

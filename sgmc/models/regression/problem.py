@@ -14,7 +14,7 @@ from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design, rotate
-from sgmc.core.storage import Computed, advise
+from sgmc.core.storage import Computed, advise, mapping
 from sgmc.fit.paths import refuse_unbounded
 from sgmc.fit.plan import GRADIENT, SMALLEST_BATCH
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem
@@ -128,6 +128,12 @@ class RegressionProblem(Problem):
         if not self.normal or any(family != "flat" for family in self.priors.columns("family")):
             return 0.0
         return 1 / max(self.nobs - self.dim, 1)
+
+    @property
+    def file_bytes(self):
+        """See `Problem`."""
+        columns = self.table.columns
+        return sum(one.nbytes for one in columns if one is not None and mapping(one) is not None)
 
     def will_read(self, random):
         """See `Problem`."""

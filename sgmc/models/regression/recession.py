@@ -102,8 +102,7 @@ class Likelihood:
         return Sides(table.X, self.model.X, basis, side(0), side(1))
 
     def open(self, rows):
-        """See `Family.open_sides`, for a slice of the rows; both sides of those that do not count.
-        """
+        """See `Family.open_sides`, for a slice of the rows; both sides of those that do not count."""
         y, trials, weight = (
             None if part is None else part[rows]
             for part in (self.table.y, self.table.trials, self.table.weight)
@@ -144,7 +143,8 @@ class Likelihood:
         """DataError where flat priors leave coefficients unbounded: where all rows do."""
         for part in self.parts():
             try:
-                return part.refuse_unbounded(part.spaces(self.flat))
+                part.refuse_unbounded(part.spaces(self.flat))
+                break
             except DataError:
                 if part is self:
                     raise
