@@ -187,6 +187,10 @@ class ReplacedSamplerWarning(SGMCWarning):
     """Chains of the default sampler diverged, and an exact one took its place."""
 
 
+class ReadingWarning(SGMCWarning):
+    """An exact sampler would read a table that lies in a file very often."""
+
+
 class InterruptedWarning(SGMCWarning):
     """The run was stopped early, by Ctrl-C or a time limit: partial results."""
 

@@ -10,6 +10,9 @@ allowed.
 import numpy as np
 
 from sgmc.core.design import products
+from sgmc.core.storage import is_large, made, spans, vector
+
+PLACES = 10_000  # of constraints of a sort, that are enough to choose from
 
 
 class Sides:
@@ -31,20 +34,28 @@ class Sides:
         self.X, self.design, self.basis, self.up, self.down = X, design, basis, up, down
 
     def groups(self):
-        """Return the places of constraints of each sort, as arrays."""
+        """Return the places of constraints of each sort, as arrays; of a table larger than memory
+        the first ones.
+        """
+        up, down = self.up, self.down
         return [
-            np.flatnonzero(self.up & ~self.down),
-            np.flatnonzero(self.down & ~self.up),
-            np.flatnonzero(~self.up & ~self.down),
+            first_places(up, self.X, lambda rows: up[rows] & ~down[rows]),
+            first_places(up, self.X, lambda rows: down[rows] & ~up[rows]),
+            first_places(up, self.X, lambda rows: ~up[rows] & ~down[rows]),
         ]
 
     def margins(self, delta):
         """Return each row's margin for coefficients (d,), inf for rows that bound none."""
-        margins = products(self.design, delta)
-        neither = ~(self.up | self.down)
-        np.negative(margins, out=margins, where=self.down)  # in place: rows are many
+        return made(len(self.up), self.X, lambda rows: self.margins_of(delta, rows))
+
+    def margins_of(self, delta, rows):
+        """The same for a slice of the rows."""
+        up, down = self.up[rows], self.down[rows]
+        margins = products(self.design, delta, rows.start, len(up))
+        neither = ~(up | down)
+        np.negative(margins, out=margins, where=down)  # in place: rows are many
         margins[neither] = -np.abs(margins[neither])
-        margins[self.up & self.down] = np.inf
+        margins[up & down] = np.inf
         return margins
 
     def normals(self, places):
@@ -55,11 +66,37 @@ class Sides:
 
     def without(self, free):
         """Return the same without the constraints `free` (n,)."""
-        return Sides(self.X, self.design, self.basis, self.up | free, self.down | free)
+        up, down = (
+            made(len(free), self.X, lambda rows, side=side: side[rows] | free[rows], bool)
+            for side in (self.up, self.down)
+        )
+        return Sides(self.X, self.design, self.basis, up, down)
 
     def within(self, basis):
         """Return the same with another basis."""
         return Sides(self.X, self.design, basis, self.up, self.down)
+
+
+def first_places(column, X, chosen):
+    """Places of the rows for which chosen(rows) is true: all, or of a table larger than memory at
+    least PLACES where there are so many.
+    """
+    n = len(column)
+    if not is_large(X, n):
+        return np.flatnonzero(chosen(slice(0, n)))
+    found, count = [], 0
+    for rows in spans(n):
+        found.append(rows.start + np.flatnonzero(chosen(rows)))
+        count += len(found[-1])
+        if count > PLACES:
+            break
+    return np.concatenate(found)
+
+
+def beyond(spaces, delta, least):
+    """Whether the margin of each constraint exceeds a number, for coefficients (d,)."""
+    margins = spaces.margins(delta)
+    return made(len(margins), spaces.X, lambda rows: margins[rows] > least, bool)
 
 
 class Kinds:
@@ -70,32 +107,55 @@ class Kinds:
     ----------
     X, design, basis
         See `Sides`; coefficients are (K d,), equation by equation.
-    y : array (n,) of int
+    y : array (n,)
+        The kinds of the rows.
     bounding : array (n (K + 1),) of bool, optional
         Constraints that hold.  By default all but those of a row against its own kind.
+    kept : array (n,) of bool, optional
+        Rows that have constraints.  Default: all.
     """
 
-    def __init__(self, X, design, basis, y, bounding=None):
+    def __init__(self, X, design, basis, y, bounding=None, kept=None):
         self.X, self.design, self.basis, self.y = X, design, basis, y
         self.kinds = len(basis) // X.shape[1] + 1
-        if bounding is None:
-            bounding = (y[:, None] != np.arange(self.kinds)).ravel()
-        self.bounding = bounding
+
+        def against(rows):
+            found = y[rows, None] != np.arange(self.kinds)
+            return found if kept is None else found & kept[rows, None]
+
+        self.bounding = self.each(against, bool) if bounding is None else bounding
+
+    def each(self, values, dtype=float):
+        """Numbers of the constraints, (n (K + 1),), from a function of a slice of the rows."""
+        n, size = len(self.y), self.kinds
+        if not is_large(self.X, n, size):
+            return values(slice(0, n)).ravel()
+        out = vector(n * size, self.X, dtype)
+        for rows in spans(n):
+            out[rows.start * size : rows.stop * size] = values(rows).ravel()
+        return out
 
     def groups(self):
         """See `Sides`."""
-        places = np.flatnonzero(self.bounding)
+        places = first_places(self.bounding, self.X, lambda some: self.bounding[some])
         kind = self.y[places // self.kinds]
         return [places[kind == k] for k in range(self.kinds)]
 
     def margins(self, delta):
         """See `Sides`."""
         equations = delta.reshape(self.kinds - 1, -1)
-        eta = np.column_stack(
-            [np.zeros(len(self.y)), *(products(self.design, one) for one in equations)]
-        )
-        own = np.take_along_axis(eta, self.y[:, None], axis=1)
-        return np.where(self.bounding, (own - eta).ravel(), np.inf)
+
+        def apart(rows):
+            kinds = self.y[rows].astype(np.intp)
+            start, count = rows.start, len(kinds)
+            eta = np.column_stack(
+                [np.zeros(count), *(products(self.design, one, start, count) for one in equations)]
+            )
+            own = np.take_along_axis(eta, kinds[:, None], axis=1)
+            holds = self.bounding[start * self.kinds : (start + count) * self.kinds]
+            return np.where(holds, (own - eta).ravel(), np.inf)
+
+        return self.each(apart)
 
     def normals(self, places):
         """See `Sides`."""
@@ -115,7 +175,8 @@ class Kinds:
 
     def without(self, free):
         """See `Sides`."""
-        return Kinds(self.X, self.design, self.basis, self.y, self.bounding & ~free)
+        bounding = made(len(free), self.X, lambda some: self.bounding[some] & ~free[some], bool)
+        return Kinds(self.X, self.design, self.basis, self.y, bounding)
 
     def within(self, basis):
         """See `Sides`."""

@@ -13,6 +13,7 @@ from sgmc.core.contract import Anchor
 from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.expansion import expand
 from sgmc.core.limits import MAX_LOG
+from sgmc.core.storage import too_many
 from sgmc.errors import DataError, ModeWarning
 
 WARM_START_ROWS = 20_000  # rows of the first warm start, when there are several times as many
@@ -173,7 +174,8 @@ def newton(
     not log-concave, a step uses the expected one (Fisher scoring).
 
     Only the first `free` parameters move, if given.  `anchored`: the last pass over all rows keeps
-    their scores and curvatures, as an `Anchor`.
+    their scores and curvatures, as an `Anchor`.  Close to the mode the search also ends where a
+    step leads no nearer: gradients are then not more than rounding errors.
 
     Raises
     ------
@@ -181,7 +183,7 @@ def newton(
         With the last `Ascent`, where another pass over the rows would end too late.
     """
     theta, free = np.array(start, dtype=float), slice(free)
-    value, distance, curved = -np.inf, np.inf, False
+    value, distance, last, curved = -np.inf, np.inf, np.inf, False
     step, pace, reached, anchor = np.zeros_like(theta[free]), Pace(), None, None
     few, many = few_rows(model), rows or model.n
     if deadline.current().set and many > few:
@@ -212,8 +214,8 @@ def newton(
                 (expand(model, theta, rows, expected=True)[2] + prior_hessian)[free, free], total
             )
             curved = False
-        distance = np.sqrt(max(total @ step, 0.0))
-        if distance < tolerance:
+        last, distance = distance, np.sqrt(max(total @ step, 0.0))
+        if distance < tolerance or last <= distance < STEP_LEFT:
             break
         theta[free] += step
         anchor = None
@@ -260,7 +262,7 @@ def find_mode(model, prior, start, shuffled=True, single=None):
                 start = warm.theta + solve(warm.likelihood + warm.prior, warm.gradient)
             except DataError:
                 pass  # what float32 cannot tell apart
-        found = newton(model, prior, start, anchored=model.width > 0)
+        found = newton(model, prior, start, tolerance=settled(model), anchored=model.width > 0)
     except OutOfTime as up:
         return unfinished(model, prior, start, up.reached or warm), []
     mode = Mode(found.theta, found.likelihood, found.prior, anchor=found.anchor)
@@ -280,6 +282,14 @@ def unfinished(model, prior, start, reached=None):
         likelihood = np.diag(np.maximum(np.diag(likelihood), TINY))
         known, step = np.diag(np.maximum(np.diag(known), TINY)), 0.0
     return Mode(theta + step * (distance == np.inf), likelihood, known, whole=False)
+
+
+def settled(model):
+    """The distance at which the search ends: of float32 tables with so many rows gradients are
+    right to about 1e-4 posterior sds, and each pass counts.
+    """
+    large = too_many(model, 2 * model.width) and model.X.table.dtype == np.float32
+    return STEP_LEFT if large else MODE_TOLERANCE
 
 
 def few_rows(model):

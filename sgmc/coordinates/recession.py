@@ -17,6 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from sgmc.coordinates.half_spaces import beyond
+from sgmc.core.storage import is_large, made, spans
+
 PER_COEFFICIENT = 2  # constraints of each sort to begin with, and how many join, a coefficient
 LARGEST_PROGRAMME = 300  # coefficients; with more its cost would be a good part of a fit's
 ROUNDS = 60  # of rows that join
@@ -76,8 +79,13 @@ class Programme:
                 return null
             # a combination of them moves every predictor that any of them moves
             mixture = null @ np.cos(np.arange(f - rank))
-            moved = np.abs(self.margins(mixture / np.abs(mixture).max()))
-            if not self.join(np.where(np.isfinite(moved), -moved, np.inf), -self.tolerance):
+            margins = self.margins(mixture / np.abs(mixture).max())
+
+            def moved(rows, margins=margins):
+                size = np.abs(margins[rows])
+                return np.where(np.isfinite(size), -size, np.inf)
+
+            if not self.join(made(len(margins), self.spaces.X, moved), -self.tolerance):
                 return null
         return null
 
@@ -90,9 +98,13 @@ class Programme:
         any that are new.
         """
         margins[self.chosen] = np.inf
-        places = np.flatnonzero(margins < least)
-        if len(places) > self.most:
-            places = places[np.argpartition(margins[places], self.most)[: self.most]]
+        places = np.empty(0, dtype=int)
+        large = is_large(self.spaces.X, len(margins))
+        for rows in spans(len(margins)) if large else [slice(0, len(margins))]:
+            found = rows.start + np.flatnonzero(margins[rows] < least)
+            places = np.concatenate([places, found])
+            if len(places) > self.most:
+                places = places[np.argpartition(margins[places], self.most)[: self.most]]
         self.chosen = np.concatenate([self.chosen, places])
         return len(places) > 0
 
@@ -214,7 +226,7 @@ def recessions(spaces, bytes, intercepts=()):
         few = found.shortest(np.where(spaces.basis[other].any(axis=0), 1.0, 0.0))
         delta = spaces.basis @ (u if few is None else few)
         yield delta
-        spaces = spaces.without(spaces.margins(delta) > TOLERANCE[bytes])
+        spaces = spaces.without(beyond(spaces, delta, TOLERANCE[bytes]))
 
 
 def independent(spaces, bytes):

@@ -46,6 +46,7 @@ from sgmc.core.blas import one_blas_thread
 from sgmc.core.contract import Prior
 from sgmc.core.expansion import row_noise
 from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.storage import made
 from sgmc.errors import DataError, NotSupported
 from sgmc.subsampling.uniform import Everything
 
@@ -70,9 +71,12 @@ def score_covariance(model, theta, weight=None):
     gradient = simple(
         model, Prior(model.dim), Everything(model.n), Rng(seed_sequence(0, "pilot", 1))
     )
-    once = (
-        None if weight is None else np.divide(1.0, weight, out=np.zeros(model.n), where=weight > 0)
-    )
+
+    def inverse(rows):
+        w = weight[rows]
+        return np.divide(1.0, w, out=np.zeros(len(w)), where=w > 0)
+
+    once = None if weight is None else made(model.n, weight, inverse)
     total, spread = row_noise(gradient, theta, weight=once)
     rows = model.n if weight is None else weight.sum()
     return spread / model.n + np.outer(total, total) * (1 / model.n - 1 / rows)

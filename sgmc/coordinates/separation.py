@@ -8,6 +8,7 @@ import numpy as np
 
 from sgmc.arguments.tables import chunk_rows
 from sgmc.core.design import products
+from sgmc.core.storage import is_large, spans
 from sgmc.errors import SeparationWarning
 
 # contrary outcomes up to which a coefficient's posterior is markedly skewed (skewness 1/sqrt(k))
@@ -173,25 +174,31 @@ def pairs(X, successes, failures, intercept=None):
     columns = columns[columns != intercept]
     if not len(columns):
         return columns, np.empty(0), np.empty(0), np.zeros((2, 2, 0), dtype=int)
-    step = chunk_rows(len(columns))
-    chunks = [slice(a, a + step) for a in range(0, len(successes), step)]
-    low = np.min([X[c, columns].min(axis=0) for c in chunks], axis=0)
-    high = np.max([X[c, columns].max(axis=0) for c in chunks], axis=0)
-    middle = 0.5 * (low + high)
-    cells = np.zeros((2, 2, len(columns)), dtype=int)
-    two_valued = low < high
-    for c in chunks:
-        part = X[c, columns]
-        two_valued &= ((part == low) | (part == high)).all(axis=0)
-        up = (part > middle).astype(float)  # sums of counts are exact; BLAS has none of integers
-        cells[0] += [(count[c] @ up).astype(int) for count in (successes, failures)]
-    cells[1] = np.array([[successes.sum()], [failures.sum()]]) - cells[0]
+    first = X[0, columns]
+    other, two_valued = first.copy(), np.ones(len(columns), dtype=bool)
+    counts, apart = np.zeros((2, 1), dtype=int), np.zeros((2, len(columns)), dtype=int)
+    for rows in spans(len(successes), chunk_rows(len(columns))):
+        part = X[rows, columns]
+        differs = part != first
+        new = (other == first) & differs.any(axis=0)
+        other[new] = part[differs[:, new].argmax(axis=0), np.flatnonzero(new)]
+        two_valued &= (~differs | (part == other)).all(axis=0)
+        if not two_valued.any():
+            break
+        of_kind = [count[rows] for count in (successes, failures)]
+        counts += [[int(count.sum())] for count in of_kind]
+        # sums of counts are exact; BLAS has none of integers
+        apart += [(count @ differs.astype(float)).astype(int) for count in of_kind]
+    two_valued &= other != first
+    cells = np.where(other > first, [apart, counts - apart], [counts - apart, apart])
+    low, high = np.minimum(first, other), np.maximum(first, other)
     return columns[two_valued], low[two_valued], high[two_valued], cells[..., two_valued]
 
 
 def stored_pairs(X, successes, failures):
     """The same for a CSR array, from what it stores."""
     n, d = X.shape
+    successes, failures = successes[:], failures[:]
     kept = X.data != 0
     columns, values = X.indices[kept], X.data[kept]
     absent = np.bincount(columns, minlength=d) < n  # columns with zeros
@@ -215,12 +222,36 @@ def stored_pairs(X, successes, failures):
     return keep, low[keep], high[keep], cells[..., keep]
 
 
+class Term:
+    """A categorical term of a coded table whose rows are made dense as they are asked for.
+
+    Parameters
+    ----------
+    table : CodedTable
+    t : int
+        The term's number.
+    """
+
+    def __init__(self, table, t):
+        self.table, self.t = table, t
+
+    def __getitem__(self, places):
+        """Some rows, a slice, or a pair of these and columns."""
+        rows, columns = places if isinstance(places, tuple) else (places, slice(None))
+        one = isinstance(rows, int)
+        found = self.table[slice(rows, rows + 1) if one else rows].term(self.t)[:, columns]
+        return found.toarray()[0] if one else found.toarray()
+
+
 def coded_pairs(X, successes, failures, intercept=None):
     """The same for a table of coded factors: of each term its cells are the rows."""
     places = np.flatnonzero(X.places == intercept)
     columns, *found = pairs(X.numbers, successes, failures, places[0] if len(places) else None)
     parts = [(X.places[columns], *found)]
     for t, by in enumerate(X.by):
+        if by >= 0 and is_large(X, len(successes)):
+            parts.append(pairs(Term(X, t), successes, failures))
+            continue
         if by >= 0:
             parts.append(stored_pairs(X.term(t), successes, failures))
             continue

@@ -5,6 +5,7 @@ from libc.string cimport memcpy
 
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.bordered cimport Bordered
+from sgmc.core.storage import too_many
 from sgmc.core.target cimport (
     Batch, Model, Scratch, all_rows, last_predictors, next_tile, scratch_size,
 )
@@ -12,6 +13,9 @@ from sgmc.core.target cimport (
 
 cdef class Anchor:
     """A centre with its scores, curvatures and full gradient, made once and shared by the chains.
+
+    Of a mapped table with many rows it keeps sums alone (`sgmc.core.storage`): the arrays of rows
+    are empty, and `sgmc.core.centre` computes what a batch needs of them.
 
     Parameters
     ----------
@@ -25,45 +29,27 @@ cdef class Anchor:
     """
 
     def __init__(self, Model model, centre, bint curvature=False, exact=()):
-        cdef Py_ssize_t w = model.width, at = 0, most = max(model.gram_rows, model.tile)
-        cdef Batch everything = all_rows(model.n), tile
-        cdef Scratch s
-        cdef double[::1] work = np.empty(scratch_size(model))
+        cdef Py_ssize_t w = model.width
         self.centre = np.array(centre, dtype=float)
         self.full = np.zeros(model.dim)
-        self.scores = np.empty(model.n * w)
-        self.curvature = np.empty(model.n * w * w if curvature else 0)
-        self.predictors = np.empty(model.n * w if curvature else 0)
+        kept = 0 if too_many(model, w * (1 + (1 + w) * curvature)) else model.n
+        self.scores = np.empty(kept * w)
+        self.curvature = np.empty(kept * w * w if curvature else 0)
+        self.predictors = np.empty(kept * w if curvature else 0)
         rows = model.dim if curvature else 0
         self.hessian = np.zeros((rows, rows))
-        s.work, s.bits, s.eta = &work[0], NULL, NULL
         if w == 0 and curvature:
             raise NotImplementedError("this model has no curvatures")
-        with one_blas_thread(), nogil:
-            while next_tile(&everything, model.tile, &at, &tile):
-                if w == 0:
-                    model.add(&self.centre[0], &tile, &s, NULL, &self.full[0])
-                    continue
-                model.scores(&self.centre[0], &tile, &s, &self.scores[tile.start * w], NULL)
-                if curvature:
-                    memcpy(&self.predictors[tile.start * w],
-                           last_predictors(model, &self.centre[0], &tile, &s),
-                           tile.m * w * sizeof(double))
-                model.add_scores(&tile, &s, &self.scores[tile.start * w], &self.full[0])
-                if curvature:
-                    model.curvatures(&self.centre[0], &tile, &s,
-                                     &self.curvature[tile.start * w * w])
-            at = 0
-            while curvature and next_tile(&everything, most, &at, &tile):
-                model.add_curvatures(&tile, &s, &self.curvature[tile.start * w * w],
-                                     &self.hessian[0, 0])
+        if kept or not w:
+            keep(self, model, curvature)
+        else:
+            sum_up(self, model, curvature)
         if curvature:
             full = np.asarray(self.hessian)
             full += np.triu(full, 1).T
             self.bend = Bordered(full)
         self.n = model.n
         mark(self, exact)
-
     def with_exact(self, rows):
         """This anchor with such rows to be always computed; it shares the arrays."""
         cdef Anchor other = Anchor.__new__(Anchor)
@@ -89,9 +75,57 @@ cdef class Anchor:
         return other
 
 
+cdef keep(Anchor self, Model model, bint curvature):
+    """Fill in what rows have at the centre, and the sums."""
+    cdef Py_ssize_t w = model.width, at = 0, most = max(model.gram_rows, model.tile)
+    cdef Batch everything = all_rows(model.n), tile
+    cdef double[::1] work = np.empty(scratch_size(model))
+    cdef Scratch s
+    s.work, s.bits, s.eta = &work[0], NULL, NULL
+    with one_blas_thread(), nogil:
+        while next_tile(&everything, model.tile, &at, &tile):
+            if w == 0:
+                model.add(&self.centre[0], &tile, &s, NULL, &self.full[0])
+                continue
+            model.scores(&self.centre[0], &tile, &s, &self.scores[tile.start * w], NULL)
+            if curvature:
+                memcpy(&self.predictors[tile.start * w],
+                       last_predictors(model, &self.centre[0], &tile, &s),
+                       tile.m * w * sizeof(double))
+            model.add_scores(&tile, &s, &self.scores[tile.start * w], &self.full[0])
+            if curvature:
+                model.curvatures(&self.centre[0], &tile, &s, &self.curvature[tile.start * w * w])
+        at = 0
+        while curvature and next_tile(&everything, most, &at, &tile):
+            model.add_curvatures(&tile, &s, &self.curvature[tile.start * w * w],
+                                 &self.hessian[0, 0])
+
+
+cdef sum_up(Anchor self, Model model, bint curvature):
+    """The sums of `keep` alone, by a pass that keeps nothing of the rows."""
+    cdef Py_ssize_t w = model.width, at = 0, inside, most = max(model.gram_rows, model.tile)
+    cdef Batch everything = all_rows(model.n), block, tile
+    cdef double[::1] work = np.empty(scratch_size(model)), score = np.empty(model.tile * w)
+    cdef double[::1] bent = np.empty(most * w * w)
+    cdef Scratch s
+    s.work, s.bits, s.eta = &work[0], NULL, NULL
+    with one_blas_thread(), nogil:
+        while next_tile(&everything, most, &at, &block):
+            inside = 0
+            while next_tile(&block, model.tile, &inside, &tile):
+                model.scores(&self.centre[0], &tile, &s, &score[0], NULL)
+                model.add_scores(&tile, &s, &score[0], &self.full[0])
+                if curvature:
+                    model.curvatures(&self.centre[0], &tile, &s,
+                                     &bent[(tile.start - block.start) * w * w])
+            if curvature:
+                model.add_curvatures(&block, &s, &bent[0], &self.hessian[0, 0])
+
+
 cdef mark(Anchor anchor, rows):
-    """Fill in the rows that are always computed, as a list and as flags."""
+    """Fill in the rows that are always computed, in order, and where rows are kept as flags."""
     anchor.exact = np.array(rows, dtype=np.intp)
-    flags = np.zeros(anchor.n if len(rows) else 0, dtype=np.int8)
-    flags[np.asarray(anchor.exact)] = 1
+    flags = np.zeros(anchor.n if len(rows) and len(anchor.scores) else 0, dtype=np.int8)
+    if len(flags):
+        flags[np.asarray(anchor.exact)] = 1
     anchor.is_exact = flags

@@ -20,8 +20,9 @@ cdef enum:
 FORMS = 1 << 17  # numbers that are looked at together: a megabyte
 
 
-def dense_forms(X, S):
-    """x' S x of each row of a dense table, a piece at a time; see `Dense64.forms`."""
+def dense_forms(X, S, rows):
+    """x' S x of rows of a dense table, a piece at a time; see `Dense64.forms`."""
+    X = X[rows]
     out, size = np.empty(len(X)), max(FORMS // max(X.shape[1], 1), 1)
     for a in range(0, len(X), size):
         x = X[a:a + size].astype(float, copy=False)
@@ -93,9 +94,10 @@ cdef class Dense64(Design):
         """See `Design`."""
         return gram_rows(self.d)
 
-    def forms(self, S):
-        """x' S x of each row, an array (n,), for S (d, d) or None, the identity."""
-        return dense_forms(self.table, S)
+    def forms(self, S, rows=slice(None)):
+        """x' S x of each row, or of a slice of them, an array, for S (d, d) or None, the identity.
+        """
+        return dense_forms(self.table, S, rows)
 
 
 cdef class Single64(Dense64):
@@ -206,9 +208,10 @@ cdef class Dense32(Design):
         """See `Design`."""
         return gram_rows(self.d)
 
-    def forms(self, S):
-        """x' S x of each row, an array (n,), for S (d, d) or None, the identity."""
-        return dense_forms(self.table, S)
+    def forms(self, S, rows=slice(None)):
+        """x' S x of each row, or of a slice of them, an array, for S (d, d) or None, the identity.
+        """
+        return dense_forms(self.table, S, rows)
 
 
 cdef class CSR(Design):

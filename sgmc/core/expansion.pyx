@@ -253,27 +253,35 @@ def block_effect(Gradient gradient, x, Py_ssize_t m):
     return np.divide(np.asarray(blocks) / n, simple, out=np.ones(dim), where=simple > 0)
 
 
-def squared_lengths(Model model, white):
-    """|J_i W|^2 of each row and predictor, (n width,)."""
+cdef Batch neighbours(Model model, rows):
+    """The batch of a slice of the rows."""
+    start, stop, _ = rows.indices(model.n)
+    cdef Batch part = all_rows(stop - start)
+    part.start = start
+    return part
+
+
+def squared_lengths(Model model, white, rows):
+    """|J_i W|^2 of each of the rows of a slice, and each predictor, (rows width,)."""
     cdef Py_ssize_t at = 0, width = model.width, i, j
-    cdef Batch everything = all_rows(model.n), tile
+    cdef Batch some = neighbours(model, rows), tile
     cdef double[:, ::1] columns = np.ascontiguousarray(np.asarray(white).T)
-    cdef double[::1] eta = np.empty(model.tile * width), square = np.zeros(model.n * width)
+    cdef double[::1] eta = np.empty(model.tile * width), square = np.zeros(some.m * width)
     cdef double[::1] work = np.empty(scratch_size(model))
     cdef Scratch s
     s.work, s.bits, s.eta = &work[0], NULL, NULL
     with nogil:
-        while next_tile(&everything, model.tile, &at, &tile):
+        while next_tile(&some, model.tile, &at, &tile):
             for j in range(columns.shape[0]):
                 model.predictors(&columns[j, 0], &tile, &s, &eta[0])
                 for i in range(tile.m * width):
-                    square[tile.start * width + i] += eta[i] * eta[i]
+                    square[(tile.start - some.start) * width + i] += eta[i] * eta[i]
     return np.asarray(square)
 
 
-def leverages(Model model, white, anchor):
-    """s_i = |J_i W| for W = `white` (None: identity) and the row curvatures of an anchor:
-    (s, w), arrays (n,).
+def leverages(Model model, white, anchor, rows=slice(None)):
+    """s_i = |J_i W| for W = `white` (None: identity) and the row curvatures at an anchor:
+    (s, w), arrays (n,), or of a slice of the rows.
 
     s_i is the posterior sd of the row's linear predictor under the Laplace approximation W W'.  A
     row with several predictors has the largest of their sds s_ik, and sum_kl |w_ikl| s_ik s_il /
@@ -282,19 +290,23 @@ def leverages(Model model, white, anchor):
     width, unit = model.width, model.units(anchor.centre)
     forms = getattr(getattr(model, "X", None), "forms", None)
     if width == 1 and forms is not None and model.dim == model.X.d:
-        square = forms(None if white is None else white @ white.T)
+        square = forms(None if white is None else white @ white.T, rows)
     else:
-        square = squared_lengths(model, np.eye(model.dim) if white is None else white)
+        square = squared_lengths(model, np.eye(model.dim) if white is None else white, rows)
     each = np.sqrt(square, out=np.asarray(square)).reshape(-1, width)
     each /= unit
+    if len(anchor.curvature):
+        curvature = np.asarray(anchor.curvature).reshape(-1, width, width)[rows]
+    else:
+        curvature = row_curvatures(model, anchor.centre, rows=rows)
     if width == 1:
-        curvature = np.abs(anchor.curvature)
+        curvature = np.abs(curvature[:, 0, 0])
         curvature *= unit[..., 0] ** 2
         return each[:, 0], curvature
     largest = each.max(axis=1)
     each /= np.where(largest > 0, largest, 1.0)[:, None]
     each *= unit
-    curvature, found = np.asarray(anchor.curvature).reshape(-1, width, width), np.empty(len(each))
+    found = np.empty(len(each))
     for a in range(0, len(each), ROWS_TOGETHER):  # of many predictors a row's curvatures are large
         share = each[a:a + ROWS_TOGETHER]
         found[a:a + ROWS_TOGETHER] = np.einsum("ik,ikl,il->i", share,
@@ -302,21 +314,24 @@ def leverages(Model model, white, anchor):
     return largest, found
 
 
-def row_curvatures(Model model, theta, bint expected=False):
-    """w_i = -d r_i / d eta_i of each row at theta, or its expected value, (n, width, width)."""
+def row_curvatures(Model model, theta, bint expected=False, rows=slice(None)):
+    """w_i = -d r_i / d eta_i of each row at theta, or its expected value, (n, width, width); or of
+    a slice of the rows.
+    """
     cdef Py_ssize_t size = model.width * model.width, place = 0
-    cdef double[::1] at = np.array(theta, dtype=float), out = np.empty(model.n * size)
+    cdef Batch part = neighbours(model, rows), tile
+    cdef double[::1] at = np.array(theta, dtype=float), out = np.empty(part.m * size)
     cdef double[::1] work = np.empty(scratch_size(model))
-    cdef Batch part = all_rows(model.n), tile
     cdef Scratch s
     s.work, s.bits, s.eta = &work[0], NULL, NULL
     with nogil:
         while next_tile(&part, model.tile, &place, &tile):
             if expected:
-                model.expected_curvatures(&at[0], &tile, &s, &out[tile.start * size])
+                model.expected_curvatures(&at[0], &tile, &s,
+                                          &out[(tile.start - part.start) * size])
             else:
-                model.curvatures(&at[0], &tile, &s, &out[tile.start * size])
-    return np.asarray(out).reshape(model.n, model.width, model.width)
+                model.curvatures(&at[0], &tile, &s, &out[(tile.start - part.start) * size])
+    return np.asarray(out).reshape(part.m, model.width, model.width)
 
 
 def of_rows(Model model, theta, rows=None, bint slope=True):

@@ -241,15 +241,17 @@ cdef class Terms(Design):
                 for q in range(self.p):
                     add(out, stride, j, self.places[q], pull * self.number(row, q))
 
-    def forms(self, S):
-        """x' S x of each row, an array (n,), for S (d, d) or None, the identity."""
+    def forms(self, S, rows=slice(None)):
+        """x' S x of each row, or of a slice of them, an array, for S (d, d) or None, the identity.
+        """
         cdef const double[:, ::1] form = np.ascontiguousarray(np.eye(self.d) if S is None else S)
-        cdef double[::1] out = np.zeros(self.n), value = np.empty(self.widest + self.p + 1)
+        cdef Py_ssize_t first = rows.indices(self.n)[0], last = rows.indices(self.n)[1]
+        cdef double[::1] out = np.zeros(last - first), value = np.empty(self.widest + self.p + 1)
         cdef Py_ssize_t[::1] column = np.empty(self.widest + self.p + 1, dtype=np.intp)
         cdef Py_ssize_t i, j, k, q, count
         cdef double pull
         with nogil:
-            for i in range(self.n):
+            for i in range(first, last):
                 count = self.entries(i, &column[0], &value[0])
                 for q in range(self.p):
                     column[count], value[count] = self.places[q], self.number(i, q)
@@ -258,7 +260,7 @@ cdef class Terms(Design):
                     pull = 0.5 * form[column[j], column[j]] * value[j]
                     for k in range(j):
                         pull += form[column[j], column[k]] * value[k]
-                    out[i] += 2 * pull * value[j]
+                    out[i - first] += 2 * pull * value[j]
         return np.asarray(out)
 
     cdef Py_ssize_t entries(self, Py_ssize_t row, Py_ssize_t *column, double *value) noexcept nogil:

@@ -5,8 +5,10 @@ and each with much to say about some parameter.
 import numpy as np
 
 from sgmc.core.expansion import leverages
+from sgmc.core.storage import spans, too_many
 from sgmc.fit.plan import VARIANCE_TOLERANCE
 
+MAX_EXACT = 1 << 20  # the same of tables in files
 MAX_EXACT_SHARE = 0.2  # of the rows that may be computed at every step
 # posterior sd of a linear predictor beyond which no expansion serves: always computed
 MAX_EXPANDED_SD = 3.0
@@ -26,9 +28,26 @@ def high_leverage(model, coordinates, anchor):
     rows : array of int
     """
     white = None if coordinates.rotated and coordinates.map is None else coordinates.inner
-    s, w = leverages(model, white, anchor)
     # a row is worth its computation from the share of noise at which a larger batch costs as much
-    least = 3 * VARIANCE_TOLERANCE / (0.75 * model.n)
+    least, largest = 3 * VARIANCE_TOLERANCE / (0.75 * model.n), int(MAX_EXACT_SHARE * model.n) + 1
+    large = too_many(model, 2 * model.width)
+    if large:  # a list of more is of no use in a step, and may not fit into memory
+        largest = min(largest, MAX_EXACT)
+    wild, worth, shares = np.empty(0, dtype=int), np.empty(0, dtype=int), np.empty(0)
+    for rows in spans(model.n) if large else [slice(0, model.n)]:
+        far, found, share = candidates(*leverages(model, white, anchor, rows), least)
+        wild = np.concatenate([wild, rows.start + far])
+        worth, shares = np.concatenate([worth, rows.start + found]), np.concatenate([shares, share])
+        if len(worth) > largest:
+            kept = np.sort(np.argsort(-shares, kind="stable")[:largest])
+            worth, shares = worth[kept], shares[kept]
+    return np.union1d(wild, worth)
+
+
+def candidates(s, w, least):
+    """Places of rows beyond any expansion, and of those with a share of the noise that exceeds
+    `least`, with these shares.
+    """
     # exp(2 s) w s^3 = sqrt(least) for the largest w at some s <= end: nearly all rows are below
     end = (np.sqrt(least) / max(w.max(initial=0.0), 1e-300)) ** (1 / 3)
     low = end * np.exp(-2 / 3 * min(end, MAX_EXPANDED_SD))
@@ -37,7 +56,4 @@ def high_leverage(model, coordinates, anchor):
     wild = s > MAX_EXPANDED_SD
     share = np.where(wild, 0.0, (np.exp(2 * np.minimum(s, MAX_EXPANDED_SD)) * w * s**3) ** 2)
     worth = np.flatnonzero(share > least)
-    largest = int(MAX_EXACT_SHARE * model.n) + 1
-    if len(worth) > largest:
-        worth = worth[np.argsort(-share[worth], kind="stable")[:largest]]
-    return np.union1d(looked[wild], looked[worth])
+    return looked[wild], looked[worth], share[worth]

@@ -158,6 +158,11 @@ class Problem:
         return self.model.n * self.dim
 
     @property
+    def file_bytes(self):
+        """Bytes that a pass over the rows reads from a file; 0 where they are in memory."""
+        return 0
+
+    @property
     def nobs(self):
         """Number of observations; with frequency weights, their sum."""
         return self.model.n
@@ -268,6 +273,11 @@ class Problem:
     def computed(self, single):
         """Itself, or with the products of matrices in float32 that sampling had."""
         return replace(self, model=self.single) if single else self
+
+    def will_read(self, random):
+        """Tell the system whether rows will be read in random places, or in order; only where they
+        lie in a file does this matter.
+        """
 
     def is_finite(self, x):
         """Whether log posterior and gradient are finite at x."""

@@ -13,7 +13,7 @@ from sgmc.core.engine import STATUS_NAMES, Chain
 from sgmc.core.recorders import Keep, Walkers
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DivergenceError, NotSupported
-from sgmc.fit import paths, replacement, spacing, threshold
+from sgmc.fit import paths, reading, replacement, spacing, threshold
 from sgmc.fit import plan as planning
 from sgmc.fit.decision import check_init, decide, planned
 from sgmc.fit.fitted import Fit
@@ -102,6 +102,8 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
     block = together([chain.recorder for chain in chains])
     watch = Watch(reserve_of(problem, settings), settings.progress, checkpoint)
+    problem.will_read(random=plan.spec.minibatches)
+    known = reading.warned(problem, plan, settings, steps)
     with one_blas_thread():  # for models whose gradients are products of matrices
         run = run_chains(
             chains, plan.warmup, steps, settings.threads, watch, adapt=plan.step_origin != "given"
@@ -128,7 +130,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
         earlier + time.perf_counter() - begun,
         settings,
         states,
-        checkpoint.concerns() if checkpoint else [],
+        [*known, *(checkpoint.concerns() if checkpoint else [])],
         [chain.recorder for chain in chains],
         paths.travelled(chains, run, problem.coordinates) if plan.spec.continuous else None,
     )

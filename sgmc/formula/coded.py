@@ -170,7 +170,12 @@ class CodedTable:
     @cached_property
     def counts(self):
         """Numbers of rows in each cell, for each categorical term; of a table that is written."""
-        return [self.summed(t) for t in range(len(self.by))]
+        total = [np.zeros(self.cells.shape[0], int) for _ in self.by]
+        for a in range(0, len(self.codes), CHUNK_ROWS):  # one pass over the rows for all terms
+            codes = self.codes[a : a + CHUNK_ROWS]
+            for t, count in enumerate(total):
+                count += np.bincount(codes[:, t], minlength=len(count))
+        return total
 
     def summed(self, t, weight=None):
         """`counted`, by a pass over the rows."""

@@ -1,5 +1,8 @@
 """Control variates around a fixed centre."""
-from sgmc.core.contract cimport OK, Batch, Gradient, fetch_rows, subtract
+from sgmc.core.centre cimport Centre
+from sgmc.core.contract cimport (
+    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler,
+)
 
 
 cdef class ControlVariate(Gradient):
@@ -12,11 +15,16 @@ cdef class ControlVariate(Gradient):
     name = "cv"
     needs = ("anchor",)
     recomputes = True
+    cdef Centre centre
+
+    def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None,
+                 Anchor anchor not None):
+        Gradient.__init__(self, model, prior, rows, rng, map=map, anchor=anchor)
+        self.centre = Centre(model, anchor.centre, anchor.scores)
 
     cdef void fetch(self, const Batch *b) noexcept nogil:
         self.model.fetch(b)
-        if self.model.width:
-            fetch_rows(b, &self.anchor.scores[0], self.model.width * sizeof(double))
+        self.centre.fetch(b)
 
     cdef int known(self, const double *theta, double *g) except -1 nogil:
         cdef Py_ssize_t j
@@ -25,8 +33,7 @@ cdef class ControlVariate(Gradient):
         return OK
 
     cdef int correct(self, const double *theta, const Batch *tile, double *r) except -1 nogil:
-        subtract(tile, self.model.width, &self.anchor.scores[0], r)
-        return OK
+        return self.centre.subtract(tile, r)
 
     cdef int correct_batch(self, const double *theta, const Batch *b, double *g) except -1 nogil:
         cdef Batch minus = b[0]

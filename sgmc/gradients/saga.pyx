@@ -57,7 +57,7 @@ cdef class Saga(Gradient):
             raise NotSupported(f"gradient='saga' keeps {self.size} numbers for each of {model.n} "
                                f"rows a chain, more than {TABLE_LIMIT / 2**30:.3g} GB; use "
                                "gradient='cv' or 'simple'")
-        self.table = np.array(anchor.scores) if model.width else self.row_gradients()
+        self.table = self.row_scores() if model.width else self.row_gradients()
         self.total = np.array(anchor.full)
         self.fresh, self.drawn = np.empty(rows.m * self.size), np.empty(rows.m, dtype=np.intp)
 
@@ -66,6 +66,19 @@ cdef class Saga(Gradient):
         self.settle()
         Gradient.replace_rows(self, rows)
         self.fresh, self.drawn = np.empty(rows.m * self.size), np.empty(rows.m, dtype=np.intp)
+
+    def row_scores(self):
+        """Scores at the anchor's centre, row after row."""
+        cdef double[::1] table
+        cdef Batch everything = all_rows(self.model.n), tile
+        cdef Py_ssize_t at = 0
+        if self.anchor.scores.shape[0]:
+            return np.array(self.anchor.scores)
+        table = np.empty(self.model.n * self.size)
+        while next_tile(&everything, self.model.tile, &at, &tile):
+            self.model.scores(&self.anchor.centre[0], &tile, &self.scratch,
+                              &table[tile.start * self.size], NULL)
+        return table
 
     def row_gradients(self):
         """dlog p_i at the anchor's centre, row after row."""

@@ -4,9 +4,9 @@ import numpy as np
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
+from sgmc.core.centre cimport Centre
 from sgmc.core.contract cimport (
-    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_rows,
-    next_tile, subtract,
+    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, next_tile,
 )
 
 
@@ -32,7 +32,8 @@ cdef class Svrg(Gradient):
     staleness = 2.0  # theta and an old centre are about independent: twice the variance of one
     row_cost = 2.0            # of two rows computed one is drawn, the other is for the next centre
     cdef readonly int64_t epoch, left
-    cdef double[::1] centre, total, table
+    cdef double[::1] centre, total, table     # the table is empty where rows are not kept
+    cdef Centre here
 
     def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None,
                  Anchor anchor not None, epoch=None):
@@ -42,11 +43,11 @@ cdef class Svrg(Gradient):
         self.epoch = self.left = (rows.n + rows.m - 1) // rows.m if epoch is None else epoch
         self.centre = np.array(anchor.centre)
         self.total, self.table = np.array(anchor.full), np.array(anchor.scores)
+        self.here = Centre(model, self.centre, self.table)
 
     cdef void fetch(self, const Batch *b) noexcept nogil:
         self.model.fetch(b)
-        if self.table.shape[0]:
-            fetch_rows(b, &self.table[0], self.model.width * sizeof(double))
+        self.here.fetch(b)
 
     cdef int prepare(self, const double *theta) except -1 nogil:
         if self.left == 0:
@@ -63,14 +64,15 @@ cdef class Svrg(Gradient):
         """
         cdef Batch everything = all_rows(self.model.n), tile
         cdef Py_ssize_t at = 0, w = self.model.width
+        cdef double *r
         memset(&self.total[0], 0, self.model.dim * sizeof(double))
         while next_tile(&everything, self.model.tile, &at, &tile):
             if w == 0:
                 self.model.add(&self.centre[0], &tile, &self.scratch, NULL, &self.total[0])
                 continue
-            self.model.scores(&self.centre[0], &tile, &self.scratch, &self.table[tile.start * w],
-                              NULL)
-            self.model.add_scores(&tile, &self.scratch, &self.table[tile.start * w], &self.total[0])
+            r = &self.residual[0] if self.here.computed else &self.table[tile.start * w]
+            self.model.scores(&self.centre[0], &tile, &self.scratch, r, NULL)
+            self.model.add_scores(&tile, &self.scratch, r, &self.total[0])
         return OK
 
     cdef int known(self, const double *theta, double *g) except -1 nogil:
@@ -80,8 +82,7 @@ cdef class Svrg(Gradient):
         return OK
 
     cdef int correct(self, const double *theta, const Batch *tile, double *r) except -1 nogil:
-        subtract(tile, self.model.width, &self.table[0], r)
-        return OK
+        return self.here.subtract(tile, r)
 
     cdef int correct_batch(self, const double *theta, const Batch *b, double *g) except -1 nogil:
         cdef Batch minus = b[0]

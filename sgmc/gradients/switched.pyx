@@ -4,8 +4,9 @@ import numpy as np
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
+from sgmc.core.centre cimport Centre
 from sgmc.core.contract cimport (
-    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, fetch_rows, subtract,
+    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler,
 )
 
 cdef enum:
@@ -34,6 +35,7 @@ cdef class Switched(Gradient):
     needs = ("anchor",)
     recomputes = True
     cdef readonly bint on
+    cdef Centre centre
     cdef bint looking
     cdef readonly int64_t estimates, seen     # estimates so far; rows at the last look
     # a tile's scores, or a row's control value; sums of the row terms and of their squares, and
@@ -44,15 +46,15 @@ cdef class Switched(Gradient):
     def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None,
                  Anchor anchor not None):
         Gradient.__init__(self, model, prior, rows, rng, map=map, anchor=anchor)
-        self.on = True
+        self.on, self.centre = True, Centre(model, anchor.centre, anchor.scores)
         self.terms = np.zeros(max(model.tile * model.width, model.dim))
         self.total, self.square = np.zeros((2, model.dim)), np.zeros((2, model.dim))
         self.variance = np.zeros((2, model.dim))
 
     cdef void fetch(self, const Batch *b) noexcept nogil:
         self.model.fetch(b)
-        if self.model.width and self.on:
-            fetch_rows(b, &self.anchor.scores[0], self.model.width * sizeof(double))
+        if self.on:
+            self.centre.fetch(b)
 
     cdef int prepare(self, const double *theta) except -1 nogil:
         """Judge the last look, and decide whether this estimate is one."""
@@ -99,7 +101,7 @@ cdef class Switched(Gradient):
             return OK
         memcpy(&self.terms[0], r, tile.m * self.model.width * sizeof(double))
         self.sum_up(tile, 1)
-        subtract(tile, self.model.width, &self.anchor.scores[0], &self.terms[0])
+        self.centre.subtract(tile, &self.terms[0])
         return self.sum_up(tile, 0)
 
     cdef void count(self, Py_ssize_t k, const double *z) noexcept nogil:
@@ -120,7 +122,7 @@ cdef class Switched(Gradient):
 
     cdef int correct(self, const double *theta, const Batch *tile, double *r) except -1 nogil:
         if self.on:
-            subtract(tile, self.model.width, &self.anchor.scores[0], r)
+            self.centre.subtract(tile, r)
         return OK
 
     cdef int correct_batch(self, const double *theta, const Batch *b, double *g) except -1 nogil:

@@ -1,7 +1,21 @@
 """Second-order control variates around a fixed centre."""
+from sgmc.core.centre cimport Centre
 from sgmc.core.contract cimport (
-    OK, Batch, Gradient, all_rows, fetch_next, fetch_rows, next_tile, row_of, last_predictors,
+    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_next,
+    fetch_rows, next_tile, row_of, last_predictors,
 )
+
+
+cdef bint found(const Py_ssize_t[::1] rows, Py_ssize_t row) noexcept nogil:
+    """Whether a row is in a list in ascending order."""
+    cdef Py_ssize_t low = 0, high = rows.shape[0], middle
+    while low < high:
+        middle = (low + high) // 2
+        if rows[middle] < row:
+            low = middle + 1
+        else:
+            high = middle
+    return low < rows.shape[0] and rows[low] == row
 
 
 cdef class Taylor(Gradient):
@@ -18,10 +32,18 @@ cdef class Taylor(Gradient):
 
     name = "taylor"
     needs = ("anchor", "curvature")
+    cdef Centre centre
+
+    def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None,
+                 Anchor anchor not None):
+        Gradient.__init__(self, model, prior, rows, rng, map=map, anchor=anchor)
+        self.centre = Centre(model, anchor.centre, anchor.scores, True)
 
     cdef void fetch(self, const Batch *b) noexcept nogil:
         cdef Py_ssize_t w = self.model.width
         self.model.fetch(b)
+        if self.centre.computed:
+            return
         fetch_rows(b, &self.anchor.predictors[0], w * sizeof(double))
         fetch_rows(b, &self.anchor.scores[0], w * sizeof(double))
         fetch_rows(b, &self.anchor.curvature[0], w * w * sizeof(double))
@@ -54,31 +76,45 @@ cdef class Taylor(Gradient):
         if self.anchor.exact.shape[0]:
             for i in range(tile.m):
                 # a call a row is slow
-                if self.anchor.is_exact[tile.start + i if tile.rows == NULL else tile.rows[i]]:
+                if self.is_exact(tile.start + i if tile.rows == NULL else tile.rows[i]):
                     for k in range(w):
                         r[i * w + k] = 0
         return OK
+
+    cdef bint is_exact(self, Py_ssize_t row) noexcept nogil:
+        if self.centre.computed:
+            return found(self.anchor.exact, row)
+        return self.anchor.is_exact[row] != 0
 
     cdef int subtract(self, const double *theta, const Batch *tile, double *r) except -1 nogil:
         """r_i -= r_i(centre) - w_i J_i (theta - centre)"""
         cdef Py_ssize_t i, k, l, row, w = self.model.width
         cdef const double *eta = last_predictors(self.model, theta, tile, &self.scratch)
-        cdef const double *origin = &self.anchor.predictors[0]
-        cdef const double *score = &self.anchor.scores[0]
-        cdef const double *curvature = &self.anchor.curvature[0]
+        cdef const double *origin
+        cdef const double *score
+        cdef const double *curvature
         cdef double control
-        if w == 1 and tile.rows == NULL:  # the form of most models and steps, in one SIMD loop
-            fetch_next(tile, origin, sizeof(double))
-            fetch_next(tile, score, sizeof(double))
-            fetch_next(tile, curvature, sizeof(double))
-            origin += tile.start
-            score += tile.start
-            curvature += tile.start
+        cdef bint computed = self.centre.computed
+        if computed:  # of the tile's rows alone, one behind the other
+            self.centre.look(tile, True)
+            score, origin = &self.centre.score[0], &self.centre.predictors[0]
+            curvature = &self.centre.curvature[0]
+        else:
+            score, origin = &self.anchor.scores[0], &self.anchor.predictors[0]
+            curvature = &self.anchor.curvature[0]
+        if w == 1 and (computed or tile.rows == NULL):  # of most steps, in one SIMD loop
+            if not computed:
+                fetch_next(tile, origin, sizeof(double))
+                fetch_next(tile, score, sizeof(double))
+                fetch_next(tile, curvature, sizeof(double))
+                origin += tile.start
+                score += tile.start
+                curvature += tile.start
             for i in range(tile.m):
                 r[i] -= score[i] - curvature[i] * (eta[i] - origin[i])
             return OK
         for i in range(tile.m):
-            row = row_of(tile, i)
+            row = i if computed else row_of(tile, i)
             for k in range(w):
                 control = score[row * w + k]
                 for l in range(w):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sgmc.arguments.values import counts
+from sgmc.core.storage import spans
 from sgmc.formula.columns import kind
 from sgmc.formula.outcomes import OUTCOMES
 
@@ -27,7 +28,8 @@ def as_outcome(prepared, outcome):
     label, examples = prepared.spec.endog_name, prepared.examples
     if trials is not None:
         if outcome == "binary":
-            counts(f"the response {label!r}", y)
+            for rows in spans(len(y)):
+                counts(f"the response {label!r}", y[rows])
             return y, trials, None
         y, levels = trials, None  # the sum, as arithmetic
     if outcome == "category":

@@ -27,8 +27,10 @@ TABLE = {
     "samplers/bases": ("what several samplers share", "errors core coordinates"),
     "samplers": ("a file per family of dynamics", "errors core coordinates samplers/bases"),
     "diagnostics": ("numbers from plain arrays of draws and scores", "errors arguments"),
-    "splines": ("bases of smooth curves, and columns of designs made of them",
-        "errors arguments core"),
+    "splines": (
+        "bases of smooth curves, and columns of designs made of them",
+        "errors arguments core",
+    ),
     "formula": ("formulas and tables to designs and outcomes", "errors arguments core splines"),
     "sources": (
         "where rows come from: files, folders, tables of other libraries, in chunks",

@@ -10,6 +10,7 @@ from sgmc.arguments.arrays import numeric, vector
 from sgmc.arguments.names import column_names
 from sgmc.arguments.tables import finite_table, table
 from sgmc.core.design import scatter
+from sgmc.core.storage import is_large, made, spans
 from sgmc.errors import DataError
 from sgmc.prepared.prepared import Prepared
 
@@ -96,6 +97,11 @@ class RegressionData:
         return names
 
     @property
+    def prepared(self):
+        """The prepared table that the design is in, or None."""
+        return self.source if isinstance(self.source, Prepared) else None
+
+    @property
     def coded(self):
         """Whether factors of the design stay codes."""
         return getattr(getattr(self.source, "spec", None), "coding", None) is not None
@@ -109,6 +115,34 @@ class RegressionData:
             scatter(out, position[span], block)
 
 
+def check_outcomes(family, data):
+    """Raise DataError where outcomes do not suit a family; rows of weight zero do not count.
+
+    Of outcomes in a file a span of rows is looked at at a time, each with the first two different
+    outcomes, as some families refuse outcomes that are all the same.
+    """
+    y, trials, weight, label = data.y, data.trials, data.weight, data.endog_name
+    if not is_large(y, data.n):
+        kept = slice(None) if weight is None else weight > 0
+        family.of_trials(None if trials is None else trials[kept]).check(
+            y[kept].astype(float, copy=False), label
+        )
+        return
+    witnesses, tried = np.empty(0), False
+    for span in spans(data.n):
+        counted = slice(None) if weight is None else weight[span] > 0
+        part = y[span][counted]
+        if len(witnesses) < 2:
+            other = part[part != witnesses[0]] if len(witnesses) else part
+            witnesses = np.append(witnesses, other[:1])
+        if trials is not None:
+            tried = tried or trials[span][counted].any()
+        elif len(witnesses) == 2 or span.stop == data.n:
+            family.check(np.concatenate([part, witnesses]), label)
+    if trials is not None:
+        family.of_trials(np.array([float(tried)])).check(np.zeros(1), label)
+
+
 def total_offset(offset, exposure, **beside):
     """(offset, given) of RegressionData from what a user gave, checked; `beside` has the rest of
     what new rows need too.
@@ -120,7 +154,11 @@ def total_offset(offset, exposure, **beside):
     )
     if exposure is None:
         return offset, given
-    return np.log(exposure) + (0.0 if offset is None else offset), given
+
+    def total(rows):
+        return np.log(exposure[rows]) + (0.0 if offset is None else offset[rows])
+
+    return made(len(exposure), exposure, total), given
 
 
 def equations(family, levels):
@@ -133,7 +171,7 @@ def from_formula(table, notes, partly):
     warnings that it gave, and `partly` says what was not read.
     """
     spec, y = table.spec, table.y
-    if not isinstance(table, Prepared):  # of a file, rows stay there
+    if not isinstance(table, Prepared):  # whose rows stay in the file
         y = in_few_bytes(y)
         table = replace(table, y=y)
     offset, given = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)

@@ -1,5 +1,8 @@
 """What a result knows of its model."""
 
+from sgmc.core.memory import shown
+from sgmc.core.storage import mapping
+
 
 class ModelInfo:
     """What a result keeps of its model: names, formula and the recipe of the design,
@@ -57,6 +60,11 @@ class ModelInfo:
             )
         if self.dropped:
             lines.append(f"{self.dropped} rows with missing values were dropped.")
+        if mapping(table.X) is not None and not table.given:
+            lines.append(
+                f"The design is read from a file of {shown(fit.problem.file_bytes)}, rows in random"
+                " order."
+            )
         return [*lines, "The design is used where it is, not copied."] if table.given else lines
 
     @property

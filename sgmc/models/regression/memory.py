@@ -3,6 +3,8 @@
 A fit has three places at which memory peaks: while the table is written, while the leverage of its
 rows is computed, and while its draws are checked.  Constants are counts of arrays, of the size that
 is named, which live at that place; `benchmarks/limits.py` measures them.
+
+What lies in a file does not count: the system keeps of it what there is room for.
 """
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from sgmc.arguments.keywords import SETTINGS
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.coordinates.densities import LONGEST_PULLED
+from sgmc.core import storage
 from sgmc.core.memory import MB, Forecast, available
 from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION
 from sgmc.models.regression.prepare import SHUFFLED_ROWS, stays
@@ -24,6 +27,15 @@ OUTCOMES = 1.5  # vectors of a number a row: outcomes in the order of the table,
 STRATA = 3  # vectors of a number a row: labels, rows by stratum, and their weights
 SPARSE = 3  # copies of a sparse table while it is sorted
 MANY_COLUMNS = 20  # of a term from which on it may be to blame
+# numbers per row of schemes and estimators: shared by the chains, and in each of them
+KEEPING = {"uniform": (0, 1), "stratified": (3, 1), "preferential": (6, 0), "saga": (1, 1)}
+BOUNDED = 6  # numbers per row of samplers with bounds of rates
+KEEPS = {
+    "uniform": "an order of the rows in each chain; use subsample='block' or 'replacement'",
+    "stratified": "lists of the rows of each stratum; use subsample='block' or 'replacement'",
+    "preferential": "probabilities of the rows; use subsample='block' or 'replacement'",
+    "saga": "scores of the rows in each chain; use gradient='taylor' or 'cv'",
+}
 
 
 def forecast(data, family, settings, precondition):
@@ -43,23 +55,32 @@ def forecast(data, family, settings, precondition):
     always = {"design": kept, "modules and buffers": FIXED}
     columns = (data.trials, data.offset, data.weight, data.strata, data.se)
     beside = sum(v is not None for v in columns)
+    X = data.source if data.prepared is None else data.prepared.X
+    mapped = storage.mapping(X) is not None
     read = 0.0 if isinstance(data.source, np.ndarray) else data.y.itemsize / 8
-    beside += STRATA * (settings.subsample == "stratified")
-    numbers = OUTCOMES + read + beside + 2 * width + width**2
-    vectors = {"outcomes, order and control variates": numbers * row}
-    vectors["order of rows, a chain"] = settings.chains * row * (settings.subsample == "uniform")
+    beside += STRATA * (settings.subsample == "stratified" and not mapped)
+    own = 0.0 if data.prepared is not None else OUTCOMES + read + beside
+    expanded = 0 if storage.is_large(X, data.n, 2 * width + width**2) else 2 * width + width**2
+    vectors = {"outcomes, order and control variates": (own + expanded) * row}
+    if mapped:
+        vectors |= kept_per_row(settings, width, row)
+    else:
+        vectors["order of rows, a chain"] = (
+            settings.chains * row * (settings.subsample == "uniform")
+        )
+    together = 8.0 * min(data.n, storage.SPAN) if storage.is_large(X, data.n, 2 * width) else row
     matrices = {"matrices of the curvature": MATRICES * 8.0 * d**2}
     few = min(settings.chains * settings.draws, max(MAX_QUADRATIC_DRAWS, DRAWS_PER_DIMENSION * d))
     moments = {
         "building the design": {
             **always,
-            "outcomes and order": (BUILDING_ROWS + beside) * row,
+            "outcomes and order": 0.0 if not own else (BUILDING_ROWS + beside) * row,
             "chunks and copies": building(data, kept),
         },
         "leverage of the rows": {
             **always,
             **vectors,
-            "leverage of the rows": (1 + width) * row,
+            "leverage of the rows": (1 + width) * together,
             **matrices,
         },
         "checks of the draws": {
@@ -72,6 +93,20 @@ def forecast(data, family, settings, precondition):
     parts = max(moments.values(), key=lambda one: sum(one.values()))
     parts = {name: size for name, size in parts.items() if size}
     return Forecast(parts, blame(data, parts, settings), available())
+
+
+def kept_per_row(settings, width, row):
+    """Parts of what schemes, estimators and samplers keep of each row of a table in a file, given
+    the bytes of a number per row.
+    """
+    scheme, sampler = settings.subsample, settings.sampler
+    shared, each = KEEPING.get(scheme, (0, 0))
+    parts = {scheme: (shared + each * settings.chains) * row}
+    if settings.gradient == "saga":
+        parts["saga"] = width * (1 + settings.chains) * row
+    if sampler is not None and sampler.needs_bounds:
+        parts["bounds of rates"] = BOUNDED * row
+    return parts
 
 
 def design_bytes(data, settings):
@@ -94,6 +129,8 @@ def building(data, kept):
     read = not isinstance(data.source, np.ndarray)
     if data.coded:
         return CHUNKS[read] * kept * min(1.0, CHUNK_ROWS / data.n)
+    if data.prepared is not None:
+        return 0.0
     rows = min(data.n, chunk_rows(data.d, CHUNK_ROWS if read else SHUFFLED_ROWS))
     return CHUNKS[read] * 8.0 * rows * data.d
 
@@ -101,6 +138,10 @@ def building(data, kept):
 def blame(data, parts, settings):
     """What makes a fit as large as it is, and what to do: a clause."""
     largest = max(parts, key=parts.get)
+    if largest in KEEPS:
+        return f"{largest!r} keeps {KEEPS[largest]}"
+    if largest == "bounds of rates":
+        return "samplers in continuous time keep bounds of each row; use sampler='auto'"
     term = max(data.terms, key=lambda name: width_of(data.terms[name]))
     wide = width_of(data.terms[term])
     if largest == "draws" and (settings.draws > SETTINGS["draws"] or wide < MANY_COLUMNS):

@@ -10,6 +10,7 @@ from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.bases import errors
 from sgmc.models.regression.data import (
+    check_outcomes,
     equations,
     from_arrays,
     from_formula,
@@ -191,11 +192,7 @@ class Regression:
 
     def check_outcomes(self):
         """Refuse outcomes that do not suit the family; rows of weight zero do not count."""
-        y, trials, weight = self.data.y.astype(float), self.data.trials, self.data.weight
-        kept = slice(None) if weight is None else weight > 0
-        self.family.of_trials(None if trials is None else trials[kept]).check(
-            y[kept], self.data.endog_name
-        )
+        check_outcomes(self.family, self.data)
         names = self.data.parameter_names(self.family)
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)

@@ -7,11 +7,14 @@ if nothing of that is wanted: see `stays`.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from sgmc.arguments.tables import chunk_rows
 from sgmc.core.rng import seed_sequence
+from sgmc.core.storage import made
+from sgmc.errors import NotSupported
 
 SHUFFLED_ROWS, CACHED_ROWS = 1 << 13, 1 << 11
 
@@ -48,34 +51,69 @@ class Table:
     se: np.ndarray | None = None
 
     @property
+    def columns(self):
+        """What a pass reads: design, outcomes, and what there is of offsets and weights."""
+        return [self.X, self.response, self.offset, self.multiplicity]
+
+    def first(self, n):
+        """The first n rows: a sample, where rows are in random order."""
+        X, y, trials, offset, weight, strata, order, se = (
+            None if part is None else part[:n]
+            for part in (
+                self.X,
+                self.y,
+                self.trials,
+                self.offset,
+                self.weight,
+                self.strata,
+                self.order,
+                self.se,
+            )
+        )
+        moments = self.shift, self.mean, self.sd
+        return Table(X, y, trials, offset, weight, strata, *moments, order, se)
+
+    @property
     def given(self):
         """Whether X is the user's own array, in the user's order."""
         return self.order is None
 
-    @property
+    @cached_property
     def response(self):
         """Outcomes as the kernel takes them: of counts the shares of successes, 0 where nothing was
         tried.
         """
-        return self.y if self.trials is None else self.y / np.maximum(self.trials, 1)
+        if self.trials is None:
+            return self.y
 
-    @property
+        def shares(rows):
+            return self.y[rows] / np.maximum(self.trials[rows], 1)
+
+        return made(len(self.y), self.X, shares)
+
+    @cached_property
     def multiplicity(self):
         """How often the kernel counts a row: frequency weights times trials, or times precisions
         of outcomes with known errors; None where there are none of these.
         """
-        own = self.trials if self.se is None else self.se**-2.0
-        if own is None:
-            return self.weight
-        return own if self.weight is None else own * self.weight
+        if self.se is None and (self.trials is None or self.weight is None):
+            return self.weight if self.trials is None else self.trials
+
+        def times(rows):
+            own = self.trials[rows] if self.se is None else self.se[rows] ** -2.0
+            return own if self.weight is None else own * self.weight[rows]
+
+        return made(len(self.y), self.X, times)
 
 
 def stays(data, settings, precondition):
     """Whether the design is used where it is: C-contiguous, of the wanted dtype, and neither to be
-    permuted nor rotated.
+    permuted nor rotated; or that of a prepared file.
 
     Rotation is left to a map where the array is lent, that is memory-mapped or read-only.
     """
+    if data.prepared is not None:
+        return True
     X = data.source
     fits = (
         isinstance(X, np.ndarray)
@@ -134,6 +172,25 @@ def centred(X, mean, constant):
     for a in range(0, len(X), step):
         X[a : a + step] -= tiled[: len(X) - a]
     return shift.astype(float)
+
+
+def in_file(data, precondition):
+    """The table of a prepared file, where it is.
+
+    Raises
+    ------
+    NotSupported
+        Where the coordinates are to be those of columns of which nothing was taken off.
+    """
+    found = data.prepared
+    if precondition is None and found.shift.any():
+        raise NotSupported(
+            f"precondition=None with {found.path}: its columns are centred, and steps in the "
+            "coefficients of other columns have other sizes; use precondition='diag'"
+        )
+    columns = data.trials, data.offset, data.weight, data.strata
+    moments = found.shift, found.mean, found.sd
+    return Table(found.X, data.y, *columns, *moments, found.order, data.se)
 
 
 def as_given(data):

@@ -1,7 +1,7 @@
 """The posterior of a regression in sampler coordinates, and how it is built from a table."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design, rotate
+from sgmc.core.storage import Computed, advise, mapping
 from sgmc.fit.paths import refuse_unbounded
 from sgmc.fit.plan import GRADIENT, SMALLEST_BATCH
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem
@@ -25,7 +26,7 @@ from sgmc.models.regression.coordinates import (
     rotated_prior,
     triangular_coordinates,
 )
-from sgmc.models.regression.prepare import as_given, prepare, stays
+from sgmc.models.regression.prepare import as_given, in_file, prepare, stays
 from sgmc.models.regression.search import searched
 
 EIGENVECTORS = (
@@ -128,6 +129,16 @@ class RegressionProblem(Problem):
             return 0.0
         return 1 / max(self.nobs - self.dim, 1)
 
+    @property
+    def file_bytes(self):
+        """See `Problem`."""
+        columns = self.table.columns
+        return sum(one.nbytes for one in columns if one is not None and mapping(one) is not None)
+
+    def will_read(self, random):
+        """See `Problem`."""
+        advise(self.table.columns, random)
+
     def strata(self):
         """See `Problem`: those given, or the outcome's levels or quantile groups."""
         table = self.table
@@ -193,11 +204,12 @@ def regression_problem(data, family, prior, settings):
     refuse_unbounded(settings.sampler, family)
     precondition = preconditioner(len(data.parameter_names(family)), settings)
     kept = stays(data, settings, precondition)
-    table = (
-        as_given(data)
-        if kept
-        else prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
-    )
+    if data.prepared is not None:
+        table = in_file(data, precondition)
+    elif kept:
+        table = as_given(data)
+    else:
+        table = prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
     found = searched(table, data, family, prior, settings)
     if not found.mode.whole:
         return as_far_as_known(found, family, SEARCH)
@@ -299,10 +311,14 @@ def separated(found, data, family):
     """
     table, walls, warned = found.table, [], []
     if family.outcome == "binary":
-        successes, failures = table.y, (1 if table.trials is None else table.trials) - table.y
-        if table.weight is not None:
-            kept = found.likelihood.kept
-            successes, failures = successes * kept, failures * kept
-        walls, warned = separation(table.X, (successes, failures), data.names, data.intercept)
+        outcomes = [Computed(len(table.y), partial(counted, table, k)) for k in (True, False)]
+        walls, warned = separation(table.X, outcomes, data.names, data.intercept)
     concerns = found.likelihood.separation(found.mode, walls)
     return walls if family.walled else [], [*concerns, *warned]
+
+
+def counted(table, success, rows):
+    """Successes, or failures, of a slice of the rows; none where the weight is 0."""
+    y, trials, weight = table.y[rows], table.trials, table.weight
+    found = y if success else (1 if trials is None else trials[rows]) - y
+    return found if weight is None else found * (weight[rows] > 0)

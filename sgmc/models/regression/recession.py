@@ -12,15 +12,17 @@ import numpy as np
 from scipy import linalg
 
 from sgmc.arguments.tables import CHUNK_ROWS
-from sgmc.coordinates.half_spaces import Kinds, Sides, directions
+from sgmc.coordinates.half_spaces import Kinds, Sides, beyond, directions
 from sgmc.coordinates.recession import LARGEST_PROGRAMME, Programme, independent, recessions
 from sgmc.coordinates.separation import completely, partly, uniformly
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.contract import Anchor
-from sgmc.core.design import products
+from sgmc.core.design import design, products
+from sgmc.core.storage import SPAN, is_large, made
 from sgmc.errors import DataError
 
 MOST_NAMED = 6  # directions, and coefficients of one
+MORE_PART_ROWS = 10  # times as many rows has the next part
 CERTAIN = 1e-8  # scores that are surely not zero
 ROUNDING = 1e-5  # share of a direction's largest coefficient, in units of sds
 CURE = "give a proper prior, e.g. prior=sgmc.normal(0, 2.5)"
@@ -52,10 +54,33 @@ class Likelihood:
         return 4 if self.table.X.dtype == np.float32 else 8  # sparse ones are read as float64
 
     @property
+    def n(self):
+        """Rows of the table."""
+        return len(self.table.y)
+
+    @property
     def kept(self):
-        """Whether a row counts, (n,): rows of weight 0 do not."""
+        """Whether a row counts, (n,): rows of weight 0 do not; None where all do."""
         weight = self.table.weight
-        return np.ones(self.data.n, dtype=bool) if weight is None else weight > 0
+        if weight is None:
+            return None
+        return made(self.n, self.table.X, lambda rows: weight[rows] > 0, bool)
+
+    def parts(self):
+        """Yield likelihoods of more and more rows, and at last this one: what bounds coefficients
+        in a part of the rows does so in all.  Only this one where the table is in memory.
+        """
+        rows = SPAN
+        while is_large(self.table.X, self.n, 3) and rows < self.n:
+            yield self.first(rows)
+            rows *= MORE_PART_ROWS
+        yield self
+
+    def first(self, n):
+        """The same of the first n rows."""
+        table, family = self.table.first(n), self.family
+        model = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
+        return Likelihood(table, self.data, family, self.priors, model, self.shift)
 
     def spaces(self, free):
         """The half-spaces of the rows, for coefficients that are free to move.
@@ -64,15 +89,28 @@ class Likelihood:
         ----------
         free : array (size,) of bool
         """
-        table, kept = self.table, self.kept
+        table = self.table
         basis = directions(
             free, self.data.intercept, self.shift, table.mean - table.shift, table.sd
         )
         if self.family.outcome == "category":
-            spaces = Kinds(table.X, self.model.X, basis, table.y.astype(np.intp))
-            return spaces.without(np.repeat(~kept, spaces.kinds))
-        up, down = self.family.open_sides(table.y, table.trials)
-        return Sides(table.X, self.model.X, basis, up, down).without(~kept)
+            return Kinds(table.X, self.model.X, basis, table.y, kept=self.kept)
+
+        def side(k):
+            return made(self.n, table.X, lambda rows: self.open(rows)[k], bool)
+
+        return Sides(table.X, self.model.X, basis, side(0), side(1))
+
+    def open(self, rows):
+        """See `Family.open_sides`, for a slice of the rows; of those that do not count, both
+        sides.
+        """
+        y, trials, weight = (
+            None if part is None else part[rows]
+            for part in (self.table.y, self.table.trials, self.table.weight)
+        )
+        up, down = self.family.open_sides(y, trials)
+        return (up, down) if weight is None else (up | (weight <= 0), down | (weight <= 0))
 
     def as_given(self, delta):
         """A direction in coefficients of the user's columns."""
@@ -100,8 +138,18 @@ class Likelihood:
     def refuse_improper(self):
         """DataError where flat priors leave coefficients, or a scale, unbounded."""
         if self.flat.any() and self.flat.sum() <= LARGEST_PROGRAMME:
-            self.refuse_unbounded(self.spaces(self.flat))
+            self.refuse_flat()
         self.refuse_few_rows()
+
+    def refuse_flat(self):
+        """DataError where flat priors leave coefficients unbounded: where all rows do."""
+        for part in self.parts():
+            try:
+                part.refuse_unbounded(part.spaces(self.flat))
+                break
+            except DataError:
+                if part is self:
+                    raise
 
     def refuse_unbounded(self, spaces):
         """DataError where the likelihood does not bound coefficients with flat priors."""
@@ -164,21 +212,19 @@ class Likelihood:
         separable = self.family.outcome != "numeric" or self.family.counts
         if not separable or self.flat.all() and self.size <= LARGEST_PROGRAMME:
             return []  # no maximum to lose, or the posterior would be improper
-        if self.size <= LARGEST_PROGRAMME and self.overlaps(mode):
+        if self.size <= LARGEST_PROGRAMME and any(part.overlaps(mode) for part in self.parts()):
             return []
-        everything = self.spaces(np.ones(self.size, dtype=bool))
         if self.size > LARGEST_PROGRAMME:
-            complete = (everything.margins(mode.theta[: self.size]) > 0).all()
+            everything = self.spaces(np.ones(self.size, dtype=bool))
+            complete = everything.margins(mode.theta[: self.size]).min() > 0
             return completely() if complete else []
-        rest = self.beyond(everything, [w for w in walls if w.contrary == 0])
-        found = [
-            self.described(self.as_given(delta))
-            for delta in islice(
-                recessions(rest, self.bytes, self.priors.intercepts), MOST_NAMED + 1
-            )
-        ]
-        if not found:
-            return []
+        for part in self.parts():
+            everything = part.spaces(np.ones(self.size, dtype=bool))
+            rest = part.beyond(everything, [w for w in walls if w.contrary == 0])
+            some = recessions(rest, self.bytes, self.priors.intercepts)
+            found = [self.described(self.as_given(one)) for one in islice(some, MOST_NAMED + 1)]
+            if not found:
+                return []
         if not independent(everything, self.bytes).complete():
             return partly(found)
         alike = sum(len(places) > 0 for places in everything.groups()) == 1
@@ -195,15 +241,17 @@ class Likelihood:
         if self.model.width > 1 or self.size < self.model.dim:
             return False
         there = mode.anchor
-        if there is None:
+        if there is None or there.n != self.n:
             there = Anchor(self.model, mode.theta, curvature=True)
+        if not len(there.scores):  # nothing is kept of the rows
+            return False
         try:
             factor = linalg.cho_factor(np.asarray(there.hessian))
         except linalg.LinAlgError:
             return False
         step = linalg.cho_solve(factor, np.asarray(there.full))
         table, kept = self.table, self.table.weight
-        for a in range(0, self.data.n, CHUNK_ROWS):  # so that nothing of a column's size is made
+        for a in range(0, self.n, CHUNK_ROWS):  # so that nothing of a column's size is made
             rows = slice(a, a + CHUNK_ROWS)
             y, trials = table.y[rows], None if table.trials is None else table.trials[rows]
             up, down = self.family.open_sides(y, trials)
@@ -228,7 +276,7 @@ class Likelihood:
                 delta[self.data.intercept] -= wall.common * wall.usual / wall.gap
         columns = [wall.column for wall in pure]
         kept = ~spaces.basis[columns].any(axis=0)
-        return spaces.without(spaces.margins(delta) > 0.5).within(spaces.basis[:, kept])
+        return spaces.without(beyond(spaces, delta, 0.5)).within(spaces.basis[:, kept])
 
 
 def sparse_column(null):

@@ -22,6 +22,7 @@ from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
 from sgmc.core.expansion import expand
 from sgmc.core.rng import seed_sequence
+from sgmc.core.storage import mean_and_variance
 from sgmc.errors import NotSupported
 from sgmc.models.regression.recession import Likelihood
 from sgmc.models.regression.trimmed import trimmed
@@ -186,10 +187,7 @@ def several(model, terms, search, usual, draw, random):
 
 def moments_of_outcomes(table):
     """Mean and variance of the outcomes, by their weights."""
-    mean = np.average(table.y, weights=table.weight)
-    away = table.y - mean
-    np.square(away, out=away)  # in place: a column of a large table is much memory
-    return mean, np.average(away, weights=table.weight)
+    return mean_and_variance(table.y, table.weight)
 
 
 def scales(columns, family, mean, variance):

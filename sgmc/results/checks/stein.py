@@ -135,6 +135,7 @@ def scores_at(fit, points, entropy, kind, batch=SCORE_BATCH):
     """
     parts = np.array_split(points, min(PARTS_OF_POINTS, len(points)))
     problem = fit.problem.computed(fit.plan.single and kind == "exact")
+    problem.will_read(random=kind != "exact")
     estimators = [estimator(problem, entropy, k, kind, batch) for k in range(len(parts))]
     end = deadline.current()  # threads do not inherit it
     rows = fit.problem.model.n if kind == "exact" else min(fit.problem.model.n, batch)

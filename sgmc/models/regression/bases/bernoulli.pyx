@@ -6,6 +6,7 @@ A leaf defines `outcomes` and `outcome_information`, of successes and failures a
 import numpy as np
 
 from sgmc.core.contract cimport OK
+from sgmc.core.storage import spans
 from sgmc.models.regression.bases.glm cimport Glm
 
 
@@ -16,8 +17,9 @@ cdef class Bernoulli(Glm):
 
     def __init__(self, X, y, offset=None, weight=None):
         Glm.__init__(self, X, y, offset, weight)
-        outcomes = np.asarray(self.y)
-        self.shares = bool(((outcomes != 0) & (outcomes != 1)).any())
+        y = np.asarray(self.y)
+        parts = (y[rows] for rows in spans(self.n))
+        self.shares = any(bool(((part != 0) & (part != 1)).any()) for part in parts)
 
     cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r,
                       double *density) except -1 nogil:

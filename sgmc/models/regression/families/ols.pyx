@@ -5,6 +5,7 @@ from libc.math cimport exp
 
 from sgmc.core.contract cimport OK
 from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG_CUBED
+from sgmc.core.storage import is_large, mean_and_variance
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.family import Auxiliary, Continuous
 from sgmc.models.regression.model import Regression
@@ -28,7 +29,8 @@ cdef class GaussianIdentity(Dispersed):
 
     def __init__(self, X, y, offset=None, weight=None):
         Dispersed.__init__(self, X, y, offset, weight)
-        self.rounding = (OUTCOME_ROUNDING * np.std(y)) ** 2
+        sd = np.sqrt(mean_and_variance(y)[1]) if is_large(y, len(y)) else np.std(y)
+        self.rounding = (OUTCOME_ROUNDING * sd) ** 2
 
     def units(self, theta):
         """sigma, and 1 for its log."""
