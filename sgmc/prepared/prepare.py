@@ -125,7 +125,7 @@ def prepare(
     made = {"dtype": np.dtype(dtype).str, "compress": bool(compress), "seed": seed}
     mark = {**made_of(source, parsed, arguments, subset), **made}
     passes = Passes(progress, source.rows)
-    scan = Scan(parsed, source, vectors, subset, missing, passes.chunks, compress)
+    scan = Scan(parsed, source, vectors, subset, missing, passes.chunks, compress, limit)
     with on_disk(path):
         shop = Workshop(path, mark)
         try:

@@ -2,6 +2,7 @@
 in a few passes.
 """
 
+import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,7 +20,12 @@ from sgmc.formula.subsets import no_row, subset_columns
 from sgmc.formula.terms import Terms, factors_of
 from sgmc.prepared.cells import Cells
 from sgmc.prepared.facts import Facts, of_chunk
-from sgmc.prepared.selection import Selection, refuse_looking_around, without_memory
+from sgmc.prepared.selection import (
+    Selection,
+    refuse_hoarding,
+    refuse_looking_around,
+    without_memory,
+)
 
 LABELLED = ("bool", "text", "category")  # kinds of responses that are places among levels
 
@@ -77,12 +83,17 @@ class Scan(Terms):
         Yields what the iterable does, and shows how far it is.
     compress : bool
         Whether equal rows are counted.
+    limit : float
+        Bytes that may be used besides chunks.
     """
 
-    def __init__(self, parsed, source, vectors, subset, missing, watch, compress=True):
+    def __init__(
+        self, parsed, source, vectors, subset, missing, watch, compress=True, limit=math.inf
+    ):
         super().__init__(parsed, "binary")
         self.source, self.vectors, self.subset = source, vectors, subset
-        self.missing, self.watch, self.compress = missing, watch, compress
+        self.missing, self.watch = missing, watch
+        self.compress, self.limit = compress, limit
 
     def found(self):
         """What the passes find, see `Found`, and a table of different rows with frequencies where
@@ -183,6 +194,7 @@ class Scan(Terms):
 
     def fitted(self, terms, selection, facts):
         """The design of the rows of a selection."""
+        refuse_hoarding(self.parsed, factors_of(terms), facts.complete, self.limit)
         levels = partial(self.levels_of, facts)
         spec = self.design(terms, levels, partial(self.chunks, selection))
         for frame in self.source.chunks(columns=selection.names(self.source.columns)):

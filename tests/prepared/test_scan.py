@@ -60,6 +60,7 @@ CASES = [
     dict(formula="y ~ np.log(x) + g", subset="z > -1"),
     dict(formula="y ~ np.log(z) + C(k) + standardize(x)"),
     dict(formula="y ~ x + bs(z, df=4)"),
+    dict(formula="y ~ x + bs(z, knots=[-1, 0, 0.5]) + cr(positive, df=3)"),
     dict(formula="count + other ~ x + flag"),
     dict(formula="positive > 2 ~ x", subset=lambda d: d["flag"]),
     dict(formula="positive ~ x + c", outcome="numeric", se="t", strata="g"),
@@ -152,6 +153,21 @@ def test_scan_refuses_what_the_reader_refuses(case):
 def test_what_looks_at_other_rows_is_refused(formula, subset):
     with pytest.raises(SGMCError, match="another value when other rows are seen"):
         scanned(formula, FRAME, 200, subset=subset)
+
+
+@pytest.mark.parametrize("spline, held", [("bs(z, df=4)", 1), ("te(cr(z, df=3), cc(x, df=3))", 3)])
+def test_splines_that_hold_too_much_are_refused(spline, held):
+    """Each call holds the values of a column, and those of `te` of its own."""
+    source = Chunked(FRAME, 100)
+
+    def found(formula, limit):
+        parsed = dot.parse(formula, source.columns, {})
+        return Scan(parsed, source, {}, None, "drop", iter, limit=limit).found()
+
+    assert found(f"y ~ {spline}", 16 * N * held)
+    with pytest.raises(SGMCError, match=r"places its knots by all values at once, which takes"):
+        found(f"y ~ {spline}", 14 * N * held)
+    assert found("y ~ bs(z, knots=[0])", 1)
 
 
 def test_types_that_change_are_refused():
