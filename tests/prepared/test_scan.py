@@ -9,7 +9,7 @@ import pytest
 from sgmc import formula as front
 from sgmc.errors import SGMCError
 from sgmc.formula import dot
-from sgmc.prepared.scan import Scan
+from sgmc.prepared.scan import Options, Scan
 from tests.prepared.sources import Chunked
 
 N = 997
@@ -72,7 +72,7 @@ CASES = [
 def scanned(formula, frame, size, missing="drop", subset=None, **vectors):
     source = Chunked(frame, size)
     parsed = dot.parse(formula, source.columns, {})
-    return Scan(parsed, source, vectors, subset, missing, iter).found()[0], source
+    return Scan(parsed, source, vectors, subset, Options(missing), iter).found()[0], source
 
 
 @pytest.mark.parametrize("size", [64, 250, 2000])
@@ -162,7 +162,7 @@ def test_splines_that_hold_too_much_are_refused(spline, held):
 
     def found(formula, limit):
         parsed = dot.parse(formula, source.columns, {})
-        return Scan(parsed, source, {}, None, "drop", iter, limit=limit).found()
+        return Scan(parsed, source, {}, None, Options(limit=limit), iter).found()
 
     assert found(f"y ~ {spline}", 16 * N * held)
     with pytest.raises(SGMCError, match=r"places its knots by all values at once, which takes"):
@@ -180,4 +180,4 @@ def test_types_that_change_are_refused():
     source = Changing(frame, 50)
     parsed = dot.parse("y ~ x", source.columns, {})
     with pytest.raises(SGMCError, match="column 'x' holds float64 first and str in later rows"):
-        Scan(parsed, source, {}, None, "drop", iter).found()
+        Scan(parsed, source, {}, None, Options(), iter).found()
