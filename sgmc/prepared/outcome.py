@@ -28,8 +28,9 @@ def as_outcome(prepared, outcome):
     label, examples = prepared.spec.endog_name, prepared.examples
     if trials is not None:
         if outcome == "binary":
-            for rows in spans(len(y)):
-                counts(f"the response {label!r}", y[rows])
+            for span in spans(len(y)):
+                for some in (y[span], trials[span] - y[span]):
+                    counts(f"the response {label!r}", some)
             return y, trials, None
         y, levels = trials, None  # the sum, as arithmetic
     if outcome == "category":

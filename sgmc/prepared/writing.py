@@ -99,7 +99,7 @@ def of_table(path, table, examples, *, dtype=np.float64, seed=0, arguments=None)
         "sd": sd,
         "shift": shift,
         "y": table.y[order],
-        "order": table.rows[order],
+        "order": np.asarray(table.rows)[order],
         **{name: values[order] for name, values in vectors.items()},
         **design,
     }
