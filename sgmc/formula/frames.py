@@ -34,9 +34,7 @@ def as_frame(data):
         if frame is None:
             hint = ": call its .collect() first" if hasattr(data, "collect") else ""
             if isinstance(data, (str, os.PathLike)):
-                hint = (
-                    f": read {os.fspath(data)!r} first; verbs such as sgmc.logit take paths"
-                )
+                hint = f": read {os.fspath(data)!r} first; verbs such as sgmc.logit take paths"
             raise DataError(
                 f"data must be a DataFrame or a dict of arrays, not {type(data).__name__}{hint}"
             )
