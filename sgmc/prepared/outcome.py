@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sgmc.arguments.tables import CHUNK_ROWS
 from sgmc.arguments.values import counts
 from sgmc.formula.columns import kind
 from sgmc.formula.outcomes import OUTCOMES
@@ -27,7 +28,10 @@ def as_outcome(prepared, outcome):
     label, examples = prepared.spec.endog_name, prepared.examples
     if trials is not None:
         if outcome == "binary":
-            counts(f"the response {label!r}", y)
+            for start in range(0, len(y), CHUNK_ROWS):
+                span = slice(start, start + CHUNK_ROWS)
+                for some in (y[span], trials[span] - y[span]):
+                    counts(f"the response {label!r}", some)
             return y, trials, None
         y, levels = trials, None  # the sum, as arithmetic
     if outcome == "category":

@@ -133,8 +133,7 @@ def gather(shop, encoder, arrays, small, facts, watch):
             for section in set(arrays) - set(small):
                 writer.append(section, final(encoder, records, section, small["shift"]))
             rows += len(records)
-            file.flush()
-            os.fsync(file.fileno())
+            writer.sync()
             shop.write({**state, "done": bucket + 1, "written": rows})
             if os.path.exists(shop.place(f"bucket {bucket}")):
                 os.unlink(shop.place(f"bucket {bucket}"))
