@@ -21,7 +21,7 @@ from sgmc.prepared.prepared import SealedTable
 from sgmc.prepared.prepared import open as sealed
 from sgmc.sources.source import is_path, of
 
-ORDER = 0  # seed of the order of rows in prepared files, which serve fits of any seed
+ORDER_SEED = 0  # seed of the order of rows in prepared files, which serve fits of any seed
 
 
 def opened(formula, data, scope, given):
@@ -84,7 +84,7 @@ def filed(source, parsed, cache, given):
     given : dict
         Arguments of `prepare`.
     """
-    arguments = {**given, **source.file_options, "seed": ORDER}
+    arguments = {**given, **source.file_options, "seed": ORDER_SEED}
     if cache is None:
         folder = tempfile.TemporaryDirectory(prefix="sgmc-")
         place = os.path.join(folder.name, "table.sgmc")

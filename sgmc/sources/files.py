@@ -95,11 +95,8 @@ def kind_of(path, name):
     for suffix, kind in SUFFIXES.items():
         if lower.endswith(suffix):
             return kind
-    advice = (
-        "; what sgmc.prepare has written is opened by sgmc.open(path)"
-        if lower.endswith(".sgmc")
-        else ""
-    )
+    prepared = lower.endswith(".sgmc")
+    advice = "; what sgmc.prepare has written is opened by sgmc.open(path)" if prepared else ""
     raise DataError(
         f"{name}: {path} is of an unknown kind; known by their suffixes are {KNOWN}{advice}"
     )

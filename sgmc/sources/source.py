@@ -11,7 +11,7 @@ from sgmc.errors import DataError
 from sgmc.sources.part import chunk_size
 from sgmc.sources.settling import applied, settled
 
-SAMPLED_ROWS = 1000  # by which the memory of a row is estimated
+MEASURED_ROWS = 1000  # by which the memory of a row is estimated
 
 
 class Source:
@@ -60,7 +60,7 @@ class Source:
         """Estimated bytes of all rows in memory, by the first ones of the first part with rows."""
         units = [part.units for part in self.parts]
         for part, unit in zip(self.parts, units):
-            sample = part.sample(SAMPLED_ROWS)
+            sample = part.sample(MEASURED_ROWS)
             if len(sample):
                 size = sample[self.columns].memory_usage(index=False, deep=True).sum()
                 return float(sum(units) * size / min(part.units_of(sample), unit))

@@ -79,8 +79,9 @@ def dataset(*frames):
     """A pyarrow Dataset of Parquet files."""
 
     def make(folder):
+        dataset = pytest.importorskip("pyarrow.dataset")
         paths = files(**{f"{name}_parquet": frame for name, frame in zip("ab", frames)})(folder)
-        return pytest.importorskip("pyarrow.dataset").dataset(paths)
+        return dataset.dataset(paths)
 
     return make
 
@@ -133,7 +134,7 @@ ERRORS = {
         files(a_csv=FRAME, b_csv=FRAME.assign(x=FRAME.y == 1)),
         r"'x' is a number in .*a\.csv and true or false in .*b\.csv",
     ),
-    "dates beside text": (
+    "dates beside text, Parquet": (
         files(a_parquet=FRAME, b_parquet=FRAME.assign(g=pd.Timestamp("2020-01-01"))),
         r"'g' is text in .*a\.parquet and a date in .*b\.parquet",
     ),
