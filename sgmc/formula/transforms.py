@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import patsy
 import patsy.builtins
+from patsy.splines import BS
 
 from sgmc.formula.columns import codes_of, levels_of
 
@@ -55,6 +56,17 @@ class Center(Standardize):
         return super().transform(x, rescale=False)
 
 
+class BSplines(BS):
+    """Patsy's `bs`; where knots are given, it does not hold all values."""
+
+    def memorize_chunk(self, x, df=None, knots=None, **how):
+        """Collect the values, or the least and the largest, by which the outer knots are placed."""
+        super().memorize_chunk(x, df=df, knots=knots, **how)
+        chunks = self._tmp["xs"]
+        if knots is not None and len(chunks[-1]):
+            chunks[-1] = np.array([np.min(chunks[-1]), np.max(chunks[-1])])
+
+
 class Categories:
     """Patsy's `C`: values as categories, with levels found once and without a loop over rows in
     Python.
@@ -89,6 +101,7 @@ class Categories:
 FUNCTIONS = {name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__} | {
     "np": np,
     "C": patsy.stateful_transform(Categories),
+    "bs": patsy.stateful_transform(BSplines),
     "center": patsy.stateful_transform(Center),
     "scale": patsy.stateful_transform(Standardize),
     "standardize": patsy.stateful_transform(Standardize),

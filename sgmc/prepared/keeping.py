@@ -1,10 +1,14 @@
 """Writing the columns of formulas with group terms and smooths to a file, in one go."""
 
+import os
+from dataclasses import dataclass
+
 import numpy as np
 
 from sgmc.errors import DataError, warn
 from sgmc.formula import left_out_warning
 from sgmc.formula.subsets import subset_mask
+from sgmc.prepared import shuffle
 from sgmc.prepared.kept import NOT_KEPT, KeptColumn
 from sgmc.prepared.layout import Writer
 from sgmc.prepared.selection import Selection
@@ -12,8 +16,27 @@ from sgmc.prepared.workshop import TABLE
 from sgmc.prepared.writing import facts_of, pickled
 
 
+@dataclass(frozen=True)
+class Study:
+    """What a pass over the columns has found.
+
+    Attributes
+    ----------
+    kept : list of KeptColumn
+    left_out : dict
+        Columns that the dot does not stand for -> reason.
+    rows, used : int
+        Of the source, and of the subset.
+    """
+
+    kept: list
+    left_out: dict
+    rows: int
+    used: int
+
+
 def keep(shop, scan, arguments, passes):
-    """Find out what the columns hold, and write them.
+    """Find out what the columns hold, and write them from where the journal is.
 
     Parameters
     ----------
@@ -23,53 +46,82 @@ def keep(shop, scan, arguments, passes):
         As `SealedTable.arguments`.
     passes : Passes
     """
-    source, names = scan.source, needed(scan)
+    study = shop.kept()
+    if study is None:
+        study = studied(scan, passes)
+        shop.keep(study)
+    if study.left_out:
+        warn(left_out_warning(study.left_out))
+    recipe = pickled({"columns": study.kept})
+    arrays = {"recipe": (np.uint8, (len(recipe),))}
+    arrays |= {one.section: (one.dtype, (study.used,)) for one in study.kept}
+    name = shop.place(TABLE)
+    with open(name, "rb+" if os.path.exists(name) else "wb+") as file:
+        writer = Writer(file, arrays)
+        writer.append("recipe", np.frombuffer(recipe, np.uint8))
+        written(writer, shop, scan, study, passes)
+        writer.seal(
+            facts_of(
+                scan.parsed.formula,
+                kind="columns",
+                n=study.used,
+                rows=study.used,
+                compressed=False,
+                columns=scan.source.columns,
+                dtype=np.float64,
+                seed=shop.made_of["seed"],
+                dropped=0,
+                left_out=study.left_out,
+                arguments=arguments,
+            )
+        )
+
+
+def studied(scan, passes):
+    """The `Study` of the columns that a formula needs."""
+    names = needed(scan)
     selection = Selection(scan, names, {}, scan.subset, response=False)
     integers = Integers(names)
     scan.watch = lambda chunks: integers.watch(passes.chunks(chunks))
     facts = scan.learn(selection, names, complete=False)
     left_out = {}
     if scan.parsed.has_dot:
-        left_out = {name: facts.columns[name].reason_to_leave_out() for name in names}
-        left_out = {k: v for k, v in left_out.items() if facts.columns[k].kind in NOT_KEPT}
-    if left_out:
-        warn(left_out_warning(left_out))
+        left_out = {
+            name: column.reason_to_leave_out()
+            for name, column in facts.columns.items()
+            if column.kind in NOT_KEPT
+        }
     kept = [
         KeptColumn(facts.columns[name], k, integers.whole[name])
         for k, name in enumerate(names)
         if name not in left_out
     ]
-    recipe = pickled({"columns": kept})
-    arrays = {"recipe": (np.uint8, (len(recipe),))}
-    arrays |= {one.section: (one.dtype, (facts.used,)) for one in kept}
-    with open(shop.place(TABLE), "wb+") as file:
-        writer = Writer(file, arrays)
-        writer.append("recipe", np.frombuffer(recipe, np.uint8))
-        seen = 0
-        for frame in source.chunks(columns=selection.names(source.columns)):
-            use = slice(None) if scan.subset is None else subset_mask(scan.subset, frame)
-            for one in kept:
-                writer.append(one.section, one.coded(frame[one.name][use]))
-            seen += len(frame)
-            passes.spread(seen, facts.rows)
-        if seen != facts.rows:
-            raise DataError(
-                f"the source has changed while it was read: {seen} rows now, {facts.rows} before"
-            )
-        writer.seal(
-            facts_of(
-                scan.parsed.formula,
-                kind="columns",
-                n=facts.used,
-                rows=facts.used,
-                compressed=False,
-                columns=source.columns,
-                dtype=np.float64,
-                seed=shop.made_of["seed"],
-                dropped=0,
-                left_out=left_out,
-                arguments=arguments,
-            )
+    return Study(kept, left_out, facts.rows, facts.used)
+
+
+def written(writer, shop, scan, study, passes):
+    """Append the columns of all chunks that are not in the file yet."""
+    state = shop.journal
+    start, seen, done = state.get("chunk", 0), state.get("row", 0), state.get("written", 0)
+    writer.resume({one.section: done for one in study.kept})
+    names = Selection(scan, needed(scan), {}, scan.subset).names(scan.source.columns)
+    unwritten = 0
+    for number, frame in enumerate(scan.source.chunks(start, names), start + 1):
+        use = np.ones(len(frame), bool)
+        if scan.subset is not None:
+            use = subset_mask(scan.subset, frame)
+        for one in study.kept:
+            writer.append(one.section, one.coded(frame[one.name][use]))
+            unwritten += int(use.sum()) * one.dtype.itemsize
+        seen, done = seen + len(frame), done + int(use.sum())
+        if unwritten >= shuffle.JOURNAL_BYTES:
+            writer.sync()
+            shop.write({"chunk": number, "row": seen, "written": done})
+            unwritten = 0
+        passes.spread(seen, study.rows)
+    if seen != study.rows or done != study.used:
+        raise DataError(
+            f"the source has changed while it was read: {seen} rows now, {study.rows} before"
         )
 
 

@@ -112,6 +112,11 @@ class Writer:
             self.written[name] = count * section.row_bytes
             self.checksums[name] = checksum(self.file, section.start, self.written[name])
 
+    def sync(self):
+        """Put what is written on the disk."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
+
     def seal(self, facts):
         """Write manifest and head; `facts` is a dict of plain values."""
         for name, section in self.sections.items():
@@ -125,13 +130,11 @@ class Writer:
         self.file.truncate(self.end)
         self.file.seek(self.end)
         self.file.write(text)
-        self.file.flush()
-        os.fsync(self.file.fileno())  # a head that is there speaks of a whole file
+        self.sync()  # a head that is there speaks of a whole file
         self.file.seek(0)
         digest = hashlib.sha256(text).digest()
         self.file.write(MAGIC + HEAD.pack(FORMAT, self.end, len(text), digest))
-        self.file.flush()
-        os.fsync(self.file.fileno())
+        self.sync()
 
 
 def checksum(file, start, length):

@@ -21,7 +21,7 @@ from sgmc.prepared.memory_source import TableSource
 from sgmc.prepared.passes import Passes
 from sgmc.prepared.prepared import open as opened
 from sgmc.prepared.records import Encoder
-from sgmc.prepared.scan import Found, Scan
+from sgmc.prepared.scan import Found, Options, Scan
 from sgmc.prepared.selection import Selection
 from sgmc.prepared.shuffle import bucket_count, gather, scatter
 from sgmc.prepared.workshop import Workshop
@@ -125,7 +125,8 @@ def prepare(
     made = {"dtype": np.dtype(dtype).str, "compress": bool(compress), "seed": seed}
     mark = {**made_of(source, parsed, arguments, subset), **made}
     passes = Passes(progress, source.rows)
-    scan = Scan(parsed, source, vectors, subset, missing, passes.chunks, compress)
+    options = Options(missing, compress, limit)
+    scan = Scan(parsed, source, vectors, subset, options, passes.chunks)
     with on_disk(path):
         shop = Workshop(path, mark)
         try:

@@ -2,6 +2,7 @@
 in a few passes.
 """
 
+import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,7 +20,12 @@ from sgmc.formula.subsets import no_row, subset_columns
 from sgmc.formula.terms import Terms, factors_of
 from sgmc.prepared.cells import Cells
 from sgmc.prepared.facts import Facts, of_chunk
-from sgmc.prepared.selection import Selection, refuse_looking_around, without_memory
+from sgmc.prepared.selection import (
+    Selection,
+    refuse_hoarding,
+    refuse_looking_around,
+    without_memory,
+)
 
 LABELLED = ("bool", "text", "category")  # kinds of responses that are places among levels
 
@@ -62,6 +68,25 @@ class Found:
         return self.selection.columns, self.selection.specs, rest
 
 
+@dataclass(frozen=True)
+class Options:
+    """How a source is read.
+
+    Attributes
+    ----------
+    missing : {"drop", "raise"}
+        What to do with rows that lack anything needed.
+    compress : bool
+        Whether equal rows are counted.
+    limit : float
+        Bytes that may be used besides chunks.
+    """
+
+    missing: str = "drop"
+    compress: bool = True
+    limit: float = math.inf
+
+
 class Scan(Terms):
     """One reading of a formula against a source.
 
@@ -72,17 +97,15 @@ class Scan(Terms):
     vectors : dict
         Argument such as "weights" -> its column.
     subset : str, function or None
-    missing : {"drop", "raise"}
+    options : Options
     watch : function of iterable
         Yields what the iterable does, and shows how far it is.
-    compress : bool
-        Whether equal rows are counted.
     """
 
-    def __init__(self, parsed, source, vectors, subset, missing, watch, compress=True):
+    def __init__(self, parsed, source, vectors, subset, options, watch):
         super().__init__(parsed, "binary")
         self.source, self.vectors, self.subset = source, vectors, subset
-        self.missing, self.watch, self.compress = missing, watch, compress
+        self.options, self.watch = options, watch
 
     def found(self):
         """What the passes find, see `Found`, and a table of different rows with frequencies where
@@ -109,7 +132,7 @@ class Scan(Terms):
                     facts, cells = again, of_later
                     spec = self.fitted(terms, later, facts)
             selection = later
-        refuse_gaps(facts.counts, facts.missing, facts.complete, self.missing)
+        refuse_gaps(facts.counts, facts.missing, facts.complete, self.options.missing)
         self.check_vectors(facts)
         levels = None if self.counted else self.response_levels(facts)
         strata, examples = self.strata_levels(facts.strata), self.examples(facts)
@@ -123,7 +146,7 @@ class Scan(Terms):
         beside = [name for argument, name in self.vectors.items() if argument != "weights"]
         cells = Cells([*selection.columns, *beside], self.vectors.get("weights"))
         # standard errors are weights of their own
-        cells.abandoned = not self.compress or "se" in self.vectors
+        cells.abandoned = not self.options.compress or "se" in self.vectors
         for frame in self.source.chunks(columns=selection.names(self.source.columns)):
             rows = selection.gaps(frame)[0].complete()
             if len(rows):
@@ -183,6 +206,7 @@ class Scan(Terms):
 
     def fitted(self, terms, selection, facts):
         """The design of the rows of a selection."""
+        refuse_hoarding(self.parsed, factors_of(terms), facts.complete, self.options.limit)
         levels = partial(self.levels_of, facts)
         spec = self.design(terms, levels, partial(self.chunks, selection))
         for frame in self.source.chunks(columns=selection.names(self.source.columns)):

@@ -1,13 +1,17 @@
 """Which rows of a chunk are used: those of the subset that have all that the formula needs."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import patsy
 
-from sgmc.errors import DataError
+from sgmc.core.memory import shown
+from sgmc.errors import DataError, OutOfMemoryError
 from sgmc.formula.chunks import Chunk, Gaps, evaluate
 from sgmc.formula.columns import is_missing
 from sgmc.formula.subsets import subset_columns, subset_mask
+from sgmc.formula.transforms import FUNCTIONS
 
 
 class Selection:
@@ -103,6 +107,35 @@ def without_memory(parsed, factors):
             return None
         found.append(Expression(parsed, factor.code))
     return found
+
+
+def refuse_hoarding(parsed, factors, rows, limit):
+    """Raise OutOfMemoryError for splines that would hold all values of a column at once, where
+    these are more than memory is to be used.
+
+    Parameters
+    ----------
+    parsed : Parsed
+    factors : list
+        Patsy's.
+    rows : int
+    limit : float
+        Bytes.
+    """
+    hoarding = [FUNCTIONS[name] for name in ("bs", "cr", "cc", "te")]
+    for factor in factors:
+        code = "" if isinstance(factor, patsy.LookupFactor) else factor.code
+        names = [name for name in re.findall(r"\w+(?=\()", code) if name in parsed.functions]
+        called = [name for name in names if parsed.functions[name] in hoarding]
+        if called == ["bs"] and "knots=" in code.replace(" ", ""):
+            continue
+        size = 2 * 8.0 * rows * len(called)  # collected, and joined
+        if size > limit:
+            raise OutOfMemoryError(
+                f"{parsed.names.label(code)} places its knots by all values at once, which takes "
+                f"about {shown(size)}, more than memory_limit={shown(limit)}: write bs(x, "
+                "knots=[...]), or give more memory"
+            )
 
 
 def refuse_looking_around(selection, spec, frame):

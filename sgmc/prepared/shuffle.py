@@ -67,7 +67,7 @@ def shared_out(shop, records, buckets):
     counts = np.bincount(bucket, minlength=buckets)
     if buckets > 1:
         small = bucket.astype(np.min_scalar_type(buckets))  # sorted by radix
-        records = records[np.argsort(small, kind="stable")]
+        records = taken(records, np.argsort(small, kind="stable"))
     content, at = memoryview(records.view(np.uint8)), 0
     sizes = counts * records.itemsize
     for one in np.flatnonzero(counts):
@@ -133,8 +133,7 @@ def gather(shop, encoder, arrays, small, facts, watch):
             for section in set(arrays) - set(small):
                 writer.append(section, final(encoder, records, section, small["shift"]))
             rows += len(records)
-            file.flush()
-            os.fsync(file.fileno())
+            writer.sync()
             shop.write({**state, "done": bucket + 1, "written": rows})
             if os.path.exists(shop.place(f"bucket {bucket}")):
                 os.unlink(shop.place(f"bucket {bucket}"))
@@ -148,7 +147,13 @@ def sorted_bucket(shop, bucket, dtype):
     if not os.path.exists(name):
         return np.empty(0, dtype)
     records = np.fromfile(name, dtype)
-    return records[np.argsort(records["key"], kind="stable")]
+    return taken(records, np.argsort(records["key"], kind="stable"))
+
+
+def taken(records, order):
+    """The records in an order; as plain bytes, since numpy copies fields one by one."""
+    plain = np.dtype((np.void, records.itemsize))
+    return records.view(plain)[order].view(records.dtype)
 
 
 def final(encoder, records, section, shift):

@@ -125,29 +125,34 @@ def stop(done, total):
     if done >= share * total:
         os.kill(os.getpid(), signal.SIGKILL)
 
-prepare("y ~ x*g + h", Chunked(FRAME, 50), path, weights="w", seed=5, progress=stop,
+prepare(sys.argv[3], Chunked(FRAME, 50), path, weights="w", seed=5, progress=stop,
         memory_limit="64MB")
 """
+DESIGN, COLUMNS = "y ~ x*g + h", "y ~ x*c + (1 | g)"
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.6, 0.8, 0.95])
-def test_a_killed_call_goes_on_to_the_same_bits(share, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "formula, share",
+    [(DESIGN, 0.1), (DESIGN, 0.5), (DESIGN, 0.6), (DESIGN, 0.8), (DESIGN, 0.95), (COLUMNS, 0.6)],
+)
+def test_a_killed_call_goes_on_to_the_same_bits(formula, share, tmp_path):
     path = tmp_path / "a.sgmc"
-    killed = subprocess.run([sys.executable, "-W", "ignore", "-c", KILLED, str(path), str(share)])
+    arguments = [str(path), str(share), formula]
+    killed = subprocess.run([sys.executable, "-W", "ignore", "-c", KILLED, *arguments])
     assert killed.returncode == -signal.SIGKILL
     assert not path.exists() and os.path.exists(f"{path}.part")
     with pytest.raises(ArgumentError, match="another table: its formula is not this one's"):
         prepare("y ~ x", Chunked(FRAME, 50), path, weights="w", seed=5)
     if share > 0.3:
         with pytest.raises(ArgumentError, match="another table: its source"):
-            prepare("y ~ x*g + h", Chunked(FRAME[:-1], 50), path, weights="w", seed=5)
+            prepare(formula, Chunked(FRAME[:-1], 50), path, weights="w", seed=5)
     source = Chunked(FRAME, 50)
-    prepare("y ~ x*g + h", source, path, weights="w")
+    prepare(formula, source, path, weights="w")
     if share > 0.3:  # not from the beginning
         assert min(source.begun, default=9) > 3
     assert not os.path.exists(f"{path}.part")
     whole = tmp_path / "b.sgmc"
-    prepare("y ~ x*g + h", Chunked(FRAME, 50), whole, weights="w", seed=5)
+    prepare(formula, Chunked(FRAME, 50), whole, weights="w", seed=5)
     assert path.read_bytes() == whole.read_bytes()
     assert opened(path, check=True).n > 0
 

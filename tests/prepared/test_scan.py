@@ -9,7 +9,7 @@ import pytest
 from sgmc import formula as front
 from sgmc.errors import SGMCError
 from sgmc.formula import dot
-from sgmc.prepared.scan import Scan
+from sgmc.prepared.scan import Options, Scan
 from tests.prepared.sources import Chunked
 
 N = 997
@@ -60,6 +60,7 @@ CASES = [
     dict(formula="y ~ np.log(x) + g", subset="z > -1"),
     dict(formula="y ~ np.log(z) + C(k) + standardize(x)"),
     dict(formula="y ~ x + bs(z, df=4)"),
+    dict(formula="y ~ x + bs(z, knots=[-1, 0, 0.5]) + cr(positive, df=3)"),
     dict(formula="count + other ~ x + flag"),
     dict(formula="positive > 2 ~ x", subset=lambda d: d["flag"]),
     dict(formula="positive ~ x + c", outcome="numeric", se="t", strata="g"),
@@ -71,7 +72,7 @@ CASES = [
 def scanned(formula, frame, size, missing="drop", subset=None, **vectors):
     source = Chunked(frame, size)
     parsed = dot.parse(formula, source.columns, {})
-    return Scan(parsed, source, vectors, subset, missing, iter).found()[0], source
+    return Scan(parsed, source, vectors, subset, Options(missing), iter).found()[0], source
 
 
 @pytest.mark.parametrize("size", [64, 250, 2000])
@@ -154,6 +155,21 @@ def test_what_looks_at_other_rows_is_refused(formula, subset):
         scanned(formula, FRAME, 200, subset=subset)
 
 
+@pytest.mark.parametrize("spline, held", [("bs(z, df=4)", 1), ("te(cr(z, df=3), cc(x, df=3))", 3)])
+def test_splines_that_hold_too_much_are_refused(spline, held):
+    """Each call holds the values of a column, and those of `te` of its own."""
+    source = Chunked(FRAME, 100)
+
+    def found(formula, limit):
+        parsed = dot.parse(formula, source.columns, {})
+        return Scan(parsed, source, {}, None, Options(limit=limit), iter).found()
+
+    assert found(f"y ~ {spline}", 16 * N * held)
+    with pytest.raises(SGMCError, match=r"places its knots by all values at once, which takes"):
+        found(f"y ~ {spline}", 14 * N * held)
+    assert found("y ~ bs(z, knots=[0])", 1)
+
+
 def test_types_that_change_are_refused():
     frame = pd.DataFrame({"y": [0, 1] * 50, "x": pd.Series([1.0] * 50 + ["a"] * 50, dtype=object)})
 
@@ -164,4 +180,4 @@ def test_types_that_change_are_refused():
     source = Changing(frame, 50)
     parsed = dot.parse("y ~ x", source.columns, {})
     with pytest.raises(SGMCError, match="column 'x' holds float64 first and str in later rows"):
-        Scan(parsed, source, {}, None, "drop", iter).found()
+        Scan(parsed, source, {}, None, Options(), iter).found()
