@@ -17,11 +17,11 @@ from scipy import linalg
 
 from sgmc.coordinates.dilation import Dilation
 from sgmc.coordinates.mode import (
-    MODE_TOLERANCE,
     Ascent,
     Mode,
     distant,
     newton,
+    settled,
     solve,
     subsets,
     unfinished,
@@ -79,7 +79,7 @@ def climb(model, prior, start, auxiliary, power, rows=0):
     d, theta, tolerance = (
         len(start) - auxiliary,
         np.array(start, dtype=float),
-        0.1 if rows else MODE_TOLERANCE,
+        0.1 if rows else settled(model),
     )
     for _ in range(MAX_ALTERNATIONS):
         found = newton(model, prior, theta, rows, tolerance, free=d)

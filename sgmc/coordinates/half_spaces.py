@@ -12,7 +12,7 @@ import numpy as np
 from sgmc.core.design import products
 from sgmc.core.storage import is_large, made, spans, vector
 
-PLACES = 10_000  # of constraints of a sort, that are enough to choose from
+CONSTRAINTS = 10_000  # of constraints of a sort, that are enough to choose from
 
 
 class Sides:
@@ -79,7 +79,7 @@ class Sides:
 
 def first_places(column, X, chosen):
     """Places of the rows for which chosen(rows) is true: all, or of a table larger than memory at
-    least PLACES where there are so many.
+    least CONSTRAINTS where there are so many.
     """
     n = len(column)
     if not is_large(X, n):
@@ -88,7 +88,7 @@ def first_places(column, X, chosen):
     for rows in spans(n):
         found.append(rows.start + np.flatnonzero(chosen(rows)))
         count += len(found[-1])
-        if count > PLACES:
+        if count > CONSTRAINTS:
             break
     return np.concatenate(found)
 

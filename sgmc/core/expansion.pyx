@@ -10,6 +10,7 @@ from sgmc.core.contract cimport (
 )
 from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
+from sgmc.core.storage import vector
 from sgmc.errors import NotSupported
 
 cdef enum:
@@ -222,10 +223,11 @@ def block_effect(Gradient gradient, x, Py_ssize_t m):
     A running sum over the circle: the row that enters is added, the one that leaves taken off.
     """
     cdef Model model = gradient.model
+    table = getattr(getattr(model, "X", None), "table", None)
     cdef Py_ssize_t n = model.n, dim = model.dim, w = model.width, at = 0, i, j, lead
     cdef Batch everything = all_rows(n), tile
     cdef double[::1] theta = np.array(x, dtype=float)
-    cdef double[::1] residual = np.empty(n * w), minus = np.empty(w)
+    cdef double[::1] residual = vector(n * w, table), minus = np.empty(w)
     cdef double[::1] window = np.zeros(dim), mean = np.zeros(dim)
     cdef double[::1] blocks = np.zeros(dim), rows = np.zeros(dim)
     with nogil:

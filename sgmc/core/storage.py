@@ -1,6 +1,6 @@
 """Where numbers of all rows lie: in memory, or beside a table that is mapped from a file.
 
-A table that is mapped may be larger than memory.  A fit keeps at most `KEPT` bytes for each number
+A table that is mapped may be larger than memory.  A fit keeps at most `KEPT_BYTES` bytes for each number
 per row of it: control values beyond that are computed again where they are needed
 (`sgmc.core.centre`), and vectors beyond that lie in a file that has no name.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from sgmc.arguments.tables import CHUNK_ROWS
 from sgmc.errors import OutOfMemoryError
 
-KEPT = 1 << 26  # bytes
+KEPT_BYTES = 1 << 26  # bytes
 SPAN = 16 * CHUNK_ROWS  # rows that are looked at together: 8 MB a number
 
 
@@ -40,7 +40,7 @@ def is_large(values, n, numbers=1):
     """Return whether `values` are mapped from a file, and so many float64 numbers for each of n
     rows beside them are too many to keep in memory.
     """
-    return 8.0 * n * numbers > KEPT and mapping(values) is not None
+    return 8.0 * n * numbers > KEPT_BYTES and mapping(values) is not None
 
 
 def too_many(model, numbers):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sgmc.arguments.values import counts
-from sgmc.core.storage import spans
+from sgmc.core.storage import made, spans
 from sgmc.formula.columns import kind
 from sgmc.formula.outcomes import OUTCOMES
 
@@ -28,15 +28,16 @@ def as_outcome(prepared, outcome):
     label, examples = prepared.spec.endog_name, prepared.examples
     if trials is not None:
         if outcome == "binary":
-            for span in spans(len(y)):
-                for some in (y[span], trials[span] - y[span]):
+            for rows in spans(len(y)):
+                for some in (y[rows], trials[rows] - y[rows]):
                     counts(f"the response {label!r}", some)
             return y, trials, None
         y, levels = trials, None  # the sum, as arithmetic
     if outcome == "category":
         if levels is None:
-            found, y = np.unique(y, return_inverse=True)
-            return y.astype(np.float64), None, tuple(found.tolist())
+            found = np.unique(np.concatenate([np.unique(y[rows]) for rows in spans(len(y))]))
+            places = made(len(y), y, lambda rows: np.searchsorted(found, y[rows]).astype(float))
+            return places, None, tuple(found.tolist())
         return y, None, levels
     OUTCOMES[outcome](examples, label)
     labelled = outcome == "binary" and kind(examples) != "number"

@@ -47,7 +47,7 @@ def prepared(path, data, formula, outcome, **given):
 
 def streamed(monkeypatch):
     """Lower the bounds."""
-    monkeypatch.setattr(storage, "KEPT", FEW_BYTES)
+    monkeypatch.setattr(storage, "KEPT_BYTES", FEW_BYTES)
     monkeypatch.setattr(storage, "SPAN", FEW_ROWS)
     monkeypatch.setattr(recession, "SPAN", FEW_ROWS)
 

@@ -12,7 +12,6 @@ from sgmc.arguments.tables import finite_table, table
 from sgmc.core.design import scatter
 from sgmc.core.storage import is_large, made, spans
 from sgmc.errors import DataError
-from sgmc.prepared.prepared import Prepared
 
 
 @dataclass
@@ -99,7 +98,7 @@ class RegressionData:
     @property
     def prepared(self):
         """The prepared table that the design is in, or None."""
-        return self.source if isinstance(self.source, Prepared) else None
+        return self.source if in_file(self.source) else None
 
     @property
     def coded(self):
@@ -113,6 +112,13 @@ class RegressionData:
             return
         for span, block in self.source.blocks(out.dtype):
             scatter(out, position[span], block)
+
+
+def in_file(source):
+    """Whether rows are those of a prepared table."""
+    from sgmc.prepared.prepared import Prepared
+
+    return isinstance(source, Prepared)
 
 
 def check_outcomes(family, data):
@@ -171,7 +177,7 @@ def from_formula(table, notes, partly):
     warnings that it gave, and `partly` says what was not read.
     """
     spec, y = table.spec, table.y
-    if not isinstance(table, Prepared):  # whose rows stay in the file
+    if not in_file(table):  # whose rows stay there
         y = in_few_bytes(y)
         table = replace(table, y=y)
     offset, given = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
