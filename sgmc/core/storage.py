@@ -1,6 +1,6 @@
 """Where numbers of all rows lie: in memory, or beside a table that is mapped from a file.
 
-A table that is mapped may be larger than memory.  A fit keeps at most `KEPT_BYTES` bytes for each number
+A table that is mapped may be larger than memory.  A fit keeps at most `KEPT_BYTES` for each number
 per row of it: control values beyond that are computed again where they are needed
 (`sgmc.core.centre`), and vectors beyond that lie in a file that has no name.
 """
