@@ -107,7 +107,7 @@ def read(
     parsed = dot.parse(formula, frame.columns, scope)
     given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
     vectors = {
-        argument: _vector(argument, value, frame)
+        argument: numbers_of(argument, value, frame)
         for argument, value in given.items()
         if value is not None
     }
@@ -115,11 +115,11 @@ def read(
         value for name, value in given.items() if isinstance(value, str) and name != "strata"
     ]
     used_elsewhere += subset_columns(subset, frame)
-    reader = _Reader(parsed, frame, vectors, subset_rows(subset, frame), outcome)
+    reader = Reader(parsed, frame, vectors, subset_rows(subset, frame), outcome)
     return reader.table(used_elsewhere, missing)
 
 
-class _Reader:
+class Reader:
     """One call of `read`: finds the terms, the rows and the design of a formula."""
 
     def __init__(self, parsed, frame, vectors, rows, outcome):
@@ -343,7 +343,7 @@ def _factors(terms):
     return list(dict.fromkeys(factor for term in terms for factor in term.factors))
 
 
-def _vector(argument, value, frame):
+def numbers_of(argument, value, frame):
     """Weights, offset, exposure, se or numbered strata as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:

@@ -132,11 +132,24 @@ class Regression:
         )
         model = cls.__new__(cls)
         model.set_options(options)
+        model.take_table(table, formula, {**inputs, "nodes": nodes})
+        model.take_errors()
+        model.check_outcomes()
+        grouping = table.grouping()
+        if grouping is not None:
+            return room(grouping.room)[grouping.model](model, grouping, nodes)
+        if nodes is not None:
+            raise ArgumentError(f"nodes={nodes!r} applies to terms such as (1 | g): leave it out")
+        return model
+
+    def take_table(self, table, formula, inputs):
+        """Take data, levels and the recipe of the design from a formula's table."""
+        from sgmc.formula import left_out_warning
+
         spec = table.spec
         intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
         offset, told = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
-        notes = [front.left_out_warning(table.left_out)] if table.left_out else []
-        model.data = RegressionData(
+        self.data = RegressionData(
             table.y,
             list(spec.exog_names),
             dict(spec.term_slices),
@@ -149,20 +162,12 @@ class Regression:
             table.strata,
             told,
             table.dropped,
-            notes,
+            [left_out_warning(table.left_out)] if table.left_out else [],
             se=table.se,
         )
-        model.spec, model.formula, model.levels = spec, formula, spec.levels
-        model.data.equations = equations(cls.family, spec.levels)
-        model.inputs = {**inputs, "nodes": nodes}
-        model.take_errors()
-        model.check_outcomes()
-        grouping = table.grouping()
-        if grouping is not None:
-            return room(grouping.room)[grouping.model](model, grouping, nodes)
-        if nodes is not None:
-            raise ArgumentError(f"nodes={nodes!r} applies to terms such as (1 | g): leave it out")
-        return model
+        self.spec, self.formula, self.levels = spec, formula, spec.levels
+        self.data.equations = equations(self.family, spec.levels)
+        self.inputs = inputs
 
     def set_options(self, given):
         """Take the model's own arguments, which choose its family."""
