@@ -35,7 +35,7 @@ def read_again(spec, data, *, subset=None, missing="drop", outcome="binary", sco
     if frame.empty:
         raise DataError(f"the new data are empty: {len(frame)} rows, {frame.shape[1]} columns")
     spec.check_columns(frame)
-    parsed = dot.parse(f"{spec.expanded.partition(' ~ ')[0]} ~ 1", frame.columns, scope)
+    parsed = dot.parse(f"{outcome_text(spec)} ~ 1", frame.columns, scope)
     vectors = {
         argument: numbers_of(argument, value, frame)
         for argument, value in given.items()
@@ -44,6 +44,11 @@ def read_again(spec, data, *, subset=None, missing="drop", outcome="binary", sco
     return Again(spec, parsed, frame, vectors, subset_rows(subset, frame), outcome).table(
         [], missing
     )
+
+
+def outcome_text(spec):
+    """The left side of the formula of a fit."""
+    return spec.expanded.partition(" ~ ")[0]
 
 
 class Again(Reader):

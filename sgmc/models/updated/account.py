@@ -1,6 +1,6 @@
 """How far an update leads, what it neglects, and whether that is too much."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
@@ -17,6 +17,7 @@ MOST_ANCHORS = 12
 # largest ratio of precisions, by third derivatives, of the expanded part at two places: beyond a
 # factor of two the next terms are as large as these
 MOST_BENT = 2.0
+SINGULAR = 1e-12  # smallest eigenvalue of a scaled precision
 TRUSTED_NEGLECT = 0.05  # half of what a verdict allows for in all
 ADVICE = "Fit all rows together, or update results whose rows are still in memory."
 
@@ -106,9 +107,9 @@ def anchored(past, search, back):
     """
     try:
         return settled(past, search, back)
-    except DataError:  # third derivatives lead nowhere: those of second order do
+    except DataError:  # third derivatives lead too far: those of second order end somewhere
         terms, mode, concerns, account = settled(past.straight(), search, back)
-        return terms, mode, concerns, Account(**{**vars(account), "bent": np.inf})
+        return terms, mode, concerns, replace(account, bent=np.inf)
 
 
 def settled(past, search, back):
@@ -121,43 +122,47 @@ def settled(past, search, back):
         if np.linalg.norm(linalg.solve(root, there - theta)) < SETTLED or anchors == MOST_ANCHORS:
             break
         theta = there
+    if not positive(terms.precision):
+        raise DataError(
+            "update: at the new mode the log posterior of the earlier rows is not concave, so that "
+            "no Gaussian stands for it; fit all rows together"
+        )
     with one_blas_thread():
         parts = [
             one.taylor(theta, root) if isinstance(one, Rows) else one for one in past.parts
         ]
-    average = mean_of_gradient(parts, root)
-    if average is not None:
-        terms = Quadratics(theta, terms.gradient + average, terms.precision, back)
-        mode, concerns = search(terms, mode.theta)
-        there, root = back @ mode.theta, back @ mode.axes[0]
+        average = sum(one.average(root @ root.T) for one in parts)
+    terms = Quadratics(theta, terms.gradient + average, terms.precision, back)
+    mode, concerns = search(terms, mode.theta)
+    there, root = back @ mode.theta, back @ mode.axes[0]
     drift = float(np.linalg.norm(linalg.solve(past.root, there - past.place)))
-    mean, sd = neglected(past, parts, there, root, average)
+    mean, sd = neglected(parts, there, root, average)
     account = Account(drift, mean, sd, anchors, past.at_hand, bent(past, there))
     return terms, mode, concerns, account
 
 
-def mean_of_gradient(parts, root):
-    """How the mean over the new posterior of the parts' gradients differs from that at its centre,
-    by third derivatives; None where these are not known.
-    """
-    found = [one.spread(root @ root.T) for one in parts]
-    return None if None in found else sum(one[0] for one in found)
+def positive(precision):
+    """Whether a matrix is positive definite."""
+    diagonal = np.diag(precision)
+    if not (diagonal > 0).all():
+        return False
+    scale = 1 / np.sqrt(diagonal)
+    return bool(linalg.eigvalsh(precision * np.outer(scale, scale)).min() > SINGULAR)
 
 
-def neglected(past, parts, theta, root, average):
+def neglected(parts, theta, root, average):
     """(mean, sd) of `Account`: what fourth derivatives do at the new mode and around it, and what
     third ones do to sds, twice the square of what they do to the mean in sds.
     """
-    if average is None:
+    if any(one.fourth is None for one in parts):
         return np.nan, np.nan
     covariance = root @ root.T
     sd, gradient, precision = np.sqrt(np.diag(covariance)), 0.0, 0.0
     for one in parts:
-        half = np.linalg.solve(one.axes, covariance)
-        square, z = np.linalg.solve(one.axes, half.T), one.white(theta)
-        away, around = one.neglected(theta), one.beyond(square, 3 * z)
+        z = one.white(theta)
+        away, around = one.neglected(theta), one.beyond(one.within(covariance), 3 * z)
         gradient = gradient + away[0] + around[0]
-        precision = precision + away[1] + one.spread(covariance)[1]
+        precision = precision + away[1] + one.around(covariance)
     mean = np.abs(covariance @ gradient) / sd
     ratio = np.abs(np.diag(covariance @ precision @ covariance)) / sd**2
     skew = np.abs(covariance @ average) / sd

@@ -91,7 +91,7 @@ class UpdatedRegression(Regression):
             told = first.inputs.get(name)
             if columns[name] is None and told is True:
                 raise ArgumentError(
-                    f"update: the fit had {name} that was no column: give {name}= of the new rows"
+                    f"update: {name} of the fit was no column: give {name}= of the new rows"
                 )
             columns[name] = told if columns[name] is None else columns[name]
             if name not in ("subset", "weights") and (columns[name] is None) != (told is None):
@@ -105,6 +105,11 @@ class UpdatedRegression(Regression):
         """See `Regression`: new outcomes may be all the same, so one that differs is added."""
         y, family, names = self.data.y, self.family, self.data.endog_name
         if family.outcome == "category":
+            if y.max() < len(self.levels) - 1:  # by which the compiled model counts the kinds
+                raise DataError(
+                    f"update: no new row has the outcome {self.levels[-1]!r}, the last kind of "
+                    f"{names!r}; update with more rows at a time"
+                )
             return
         trials, weight = self.data.trials, self.data.weight
         kept = slice(None) if weight is None else weight > 0

@@ -57,7 +57,7 @@ class Past:
 
     def straight(self):
         """The same with parts whose rows are gone up to the second order alone."""
-        gone = (replace(one, third=None, fourth=None) for one in self.gone())
+        gone = (one.straight() for one in self.gone())
         return replace(
             self, parts=(*gone, *(one for one in self.parts if isinstance(one, Rows)))
         )
@@ -79,6 +79,7 @@ class Past:
             third=sum(one.third for one in found) if curved else None,
             fourth=sum(one.fourth for one in found) if curved else None,
             nobs=sum(one.nobs for one in found),
+            tilt=None if curved else sum(one.tilt for one in found),
         )
         return replace(self, parts=(*self.gone(), joined))
 

@@ -7,16 +7,18 @@ the fourth derivatives those along an axis twice are kept, F_jj; the others of t
 CROSSED times these (of a normal z, E[z_1^4] is 3 E[z_1^2 z_2^2]).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sgmc.core import expansion
 from sgmc.core.blas import one_blas_thread
 
 LARGEST_THIRD = 64  # parameters of which third derivatives are kept: two arrays of 2 MB then
 EXPANDED_ROWS = 20_000  # rows, in random order, that third derivatives are taken from
 STEP = 0.5  # of the differences, in posterior sds
 CROSSED = 3.0
+PRIOR_STEP = 1e-3  # of the prior's differences, in posterior sds: it may bend at its own scale
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Taylor:
     fourth : array (d, d, d) or None
         fourth[j] is F_jj, in z.
     nobs : float
+    tilt : array (d,) or None
+        T : I / 2 in z, where T is not kept.
     """
 
     place: np.ndarray
@@ -44,6 +48,7 @@ class Taylor:
     third: np.ndarray | None
     fourth: np.ndarray | None
     nobs: float
+    tilt: np.ndarray | None = None
 
     def white(self, theta):
         """z of theta."""
@@ -77,17 +82,28 @@ class Taylor:
         bent = CROSSED * 0.5 * np.tensordot(np.diag(square), self.fourth, 1)
         return self.back(bent @ z / 3), self.back(self.back(bent).T)
 
-    def spread(self, covariance):
-        """Means of the third- and fourth-order terms over a normal law of that covariance: of the
-        gradient, T : covariance / 2, and of the precision, -F : covariance / 2.
-        """
-        if self.third is None:
-            return None
+    def straight(self):
+        """The same up to the second order alone."""
+        return replace(self, third=None, fourth=None, tilt=np.zeros(len(self.place)))
+
+    def within(self, covariance):
+        """A covariance in z."""
         half = np.linalg.solve(self.axes, covariance)
-        square = np.linalg.solve(self.axes, half.T)
-        gradient = 0.5 * np.tensordot(self.third, square, 2)
-        bent = 0.5 * np.tensordot(np.diag(square), self.fourth, 1)
-        return self.back(gradient), -self.back(self.back(bent).T)
+        return np.linalg.solve(self.axes, half.T)
+
+    def average(self, covariance):
+        """T : covariance / 2, by which the mean of the gradient over a normal law differs from that
+        at its centre; where T is not kept as if the covariance were in proportion to axes axes'.
+        """
+        square = self.within(covariance)
+        if self.third is None:
+            return self.back(self.tilt * np.trace(square) / len(square))
+        return self.back(0.5 * np.tensordot(self.third, square, 2))
+
+    def around(self, covariance):
+        """-F : covariance / 2, the same of the precision."""
+        bent = 0.5 * np.tensordot(np.diag(self.within(covariance)), self.fourth, 1)
+        return -self.back(self.back(bent).T)
 
     def back(self, slopes):
         """Derivatives by theta (first axis) of derivatives by z."""
@@ -126,45 +142,69 @@ class Rows:
         """Observations."""
         return self.problem.own_nobs
 
+    @property
+    def inverse(self):
+        """From theta, less its centre, to natural coordinates."""
+        return np.linalg.inv(self.problem.coordinates.to_theta)
+
+    def natural(self, theta):
+        """Natural coordinates of theta."""
+        return self.inverse @ (theta - self.problem.coordinates.theta_centre)
+
     def expansion(self, theta, rows=0):
         """(gradient, precision) at theta, of the first `rows` rows, scaled, where given."""
-        from sgmc.core.expansion import expand
-
-        where = self.problem.coordinates
         with one_blas_thread():
-            y = np.linalg.solve(where.to_theta, theta - where.theta_centre)
-        _, gradient, precision = expand(self.problem.model, y, rows)
-        if self.prior:
-            of_prior = prior_expansion(self.problem.prior, y, where.inner)
-            gradient, precision = gradient + of_prior[0], precision + of_prior[1]
-        with one_blas_thread():
-            inverse = np.linalg.inv(where.to_theta)
+            inverse, y = self.inverse, self.natural(theta)
+            _, gradient, precision = expansion.expand(self.problem.model, y, rows)
+            if self.prior:
+                known = prior_expansion(self.problem.prior, y, self.problem.coordinates.inner)
+                gradient, precision = gradient + known[0], precision + known[1]
             return inverse.T @ gradient, inverse.T @ precision @ inverse
 
     def taylor(self, place, axes):
         """What is kept of it where the rows are left behind."""
         gradient, precision = self.expansion(place)
-        d, n, third, fourth = len(place), self.problem.model.n, None, None
-        few = n <= EXPANDED_ROWS
-        if d <= LARGEST_THIRD and (few or self.problem.shuffled):
-            rows = 0 if few else EXPANDED_ROWS
+        d, third, fourth = len(place), None, None
+        few = self.problem.model.n <= EXPANDED_ROWS
+        rows = 0 if few or not self.problem.shuffled else EXPANDED_ROWS
+        tilt = None
+        if d <= LARGEST_THIRD:
             third, fourth = curves(
                 lambda z: axes.T @ self.expansion(place + axes @ z, rows)[1] @ axes, d
             )
-        return Taylor(place, gradient, precision, axes, third, fourth, self.nobs)
+        else:
+            tilt = axes.T @ self.tilt(place, axes, rows)
+        return Taylor(place, gradient, precision, axes, third, fourth, self.nobs, tilt)
+
+    def tilt(self, place, axes, rows):
+        """T : axes axes' / 2, by second differences of gradients along each axis."""
+        y, inverse, scale = self.natural(place), self.inverse, self.problem.model.n
+        some = slice(0, rows or scale)
+
+        def gradient(move):
+            of_rows = expansion.of_rows(self.problem.model, y + move, some)[1]
+            of_rows *= scale / (rows or scale)
+            if self.prior:
+                of_rows += expansion.of_prior(self.problem.prior, y + move)[1]
+            return of_rows
+
+        with one_blas_thread():
+            moves = STEP * (inverse @ axes).T
+            bends = sum(gradient(e) + gradient(-e) for e in moves) - 2 * len(moves) * gradient(0.0)
+            return inverse.T @ bends / (2 * STEP**2)
 
 
 def prior_expansion(prior, y, axes):
     """(gradient, precision) of a compiled prior at y; the latter by differences along axes of about
     a posterior sd.
     """
-    from sgmc.core.expansion import of_prior
 
-    small = 1e-3
+    def gradient(at):
+        return expansion.of_prior(prior, at)[1]
+
     columns = [
-        (of_prior(prior, y - small * e)[1] - of_prior(prior, y + small * e)[1]) / (2 * small)
+        (gradient(y - PRIOR_STEP * e) - gradient(y + PRIOR_STEP * e)) / (2 * PRIOR_STEP)
         for e in axes.T
     ]
-    with one_blas_thread():
-        precision = np.linalg.solve(axes.T, np.array(columns))
-    return of_prior(prior, y)[1], 0.5 * (precision + precision.T)
+    precision = np.linalg.solve(axes.T, np.array(columns))
+    return gradient(y), 0.5 * (precision + precision.T)
