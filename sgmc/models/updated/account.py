@@ -128,9 +128,7 @@ def settled(past, search, back):
             "no Gaussian stands for it; fit all rows together"
         )
     with one_blas_thread():
-        parts = [
-            one.taylor(theta, root) if isinstance(one, Rows) else one for one in past.parts
-        ]
+        parts = [one.taylor(theta, root) if isinstance(one, Rows) else one for one in past.parts]
         average = sum(one.average(root @ root.T) for one in parts)
     terms = Quadratics(theta, terms.gradient + average, terms.precision, back)
     mode, concerns = search(terms, mode.theta)

@@ -58,16 +58,16 @@ class Past:
     def straight(self):
         """The same with parts whose rows are gone up to the second order alone."""
         gone = (one.straight() for one in self.gone())
-        return replace(
-            self, parts=(*gone, *(one for one in self.parts if isinstance(one, Rows)))
-        )
+        return replace(self, parts=(*gone, *(one for one in self.parts if isinstance(one, Rows))))
 
     def without_rows(self):
         """The same for a file: parts whose rows are there are expanded at the last mode, and what
         is expanded at one place is one part.
         """
         with one_blas_thread():
-            found = [one.taylor(self.place, self.root) for one in self.parts if isinstance(one, Rows)]
+            found = [
+                one.taylor(self.place, self.root) for one in self.parts if isinstance(one, Rows)
+            ]
         if not found:
             return self
         first = found[0]

@@ -44,9 +44,7 @@ class Quadratics:
             weights, axes = linalg.eigh(self.precision / np.outer(scale, scale))
             turn = axes.T * scale
             slope = linalg.solve(turn.T, self.gradient)
-            return Pulled(
-                Quadratic(weights, -slope), Affine(-turn @ self.place, turn @ self.back)
-            )
+            return Pulled(Quadratic(weights, -slope), Affine(-turn @ self.place, turn @ self.back))
 
 
 @dataclass(frozen=True)
@@ -68,9 +66,7 @@ class CarriedPriors(PriorTable):
         with one_blas_thread():
             covariance = linalg.inv(quadratic.precision)
             place = quadratic.place + covariance @ quadratic.gradient
-        used = [
-            normal(float(m), float(s)) for m, s in zip(place, np.sqrt(np.diag(covariance)))
-        ]
+        used = [normal(float(m), float(s)) for m, s in zip(place, np.sqrt(np.diag(covariance)))]
         return cls(
             priors.names,
             priors.specified,
