@@ -29,6 +29,10 @@ TABLE = {
     "diagnostics": ("numbers from plain arrays of draws and scores", "errors arguments"),
     "splines": ("bases of smooth curves, and columns of designs made of them", "errors arguments"),
     "formula": ("formulas and tables to designs and outcomes", "errors arguments splines"),
+    "sources": (
+        "where rows come from: files, folders, tables of other libraries, in chunks",
+        "errors arguments formula",
+    ),
     "datasets": ("data sets by name", "errors arguments"),
     "plots": ("figures from plain arrays", "errors arguments diagnostics"),
     "fit": (

@@ -1,0 +1,126 @@
+"""Delimited text: CSV and TSV, also packed by gzip."""
+
+import gzip
+import io
+import os
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.errors import DataError
+from sgmc.sources.part import Column, FilePart, reading
+from sgmc.sources.settling import TEXT, column_of, numbers
+
+PROBED = 1 << 20  # characters by which the size of what is packed is estimated
+
+
+class Commas(FilePart):
+    """A file of comma-separated values, as `pandas.read_csv` reads it.
+
+    Types are those of all rows: a column with text anywhere is text from its first row on.  They
+    are found by reading the file once.
+    """
+
+    separator = ","
+
+    def __init__(self, path):
+        super().__init__(path)
+        if os.path.getsize(path) == 0:
+            raise DataError(f"{path} is empty: it has no line with the names of columns")
+        self.columns = list(self._parsed(nrows=0).columns)
+        self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
+
+    def types(self):
+        """By one pass over the rows, which also counts them."""
+        return self._looked_at
+
+    @cached_property
+    def _looked_at(self):
+        looks, rows = {name: Look() for name in self.columns}, 0
+        for frame in self._frames():
+            rows += len(frame)
+            for name in self.columns:
+                looks[name].add(frame[name])
+        self.rows = rows
+        return {name: look.column() for name, look in looks.items()}
+
+    def frames(self, names, dtypes, skip):
+        """See `Part`; rows that are skipped are parsed all the same."""
+        told = {name: told_of(self.types()[name], dtype) for name, dtype in dtypes.items()}
+        told = {name: dtype for name, dtype in told.items() if dtype is not None}
+        self.passed = 0
+        for frame in self._frames(usecols=names, dtype=told):
+            ahead = min(skip - self.passed, len(frame))
+            self.passed += ahead
+            if ahead < len(frame):
+                yield frame[names].iloc[ahead:]
+
+    def sample(self, rows):
+        """See `Part`."""
+        return self._parsed(nrows=rows)
+
+    @cached_property
+    def units(self):
+        """Characters of the file, unpacked; an estimate where it is packed."""
+        size = os.path.getsize(self.path)
+        if not self.path.lower().endswith(".gz"):
+            return size
+        with reading(self.path), open(self.path, "rb") as file, gzip.open(file) as packed:
+            length = len(packed.read(PROBED))
+            return length if length < PROBED else size * length / max(file.tell(), 1)
+
+    def units_of(self, sample):
+        """Characters of the lines of a sample, and of the first line."""
+        text = io.StringIO()
+        sample.to_csv(text, index=False, sep=self.separator)
+        return len(text.getvalue())
+
+    def _parsed(self, **how):
+        with reading(self.path):
+            return pd.read_csv(self.path, sep=self.separator, **how)
+
+    def _frames(self, **how):
+        with reading(self.path), self._parsed(chunksize=self.size, low_memory=False, **how) as all:
+            yield from all
+
+
+class Tabs(Commas):
+    """A file of values separated by tabs."""
+
+    separator = "\t"
+
+
+def told_of(column, dtype):
+    """The dtype that `pandas.read_csv` is told for a column; None where it finds it itself."""
+    if column.kind == "text":
+        return str
+    return dtype if column.kind == "number" else None
+
+
+class Look:
+    """What chunks of a column hold, so far."""
+
+    def __init__(self):
+        self.kinds, self.dtypes, self.gaps, self.last = set(), [], False, None
+
+    def add(self, values):
+        """Look at the column in one more chunk."""
+        found = column_of(values)
+        self.last = found
+        self.gaps |= bool(values.isna().any())
+        if found.kind != "empty":
+            self.kinds.add(found.kind)
+            self.dtypes.append(found.dtype)
+
+    def column(self):
+        """The `Column` of all chunks."""
+        if not self.kinds:
+            return self.last or Column("empty", np.dtype("O"))
+        kind = self.kinds.pop() if len(self.kinds) == 1 else "text"
+        if kind == "number":
+            return Column(kind, numbers(list(dict.fromkeys(self.dtypes)), self.gaps))
+        if kind == "bool":
+            return Column(kind, np.dtype("O" if self.gaps else bool))
+        return Column("text", TEXT)

@@ -1,0 +1,82 @@
+"""Parquet files."""
+
+from functools import cached_property
+
+from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.errors import MissingExtra
+from sgmc.sources import arrow_types
+from sgmc.sources.part import FilePart, reading
+
+
+class Parquet(FilePart):
+    """A Parquet file: rows are read by groups, and of these no more columns than are needed."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        try:
+            import pyarrow.parquet as pq
+        except ImportError as error:
+            raise MissingExtra(
+                f"{path}: reading Parquet needs pyarrow; pip install pyarrow"
+            ) from error
+        with reading(path):
+            file = pq.ParquetFile(path)
+        self.file, self.schema, self.rows = file, file.schema_arrow, file.metadata.num_rows
+        arrow_types.check_once(self.schema, path)
+        self.columns = arrow_types.stored(self.schema)
+        self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
+
+    def types(self):
+        """By the schema and the statistics; dictionaries are read."""
+        return self._types
+
+    @cached_property
+    def _types(self):
+        return arrow_types.types_of_schema(self.schema, self.columns, self._gaps(), self._levels)
+
+    def frames(self, names, dtypes, skip):
+        """See `Part`; groups of rows that are skipped are not read."""
+        self.passed = min(skip, self.rows)
+        for batch in self._batches(names, self.passed):
+            yield arrow_types.as_pandas(batch, names)
+
+    def sample(self, rows):
+        """See `Part`."""
+        for batch in self._batches(self.columns, 0, rows):
+            return arrow_types.as_pandas(batch, self.columns)
+        return arrow_types.as_pandas(self.schema.empty_table(), self.columns)
+
+    def _batches(self, names, skip, size=None):
+        """Tables of the rows from `skip` on."""
+        import pyarrow as pa
+
+        for group in range(self.file.num_row_groups):
+            length = self.file.metadata.row_group(group).num_rows
+            if length <= skip:
+                skip -= length
+                continue
+            with reading(self.path):
+                for batch in self.file.iter_batches(size or self.size, [group], names):
+                    ahead = min(skip, len(batch))
+                    skip -= ahead
+                    if ahead < len(batch):
+                        yield pa.Table.from_batches([batch.slice(ahead)])
+
+    def _gaps(self):
+        """Name -> whether "some" or "all" values are missing, by statistics or else by reading."""
+        counts = dict.fromkeys(self.columns, 0)
+        for k in range(self.file.metadata.num_row_groups):
+            group = self.file.metadata.row_group(k)
+            for j in range(group.num_columns):
+                part = group.column(j)
+                if part.path_in_schema in counts:
+                    told = part.statistics
+                    known = told is not None and told.has_null_count
+                    counts[part.path_in_schema] += told.null_count if known else float("nan")
+        unknown = [name for name, count in counts.items() if count != count]
+        if unknown:
+            counts |= arrow_types.nulls(self._batches(unknown, 0), unknown)
+        return arrow_types.gaps(counts, self.rows)
+
+    def _levels(self, names):
+        return arrow_types.levels(self._batches(names, 0), names)

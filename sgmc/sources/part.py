@@ -1,0 +1,125 @@
+"""A part of a source: one file, or one table of another library."""
+
+import hashlib
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+from sgmc.errors import DataError, SGMCError
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column holds in one part.
+
+    Attributes
+    ----------
+    kind : str
+        As `sgmc.formula.columns.kind` has it, or "empty" where all values are missing.
+    dtype : dtype
+        As pandas would have it if the part were all there is.
+    """
+
+    kind: str
+    dtype: object
+
+
+class Part:
+    """Rows that are stored together.
+
+    Attributes
+    ----------
+    label : str
+        What messages call it: the path of a file.
+    columns : list of str
+    rows : int or None
+        None where only reading tells.
+    passed : int
+        Of the rows to be skipped by the last call of `frames`, how many this part had.
+    """
+
+    label = "data"
+    rows = None
+    passed = 0
+
+    def types(self):
+        """Name -> `Column`; reads the rows only where the format does not tell."""
+        raise NotImplementedError
+
+    def frames(self, names, dtypes, skip):
+        """DataFrames of some rows each, in order, from row `skip` on.
+
+        Parameters
+        ----------
+        names : list of str
+        dtypes : dict
+            Name -> dtype in all parts, for readers that need to be told.
+        skip : int
+        """
+        raise NotImplementedError
+
+    def sample(self, rows):
+        """At most so many rows, for an estimate of memory."""
+        raise NotImplementedError
+
+    @property
+    def units(self):
+        """How much there is, in rows."""
+        return self.rows
+
+    def units_of(self, sample):
+        """How much of it a sample is."""
+        return len(sample)
+
+    def is_missing(self, name):
+        """Whether all values of a column are missing; reads the column."""
+        frames = self.frames([name], {}, 0)
+        return all(frame[name].isna().all() for frame in frames)
+
+
+class FilePart(Part):
+    """A file.
+
+    Parameters
+    ----------
+    path : str
+    """
+
+    def __init__(self, path):
+        self.path = self.label = path
+
+    @cached_property
+    def identity(self):
+        """Path, size and time of the last change."""
+        facts = os.stat(self.path)
+        return f"{os.path.abspath(self.path)} {facts.st_size} {facts.st_mtime_ns}"
+
+
+def of_content(frames):
+    """Hash of the rows of some frames, for what has no file."""
+    import pandas as pd
+
+    digest = hashlib.sha256()
+    for frame in frames:
+        digest.update(repr([*frame.columns]).encode())
+        digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
+    return digest.hexdigest()
+
+
+@contextmanager
+def reading(label):
+    """Errors of readers as DataError with the label of what cannot be read."""
+    import zlib
+
+    try:
+        yield
+    except (SGMCError, ImportError, MemoryError):
+        raise
+    except PermissionError as error:
+        raise DataError(f"no permission to read {label}: change its mode or owner") from error
+    except FileNotFoundError as error:
+        raise DataError(f"{label} is not there") from error
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
+        told = " ".join(str(error).split()) or type(error).__name__
+        raise DataError(f"{label} cannot be read: {told[:300]}") from error

@@ -1,0 +1,207 @@
+"""Where rows come from: files, and tables of other libraries that are not in memory."""
+
+import hashlib
+import os
+from functools import cached_property
+
+import pandas as pd
+
+from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.errors import DataError
+from sgmc.sources.settling import applied, settled
+
+SAMPLED_ROWS = 1000  # by which the memory of a row is estimated
+
+
+class Source:
+    """Rows in a fixed order that need not be in memory.
+
+    Parameters
+    ----------
+    parts : list of Part
+        Of the same columns; their rows follow each other.
+    name : str
+        What the user called it, for messages.
+
+    Attributes
+    ----------
+    columns : list of str
+        In the order of the first part.
+    chunk_size : int
+        Rows of each chunk but the last: 65,536, or fewer of a wide table.
+    """
+
+    def __init__(self, parts, name="data"):
+        self.parts, self.name = parts, name
+        self.columns = list(parts[0].columns)
+        for part in parts:
+            check_columns(parts[0], part)
+        self.chunk_size = chunk_rows(len(self.columns), CHUNK_ROWS)
+
+    def __repr__(self):
+        count = f"{len(self.parts)} parts, " if len(self.parts) > 1 else ""
+        return f"<{self.name}: {count}{len(self.columns)} columns>"
+
+    @cached_property
+    def dtypes(self):
+        """The pandas dtype of each column in all rows.
+
+        Text formats are read once to find them; of dictionaries, the levels are read.
+        """
+        return settled(self.parts)
+
+    @property
+    def rows(self):
+        """Number of rows; None where only reading tells."""
+        known = [part.rows for part in self.parts]
+        return None if None in known else sum(known)
+
+    @cached_property
+    def bytes(self):
+        """Estimated bytes of all rows in memory, by the first ones of the first part with rows."""
+        units = [part.units for part in self.parts]
+        for part, unit in zip(self.parts, units):
+            sample = part.sample(SAMPLED_ROWS)
+            if len(sample):
+                size = sample.memory_usage(index=False, deep=True).sum()
+                return float(sum(units) * size / min(part.units_of(sample), unit))
+        return 0.0
+
+    @cached_property
+    def identity(self):
+        """Hash of what the rows are made of: another one if a file has been changed."""
+        text = "\n".join(part.identity for part in self.parts)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def chunks(self, start=0, columns=None):
+        """Rows as DataFrames of `chunk_size` rows, the last one of the rest.
+
+        Chunk k has rows k * chunk_size and on of all parts together, in whatever form they are
+        stored.  Dtypes and categories are the same in each.
+
+        Parameters
+        ----------
+        start : int
+            The first chunk.  What comes before is not read, where the format lets it be passed by.
+        columns : list of str, optional
+            Default: all.
+
+        Yields
+        ------
+        pandas.DataFrame
+            With a RangeIndex from 0.
+        """
+        names = self.columns if columns is None else list(columns)
+        held, waiting = [], 0
+        for frame in self._frames(start * self.chunk_size, names):
+            held.append(frame)
+            waiting += len(frame)
+            while waiting >= self.chunk_size:
+                joined = joint(held)
+                yield joined.iloc[: self.chunk_size].reset_index(drop=True)
+                held = [joined.iloc[self.chunk_size :]]
+                waiting -= self.chunk_size
+        if waiting:
+            yield joint(held).reset_index(drop=True)
+
+    def read(self, columns=None):
+        """All rows as one DataFrame.
+
+        Raises
+        ------
+        DataError
+            If there is none.
+        """
+        names = self.columns if columns is None else list(columns)
+        frames = list(self._frames(0, names))
+        if not frames:
+            raise DataError(
+                f"{self.name} has no rows: it has {len(names)} columns and nothing else"
+            )
+        return joint(frames).reset_index(drop=True)
+
+    def _frames(self, skip, names):
+        """Frames of some rows each, in the dtypes of all, from row `skip` on."""
+        dtypes = {name: self.dtypes[name] for name in names}
+        for part in self.parts:
+            if part.rows is not None and part.rows <= skip:
+                skip -= part.rows
+                continue
+            for frame in part.frames(names, dtypes, skip):
+                if len(frame):
+                    yield applied(frame, dtypes, part.label)
+            skip = max(skip - part.passed, 0)
+
+
+def joint(frames):
+    """One frame of several of the same dtypes, without a copy where it is one already."""
+    frames = [frame for frame in frames if len(frame)] or frames[:1]
+    return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+
+
+def check_columns(first, part):
+    """Refuse a part that lacks a column which another one has.
+
+    Raises
+    ------
+    DataError
+        Naming the part and the column.
+    """
+    for lacking, having in ((part, first), (first, part)):
+        for name in having.columns:
+            if name not in lacking.columns:
+                raise DataError(
+                    f"{lacking.label} has no column {name!r}, which {having.label} has; all must "
+                    "have the same columns"
+                )
+
+
+def of(data, name="data"):
+    """A `Source` of what a user passes as data; None for a table in memory.
+
+    Parameters
+    ----------
+    data : object
+        A path, a folder, a pattern such as ``"data/*.parquet"``, a list of these, a pyarrow
+        Dataset, a polars LazyFrame or a dask DataFrame; or anything else.
+    name : str
+        The argument, for messages.
+
+    Returns
+    -------
+    Source or None
+
+    Raises
+    ------
+    DataError
+        If files are not there, of an unknown or of several kinds, cannot be read, or do not fit
+        together; names the file and the column.
+    MissingExtra
+        If the library that reads them is not installed.
+    """
+    listed = isinstance(data, (list, tuple)) and len(data) and all(map(is_path, data))
+    if is_path(data) or listed:
+        from sgmc.sources.files import of_paths
+
+        return of_paths(data, name)
+    home, kind = type(data).__module__.partition(".")[0], type(data).__name__
+    if isinstance(data, Source):
+        return data
+    if home == "pyarrow" and kind.endswith("Dataset"):
+        from sgmc.sources.dataset import of_dataset
+
+        return of_dataset(data, name)
+    if home == "polars" and kind == "LazyFrame":
+        from sgmc.sources.lazy import of_lazy
+
+        return of_lazy(data, name)
+    if home.startswith("dask") and kind == "DataFrame":
+        from sgmc.sources.partitions import of_dask
+
+        return of_dask(data, name)
+    return None
+
+
+def is_path(value):
+    """Whether a value is a path."""
+    return isinstance(value, (str, os.PathLike))
