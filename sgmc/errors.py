@@ -192,7 +192,7 @@ class ExtrapolationWarning(SGMCWarning):
 
 
 class UpdateWarning(SGMCWarning):
-    """New rows lead an update so far from the earlier posterior that too much of the earlier rows is
+    """New rows lead so far from the earlier posterior that too much of the earlier rows is
     neglected.
     """
 

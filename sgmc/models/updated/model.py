@@ -7,6 +7,7 @@ from sgmc.arguments.signatures import refuse_unknown
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.model import Regression
 from sgmc.models.updated.past import kept_past, past_of
+from sgmc.sources.source import of
 
 GIVEN = ("weights", "offset", "exposure", "se", "subset")
 OURS = ("prior", "tune", "cov_type", "modes", "init")  # arguments of fits that updates have none of
@@ -29,9 +30,9 @@ class UpdatedRegression(Regression):
     @classmethod
     def update(cls, results, new_data, given):
         """See `RegressionResults.update`."""
-        if isinstance(new_data, str):
+        if isinstance(new_data, str) and "~" in new_data:
             raise ArgumentError(
-                f"update: {new_data!r} is text; it takes new rows, a table with the columns of the "
+                f"update: {new_data!r} is a formula; it takes new rows, a table with the columns of the "
                 "formula (for another formula, fit again)"
             )
         refuse_unknown("update()", given, [*GIVEN, *names(*FIT), "missing"])
@@ -51,7 +52,8 @@ class UpdatedRegression(Regression):
     @classmethod
     def of_rows(cls, results, new_data, columns):
         """The model of the new rows."""
-        self, first = cls.__new__(cls), results.model
+        self, first, source = cls.__new__(cls), results.model, of(new_data, "new_data")
+        new_data = new_data if source is None else source.read()
         self.family, self.options = first.family, first.options
         if isinstance(new_data, Regression):
             self.take_model(first, new_data, columns)
