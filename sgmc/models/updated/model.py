@@ -32,8 +32,8 @@ class UpdatedRegression(Regression):
         """See `RegressionResults.update`."""
         if isinstance(new_data, str) and "~" in new_data:
             raise ArgumentError(
-                f"update: {new_data!r} is a formula; it takes new rows, a table with the columns of the "
-                "formula (for another formula, fit again)"
+                f"update: {new_data!r} is a formula; it takes new rows, a table with the columns "
+                "of the fit's formula (for another formula, fit again)"
             )
         refuse_unknown("update()", given, [*GIVEN, *names(*FIT), "missing"])
         for name in OURS:
