@@ -42,6 +42,10 @@ class OutOfMemoryError(SGMCError, MemoryError):
     """The fit needs more memory than there is; the message names what makes it so large."""
 
 
+class DiskError(SGMCError, OSError):
+    """A file cannot be written: no room, no permission; the message says which, and where."""
+
+
 class MissingExtra(SGMCError, ImportError):
     """A package is needed that is not installed; the message names the extra that brings it."""
 

@@ -48,7 +48,7 @@ from sgmc.priors import PriorSpec
 from sgmc.version import __version__ as __version__
 """
 ALIASES = """\
-_Table: TypeAlias = Any  # pandas, polars or pyarrow
+_Table: TypeAlias = Any  # pandas, polars or pyarrow; paths; lazy tables
 _Column: TypeAlias = str | ArrayLike | None
 _Prior: TypeAlias = str | PriorSpec
 _Seed: TypeAlias = (

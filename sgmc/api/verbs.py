@@ -40,11 +40,14 @@ def verb(model):
 
 def fit_formula(model, called, formula, data, given):
     """Return the results of a regression from a formula; `called` is what the user called."""
+    from sgmc.prepared.opening import for_verb
+
     refuse_unknown(called, given, {*names(FORMULA, *FIT), *model.options})
     made = {*names(FORMULA), *model.options}
     of_model = {name: value for name, value in given.items() if name in made}
     of_fit = {name: value for name, value in given.items() if name not in made}
     with limited(of_fit.get("time_limit")):
+        data = for_verb(data, of_fit)
         return model.from_formula(formula, data, **of_model).fit(**of_fit)
 
 

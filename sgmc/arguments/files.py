@@ -32,3 +32,25 @@ def writable(name, path):
     if os.path.isdir(full) or not os.path.isdir(os.path.dirname(full)):
         raise must_be(name, os.fspath(path), "a file in a folder that exists", "create the folder")
     return full
+
+
+def readable(name, path):
+    """Return the absolute path of a file that exists.
+
+    Parameters
+    ----------
+    name : str
+        The argument as the user writes it.
+    path : str or os.PathLike
+
+    Raises
+    ------
+    ArgumentError
+        If it is no path, or there is no such file.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise must_be(name, path, "a path")
+    full = os.path.abspath(path)
+    if not os.path.isfile(full):
+        raise must_be(name, os.fspath(path), "a file that exists")
+    return full

@@ -6,6 +6,7 @@ command line and the package's stub.  A new argument of a fit is a row here, and
 """
 
 from sgmc.arguments.parameter import REQUIRED, Keyword, number_or_word
+from sgmc.arguments.reading import DATA, READING
 
 # Who takes an argument.
 FORMULA = "formula"  # verbs, and from_formula() of regressions
@@ -29,14 +30,7 @@ TABLE = (
         "str",
         (FORMULA,),
     ),
-    Keyword(
-        "data",
-        REQUIRED,
-        "Never changed.",
-        "pandas, polars or pyarrow table, or dict of arrays",
-        "_Table",
-        (FORMULA,),
-    ),
+    DATA,
     Keyword(
         "names",
         None,
@@ -283,6 +277,7 @@ TABLE = (
         (FORMULA,),
         str,
     ),
+    *READING,
     Keyword(
         "nodes",
         None,

@@ -18,11 +18,11 @@ from sgmc.arguments.seeds import entropy
 from sgmc.arguments.signatures import refuse_unknown
 from sgmc.coordinates import sandwich
 from sgmc.core.contract import Schedule
+from sgmc.core.progress import reporter
 from sgmc.core.schedules import Function
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import DataError, NotSupported
 from sgmc.fit.run.checkpoint import read
-from sgmc.fit.run.progress import reporter
 
 PRECONDITIONERS = ("mode", "dense", "diag", None)
 DISPERSED = "dispersed"  # the word that init= may be

@@ -51,15 +51,31 @@ class Gaps:
         return np.flatnonzero(self.used & ~self.missing)
 
     def check(self, on_missing):
-        """DataError where rows are missing against the user's wish, or no row is left."""
-        if not self.counts:
-            return
-        where = ", ".join(f"{label!r} ({count})" for label, count in self.counts.items())
-        if on_missing == "raise":
-            rows = "1 row has" if self.missing.sum() == 1 else f"{self.missing.sum()} rows have"
-            raise DataError(f"{rows} missing values, in {where}; missing='drop' leaves them out")
-        if len(self.complete()) == 0:
-            raise DataError(f"no row is complete: values are missing in {where}")
+        """See `refuse_gaps`."""
+        if self.counts:
+            complete = len(self.complete())
+            refuse_gaps(self.counts, int(self.missing.sum()), complete, on_missing)
+
+
+def refuse_gaps(counts, missing, complete, on_missing):
+    """DataError where rows are missing against the user's wish, or no row is left.
+
+    Parameters
+    ----------
+    counts : dict
+        Label -> rows that lack it.
+    missing, complete : int
+        Rows that lack anything, and nothing.
+    on_missing : {"drop", "raise"}
+    """
+    if not counts:
+        return
+    where = ", ".join(f"{label!r} ({count})" for label, count in counts.items())
+    if on_missing == "raise":
+        rows = "1 row has" if missing == 1 else f"{missing} rows have"
+        raise DataError(f"{rows} missing values, in {where}; missing='drop' leaves them out")
+    if complete == 0:
+        raise DataError(f"no row is complete: values are missing in {where}")
 
 
 def evaluate(code, functions, names, label):

@@ -135,12 +135,17 @@ def labels_of(argument, values):
     if kind(values) == "number":
         return values.to_numpy(dtype=np.float64, na_value=np.nan)
     levels = levels_of(values)
+    refuse_many_strata(argument, levels)
+    codes = codes_of(values, levels, argument).astype(np.float64)
+    return np.where(codes < 0, np.nan, codes)
+
+
+def refuse_many_strata(argument, levels):
+    """Raise DataError where labels of strata are of more than MAX_TEXT_STRATA levels."""
     if len(levels) > MAX_TEXT_STRATA:
         raise DataError(
             f"{argument} has {len(levels)} levels; at most {MAX_TEXT_STRATA}: join some of them"
         )
-    codes = codes_of(values, levels, argument).astype(np.float64)
-    return np.where(codes < 0, np.nan, codes)
 
 
 def codes_of(values, levels, label):

@@ -96,6 +96,11 @@ class DesignSpec:
             dict.fromkeys(name for factor in self._factors for name in factor.inputs.values())
         )
 
+    @property
+    def expressions(self):
+        """The factors that are no columns by themselves."""
+        return [factor for factor in self._factors if not factor.is_column]
+
     @cached_property
     def coding(self):
         """How factors stay codes, or None where all of the design is better dense."""
@@ -160,8 +165,7 @@ class DesignSpec:
         """Add the rows where an expression such as ``np.log(x)`` is missing although its columns
         are not.
         """
-        expressions = [factor for factor in self._factors if not factor.is_column]
-        rows = gaps.complete()
+        expressions, rows = self.expressions, gaps.complete()
         for start in range(0, len(rows) if expressions else 0, CHUNK_ROWS):
             chunk = rows[start : start + CHUNK_ROWS]
             columns = Chunk(frame, chunk)
@@ -175,6 +179,13 @@ class DesignSpec:
             span = slice(start, min(start + chunk, len(rows)))
             columns = Chunk(held, rows[span])
             yield span, {factor: factor.values(columns) for factor in self._factors}
+
+    def product(self, values, rows):
+        """Rows of the design from values of the factors, as an array of float64."""
+        out = np.empty((rows, len(self.exog_names)))
+        for block in self._blocks:
+            out[:, block.columns] = block.product(values)
+        return out
 
     def blocks(self, frame, rows, chunk=CHUNK_ROWS, dtype=np.float64):
         """Pairs of a slice of `rows` and their part of the design;

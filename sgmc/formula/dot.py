@@ -359,15 +359,32 @@ def columns_for_dot(frame, candidates, rows):
 
 
 def _reason_to_leave_out(column):
-    column_kind = kind(column)
+    found = kind(column)
     if column.isna().all():
         return "all missing"
-    if column_kind in _NOT_FOR_THE_DOT:
-        return _NOT_FOR_THE_DOT[column_kind]
-    if column_kind in ("text", "category"):
-        levels = levels_of(column)
-        count = len(levels)
-        if column_kind == "text" and count > 1 and not_numbers(levels) is not None:
-            return None  # an error says so: a number is not to be lost
-        return f"{count} levels" if count > MAX_LEVELS else "constant" if count < 2 else None
-    return "constant" if is_constant(column) else None
+    if found in ("text", "category"):
+        return reason_of_levels(found, levels_of(column))
+    return reason_of_kind(found, lambda: is_constant(column))
+
+
+def reason_of_kind(found, constant):
+    """Why the dot leaves out a column that is no text and no category, or None.
+
+    Parameters
+    ----------
+    found : str
+        See `columns.kind`.
+    constant : function
+        Whether all its values are the same.
+    """
+    if found in _NOT_FOR_THE_DOT:
+        return _NOT_FOR_THE_DOT[found]
+    return "constant" if constant() else None
+
+
+def reason_of_levels(found, levels):
+    """Why the dot leaves out a column of text or of categories with such levels, or None."""
+    count = len(levels)
+    if found == "text" and count > 1 and not_numbers(levels) is not None:
+        return None  # an error says so: a number is not to be lost
+    return f"{count} levels" if count > MAX_LEVELS else "constant" if count < 2 else None

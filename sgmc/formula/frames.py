@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.choices import nearest
 from sgmc.errors import DataError
 
 
@@ -55,6 +56,13 @@ def pandas_or_same(data):
     """A table of another library as a DataFrame; anything else as it is."""
     frame = None if isinstance(data, pd.DataFrame) else from_other_library(data)
     return data if frame is None else frame
+
+
+def no_column(argument, name, columns):
+    """The error for an argument that names no column."""
+    return DataError(
+        f"{argument}={name!r} is not a column of the data{nearest(name, columns, 'columns are')}"
+    )
 
 
 def column_of(values, name):

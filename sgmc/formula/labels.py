@@ -24,13 +24,17 @@ MOST_COUNTED = 1000  # levels whose words are counted, evenly
 LEVELS_SHOWN = 3
 
 
-def refuse_no_factor(column, levels):
+def refuse_levels(name, found, rows, levels):
     """Raise DataError where the levels of a factor are no categories.
 
     Parameters
     ----------
-    column : pandas.Series
-        The rows that are used; text or a categorical.
+    name : str
+        Of the column.
+    found : str
+        Its kind, see `columns.kind`.
+    rows : int
+        That are used.
     levels : tuple
         Those that occur.
 
@@ -39,7 +43,6 @@ def refuse_no_factor(column, levels):
     DataError
         Naming the column and what to do.
     """
-    name, found = column.name, kind(column)
     meant = f"C({quoted(name)}) if these are categories"
     if found == "text":
         others = not_numbers(levels)
@@ -49,7 +52,7 @@ def refuse_no_factor(column, levels):
                 f"{f', and {shown(others)}' if others else ''}: convert them first, "
                 f"{conversion(name, others)}, or write {meant}"
             )
-    rows, count = len(column), len(levels)
+    count = len(levels)
     if found not in ("text", "category") or count <= MANY_LEVELS:
         return
     free = found == "text" and words(levels) >= WORDS

@@ -4,29 +4,28 @@ Patsy does the algebra of terms and finds contrasts and stateful transforms; the
 here, in chunks and straight into its place, from pieces that can be pickled.
 """
 
+from functools import partial
+
 import numpy as np
-import pandas as pd
-import patsy
 
 from sgmc.arguments import values
-from sgmc.arguments.choices import nearest, one_of
+from sgmc.arguments.choices import one_of
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import (
     ColumnsLeftOutWarning,
     DataError,
-    OutOfMemoryError,
     caller,
     warn,
 )
 from sgmc.formula import dot
-from sgmc.formula.chunks import COLUMN, Chunk, Gaps, PatsyChunk, evaluate
+from sgmc.formula.chunks import Chunk, Gaps
 from sgmc.formula.columns import is_missing, is_plain, kind, labels_of, levels_of, types_of
-from sgmc.formula.design import DesignSpec
-from sgmc.formula.frames import as_frame
-from sgmc.formula.labels import cure_of_text, refuse_no_factor
-from sgmc.formula.outcomes import OUTCOMES, counts
+from sgmc.formula.frames import as_frame, no_column
+from sgmc.formula.labels import cure_of_text
+from sgmc.formula.outcomes import OUTCOMES
 from sgmc.formula.subsets import aligned, subset_columns, subset_rows
 from sgmc.formula.table import Table
+from sgmc.formula.terms import Terms
 
 
 def caller_scope():
@@ -119,20 +118,14 @@ def read(
     return reader.table(used_elsewhere, missing)
 
 
-class Reader:
+class Reader(Terms):
     """One call of `read`: finds the terms, the rows and the design of a formula."""
 
     def __init__(self, parsed, frame, vectors, rows, outcome):
-        self.parsed = parsed
+        super().__init__(parsed, outcome)
         self.frame = frame
         self.vectors = vectors
         self.rows = rows
-        self.response_columns = list(parsed.names.inputs(parsed.response).values())
-        self.counted = parsed.summands if outcome == "binary" else ()
-        self.outcome = counts if self.counted else OUTCOMES[outcome]
-        self.group_columns = [name for bar in parsed.bars for name in bar.columns]
-        self.effects = [self._effects(bar) for bar in parsed.bars]
-        self.curves = [self._curve(one) for one in parsed.smooths]
 
     def table(self, used_elsewhere, on_missing):
         """The finished table."""
@@ -153,8 +146,8 @@ class Reader:
         if len(rows) < len(response):
             response = response[~gaps.missing[response.index]]
         y, trials, spec.levels = self.outcome(response, spec.endog_name)
-        vectors = dict.fromkeys(_VALID) | {
-            argument: _VALID[argument](argument, vector[rows])
+        vectors = dict.fromkeys(VALID) | {
+            argument: VALID[argument](argument, vector[rows])
             for argument, vector in self.vectors.items()
         }
         return Table(
@@ -168,7 +161,7 @@ class Reader:
             frame=self.frame,
             bars=self.parsed.bars,
             effects=tuple(effects),
-            smooths=tuple(self._smooths(specs[1 + len(self.effects) :])),
+            smooths=tuple(self.smooths(specs[1 + len(self.effects) :])),
         )
 
     def _choose_columns(self, used_elsewhere):
@@ -182,71 +175,22 @@ class Reader:
             else []
         )
         others, left_out = dot.columns_for_dot(self.frame, candidates, self.rows)
-        terms = self._terms(others)
+        terms = self.fixed(others)
         gaps = self._gaps(terms)
         if others and gaps.counts and len(gaps.complete()):
             others, constant = dot.columns_for_dot(self.frame, others, gaps.complete())
             # among the complete rows only; without these columns more rows are complete
             if constant:
                 left_out |= constant
-                terms = self._terms(others)
+                terms = self.fixed(others)
                 gaps = self._gaps(terms)
         named = self.parsed.names.inputs(self.parsed.predictors).values()
         return terms, gaps, {name: reason for name, reason in left_out.items() if name not in named}
 
-    def _terms(self, others):
-        """Terms of the fixed part."""
-        return self._looked_up(self.parsed.terms(others))
-
-    def _effects(self, bar):
-        """Terms left of the bar of a group term."""
-        terms = self._looked_up(self.parsed.terms_of(bar.effects))
-        if not terms:
-            raise self.parsed.error(f"({bar.text}) has no effect: write (1 | g), or (0 + x | g)")
-        if set(bar.columns) & {*self.response_columns, *self.counted}:
-            raise self.parsed.error(f"({bar.text}): the response is a factor of groups too")
-        return terms
-
-    def _curve(self, call):
-        """Terms of the covariates of a smooth, and of what it is multiplied by."""
-        by = [] if call.by is None else [f"0 + {call.by}"]
-        return [self._looked_up(self.parsed.terms_of(code)) for code in (call.code, *by)]
-
-    def _smooths(self, specs):
-        """A `SmoothCall` with its designs each; FormulaError where a covariate is no number."""
-        for call, terms in zip(self.parsed.smooths, self.curves):
-            own, specs = specs[: len(terms)], specs[len(terms) :]
-            if len(own[0].exog_names) != len(call.covariates) or own[0].categorical:
-                raise self.parsed.error(
-                    f"{call.text}: smooths are of numbers, one column each; a factor is a "
-                    "predictor, or a group term such as (1 | g)"
-                )
-            yield call, *own, *[None] * (2 - len(own))
-
-    @property
-    def _beside(self):
-        """Lists of terms besides those of the fixed part."""
-        return [*self.effects, *(terms for one in self.curves for terms in one)]
-
-    def _looked_up(self, terms):
-        """Terms whose factors are columns by name, or expressions."""
-        names = self.parsed.names
-
-        def factor(written):
-            inputs = names.inputs(written.code)
-            if written.code not in inputs:
-                return written
-            if written.code == self.parsed.response or inputs[written.code] in self.counted:
-                raise self.parsed.error(f"the response {written.code} is a predictor too")
-            return patsy.LookupFactor(COLUMN + written.code, origin=written.origin)
-
-        return [patsy.Term([factor(written) for written in term.factors]) for term in terms]
-
     def _gaps(self, terms):
         gaps = Gaps(len(self.frame), self.rows)
-        used = _factors([*terms, *(term for one in self._beside for term in one)])
-        inputs = self.parsed.names.inputs(" ".join(factor.name() for factor in used))
-        for name in dict.fromkeys([*self.response_columns, *inputs.values(), *self.group_columns]):
+        inputs = self.inputs(terms).values()
+        for name in dict.fromkeys([*self.response_columns, *inputs, *self.group_columns]):
             gaps.add(name, slice(None), is_missing(self.frame[name]))
         for argument, vector in self.vectors.items():
             gaps.add(argument, slice(None), np.isnan(vector))
@@ -257,54 +201,27 @@ class Reader:
         added.  Counts are a frame.
         """
         rows = gaps.complete()
-        label = self.parsed.names.label(self.parsed.response)
-        columns = Chunk(self.frame, rows)
+        response = self.response(Chunk(self.frame, rows)).set_axis(rows)
         if self.counted:
-            return pd.DataFrame({name: columns[name] for name in self.counted}).set_axis(rows)
-        names = {
-            place: columns[name]
-            for place, name in self.parsed.names.inputs(self.parsed.response).items()
-        }
-        value = evaluate(self.parsed.response, self.parsed.functions, names, label)
-        if np.shape(value) != (len(rows),):
-            raise DataError(
-                f"the response {label!r} must be one column of {len(rows)} values, its shape is "
-                f"{np.shape(value)}"
-            )
-        response = pd.Series(value).set_axis(rows)
+            return response
+        label = self.parsed.names.label(self.parsed.response)
         gaps.add(label, rows, is_missing(response))
         gaps.check("drop")
         return response
 
     def _fit(self, terms, gaps):
         """The designs of the complete rows, of the fixed part, each group term and smooth."""
-        return [self._design(one, gaps.complete()) for one in (terms, *self._beside)]
+        rows = gaps.complete()
+        return [
+            self.design(one, partial(self._levels, rows=rows), partial(self._chunks, rows))
+            for one in (terms, *self.beside)
+        ]
 
-    def _design(self, terms, rows):
-        """A design: levels, contrasts and stateful transforms."""
-        factors = _factors(terms)
-        inputs = self.parsed.names.inputs(" ".join(factor.name() for factor in factors))
-        whole = [factor.name() for factor in factors if isinstance(factor, patsy.LookupFactor)]
-        levels = {key: self._levels(inputs[key.removeprefix(COLUMN)], rows) for key in whole}
-        chunk = chunk_rows(len(factors), CHUNK_ROWS)
-
-        def chunks():
-            for start in range(0, len(rows), chunk):
-                yield PatsyChunk(Chunk(self.frame, rows[start : start + chunk]), inputs, levels)
-
-        scope = patsy.EvalEnvironment([self.parsed.functions])
-        try:
-            with np.errstate(all="ignore"):
-                info = patsy.design_matrix_builders([terms], chunks, scope)[0]
-        except patsy.PatsyError as error:
-            raise self.parsed.error(error.message) from error
-        except DataError:
-            raise
-        except MemoryError as error:
-            raise OutOfMemoryError(f"memory is exhausted: {largest(levels, inputs)}") from error
-        except Exception as error:  # whatever a stateful transform raises
-            raise self.parsed.error(f"{type(error).__name__}: {error}") from error
-        return DesignSpec(self.parsed, info, levels)
+    def _chunks(self, rows, factors):
+        """The rows in chunks, for a design of so many factors."""
+        size = chunk_rows(factors, CHUNK_ROWS)
+        for start in range(0, len(rows), size):
+            yield Chunk(self.frame, rows[start : start + size])
 
     def _levels(self, name, rows):
         """Levels of a column that is a factor by itself, None for numbers."""
@@ -312,45 +229,17 @@ class Reader:
         if is_plain(column):
             return None
         column = column.iloc[rows]
-        column_kind = kind(column)
-        if column_kind == "date":
-            raise self.parsed.error(
-                f"column {name!r} holds dates: use a number of it, e.g. `{name}`.dt.year"
-            )
-        if column_kind in ("complex", "other"):
-            held = types_of(column) if column.dtype == object else column.dtype
-            raise self.parsed.error(
-                f"column {name!r} is no predictor: it holds {held}, neither real numbers nor text; "
-                "convert it"
-            )
-        if column_kind == "number":
-            return None
-        levels = levels_of(column)
-        refuse_no_factor(column, levels)
-        return levels
-
-
-def largest(levels, inputs):
-    """The factor with most levels, and what to do: a clause."""
-    counts = {inputs[key.removeprefix(COLUMN)]: len(known or ()) for key, known in levels.items()}
-    name = max(counts, key=counts.get, default=None)
-    if not name or not counts[name]:
-        return "of the formula's terms; use fewer"
-    return f"column {name!r} has {counts[name]} levels; join rare ones, or leave it out"
-
-
-def _factors(terms):
-    return list(dict.fromkeys(factor for term in terms for factor in term.factors))
+        held = types_of(column) if column.dtype == object else column.dtype
+        return self.factor_levels(
+            name, kind(column), held, lambda: (len(column), levels_of(column))
+        )
 
 
 def numbers_of(argument, value, frame):
     """Weights, offset, exposure, se or numbered strata as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:
-            raise DataError(
-                f"{argument}={value!r} is not a column of the "
-                f"data{nearest(value, frame.columns, 'columns are')}"
-            )
+            raise no_column(argument, value, frame.columns)
         value = frame[value]
     series = aligned(argument, value, frame)
     if argument == "strata":
@@ -360,7 +249,7 @@ def numbers_of(argument, value, frame):
     return series.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-_VALID = {
+VALID = {
     "weights": values.weights,
     "offset": values.finite,
     "exposure": values.exposures,

@@ -4,6 +4,7 @@ import pandas as pd
 
 from sgmc.errors import DataError
 from sgmc.sources.part import Column
+from sgmc.sources.settling import with_gaps
 
 
 def stored(schema):
@@ -64,11 +65,8 @@ def types_of_schema(schema, names, gaps, levels):
     for name in names:
         dtype = coded.get(name, empty[name].dtype)
         missing = gaps.get(name, "none")
-        plain = not pd.api.types.is_extension_array_dtype(dtype)
-        if missing != "none" and plain and dtype.kind in "iu":
-            dtype = pd.Series([0.5]).dtype  # as pandas has whole numbers with gaps
-        if missing != "none" and dtype == bool:
-            dtype = pd.Series([None], dtype=object).dtype
+        if missing != "none":
+            dtype = with_gaps(dtype)
         found[name] = Column("empty" if missing == "all" else kinds[name], dtype)
     return found
 

@@ -73,7 +73,8 @@ def common(name, entries):
     if kind == "number":
         return numbers(dtypes, gaps)
     if kind == "bool":
-        return dtypes[0] if len(dtypes) == 1 and not (gaps and dtypes[0] == bool) else np.dtype("O")
+        dtype = dtypes[0] if len(dtypes) == 1 else np.dtype("O")
+        return with_gaps(dtype) if gaps else dtype
     if any(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes):
         return categories(name, full)
     if len(dtypes) == 1:
@@ -105,12 +106,17 @@ def refuse_different(name, full):
 
 
 def numbers(dtypes, gaps):
-    """The dtype of numbers of several dtypes; whole numbers with gaps are float64, as in pandas."""
+    """The dtype of numbers of several dtypes."""
     if len(dtypes) > 1 and np.dtype("O") in dtypes:
         return np.dtype(float)  # decimals beside numbers
     dtype = dtypes[0] if len(dtypes) == 1 else joined(dtypes)
-    whole = isinstance(dtype, np.dtype) and dtype.kind in "iu"
-    return np.dtype(float) if gaps and whole else dtype
+    return with_gaps(dtype) if gaps else dtype
+
+
+def with_gaps(dtype):
+    """The dtype that pandas gives to values of a dtype with missing ones among them."""
+    code = dtype.kind if isinstance(dtype, np.dtype) else ""
+    return {"i": np.dtype(float), "u": np.dtype(float), "b": np.dtype("O")}.get(code, dtype)
 
 
 def joined(dtypes):

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from copy import copy
 from functools import cached_property
 
 import pandas as pd
@@ -29,7 +30,11 @@ class Source:
         In the order of the first part.
     chunk_size : int
         Rows of each chunk but the last: 65,536, or fewer of a wide table.
+    file_options : dict
+        Arguments of `prepare` for a file of the rows, where one is made.
     """
+
+    file_options = {}
 
     def __init__(self, parts, name="data"):
         self.parts, self.name = parts, name
@@ -63,7 +68,7 @@ class Source:
         for part, unit in zip(self.parts, units):
             sample = part.sample(SAMPLED_ROWS)
             if len(sample):
-                size = sample.memory_usage(index=False, deep=True).sum()
+                size = sample[self.columns].memory_usage(index=False, deep=True).sum()
                 return float(sum(units) * size / min(part.units_of(sample), unit))
         return 0.0
 
@@ -104,7 +109,14 @@ class Source:
         if waiting:
             yield joint(held).reset_index(drop=True)
 
-    def read(self, columns=None):
+    def only(self, columns):
+        """The same rows with some of the columns; chunks have as many rows."""
+        narrow = copy(self)
+        narrow.columns = list(columns)
+        vars(narrow).pop("bytes", None)
+        return narrow
+
+    def read(self):
         """All rows as one DataFrame.
 
         Raises
@@ -112,12 +124,9 @@ class Source:
         DataError
             If there is none.
         """
-        names = self.columns if columns is None else list(columns)
-        frames = list(self._frames(0, names))
+        frames = list(self._frames(0, self.columns))
         if not frames:
-            raise DataError(
-                f"{self.name} has no rows: it has {len(names)} columns and nothing else"
-            )
+            raise DataError(f"{self.name} has no rows: it has names of columns alone")
         return joint(frames).reset_index(drop=True)
 
     def _frames(self, skip, names):

@@ -33,6 +33,10 @@ TABLE = {
         "where rows come from: files, folders, tables of other libraries, in chunks",
         "errors arguments formula",
     ),
+    "prepared": (
+        "tables in sealed files: first pass, writing, opening",
+        "errors version arguments core formula sources",
+    ),
     "datasets": ("data sets by name", "errors arguments"),
     "plots": ("figures from plain arrays", "errors arguments diagnostics"),
     "fit": (
@@ -55,7 +59,8 @@ TABLE = {
     ),
     "models/regression": (
         "regressions: data, posterior, results",
-        BELOW + " coordinates diagnostics formula fit results tuning models/regression/bases",
+        BELOW
+        + " coordinates diagnostics formula prepared fit results tuning models/regression/bases",
     ),
     "models/regression/families": (
         "a file per family: compiled model, outcomes, class; the verb comes by itself",

@@ -80,8 +80,8 @@ def test_a_factor_is_one(column):
 def test_a_large_factor_is_one():
     g = np.random.default_rng(3).permutation(np.repeat([f"u{k}" for k in range(20_000)], 10))
     column = pd.Series(g, name="g")
-    for one in (column, column.astype("category")):
-        assert labels.refuse_no_factor(one, tuple(sorted(set(g)))) is None
+    for found in ("text", "category"):
+        assert labels.refuse_levels("g", found, len(column), tuple(sorted(set(g)))) is None
 
 
 def test_meant_as_categories():

@@ -118,18 +118,16 @@ class Regression:
         FormulaError, DataError
             Naming the column or argument.
         """
-        from sgmc import formula as front
+        from sgmc.formula import caller_scope
+        from sgmc.prepared.opening import opened
+        from sgmc.prepared.reading import read
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
         nodes = inputs.pop("nodes")
         cls.check_applies(inputs["offset"], inputs["exposure"], inputs["se"])
-        table = front.read(
-            formula,
-            data,
-            **inputs,
-            outcome=cls.family.outcome,
-            scope=front.caller_scope() if scope is None else scope,
-        )
+        scope = caller_scope() if scope is None else scope
+        data = opened(formula, data, scope, inputs)
+        table = read(formula, data, **inputs, outcome=cls.family.outcome, scope=scope)
         model = cls.__new__(cls)
         model.set_options(options)
         model.take_table(table, formula, {**inputs, "nodes": nodes})

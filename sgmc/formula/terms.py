@@ -1,0 +1,189 @@
+"""The terms of a formula, and their design fitted to chunks of rows, wherever these come from."""
+
+import numpy as np
+import pandas as pd
+import patsy
+
+from sgmc.errors import DataError, OutOfMemoryError
+from sgmc.formula.chunks import COLUMN, PatsyChunk, evaluate
+from sgmc.formula.design import DesignSpec
+from sgmc.formula.labels import refuse_levels
+from sgmc.formula.outcomes import OUTCOMES, counts
+
+
+class Terms:
+    """Terms of a formula that is parsed, their names being columns or expressions.
+
+    Parameters
+    ----------
+    parsed : Parsed
+    outcome : {"binary", "numeric", "category"}
+
+    Attributes
+    ----------
+    response_columns, group_columns : list of str
+        Columns of the response and of the factors of groups.
+    counted : tuple of str
+        Columns of successes and failures, where the response is their counts.
+    effects, curves : list
+        Terms of each group term, and pairs of those of each smooth.
+    """
+
+    def __init__(self, parsed, outcome):
+        self.parsed = parsed
+        self.response_columns = list(parsed.names.inputs(parsed.response).values())
+        self.counted = parsed.summands if outcome == "binary" else ()
+        self.outcome = counts if self.counted else OUTCOMES[outcome]
+        self.group_columns = [name for bar in parsed.bars for name in bar.columns]
+        self.effects = [self._effects(bar) for bar in parsed.bars]
+        self.curves = [self._curve(one) for one in parsed.smooths]
+
+    def fixed(self, others):
+        """Terms of the fixed part, the dot standing for the columns `others`."""
+        return self._looked_up(self.parsed.terms(others))
+
+    def _effects(self, bar):
+        """Terms left of the bar of a group term."""
+        terms = self._looked_up(self.parsed.terms_of(bar.effects))
+        if not terms:
+            raise self.parsed.error(f"({bar.text}) has no effect: write (1 | g), or (0 + x | g)")
+        if set(bar.columns) & {*self.response_columns, *self.counted}:
+            raise self.parsed.error(f"({bar.text}): the response is a factor of groups too")
+        return terms
+
+    def _curve(self, call):
+        """Terms of the covariates of a smooth, and of what it is multiplied by."""
+        by = [] if call.by is None else [f"0 + {call.by}"]
+        return [self._looked_up(self.parsed.terms_of(code)) for code in (call.code, *by)]
+
+    def smooths(self, specs):
+        """A `SmoothCall` with its designs each; FormulaError where a covariate is no number."""
+        for call, terms in zip(self.parsed.smooths, self.curves):
+            own, specs = specs[: len(terms)], specs[len(terms) :]
+            if len(own[0].exog_names) != len(call.covariates) or own[0].categorical:
+                raise self.parsed.error(
+                    f"{call.text}: smooths are of numbers, one column each; a factor is a "
+                    "predictor, or a group term such as (1 | g)"
+                )
+            yield call, *own, *[None] * (2 - len(own))
+
+    @property
+    def beside(self):
+        """Lists of terms besides those of the fixed part."""
+        return [*self.effects, *(terms for one in self.curves for terms in one)]
+
+    def inputs(self, terms):
+        """Columns that lists of terms, and what is beside them, need: placeholder -> name."""
+        used = factors_of([*terms, *(term for one in self.beside for term in one)])
+        return self.parsed.names.inputs(" ".join(factor.name() for factor in used))
+
+    def _looked_up(self, terms):
+        """Terms whose factors are columns by name, or expressions."""
+        names = self.parsed.names
+
+        def factor(written):
+            inputs = names.inputs(written.code)
+            if written.code not in inputs:
+                return written
+            if written.code == self.parsed.response or inputs[written.code] in self.counted:
+                raise self.parsed.error(f"the response {written.code} is a predictor too")
+            return patsy.LookupFactor(COLUMN + written.code, origin=written.origin)
+
+        return [patsy.Term([factor(written) for written in term.factors]) for term in terms]
+
+    def response(self, columns):
+        """The response in the rows of a `Chunk`; counts are a frame."""
+        if self.counted:
+            return pd.DataFrame({name: columns[name] for name in self.counted})
+        label = self.parsed.names.label(self.parsed.response)
+        names = {
+            place: columns[name]
+            for place, name in self.parsed.names.inputs(self.parsed.response).items()
+        }
+        value = evaluate(self.parsed.response, self.parsed.functions, names, label)
+        if np.shape(value) != (columns.n_rows,):
+            raise DataError(
+                f"the response {label!r} must be one column of {columns.n_rows} values, its shape "
+                f"is {np.shape(value)}"
+            )
+        return pd.Series(value)
+
+    def design(self, terms, levels_of, chunks_of):
+        """A design: levels, contrasts and stateful transforms.
+
+        Parameters
+        ----------
+        terms : list of patsy.Term
+        levels_of : function of str
+            Levels of a column that is a factor by itself, None for numbers.
+        chunks_of : function of int
+            An iterator over `Chunk`, given the number of factors.
+
+        Returns
+        -------
+        DesignSpec
+        """
+        factors = factors_of(terms)
+        inputs = self.parsed.names.inputs(" ".join(factor.name() for factor in factors))
+        whole = [factor.name() for factor in factors if isinstance(factor, patsy.LookupFactor)]
+        levels = {key: levels_of(inputs[key.removeprefix(COLUMN)]) for key in whole}
+
+        def chunks():
+            for chunk in chunks_of(len(factors)):
+                yield PatsyChunk(chunk, inputs, levels)
+
+        scope = patsy.EvalEnvironment([self.parsed.functions])
+        try:
+            with np.errstate(all="ignore"):
+                info = patsy.design_matrix_builders([terms], chunks, scope)[0]
+        except patsy.PatsyError as error:
+            raise self.parsed.error(error.message) from error
+        except (DataError, OSError):
+            raise
+        except MemoryError as error:
+            raise OutOfMemoryError(f"memory is exhausted: {largest(levels, inputs)}") from error
+        except Exception as error:  # whatever a stateful transform raises
+            raise self.parsed.error(f"{type(error).__name__}: {error}") from error
+        return DesignSpec(self.parsed, info, levels)
+
+    def factor_levels(self, name, found, held, levels_of):
+        """Levels of a column that is a factor by itself, None for numbers.
+
+        Parameters
+        ----------
+        name : str
+        found : str
+            See `columns.kind`.
+        held : str
+            What it holds, for a message.
+        levels_of : function
+            Rows and levels of the column, of those that are used.
+        """
+        if found == "date":
+            raise self.parsed.error(
+                f"column {name!r} holds dates: use a number of it, e.g. `{name}`.dt.year"
+            )
+        if found in ("complex", "other"):
+            raise self.parsed.error(
+                f"column {name!r} is no predictor: it holds {held}, neither real numbers nor text; "
+                "convert it"
+            )
+        if found == "number":
+            return None
+        rows, levels = levels_of()
+        refuse_levels(name, found, rows, levels)
+        return levels
+
+
+def largest(levels, inputs):
+    """The factor with most levels, and what to do: a clause."""
+    counts = {inputs[key.removeprefix(COLUMN)]: len(known or ()) for key, known in levels.items()}
+    name = max(counts, key=counts.get, default=None)
+    if not name or not counts[name]:
+        return "of the formula's terms; use fewer"
+    return f"column {name!r} has {counts[name]} levels; join rare ones, or leave it out"
+
+
+def factors_of(terms):
+    """The factors of some terms, each once."""
+    return list(dict.fromkeys(factor for term in terms for factor in term.factors))

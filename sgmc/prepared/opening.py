@@ -1,0 +1,123 @@
+"""What a verb was given as data: rows in memory, or those of a file that is prepared for it."""
+
+import hashlib
+import json
+import os
+import tempfile
+
+import numpy as np
+import pandas as pd
+
+from sgmc.arguments.messages import must_be
+from sgmc.arguments.sizes import in_bytes
+from sgmc.core.memory import available
+from sgmc.errors import ArgumentError
+from sgmc.formula import dot
+from sgmc.formula.frames import no_column
+from sgmc.formula.reader import VALID
+from sgmc.formula.subsets import subset_columns
+from sgmc.prepared.identity import made_of
+from sgmc.prepared.prepare import LEAST_MEMORY, SHARE, prepare
+from sgmc.prepared.prepared import Prepared
+from sgmc.sources.source import is_path, of
+
+ORDER = 0  # seed of the order of rows in prepared files, which serve fits of any seed
+
+
+def opened(formula, data, scope, given):
+    """Data that `sgmc.prepared.reading.read` takes.
+
+    Of files and other sources no more columns are read than the formula needs.  Where these take at
+    most a quarter of the available memory, and no more than ``memory_limit``, they are simply read;
+    else they are prepared.
+
+    Parameters
+    ----------
+    formula : str
+    data : object
+        Of a verb.
+    scope : dict
+        Names that the formula may use.
+    given : dict
+        ``weights``, ``offset``, ``exposure``, ``se``, ``strata``, ``subset`` and ``missing``;
+        ``cache`` and ``memory_limit`` are taken out.
+
+    Returns
+    -------
+    table in memory, or Prepared
+
+    Raises
+    ------
+    FormulaError, DataError, ArgumentError
+        Before rows are read, where that is possible.
+    """
+    cache, memory_limit = given.pop("cache"), given.pop("memory_limit")
+    source = of(data)
+    if source is None:
+        for name, value in {"cache": cache, "memory_limit": memory_limit}.items():
+            if value is not None:
+                kind = "a prepared file" if isinstance(data, Prepared) else "a table in memory"
+                raise ArgumentError(
+                    f"{name}={value!r} does not apply, as data is {kind}: leave it out"
+                )
+        return data
+    if cache is not None and not (is_path(cache) and os.path.isdir(cache)):
+        raise must_be("cache", cache, "a folder that exists", "create it first")
+    limit = SHARE * available()
+    if memory_limit is not None:
+        limit = min(limit, in_bytes("memory_limit", memory_limit, LEAST_MEMORY))
+    parsed = dot.parse(formula, source.columns, scope)
+    source = source.only(needed(parsed, source.columns, given))
+    if source.bytes <= limit:
+        return source.read()
+    arguments = {**given, **source.file_options, "memory_limit": memory_limit, "seed": ORDER}
+    if cache is None:
+        folder = tempfile.TemporaryDirectory(prefix="sgmc-")
+        table = prepare(formula, source, os.path.join(folder.name, "table.sgmc"), **arguments)
+        table.folder = folder  # removed when nothing has the table any more
+        return table
+    place = os.path.join(cache, f"{name_of(source, parsed, arguments)}.sgmc")
+    return (
+        Prepared(place) if os.path.exists(place) else prepare(formula, source, place, **arguments)
+    )
+
+
+def for_verb(data, settings):
+    """Data with what a file of them needs to know of the fit."""
+    source = of(data)
+    if source is None:
+        return data
+    source.file_options = {k: settings[k] for k in ("dtype", "progress") if k in settings}
+    return source
+
+
+def name_of(source, parsed, arguments):
+    """The name of a prepared file in a cache: a hash of all that it is made of."""
+    rest = ("subset", "seed", "dtype", "memory_limit", "progress")
+    known = {name: value for name, value in arguments.items() if name not in rest}
+    subset, dtype = arguments["subset"], np.dtype(arguments.get("dtype", "float64"))
+    made = made_of(source, parsed, {**known, "subset": subset}, subset, dtype, ORDER)
+    return hashlib.sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+def needed(parsed, columns, given):
+    """Which of the columns a formula and the arguments beside it use.
+
+    Raises
+    ------
+    DataError
+        For an argument that names no column.
+    """
+    subset = given["subset"]
+    vectors = {k: v for k, v in given.items() if isinstance(v, str) and k in VALID}
+    for argument, name in vectors.items():
+        if name not in columns:
+            raise no_column(argument, name, columns)
+    if parsed.has_dot or callable(subset):
+        return columns
+    codes = [parsed.response, parsed.predictors, *(bar.effects for bar in parsed.bars)]
+    codes += [code for one in parsed.smooths for code in (one.code, one.by or "")]
+    used = {*parsed.names.inputs(" ".join(codes)).values(), *vectors.values()}
+    used |= {name for bar in parsed.bars for name in bar.columns}
+    used |= {*subset_columns(subset, pd.DataFrame(columns=columns))}
+    return [name for name in columns if name in used]

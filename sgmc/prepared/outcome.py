@@ -1,0 +1,40 @@
+"""The response of a prepared table as a family takes it: numbers, counts, or levels."""
+
+import numpy as np
+
+from sgmc.arguments.values import counts
+from sgmc.formula.columns import kind
+from sgmc.formula.outcomes import OUTCOMES
+
+
+def as_outcome(prepared, outcome):
+    """Outcomes, trials and levels, as `sgmc.formula.outcomes` has them of rows in memory.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        Its `y` are numbers, or places among `outcome_levels`; `trials` go with counts of
+        successes and failures; `examples` tell what the source holds: all distinct values, or of
+        numbers the first ones and the extremes.
+    outcome : {"binary", "numeric", "category"}
+
+    Raises
+    ------
+    DataError
+        With the words for rows in memory.
+    """
+    y, trials, levels = prepared.y, prepared.trials, prepared.outcome_levels
+    label, examples = prepared.spec.endog_name, prepared.examples
+    if trials is not None:
+        if outcome == "binary":
+            counts(f"the response {label!r}", y)
+            return y, trials, None
+        y, levels = trials, None  # the sum, as arithmetic
+    if outcome == "category":
+        if levels is None:
+            found, y = np.unique(y, return_inverse=True)
+            return y.astype(np.float64), None, tuple(found.tolist())
+        return y, None, levels
+    OUTCOMES[outcome](examples, label)
+    labelled = outcome == "binary" and kind(examples) != "number"
+    return y, None, levels if labelled else None

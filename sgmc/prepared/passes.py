@@ -1,0 +1,47 @@
+"""How far a call is, over passes whose number is not known in advance."""
+
+from sgmc.core.progress import reporter
+
+SCALE = 1000  # what is reported as the whole
+READ, SPREAD = 0.3, 0.75  # shares of the work up to the end of reading, and of spreading
+
+
+class Passes:
+    """Reports to ``progress=``.
+
+    Parameters
+    ----------
+    progress : bool, function or None
+    rows : int or None
+        Of the source.
+    """
+
+    def __init__(self, progress, rows):
+        self.report = reporter(progress) or (lambda done, total: None)
+        self.rows, self.begun = rows, 0.0
+
+    def chunks(self, chunks):
+        """The chunks of a pass that finds out something: each takes half of what is left."""
+        end, seen = (self.begun + READ) / 2, 0
+        for chunk in chunks:
+            yield chunk
+            seen += len(chunk)
+            share = seen / self.rows if self.rows else 0.0
+            self.show(self.begun + (end - self.begun) * min(share, 1.0))
+        self.begun = end
+
+    def spread(self, done, total):
+        """So many rows of all are in buckets."""
+        self.show(READ + (SPREAD - READ) * done / max(total, 1))
+
+    def gathered(self, done, total):
+        """So many buckets of all are in the file."""
+        self.show(SPREAD + (1 - SPREAD) * done / max(total, 1))
+
+    def show(self, share):
+        """Report a share of the whole."""
+        self.report(round(SCALE * share), SCALE)
+
+    def finish(self):
+        """Report the end."""
+        self.report(SCALE, SCALE)

@@ -1,0 +1,237 @@
+"""From rows of any number to a prepared table: `sgmc.prepare`."""
+
+import errno
+import os
+import shutil
+from contextlib import contextmanager
+
+import numpy as np
+
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.files import writable
+from sgmc.arguments.seeds import entropy
+from sgmc.arguments.sizes import in_bytes
+from sgmc.core.memory import MB, available, shown
+from sgmc.errors import ArgumentError, DiskError, SGMCError
+from sgmc.formula import caller_scope, dot
+from sgmc.formula.frames import no_column
+from sgmc.prepared.identity import made_of
+from sgmc.prepared.memory_source import TableSource
+from sgmc.prepared.passes import Passes
+from sgmc.prepared.prepared import Prepared
+from sgmc.prepared.records import Encoder
+from sgmc.prepared.scan import Found, Scan
+from sgmc.prepared.selection import Selection
+from sgmc.prepared.shuffle import bucket_count, gather, scatter
+from sgmc.prepared.workshop import Workshop
+from sgmc.prepared.writing import arrays_of, facts_of, recipe_of
+from sgmc.sources.source import of
+
+DTYPES = {"float64": np.float64, "float32": np.float32}
+LEAST_MEMORY, MOST_MEMORY = 64 * MB, 1 << 40
+SPARE = 16 * MB  # of disk, beside the rows
+SHARE = 0.25  # of the available memory, by default
+
+
+def prepare(
+    formula,
+    source,
+    path,
+    *,
+    weights=None,
+    offset=None,
+    exposure=None,
+    se=None,
+    strata=None,
+    subset=None,
+    missing="drop",
+    dtype="float64",
+    seed=None,
+    memory_limit=None,
+    progress=None,
+):
+    """Write the table of a formula to a file that fits read where it is.
+
+    The rows are read in chunks, in two or more passes: one that learns levels, types and what is
+    missing, and one that writes the design, factors as codes, in random order, so that blocks of
+    rows serve as mini-batches.  Memory is bounded; the disk needs room for the table twice.  A call
+    that was interrupted goes on where it was when it is repeated with the same arguments.
+
+    Parameters
+    ----------
+    formula : str
+        As for the verbs, which are then called with the same formula and the result.
+    source : path, glob or list of files, or table
+        Files of Parquet, CSV or Arrow, a pyarrow Dataset, a polars LazyFrame, a dask DataFrame, or
+        a table in memory.
+    path : str or path
+        Of the file to write; replaced if it exists.
+    weights, offset, exposure, se, strata : str, optional
+        Names of columns, as for the verbs.
+    subset : str or function, optional
+        A bool column, an expression for `DataFrame.eval`, or a function that is called with chunks
+        of the rows and returns a mask.
+    missing : {"drop", "raise"}
+        What to do with rows that lack anything needed.
+    dtype : {"float64", "float32"}
+        Of the numbers of the design, which have their means taken off: float32 keeps 7 digits of
+        what is left.
+    seed : int, optional
+        Of the random order.  Default: a fresh one.
+    memory_limit : float or str, optional
+        Bytes, or text such as ``"500MB"``, that the shuffling may use besides chunks of the source.
+        Default: a quarter of the available memory.
+    progress : bool or function, optional
+        As for fits.
+
+    Returns
+    -------
+    Prepared
+
+    Raises
+    ------
+    FormulaError, DataError, ArgumentError
+        Naming the column or argument and saying what to do.
+    DiskError
+        If there is not enough room, or a file cannot be written.
+
+    Examples
+    --------
+    >>> table = sgmc.prepare("y ~ x + g", "data/*.parquet", "table.sgmc")
+    >>> sgmc.logit("y ~ x + g", table).summary()
+    """
+    one_of("missing", missing, ("drop", "raise"))
+    one_of("dtype", dtype, tuple(DTYPES))
+    path = writable("path", path)
+    if memory_limit is None:
+        limit = min(SHARE * available(), MOST_MEMORY)
+    else:
+        limit = in_bytes("memory_limit", memory_limit, LEAST_MEMORY)
+    source = source_of(source)
+    parsed = dot.parse(formula, source.columns, caller_scope())
+    given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
+    vectors = columns_of(given, source)
+    check_subset(subset)
+    arguments = {**vectors, "missing": missing}
+    arguments["subset"] = subset if subset is None or isinstance(subset, str) else True
+    seed = None if seed is None else entropy(seed)
+    mark = made_of(source, parsed, arguments, subset, np.dtype(dtype), seed)
+    passes = Passes(progress, source.rows)
+    scan = Scan(parsed, source, vectors, subset, missing, passes.chunks)
+    with on_disk(path):
+        shop = Workshop(path, mark)
+        try:
+            write(shop, scan, arguments, limit, passes)
+        except DiskError:
+            raise
+        except SGMCError:  # there is nothing to go on with
+            shop.discard()
+            raise
+        shop.finish()
+    passes.finish()
+    return Prepared(path)
+
+
+def source_of(data):
+    """The source of what was given."""
+    if hasattr(data, "chunks") and hasattr(data, "identity"):
+        return data
+    return of(data, "source") or TableSource(data)
+
+
+def columns_of(given, source):
+    """Argument -> column, of those given.
+
+    Raises
+    ------
+    ArgumentError, DataError
+        For arrays, and for names that are no columns.
+    """
+    for argument, name in given.items():
+        if name is None:
+            continue
+        if not isinstance(name, str):
+            raise ArgumentError(
+                f"{argument} must be the name of a column here, not {type(name).__name__}: make "
+                "it a column of the source"
+            )
+        if name not in source.columns:
+            raise no_column(argument, name, source.columns)
+    return {argument: name for argument, name in given.items() if name is not None}
+
+
+def check_subset(subset):
+    """ArgumentError for a mask, which belongs to rows in memory."""
+    if subset is not None and not isinstance(subset, str) and not callable(subset):
+        raise ArgumentError(
+            f"subset must be an expression or a function here, not {type(subset).__name__}: make "
+            "the mask a column of the source and give its name"
+        )
+
+
+@contextmanager
+def on_disk(path):
+    """OSError as DiskError."""
+    try:
+        yield
+    except SGMCError:
+        raise
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise DiskError(
+                f"the disk of {path} is full; make room and call again: it goes on where it was"
+            ) from error
+        raise DiskError(f"{error.filename or path}: {error.strerror or error}") from error
+
+
+def write(shop, scan, arguments, limit, passes):
+    """Find out, spread and gather, each from where the journal is."""
+    found, recipe = recalled(scan, shop.kept())
+    if found is None:
+        found = scan.found()
+        recipe = recipe_of(found.spec, found.levels, found.examples)
+        shop.keep((*found.kept(), recipe))
+    seed, dtype = shop.made_of["seed"], np.dtype(shop.made_of["dtype"])
+    encoder = Encoder(found, dtype, seed)
+    n, row = found.facts.complete, encoder.type.itemsize
+    buckets = shop.journal.get("buckets") or bucket_count(n, row, limit)
+    if not shop.journal.get("spread"):
+        enough_disk(shop, n * row * (1 + 1 / buckets), limit)
+        scatter(shop, scan.source, encoder, found.facts, buckets, passes.spread)
+    encoder.take(shop.journal["moments"])
+    mean, sd, shift = encoder.result()
+    small = {"recipe": np.frombuffer(recipe, np.uint8), "mean": mean, "sd": sd, "shift": shift}
+    arrays = arrays_of(n, found.spec, dtype, encoder.vectors, recipe)
+    facts = facts_of(
+        found.spec,
+        n=n,
+        columns=scan.source.columns,
+        dtype=dtype,
+        seed=seed,
+        dropped=found.facts.missing,
+        left_out=found.left_out,
+        arguments=arguments,
+    )
+    gather(shop, encoder, arrays, small, facts, passes.gathered)
+
+
+def recalled(scan, kept):
+    """What an earlier call has found, and its recipe; None for what there is not."""
+    if kept is None:
+        return None, None
+    columns, specs, rest, recipe = kept
+    selection = Selection(scan, columns, scan.vectors, scan.subset, specs)
+    return Found(selection=selection, **rest), recipe
+
+
+def enough_disk(shop, needed, limit):
+    """DiskError where there is less room than the buckets need; the file takes theirs."""
+    there = sum(entry.stat().st_size for entry in os.scandir(shop.folder))
+    free = shutil.disk_usage(shop.folder).free
+    if needed - there + SPARE > free:
+        if not shop.journal.get("chunk"):
+            shop.discard()
+        raise DiskError(
+            f"{shop.path} needs about {shown(needed + SPARE)} of disk while it is made, and "
+            f"{shown(free)} are free: give a path on another disk"
+        )

@@ -1,0 +1,176 @@
+"""A prepared table: what `sgmc.prepare` writes, `sgmc.open` opens and every verb takes as data."""
+
+import copy
+import os
+import pickle
+
+import numpy as np
+
+from sgmc.arguments.files import readable
+from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.core.files import Damaged
+from sgmc.core.memory import shown
+from sgmc.errors import DataError
+from sgmc.formula.coded import CodedTable
+from sgmc.prepared.layout import manifest, mapped, verify
+from sgmc.prepared.outcome import as_outcome
+
+VECTORS = ("trials", "weights", "offset", "exposure", "se", "strata")  # that a table may have
+SMALL = ("recipe", "mean", "sd", "shift")  # sections that are read, and checked, at once
+
+
+class Prepared:
+    """A table in a file, ready to be fitted: rows in random order, factors as codes.
+
+    Made by `sgmc.prepare` and `sgmc.open`; every verb takes it in the place of data, with the
+    formula that it was prepared with.  The file is mapped into memory and never changed.
+
+    Attributes
+    ----------
+    path : str
+    formula : str
+    columns : list of str
+        Of the source.
+    n : int
+        Rows.
+    dtype : numpy.dtype
+        Of the numbers of the design: float64 or float32.
+    seed : int
+        Of the random order.
+    dropped : int
+        Rows lost to missing values.
+    left_out : dict
+        Columns that the dot of the formula left out -> reason.
+    arguments : dict
+        What was given of ``weights``, ``offset``, ``exposure``, ``se``, ``strata``, ``subset`` and
+        ``missing``.
+    X : memmap (n, d) or CodedTable
+        The design less `shift`, in random order.
+    y : memmap (n,)
+        Numbers, or places among `outcome_levels`.
+    trials, weights, offset, exposure, se, strata : memmap (n,) or None
+    order : memmap (n,) of int64
+        Row i is row order[i] of the source.
+    mean, sd, shift : array (d,)
+        Moments of the design's columns, and what was taken off them.
+    """
+
+    def __init__(self, path, check=False):
+        self.path = path
+        sections, known, facts = _manifest(path)
+        small = {name: sections[name] for name in SMALL}
+        _verified(path, sections if check else small, known)
+        arrays = {name: mapped(path, section) for name, section in sections.items()}
+        recipe = pickle.loads(arrays["recipe"].tobytes())
+        self.spec, self.outcome_levels = recipe["spec"], recipe["outcome_levels"]
+        self.examples = recipe["examples"]
+        self.formula, self.columns = facts["formula"], facts["columns"]
+        self.n, self.dtype, self.seed = facts["n"], np.dtype(facts["dtype"]), facts["seed"]
+        self.dropped, self.left_out = facts["dropped"], facts["left_out"]
+        self.arguments = facts["arguments"]
+        self.mean, self.sd, self.shift = (np.array(arrays[k]) for k in ("mean", "sd", "shift"))
+        self.X = _design(self.spec.coding, arrays)
+        self.y, self.order = arrays["y"], arrays["order"]
+        for name in VECTORS:
+            setattr(self, name, arrays.get(name))
+        self.nbytes = os.path.getsize(path)
+
+    def __reduce__(self):
+        return Prepared, (self.path,)
+
+    def of_outcome(self, outcome):
+        """This table with the outcomes of a family: "binary", "numeric" or "category"."""
+        y, trials, levels = as_outcome(self, outcome)
+        view = copy.copy(self)
+        view.spec = copy.copy(self.spec)
+        view.y, view.trials, view.spec.levels = y, trials, levels
+        return view
+
+    def grouping(self):
+        """None: see `sgmc.formula.table.Table.grouping`."""
+        return
+
+    def blocks(self, dtype, chunk=CHUNK_ROWS):
+        """Pairs of a slice of the rows and their part of the design, nothing taken off."""
+        step = chunk_rows(self.X.shape[1], chunk)
+        for start in range(0, self.n, step):
+            span = slice(start, min(start + step, self.n))
+            yield span, (self.X[span] + self.shift).astype(dtype, copy=False)
+
+    def coded(self, position, dtype):
+        """The design with its factors as codes in memory, row i at ``position[i]``, nothing taken
+        off.
+        """
+        out = self.spec.coding.empty(self.n, dtype)
+        for start in range(0, self.n, CHUNK_ROWS):
+            span = slice(start, min(start + CHUNK_ROWS, self.n))
+            rows = position[span]
+            out.numbers[rows] = self.X.numbers[span] + self.shift[self.X.places]
+            out.codes[rows], out.factors[rows] = self.X.codes[span], self.X.factors[span]
+        return out
+
+    def design_bytes(self, dtype):
+        """Bytes of the design in memory."""
+        coding = self.spec.coding
+        width = self.X.shape[1] * dtype.itemsize if coding is None else coding.row_bytes(dtype)
+        return float(self.n) * width
+
+    def __repr__(self):
+        return f"<prepared {self.formula!r}: {self.n} rows, {self.X.shape[1]} columns>"
+
+    def __str__(self):
+        parts = {
+            "formula": self.formula,
+            "rows": f"{self.n:,}" + f" ({self.dropped:,} dropped)" * bool(self.dropped),
+            "columns": f"{self.X.shape[1]:,}, {self.dtype}",
+            "file": f"{self.path}, {shown(self.nbytes)}",
+        }
+        return "\n".join(f"{name:<12}{text}" for name, text in parts.items())
+
+
+def _manifest(path):
+    try:
+        return manifest(path)
+    except Damaged as error:
+        raise DataError(f"{path} {error}") from error
+
+
+def _verified(path, sections, known):
+    try:
+        verify(path, sections, known)
+    except Damaged as error:
+        raise DataError(f"{path} {error}") from error
+
+
+def _design(coding, arrays):
+    """The design of what is in the file: an array, or a coded table of arrays."""
+    if coding is None:
+        return arrays["X"]
+    parts = arrays["numbers"], coding.places, arrays["codes"], coding.cells, arrays["factors"]
+    return CodedTable(*parts, coding.by)
+
+
+def open(path, check=False):
+    """Open a file that `sgmc.prepare` has written.
+
+    The file has a pickled recipe of the design in it: open only files that you trust.
+
+    Parameters
+    ----------
+    path : str or path
+    check : bool, default False
+        Whether to read all of the file and compare it with its checksums; the small parts always
+        are.
+
+    Returns
+    -------
+    Prepared
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such file.
+    DataError
+        If it is damaged, of another kind, or of a format of another release.
+    """
+    return Prepared(readable("path", path), check)

@@ -1,0 +1,49 @@
+"""Formulas against data of a verb: a table in memory, or a prepared one."""
+
+from sgmc import formula as front
+from sgmc.errors import ArgumentError, FormulaError
+from sgmc.formula import dot
+from sgmc.prepared.prepared import Prepared
+
+
+def read(formula, data, *, outcome, scope, **given):
+    """`sgmc.formula.read` of data in memory; of a prepared table, this with the outcomes of the
+    family, where the formula and what else was given are those that it was prepared with.
+
+    Without a scope functions of the formula are those of the caller.
+
+    Raises
+    ------
+    FormulaError, ArgumentError
+        If they are not.
+    """
+    scope = front.caller_scope() if scope is None else scope
+    if not isinstance(data, Prepared):
+        return front.read(formula, data, outcome=outcome, scope=scope, **given)
+    if not same(formula, data, scope):
+        raise FormulaError(
+            f"{data.path} was prepared with the formula {data.formula!r}, not {formula!r}: give "
+            "the same, or prepare the table again"
+        )
+    for name, value in given.items():
+        known = data.arguments.get(name)
+        default = value is None or (name, value) == ("missing", "drop")
+        if default or (isinstance(value, str) and value == known):
+            continue
+        if (name, value) == ("missing", "raise") and not data.dropped:
+            continue
+        shown = repr(value) if isinstance(value, str) else "..."
+        raise ArgumentError(
+            f"{name}={shown} is not what {data.path} was prepared with, {name}={known!r}: leave "
+            "it out, or prepare the table again"
+        )
+    return data.of_outcome(outcome)
+
+
+def same(formula, prepared, scope):
+    """Whether a formula has the response and the predictors that a table was prepared with."""
+    if formula == prepared.formula:
+        return True
+    ours, theirs = (dot.parse(one, prepared.columns, scope) for one in (prepared.formula, formula))
+    parts = ("response", "predictors", "bars", "smooths")
+    return all(getattr(ours, part) == getattr(theirs, part) for part in parts)

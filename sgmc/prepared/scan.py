@@ -1,0 +1,225 @@
+"""A formula read against rows that come in chunks: what `sgmc.formula.read` finds in all of them,
+in a few passes.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.errors import DataError, warn
+from sgmc.formula import left_out_warning
+from sgmc.formula.chunks import Chunk, refuse_gaps
+from sgmc.formula.columns import refuse_many_strata
+from sgmc.formula.labels import cure_of_text
+from sgmc.formula.reader import VALID
+from sgmc.formula.subsets import no_row, subset_columns
+from sgmc.formula.terms import Terms
+from sgmc.prepared.facts import Facts, of_chunk
+from sgmc.prepared.selection import Selection, refuse_looking_around
+
+LABELLED = ("bool", "text", "category")  # kinds of responses that are places among levels
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the passes over a source have found.
+
+    Attributes
+    ----------
+    spec : DesignSpec
+    selection : Selection
+        Of the rows that are used.
+    facts : Facts
+        Of these.
+    left_out : dict
+        Columns that the dot leaves out -> reason.
+    levels : tuple or None
+        Of the response.
+    strata_levels : tuple or None
+        Of strata that are no numbers.
+    examples : Series
+        Values of the response, see `outcome.as_outcome`.
+    """
+
+    spec: object
+    selection: Selection
+    facts: Facts
+    left_out: dict
+    levels: tuple | None
+    strata_levels: tuple | None
+    examples: pd.Series
+
+    def kept(self):
+        """All of it without the source: columns and recipes of the selection, and the rest."""
+        rest = {name: value for name, value in vars(self).items() if name != "selection"}
+        return self.selection.columns, self.selection.specs, rest
+
+
+class Scan(Terms):
+    """One reading of a formula against a source.
+
+    Parameters
+    ----------
+    parsed : Parsed
+    source : Source
+    vectors : dict
+        Argument such as "weights" -> its column.
+    subset : str, function or None
+    missing : {"drop", "raise"}
+    watch : function of iterable
+        Yields what the iterable does, and shows how far it is.
+    """
+
+    def __init__(self, parsed, source, vectors, subset, missing, watch):
+        super().__init__(parsed, "binary")
+        self.source, self.vectors, self.subset = source, vectors, subset
+        self.missing, self.watch = missing, watch
+
+    def found(self):
+        """What the passes find; see `Found`."""
+        terms, left_out, selection = self.chosen()
+        if left_out:
+            warn(left_out_warning(left_out))
+        factors = list(self.inputs(terms).values())
+        facts = self.learn(selection, factors)
+        refuse_gaps(facts.counts, facts.missing, facts.complete, "drop")
+        spec = self.fitted(terms, selection, facts)
+        if spec.expressions:
+            later = self.selection(terms, (spec,))
+            again = self.learn(later, factors)
+            if again.complete < facts.complete:  # levels and transforms follow from what is left
+                refuse_gaps(again.counts, again.missing, again.complete, "drop")
+                selection, facts = later, again
+                spec = self.fitted(terms, selection, facts)
+        refuse_gaps(facts.counts, facts.missing, facts.complete, self.missing)
+        self.check_vectors(facts)
+        levels = None if self.counted else self.response_levels(facts)
+        strata = facts.strata
+        text = strata is not None and strata.kind != "number"
+        strata, examples = self.strata_levels(facts.strata), self.examples(facts)
+        return Found(spec, selection, facts, left_out, levels, strata, examples)
+
+    def learn(self, selection, studied, complete=True):
+        """The `Facts` of all rows, by one pass."""
+        facts = Facts()
+        for frame in self.watch(self.source.chunks()):
+            facts.merge(of_chunk(selection, studied, frame, complete))
+        if facts.rows == 0:
+            raise DataError(
+                f"the data are empty: {facts.rows} rows, {len(self.source.columns)} columns"
+            )
+        if facts.used == 0:
+            raise no_row(facts.rows)
+        return facts
+
+    def selection(self, terms, specs=(), response=True):
+        """The rows that have what terms need, and a value of the response."""
+        columns = [*self.response_columns, *self.inputs(terms).values(), *self.group_columns]
+        columns = list(dict.fromkeys(columns))
+        return Selection(self, columns, self.vectors, self.subset, specs, response)
+
+    def chosen(self):
+        """Terms, columns that the dot leaves out -> reason, and the selection of rows."""
+        if not self.parsed.has_dot:
+            terms = self.fixed([])
+            return terms, {}, self.selection(terms)
+        names = self.source.columns
+        used = [value for name, value in self.vectors.items() if name != "strata"]
+        used += subset_columns(self.subset, pd.DataFrame(columns=names))
+        taken = {*self.response_columns, *self.group_columns, *used}
+        candidates = [name for name in names if name not in taken]
+        every = Selection(self, [], {}, self.subset, response=False)
+        others, left_out = dotted(self.learn(every, candidates, complete=False), candidates)
+        terms = self.fixed(others)
+        # without what is missing in an expression of the response, as in memory
+        complete = self.learn(self.selection(terms, response=False), others) if others else Facts()
+        if complete.counts and complete.complete:
+            others, constant = dotted(complete, others)
+            if constant:  # without these columns more rows are complete
+                left_out |= constant
+                terms = self.fixed(others)
+        named = self.parsed.names.inputs(self.parsed.predictors).values()
+        left_out = {name: reason for name, reason in left_out.items() if name not in named}
+        return terms, left_out, self.selection(terms)
+
+    def fitted(self, terms, selection, facts):
+        """The design of the rows of a selection."""
+        levels = partial(self.levels_of, facts)
+        spec = self.design(terms, levels, partial(self.chunks, selection))
+        for frame in self.source.chunks():
+            if len(selection.gaps(frame)[0].complete()):
+                refuse_looking_around(selection, spec, frame)
+                break
+        return spec
+
+    def chunks(self, selection, factors):
+        """The rows of a selection as `Chunk`s, for so many factors."""
+        size = chunk_rows(factors, CHUNK_ROWS)
+        for frame in self.source.chunks():
+            rows = selection.gaps(frame)[0].complete()
+            for start in range(0, len(rows), size):
+                yield Chunk(frame, rows[start : start + size])
+
+    def levels_of(self, facts, name):
+        """Levels of a column that is a factor by itself, None for numbers."""
+        column = facts.columns[name]
+        return self.factor_levels(
+            name, column.kind, column.held, lambda: (column.present, column.found_levels())
+        )
+
+    def check_vectors(self, facts):
+        """Refuse weights and the like that are no numbers, or not such ones."""
+        for argument, name in self.vectors.items():
+            column = facts.columns[name]
+            if argument == "strata" and column.kind != "number":
+                continue
+            if column.kind not in ("number", "bool"):
+                cure = cure_of_text(pd.Series(list(column.levels), dtype=object, name=name))
+                raise DataError(f"{argument} must be numeric, not {column.held}{cure}")
+            VALID[argument](argument, np.array(facts.extremes[argument]))
+
+    def strata_levels(self, strata):
+        """Levels of strata, None for numbers."""
+        if strata is None or strata.kind == "number":
+            return None
+        levels = strata.found_levels()
+        refuse_many_strata("strata", levels)
+        return levels
+
+    def examples(self, facts):
+        """Values of the response; of counts those of their sums."""
+        if not self.counted:
+            return facts.examples()
+        for name in self.counted:
+            column = facts.columns[name]
+            if column.kind != "number":
+                raise DataError(
+                    f"column {name!r} of the response {self.parsed.response!r} must hold counts, "
+                    f"it holds {column.held}"
+                )
+        return pd.Series([0.0, 1.0, 2.0])
+
+    def response_levels(self, facts):
+        """Levels of the response, None for numbers; DataError where it is neither."""
+        response = facts.response
+        if response.kind == "number":
+            low, high = facts.extremes[response.name]
+            if not np.isfinite([low, high]).all():
+                raise DataError(f"the response {response.name!r} is infinite in some rows")
+            return None
+        if response.kind not in LABELLED:
+            raise DataError(
+                f"the response {response.name!r} holds {response.held}: it must be numbers, "
+                "true/false or labels"
+            )
+        return response.found_levels()
+
+
+def dotted(facts, candidates):
+    """Columns that the dot stands for, and the others -> reason; see `dot.columns_for_dot`."""
+    reasons = {name: facts.columns[name].reason_to_leave_out() for name in candidates}
+    kept = [name for name, reason in reasons.items() if reason is None]
+    return kept, {name: reason for name, reason in reasons.items() if reason is not None}

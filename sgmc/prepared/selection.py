@@ -1,0 +1,97 @@
+"""Which rows of a chunk are used: those of the subset that have all that the formula needs."""
+
+import numpy as np
+import pandas as pd
+
+from sgmc.errors import DataError
+from sgmc.formula.chunks import Chunk, Gaps
+from sgmc.formula.columns import is_missing
+from sgmc.formula.subsets import subset_mask
+
+
+class Selection:
+    """The rows of a chunk that are used, as `sgmc.formula.read` chooses them among all rows.
+
+    Parameters
+    ----------
+    terms : Terms
+    columns : list of str
+        That have to be there.
+    vectors : dict
+        Argument such as "weights" -> its column.
+    subset : str, function or None
+    specs : tuple of DesignSpec
+        Whose expressions must have values, too.
+    response : bool
+        Whether the response must have.
+    """
+
+    def __init__(self, terms, columns, vectors, subset, specs=(), response=True):
+        self.terms, self.columns, self.vectors = terms, columns, vectors
+        self.subset, self.specs, self.response = subset, specs, response
+
+    def gaps(self, frame):
+        """`Gaps` of the rows of a chunk, and the response in the rows that are complete but for
+        expressions; None without.
+        """
+        subset = self.subset
+        use = slice(None) if subset is None else np.flatnonzero(subset_mask(subset, frame))
+        gaps = Gaps(len(frame), use)
+        for name in self.columns:
+            gaps.add(name, slice(None), is_missing(frame[name]))
+        for argument, name in self.vectors.items():
+            gaps.add(argument, slice(None), is_missing(frame[name]))
+        response = self.outcomes(frame, gaps) if self.response else None
+        for spec in self.specs:
+            spec.find_gaps(frame, gaps)
+        return gaps, response
+
+    def outcomes(self, frame, gaps):
+        """The response, indexed by position; its own gaps are added."""
+        rows = gaps.complete()
+        response = self.terms.response(Chunk(frame, rows)).set_axis(rows)
+        if not self.terms.counted:
+            parsed = self.terms.parsed
+            gaps.add(parsed.names.label(parsed.response), rows, is_missing(response))
+        return response
+
+
+def refuse_looking_around(selection, spec, frame):
+    """Raise DataError where the subset, the response or an expression of the formula gives a row
+    another value when fewer rows are seen: chunk by chunk, all rows would be other than together.
+
+    Parameters
+    ----------
+    selection : Selection
+    spec : DesignSpec
+    frame : DataFrame
+        A chunk with rows that are used.
+    """
+    terms, subset = selection.terms, selection.subset
+    rows = selection.gaps(frame)[0].complete()
+    half = len(frame) // 2
+    if subset is not None and half:
+        seen = {f"subset={subset!r}": (subset_mask(subset, part) for part in (frame, frame[:half]))}
+        refuse_other(seen, half)
+    half = len(rows) // 2
+    if not half:
+        return
+    parts = [Chunk(frame, rows), Chunk(frame, rows[:half])]
+    seen = {factor.label: map(factor.evaluate, parts) for factor in spec.expressions}
+    if not terms.counted:
+        label = terms.parsed.names.label(terms.parsed.response)
+        seen[label] = map(terms.response, parts)
+    refuse_other(seen, half)
+
+
+def refuse_other(seen, half):
+    """DataError for what differs in its first rows; of each label the values of all rows and of
+    these.
+    """
+    for label, (all_rows, few) in seen.items():
+        if not pd.DataFrame(all_rows)[:half].equals(pd.DataFrame(few)):
+            raise DataError(
+                f"{label} gives a row another value when other rows are seen with it: rows are "
+                "read in chunks; use center(), standardize() or scale(), or make a column of it "
+                "first"
+            )

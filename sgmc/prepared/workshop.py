@@ -1,0 +1,92 @@
+"""The folder beside a file that is being prepared: buckets of rows, what was found of the source,
+and a journal of how far it is.
+"""
+
+import json
+import os
+import pickle
+import shutil
+
+import numpy as np
+
+from sgmc.arguments.seeds import entropy
+from sgmc.core.files import Damaged, read_sealed, replacing, write_sealed
+from sgmc.errors import ArgumentError
+
+KIND = b"sgmc findings 1"
+TABLE, FINDINGS, JOURNAL = "table", "findings", "journal"
+
+
+class Workshop:
+    """The folder ``path.part``.
+
+    Parameters
+    ----------
+    path : str
+        Of the file to be.
+    made_of : dict
+        What the file is made of: plain values, which have to be the same to go on.
+
+    Raises
+    ------
+    ArgumentError
+        If there is the folder of another file; it says what differs.
+    OSError
+    """
+
+    def __init__(self, path, made_of):
+        self.path, self.folder, self.made_of = path, f"{path}.part", made_of
+        os.makedirs(self.folder, exist_ok=True)
+        self.journal = self.read()
+        if self.journal is None:
+            self.made_of["seed"] = entropy(self.made_of["seed"])
+            self.write({})
+
+    def read(self):
+        """The journal, or None; without a seed of its own the call takes over that of the journal."""
+        name = self.place(JOURNAL)
+        if not os.path.exists(name):
+            return None
+        with open(name) as file:
+            journal = json.load(file)
+        theirs = journal["made_of"]
+        if self.made_of["seed"] is None:
+            self.made_of["seed"] = theirs["seed"]
+        for what, value in self.made_of.items():
+            if theirs.get(what) != value:
+                raise ArgumentError(
+                    f"{self.folder} holds the beginning of another table: its {what} is not this "
+                    "one's; delete it, or give another path"
+                )
+        return journal
+
+    def write(self, state):
+        """Put down how far it is: plain values beside what the file is made of."""
+        self.journal = {"made_of": self.made_of, **state}
+        with replacing(self.place(JOURNAL)) as file:
+            file.write(json.dumps(self.journal).encode())
+
+    def place(self, name):
+        """The path of a file in the folder."""
+        return os.path.join(self.folder, name)
+
+    def keep(self, findings):
+        """Write down what the passes over the source have found."""
+        content = np.frombuffer(pickle.dumps(findings), np.uint8)
+        write_sealed(self.place(FINDINGS), KIND, {"findings": content})
+
+    def kept(self):
+        """What was found before, or None."""
+        try:
+            return pickle.loads(read_sealed(self.place(FINDINGS), KIND)["findings"].tobytes())
+        except (OSError, Damaged):
+            return None
+
+    def finish(self):
+        """Give the table its name, and remove the folder."""
+        os.replace(self.place(TABLE), self.path)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def discard(self):
+        """Remove the folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)

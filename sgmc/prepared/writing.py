@@ -1,0 +1,153 @@
+"""What is in the file of a prepared table, and such a file made of a table in memory."""
+
+import pickle
+
+import numpy as np
+
+from sgmc.core.files import replacing
+from sgmc.core.rng import seed_sequence
+from sgmc.errors import ArgumentError
+from sgmc.formula.blocks import INTERCEPT
+from sgmc.prepared.layout import Writer
+from sgmc.prepared.moments import Moments
+from sgmc.prepared.prepared import VECTORS, Prepared
+
+
+def arrays_of(n, spec, dtype, vectors, recipe):
+    """Types and shapes of the sections of a file: name -> (dtype, shape).
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    spec : DesignSpec
+    dtype : numpy.dtype
+        Of the design's numbers.
+    vectors : iterable of str
+        Those of `VECTORS` that there are.
+    recipe : bytes
+    """
+    d, coding = len(spec.exog_names), spec.coding
+    small = {"recipe": (np.uint8, (len(recipe),))}
+    small |= dict.fromkeys(("mean", "sd", "shift"), (np.float64, (d,)))
+    if coding is None:
+        design = {"X": (dtype, (n, d))}
+    else:
+        design = {
+            "numbers": (dtype, (n, len(coding.places))),
+            "codes": (np.int32, (n, len(coding.terms))),
+            "factors": (np.float64, (n, coding.by.max() + 1)),
+        }
+    rows = dict.fromkeys(("y", *vectors), (np.float64, (n,)))
+    return {**small, **design, **rows, "order": (np.int64, (n,))}
+
+
+def recipe_of(spec, levels, examples):
+    """What makes rows of the design of new data, and what the outcomes are, as bytes.
+
+    Raises
+    ------
+    ArgumentError
+        If a function of the formula cannot be pickled.
+    """
+    content = {"spec": spec, "outcome_levels": levels, "examples": examples}
+    try:
+        return pickle.dumps(content)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ArgumentError(
+            f"the formula cannot be written to a file: {error}; its functions must be importable, "
+            "no lambda and none defined inside another function"
+        ) from error
+
+
+def facts_of(spec, *, columns, dtype, **beside):
+    """Plain facts for the manifest, see `Prepared`."""
+    return {
+        "formula": spec.formula,
+        "columns": list(columns),
+        "dtype": np.dtype(dtype).str,
+        **beside,
+    }
+
+
+def of_table(path, table, examples, *, dtype=np.float64, seed=0, arguments=None):
+    """Write a table in memory as a prepared one, and open it.
+
+    Parameters
+    ----------
+    path : str
+    table : sgmc.formula.Table
+        Without group terms and smooths.
+    examples : pandas.Series
+        Distinct values of the response, see `outcome.as_outcome`.
+    dtype : numpy.dtype
+    seed : int
+    arguments : dict, optional
+        As `Prepared.arguments`.
+
+    Returns
+    -------
+    Prepared
+    """
+    spec, n = table.spec, len(table.rows)
+    order = np.random.Generator(np.random.PCG64(seed_sequence(seed, "permutation"))).permutation(n)
+    position = np.argsort(order)
+    design, shift, (mean, sd) = shuffled(table, position)
+    vectors = {name: getattr(table, name) for name in VECTORS if getattr(table, name) is not None}
+    recipe = recipe_of(spec, spec.levels, examples)
+    parts = {
+        "recipe": np.frombuffer(recipe, np.uint8),
+        "mean": mean,
+        "sd": sd,
+        "shift": shift,
+        "y": table.y[order],
+        "order": table.rows[order],
+        **{name: values[order] for name, values in vectors.items()},
+        **design,
+    }
+    facts = facts_of(
+        spec,
+        columns=table.frame.columns,
+        n=n,
+        dtype=dtype,
+        seed=seed,
+        dropped=table.dropped,
+        left_out=table.left_out,
+        arguments=arguments or {},
+    )
+    with replacing(path) as file:
+        writer = Writer(file, arrays_of(n, spec, np.dtype(dtype), vectors, recipe))
+        for name, rows in parts.items():
+            writer.append(name, rows)
+        writer.seal(facts)
+    return Prepared(path)
+
+
+def shuffled(table, position):
+    """The design of a table with row i at ``position[i]``, less what is taken off: its parts, what
+    that is, and the moments of its columns.
+    """
+    spec, n = table.spec, len(table.rows)
+    if spec.coding is None:
+        X = np.empty((n, len(spec.exog_names)))
+        table.fill(X, position)
+        parts = {"X": X}
+        numbers, places = X, np.arange(X.shape[1])
+    else:
+        coded = table.coded(position, np.dtype(float))
+        parts = {"numbers": coded.numbers, "codes": coded.codes, "factors": coded.factors}
+        numbers, places = coded.numbers, coded.places
+    weight = None if table.weights is None else table.weights[np.argsort(position)]
+    moments = Moments(numbers[0])
+    moments.add(numbers - moments.origin, weight)
+    mean, sd = moments.result()
+    if spec.coding is not None:
+        means, sds = coded.moments(weight)
+        means[places], sds[places] = mean, sd
+        mean, sd = means, sds
+    shift = np.zeros(len(mean))
+    if spec.has_intercept:
+        shift[places] = mean[places]
+        shift[spec.exog_names.index(INTERCEPT)] = 0.0
+        numbers -= shift[places]
+    return parts, shift, (mean, sd)

@@ -1,0 +1,98 @@
+"""polars LazyFrames, evaluated once into a temporary file."""
+
+import hashlib
+import os
+import tempfile
+from contextlib import contextmanager
+from functools import cached_property
+
+import polars
+
+from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.errors import DataError
+from sgmc.formula.frames import from_other_library
+from sgmc.sources.part import Column, Part, reading
+from sgmc.sources.settling import TEXT, with_gaps
+from sgmc.sources.source import Source
+
+TEXTS = (polars.String, polars.Categorical)
+
+
+def of_lazy(frame, name):
+    """A `Source` of a LazyFrame."""
+    part = Evaluated(frame, f"{name} (a polars LazyFrame)")
+    return Source([part], part.label)
+
+
+class Evaluated(Part):
+    """The rows of a query, which polars has streamed into a Parquet file.
+
+    A query is evaluated once: several passes over it would be as many evaluations, whose rows need
+    not come in the same order.  The file is removed with the part.
+
+    Parameters
+    ----------
+    frame : polars.LazyFrame
+    label : str
+    """
+
+    def __init__(self, frame, label):
+        self.label = label
+        self.folder = tempfile.TemporaryDirectory(prefix="sgmc-")
+        self.path = os.path.join(self.folder.name, "rows.parquet")
+        with evaluating(label):
+            self.columns = frame.collect_schema().names()
+            self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
+            frame.sink_parquet(self.path, row_group_size=self.size)
+            self.rows = self._query(polars.len()).item()
+
+    @cached_property
+    def identity(self):
+        """Hash of the file."""
+        with open(self.path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def types(self):
+        """By the schema and the numbers of missing values."""
+        return self._types
+
+    @cached_property
+    def _types(self):
+        counts = self._query(polars.all().null_count()).row(0, named=True)
+        empty, found = self.sample(0), {}
+        schema = polars.scan_parquet(self.path, glob=False).collect_schema()
+        for name in self.columns:
+            dtype = TEXT if schema[name] in TEXTS else empty[name].dtype
+            dtype = with_gaps(dtype) if counts[name] else dtype
+            kind = "empty" if counts[name] == self.rows else "other"
+            found[name] = Column(kind, dtype)
+        return found
+
+    def frames(self, names, dtypes, skip):
+        """See `Part`; rows that are skipped are not read."""
+        self.passed = min(skip, self.rows)
+        for start in range(self.passed, self.rows, self.size):
+            yield self._rows(names, start, self.size)
+
+    def sample(self, rows):
+        """See `Part`."""
+        return self._rows(self.columns, 0, rows)
+
+    def _rows(self, names, start, length):
+        with evaluating(self.label):
+            scan = polars.scan_parquet(self.path, glob=False).slice(start, length)
+            return from_other_library(scan.select(names).collect())
+
+    def _query(self, what):
+        return polars.scan_parquet(self.path, glob=False).select(what).collect()
+
+
+@contextmanager
+def evaluating(label):
+    """Errors of polars as DataError."""
+    try:
+        with reading(label):
+            yield
+    except polars.exceptions.PolarsError as error:
+        told = " ".join(str(error).split())
+        raise DataError(f"{label} cannot be evaluated: {told[:300]}") from error
