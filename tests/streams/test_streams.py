@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import sgmc
+from sgmc.prepared.prepare import prepare
 from sgmc.results.outcomes import large, rows, streams
 from tests.updates.months import month
 
@@ -208,6 +209,23 @@ def test_too_much_for_memory_asks_for_a_file(new, monkeypatch):
     monkeypatch.setattr(streams, "ROWS_MEMORY", 1 << 20)
     with pytest.raises(sgmc.errors.ArgumentError, match="give to="):
         res.posterior_predict(new[1])
+
+
+def test_a_prepared_file_has_the_order_of_its_source(tmp_path, monkeypatch):
+    """Residuals, predictions and loo of the rows that were not dropped, as in memory."""
+    found = table(4, 3000)
+    found.loc[::7, "x1"] = np.nan
+    prepared = prepare("number ~ x1 + g", found, tmp_path / "it.sgmc", weights="tries")
+    res = sgmc.ols("number ~ x1 + g", prepared, seed=1)
+    here = sgmc.ols("number ~ x1 + g", found, weights="tries", seed=1)
+    kept = found.dropna()
+    mean = res.predict()
+    assert np.allclose(mean, res.predict(kept), rtol=1e-9)
+    assert np.allclose(res.resid_response, kept.number - mean, rtol=1e-9)
+    assert abs(res.loo(seed=1).elpd - here.loo(seed=1).elpd) < 5  # of -8,000; orders differ
+    monkeypatch.setattr(large, "LARGE", 1)
+    assert np.array_equal(mean, res.predict())
+    assert res.update(found.head(20)).nobs == here.update(found.head(20)).nobs
 
 
 def test_updates_from_files(new):

@@ -146,7 +146,7 @@ class Regression:
 
         spec = table.spec
         intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
-        offset, told = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
+        offset, given = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
         self.data = RegressionData(
             table.y,
             list(spec.exog_names),
@@ -158,14 +158,15 @@ class Regression:
             table.trials,
             table.weights,
             table.strata,
-            told,
+            given,
             table.dropped,
             [left_out_warning(table.left_out)] if table.left_out else [],
             se=table.se,
         )
         self.spec, self.formula, self.levels = spec, formula, spec.levels
         self.data.equations = equations(self.family, spec.levels)
-        self.inputs = inputs
+        told = {k: v for k, v in getattr(table, "arguments", {}).items() if v is not None}
+        self.inputs = {**inputs, **told}  # of a prepared table what it was prepared with
 
     def set_options(self, given):
         """Take the model's own arguments, which choose its family."""

@@ -30,7 +30,8 @@ class Table:
     shift, mean, sd : array (d,)
         What was taken off, and moments of the columns as the user has them.
     order : array (n,) or None
-        Row i of the table is row order[i] of the user's; None where they are the same.
+        Row i of the table is row order[i] of the user's, in which there may be others; None where
+        they are the same.
     se : array (n,) or None
         Known standard errors of the outcomes.
     """
@@ -122,7 +123,9 @@ def copied(data, order, dtype, centre):
     trials, offset, strata, se = (
         pick(column, order) for column in (data.trials, data.offset, data.strata, data.se)
     )
-    return Table(X, data.y[order], trials, offset, weight, strata, shift, mean, sd, order, se)
+    known = getattr(data.source, "order", None)  # of a prepared table: that of its source
+    of_user = order if known is None else known[order]
+    return Table(X, data.y[order], trials, offset, weight, strata, shift, mean, sd, of_user, se)
 
 
 def centred(X, mean, constant):

@@ -17,6 +17,7 @@ CELLS = 1 << 20  # rows x draws evaluated at a time
 # rows x draws evaluated in all; beyond, draws are thinned evenly, to at least FEWEST_DRAWS
 ROWS_WORK = 4e8
 FEWEST_DRAWS = 200
+COUNTED_ROWS = 1 << 22  # whose places are found at a time
 ROWS_MEMORY = 1 << 30  # bytes of an array (draw, row)
 
 
@@ -182,6 +183,18 @@ class Rows:
         """Where rows of the table are in the output."""
         return at if self.order is None else self.order[at]
 
+    def where(self, rows):
+        """Rows of the table at places of the output, in ascending order; the inverse of `place`."""
+        if self.order is None:
+            return rows
+        out = np.empty(len(rows), dtype=np.intp)
+        for a in range(0, self.n, COUNTED_ROWS):
+            part = self.order[a : a + COUNTED_ROWS]
+            k = np.minimum(np.searchsorted(rows, part), len(rows) - 1)
+            mine = np.flatnonzero(rows[k] == part)
+            out[k[mine]] = a + mine
+        return out
+
     def average(self, function):
         """Mean over draws of function(rows of the table, their eta) for each row of the output.
 
@@ -261,12 +274,34 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, se=None
         results.flat_weights,
         off,
         None,
-        table.order,
+        places_of(fit),
         table.y,
         table.trials,
         table.weight,
         table.se,
     )
+
+
+def places_of(fit):
+    """Where rows of a fit's table are among those used, (n,), in the user's order; None where they
+    are in that order.
+    """
+    order = fit.problem.table.order
+    if order is None or not len(order) or order.max() < len(order):
+        return order
+    if "places" not in fit.computed:  # rows were left out before: count those that are there
+        there = np.zeros(int(order.max()) + 1, dtype=bool)
+        there[order] = True
+        rank, before = room_for(len(there), np.int64), 0
+        for a in range(0, len(there), COUNTED_ROWS):
+            part = np.cumsum(there[a : a + COUNTED_ROWS])
+            rank[a : a + COUNTED_ROWS] = before + part - 1
+            before += int(part[-1])
+        places = room_for(len(order), np.int64)
+        for a in range(0, len(order), COUNTED_ROWS):
+            places[a : a + COUNTED_ROWS] = rank[order[a : a + COUNTED_ROWS]]
+        fit.computed["places"] = places
+    return fit.computed["places"]
 
 
 def fitted_rows(results, what):
