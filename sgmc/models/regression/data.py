@@ -184,6 +184,31 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
     )
 
 
+def of_table(table):
+    """RegressionData of a formula read against data."""
+    from sgmc.formula import left_out_warning
+
+    spec = table.spec
+    intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
+    offset, given = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
+    return RegressionData(
+        table.y,
+        list(spec.exog_names),
+        dict(spec.term_slices),
+        intercept,
+        spec.endog_name,
+        table,
+        offset,
+        table.trials,
+        table.weights,
+        table.strata,
+        given,
+        table.dropped,
+        [left_out_warning(table.left_out)] if table.left_out else [],
+        se=table.se,
+    )
+
+
 def counts(endog):
     """(name, successes, trials) of two columns, successes and failures."""
     names = [str(name) for name in getattr(endog, "columns", ("successes", "failures"))]

@@ -9,13 +9,7 @@ from sgmc.arguments.parameter import REQUIRED, Keyword
 from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.bases import errors
-from sgmc.models.regression.data import (
-    RegressionData,
-    equations,
-    from_arrays,
-    outcome_name,
-    total_offset,
-)
+from sgmc.models.regression.data import equations, from_arrays, of_table, outcome_name
 from sgmc.priors import learns
 from sgmc.registry import room
 
@@ -142,29 +136,9 @@ class Regression:
 
     def take_table(self, table, formula, inputs):
         """Take data, levels and the recipe of the design from a formula's table."""
-        from sgmc.formula import left_out_warning
-
-        spec = table.spec
-        intercept = spec.exog_names.index("Intercept") if spec.has_intercept else None
-        offset, given = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
-        self.data = RegressionData(
-            table.y,
-            list(spec.exog_names),
-            dict(spec.term_slices),
-            intercept,
-            spec.endog_name,
-            table,
-            offset,
-            table.trials,
-            table.weights,
-            table.strata,
-            given,
-            table.dropped,
-            [left_out_warning(table.left_out)] if table.left_out else [],
-            se=table.se,
-        )
-        self.spec, self.formula, self.levels = spec, formula, spec.levels
+        self.data, spec = of_table(table), table.spec
         self.data.equations = equations(self.family, spec.levels)
+        self.spec, self.formula, self.levels = spec, formula, spec.levels
         told = {k: v for k, v in getattr(table, "arguments", {}).items() if v is not None}
         self.inputs = {**inputs, **told}  # of a prepared table what it was prepared with
 

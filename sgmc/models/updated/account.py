@@ -12,14 +12,14 @@ from sgmc.models.updated.taylor import LARGEST_THIRD, Rows
 
 # distance, in sds of the new posterior, at which an expansion is at the mode: what is neglected
 # goes with its square
-SETTLED = 0.02
+AT_THE_MODE = 0.02
 MOST_ANCHORS = 12
 # largest ratio of precisions, by third derivatives, of the expanded part at two places: beyond a
 # factor of two the next terms are as large as these
 MOST_BENT = 2.0
-SINGULAR = 1e-12  # smallest eigenvalue of a scaled precision
+LEAST_EIGENVALUE = 1e-12  # smallest eigenvalue of a scaled precision
 TRUSTED_NEGLECT = 0.05  # half of what a verdict allows for in all
-ADVICE = "Fit all rows together, or update results whose rows are still in memory."
+FIT_AGAIN = "Fit all rows together, or update results whose rows are still in memory."
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Account:
         else:
             return None
         return UpdateWarning(
-            f"the new rows move the mode by {self.drift:.2g} posterior sds, and {why}.", ADVICE
+            f"the new rows move the mode by {self.drift:.2g} posterior sds, and {why}.", FIT_AGAIN
         )
 
     def __str__(self):
@@ -119,7 +119,7 @@ def settled(past, search, back):
         terms, anchors = Quadratics(theta, *past.expansion(theta), back), anchors + 1
         mode, concerns = search(terms, linalg.solve(back, theta))
         there, root = back @ mode.theta, back @ mode.axes[0]
-        if np.linalg.norm(linalg.solve(root, there - theta)) < SETTLED or anchors == MOST_ANCHORS:
+        if np.linalg.norm(linalg.solve(root, there - theta)) < AT_THE_MODE or anchors == MOST_ANCHORS:
             break
         theta = there
     if not positive(terms.precision):
@@ -145,7 +145,7 @@ def positive(precision):
     if not (diagonal > 0).all():
         return False
     scale = 1 / np.sqrt(diagonal)
-    return bool(linalg.eigvalsh(precision * np.outer(scale, scale)).min() > SINGULAR)
+    return bool(linalg.eigvalsh(precision * np.outer(scale, scale)).min() > LEAST_EIGENVALUE)
 
 
 def neglected(parts, theta, root, average):

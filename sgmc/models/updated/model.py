@@ -11,7 +11,7 @@ from sgmc.sources.source import of
 
 GIVEN = ("weights", "offset", "exposure", "se", "subset")
 OURS = ("prior", "tune", "cov_type", "modes", "init")  # arguments of fits that updates have none of
-KEPT = ("draws", "chains", "dtype", "threads", "progress")  # those that hold for updates, too
+LASTING = ("draws", "chains", "dtype", "threads", "progress")  # those that hold for updates, too
 
 
 class UpdatedRegression(Regression):
@@ -46,7 +46,7 @@ class UpdatedRegression(Regression):
         columns["missing"] = columns["missing"] or "drop"
         self = cls.of_rows(results, new_data, columns)
         self.earlier, self.past = results, past
-        kept = {k: v for k, v in results._continuation.arguments.items() if k in KEPT}
+        kept = {k: v for k, v in results._continuation.arguments.items() if k in LASTING}
         return self.continue_from(None, {"prior": None, **kept, **given})
 
     @classmethod

@@ -20,7 +20,7 @@ from sgmc.models.regression.problem import (
     whitened,
 )
 from sgmc.models.regression.search import power_of, search_of
-from sgmc.models.updated.account import ADVICE, anchored
+from sgmc.models.updated.account import FIT_AGAIN, anchored
 from sgmc.models.updated.prior import Carried, CarriedPriors
 from sgmc.models.updated.weighed import weighed
 
@@ -77,7 +77,7 @@ class UpdatedProblem(RegressionProblem):
                     f"nothing tells what is neglected of the earlier rows of "
                     f"{len(self.priors.names)} parameters: the old draws are too few, or too far "
                     "away, to be weighed by the new rows.",
-                    ADVICE,
+                    FIT_AGAIN,
                 )
             )
         return [one for one in found if one is not None]

@@ -16,7 +16,7 @@ from sgmc.core.blas import one_blas_thread
 
 LARGEST_THIRD = 64  # parameters of which third derivatives are kept: two arrays of 2 MB then
 EXPANDED_ROWS = 20_000  # rows, in random order, that third derivatives are taken from
-STEP = 0.5  # of the differences, in posterior sds
+SPACING = 0.5  # of the differences, in posterior sds
 CROSSED = 3.0
 PRIOR_STEP = 1e-3  # of the prior's differences, in posterior sds: it may bend at its own scale
 
@@ -116,10 +116,10 @@ def curves(precision_at, d):
     """
     centre = precision_at(np.zeros(d))
     third, fourth = np.empty((d, d, d)), np.empty((d, d, d))
-    for j, e in enumerate(STEP * np.eye(d)):
+    for j, e in enumerate(SPACING * np.eye(d)):
         ahead, behind = precision_at(e), precision_at(-e)
-        third[j] = -(ahead - behind) / (2 * STEP)
-        fourth[j] = -(ahead + behind - 2 * centre) / STEP**2
+        third[j] = -(ahead - behind) / (2 * SPACING)
+        fourth[j] = -(ahead + behind - 2 * centre) / SPACING**2
     return (third + third.transpose(1, 0, 2) + third.transpose(2, 1, 0)) / 3, fourth
 
 
@@ -189,9 +189,9 @@ class Rows:
             return of_rows
 
         with one_blas_thread():
-            moves = STEP * (inverse @ axes).T
+            moves = SPACING * (inverse @ axes).T
             bends = sum(gradient(e) + gradient(-e) for e in moves) - 2 * len(moves) * gradient(0.0)
-            return inverse.T @ bends / (2 * STEP**2)
+            return inverse.T @ bends / (2 * SPACING**2)
 
 
 def prior_expansion(prior, y, axes):

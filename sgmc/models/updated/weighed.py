@@ -12,10 +12,10 @@ from sgmc.errors import UpdateWarning
 from sgmc.results.outcomes.rows import evenly
 
 FINITE_VARIANCE = 0.5  # shape of the weights' tail below which errors of weighted means are known
-MOST_WORK = 1e9  # rows x draws x parameters
-FEWEST_DRAWS = 400
+WEIGHED_WORK = 1e9  # rows x draws x parameters
+FEWEST_OLD_DRAWS = 400
 AGREED = 0.05  # sd: half of what a verdict allows for
-CERTAIN = 3.5  # errors of a difference: the largest of 100 is beyond in one of 20 updates
+SURELY_APART = 3.5  # errors of a difference: the largest of 100 is beyond in one of 20 updates
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Weighed:
 
     def concern(self, apart, errors, names):
         """An UpdateWarning where the two answers differ, or None."""
-        beyond = np.abs(apart) - CERTAIN * errors
+        beyond = np.abs(apart) - SURELY_APART * errors
         kind, j = np.unravel_index(np.argmax(beyond), beyond.shape)
         if not beyond[kind, j] > AGREED:
             return None
@@ -80,9 +80,9 @@ def weighed(results, model, back):
     logs = results.priors.auxiliary
     if logs:
         theta[:, -logs:] = np.log(theta[:, -logs:])
-    most = int(MOST_WORK / (model.n * model.dim))
+    most = int(WEIGHED_WORK / (model.n * model.dim))
     kept = evenly(len(theta), most)
-    if len(kept) < FEWEST_DRAWS:
+    if len(kept) < FEWEST_OLD_DRAWS:
         return None
     base = np.ones(len(kept))
     if results.flat_weights is not None:

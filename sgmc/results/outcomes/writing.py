@@ -51,14 +51,14 @@ class Columns:
             self.writer.close()
 
 
-KINDS = {".csv": Comma, ".parquet": Columns, ".pq": Columns}
+WRITERS = {".csv": Comma, ".parquet": Columns, ".pq": Columns}
 
 
 def checked(to):
     """The absolute path of ``to=``; ArgumentError where it is none, or of another kind."""
     path = writable("to", to)
-    if os.path.splitext(path)[1].lower() not in KINDS:
-        raise ArgumentError(f"to={os.fspath(to)!r} must end in one of {', '.join(KINDS)}")
+    if os.path.splitext(path)[1].lower() not in WRITERS:
+        raise ArgumentError(f"to={os.fspath(to)!r} must end in one of {', '.join(WRITERS)}")
     return path
 
 
@@ -73,7 +73,7 @@ def table_file(path):
     """
     try:
         with replacing(path) as file:
-            made = KINDS[os.path.splitext(path)[1].lower()](file)
+            made = WRITERS[os.path.splitext(path)[1].lower()](file)
             yield made
             made.close()
     except OSError as error:
