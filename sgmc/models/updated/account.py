@@ -119,7 +119,8 @@ def settled(past, search, back):
         terms, anchors = Quadratics(theta, *past.expansion(theta), back), anchors + 1
         mode, concerns = search(terms, linalg.solve(back, theta))
         there, root = back @ mode.theta, back @ mode.axes[0]
-        if np.linalg.norm(linalg.solve(root, there - theta)) < AT_THE_MODE or anchors == MOST_ANCHORS:
+        distance = np.linalg.norm(linalg.solve(root, there - theta))
+        if distance < AT_THE_MODE or anchors == MOST_ANCHORS:
             break
         theta = there
     if not positive(terms.precision):
