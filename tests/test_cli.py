@@ -94,6 +94,38 @@ def test_json_repeats_the_warnings(path):
     assert "draws=" in codes["LowESSWarning"]["advice"]
 
 
+@pytest.mark.cover(0)
+def test_several_files(table, tmp_path):
+    """A pattern, a list, the standard input, and a prepared file have the same rows."""
+    for k in range(2):
+        table[k::2].to_csv(tmp_path / f"part-{k}.csv", index=False)
+    coefficients, pattern = [], str(tmp_path / "*.csv")
+    for data in ([pattern], [str(tmp_path / f"part-{k}.csv") for k in range(2)], [str(tmp_path)]):
+        done = run("fit", "y ~ x1", *data, "--seed", "4", "--json")
+        coefficients.append(json.loads(done.stdout)["coefficients"])
+    rows = pd.concat([table[0::2], table[1::2]]).to_csv(index=False)
+    for text in (rows, rows.replace(",", "\t")):
+        done = run("fit", "y ~ x1", "-", "--seed", "4", "--json", input=text)
+        coefficients.append(json.loads(done.stdout)["coefficients"])
+    assert all(one == coefficients[0] for one in coefficients)
+    made = run("prepare", "y ~ x1", pattern, str(tmp_path / "table.sgmc"), "--seed", "3")
+    assert made.returncode == 0 and made.stderr == "" and re.search("rows +800\n", made.stdout)
+    done = run("fit", "y ~ x1", str(tmp_path / "table.sgmc"), "--seed", "4", "--json")
+    assert json.loads(done.stdout)["facts"]["No. Observations"] == "800"
+
+
+def test_prepare_replaces_no_data(table, tmp_path):
+    """A pattern that the shell has filled in has a file of data in the place of the path."""
+    paths = [str(tmp_path / f"part-{k}.csv") for k in range(2)]
+    for path in paths:
+        table.to_csv(path, index=False)
+    done = run("prepare", "y ~ x1", *paths)
+    assert (
+        done.returncode == 2 and "a new file, or one that sgmc.prepare has written" in done.stderr
+    )
+    assert len(pd.read_csv(paths[1])) == 800
+
+
 def test_data_sets_by_name():
     done = run("fit", "affairs > 0 ~ age + children + religious", "dataset:fair", "--seed", "1")
     assert done.returncode == 0 and re.search(r"No. Observations: +6366\b", done.stdout)
@@ -130,7 +162,9 @@ def test_families_are_listed():
     [
         (["y ~ .", "dataset:fiar"], "No data set is called 'fiar'; did you mean 'fair'?"),
         (["y ~ .", "/nowhere/table.csv"], "/nowhere/table.csv"),
-        (["y ~ .", "table.xlsx"], ".csv, .csv.gz or .parquet"),
+        (["y ~ .", "table.xlsx"], "there is no such file or folder"),
+        (["y ~ .", "none/*.csv"], "matches no file"),
+        (["y ~ .", "{path}", "{path}"], "is there twice"),
         (["y ~ (x1", "{path}"], "y ~ (x1"),
         (["y ~ x2", "{path}"], "x2"),
         (["z ~ x1", "{path}"], "z"),

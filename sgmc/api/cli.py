@@ -1,5 +1,5 @@
-"""The command line: ``sgmc fit FORMULA DATA``, ``sgmc families``, ``sgmc samplers``,
-``sgmc describe``.
+"""The command line: ``sgmc fit FORMULA DATA``, ``sgmc prepare FORMULA DATA PATH``,
+``sgmc families``, ``sgmc samplers``, ``sgmc describe``.
 """
 
 import argparse
@@ -14,6 +14,10 @@ from sgmc.arguments.keywords import FORMULA, REGRESSION, TABLE, rows
 from sgmc.errors import ArgumentError, SGMCError, SGMCWarning
 from sgmc.version import __version__
 
+DATA = (
+    "a CSV, TSV, Parquet or Arrow file, several, a folder, a quoted pattern ('data/*.parquet'), "
+    "- (the standard input), or dataset:NAME, e.g. dataset:fair"
+)
 OK, BAD_INPUT, INTERRUPTED = 0, 2, 130
 
 
@@ -32,21 +36,17 @@ def parser():
     commands = top.add_subparsers(dest="command", required=True)
     fit = commands.add_parser("fit", help="fit a model and print its summary")
     fit.add_argument("formula", help='e.g. "y ~ ." or "y ~ x1 + C(g)"')
-    fit.add_argument(
-        "data", help="a .csv, .csv.gz or .parquet file, or dataset:NAME, e.g. dataset:fair"
-    )
+    fit.add_argument("data", nargs="+", help=DATA)
     fit.add_argument(
         "--model", default="logit", help="the verb (default: logit); see `sgmc families`"
     )
-    for row in options():
-        fit.add_argument(
-            "--" + row.name.replace("_", "-"),
-            type=row.option,
-            default=argparse.SUPPRESS,
-            metavar=row.name.upper(),
-            help=help_of(row),
-        )
+    add_options(fit, options())
     fit.add_argument("--json", action="store_true", help="print the summary as JSON")
+    prepare = commands.add_parser("prepare", help="write the table of a formula to a file")
+    prepare.add_argument("formula", help="that of the fits to come")
+    prepare.add_argument("data", nargs="+", help=DATA)
+    prepare.add_argument("path", help="the file to write, e.g. table.sgmc")
+    add_options(prepare, options_of_prepare())
     commands.add_parser("families", help="list the verbs and their models")
     commands.add_parser("samplers", help="list samplers and their parameters")
     describe = commands.add_parser("describe", help="explain a verb, a sampler or an argument")
@@ -54,9 +54,35 @@ def parser():
     return top
 
 
+def add_options(command, rows):
+    """Add an option for each row of the table of keywords."""
+    for row in rows:
+        command.add_argument(
+            "--" + row.name.replace("_", "-"),
+            type=row.option,
+            default=argparse.SUPPRESS,
+            metavar=row.name.upper(),
+            help=help_of(row),
+        )
+
+
+def given(asked, rows):
+    """Return the options that were given, by name."""
+    return {row.name: vars(asked)[row.name] for row in rows if row.name in vars(asked)}
+
+
 def options():
     """Return the rows of the keywords that are options of ``sgmc fit``."""
     return [row for row in rows(FORMULA, REGRESSION) if row.option is not None]
+
+
+def options_of_prepare():
+    """Return the rows of the keywords that are options of ``sgmc prepare``."""
+    from inspect import signature
+
+    from sgmc.prepared.prepare import prepare
+
+    return [row for row in options() if row.name in signature(prepare).parameters]
 
 
 def help_of(row):
@@ -139,7 +165,7 @@ def fit(asked):
         results = verb(
             asked.formula,
             read(asked.data),
-            **{row.name: vars(asked)[row.name] for row in options() if row.name in vars(asked)},
+            **given(asked, options()),
         )
     print(as_json(results) if asked.json else results.summary())
     if results.tuning is not None and not asked.json:
@@ -149,28 +175,47 @@ def fit(asked):
     return INTERRUPTED if results.interrupted == "Ctrl-C" else OK
 
 
-def read(source):
-    """A DataFrame from a file name or ``dataset:NAME``."""
-    import pandas as pd
+def prepare(asked):
+    """Prepare a file, and print what it is."""
+    from sgmc.prepared.prepare import prepare as write
 
-    from sgmc.errors import DataError
+    # as it goes on where it was interrupted, nothing is lost
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    print(write(asked.formula, read(asked.data), asked.path, **given(asked, options_of_prepare())))
+    return OK
 
+
+def read(sources):
+    """Data of a verb: a table of ``dataset:NAME`` or of the standard input, a prepared file, or the
+    paths as they are.
+    """
+    if len(sources) > 1:
+        return sources
+    (source,) = sources
     if source.startswith("dataset:"):
         from sgmc import datasets
 
         return datasets.load(source.removeprefix("dataset:"))
-    readers = {".csv": pd.read_csv, ".csv.gz": pd.read_csv, ".parquet": pd.read_parquet}
-    for suffix, reader in readers.items():
-        if source.endswith(suffix):
-            try:
-                return reader(source)
-            except ImportError:
-                raise DataError(
-                    f"{source}: reading parquet needs pyarrow (pip install pyarrow)"
-                ) from None
-            except (ValueError, UnicodeDecodeError) as error:
-                raise DataError(f"{source}: {error}") from error
-    raise DataError(f"{source!r}: give a .csv, .csv.gz or .parquet file, or dataset:NAME")
+    if source == "-":
+        return standard_input()
+    if source.lower().endswith(".sgmc"):
+        from sgmc.prepared.prepared import open
+
+        return open(source)
+    return source
+
+
+def standard_input():
+    """The table on the standard input: CSV, or TSV if its first line has a tab."""
+    import io
+
+    import pandas as pd
+
+    from sgmc.sources.part import reading
+
+    text = sys.stdin.read()
+    with reading("the standard input"):
+        return pd.read_csv(io.StringIO(text), sep="\t" if "\t" in text.partition("\n")[0] else ",")
 
 
 def as_json(results):
@@ -211,4 +256,10 @@ def tuning_facts(result):
     }
 
 
-COMMANDS = {"fit": fit, "families": families, "samplers": samplers, "describe": describe}
+COMMANDS = {
+    "fit": fit,
+    "prepare": prepare,
+    "families": families,
+    "samplers": samplers,
+    "describe": describe,
+}

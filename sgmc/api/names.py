@@ -30,6 +30,8 @@ FIXED = {
         "inverse_gamma", "dirichlet", "half_t", "half_normal", "lkj", "ridge", "r2d2",
     ),
     "sgmc.core.schedules": ("Constant", "Polynomial", "Cyclical"),
+    "sgmc.prepared.prepare": ("prepare",),
+    "sgmc.prepared.prepared": ("Prepared", "open"),
     "sgmc.results.results": ("Results",),
     "sgmc.results.files": ("load",),
     "sgmc.results.outcomes.loo": ("compare",),

@@ -25,6 +25,8 @@ PLAIN = (
     "sgmc.api.versions",
     "sgmc.errors",
     "sgmc.models.user.check",
+    "sgmc.prepared.prepare",
+    "sgmc.prepared.prepared",
     "sgmc.priors",
     "sgmc.registry",
     "sgmc.results.files",

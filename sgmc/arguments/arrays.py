@@ -1,5 +1,7 @@
 """Arrays of numbers of any shape, vectors and matrices."""
 
+import os
+
 import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
@@ -26,6 +28,11 @@ def numeric(name, values):
     """
     if values is None:
         raise DataError(f"{name} is None; it must hold numbers")
+    if isinstance(values, (str, os.PathLike)):
+        raise DataError(
+            f"{name} must hold numbers, and {os.fspath(values)!r} is text; read a file first, or "
+            "use a formula and the path"
+        )
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise DataError(f"{name} has masked values; drop or fill them first")
     try:

@@ -14,11 +14,11 @@ from sgmc.arguments.keywords import SETTINGS
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.names import texts
 from sgmc.arguments.numbers import positive, whole
+from sgmc.arguments.progress import reporter
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.signatures import refuse_unknown
 from sgmc.coordinates import sandwich
 from sgmc.core.contract import Schedule
-from sgmc.core.progress import reporter
 from sgmc.core.schedules import Function
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import DataError, NotSupported

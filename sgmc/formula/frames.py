@@ -2,6 +2,7 @@
 same kinds and levels.
 """
 
+import os
 from collections.abc import Mapping
 
 import numpy as np
@@ -32,6 +33,10 @@ def as_frame(data):
         frame = from_other_library(data)
         if frame is None:
             hint = ": call its .collect() first" if hasattr(data, "collect") else ""
+            if isinstance(data, (str, os.PathLike)):
+                hint = (
+                    f": read {os.fspath(data)!r} first; verbs such as sgmc.logit take paths"
+                )
             raise DataError(
                 f"data must be a DataFrame or a dict of arrays, not {type(data).__name__}{hint}"
             )

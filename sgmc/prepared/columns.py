@@ -9,7 +9,7 @@ from sgmc.errors import DataError
 from sgmc.formula.columns import is_missing, kind, levels_of, plain, types_of
 from sgmc.formula.dot import reason_of_kind, reason_of_levels
 
-MOST_LEVELS = 2_000_000  # of a column that are kept: some 200 MB of short text
+MOST_VALUES = 2_000_000  # of a column that are kept: some 200 MB of short text
 
 
 @dataclass
@@ -85,9 +85,9 @@ class ColumnFacts:
             self.varies |= other.varies or bool(other.first != self.first)
         for level, occurs in other.levels.items():
             self.levels[level] = occurs or self.levels.get(level, False)
-        if len(self.levels) > MOST_LEVELS:
+        if len(self.levels) > MOST_VALUES:
             raise DataError(
-                f"column {self.name!r} has more than {MOST_LEVELS:,} different values: leave it "
+                f"column {self.name!r} has more than {MOST_VALUES:,} different values: leave it "
                 "out, or join levels"
             )
 

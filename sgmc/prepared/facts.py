@@ -86,7 +86,7 @@ def merged(known, name, facts):
 
 
 def of_chunk(selection, studied, frame, complete=True):
-    """The facts of a chunk.
+    """The facts of a chunk, and its complete rows.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def of_chunk(selection, studied, frame, complete=True):
             facts.extremes[argument] = extremes(frame[name].iloc[rows])
     if response is not None and len(rows):
         learn_response(facts, response[~gaps.missing[response.index]], selection.terms)
-    return facts
+    return facts, rows
 
 
 def learn_response(facts, response, terms):

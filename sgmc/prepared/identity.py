@@ -2,12 +2,14 @@
 
 import hashlib
 import marshal
+import pickle
+from types import CodeType, FunctionType, ModuleType
 
 from sgmc.prepared.layout import FORMAT
 from sgmc.version import SERIES
 
 
-def made_of(source, parsed, arguments, subset, dtype, seed):
+def made_of(source, parsed, arguments, subset):
     """What has to be the same for a preparation to go on: plain values by name.
 
     Parameters
@@ -17,9 +19,6 @@ def made_of(source, parsed, arguments, subset, dtype, seed):
     arguments : dict
         Plain values, see `Prepared.arguments`.
     subset : str, function or None
-    dtype : numpy.dtype
-    seed : int or None
-        None: whatever there is.
     """
     functions = {name: marked(one) for name, one in sorted(parsed.functions.items())}
     if callable(subset):
@@ -29,18 +28,38 @@ def made_of(source, parsed, arguments, subset, dtype, seed):
         "formula": parsed.formula,
         **arguments,
         "functions": functions,
-        "dtype": dtype.str,
         "version": [FORMAT, SERIES],
-        "seed": seed,
     }
 
 
-def marked(function):
-    """A mark of a function that changes with its code and with what it has taken along."""
+def marked(function, within=()):
+    """A mark of a function that changes with its code and with all that this refers to: what it has
+    taken along, and globals by their values, functions of the user's among them.
+    """
     name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', function)}"
     code = getattr(function, "__code__", None)
-    if code is None:
+    if code is None or function in within:
         return name
+    known = {name: function.__globals__[name] for name in words(code) & {*function.__globals__}}
     taken = [cell.cell_contents for cell in function.__closure__ or ()]
-    content = marshal.dumps(code) + repr((taken, function.__defaults__)).encode()
-    return f"{name} {hashlib.sha256(content).hexdigest()}"
+    values = [*taken, *(function.__defaults__ or ()), *(known[name] for name in sorted(known))]
+    content = [marshal.dumps(code), *(mark_of(value, (*within, function)) for value in values)]
+    return f"{name} {hashlib.sha256(b' '.join(content)).hexdigest()}"
+
+
+def words(code):
+    """The names that code and the functions within it look up."""
+    inner = [words(one) for one in code.co_consts if isinstance(one, CodeType)]
+    return {*code.co_names}.union(*inner)
+
+
+def mark_of(value, within):
+    """A mark of what a function refers to, as bytes."""
+    if isinstance(value, ModuleType):
+        return value.__name__.encode()
+    if isinstance(value, FunctionType):
+        return marked(value, within).encode()
+    try:
+        return pickle.dumps(value)
+    except Exception:  # whatever pickle raises: another process has another mark
+        return repr(value).encode()

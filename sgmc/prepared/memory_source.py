@@ -28,7 +28,8 @@ class TableSource:
             total.update(pd.util.hash_pandas_object(chunk, index=False).to_numpy().tobytes())
         return total.hexdigest()
 
-    def chunks(self, start=0):
+    def chunks(self, start=0, columns=None):
         """Frames of some rows, from chunk `start` on."""
+        frame = self.frame if columns is None else self.frame[columns]
         for at in range(start * CHUNK_ROWS, self.rows, CHUNK_ROWS):
-            yield self.frame.iloc[at : at + CHUNK_ROWS].reset_index(drop=True)
+            yield frame.iloc[at : at + CHUNK_ROWS].reset_index(drop=True)

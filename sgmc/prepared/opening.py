@@ -5,7 +5,6 @@ import json
 import os
 import tempfile
 
-import numpy as np
 import pandas as pd
 
 from sgmc.arguments.messages import must_be
@@ -17,8 +16,9 @@ from sgmc.formula.frames import no_column
 from sgmc.formula.reader import VALID
 from sgmc.formula.subsets import subset_columns
 from sgmc.prepared.identity import made_of
-from sgmc.prepared.prepare import LEAST_MEMORY, SHARE, prepare
-from sgmc.prepared.prepared import Prepared
+from sgmc.prepared.prepare import LEAST_MEMORY, MEMORY_SHARE, prepare
+from sgmc.prepared.prepared import SealedTable
+from sgmc.prepared.prepared import open as sealed
 from sgmc.sources.source import is_path, of
 
 ORDER = 0  # seed of the order of rows in prepared files, which serve fits of any seed
@@ -44,7 +44,7 @@ def opened(formula, data, scope, given):
 
     Returns
     -------
-    table in memory, or Prepared
+    table in memory, or SealedTable
 
     Raises
     ------
@@ -54,32 +54,58 @@ def opened(formula, data, scope, given):
     cache, memory_limit = given.pop("cache"), given.pop("memory_limit")
     source = of(data)
     if source is None:
-        for name, value in {"cache": cache, "memory_limit": memory_limit}.items():
-            if value is not None:
-                kind = "a prepared file" if isinstance(data, Prepared) else "a table in memory"
-                raise ArgumentError(
-                    f"{name}={value!r} does not apply, as data is {kind}: leave it out"
-                )
+        refuse_beside_memory(data, cache=cache, memory_limit=memory_limit)
         return data
     if cache is not None and not (is_path(cache) and os.path.isdir(cache)):
         raise must_be("cache", cache, "a folder that exists", "create it first")
-    limit = SHARE * available()
+    limit = MEMORY_SHARE * available()
     if memory_limit is not None:
         limit = min(limit, in_bytes("memory_limit", memory_limit, LEAST_MEMORY))
     parsed = dot.parse(formula, source.columns, scope)
     source = source.only(needed(parsed, source.columns, given))
     if source.bytes <= limit:
         return source.read()
-    arguments = {**given, **source.file_options, "memory_limit": memory_limit, "seed": ORDER}
+    refuse_arrays(given)
+    source.scope = scope
+    table = filed(source, parsed, cache, {**given, "memory_limit": memory_limit})
+    table.subset = given["subset"]
+    return table
+
+
+def filed(source, parsed, cache, given):
+    """The rows of a source in a prepared file, made unless the cache has it.
+
+    Parameters
+    ----------
+    source : Source
+    parsed : Parsed
+        The formula.
+    cache : str, path or None
+    given : dict
+        Arguments of `prepare`.
+    """
+    arguments = {**given, **source.file_options, "seed": ORDER}
     if cache is None:
         folder = tempfile.TemporaryDirectory(prefix="sgmc-")
-        table = prepare(formula, source, os.path.join(folder.name, "table.sgmc"), **arguments)
+        place = os.path.join(folder.name, "table.sgmc")
+        table = prepare(parsed.formula, source, place, **arguments)
         table.folder = folder  # removed when nothing has the table any more
         return table
     place = os.path.join(cache, f"{name_of(source, parsed, arguments)}.sgmc")
-    return (
-        Prepared(place) if os.path.exists(place) else prepare(formula, source, place, **arguments)
-    )
+    if os.path.exists(place):
+        return sealed(place)
+    return prepare(parsed.formula, source, place, **arguments)
+
+
+def name_of(source, parsed, arguments):
+    """The name of a prepared file in a cache: a hash of all that it is made of."""
+    rest = ("subset", "seed", "memory_limit", "progress")
+    known = {"dtype": "float64", "columns": source.columns, **arguments}
+    known = {name: value for name, value in known.items() if name not in rest}
+    subset = arguments["subset"]
+    known["subset"] = subset if isinstance(subset, str) else callable(subset)
+    made = made_of(source, parsed, known, subset)
+    return hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def for_verb(data, settings):
@@ -89,15 +115,6 @@ def for_verb(data, settings):
         return data
     source.file_options = {k: settings[k] for k in ("dtype", "progress") if k in settings}
     return source
-
-
-def name_of(source, parsed, arguments):
-    """The name of a prepared file in a cache: a hash of all that it is made of."""
-    rest = ("subset", "seed", "dtype", "memory_limit", "progress")
-    known = {name: value for name, value in arguments.items() if name not in rest}
-    subset, dtype = arguments["subset"], np.dtype(arguments.get("dtype", "float64"))
-    made = made_of(source, parsed, {**known, "subset": subset}, subset, dtype, ORDER)
-    return hashlib.sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
 
 def needed(parsed, columns, given):
@@ -121,3 +138,21 @@ def needed(parsed, columns, given):
     used |= {name for bar in parsed.bars for name in bar.columns}
     used |= {*subset_columns(subset, pd.DataFrame(columns=columns))}
     return [name for name in columns if name in used]
+
+
+def refuse_beside_memory(data, **given):
+    """Raise ArgumentError for arguments that belong to files alone."""
+    for name, value in given.items():
+        if value is not None:
+            kind = "a prepared file" if isinstance(data, SealedTable) else "a table in memory"
+            raise ArgumentError(f"{name}={value!r} does not apply to {kind}: leave it out")
+
+
+def refuse_arrays(given):
+    """Raise ArgumentError for arrays, which belong to rows in memory."""
+    for name, value in given.items():
+        if not (value is None or isinstance(value, str) or name == "subset" and callable(value)):
+            raise ArgumentError(
+                f"{name} is an array, and the rows are too many to be read at once (see "
+                "memory_limit): make it a column of the files, and give its name"
+            )

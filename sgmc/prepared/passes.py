@@ -1,9 +1,12 @@
 """How far a call is, over passes whose number is not known in advance."""
 
-from sgmc.core.progress import reporter
+from sgmc.arguments.progress import reporter
 
 SCALE = 1000  # what is reported as the whole
-READ, SPREAD = 0.3, 0.75  # shares of the work up to the end of reading, and of spreading
+END_OF_READING, END_OF_SPREADING = (
+    0.3,
+    0.75,
+)  # shares of the work up to the end of reading, and of spreading
 
 
 class Passes:
@@ -22,7 +25,7 @@ class Passes:
 
     def chunks(self, chunks):
         """The chunks of a pass that finds out something: each takes half of what is left."""
-        end, seen = (self.begun + READ) / 2, 0
+        end, seen = (self.begun + END_OF_READING) / 2, 0
         for chunk in chunks:
             yield chunk
             seen += len(chunk)
@@ -32,11 +35,11 @@ class Passes:
 
     def spread(self, done, total):
         """So many rows of all are in buckets."""
-        self.show(READ + (SPREAD - READ) * done / max(total, 1))
+        self.show(END_OF_READING + (END_OF_SPREADING - END_OF_READING) * done / max(total, 1))
 
     def gathered(self, done, total):
         """So many buckets of all are in the file."""
-        self.show(SPREAD + (1 - SPREAD) * done / max(total, 1))
+        self.show(END_OF_SPREADING + (1 - END_OF_SPREADING) * done / max(total, 1))
 
     def show(self, share):
         """Report a share of the whole."""

@@ -9,16 +9,20 @@ import numpy as np
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.files import writable
+from sgmc.arguments.messages import must_be
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.sizes import in_bytes
 from sgmc.core.memory import MB, available, shown
 from sgmc.errors import ArgumentError, DiskError, SGMCError
 from sgmc.formula import caller_scope, dot
 from sgmc.formula.frames import no_column
+from sgmc.prepared.cells import compressed
 from sgmc.prepared.identity import made_of
+from sgmc.prepared.keeping import keep
+from sgmc.prepared.layout import MAGIC
 from sgmc.prepared.memory_source import TableSource
 from sgmc.prepared.passes import Passes
-from sgmc.prepared.prepared import Prepared
+from sgmc.prepared.prepared import open as opened
 from sgmc.prepared.records import Encoder
 from sgmc.prepared.scan import Found, Scan
 from sgmc.prepared.selection import Selection
@@ -30,7 +34,7 @@ from sgmc.sources.source import of
 DTYPES = {"float64": np.float64, "float32": np.float32}
 LEAST_MEMORY, MOST_MEMORY = 64 * MB, 1 << 40
 SPARE = 16 * MB  # of disk, beside the rows
-SHARE = 0.25  # of the available memory, by default
+MEMORY_SHARE = 0.25  # of the available memory, by default
 
 
 def prepare(
@@ -46,6 +50,7 @@ def prepare(
     subset=None,
     missing="drop",
     dtype="float64",
+    compress=True,
     seed=None,
     memory_limit=None,
     progress=None,
@@ -76,6 +81,10 @@ def prepare(
     dtype : {"float64", "float32"}
         Of the numbers of the design, which have their means taken off: float32 keeps 7 digits of
         what is left.
+    compress : bool, default True
+        Whether equal rows become one with a frequency weight, where that leaves at most a tenth of
+        the rows and a million: the posterior is the same, and what is asked of single rows later
+        (predictions, `loo`) is of the different ones.
     seed : int, optional
         Of the random order.  Default: a fresh one.
     memory_limit : float or str, optional
@@ -87,6 +96,8 @@ def prepare(
     Returns
     -------
     Prepared
+        A formula with group terms or smooths keeps columns instead of a design: a fit reads them
+        into memory.
 
     Raises
     ------
@@ -102,26 +113,30 @@ def prepare(
     """
     one_of("missing", missing, ("drop", "raise"))
     one_of("dtype", dtype, tuple(DTYPES))
-    path = writable("path", path)
+    path = replaceable(path)
     if memory_limit is None:
-        limit = min(SHARE * available(), MOST_MEMORY)
+        limit = min(MEMORY_SHARE * available(), MOST_MEMORY)
     else:
         limit = in_bytes("memory_limit", memory_limit, LEAST_MEMORY)
     source = source_of(source)
-    parsed = dot.parse(formula, source.columns, caller_scope())
+    parsed = dot.parse(formula, source.columns, scope_of(source))
     given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
     vectors = columns_of(given, source)
     check_subset(subset)
     arguments = {**vectors, "missing": missing}
     arguments["subset"] = subset if subset is None or isinstance(subset, str) else True
     seed = None if seed is None else entropy(seed)
-    mark = made_of(source, parsed, arguments, subset, np.dtype(dtype), seed)
+    made = {"dtype": np.dtype(dtype).str, "compress": bool(compress), "seed": seed}
+    mark = {**made_of(source, parsed, arguments, subset), **made}
     passes = Passes(progress, source.rows)
-    scan = Scan(parsed, source, vectors, subset, missing, passes.chunks)
+    scan = Scan(parsed, source, vectors, subset, missing, passes.chunks, compress)
     with on_disk(path):
         shop = Workshop(path, mark)
         try:
-            write(shop, scan, arguments, limit, passes)
+            if parsed.bars or parsed.smooths:
+                keep(shop, scan, arguments, passes)
+            else:
+                write(shop, scan, arguments, limit, passes)
         except DiskError:
             raise
         except SGMCError:  # there is nothing to go on with
@@ -129,7 +144,30 @@ def prepare(
             raise
         shop.finish()
     passes.finish()
-    return Prepared(path)
+    return opened(path)
+
+
+def replaceable(path):
+    """The absolute path of the file to be, which must not be someone's data.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    full = writable("path", path)
+    if os.path.exists(full):
+        with open(full, "rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise must_be(
+                    "path", os.fspath(path), "a new file, or one that sgmc.prepare has written"
+                )
+    return full
+
+
+def scope_of(source):
+    """Names that the formula may use besides columns."""
+    scope = getattr(source, "scope", None)
+    return caller_scope() if scope is None else scope
 
 
 def source_of(data):
@@ -186,25 +224,34 @@ def on_disk(path):
 
 def write(shop, scan, arguments, limit, passes):
     """Find out, spread and gather, each from where the journal is."""
-    found, recipe = recalled(scan, shop.kept())
-    if found is None:
-        found = scan.found()
+    kept = shop.kept()
+    if kept is None:
+        found, cells = scan.found()
         recipe = recipe_of(found.spec, found.levels, found.examples)
-        shop.keep((*found.kept(), recipe))
+        shop.keep((found.kept(), cells, recipe))
+    else:
+        (columns, specs, rest), cells, recipe = kept
+        found = Found(selection=Selection(scan, columns, scan.vectors, scan.subset, specs), **rest)
+    rows, source = found.facts.complete, scan.source
+    if cells is not None:
+        found, source = compressed(found, cells)
     seed, dtype = shop.made_of["seed"], np.dtype(shop.made_of["dtype"])
     encoder = Encoder(found, dtype, seed)
     n, row = found.facts.complete, encoder.type.itemsize
     buckets = shop.journal.get("buckets") or bucket_count(n, row, limit)
     if not shop.journal.get("spread"):
-        enough_disk(shop, n * row * (1 + 1 / buckets), limit)
-        scatter(shop, scan.source, encoder, found.facts, buckets, passes.spread)
+        enough_disk(shop, n * row * (1 + 1 / buckets))
+        scatter(shop, source, encoder, found.facts, buckets, passes.spread)
     encoder.take(shop.journal["moments"])
     mean, sd, shift = encoder.result()
     small = {"recipe": np.frombuffer(recipe, np.uint8), "mean": mean, "sd": sd, "shift": shift}
     arrays = arrays_of(n, found.spec, dtype, encoder.vectors, recipe)
     facts = facts_of(
-        found.spec,
+        found.spec.formula,
+        kind="design",
         n=n,
+        rows=rows,
+        compressed=cells is not None,
         columns=scan.source.columns,
         dtype=dtype,
         seed=seed,
@@ -215,16 +262,7 @@ def write(shop, scan, arguments, limit, passes):
     gather(shop, encoder, arrays, small, facts, passes.gathered)
 
 
-def recalled(scan, kept):
-    """What an earlier call has found, and its recipe; None for what there is not."""
-    if kept is None:
-        return None, None
-    columns, specs, rest, recipe = kept
-    selection = Selection(scan, columns, scan.vectors, scan.subset, specs)
-    return Found(selection=selection, **rest), recipe
-
-
-def enough_disk(shop, needed, limit):
+def enough_disk(shop, needed):
     """DiskError where there is less room than the buckets need; the file takes theirs."""
     there = sum(entry.stat().st_size for entry in os.scandir(shop.folder))
     free = shutil.disk_usage(shop.folder).free

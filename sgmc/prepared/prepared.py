@@ -19,11 +19,8 @@ VECTORS = ("trials", "weights", "offset", "exposure", "se", "strata")  # that a 
 SMALL = ("recipe", "mean", "sd", "shift")  # sections that are read, and checked, at once
 
 
-class Prepared:
-    """A table in a file, ready to be fitted: rows in random order, factors as codes.
-
-    Made by `sgmc.prepare` and `sgmc.open`; every verb takes it in the place of data, with the
-    formula that it was prepared with.  The file is mapped into memory and never changed.
+class SealedTable:
+    """A table in a sealed file; see `Prepared`, and `kept.KeptColumns`.
 
     Attributes
     ----------
@@ -32,7 +29,11 @@ class Prepared:
     columns : list of str
         Of the source.
     n : int
-        Rows.
+        Rows of the table.
+    rows : int
+        Rows of the source that they stand for.
+    compressed : bool
+        Whether equal rows have become one, with a frequency in `weights`.
     dtype : numpy.dtype
         Of the numbers of the design: float64 or float32.
     seed : int
@@ -44,46 +45,100 @@ class Prepared:
     arguments : dict
         What was given of ``weights``, ``offset``, ``exposure``, ``se``, ``strata``, ``subset`` and
         ``missing``.
+    nbytes : int
+        Of the file.
+    subset : function or None
+        That chose the rows, where the file was made for a call that has it.
+    """
+
+    subset = None
+
+    def __init__(self, path, check=False):
+        self.path = path
+        sections, known, facts = _manifest(path)
+        small = {name: sections[name] for name in SMALL if name in sections}
+        _verified(path, sections if check else small, known)
+        arrays = {name: mapped(path, section) for name, section in sections.items()}
+        recipe = pickle.loads(arrays["recipe"].tobytes())
+        self.formula, self.columns = facts["formula"], facts["columns"]
+        self.n, self.dtype, self.seed = facts["n"], np.dtype(facts["dtype"]), facts["seed"]
+        self.dropped, self.left_out = facts["dropped"], facts["left_out"]
+        self.arguments = facts["arguments"]
+        self.rows, self.compressed = facts["rows"], facts["compressed"]
+        self.nbytes = os.path.getsize(path)
+        self.take(arrays, recipe)
+
+    def take(self, arrays, recipe):
+        """Take over what the file has: arrays by name, and what was pickled."""
+        raise NotImplementedError
+
+    def __reduce__(self):
+        return type(self), (self.path,)
+
+    def __repr__(self):
+        return f"<prepared {self.formula!r}: {self.n} rows, {self.width} columns>"
+
+    def __str__(self):
+        compression = f"{self.n:,} different rows with frequencies" if self.compressed else "none"
+        parts = {
+            "formula": self.formula,
+            "rows": f"{self.rows:,}" + f" ({self.dropped:,} dropped)" * bool(self.dropped),
+            "compression": compression,
+            "columns": f"{self.width:,}, {self.dtype}",
+            "file": f"{self.path}, {shown(self.nbytes)}",
+        }
+        return "\n".join(f"{name:<13}{text}" for name, text in parts.items())
+
+
+class Prepared(SealedTable):
+    """A table in a file, ready to be fitted: rows in random order, factors as codes.
+
+    Made by `sgmc.prepare` and `sgmc.open`; every verb takes it in the place of data, with the
+    formula that it was prepared with.  The file is mapped into memory and never changed.
+
+    Attributes
+    ----------
+    path, formula, columns, n, rows, compressed, dtype, seed, dropped, left_out, arguments, nbytes
+        See `SealedTable`.
     X : memmap (n, d) or CodedTable
         The design less `shift`, in random order.
     y : memmap (n,)
         Numbers, or places among `outcome_levels`.
     trials, weights, offset, exposure, se, strata : memmap (n,) or None
     order : memmap (n,) of int64
-        Row i is row order[i] of the source.
+        Row i is row order[i] of the source; of compressed tables the number of a different row,
+        in the order in which they were met.
     mean, sd, shift : array (d,)
         Moments of the design's columns, and what was taken off them.
     """
 
-    def __init__(self, path, check=False):
-        self.path = path
-        sections, known, facts = _manifest(path)
-        small = {name: sections[name] for name in SMALL}
-        _verified(path, sections if check else small, known)
-        arrays = {name: mapped(path, section) for name, section in sections.items()}
-        recipe = pickle.loads(arrays["recipe"].tobytes())
+    outcome = None  # of the family that its outcomes suit
+
+    def take(self, arrays, recipe):
+        """See `SealedTable`."""
         self.spec, self.outcome_levels = recipe["spec"], recipe["outcome_levels"]
         self.examples = recipe["examples"]
-        self.formula, self.columns = facts["formula"], facts["columns"]
-        self.n, self.dtype, self.seed = facts["n"], np.dtype(facts["dtype"]), facts["seed"]
-        self.dropped, self.left_out = facts["dropped"], facts["left_out"]
-        self.arguments = facts["arguments"]
         self.mean, self.sd, self.shift = (np.array(arrays[k]) for k in ("mean", "sd", "shift"))
         self.X = _design(self.spec.coding, arrays)
         self.y, self.order = arrays["y"], arrays["order"]
         for name in VECTORS:
             setattr(self, name, arrays.get(name))
-        self.nbytes = os.path.getsize(path)
+
+    @property
+    def width(self):
+        """Columns of the design."""
+        return self.X.shape[1]
 
     def __reduce__(self):
-        return Prepared, (self.path,)
+        return reopened, (self.path, self.outcome)
 
     def of_outcome(self, outcome):
         """This table with the outcomes of a family: "binary", "numeric" or "category"."""
         y, trials, levels = as_outcome(self, outcome)
-        view = copy.copy(self)
+        view = object.__new__(type(self))
+        vars(view).update(vars(self), outcome=outcome, y=y, trials=trials)
         view.spec = copy.copy(self.spec)
-        view.y, view.trials, view.spec.levels = y, trials, levels
+        view.spec.levels = levels
         return view
 
     def grouping(self):
@@ -115,17 +170,11 @@ class Prepared:
         width = self.X.shape[1] * dtype.itemsize if coding is None else coding.row_bytes(dtype)
         return float(self.n) * width
 
-    def __repr__(self):
-        return f"<prepared {self.formula!r}: {self.n} rows, {self.X.shape[1]} columns>"
 
-    def __str__(self):
-        parts = {
-            "formula": self.formula,
-            "rows": f"{self.n:,}" + f" ({self.dropped:,} dropped)" * bool(self.dropped),
-            "columns": f"{self.X.shape[1]:,}, {self.dtype}",
-            "file": f"{self.path}, {shown(self.nbytes)}",
-        }
-        return "\n".join(f"{name:<12}{text}" for name, text in parts.items())
+def reopened(path, outcome):
+    """A table as it was when it was pickled: its file is opened again."""
+    prepared = Prepared(path)
+    return prepared if outcome is None else prepared.of_outcome(outcome)
 
 
 def _manifest(path):
@@ -165,6 +214,7 @@ def open(path, check=False):
     Returns
     -------
     Prepared
+        Or `KeptColumns`, of a formula with group terms or smooths.
 
     Raises
     ------
@@ -173,4 +223,8 @@ def open(path, check=False):
     DataError
         If it is damaged, of another kind, or of a format of another release.
     """
-    return Prepared(readable("path", path), check)
+    from sgmc.prepared.kept import KeptColumns
+
+    path = readable("path", path)
+    kind = _manifest(path)[2]["kind"]
+    return (KeptColumns if kind == "columns" else Prepared)(path, check)

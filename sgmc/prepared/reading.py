@@ -3,7 +3,8 @@
 from sgmc import formula as front
 from sgmc.errors import ArgumentError, FormulaError
 from sgmc.formula import dot
-from sgmc.prepared.prepared import Prepared
+from sgmc.prepared.kept import KeptColumns
+from sgmc.prepared.prepared import SealedTable
 
 
 def read(formula, data, *, outcome, scope, **given):
@@ -18,7 +19,7 @@ def read(formula, data, *, outcome, scope, **given):
         If they are not.
     """
     scope = front.caller_scope() if scope is None else scope
-    if not isinstance(data, Prepared):
+    if not isinstance(data, SealedTable):
         return front.read(formula, data, outcome=outcome, scope=scope, **given)
     if not same(formula, data, scope):
         raise FormulaError(
@@ -28,7 +29,8 @@ def read(formula, data, *, outcome, scope, **given):
     for name, value in given.items():
         known = data.arguments.get(name)
         default = value is None or (name, value) == ("missing", "drop")
-        if default or (isinstance(value, str) and value == known):
+        made_for = name == "subset" and value is data.subset
+        if default or made_for or (isinstance(value, str) and value == known):
             continue
         if (name, value) == ("missing", "raise") and not data.dropped:
             continue
@@ -37,6 +39,9 @@ def read(formula, data, *, outcome, scope, **given):
             f"{name}={shown} is not what {data.path} was prepared with, {name}={known!r}: leave "
             "it out, or prepare the table again"
         )
+    if isinstance(data, KeptColumns):
+        kept = {name: value for name, value in data.arguments.items() if name != "subset"}
+        return front.read(formula, data.frame(), outcome=outcome, scope=scope, **kept)
     return data.of_outcome(outcome)
 
 

@@ -161,9 +161,10 @@ class Encoder:
                 if columns is not None
                 else "a number that multiplies a factor"
             )
+            place = "in some row" if self.found.compressed else f"at row {records['order'][row]}"
             raise DataError(
-                f"{label} is not finite at row {records['order'][row]} of the source (the first is "
-                "0); drop or change such rows"
+                f"{label} is not finite {place} of the source, whose first is 0; drop or change "
+                "such rows"
             )
 
     def result(self):

@@ -16,9 +16,10 @@ from sgmc.formula.columns import refuse_many_strata
 from sgmc.formula.labels import cure_of_text
 from sgmc.formula.reader import VALID
 from sgmc.formula.subsets import no_row, subset_columns
-from sgmc.formula.terms import Terms
+from sgmc.formula.terms import Terms, factors_of
+from sgmc.prepared.cells import Cells
 from sgmc.prepared.facts import Facts, of_chunk
-from sgmc.prepared.selection import Selection, refuse_looking_around
+from sgmc.prepared.selection import Selection, refuse_looking_around, without_memory
 
 LABELLED = ("bool", "text", "category")  # kinds of responses that are places among levels
 
@@ -42,6 +43,8 @@ class Found:
         Of strata that are no numbers.
     examples : Series
         Values of the response, see `outcome.as_outcome`.
+    compressed : bool
+        Whether rows are different ones with frequencies.
     """
 
     spec: object
@@ -51,6 +54,7 @@ class Found:
     levels: tuple | None
     strata_levels: tuple | None
     examples: pd.Series
+    compressed: bool = False
 
     def kept(self):
         """All of it without the source: columns and recipes of the selection, and the rest."""
@@ -71,85 +75,117 @@ class Scan(Terms):
     missing : {"drop", "raise"}
     watch : function of iterable
         Yields what the iterable does, and shows how far it is.
+    compress : bool
+        Whether equal rows are counted.
     """
 
-    def __init__(self, parsed, source, vectors, subset, missing, watch):
+    def __init__(self, parsed, source, vectors, subset, missing, watch, compress=True):
         super().__init__(parsed, "binary")
         self.source, self.vectors, self.subset = source, vectors, subset
-        self.missing, self.watch = missing, watch
+        self.missing, self.watch, self.compress = missing, watch, compress
 
     def found(self):
-        """What the passes find; see `Found`."""
-        terms, left_out, selection = self.chosen()
+        """What the passes find, see `Found`, and a table of different rows with frequencies where
+        they are few, or None.
+        """
+        terms, left_out, facts = self.chosen()
         if left_out:
             warn(left_out_warning(left_out))
+        expressions = without_memory(self.parsed, factors_of(terms))
+        selection = self.selection(terms, expressions=expressions or ())
         factors = list(self.inputs(terms).values())
-        facts = self.learn(selection, factors)
+        cells = self.cells(selection)
+        if facts is None or expressions or not cells.abandoned:
+            facts = self.learn(selection, factors, cells=cells)
         refuse_gaps(facts.counts, facts.missing, facts.complete, "drop")
         spec = self.fitted(terms, selection, facts)
         if spec.expressions:
             later = self.selection(terms, (spec,))
-            again = self.learn(later, factors)
-            if again.complete < facts.complete:  # levels and transforms follow from what is left
-                refuse_gaps(again.counts, again.missing, again.complete, "drop")
-                selection, facts = later, again
-                spec = self.fitted(terms, selection, facts)
+            if expressions is None:
+                of_later = self.cells(later)
+                again = self.learn(later, factors, cells=of_later)
+                if again.complete < facts.complete:  # levels follow from what is left
+                    refuse_gaps(again.counts, again.missing, again.complete, "drop")
+                    facts, cells = again, of_later
+                    spec = self.fitted(terms, later, facts)
+            selection = later
         refuse_gaps(facts.counts, facts.missing, facts.complete, self.missing)
         self.check_vectors(facts)
         levels = None if self.counted else self.response_levels(facts)
-        strata = facts.strata
-        text = strata is not None and strata.kind != "number"
         strata, examples = self.strata_levels(facts.strata), self.examples(facts)
-        return Found(spec, selection, facts, left_out, levels, strata, examples)
+        found = Found(spec, selection, facts, left_out, levels, strata, examples)
+        return found, cells.table(facts.complete)
 
-    def learn(self, selection, studied, complete=True):
-        """The `Facts` of all rows, by one pass."""
-        facts = Facts()
-        for frame in self.watch(self.source.chunks()):
-            facts.merge(of_chunk(selection, studied, frame, complete))
+    def cells(self, selection):
+        """Where the different rows of a selection are counted; given up where that is not wanted,
+        or where the first rows have too many.
+        """
+        beside = [name for argument, name in self.vectors.items() if argument != "weights"]
+        cells = Cells([*selection.columns, *beside], self.vectors.get("weights"))
+        # standard errors are weights of their own
+        cells.abandoned = not self.compress or "se" in self.vectors
+        for frame in self.source.chunks(columns=selection.names(self.source.columns)):
+            rows = selection.gaps(frame)[0].complete()
+            if len(rows):
+                cells.try_out(frame.iloc[rows])
+                break
+        return cells
+
+    def learn(self, selection, studied, complete=True, cells=None):
+        """The `Facts` of all rows, by one pass, in which `Cells` are counted, too."""
+        facts, known = Facts(), self.source.columns
+        chunks = self.source.chunks(columns=selection.names(known, studied))
+        for frame in self.watch(chunks):
+            part, rows = of_chunk(selection, studied, frame, complete)
+            facts.merge(part)
+            if cells is not None:
+                cells.add(frame.iloc[rows])
         if facts.rows == 0:
-            raise DataError(
-                f"the data are empty: {facts.rows} rows, {len(self.source.columns)} columns"
-            )
+            raise DataError(f"the data are empty: {facts.rows} rows, {len(known)} columns")
         if facts.used == 0:
             raise no_row(facts.rows)
         return facts
 
-    def selection(self, terms, specs=(), response=True):
+    def selection(self, terms, specs=(), **how):
         """The rows that have what terms need, and a value of the response."""
         columns = [*self.response_columns, *self.inputs(terms).values(), *self.group_columns]
         columns = list(dict.fromkeys(columns))
-        return Selection(self, columns, self.vectors, self.subset, specs, response)
+        return Selection(self, columns, self.vectors, self.subset, specs, **how)
 
     def chosen(self):
-        """Terms, columns that the dot leaves out -> reason, and the selection of rows."""
+        """Terms, columns that the dot leaves out -> reason, and facts of the complete rows where
+        they are known already.
+        """
         if not self.parsed.has_dot:
-            terms = self.fixed([])
-            return terms, {}, self.selection(terms)
+            return self.fixed([]), {}, None
         names = self.source.columns
         used = [value for name, value in self.vectors.items() if name != "strata"]
         used += subset_columns(self.subset, pd.DataFrame(columns=names))
         taken = {*self.response_columns, *self.group_columns, *used}
         candidates = [name for name in names if name not in taken]
-        every = Selection(self, [], {}, self.subset, response=False)
-        others, left_out = dotted(self.learn(every, candidates, complete=False), candidates)
-        terms = self.fixed(others)
-        # without what is missing in an expression of the response, as in memory
-        complete = self.learn(self.selection(terms, response=False), others) if others else Facts()
-        if complete.counts and complete.complete:
-            others, constant = dotted(complete, others)
-            if constant:  # without these columns more rows are complete
-                left_out |= constant
-                terms = self.fixed(others)
         named = self.parsed.names.inputs(self.parsed.predictors).values()
+        first = Selection(self, self.response_columns, self.vectors, self.subset)
+        facts = self.learn(first, list(dict.fromkeys([*candidates, *named])), complete=False)
+        others, left_out = dotted(facts, candidates)
+        terms = self.fixed(others)
+        needed = (facts.columns[name] for name in self.inputs(terms).values())
+        if facts.counts or any(column.missing for column in needed):
+            facts = None
+            # without what is missing in an expression of the response, as in memory
+            complete = self.learn(self.selection(terms, response=False), others)
+            if others and complete.counts and complete.complete:
+                others, constant = dotted(complete, others)
+                if constant:  # without these columns more rows are complete
+                    left_out |= constant
+                    terms = self.fixed(others)
         left_out = {name: reason for name, reason in left_out.items() if name not in named}
-        return terms, left_out, self.selection(terms)
+        return terms, left_out, facts
 
     def fitted(self, terms, selection, facts):
         """The design of the rows of a selection."""
         levels = partial(self.levels_of, facts)
         spec = self.design(terms, levels, partial(self.chunks, selection))
-        for frame in self.source.chunks():
+        for frame in self.source.chunks(columns=selection.names(self.source.columns)):
             if len(selection.gaps(frame)[0].complete()):
                 refuse_looking_around(selection, spec, frame)
                 break
@@ -158,7 +194,7 @@ class Scan(Terms):
     def chunks(self, selection, factors):
         """The rows of a selection as `Chunk`s, for so many factors."""
         size = chunk_rows(factors, CHUNK_ROWS)
-        for frame in self.source.chunks():
+        for frame in self.source.chunks(columns=selection.names(self.source.columns)):
             rows = selection.gaps(frame)[0].complete()
             for start in range(0, len(rows), size):
                 yield Chunk(frame, rows[start : start + size])

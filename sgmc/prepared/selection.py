@@ -2,11 +2,12 @@
 
 import numpy as np
 import pandas as pd
+import patsy
 
 from sgmc.errors import DataError
-from sgmc.formula.chunks import Chunk, Gaps
+from sgmc.formula.chunks import Chunk, Gaps, evaluate
 from sgmc.formula.columns import is_missing
-from sgmc.formula.subsets import subset_mask
+from sgmc.formula.subsets import subset_columns, subset_mask
 
 
 class Selection:
@@ -24,11 +25,22 @@ class Selection:
         Whose expressions must have values, too.
     response : bool
         Whether the response must have.
+    expressions : list of Expression
+        That must have values, too, and need no fit for it.
     """
 
-    def __init__(self, terms, columns, vectors, subset, specs=(), response=True):
+    def __init__(self, terms, columns, vectors, subset, specs=(), response=True, expressions=()):
         self.terms, self.columns, self.vectors = terms, columns, vectors
         self.subset, self.specs, self.response = subset, specs, response
+        self.expressions = expressions
+
+    def names(self, known, beside=()):
+        """Columns, among those known, that are looked at; `beside` has more of them."""
+        if callable(self.subset):
+            return known
+        subset = subset_columns(self.subset, pd.DataFrame(columns=known))
+        used = {*self.columns, *self.vectors.values(), *subset, *beside}
+        return [name for name in known if name in used]
 
     def gaps(self, frame):
         """`Gaps` of the rows of a chunk, and the response in the rows that are complete but for
@@ -44,6 +56,9 @@ class Selection:
         response = self.outcomes(frame, gaps) if self.response else None
         for spec in self.specs:
             spec.find_gaps(frame, gaps)
+        rows = gaps.complete()
+        for one in self.expressions:
+            gaps.add(one.label, rows, one.missing(Chunk(frame, rows)))
         return gaps, response
 
     def outcomes(self, frame, gaps):
@@ -54,6 +69,40 @@ class Selection:
             parsed = self.terms.parsed
             gaps.add(parsed.names.label(parsed.response), rows, is_missing(response))
         return response
+
+
+class Expression:
+    """An expression of a formula that has no memory, such as ``np.log(x)``.
+
+    Parameters
+    ----------
+    parsed : Parsed
+    code : str
+    """
+
+    def __init__(self, parsed, code):
+        self.label, self.code = parsed.names.label(code), code
+        self.inputs, self.functions = parsed.names.inputs(code), parsed.functions
+
+    def missing(self, columns):
+        """Where it has no value, in the rows of a `Chunk`."""
+        names = {place: columns[name] for place, name in self.inputs.items()}
+        gaps = np.asarray(pd.isna(evaluate(self.code, self.functions, names, self.label)))
+        return gaps.any(axis=1) if gaps.ndim > 1 else gaps
+
+
+def without_memory(parsed, factors):
+    """An `Expression` for each of patsy's factors that is one; None where one has a memory, such as
+    ``center(x)``.
+    """
+    found, scope = [], patsy.EvalEnvironment([parsed.functions])
+    for factor in factors:
+        if isinstance(factor, patsy.LookupFactor):
+            continue
+        if factor.memorize_passes_needed({}, scope):
+            return None
+        found.append(Expression(parsed, factor.code))
+    return found
 
 
 def refuse_looking_around(selection, spec, frame):

@@ -11,12 +11,12 @@ from sgmc.prepared.layout import Writer
 from sgmc.prepared.workshop import TABLE
 
 JOURNAL_BYTES = 1 << 29  # written to buckets between two lines of the journal
-COPIES = 5  # of a bucket, at most, while it is put in order
+BUCKET_COPIES = 5  # of a bucket, at most, while it is put in order
 
 
 def bucket_count(rows, row_bytes, memory_limit):
     """Buckets, so that what one takes is within the limit but by a chance below 1e-9."""
-    wanted = max(1.0, COPIES * rows * row_bytes / memory_limit)
+    wanted = max(1.0, BUCKET_COPIES * rows * row_bytes / memory_limit)
     size = rows / wanted
     return int(np.ceil(wanted * (1 + 6 / np.sqrt(max(size, 1))))) if wanted > 1 else 1
 
@@ -44,7 +44,8 @@ def scatter(shop, source, encoder, facts, buckets, watch):
         if os.path.exists(name := shop.place(f"bucket {bucket}")):
             os.truncate(name, size)
     number, unwritten = start, 0
-    for number, frame in enumerate(source.chunks(start), start + 1):
+    names = encoder.found.selection.names(source.columns)
+    for number, frame in enumerate(source.chunks(start, names), start + 1):
         for records in encoder.chunk(number - 1, frame, first):
             sizes += shared_out(shop, records, buckets)
             unwritten += records.nbytes
@@ -66,7 +67,7 @@ def shared_out(shop, records, buckets):
     counts = np.bincount(bucket, minlength=buckets)
     if buckets > 1:
         small = bucket.astype(np.min_scalar_type(buckets))  # sorted by radix
-        records = records[np.argsort(small, kind="stable")]
+        records = taken(records, np.argsort(small, kind="stable"))
     content, at = memoryview(records.view(np.uint8)), 0
     sizes = counts * records.itemsize
     for one in np.flatnonzero(counts):
@@ -147,7 +148,13 @@ def sorted_bucket(shop, bucket, dtype):
     if not os.path.exists(name):
         return np.empty(0, dtype)
     records = np.fromfile(name, dtype)
-    return records[np.argsort(records["key"], kind="stable")]
+    return taken(records, np.argsort(records["key"], kind="stable"))
+
+
+def taken(records, order):
+    """The records in an order; as plain bytes, since numpy copies fields one by one."""
+    plain = np.dtype((np.void, records.itemsize))
+    return records.view(plain)[order].view(records.dtype)
 
 
 def final(encoder, records, section, shift):

@@ -43,7 +43,7 @@ class Workshop:
             self.write({})
 
     def read(self):
-        """The journal, or None; without a seed of its own the call takes over that of the journal."""
+        """The journal, or None; a call without a seed takes over that of the journal."""
         name = self.place(JOURNAL)
         if not os.path.exists(name):
             return None

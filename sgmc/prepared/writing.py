@@ -43,14 +43,12 @@ def arrays_of(n, spec, dtype, vectors, recipe):
 
 
 def recipe_of(spec, levels, examples):
-    """What makes rows of the design of new data, and what the outcomes are, as bytes.
+    """What makes rows of the design of new data, and what the outcomes are, as bytes."""
+    return pickled({"spec": spec, "outcome_levels": levels, "examples": examples})
 
-    Raises
-    ------
-    ArgumentError
-        If a function of the formula cannot be pickled.
-    """
-    content = {"spec": spec, "outcome_levels": levels, "examples": examples}
+
+def pickled(content):
+    """Bytes; ArgumentError if a function of the formula cannot be pickled."""
     try:
         return pickle.dumps(content)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -60,10 +58,10 @@ def recipe_of(spec, levels, examples):
         ) from error
 
 
-def facts_of(spec, *, columns, dtype, **beside):
+def facts_of(formula, *, columns, dtype, **beside):
     """Plain facts for the manifest, see `Prepared`."""
     return {
-        "formula": spec.formula,
+        "formula": formula,
         "columns": list(columns),
         "dtype": np.dtype(dtype).str,
         **beside,
@@ -106,9 +104,12 @@ def of_table(path, table, examples, *, dtype=np.float64, seed=0, arguments=None)
         **design,
     }
     facts = facts_of(
-        spec,
+        spec.formula,
+        kind="design",
         columns=table.frame.columns,
         n=n,
+        rows=n,
+        compressed=False,
         dtype=dtype,
         seed=seed,
         dropped=table.dropped,

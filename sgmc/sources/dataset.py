@@ -5,10 +5,9 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError
 from sgmc.sources import arrow_types
-from sgmc.sources.part import Part, of_content, reading
+from sgmc.sources.part import Part, chunk_size, of_content, reading
 from sgmc.sources.source import Source
 
 AHEAD = {"batch_readahead": 2, "fragment_readahead": 1}  # a few chunks in memory, not whole files
@@ -31,10 +30,11 @@ class Scanned(Part):
     """
 
     def __init__(self, dataset, label):
-        self.dataset, self.label = dataset, label
+        super().__init__(label)
+        self.dataset = dataset
         arrow_types.check_once(dataset.schema, label)
         self.columns = arrow_types.stored(dataset.schema)
-        self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
+        self.size = chunk_size(self.columns)
 
     @cached_property
     def rows(self):
@@ -54,20 +54,16 @@ class Scanned(Part):
                 return "\n".join([schema, *facts])
         return schema + of_content(self.frames(self.columns, {}, 0))
 
-    def types(self):
+    def look(self, names):
         """By the schema, and a scan of the columns of whole numbers, truth values, dictionaries."""
-        return self._types
-
-    @cached_property
-    def _types(self):
         schema, kinds = self.dataset.schema, ("number", "bool")
         kind_of = arrow_types.kind_of_type
-        counted = [name for name in self.columns if kind_of(schema.field(name).type) in kinds]
+        counted = [name for name in names if kind_of(schema.field(name).type) in kinds]
         counted = [name for name in counted if not pa.types.is_floating(schema.field(name).type)]
         counts = arrow_types.nulls(self._tables(counted, 0), counted) if counted else {}
         gaps = arrow_types.gaps(counts, self.rows)
-        levels = lambda names: arrow_types.levels(self._tables(names, 0), names)
-        return arrow_types.types_of_schema(schema, self.columns, gaps, levels)
+        levels = lambda coded: arrow_types.levels(self._tables(coded, 0), coded)
+        return arrow_types.types_of_schema(schema, names, gaps, levels)
 
     def frames(self, names, dtypes, skip):
         """See `Part`; files that are skipped are not read where there is no filter."""
@@ -83,8 +79,8 @@ class Scanned(Part):
     def _tables(self, names, skip):
         """Tables of the rows from `skip` on."""
         how = {"columns": names, "batch_size": self.size, **AHEAD}
-        with reading(self.label):
-            for fragment in unfiltered(self.dataset) or [None]:
+        for fragment in unfiltered(self.dataset) or [None]:
+            with reading(getattr(fragment, "path", self.label)):
                 if fragment is None:
                     scanner = self.dataset.scanner(**how)
                 else:

@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError
-from sgmc.sources.part import Column, FilePart, reading
-from sgmc.sources.settling import TEXT, column_of, numbers
+from sgmc.sources.part import Column, FilePart, chunk_size, reading
+from sgmc.sources.settling import TEXT, column_of, numbers, with_gaps
 
+LARGE = np.dtype("uint64")  # beside negative ones or gaps pandas reads such numbers as text
 PROBED = 1 << 20  # characters by which the size of what is packed is estimated
 
 
@@ -29,26 +29,32 @@ class Commas(FilePart):
         super().__init__(path)
         if os.path.getsize(path) == 0:
             raise DataError(f"{path} is empty: it has no line with the names of columns")
-        self.columns = list(self._parsed(nrows=0).columns)
-        self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
+        first = self._parsed(nrows=1)
+        if not isinstance(first.index, pd.RangeIndex):
+            raise DataError(f"{path} has more values in a line than names in the first one")
+        self.columns = list(first.columns)
+        self.size = chunk_size(self.columns)
 
-    def types(self):
+    def look(self, names):
         """By one pass over the rows, which also counts them."""
-        return self._looked_at
-
-    @cached_property
-    def _looked_at(self):
-        looks, rows = {name: Look() for name in self.columns}, 0
-        for frame in self._frames():
+        looks, rows = {name: Look() for name in names}, 0
+        for frame in self._frames(usecols=names):
             rows += len(frame)
-            for name in self.columns:
+            for name in names:
                 looks[name].add(frame[name])
         self.rows = rows
         return {name: look.column() for name, look in looks.items()}
 
+    def whole(self, names):
+        """See `Part`."""
+        frame = self._parsed(usecols=names, low_memory=False)[names]
+        self.rows = len(frame)
+        self.known |= {name: column_of(frame[name]) for name in names}
+        return frame
+
     def frames(self, names, dtypes, skip):
         """See `Part`; rows that are skipped are parsed all the same."""
-        told = {name: told_of(self.types()[name], dtype) for name, dtype in dtypes.items()}
+        told = {name: told_of(self.known[name], dtype) for name, dtype in dtypes.items()}
         told = {name: dtype for name, dtype in told.items() if dtype is not None}
         self.passed = 0
         for frame in self._frames(usecols=names, dtype=told):
@@ -103,24 +109,30 @@ class Look:
     """What chunks of a column hold, so far."""
 
     def __init__(self):
-        self.kinds, self.dtypes, self.gaps, self.last = set(), [], False, None
+        self.kinds, self.dtypes, self.last = set(), {}, None
+        self.gaps = self.negative = self.fractions = False
 
     def add(self, values):
         """Look at the column in one more chunk."""
-        found = column_of(values)
-        self.last = found
+        found = self.last = column_of(values)
         self.gaps |= bool(values.isna().any())
-        if found.kind != "empty":
-            self.kinds.add(found.kind)
-            self.dtypes.append(found.dtype)
+        if found.kind == "empty":
+            return
+        self.kinds.add(found.kind)
+        self.dtypes[found.dtype] = None
+        if found.kind == "number":
+            self.negative |= bool(values.min() < 0)
+            self.fractions |= found.dtype.kind == "f" and bool((values.dropna() % 1 != 0).any())
 
     def column(self):
         """The `Column` of all chunks."""
         if not self.kinds:
             return self.last or Column("empty", np.dtype("O"))
         kind = self.kinds.pop() if len(self.kinds) == 1 else "text"
-        if kind == "number":
-            return Column(kind, numbers(list(dict.fromkeys(self.dtypes)), self.gaps))
+        if kind == "number" and (LARGE not in self.dtypes or self.fractions):
+            return Column(kind, numbers(list(self.dtypes), self.gaps))
+        if kind == "number" and not (self.negative or self.gaps):
+            return Column(kind, LARGE)
         if kind == "bool":
-            return Column(kind, np.dtype("O" if self.gaps else bool))
+            return Column(kind, with_gaps(np.dtype(bool)) if self.gaps else np.dtype(bool))
         return Column("text", TEXT)

@@ -68,7 +68,7 @@ def found(path, name):
         raise DataError(f"{name}={path!r}: there is no such file or folder")
     paths = sorted(one for one in glob.glob(place, recursive=True) if not os.path.isdir(one))
     if not paths:
-        raise DataError(f"{name}={path!r} matches no file; see which there are by ls")
+        raise DataError(f"{name}={path!r} matches no file; check the folder and the suffix")
     return paths
 
 
@@ -95,7 +95,7 @@ def kind_of(path, name):
     for suffix, kind in SUFFIXES.items():
         if lower.endswith(suffix):
             return kind
-    advice = "; open it by sgmc.open(path)" if lower.endswith(".sgmc") else ""
+    advice = "; what sgmc.prepare has written is opened by sgmc.open(path)" if lower.endswith(".sgmc") else ""
     raise DataError(
         f"{name}: {path} is of an unknown kind; known by their suffixes are {KNOWN}{advice}"
     )

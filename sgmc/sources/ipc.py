@@ -2,10 +2,9 @@
 
 from functools import cached_property
 
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import MissingExtra
 from sgmc.sources import arrow_types
-from sgmc.sources.part import FilePart, reading
+from sgmc.sources.part import FilePart, chunk_size, reading
 
 
 class Arrow(FilePart):
@@ -23,7 +22,7 @@ class Arrow(FilePart):
             self.schema = pa.ipc.open_file(pa.memory_map(path)).schema
         arrow_types.check_once(self.schema, path)
         self.columns = arrow_types.stored(self.schema)
-        self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
+        self.size = chunk_size(self.columns)
 
     @cached_property
     def lengths(self):
@@ -37,15 +36,11 @@ class Arrow(FilePart):
         """Number of rows."""
         return sum(self.lengths)
 
-    def types(self):
+    def look(self, names):
         """By the schema and the counts of missing values; dictionaries are read."""
-        return self._types
-
-    @cached_property
-    def _types(self):
-        counts = arrow_types.nulls(self._tables(self.columns, 0), self.columns)
+        counts = arrow_types.nulls(self._tables(names, 0), names)
         gaps = arrow_types.gaps(counts, self.rows)
-        return arrow_types.types_of_schema(self.schema, self.columns, gaps, self._levels)
+        return arrow_types.types_of_schema(self.schema, names, gaps, self._levels)
 
     def frames(self, names, dtypes, skip):
         """See `Part`; batches that are skipped are not read."""

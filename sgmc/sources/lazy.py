@@ -8,10 +8,9 @@ from functools import cached_property
 
 import polars
 
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError
 from sgmc.formula.frames import from_other_library
-from sgmc.sources.part import Column, Part, reading
+from sgmc.sources.part import Column, Part, chunk_size
 from sgmc.sources.settling import TEXT, with_gaps
 from sgmc.sources.source import Source
 
@@ -37,12 +36,12 @@ class Evaluated(Part):
     """
 
     def __init__(self, frame, label):
-        self.label = label
+        super().__init__(label)
         self.folder = tempfile.TemporaryDirectory(prefix="sgmc-")
         self.path = os.path.join(self.folder.name, "rows.parquet")
         with evaluating(label):
             self.columns = frame.collect_schema().names()
-            self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
+            self.size = chunk_size(self.columns)
             frame.sink_parquet(self.path, row_group_size=self.size)
             self.rows = self._query(polars.len()).item()
 
@@ -52,16 +51,12 @@ class Evaluated(Part):
         with open(self.path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
-    def types(self):
+    def look(self, names):
         """By the schema and the numbers of missing values."""
-        return self._types
-
-    @cached_property
-    def _types(self):
-        counts = self._query(polars.all().null_count()).row(0, named=True)
+        counts = self._query(polars.col(names).null_count()).row(0, named=True)
         empty, found = self.sample(0), {}
         schema = polars.scan_parquet(self.path, glob=False).collect_schema()
-        for name in self.columns:
+        for name in names:
             dtype = TEXT if schema[name] in TEXTS else empty[name].dtype
             dtype = with_gaps(dtype) if counts[name] else dtype
             kind = "empty" if counts[name] == self.rows else "other"
@@ -91,8 +86,9 @@ class Evaluated(Part):
 def evaluating(label):
     """Errors of polars as DataError."""
     try:
-        with reading(label):
-            yield
-    except polars.exceptions.PolarsError as error:
+        yield
+    except (polars.exceptions.PolarsError, FileNotFoundError) as error:
         told = " ".join(str(error).split())
         raise DataError(f"{label} cannot be evaluated: {told[:300]}") from error
+    except OSError as error:
+        raise DataError(f"{label} cannot be evaluated: {error}; is the disk full?") from error

@@ -1,11 +1,8 @@
 """Parquet files."""
 
-from functools import cached_property
-
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import MissingExtra
 from sgmc.sources import arrow_types
-from sgmc.sources.part import FilePart, reading
+from sgmc.sources.part import FilePart, chunk_size, reading
 
 
 class Parquet(FilePart):
@@ -24,15 +21,11 @@ class Parquet(FilePart):
         self.file, self.schema, self.rows = file, file.schema_arrow, file.metadata.num_rows
         arrow_types.check_once(self.schema, path)
         self.columns = arrow_types.stored(self.schema)
-        self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
+        self.size = chunk_size(self.columns)
 
-    def types(self):
+    def look(self, names):
         """By the schema and the statistics; dictionaries are read."""
-        return self._types
-
-    @cached_property
-    def _types(self):
-        return arrow_types.types_of_schema(self.schema, self.columns, self._gaps(), self._levels)
+        return arrow_types.types_of_schema(self.schema, names, self._gaps(names), self._levels)
 
     def frames(self, names, dtypes, skip):
         """See `Part`; groups of rows that are skipped are not read."""
@@ -62,9 +55,9 @@ class Parquet(FilePart):
                     if ahead < len(batch):
                         yield pa.Table.from_batches([batch.slice(ahead)])
 
-    def _gaps(self):
+    def _gaps(self, names):
         """Name -> whether "some" or "all" values are missing, by statistics or else by reading."""
-        counts = dict.fromkeys(self.columns, 0)
+        counts = dict.fromkeys(names, 0)
         for k in range(self.file.metadata.num_row_groups):
             group = self.file.metadata.row_group(k)
             for j in range(group.num_columns):

@@ -6,7 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
+from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError, SGMCError
+
+
+def chunk_size(columns):
+    """Rows of a chunk of a source with such columns."""
+    return chunk_rows(len(columns), CHUNK_ROWS)
 
 
 @dataclass(frozen=True)
@@ -39,13 +45,28 @@ class Part:
         Of the rows to be skipped by the last call of `frames`, how many this part had.
     """
 
-    label = "data"
     rows = None
     passed = 0
 
-    def types(self):
-        """Name -> `Column`; reads the rows only where the format does not tell."""
+    def __init__(self, label):
+        self.label, self.known = label, {}
+
+    def types(self, names):
+        """Name -> `Column`, of columns."""
+        new = [name for name in names if name not in self.known]
+        if new:
+            with reading(self.label):
+                self.known |= self.look(new)
+        return {name: self.known[name] for name in names}
+
+    def look(self, names):
+        """Name -> `Column`; reads these columns only where the format does not tell."""
         raise NotImplementedError
+
+    def whole(self, names):
+        """All rows as pandas' own reader has them, where that is cheaper than to find out their
+        dtypes first; else None.
+        """
 
     def frames(self, names, dtypes, skip):
         """DataFrames of some rows each, in order, from row `skip` on.
@@ -87,7 +108,8 @@ class FilePart(Part):
     """
 
     def __init__(self, path):
-        self.path = self.label = path
+        super().__init__(path)
+        self.path = path
 
     @cached_property
     def identity(self):

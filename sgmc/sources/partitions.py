@@ -4,10 +4,10 @@ from functools import cached_property
 
 import pandas as pd
 
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError
 from sgmc.formula.columns import kind
-from sgmc.sources.part import Column, Part, reading
+from sgmc.sources.part import Column, Part, chunk_size, reading
+from sgmc.sources.settling import with_gaps
 from sgmc.sources.source import Source
 
 
@@ -27,12 +27,13 @@ class Partitioned(Part):
     """
 
     def __init__(self, frame, label):
-        self.frame, self.label = frame, label
+        super().__init__(label)
+        self.frame = frame
         self.columns = list(frame.columns)
         for name in self.columns:
             if not isinstance(name, str) or self.columns.count(name) > 1:
                 raise DataError(f"{label}: names of columns must be text, each once, not {name!r}")
-        self.size = chunk_rows(len(self.columns), CHUNK_ROWS)
+        self.size = chunk_size(self.columns)
         self.lengths = {}
 
     @property
@@ -50,13 +51,15 @@ class Partitioned(Part):
 
         return tokenize(self.frame)
 
-    def types(self):
-        """As the DataFrame declares them; categories that it does not know are read."""
-        return self._types
-
-    @cached_property
-    def _types(self):
-        dtypes = dict(self.frame.dtypes)
+    def look(self, names):
+        """As the DataFrame declares them; computed are whether whole numbers and truth values have
+        gaps, of which it does not know, and categories that it does not know.
+        """
+        dtypes = dict(self.frame.dtypes[names])
+        whole = [name for name, dtype in dtypes.items() if with_gaps(dtype) != dtype]
+        if whole:
+            missing = self.frame[whole].isna().any().compute()
+            dtypes |= {name: with_gaps(dtypes[name]) for name in whole if missing[name]}
         coded = [name for name, d in dtypes.items() if isinstance(d, pd.CategoricalDtype)]
         unknown = [name for name in coded if not self.frame[name].cat.known]
         if unknown:
@@ -95,6 +98,12 @@ class Partitioned(Part):
         label = f"partition {k} of {self.label}"
         with reading(label):
             rows = self.frame.get_partition(k)[names].compute()
+        for name in names:
+            if name not in rows:
+                raise DataError(
+                    f"{label} has no column {name!r}, which the DataFrame declares; all must have "
+                    "the same columns"
+                )
         self.lengths[k] = len(rows)
         return rows.reset_index(drop=True)
 
@@ -102,10 +111,15 @@ class Partitioned(Part):
         """The categories of all partitions, in the order in which they come, as `compute` has
         them.
         """
-        found, ordered = {name: {} for name in names}, {}
+        found, own = {name: {} for name in names}, {}
         for k in range(self.frame.npartitions):
             rows = self._partition(k, names)
             for name in names:
                 found[name].update(dict.fromkeys(rows[name].cat.categories))
-                ordered[name] = rows[name].cat.ordered
-        return {name: pd.CategoricalDtype(list(found[name]), ordered[name]) for name in names}
+                own[name] = rows[name].dtype
+        return {
+            name: pd.CategoricalDtype(
+                pd.Index(list(found[name]), dtype=own[name].categories.dtype), own[name].ordered
+            )
+            for name in names
+        }

@@ -24,12 +24,13 @@ def column_of(values):
     return Column(kind_of(values), values.dtype)
 
 
-def settled(parts):
-    """The dtype of each column in all parts together.
+def settled(parts, names):
+    """The dtype of columns in all parts together.
 
     Parameters
     ----------
     parts : list of Part
+    names : list of str
 
     Returns
     -------
@@ -41,13 +42,10 @@ def settled(parts):
     DataError
         If a column is of another kind in one part; names both.
     """
-    found = []
-    for part in parts:
-        with reading(part.label):
-            found.append(part.types())
+    found = [part.types(names) for part in parts]
     return {
         name: common(name, [(part, types[name]) for part, types in zip(parts, found)])
-        for name in parts[0].columns
+        for name in names
     }
 
 
@@ -180,6 +178,8 @@ def applied(frame, dtypes, label):
 
 def cast(values, dtype):
     """A column in another dtype, missing values staying so."""
+    if dtype.kind == "O" and isinstance(dtype, np.dtype):
+        return values.astype(object)
     if values.isna().all():
         return pd.Series([None] * len(values), index=values.index, dtype=dtype)
     if isinstance(values.dtype, pd.CategoricalDtype):
@@ -191,4 +191,6 @@ def cast(values, dtype):
     plain = isinstance(dtype, np.dtype) and isinstance(values.dtype, np.dtype)
     if plain and values.dtype != object and not np.can_cast(values.dtype, dtype):
         raise ValueError(f"it holds {values.dtype}, and {dtype} before; {CHANGED}")
+    if plain and dtype.kind in "biu" and values.isna().any():
+        raise ValueError(f"it has missing values, and none before; {CHANGED}")
     return values.astype(dtype)

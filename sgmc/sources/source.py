@@ -7,8 +7,8 @@ from functools import cached_property
 
 import pandas as pd
 
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError
+from sgmc.sources.part import chunk_size
 from sgmc.sources.settling import applied, settled
 
 SAMPLED_ROWS = 1000  # by which the memory of a row is estimated
@@ -32,28 +32,22 @@ class Source:
         Rows of each chunk but the last: 65,536, or fewer of a wide table.
     file_options : dict
         Arguments of `prepare` for a file of the rows, where one is made.
+    scope : dict or None
+        Names that a formula may use besides columns; None: those of the caller.
     """
 
-    file_options = {}
+    file_options, scope = {}, None
 
     def __init__(self, parts, name="data"):
         self.parts, self.name = parts, name
         self.columns = list(parts[0].columns)
         for part in parts:
             check_columns(parts[0], part)
-        self.chunk_size = chunk_rows(len(self.columns), CHUNK_ROWS)
+        self.chunk_size = chunk_size(self.columns)
 
     def __repr__(self):
         count = f"{len(self.parts)} parts, " if len(self.parts) > 1 else ""
         return f"<{self.name}: {count}{len(self.columns)} columns>"
-
-    @cached_property
-    def dtypes(self):
-        """The pandas dtype of each column in all rows.
-
-        Text formats are read once to find them; of dictionaries, the levels are read.
-        """
-        return settled(self.parts)
 
     @property
     def rows(self):
@@ -124,14 +118,23 @@ class Source:
         DataError
             If there is none.
         """
-        frames = list(self._frames(0, self.columns))
+        wholes = [part.whole(self.columns) for part in self.parts]
+        dtypes = settled(self.parts, self.columns)
+        if all(whole is not None for whole in wholes):
+            pairs = zip(wholes, self.parts)
+            frames = [applied(one, dtypes, part.label) for one, part in pairs if len(one)]
+        else:
+            frames = list(self._frames(0, self.columns))
         if not frames:
             raise DataError(f"{self.name} has no rows: it has names of columns alone")
         return joint(frames).reset_index(drop=True)
 
     def _frames(self, skip, names):
-        """Frames of some rows each, in the dtypes of all, from row `skip` on."""
-        dtypes = {name: self.dtypes[name] for name in names}
+        """Frames of some rows each, in the dtypes of all, from row `skip` on.
+
+        Text formats are read once to find these; of dictionaries the levels are.
+        """
+        dtypes = settled(self.parts, names)
         for part in self.parts:
             if part.rows is not None and part.rows <= skip:
                 skip -= part.rows

@@ -101,7 +101,7 @@ TABLE |= {
     "sklearn": ("estimators for scikit-learn", BELOW + " formula models/regression/families"),
     "api": (
         "verbs, command line, public names",
-        BELOW + " datasets fit results tuning models/bases models/regression models/user",
+        BELOW + " datasets prepared fit results tuning models/bases models/regression models/user",
     ),
     "": ("the package itself: its names, loaded at first use", "version core api"),
 }

@@ -207,10 +207,13 @@ def test_what_is_wrong_is_named(other):
         sgmc.Logit(PANDAS.y.to_numpy(), data.select(["small", "s"]))
 
 
-def test_lazy_tables_are_to_be_collected():
-    lazy = in_polars(COLUMNS).lazy()
+def test_lazy_tables_of_verbs_are_collected():
+    """Anywhere else they are to be collected by the user."""
+    data = in_polars(COLUMNS)
+    found = sgmc.logit("y ~ f", data.lazy(), seed=1)
+    assert_same(found, sgmc.logit("y ~ f", data, seed=1))
     with pytest.raises(DataError, match=r"not LazyFrame: call its \.collect\(\) first"):
-        sgmc.logit("y ~ f", lazy)
+        found.model.spec.matrix(data.lazy())
 
 
 def test_numbers_are_not_copied():

@@ -19,10 +19,11 @@ class Chunked:
         content = pd.util.hash_pandas_object(self.frame, index=False).to_numpy()
         return hashlib.sha256(content.tobytes()).hexdigest()
 
-    def chunks(self, start=0):
+    def chunks(self, start=0, columns=None):
         self.begun.append(start)
+        frame = self.frame if columns is None else self.frame[columns]
         for at in range(start * self.size, self.rows, self.size):
-            yield self.frame.iloc[at : at + self.size].reset_index(drop=True)
+            yield frame.iloc[at : at + self.size].reset_index(drop=True)
 
     def read(self):
         return self.frame

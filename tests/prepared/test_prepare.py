@@ -75,7 +75,7 @@ def test_float32_keeps_what_is_left_of_the_mean(case, tmp_path):
 @pytest.mark.parametrize("case", CASES[:3], ids=lambda case: case["formula"])
 def test_the_file_does_not_depend_on_the_memory(case, tmp_path, monkeypatch):
     read_both(case, tmp_path / "a.sgmc")
-    monkeypatch.setattr(shuffle, "COPIES", 1e4)
+    monkeypatch.setattr(shuffle, "BUCKET_COPIES", 1e4)
     counted = []
     monkeypatch.setattr(
         making, "bucket_count", lambda *a: counted.append(shuffle.bucket_count(*a)) or counted[-1]
@@ -118,7 +118,7 @@ from sgmc.prepared.prepare import prepare
 from tests.prepared.sources import Chunked
 from tests.prepared.test_scan import FRAME
 
-shuffle.JOURNAL_BYTES, shuffle.COPIES = 0, 1e4
+shuffle.JOURNAL_BYTES, shuffle.BUCKET_COPIES = 0, 1e4
 path, share = sys.argv[1], float(sys.argv[2])
 
 def stop(done, total):
@@ -156,9 +156,12 @@ def test_infinite_numbers_are_named(tmp_path):
     frame = FRAME.assign(x=FRAME["x"].fillna(0).where(np.arange(len(FRAME)) != 321, np.inf))
     with pytest.raises(DataError, match="predictor 'x' is not finite at row 321"):
         prepare("y ~ x", Chunked(frame, 100), tmp_path / "a.sgmc")
-    frame = FRAME.assign(x=np.where(np.arange(len(FRAME)) == 321, 1e200, 0.0))
+    frame = FRAME.assign(x=FRAME["z"].where(np.arange(len(FRAME)) != 321, 1e200))
     with pytest.raises(DataError, match="predictor 'x' is not finite at row 321"):
         prepare("y ~ x", Chunked(frame, 100), tmp_path / "a.sgmc", dtype="float32")
+    frame = frame.assign(x=np.where(np.arange(len(FRAME)) == 321, np.inf, 0.0))
+    with pytest.raises(DataError, match="predictor 'x' is not finite in some row of the source"):
+        prepare("y ~ x", Chunked(frame, 100), tmp_path / "a.sgmc")
     frame = FRAME.assign(positive=np.inf)
     with pytest.raises(DataError, match="the response 'positive' is infinite"):
         prepare("positive ~ z", Chunked(frame, 100), tmp_path / "a.sgmc")
@@ -208,10 +211,10 @@ def test_a_source_that_changes_is_noticed(tmp_path):
     class Growing(Chunked):
         identity = "the same"
 
-        def chunks(self, start=0):
-            yield from super().chunks(start)
-            if len(self.begun) > 2:
-                yield self.frame[:10].reset_index(drop=True)
+        def chunks(self, start=0, columns=None):
+            yield from super().chunks(start, columns)
+            if len(self.begun) > 4:
+                yield self.frame[columns][:10].reset_index(drop=True)
 
     with pytest.raises(DataError, match="has changed while it was read: 1007 rows now, 997 before"):
         prepare("y ~ x", Growing(FRAME, 100), tmp_path / "a.sgmc")
@@ -236,4 +239,4 @@ def test_progress_is_reported(tmp_path):
 
 def test_a_frame_is_a_source(tmp_path):
     prepared = prepare("y ~ x", FRAME, tmp_path / "a.sgmc")
-    assert "rows        9" in str(prepared) and "columns     2, float64" in str(prepared)
+    assert "rows         9" in str(prepared) and "columns      2, float64" in str(prepared)

@@ -71,7 +71,7 @@ CASES = [
 def scanned(formula, frame, size, missing="drop", subset=None, **vectors):
     source = Chunked(frame, size)
     parsed = dot.parse(formula, source.columns, {})
-    return Scan(parsed, source, vectors, subset, missing, iter).found(), source
+    return Scan(parsed, source, vectors, subset, missing, iter).found()[0], source
 
 
 @pytest.mark.parametrize("size", [64, 250, 2000])
@@ -158,8 +158,8 @@ def test_types_that_change_are_refused():
     frame = pd.DataFrame({"y": [0, 1] * 50, "x": pd.Series([1.0] * 50 + ["a"] * 50, dtype=object)})
 
     class Changing(Chunked):
-        def chunks(self, start=0):
-            return (part.infer_objects() for part in super().chunks(start))
+        def chunks(self, start=0, columns=None):
+            return (part.infer_objects() for part in super().chunks(start, columns))
 
     source = Changing(frame, 50)
     parsed = dot.parse("y ~ x", source.columns, {})
