@@ -199,6 +199,12 @@ class ExtrapolationWarning(SGMCWarning):
     """New rows are beyond the range that a smooth was fitted to."""
 
 
+class UpdateWarning(SGMCWarning):
+    """New rows lead so far from the earlier posterior that too much of the earlier rows is
+    neglected.
+    """
+
+
 class InfluenceWarning(SGMCWarning):
     """Leaving out single rows changes the posterior too much for what was estimated from it."""
 

@@ -25,6 +25,7 @@ ROOMS = {
     "grouped": "sgmc.models.mixed",
     "crossed": "sgmc.models.crossed",
     "scales": "sgmc.models.scales",
+    "updates": "sgmc.models.updated",
 }
 ALIASES = {"samplers": {"sgbd": "vsgbd"}}
 

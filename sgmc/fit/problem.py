@@ -221,6 +221,16 @@ class Problem:
         """
         return 0.0
 
+    def doubts(self, fit):
+        """Warnings about the posterior itself that its draws give rise to."""
+        return []
+
+    def allowance(self, fit):
+        """How far the density is off, (in posterior sds, in words), as a verdict adds it to errors
+        of draws; None where it is exact.
+        """
+        return
+
     @property
     def free_names(self):
         """Names of the axes of `coordinates.white`."""

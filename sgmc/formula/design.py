@@ -146,17 +146,21 @@ class DesignSpec:
     def complete(self, data):
         """A frame of new data, and the places of its complete rows."""
         frame = as_frame(data)
+        self.check_columns(frame)
+        gaps = Gaps(len(frame))
+        for name in self.columns:
+            gaps.add(name, slice(None), is_missing(frame[name]))
+        self.find_gaps(frame, gaps)
+        return frame, gaps.complete()
+
+    def check_columns(self, frame):
+        """FormulaError where the design needs a column that is not there."""
         for name in self.columns:
             if name not in frame:
                 raise FormulaError(
                     f"the data have no column {name!r}, which the design "
                     f"needs{nearest(name, frame.columns, 'its columns are')}"
                 )
-        gaps = Gaps(len(frame))
-        for name in self.columns:
-            gaps.add(name, slice(None), is_missing(frame[name]))
-        self.find_gaps(frame, gaps)
-        return frame, gaps.complete()
 
     def find_gaps(self, frame, gaps):
         """Add the rows where an expression such as ``np.log(x)`` is missing although its columns

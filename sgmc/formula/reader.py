@@ -112,7 +112,7 @@ def read(
     parsed = dot.parse(formula, frame.columns, scope)
     given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
     vectors = {
-        argument: _vector(argument, value, frame)
+        argument: numbers_of(argument, value, frame)
         for argument, value in given.items()
         if value is not None
     }
@@ -121,11 +121,11 @@ def read(
     ]
     used_elsewhere += subset_columns(subset, frame)
     rows = spaced(subset_rows(subset, frame), len(frame), most)
-    reader = _Reader(parsed, frame, vectors, rows, outcome)
+    reader = Reader(parsed, frame, vectors, rows, outcome)
     return reader.table(used_elsewhere, missing)
 
 
-class _Reader(Terms):
+class Reader(Terms):
     """One call of `read`: finds the terms, the rows and the design of a formula."""
 
     def __init__(self, parsed, frame, vectors, rows, outcome):
@@ -246,7 +246,7 @@ class _Reader(Terms):
         )
 
 
-def _vector(argument, value, frame):
+def numbers_of(argument, value, frame):
     """Weights, offset, exposure, se or numbered strata as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:

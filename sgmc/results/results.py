@@ -162,7 +162,8 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         """Leave the data of the fit behind: what needs them is refused from now on, `resume` needs
         them again.
         """
-        self._continuation, self._fit = self.__getstate__()["_continuation"], None
+        self.__dict__.update(self.__getstate__())
+        self._fit = None
 
     def __getstate__(self):
         state = {k: v for k, v in self.__dict__.items() if k != "_fit"}
@@ -245,6 +246,7 @@ def summarised(model, fit, kind, besides, thorough=True):
             *model.notes,
             *fit.problem.concerns,
             *of_density(fit, of_model),
+            *(fit.problem.doubts(fit) if thorough else ()),
             *(after_sampling(fit, seen, errors, ends) if thorough else stopped(fit)),
             *along_directions(along, seen.ess.min()),
         ]

@@ -48,7 +48,7 @@ TABLE = {
     ),
     "results": (
         "what a fit gives back; `report`: summary, verdict, warnings",
-        BELOW + " subsampling coordinates diagnostics formula plots fit",
+        BELOW + " subsampling coordinates diagnostics formula sources plots fit",
     ),
     "tuning": ("races of samplers' settings", BELOW + " diagnostics plots fit results"),
     "models": ("a folder per model, each with a line of its own here", ""),
@@ -95,6 +95,10 @@ TABLE["models/crossed"] = (
 TABLE["models/scales"] = (
     "regressions whose prior scales are learned: density, centre, coordinates, model",
     MODEL + " models/regression",
+)
+TABLE["models/updated"] = (
+    "regressions carried on with new rows: what is kept of the earlier ones, posterior, results",
+    MODEL + " sources models/regression",
 )
 TABLE |= {
     "sklearn": ("estimators for scikit-learn", BELOW + " formula models/regression/families"),

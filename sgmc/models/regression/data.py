@@ -98,7 +98,7 @@ class RegressionData:
     @property
     def prepared(self):
         """The prepared table that the design is in, or None."""
-        return self.source if in_file(self.source) else None
+        return self.source if is_prepared(self.source) else None
 
     @property
     def coded(self):
@@ -114,7 +114,7 @@ class RegressionData:
             scatter(out, position[span], block)
 
 
-def in_file(source):
+def is_prepared(source):
     """Whether rows are those of a prepared table."""
     from sgmc.prepared.prepared import Prepared
 
@@ -172,12 +172,12 @@ def equations(family, levels):
     return tuple(str(level) for level in levels[1:]) if family.outcome == "category" else ()
 
 
-def from_formula(table, notes, partly):
-    """RegressionData of what a formula was read to, a `sgmc.formula.table.Table`; `notes` are
-    warnings that it gave, and `partly` says what was not read.
-    """
+def of_table(table, partly=""):
+    """RegressionData of what a formula was read to; `partly` says what was not read."""
+    from sgmc.formula import left_out_warning
+
     spec, y = table.spec, table.y
-    if not in_file(table):  # whose rows stay there
+    if not is_prepared(table):  # whose rows stay where they are
         y = in_few_bytes(y)
         table = replace(table, y=y)
     offset, given = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
@@ -194,7 +194,7 @@ def from_formula(table, notes, partly):
         table.strata,
         given,
         table.dropped,
-        notes,
+        [left_out_warning(table.left_out)] if table.left_out else [],
         se=table.se,
         partly=partly,
     )

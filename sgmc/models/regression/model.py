@@ -13,7 +13,7 @@ from sgmc.models.regression.data import (
     check_outcomes,
     equations,
     from_arrays,
-    from_formula,
+    of_table,
     outcome_name,
 )
 from sgmc.priors import learns
@@ -118,7 +118,7 @@ class Regression:
         FormulaError, DataError
             Naming the column or argument.
         """
-        from sgmc.formula import caller_scope, left_out_warning
+        from sgmc.formula import caller_scope
         from sgmc.prepared.opening import opened
         from sgmc.prepared.reading import read
 
@@ -131,11 +131,7 @@ class Regression:
         table, grouping, partly = read(formula, data, **inputs, **how)
         model = cls.__new__(cls)
         model.set_options(options)
-        notes = [left_out_warning(table.left_out)] if table.left_out else []
-        model.data, spec = from_formula(table, notes, partly), table.spec
-        model.spec, model.formula, model.levels = spec, formula, spec.levels
-        model.data.equations = equations(cls.family, spec.levels)
-        model.inputs = {**inputs, "nodes": nodes}
+        model.take_table(table, formula, {**inputs, "nodes": nodes}, partly)
         model.take_errors()
         model.check_outcomes()
         if grouping is not None:
@@ -143,6 +139,14 @@ class Regression:
         if nodes is not None:
             raise ArgumentError(f"nodes={nodes!r} applies to terms such as (1 | g): leave it out")
         return model
+
+    def take_table(self, table, formula, inputs, partly=""):
+        """Take data, levels and the recipe of the design from a formula's table; see `of_table`."""
+        self.data, spec = of_table(table, partly), table.spec
+        self.data.equations = equations(self.family, spec.levels)
+        self.spec, self.formula, self.levels = spec, formula, spec.levels
+        told = {k: v for k, v in getattr(table, "arguments", {}).items() if v is not None}
+        self.inputs = {**inputs, **told}  # of a prepared table what it was prepared with
 
     def set_options(self, given):
         """Take the model's own arguments, which choose its family."""

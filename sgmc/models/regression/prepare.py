@@ -33,7 +33,8 @@ class Table:
     shift, mean, sd : array (d,)
         What was taken off, and moments of the columns as the user has them.
     order : array (n,) or None
-        Row i of the table is row order[i] of the user's; None where they are the same.
+        Row i of the table is row order[i] of the user's, in which there may be others; None where
+        they are the same.
     se : array (n,) or None
         Known standard errors of the outcomes.
     """
@@ -161,7 +162,9 @@ def copied(data, order, dtype, centre):
         pick(column, order) for column in (data.trials, data.offset, data.strata, data.se)
     )
     y = data.y[order].astype(float, copy=False)
-    return Table(X, y, trials, offset, weight, strata, shift, mean, sd, order, se)
+    known = getattr(data.source, "order", None)  # of a prepared table: that of its source
+    of_user = order if known is None else known[order]
+    return Table(X, y, trials, offset, weight, strata, shift, mean, sd, of_user, se)
 
 
 def centred(X, mean, constant):

@@ -1,20 +1,20 @@
 """The posterior of a regression in sampler coordinates, and how it is built from a table."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
-from sgmc.coordinates.densities import FAMILIES, Quadratic, Separable
+from sgmc.coordinates.densities import Quadratic
 from sgmc.coordinates.maps import Affine
-from sgmc.coordinates.separation import linear_predictor, separation
+from sgmc.coordinates.separation import linear_predictor
 from sgmc.coordinates.variational import variational
-from sgmc.coordinates.whitening import collinearity, undo_centring
+from sgmc.coordinates.whitening import undo_centring
 from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design, rotate
-from sgmc.core.storage import Computed, advise, mapping
+from sgmc.core.storage import advise, mapping
 from sgmc.fit.paths import refuse_unbounded
 from sgmc.fit.plan import GRADIENT, SMALLEST_BATCH
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem
@@ -95,9 +95,14 @@ class RegressionProblem(Problem):
         return self.laplace or self.coordinates
 
     @property
+    def own_nobs(self):
+        """Observations of its own rows."""
+        return self.model.n if self.table.weight is None else float(self.table.weight.sum())
+
+    @property
     def nobs(self):
         """See `Problem`."""
-        return self.model.n if self.table.weight is None else float(self.table.weight.sum())
+        return self.own_nobs
 
     @property
     def least_noise(self):
@@ -229,14 +234,11 @@ def whitened(found, data, family, settings, precondition, kept):
     """
     table, model, mode, priors = found.table, found.model, found.mode, found.priors
     deadline.check(operations=EIGENVECTORS * len(mode.theta) ** 3)
-    walls, concerns = separated(found, data, family)
-    concerns = (
-        found.concerns + concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
-    )
+    walls, concerns = found.trouble(data, family)
     dense = isinstance(table.X, np.ndarray)
     rotated = precondition == "dense" and dense and not kept and model.width == 1
     single, known = None, mode.anchor
-    where, core = chosen_coordinates(found, precondition, rotated, walls, settings), density(found)
+    where, core = chosen_coordinates(found, precondition, rotated, walls, settings), found.density()
     if rotated:
         deadline.check(operations=1.0 * data.n * data.d**2)
         if known is not None and np.array_equal(where.origin, known.centre):
@@ -268,24 +270,10 @@ def as_far_as_known(found, family, stopped):
         found,
         family,
         model=found.model,
-        prior=density(found),
+        prior=found.density(),
         coordinates=triangular_coordinates(found.mode, back, found.priors.auxiliary),
         concerns=found.concerns,
         stopped=stopped,
-    )
-
-
-def density(found):
-    """The compiled prior of phi."""
-    priors = found.priors
-    return Separable(
-        [FAMILIES[f] for f in priors.columns("family")],
-        priors.columns("location"),
-        priors.columns("scale"),
-        priors.columns("shape"),
-        priors.intercepts,
-        found.shift,
-        priors.auxiliary,
     )
 
 
@@ -303,22 +291,3 @@ def built(found, family, *, coordinates, **how):
         log_concave=family.log_concave,
         **how,
     )
-
-
-def separated(found, data, family):
-    """Walls, for families whose coordinates know them,
-    and what to warn of where outcomes are separated.
-    """
-    table, walls, warned = found.table, [], []
-    if family.outcome == "binary":
-        outcomes = [Computed(len(table.y), partial(counted, table, k)) for k in (True, False)]
-        walls, warned = separation(table.X, outcomes, data.names, data.intercept)
-    concerns = found.likelihood.separation(found.mode, walls)
-    return walls if family.walled else [], [*concerns, *warned]
-
-
-def counted(table, success, rows):
-    """Successes, or failures, of a slice of the rows; none where the weight is 0."""
-    y, trials, weight = table.y[rows], table.trials, table.weight
-    found = y if success else (1 if trials is None else trials[rows]) - y
-    return found if weight is None else found * (weight[rows] > 0)

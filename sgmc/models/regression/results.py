@@ -1,6 +1,7 @@
 """The results of a regression fit."""
 
 from sgmc.models.regression.info import ModelInfo  # noqa: F401  (beside its results)
+from sgmc.registry import room
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 
@@ -12,6 +13,69 @@ class RegressionResults(Results, Predictions):
     ----------
     df_model : int
     """
+
+    _past = None  # of results that were loaded from a file: see `update`
+
+    def update(self, new_data, **how):
+        """Carry the posterior on when new rows arrive; the earlier ones need not be there.
+
+        New rows count exactly, by their likelihood l.  Of the earlier ones the log posterior L
+        (likelihood and prior) is known by its expansion at a place a near the mode,
+
+            L(theta) = L(a) + g'e - e'H e / 2 + O(e^3),    e = theta - a,
+
+        auxiliary parameters as logs, so that the new posterior is that of l under a Gaussian prior
+        of full precision H.  First order: with a the old mode, g = 0, what is neglected of the
+        gradient at the new mode is T[e, e] / 2, T the third derivatives of L: these times the
+        squared drift.  For up to 64 parameters T is kept, and a is moved to the new mode (g - H e +
+        T[e, e] / 2 and H - T[e] there, and T : V / 2 added to the gradient, V the new covariance,
+        so that means are right, not the mode alone): then fourth derivatives times the cubed drift
+        are neglected, and judged.  Where the earlier rows are still in memory, gradient and
+        Hessian at the new mode are computed from them, a pass over the rows each time.
+
+        The verdict adds what is neglected to the errors of the draws, and compares with the old
+        draws, weighed by the likelihood of the new rows, where these weights have a variance.  An
+        `UpdateWarning`, and a verdict against, where it is too much.
+
+        Parameters
+        ----------
+        new_data : DataFrame, dict of arrays, polars or pyarrow table, or model
+            Only new rows, with the columns of the formula, the outcome too; for fits of arrays a
+            model such as ``sgmc.Logit(y, X)`` of them.
+        **how
+            ``weights``, ``offset``, ``exposure``, ``se`` and ``subset`` of the new rows (default:
+            the columns of that name in the fit), ``missing``, and arguments of a fit but for the
+            prior, such as ``draws`` and ``seed``.
+
+        Returns
+        -------
+        UpdatedResults
+            To be updated, saved and used as any other results.
+
+        Raises
+        ------
+        FormulaError, DataError
+            Naming the column; for a level of a factor that the fit had not, too.
+        NotSupported
+            For effects of groups, smooths, learned scales, horseshoes and sandwiches.
+
+        References
+        ----------
+        Bernardo & Smith (1994), Bayesian Theory, section 5.3 (asymptotic normality); Opper (1998),
+        A Bayesian approach to on-line learning, for the Gaussian that is carried on.
+
+        Examples
+        --------
+        >>> res = sgmc.logit("y ~ x + g", january)
+        >>> res = res.update(february)
+        """
+        return room("updates")["updated"].update(self, new_data, how)
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        if self._fit is not None:
+            state["_past"] = room("updates")["updated"].kept_past(self)
+        return state
 
     @property
     def df_model(self):

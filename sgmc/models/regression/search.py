@@ -3,9 +3,11 @@ the family and the priors.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.dispersion import exact_fit, find_dispersed_mode
 from sgmc.coordinates.mode import PriorTerms, find_mode
 from sgmc.coordinates.modes import (
@@ -16,13 +18,14 @@ from sgmc.coordinates.modes import (
     wide_starts,
 )
 from sgmc.coordinates.prior_table import Scales, resolve
+from sgmc.coordinates.separation import separation
 from sgmc.coordinates.shrinkage import without_poles
-from sgmc.coordinates.whitening import whitener
+from sgmc.coordinates.whitening import collinearity, whitener
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
 from sgmc.core.expansion import expand
 from sgmc.core.rng import seed_sequence
-from sgmc.core.storage import mean_and_variance
+from sgmc.core.storage import Computed, mean_and_variance
 from sgmc.errors import NotSupported
 from sgmc.models.regression.recession import Likelihood
 from sgmc.models.regression.trimmed import trimmed
@@ -64,6 +67,42 @@ class Found:
     concerns: list
     modes: ModeSearch
 
+    def density(self):
+        """The compiled prior of phi."""
+        priors = self.priors
+        return Separable(
+            [FAMILIES[f] for f in priors.columns("family")],
+            priors.columns("location"),
+            priors.columns("scale"),
+            priors.columns("shape"),
+            priors.intercepts,
+            self.shift,
+            priors.auxiliary,
+        )
+
+    def trouble(self, data, family):
+        """Walls, for families whose coordinates know them, and all that is to be warned of."""
+        walls, concerns = self.separated(data, family)
+        priors = self.priors
+        alone = collinearity(self.mode, priors.names, data.n, priors.auxiliary)
+        return walls, self.concerns + concerns + alone
+
+    def separated(self, data, family):
+        """Walls, and what to warn of where outcomes are separated."""
+        table, walls, warned = self.table, [], []
+        if family.outcome == "binary":
+            outcomes = [Computed(len(table.y), partial(counted, table, k)) for k in (True, False)]
+            walls, warned = separation(table.X, outcomes, data.names, data.intercept)
+        concerns = self.likelihood.separation(self.mode, walls)
+        return walls if family.walled else [], [*concerns, *warned]
+
+
+def counted(table, success, rows):
+    """Successes, or failures, of a slice of the rows; none where the weight is 0."""
+    y, trials, weight = table.y[rows], table.trials, table.weight
+    found = y if success else (1 if trials is None else trials[rows]) - y
+    return found if weight is None else found * (weight[rows] > 0)
+
 
 def searched(table, data, family, prior, settings):
     """Look for the mode, or for several.
@@ -87,14 +126,9 @@ def searched(table, data, family, prior, settings):
     guess = first_guess(priors, family, table.offset, *outcome)
     if len(priors.shrunk):
         priors = priors.guessed(alone(model, guess, priors.intercepts))
-    terms, power = PriorTerms(priors, shift), family.auxiliary[0].power if family.auxiliary else 0.0
+    terms, power = PriorTerms(priors, shift), power_of(family)
 
-    def search(start, shuffled=False):
-        return (
-            find_dispersed_mode(model, terms, start, priors.auxiliary, power, shuffled)
-            if power
-            else find_mode(model, terms, start, shuffled, in_single(table, family))
-        )
+    search = search_of(model, terms, table, family)
 
     mode, concerns = search(guess, not table.given)
     modes = ModeSearch(1, (1.0,))
@@ -113,6 +147,25 @@ def searched(table, data, family, prior, settings):
     return Found(
         table, priors, shift, model, likelihood, terms, mode, cavities, power, concerns, modes
     )
+
+
+def power_of(family):
+    """`Auxiliary.power` of the first auxiliary parameter, or 0."""
+    return family.auxiliary[0].power if family.auxiliary else 0.0
+
+
+def search_of(model, terms, table, family):
+    """``search(start, shuffled=False)``: the Mode that suits the family, and concerns."""
+    auxiliary, power = len(family.auxiliary), power_of(family)
+
+    def search(start, shuffled=False):
+        return (
+            find_dispersed_mode(model, terms, start, auxiliary, power, shuffled)
+            if power
+            else find_mode(model, terms, start, shuffled, in_single(table, family))
+        )
+
+    return search
 
 
 def in_single(table, family):

@@ -148,7 +148,7 @@ def wanted(n, count=None):
 def judged(task, sample):
     """`Loo` of a task, by the rows of a sample."""
     table, w = task.table, weights_of(task)
-    at = sample.rows if table.order is None else np.argsort(table.order)[sample.rows]
+    at = table.where(sample.rows)
     part = table.among(at).with_draws(evenly(table.m, MAX_WEIGHED))
     elpd_i, lpd_i, k = leave_one_out(part, efficiency(task.results))
     elpd, sampling, se = estimated(elpd_i, task.expected.elpd, w, sample)

@@ -8,6 +8,7 @@ from sgmc.arguments.seeds import entropy
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
 from sgmc.results.outcomes.beside import need_errors, need_trials
+from sgmc.results.outcomes.streams import Method, written
 
 
 def predict(results, exog, offset, transform, **how):
@@ -27,6 +28,12 @@ def labelled(results, rows, mean):
         if mean.ndim == 1
         else pd.DataFrame(mean, rows.index, results.model.kinds)
     )
+
+
+def by_name(results, mean):
+    """Means with the names of the kinds, where outcomes are of several."""
+    several = results.model.family.outcome == "category" and isinstance(mean, np.ndarray)
+    return pd.DataFrame(mean, columns=results.model.kinds) if several else mean
 
 
 def outcome_stream(results, seed):
@@ -52,13 +59,27 @@ def posterior_predict(results, exog, offset, trials, draws, seed, **how):
         whole("draws", draws, 1, none=True)
     )
     rows.fits("posterior_predict")
-    rng, out = outcome_stream(results, seed), np.empty((rows.m, rows.n))
+    return outcome_draws(rows, outcome_stream(results, seed))
+
+
+def outcome_draws(rows, rng):
+    """Simulated outcomes, (draw, row)."""
+    out = np.empty((rows.m, rows.n))
     for at, y in simulated(rows, rng):
         out[:, rows.place(at)] = y.T
     return out
 
 
-class Prediction:
+class Intervals:
+    """What predictions have of their summary."""
+
+    def conf_int(self, alpha=0.05):
+        """Equal-tailed credible intervals of E[y | x], a DataFrame with columns 0 and 1."""
+        limits = self.summary_frame(alpha)[["mean_ci_lower", "mean_ci_upper"]]
+        return limits.set_axis([0, 1], axis=1)
+
+
+class Prediction(Intervals):
     """E[y | x] of some rows: posterior mean, sd and intervals, also of single outcomes.
 
     Parameters
@@ -70,7 +91,7 @@ class Prediction:
     """
 
     def __init__(self, rows, results, seed=None):
-        self._rows, self._index, self._results = rows.affordable(), rows.index, results
+        self._rows, self._results = rows.affordable(), results
         self._seed = results.seed if seed is None else entropy(seed)
 
     @property
@@ -78,12 +99,7 @@ class Prediction:
         """Posterior means of E[y | x]; a Series where the rows have labels."""
         return labelled(self._results, self._rows, self._rows.mean())
 
-    def conf_int(self, alpha=0.05):
-        """Equal-tailed credible intervals of E[y | x], a DataFrame with columns 0 and 1."""
-        limits = self.summary_frame(alpha)[["mean_ci_lower", "mean_ci_upper"]]
-        return limits.set_axis([0, 1], axis=1)
-
-    def summary_frame(self, alpha=0.05):
+    def summary_frame(self, alpha=0.05, *, to=None):
         """DataFrame with statsmodels' columns and a posterior's meaning.
 
         ``mean``, ``mean_se``, ``mean_ci_lower`` and ``mean_ci_upper`` are posterior mean, sd and
@@ -92,51 +108,107 @@ class Prediction:
         outcome a draw.  Outcomes 0 and 1 have none; counts of successes have them where trials are
         known, estimates where their standard errors are.  Outcomes of several kinds have a line a
         row and kind.
+
+        With `to`, the path of a .parquet or .csv file, they are written there, with a column
+        ``row``, and the path is returned.
         """
-        rows, weights = self._rows, self._rows.weights
-        if rows.family.outcome == "category":
-            return self._by_kind([level(alpha) / 2, 1 - alpha / 2])
-        graded = rows.outcome(slice(None)).graded
-        levels = [level(alpha) / 2, 1 - alpha / 2]
-        out = np.empty((rows.n, 6 if graded else 4))
-        rng = np.random.Generator(np.random.PCG64(seed_sequence(self._seed, "predict")))
-        for at, eta in rows.blocks():
-            columns = self._columns(rows.family.mean(eta), levels, weights)
-            out[rows.place(at), :4] = np.column_stack([columns[0], columns[1], *columns[2]])
-        for at, y in simulated(rows, rng) if graded else ():
-            out[rows.place(at), 4:] = moments.quantile(y.T[None], levels, weights).T
-        names = [
-            "mean",
-            "mean_se",
-            "mean_ci_lower",
-            "mean_ci_upper",
-            "obs_ci_lower",
-            "obs_ci_upper",
-        ]
-        return pd.DataFrame(out, self._index, names[: out.shape[1]])
+        found = summary(self._rows, self._results, alpha, outcome_stream(self._results, self._seed))
+        return found if to is None else written(found, to)
 
-    def _by_kind(self, levels):
-        """The same for probabilities of kinds, indexed by (row, kind)."""
-        rows, kinds = self._rows, self._results.model.kinds
-        out = np.empty((rows.n, len(kinds), 4))
-        for at, eta in rows.blocks():
-            for k, p in enumerate(rows.family.mean(eta)):
-                columns = self._columns(p, levels, rows.weights)
-                out[rows.place(at), k] = np.column_stack([columns[0], columns[1], *columns[2]])
-        labels = pd.RangeIndex(rows.n) if self._index is None else self._index
-        index = pd.MultiIndex.from_product(
-            [labels, kinds], names=["row", self._results.model.endog_names]
-        )
-        return pd.DataFrame(
-            out.reshape(-1, 4), index, ["mean", "mean_se", "mean_ci_lower", "mean_ci_upper"]
-        )
 
-    @staticmethod
-    def _columns(mean, levels, weights):
-        """Mean, sd and quantiles of E[y | x] (row, draw)."""
-        draws = mean.T[None]  # one chain of (draw, row)
-        return (
+class StreamedPrediction(Intervals):
+    """The same of rows that need not be in memory.
+
+    Parameters
+    ----------
+    stream : Stream
+    results : Results
+    seed : int, SeedSequence, Generator or None
+    """
+
+    def __init__(self, stream, results, seed=None):
+        self._stream, self._results = stream, results
+        self._seed = results.seed if seed is None else entropy(seed)
+
+    @property
+    def predicted_mean(self):
+        """See `Prediction`."""
+        return self._stream.run(mean_of(self._results))
+
+    def summary_frame(self, alpha=0.05, *, to=None):
+        """See `Prediction`."""
+        rng = outcome_stream(self._results, self._seed)
+        level(alpha)
+        method = Method(
+            "summary_frame",
+            lambda rows, n: rows.affordable(n),
+            lambda rows: summary(rows, self._results, alpha, rng),
+        )
+        return self._stream.run(method, to)
+
+
+def mean_of(results):
+    """Posterior means of E[y | x], a `Method`."""
+    return Method(
+        "predict",
+        lambda rows, n: rows.affordable(n),
+        lambda rows: labelled(results, rows, rows.mean()),
+    )
+
+
+def outcomes_of(results, draws, seed):
+    """Simulated outcomes, a `Method`: one random stream goes through all rows."""
+    count, rng = whole("draws", draws, 1, none=True), outcome_stream(results, seed)
+    return Method(
+        "posterior_predict",
+        lambda rows, n: rows.of_equal_weight(count),
+        lambda rows: outcome_draws(rows, rng),
+    )
+
+
+def summary(rows, results, alpha, rng):
+    """See `Prediction.summary_frame`; `rng` simulates outcomes."""
+    levels = [level(alpha) / 2, 1 - alpha / 2]
+    if rows.family.outcome == "category":
+        return summary_by_kind(rows, results, levels)
+    graded = rows.outcome(slice(None)).graded
+    out = np.empty((rows.n, 6 if graded else 4))
+    for at, eta in rows.blocks():
+        out[rows.place(at), :4] = moments_and_ends(rows.family.mean(eta), levels, rows.weights)
+    for at, y in simulated(rows, rng) if graded else ():
+        out[rows.place(at), 4:] = moments.quantile(y.T[None], levels, rows.weights).T
+    names = [
+        "mean",
+        "mean_se",
+        "mean_ci_lower",
+        "mean_ci_upper",
+        "obs_ci_lower",
+        "obs_ci_upper",
+    ]
+    return pd.DataFrame(out, rows.index, names[: out.shape[1]])
+
+
+def summary_by_kind(rows, results, levels):
+    """The same for probabilities of kinds, indexed by (row, kind)."""
+    kinds = results.model.kinds
+    out = np.empty((rows.n, len(kinds), 4))
+    for at, eta in rows.blocks():
+        for k, p in enumerate(rows.family.mean(eta)):
+            out[rows.place(at), k] = moments_and_ends(p, levels, rows.weights)
+    labels = pd.RangeIndex(rows.n) if rows.index is None else rows.index
+    index = pd.MultiIndex.from_product([labels, kinds], names=["row", results.model.endog_names])
+    return pd.DataFrame(
+        out.reshape(-1, 4), index, ["mean", "mean_se", "mean_ci_lower", "mean_ci_upper"]
+    )
+
+
+def moments_and_ends(mean, levels, weights):
+    """Mean, sd and quantiles of E[y | x] (row, draw), (row, 4)."""
+    draws = mean.T[None]  # one chain of (draw, row)
+    return np.column_stack(
+        [
             moments.mean(draws, weights),
             moments.sd(draws, weights),
-            moments.quantile(draws, levels, weights),
-        )
+            *moments.quantile(draws, levels, weights),
+        ]
+    )

@@ -2,7 +2,8 @@
 and how well it predicts.
 """
 
-from sgmc.results.outcomes import prediction, residuals
+from sgmc.arguments.choices import one_of
+from sgmc.results.outcomes import prediction, residuals, streams
 from sgmc.results.outcomes.beside import with_exposure
 from sgmc.results.outcomes.rows import rows_of
 
@@ -14,23 +15,38 @@ class Predictions:
         """The `Rows` of new data or of the fit's, see `rows_of`."""
         return rows_of(self, exog, offset, **how)
 
-    def predict(self, exog=None, transform=True, *, offset=None, exposure=None):
+    def predict(self, exog=None, transform=True, *, offset=None, exposure=None, to=None):
         """Posterior mean of E[y | x], averaged over draws, never plugged in; of counts of
         successes, the probability.
 
         Parameters
         ----------
-        exog : DataFrame or array, optional
+        exog : DataFrame or array, or source, optional
             New rows: a table for models with a formula, a design otherwise.  The data of the fit if
-            left out.
+            left out.  A path, a pattern or a list of CSV, Parquet or Arrow files, a pyarrow
+            Dataset, a polars LazyFrame or a dask DataFrame are read a piece at a time; results
+            are those of the table in memory, to the bit.
         transform : bool
             False: `exog` is a design, although the model has a formula.
         offset, exposure : array_like, optional
-            Of the new rows; asked for where the fit had them.
+            Of the new rows; asked for where the fit had them.  Of rows that are read a piece at a
+            time, the name of a column, too: by default that of the fit.
+        to : str or path, optional
+            A .parquet or .csv file to write the predictions to, a piece at a time, with a column
+            ``row`` of the rows' numbers from 0; its path is returned.
+
+        Returns
+        -------
+        Series, DataFrame (of several kinds), ndarray or str
         """
-        return prediction.predict(
+        beside = dict(offset=offset, exposure=exposure)
+        stream = streams.stream_of(self, exog, to, beside, "", transform)
+        if stream is not None:
+            return stream.run(prediction.mean_of(self), to)
+        found = prediction.predict(
             self, exog, with_exposure(self, exog, offset, exposure), transform
         )
+        return found if to is None else streams.written(prediction.by_name(self, found), to)
 
     def get_prediction(
         self,
@@ -55,14 +71,32 @@ class Predictions:
             Standard errors of the new rows, for intervals of estimates of known standard errors.
         seed : int, SeedSequence or Generator, optional
             Of simulated outcomes, for intervals of single outcomes.  Default that of the fit.
+
+        Returns
+        -------
+        Prediction or StreamedPrediction
+            ``summary_frame(alpha, to=)`` writes to a file as `predict` does.
         """
+        beside = dict(offset=offset, exposure=exposure, trials=trials, se=se)
+        stream = streams.stream_of(self, exog, None, beside, "", transform)
+        if stream is not None:
+            return prediction.StreamedPrediction(stream, self, seed)
         offset = with_exposure(self, exog, offset, exposure)
         return prediction.Prediction(
             self.table_rows(exog, offset, trials=trials, se=se, transform=transform), self, seed
         )
 
     def posterior_predict(
-        self, exog=None, *, offset=None, exposure=None, trials=None, se=None, draws=None, seed=None
+        self,
+        exog=None,
+        *,
+        offset=None,
+        exposure=None,
+        trials=None,
+        se=None,
+        draws=None,
+        seed=None,
+        to=None,
     ):
         """Simulated outcomes, one data set a draw.
 
@@ -80,10 +114,12 @@ class Predictions:
             proportion to their weights.
         seed : int, SeedSequence or Generator, optional
             Default that of the fit: the same call gives the same outcomes.
+        to : str or path, optional
+            As in `predict`: a column for each draw.
 
         Returns
         -------
-        ndarray, (draw, row)
+        ndarray, (draw, row), or str
             NaN for rows with a missing predictor.
 
         Raises
@@ -91,11 +127,25 @@ class Predictions:
         ArgumentError
             If it would be larger than 1 GB.
         """
+        beside = dict(offset=offset, exposure=exposure, trials=trials, se=se)
+        stream = streams.stream_of(self, exog, to, beside, "posterior_predict")
+        if stream is not None:
+            return stream.run(prediction.outcomes_of(self, draws, seed), to)
         offset = with_exposure(self, exog, offset, exposure)
-        return prediction.posterior_predict(self, exog, offset, trials, draws, seed, se=se)
+        found = prediction.posterior_predict(self, exog, offset, trials, draws, seed, se=se)
+        return found if to is None else streams.written(found, to)
 
     def log_lik(
-        self, exog=None, endog=None, *, offset=None, exposure=None, trials=None, se=None, draws=None
+        self,
+        exog=None,
+        endog=None,
+        *,
+        offset=None,
+        exposure=None,
+        trials=None,
+        se=None,
+        draws=None,
+        to=None,
     ):
         """Log densities of single outcomes, frequency weights left aside.
 
@@ -111,18 +161,43 @@ class Predictions:
         draws : int, optional
             As in `posterior_predict`; default all draws as they are, in the order of `flat`, to be
             weighted by `flat_weights`.
+        to : str or path, optional
+            As in `predict`: a column for each draw.
 
         Returns
         -------
-        ndarray, (draw, row)
+        ndarray, (draw, row), or str
 
         Raises
         ------
         ArgumentError
             If it would be larger than 1 GB.
         """
+        beside = dict(endog=endog, offset=offset, exposure=exposure, trials=trials, se=se)
+        stream = streams.stream_of(self, exog, to, beside, "log_lik")
+        if stream is not None:
+            return stream.run(residuals.densities_of(endog, draws), to)
         offset = with_exposure(self, exog, offset, exposure)
-        return residuals.log_lik(self, exog, endog, offset, trials, draws, se=se)
+        found = residuals.log_lik(self, exog, endog, offset, trials, draws, se=se)
+        return found if to is None else streams.written(found, to)
+
+    def residuals(self, kind="response", *, to=None):
+        """Residuals of the data of the fit, in their order.
+
+        Parameters
+        ----------
+        kind : {"response", "pearson", "deviance"}
+            As in `resid_response` and its siblings.
+        to : str or path, optional
+            As in `predict`: a column ``residual``.
+
+        Returns
+        -------
+        ndarray (n,), or str
+        """
+        one_of("kind", kind, ("response", "pearson", "deviance"))
+        found = getattr(self, f"resid_{kind}")
+        return found if to is None else streams.written(found, to, "residual")
 
     @property
     def fittedvalues(self):

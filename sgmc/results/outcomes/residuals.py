@@ -6,7 +6,9 @@ from scipy import optimize
 from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes.beside import need_errors, need_trials
+from sgmc.results.outcomes.large import room_for
 from sgmc.results.outcomes.rows import family_of_rows, fitted_rows
+from sgmc.results.outcomes.streams import Method
 
 
 def fitted(results):
@@ -39,7 +41,7 @@ def numbers_only(results, what):
 
 def in_order(rows, column):
     """A column of the table in the order of the output."""
-    out = np.empty(rows.n)
+    out = room_for(rows.n)
     out[rows.place(slice(None))] = column
     return out
 
@@ -117,11 +119,8 @@ def total(rows, values):
 
 def log_lik(results, exog, endog, offset, trials, draws, **how):
     """See `Results.log_lik`."""
-    if exog is not None and endog is None:
-        raise ArgumentError(
-            "log_lik of new rows needs their outcomes: give endog, as numbers or as the name of a "
-            "column"
-        )
+    if exog is not None:
+        need_outcomes(endog)
     need_trials(results, exog, trials, "log_lik")
     need_errors(results, exog, how.get("se"), "log_lik")
     new = any(value is not None for value in (exog, endog, offset, trials, how.get("se")))
@@ -131,8 +130,34 @@ def log_lik(results, exog, endog, offset, trials, draws, **how):
         else fitted_rows(results, "log_lik")
     )
     count = whole("draws", draws, 1, none=True)
-    rows = rows if count is None else rows.of_equal_weight(count)
+    rows = with_count(rows, count)
     rows.fits("log_lik")
+    return densities(rows)
+
+
+def need_outcomes(endog):
+    """ArgumentError where there are no outcomes of new rows."""
+    if endog is None:
+        raise ArgumentError(
+            "log_lik of new rows needs their outcomes: give endog, as numbers or as the name of a "
+            "column"
+        )
+
+
+def densities_of(endog, draws):
+    """Log densities of the outcomes of new rows, a `Method`."""
+    need_outcomes(endog)
+    count = whole("draws", draws, 1, none=True)
+    return Method("log_lik", lambda rows, n: with_count(rows, count), densities)
+
+
+def with_count(rows, count):
+    """Rows with all draws as they are, or with `count` that count alike."""
+    return rows if count is None else rows.of_equal_weight(count)
+
+
+def densities(rows):
+    """Log densities of single outcomes, (draw, row)."""
     out = np.empty((rows.m, rows.n))
     for at, eta in rows.blocks():
         out[:, rows.place(at)] = rows.log_density(at, eta).T

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.core.rng import seed_sequence
+from sgmc.results.outcomes.large import room_for
 from sgmc.results.outcomes.residuals import in_order
 
 # antithetic pairs of draws that every row is evaluated at: two numbers of a row are then known
@@ -60,7 +61,7 @@ def expected(table):
     centre, few = table.at_mean(), table.of_equal_weight(REPEATS)
     pairs = few.mirrored(centre)
     at_centre = centre.average(centre.log_density)
-    bend, variance, size = np.empty(table.n), np.empty(table.n), np.empty(table.n)
+    bend, variance, size = (room_for(table.n) for _ in range(3))
     for at, eta in pairs.blocks():
         there, back = np.split(pairs.log_density(at, eta), 2, axis=1)
         where = pairs.place(at)

@@ -11,11 +11,13 @@ from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.frames import pandas_or_same
 from sgmc.results.outcomes.beside import check_errors, check_offset, check_trials, outcomes
+from sgmc.results.outcomes.large import room_for
 
 CELLS = 1 << 20  # rows x draws evaluated at a time
 # rows x draws evaluated in all; beyond, draws are thinned evenly, to at least FEWEST_DRAWS
 ROWS_WORK = 4e8
 FEWEST_DRAWS = 200
+COUNTED_ROWS = 1 << 22  # whose places are found at a time
 ROWS_MEMORY = 1 << 30  # bytes of an array (draw, row)
 
 
@@ -76,11 +78,14 @@ class Rows:
             weights=None if self.weights is None else self.weights[kept],
         )
 
-    def affordable(self):
-        """The same rows with evenly thinned draws where there is too much to do."""
-        if self.n * self.m <= ROWS_WORK:
+    def affordable(self, n=None):
+        """The same rows with evenly thinned draws where there is too much to do, of n rows in all
+        where these are some of them.
+        """
+        n = self.n if n is None else n
+        if n * self.m <= ROWS_WORK:
             return self
-        return self.with_draws(evenly(self.m, max(FEWEST_DRAWS, int(ROWS_WORK // self.n))))
+        return self.with_draws(evenly(self.m, max(FEWEST_DRAWS, int(ROWS_WORK // n))))
 
     def affordable_mean(self):
         """`mean` by as many draws as take a few seconds."""
@@ -141,10 +146,14 @@ class Rows:
 
         With several equations these come first: (equation, row, draw).
         """
-        size = max(1, CELLS * self.X.shape[1] // self.coefficients.size)
-        for a in range(0, self.n, size):
-            at = slice(a, min(a + size, self.n))
+        for a in range(0, self.n, self.block):
+            at = slice(a, min(a + self.block, self.n))
             yield at, self.predictors(at)
+
+    @property
+    def block(self):
+        """Rows of a block."""
+        return max(1, CELLS * self.X.shape[1] // self.coefficients.size)
 
     def predictors(self, at):
         """Linear predictors of some rows of the table by the coefficients, see `blocks`."""
@@ -174,6 +183,18 @@ class Rows:
         """Where rows of the table are in the output."""
         return at if self.order is None else self.order[at]
 
+    def where(self, rows):
+        """Rows of the table at places of the output, in ascending order; the inverse of `place`."""
+        if self.order is None:
+            return rows
+        out = np.empty(len(rows), dtype=np.intp)
+        for a in range(0, self.n, COUNTED_ROWS):
+            part = self.order[a : a + COUNTED_ROWS]
+            k = np.minimum(np.searchsorted(rows, part), len(rows) - 1)
+            mine = np.flatnonzero(rows[k] == part)
+            out[k[mine]] = a + mine
+        return out
+
     def average(self, function):
         """Mean over draws of function(rows of the table, their eta) for each row of the output.
 
@@ -183,7 +204,7 @@ class Rows:
         out = np.empty(0)
         for at, eta in self.blocks():
             mean = np.average(function(at, eta), axis=-1, weights=self.weights).T
-            out = out if out.size else np.empty((self.n, *mean.shape[1:]))
+            out = out if out.size else room_for((self.n, *mean.shape[1:]))
             out[self.place(at)] = mean
         return out
 
@@ -199,6 +220,7 @@ class Rows:
         if size > ROWS_MEMORY:
             few = ROWS_MEMORY // (8 * self.n)
             advice = f"give draws={few}" if few else "give fewer rows at a time"
+            advice += ", or to=, the path of a file, with new rows"
             raise ArgumentError(
                 f"{what} of {self.n:,} rows and {self.m:,} draws is {size / 2**30:.1f} GB, over "
                 f"the limit of 1 GB; {advice}"
@@ -243,7 +265,7 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, se=None
             raise ArgumentError(f"{name} belongs to new rows: give exog too")
     table, model = fit.problem.table, fit.problem.model
     natural = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
-    off = np.asarray(model.offset) if len(model.offset) else np.zeros(len(table.y))
+    off = np.asarray(model.offset) if len(model.offset) else np.broadcast_to(0.0, len(table.y))
     return Rows(
         family,
         table.X,
@@ -252,12 +274,34 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, se=None
         results.flat_weights,
         off,
         None,
-        table.order,
+        places_of(fit),
         table.y,
         table.trials,
         table.weight,
         table.se,
     )
+
+
+def places_of(fit):
+    """Where rows of a fit's table are among those used, (n,), in the user's order; None where they
+    are in that order.
+    """
+    order = fit.problem.table.order
+    if order is None or not len(order) or order.max() < len(order):
+        return order
+    if "places" not in fit.computed:  # rows were left out before: count those that are there
+        there = np.zeros(int(order.max()) + 1, dtype=bool)
+        there[order] = True
+        rank, before = room_for(len(there), np.int64), 0
+        for a in range(0, len(there), COUNTED_ROWS):
+            part = np.cumsum(there[a : a + COUNTED_ROWS])
+            rank[a : a + COUNTED_ROWS] = before + part - 1
+            before += int(part[-1])
+        places = room_for(len(order), np.int64)
+        for a in range(0, len(order), COUNTED_ROWS):
+            places[a : a + COUNTED_ROWS] = rank[order[a : a + COUNTED_ROWS]]
+        fit.computed["places"] = places
+    return fit.computed["places"]
 
 
 def fitted_rows(results, what):

@@ -21,6 +21,7 @@ from sgmc.errors import (
     SpreadWarning,
     StepSizeWarning,
     TailWarning,
+    UpdateWarning,
 )
 from sgmc.results.checks.printed import KINDS
 
@@ -118,6 +119,8 @@ def verdict(fit, table, concerns, ess, along=None, heat=None):
     Parameters are those of `judged`.
     """
     found = judged(fit, table, concerns, ess, along, heat)
+    if found.trustworthy:
+        found = allowing(found, fit.problem.allowance(fit))
     if fit.problem.unimodal or not found.trustworthy:
         return found
     return replace(found, text=f"{found.text} Modes: {fit.searched}.")
@@ -144,6 +147,7 @@ def judged(fit, table, concerns, ess, along, heat):
         return refused("means only", spec.distortion, "Use sampler='auto' for intervals.")
     for kind, word in (
         (DensityWarning, "the model disagrees with itself"),
+        (UpdateWarning, "carried too far"),
         (QuadratureWarning, "integrals too coarse"),
         (DivergenceWarning, "as chains show"),
         (ConvergenceWarning, "as chains show"),
@@ -209,6 +213,26 @@ def judged(fit, table, concerns, ess, along, heat):
         else "effective draws, and scores along random directions"
     )
     return by_effective_draws(errors, ess, basis, fit.x.shape[1])
+
+
+def allowing(found, allowance):
+    """The verdict on draws of a density that is itself off, by `Problem.allowance`."""
+    if allowance is None:
+        return found
+    size, what = allowance
+    error = found.error + size
+    if error > TRUSTED_ERROR:
+        return refused(
+            "not exact enough",
+            f"errors may be {error:.2g} sd, {size:.2g} of it by {what}",
+            "Take more draws, or fit all rows together.",
+        )
+    ends = None if found.ends is None else at_most(found.ends + size)
+    text = (
+        f"trustworthy to about {at_most(error):g} sd, {size:.1g} of it by {what}; of the draws: "
+        f"{found.text}"
+    )
+    return Verdict(True, at_most(error), text, ends)
 
 
 def unchecked(fit):

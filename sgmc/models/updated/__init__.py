@@ -1,0 +1,1 @@
+"""Regressions carried on when new rows arrive."""

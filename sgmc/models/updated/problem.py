@@ -1,0 +1,147 @@
+"""The posterior of an update in sampler coordinates."""
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+import numpy as np
+
+from sgmc.coordinates.modes import ModeSearch
+from sgmc.coordinates.whitening import undo_centring
+from sgmc.core import deadline
+from sgmc.core.deadline import OutOfTime
+from sgmc.core.design import design
+from sgmc.errors import ArgumentError, FormulaError, UpdateWarning
+from sgmc.fit.problem import CURVATURE
+from sgmc.models.regression.coordinates import preconditioner
+from sgmc.models.regression.prepare import prepare
+from sgmc.models.regression.problem import (
+    RegressionProblem,
+    as_far_as_known,
+    whitened,
+)
+from sgmc.models.regression.search import power_of, search_of
+from sgmc.models.updated.account import FIT_AGAIN, anchored
+from sgmc.models.updated.prior import Carried, CarriedPriors
+from sgmc.models.updated.weighed import weighed
+
+UNSEEN = "update keeps the coefficients that there are: fit all rows together, or leave them out"
+
+
+@dataclass(kw_only=True)
+class UpdatedProblem(RegressionProblem):
+    """See `RegressionProblem`: the table has the new rows, the prior is what is carried on of the
+    earlier ones.
+
+    Attributes
+    ----------
+    past : Past
+        Of the earlier rows.
+    account : Account
+    other : Weighed or None
+    """
+
+    past: object = None
+    account: object = None
+    other: object = None
+
+    @property
+    def nobs(self):
+        """See `Problem`: earlier and new ones."""
+        return self.past.nobs + self.own_nobs
+
+    @cached_property
+    def compared(self):
+        """Differences from the other answer, by `beside`."""
+        return {}
+
+    def beside(self, fit):
+        """Differences of the draws from the old ones, weighed, and their errors, (2, d) each; None
+        where weights are of no use.
+        """
+        if self.other is None or not self.other.usable:
+            return None
+        if "apart" not in self.compared:
+            weights = None if fit.weights is None else np.tile(fit.weights, len(fit.x))
+            self.compared["apart"] = self.other.apart(self.coordinates.theta(fit.x), weights)
+        return self.compared["apart"]
+
+    def doubts(self, fit):
+        """See `Problem`."""
+        found, apart = [self.account.concern()], self.beside(fit)
+        if apart is not None:
+            found.append(self.other.concern(*apart, self.priors.names))
+        elif not self.account.known:
+            found.append(
+                UpdateWarning(
+                    f"the new rows move the mode by {self.account.drift:.2g} posterior sds, and "
+                    f"nothing tells what is neglected of the earlier rows of "
+                    f"{len(self.priors.names)} parameters: the old draws are too few, or too far "
+                    "away, to be weighed by the new rows.",
+                    FIT_AGAIN,
+                )
+            )
+        return [one for one in found if one is not None]
+
+    def allowance(self, fit):
+        """See `Problem`: what is neglected, or where that is not known the differences from the
+        old draws, weighed, with twice their errors.
+        """
+        if self.account.known:
+            return self.account.neglected, "what the update neglects"
+        apart, errors = self.beside(fit)
+        size = float((np.abs(apart) + 2 * errors).max())
+        return size, "the distance from the old draws, weighed by the new rows"
+
+
+def updated_problem(model, settings):
+    """The problem of an `UpdatedRegression` for checked settings."""
+    data, family, past = model.data, model.family, model.past
+    precondition = preconditioner(len(data.parameter_names(family)), settings)
+    table = prepared(data, settings, precondition)
+    earlier = model.earlier.priors
+    back = undo_centring(len(earlier.names), table.shift, earlier.intercepts)
+    kernel = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
+
+    def search(terms, start):
+        mode, concerns = search_of(kernel, terms, table, family)(start, True)
+        if not mode.whole:
+            raise OutOfTime
+        return mode, concerns
+
+    try:
+        terms, mode, concerns, account = anchored(past, search, back)
+    except OutOfTime:
+        raise ArgumentError(
+            "update: time_limit ended the search for the new mode; give more time"
+        ) from None
+    priors = CarriedPriors.of(earlier, terms, past.nobs)
+    found = Carried(
+        table=table,
+        priors=priors,
+        shift=-table.shift,
+        model=kernel,
+        likelihood=None,
+        terms=terms,
+        mode=replace(mode, anchor=None),
+        cavities=[],
+        power=power_of(family),
+        concerns=concerns,
+        modes=ModeSearch(1, (1.0,), can_search=False),
+    )
+    other = None
+    try:
+        with deadline.leaving(0.0):
+            other = weighed(model.earlier, kernel, back)
+        made = whitened(found, data, family, settings, precondition, False)
+    except OutOfTime:
+        made = as_far_as_known(found, family, CURVATURE)
+    own = {one.name: getattr(made, one.name) for one in fields(made)}
+    return UpdatedProblem(**own, past=past, account=account, other=other)
+
+
+def prepared(data, settings, precondition):
+    """The table of the new rows; FormulaError, with the way out, for levels that are new."""
+    try:
+        return prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
+    except FormulaError as error:
+        raise FormulaError(f"the new rows: {error}; {UNSEEN}") from error

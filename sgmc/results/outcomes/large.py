@@ -1,0 +1,17 @@
+"""Arrays with a number for each row: in memory, or in a temporary file where they are large."""
+
+import tempfile
+
+import numpy as np
+
+LARGE = 1 << 28  # bytes from which an array is in a file
+
+
+def room_for(shape, dtype=np.float64):
+    """An empty array of numbers of eight bytes: of LARGE bytes and more the memory map of a file
+    without a name, which the system frees with the array.
+    """
+    if 8 * np.prod(shape, dtype=float) < LARGE:
+        return np.empty(shape, dtype)
+    with tempfile.TemporaryFile(prefix="sgmc") as file:
+        return np.memmap(file, dtype, "w+", shape=shape)
