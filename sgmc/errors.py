@@ -191,6 +191,10 @@ class ExtrapolationWarning(SGMCWarning):
     """New rows are beyond the range that a smooth was fitted to."""
 
 
+class ReservoirWarning(SGMCWarning):
+    """The sample of rows that stands for a cluster's moves means or sds by more than is trusted."""
+
+
 class InfluenceWarning(SGMCWarning):
     """Leaving out single rows changes the posterior too much for what was estimated from it."""
 

@@ -25,6 +25,7 @@ ROOMS = {
     "grouped": "sgmc.models.mixed",
     "crossed": "sgmc.models.crossed",
     "scales": "sgmc.models.scales",
+    "cluster": "sgmc.cluster",
 }
 ALIASES = {"samplers": {"sgbd": "vsgbd"}}
 

@@ -294,6 +294,34 @@ TABLE = (
         int,
     ),
     Keyword(
+        "client",
+        None,
+        """Of a dask cluster, for data in partitions: a dask DataFrame, or the path or pattern of
+        Parquet or CSV files that the workers can read.  Sums over all rows come from the workers,
+        mini-batches from a uniform sample of the rows (see `reservoir`).""",
+        "dask.distributed.Client",
+        "Any",
+        (FORMULA,),
+    ),
+    Keyword(
+        "client",
+        None,
+        """Of a dask cluster: chains run on its workers, with the draws that they have here.""",
+        "dask.distributed.Client",
+        "Any",
+        (MODEL,),
+    ),
+    Keyword(
+        "reservoir",
+        None,
+        """Of data in partitions: rows of the uniform sample that mini-batches are drawn from.
+        Default: as many as keep its error, which the verdict states, below 0.02 sd.""",
+        "int >= 100",
+        "int | None",
+        (FORMULA,),
+        int,
+    ),
+    Keyword(
         "cov_type",
         "nonrobust",
         """Covariance of the draws: the posterior's, or the sandwich's.  ``"robust"``: draws around

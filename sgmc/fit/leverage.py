@@ -27,8 +27,16 @@ def high_leverage(model, coordinates, anchor):
     """
     white = None if coordinates.rotated and coordinates.map is None else coordinates.inner
     s, w = leverages(model, white, anchor)
+    rows, _ = outstanding(s, w, model.n)
+    return rows
+
+
+def outstanding(s, w, n):
+    """The rows of `high_leverage` among those with predictors' sds s and curvatures w, of n rows in
+    all, and their shares of the noise; of one that no expansion serves it is infinite.
+    """
     # a row is worth its computation from the share of noise at which a larger batch costs as much
-    least = 3 * VARIANCE_TOLERANCE / (0.75 * model.n)
+    least = 3 * VARIANCE_TOLERANCE / (0.75 * n)
     # exp(2 s) w s^3 = sqrt(least) for the largest w at some s <= end: nearly all rows are below
     end = (np.sqrt(least) / max(w.max(initial=0.0), 1e-300)) ** (1 / 3)
     low = end * np.exp(-2 / 3 * min(end, MAX_EXPANDED_SD))
@@ -37,7 +45,8 @@ def high_leverage(model, coordinates, anchor):
     wild = s > MAX_EXPANDED_SD
     share = np.where(wild, 0.0, (np.exp(2 * np.minimum(s, MAX_EXPANDED_SD)) * w * s**3) ** 2)
     worth = np.flatnonzero(share > least)
-    largest = int(MAX_EXACT_SHARE * model.n) + 1
+    largest = int(MAX_EXACT_SHARE * n) + 1
     if len(worth) > largest:
         worth = worth[np.argsort(-share[worth], kind="stable")[:largest]]
-    return np.union1d(looked[wild], looked[worth])
+    places = np.union1d(np.flatnonzero(wild), worth)
+    return looked[places], np.where(wild, np.inf, share)[places]

@@ -107,7 +107,7 @@ def read(
     parsed = dot.parse(formula, frame.columns, scope)
     given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
     vectors = {
-        argument: _vector(argument, value, frame)
+        argument: vector_of(argument, value, frame)
         for argument, value in given.items()
         if value is not None
     }
@@ -153,8 +153,8 @@ class _Reader:
         if len(rows) < len(response):
             response = response[~gaps.missing[response.index]]
         y, trials, spec.levels = self.outcome(response, spec.endog_name)
-        vectors = dict.fromkeys(_VALID) | {
-            argument: _VALID[argument](argument, vector[rows])
+        vectors = dict.fromkeys(VALID) | {
+            argument: VALID[argument](argument, vector[rows])
             for argument, vector in self.vectors.items()
         }
         return Table(
@@ -343,7 +343,7 @@ def _factors(terms):
     return list(dict.fromkeys(factor for term in terms for factor in term.factors))
 
 
-def _vector(argument, value, frame):
+def vector_of(argument, value, frame):
     """Weights, offset, exposure, se or numbered strata as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:
@@ -360,7 +360,7 @@ def _vector(argument, value, frame):
     return series.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-_VALID = {
+VALID = {
     "weights": values.weights,
     "offset": values.finite,
     "exposure": values.exposures,

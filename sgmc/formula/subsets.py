@@ -20,6 +20,14 @@ def subset_rows(subset, frame):
     """Rows of the subset, for `iloc`; a missing value in the mask leaves the row out, as in R."""
     if subset is None:
         return slice(None)
+    rows = subset_places(subset, frame)
+    if len(rows) == 0:
+        raise DataError(f"the subset has no row: it is false or missing in all {len(frame)} rows")
+    return rows
+
+
+def subset_places(subset, frame):
+    """The same as places, none where the subset has no row."""
     mask = subset
     if callable(subset):
         mask = subset(own(frame))  # columns that it adds or drops are not the user's
@@ -28,10 +36,7 @@ def subset_rows(subset, frame):
     mask = aligned("subset", mask, frame)
     if kind(mask) != "bool":
         raise DataError(f"subset must be true or false in each row, not {mask.dtype}")
-    rows = np.flatnonzero(mask.to_numpy(dtype=bool, na_value=False))
-    if len(rows) == 0:
-        raise DataError(f"the subset has no row: it is false or missing in all {len(frame)} rows")
-    return rows
+    return np.flatnonzero(mask.to_numpy(dtype=bool, na_value=False))
 
 
 def _eval_subset(subset, frame):

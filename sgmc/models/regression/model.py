@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, REGRESSION, names, rows
 from sgmc.arguments.names import same_order
-from sgmc.arguments.parameter import REQUIRED, Keyword
+from sgmc.arguments.parameter import REQUIRED
 from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.bases import errors
@@ -16,6 +16,7 @@ from sgmc.models.regression.data import (
     outcome_name,
     total_offset,
 )
+from sgmc.models.regression.options import option
 from sgmc.priors import learns
 from sgmc.registry import room
 
@@ -121,15 +122,15 @@ class Regression:
         from sgmc import formula as front
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
-        nodes = inputs.pop("nodes")
         cls.check_applies(inputs["offset"], inputs["exposure"], inputs["se"])
-        table = front.read(
-            formula,
-            data,
-            **inputs,
-            outcome=cls.family.outcome,
-            scope=front.caller_scope() if scope is None else scope,
-        )
+        scope = front.caller_scope() if scope is None else scope
+        if inputs["client"] is not None or hasattr(data, "map_blocks"):
+            partitioned = room("cluster")["partitioned"]
+            return partitioned.of(cls, formula, data, scope, options, inputs)
+        nodes, _, reservoir = (inputs.pop(name) for name in ("nodes", "client", "reservoir"))
+        if reservoir is not None:
+            raise ArgumentError("reservoir applies to data in partitions: leave it out")
+        table = front.read(formula, data, **inputs, outcome=cls.family.outcome, scope=scope)
         model = cls.__new__(cls)
         model.set_options(options)
         spec = table.spec
@@ -387,14 +388,3 @@ class Regression:
         from sgmc.models.regression.problem import regression_problem
 
         return regression_problem(self.data, self.family, prior, checked)
-
-
-def option(name, default):
-    """The row of an argument that a family has for itself."""
-    return Keyword(
-        name,
-        default,
-        "A known value of this parameter; None: it is learned.",
-        "float > 0 or None",
-        "float | None",
-    )

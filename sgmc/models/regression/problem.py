@@ -274,9 +274,9 @@ def density(found):
     )
 
 
-def built(found, family, *, coordinates, **how):
-    """The `RegressionProblem` of what was found."""
-    return RegressionProblem(
+def built(found, family, *, coordinates, kind=None, **how):
+    """The `RegressionProblem` of what was found, or one of another kind."""
+    return (kind or RegressionProblem)(
         coordinates=coordinates,
         priors=found.priors,
         searched=found.modes.moved(coordinates.back),

@@ -64,7 +64,7 @@ class Found:
     modes: ModeSearch
 
 
-def searched(table, data, family, prior, settings):
+def searched(table, data, family, prior, settings, outcome=None):
     """Look for the mode, or for several.
 
     Parameters
@@ -74,8 +74,10 @@ def searched(table, data, family, prior, settings):
     family : Family
     prior : None, str, PriorSpec or dict
     settings : Settings
+    outcome : (float, float), optional
+        Mean and variance of the outcomes.  Default: those of the table.
     """
-    outcome = moments_of_outcomes(table)
+    outcome = outcome or moments_of_outcomes(table)
     priors = resolve(prior, data, family, scales(table.sd, family, *outcome))
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     if data.intercept is not None:

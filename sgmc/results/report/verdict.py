@@ -17,12 +17,13 @@ from sgmc.errors import (
     LowESSWarning,
     ProposalWarning,
     QuadratureWarning,
+    ReservoirWarning,
     ShapeWarning,
     SpreadWarning,
     StepSizeWarning,
     TailWarning,
 )
-from sgmc.results.checks.printed import KINDS
+from sgmc.results.checks.printed import HALF_WIDTH, KINDS
 
 # largest error that is trusted: of a mean in posterior sds, of an sd relative to it
 TRUSTED_ERROR = 0.1
@@ -117,10 +118,38 @@ def verdict(fit, table, concerns, ess, along=None, heat=None):
 
     Parameters are those of `judged`.
     """
-    found = judged(fit, table, concerns, ess, along, heat)
+    found = beside(judged(fit, table, concerns, ess, along, heat), fit.problem.stand_in_rows)
     if fit.problem.unimodal or not found.trustworthy:
         return found
     return replace(found, text=f"{found.text} Modes: {fit.searched}.")
+
+
+def beside(found, rows):
+    """A verdict, with what rows that stand for others add to the errors of the draws.
+
+    Parameters
+    ----------
+    found : Verdict
+    rows : StandInRows or None
+    """
+    if rows is None or not found.trustworthy:
+        return found
+    error = found.error + max(rows.mean, rows.sd)
+    # an end is moved with the mean, and away from the median with the sd
+    ends = found.ends + rows.mean / HALF_WIDTH + rows.sd
+    if error > TRUSTED_ERROR or ends > TRUSTED_END:
+        return refused(
+            "not exact enough",
+            f"errors may be {error:.2g} sd, {max(rows.mean, rows.sd):.2g} of it by {rows.what}",
+            rows.advice,
+        )
+    return Verdict(
+        True,
+        at_most(error),
+        f"trustworthy to about {at_most(error):g} sd: {rows.what} moves means by {rows.mean:.2g} sd "
+        f"and sds by {100 * rows.sd:.2g} % at most; of the draws: {found.text}",
+        at_most(ends),
+    )
 
 
 def judged(fit, table, concerns, ess, along, heat):
@@ -145,6 +174,7 @@ def judged(fit, table, concerns, ess, along, heat):
     for kind, word in (
         (DensityWarning, "the model disagrees with itself"),
         (QuadratureWarning, "integrals too coarse"),
+        (ReservoirWarning, "reservoir too small"),
         (DivergenceWarning, "as chains show"),
         (ConvergenceWarning, "as chains show"),
         (TailWarning, "heavy tails"),
