@@ -107,7 +107,7 @@ class PartitionedRegression(Regression):
         if table.se is not None:
             self.family = errors.with_errors(self.family, self.options, table.weights)
         self.spec, self.levels = spec, spec.levels
-        edges = np.array([table.y.min(), table.y.max()])
+        edges = np.unique(table.y) if spec.levels else np.array([table.y.min(), table.y.max()])
         recipe = Recipe(
             spec,
             Response(parsed, spec.levels, counted),

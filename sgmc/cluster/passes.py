@@ -18,10 +18,11 @@ from sgmc.fit.leverage import outstanding
 BLOCK_CANDIDATES = 5000  # rows of high leverage that a partition sends, at most
 
 
-def kernel_of(rows, family):
-    """The compiled model of encoded rows."""
+def kernel_of(rows, recipe):
+    """The compiled model of encoded rows, of as many parameters as all rows have."""
+    rows = rows.with_kinds(recipe.kinds)
     table = rows.table()
-    return family.kernel(design(rows.X), table.response, rows.offset, table.multiplicity)
+    return recipe.family.kernel(design(rows.X), table.response, rows.offset, table.multiplicity)
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class Expansion:
         rows, p = self.recipe.encode(number, data), len(self.theta)
         if not len(rows):
             return Expanded(0.0, np.zeros(p), np.zeros(p * (p + 1) // 2))
-        value, gradient, hessian = expand(kernel_of(rows, self.recipe.family), self.theta)
+        value, gradient, hessian = expand(kernel_of(rows, self.recipe), self.theta)
         return Expanded(value, gradient, hessian[np.triu_indices(p)])
 
 
@@ -183,7 +184,7 @@ class Inspection:
         if not len(rows):
             none = reservoir.Sample.of(rows, np.empty(0), number, 1.0)
             return Inspected(np.zeros(self.points.shape), none)
-        model = kernel_of(rows, self.recipe.family)
+        model = kernel_of(rows, self.recipe)
         gradients = gradients_at(model, self.points)
         s, w = leverages(model, self.white, Anchor(model, self.theta, True))
         places, share = outstanding(s, w, self.rows)

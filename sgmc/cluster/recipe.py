@@ -2,7 +2,7 @@
 pickled.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -46,6 +46,11 @@ class Recipe:
     family: object
     edges: np.ndarray = field(default=None)
     shift: np.ndarray = field(default=None)
+
+    @property
+    def kinds(self):
+        """Of the outcomes, where they are of several; else 0."""
+        return len(self.spec.levels) if self.family.outcome == "category" else 0
 
     @property
     def columns(self):
@@ -160,6 +165,16 @@ class Rows:
         """Some of the rows."""
         picked = {k: None if v is None else v[kept] for k, v in self.vectors().items()}
         return Rows(self.X[kept], **picked)
+
+    def with_kinds(self, kinds):
+        """Them with a row that counts for nothing where the last of the kinds is absent: compiled
+        models count kinds by it.
+        """
+        if not kinds or (self.y == kinds - 1).any():
+            return self
+        none = Rows(np.zeros((1, self.X.shape[1])), np.full(1, kinds - 1.0), None, None, np.zeros(1), None)
+        weight = np.ones(len(self)) if self.weight is None else self.weight
+        return Rows.joined([replace(self, weight=weight), none])
 
     def table(self):
         """Them as a `Table`, of which nothing but the rows is known."""

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.cluster import fixed_error as errors
-from sgmc.cluster.passes import gradients_at
+from sgmc.cluster.passes import gradients_at, kernel_of
+from sgmc.cluster.recipe import Rows
 from sgmc.cluster.reservoir import stand_ins
 from sgmc.coordinates.mode import Mode
 from sgmc.coordinates.modes import ModeSearch
@@ -25,7 +26,7 @@ from sgmc.core.design import design, rotate
 from sgmc.core.expansion import expand
 from sgmc.models.regression.coordinates import chosen_coordinates, preconditioner, rotated_prior
 from sgmc.models.regression.data import RegressionData
-from sgmc.models.regression.prepare import prepare
+from sgmc.models.regression.prepare import pick, prepare
 from sgmc.models.regression.problem import RegressionProblem, built, density
 
 
@@ -136,7 +137,7 @@ def data_of(rows, names, told):
 
 def table_of(rows, recipe, told, surveyed, settings):
     """(data, table) of rows that stand for all, in random order, with the moments of all."""
-    data = data_of(rows, list(recipe.spec.exog_names), told)
+    data = data_of(rows.with_kinds(recipe.kinds), list(recipe.spec.exog_names), told)
     table = prepare(data, settings.seed, settings.dtype, centre=False)
     moments = surveyed.design
     known = dict(shift=recipe.shift, mean=moments.mean + recipe.shift, sd=moments.sd)
@@ -193,7 +194,7 @@ def stand_in(whole, found, recipe, told, settings):
     off -= whole.inspected.gradients
     measured = errors.measured(off @ whole.white, whole.draws, axes)
     sampled = np.flatnonzero(table.order >= len(exact))
-    groups = remainders_of(sampled, table, recipe.family, whole)
+    groups = remainders_of(sampled, table, recipe, whole)
     share = len(sampled) / max(surveyed.rows - len(exact), 1)
     expected = errors.estimated(groups, whole.draws, axes, share)
     return StandIn(
@@ -201,21 +202,15 @@ def stand_in(whole, found, recipe, told, settings):
     )
 
 
-def remainders_of(sampled, table, family, whole):
+def remainders_of(sampled, table, recipe, whole):
     """Taylor remainders of groups of the sampled rows, in whitened coordinates: (g, k, p)."""
     found = []
     for places in np.array_split(sampled, min(errors.GROUPS, max(len(sampled), 1))):
         if not len(places):
             return np.zeros((2, *whole.draws.shape))
-        part = replace(
-            table,
-            X=table.X[places],
-            **{
-                name: None if getattr(table, name) is None else getattr(table, name)[places]
-                for name in ("y", "trials", "offset", "weight", "se", "order")
-            },
-        )
-        model = compiled(part, family)
+        columns = ("trials", "offset", "weight", "se")
+        beside = {k: pick(getattr(table, k), places) for k in columns}
+        model = kernel_of(Rows(table.X[places], table.y[places], **beside), recipe)
         left = errors.remainders(model, whole.centre.theta, whole.points)
         found.append(left @ whole.white)
     return np.array(found)

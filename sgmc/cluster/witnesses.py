@@ -15,6 +15,7 @@ from sgmc.formula.columns import is_missing, kind
 from sgmc.formula.dot import MAX_LEVELS, columns_named
 from sgmc.formula.frames import as_frame
 from sgmc.formula.subsets import subset_places
+from sgmc.formula.transforms import Categories
 
 MOST_LEVELS = 2000  # of a column that witnesses are kept for
 DOTTED = re.compile(r"(?<![\w)\]])\.(?!\w)")  # R's dot, no decimal point and no attribute
@@ -131,9 +132,9 @@ def showing(column, rows):
 
 def refuse_learning(spec):
     """FormulaError for terms that learn numbers from all rows, as a spline's knots."""
-    learns = next((one for one in spec._factors if one.transforms), None)
-    if learns is not None:
-        raise FormulaError(
-            f"{learns.label!r} learns from all rows, which is not there for partitions: give its "
-            "numbers, such as knots= and bounds, in a column, or centre by a number"
-        )
+    for one in spec.factors:
+        if any(not isinstance(learned, Categories) for learned in one.transforms.values()):
+            raise FormulaError(
+                f"{one.label!r} learns numbers from all rows, which is not there for data in "
+                "partitions: write the numbers out, as in I(x - 40), or add its columns to the data"
+            )
