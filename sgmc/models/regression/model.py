@@ -293,6 +293,7 @@ class Regression:
         from sgmc.core.blas import one_blas_thread
         from sgmc.core.deadline import limited
         from sgmc.core.memory import Gauge, named
+        from sgmc.fit.run.workers import on_workers
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
 
@@ -309,6 +310,7 @@ class Regression:
         with limited(checked.time_limit):
             model = self.suited(prior, checked)
             same_order("init", arguments.get("init"), model.parameter_names())
+            checked = on_workers(model, prior, checked, arguments)
             expected, gauge = model.forecast(checked), Gauge()
             expected.refuse()
             with named(lambda: expected.blame):
