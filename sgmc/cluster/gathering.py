@@ -211,9 +211,10 @@ def inspect(traffic, blocks, recipe, surveyed, centre, settings):
 
 def enough(error, rows, population, wanted=WANTED_ERROR):
     """Rows of a reservoir whose error is as small as wanted."""
-    if not error.expected > wanted:
+    seen = max(error.expected, *error.worst)  # few rows may miss what makes others differ
+    if not seen > wanted:
         return rows
-    return min(math.ceil(MARGIN * rows * (error.expected / wanted) ** 2), population)
+    return min(math.ceil(MARGIN * rows * (seen / wanted) ** 2), population)
 
 
 def accuracy(facts):
