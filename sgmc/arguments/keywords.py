@@ -6,6 +6,7 @@ command line and the package's stub.  A new argument of a fit is a row here, and
 """
 
 from sgmc.arguments.parameter import REQUIRED, Keyword, number_or_word
+from sgmc.arguments.partitions import PARTITIONS
 
 # Who takes an argument.
 FORMULA = "formula"  # verbs, and from_formula() of regressions
@@ -16,7 +17,6 @@ TUNE = "tune"  # passed on by tune()
 FIT = (REGRESSION, MODEL)
 RACED = (REGRESSION, MODEL, TUNE)
 METHODS = ("mamba", "grid", "default", "heuristic")
-
 
 TABLE = (
     Keyword(
@@ -293,34 +293,7 @@ TABLE = (
         (FORMULA,),
         int,
     ),
-    Keyword(
-        "client",
-        None,
-        """Of a dask cluster, for data in partitions: a dask DataFrame, or the path or pattern of
-        Parquet or CSV files that the workers can read.  Sums over all rows come from the workers,
-        mini-batches from a uniform sample of the rows (see `reservoir`).""",
-        "dask.distributed.Client",
-        "Any",
-        (FORMULA,),
-    ),
-    Keyword(
-        "client",
-        None,
-        """Of a dask cluster: chains run on its workers, with the draws that they have here.""",
-        "dask.distributed.Client",
-        "Any",
-        (MODEL,),
-    ),
-    Keyword(
-        "reservoir",
-        None,
-        """Of data in partitions: rows of the uniform sample that mini-batches are drawn from.
-        Default: as many as keep its error, which the verdict states, below 0.02 sd.""",
-        "int >= 100",
-        "int | None",
-        (FORMULA,),
-        int,
-    ),
+    *PARTITIONS,
     Keyword(
         "cov_type",
         "nonrobust",
@@ -348,10 +321,9 @@ TABLE = (
     Keyword(
         "time_limit",
         None,
-        "Seconds from the call to the return, within a tenth and half a second: reading, search "
-        "for the mode, sampling, checks.  Draws are the first ones of the unlimited run; where "
-        "there is no time for any, they are of the Gaussian approximation at the mode, and marked "
-        "(``results.stand_in``).",
+        """Seconds from the call to the return, within a tenth and half a second, checks included.
+        Draws are the first ones of the unlimited run; where there is no time for any, they are of
+        the Gaussian approximation at the mode, and marked (``results.stand_in``).""",
         "float > 0",
         "float | None",
         FIT,

@@ -8,8 +8,8 @@ Gaussian posterior with covariance Sigma, to first order and by Stein's identiti
     change of Var(u . z) = Cov((u . z)^2, delta) = E[(u . z) (u . e_z)],
 
 z being whitened coordinates.  Both are *measured*: e is the gradient of the posterior that is
-sampled less that of all rows, at the same draws of the Gaussian, so that any mistake in either shows
-in it.  How they vary from one reservoir to another is *estimated* by groups of its rows:
+sampled less that of all rows, at the same draws of the Gaussian, so that any mistake in either
+shows in it.  How they vary from one reservoir to another is *estimated* by groups of its rows:
 N^2/R (1 - R/N) Cov_i of the remainders, averaged over the draws.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from sgmc.core.rng import Rng, seed_sequence
 
 ERROR_PAIRS = 16  # antithetic pairs of draws at which the error is measured
-GROUPS = 20  # of the reservoir's rows: an estimated sd is right to a sixth
+ROW_GROUPS = 20  # of the reservoir's rows: an estimated sd is right to a sixth
 SECOND_STREAM = 2  # of the pilot's, for the draws
 
 
@@ -76,7 +76,7 @@ def projections(e, z, axes):
 
 
 def measured(e, z, axes):
-    """The largest errors that the draws allow, (mean, sd): averages, and one standard error more."""
+    """Errors of means and of sds: averages over the draws, and one standard error more."""
     found = []
     for each in projections(e, z, axes):
         error = each.std(axis=0, ddof=1) / np.sqrt(len(each))

@@ -21,7 +21,7 @@ from sgmc.results.report.verdict import TRUSTED_ERROR
 FIRST_RESERVOIR = 50_000  # rows that a reservoir has at first, or so many a parameter
 ROWS_A_PARAMETER = 500
 WANTED_ERROR = 0.02  # of means and sds, in sds: what a reservoir should add at most
-MARGIN = 1.2  # times as many rows as an estimated error asks for
+SPARE_ROWS = 1.2  # times as many rows as an estimated error asks for
 MEMORY_SHARE = 0.2  # of what is available, for the rows of a reservoir
 ROW_COPIES = 4  # of a reservoir's rows, on their way into the table
 
@@ -120,9 +120,7 @@ def survey(traffic, blocks, recipe, seed, wanted, expected, phase="survey"):
     if not found.rows:
         raise DataError("no partition has a complete row")
     short = found.sample.smallest(wanted)
-    return Surveyed(
-        found.rows, found.dropped, found.design, found.outcome, found.offset, short
-    )
+    return Surveyed(found.rows, found.dropped, found.design, found.outcome, found.offset, short)
 
 
 def gathered(model, prior, settings):
@@ -214,14 +212,14 @@ def enough(error, rows, population, wanted=WANTED_ERROR):
     seen = max(error.expected, *error.worst)  # few rows may miss what makes others differ
     if not seen > wanted:
         return rows
-    return min(math.ceil(MARGIN * rows * (seen / wanted) ** 2), population)
+    return min(math.ceil(SPARE_ROWS * rows * (seen / wanted) ** 2), population)
 
 
 def accuracy(facts):
     """The `StandInRows` of a cluster."""
     mean, sd = facts.error.worst
     worse = max(facts.error.expected, mean, sd)
-    rows = math.ceil(facts.reservoir * max(MARGIN * (worse / WANTED_ERROR) ** 2, 1))
+    rows = math.ceil(facts.reservoir * max(SPARE_ROWS * (worse / WANTED_ERROR) ** 2, 1))
     return StandInRows(
         mean,
         sd,
@@ -231,7 +229,7 @@ def accuracy(facts):
 
 
 def too_small(facts):
-    """A ReservoirWarning, in a list, where the reservoir's error alone is beyond what is trusted."""
+    """A ReservoirWarning, in a list, where the reservoir's error is beyond what is trusted."""
     one = accuracy(facts)
     if not max(one.mean, one.sd) > TRUSTED_ERROR:
         return []

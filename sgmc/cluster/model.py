@@ -180,7 +180,7 @@ class PartitionedRegression(Regression):
 
     def forecast(self, checked):
         """NotSupported: rows are not in this process."""
-        raise NotSupported("memory() does not apply to data in partitions: they stay where they are")
+        raise NotSupported("memory() does not apply to data in partitions, which stay there")
 
 
 def middles(table):

@@ -172,7 +172,9 @@ class Rows:
         """
         if not kinds or (self.y == kinds - 1).any():
             return self
-        none = Rows(np.zeros((1, self.X.shape[1])), np.full(1, kinds - 1.0), None, None, np.zeros(1), None)
+        none = Rows(
+            np.zeros((1, self.X.shape[1])), np.full(1, kinds - 1.0), None, None, np.zeros(1), None
+        )
         weight = np.ones(len(self)) if self.weight is None else self.weight
         return Rows.joined([replace(self, weight=weight), none])
 

@@ -4,9 +4,9 @@
 
 i over a reservoir, whose rows count for as many as they stand for, and rows of high leverage, which
 count once; g and C are what gradient and curvature of all rows at the centre c have more than
-those.  So gradient and curvature at c are exact, and what the reservoir tells is what it differs from
-a quadratic function there (Taylor proxies: Bardenet, Doucet & Holmes 2017, JMLR 18(47), section
-7.3).  It is a posterior like any other: every sampler and check applies.
+those.  So gradient and curvature at c are exact, and the reservoir tells what differs from a
+quadratic function there (Taylor proxies: Bardenet, Doucet & Holmes 2017, JMLR 18(47), section 7.3).
+It is a posterior like any other: every sampler and check applies.
 """
 
 from dataclasses import dataclass, replace
@@ -197,15 +197,13 @@ def stand_in(whole, found, recipe, told, settings):
     groups = remainders_of(sampled, table, recipe, whole)
     share = len(sampled) / max(surveyed.rows - len(exact), 1)
     expected = errors.estimated(groups, whole.draws, axes, share)
-    return StandIn(
-        data, table, model, tilt, errors.FixedError(*measured, *expected), len(exact)
-    )
+    return StandIn(data, table, model, tilt, errors.FixedError(*measured, *expected), len(exact))
 
 
 def remainders_of(sampled, table, recipe, whole):
     """Taylor remainders of groups of the sampled rows, in whitened coordinates: (g, k, p)."""
     found = []
-    for places in np.array_split(sampled, min(errors.GROUPS, max(len(sampled), 1))):
+    for places in np.array_split(sampled, min(errors.ROW_GROUPS, max(len(sampled), 1))):
         if not len(places):
             return np.zeros((2, *whole.draws.shape))
         columns = ("trials", "offset", "weight", "se")

@@ -17,7 +17,7 @@ from sgmc.formula.frames import as_frame
 from sgmc.formula.subsets import subset_places
 from sgmc.formula.transforms import Categories
 
-MOST_LEVELS = 2000  # of a column that witnesses are kept for
+MOST_WITNESSES = 2000  # of a column that witnesses are kept for
 DOTTED = re.compile(r"(?<![\w)\]])\.(?!\w)")  # R's dot, no decimal point and no attribute
 STRINGS = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 
@@ -110,8 +110,8 @@ def chosen(frame):
     whole, found = np.flatnonzero(~missing), []
     for name in frame:
         column = frame[name]
-        for rows in (whole, np.flatnonzero(~is_missing(column))):
-            found.append(showing(column.iloc[rows], rows))
+        present = np.flatnonzero(~is_missing(column))
+        found += [showing(column.iloc[rows], rows) for rows in (whole, present)]
     kept = np.unique(np.concatenate([*found, np.empty(0, dtype=int)]).astype(int))
     return frame.iloc[kept].reset_index(drop=True)
 
@@ -127,7 +127,7 @@ def showing(column, rows):
     if kind(column) == "number" and len(first) > MAX_LEVELS:
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         return rows[[values.argmin(), values.argmax(), 0]]
-    return rows[first[:MOST_LEVELS]]
+    return rows[first[:MOST_WITNESSES]]
 
 
 def refuse_learning(spec):

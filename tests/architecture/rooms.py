@@ -84,6 +84,11 @@ TABLE["models/scales"] = (
     "regressions whose prior scales are learned: density, centre, coordinates, model",
     MODEL + " models/regression",
 )
+TABLE["cluster"] = (
+    "regressions of rows in partitions on other machines: passes, reservoir, posterior, model",
+    BELOW
+    + " coordinates diagnostics formula fit results models/regression models/regression/bases",
+)
 TABLE |= {
     "sklearn": ("estimators for scikit-learn", BELOW + " formula models/regression/families"),
     "api": (

@@ -1,8 +1,8 @@
 """Mistakes planted into what partitions return: the verdict sees each of them.
 
-The gradient of what is sampled is compared with that of all rows, by a pass of its own; so a mistake
-shows in the error that the summary states, and the fit is not trusted.  Outcomes are rare, so that
-what single rows say beyond the quadratic expansion moves the mean by 0.13 sds.
+The gradient of what is sampled is compared with that of all rows, by a pass of its own; so a
+mistake shows in the error that the summary states, and the fit is not trusted.  Outcomes are rare,
+so that what single rows say beyond the quadratic expansion moves the mean by 0.13 sds.
 """
 
 from dataclasses import replace
@@ -48,7 +48,9 @@ def counts_twice(monkeypatch):
 
 def first_rows(monkeypatch):
     """The reservoir takes the first rows of sorted partitions."""
-    monkeypatch.setattr(reservoir, "keys", lambda seed, number, count: (number + np.arange(count) / count) / 6)
+    monkeypatch.setattr(
+        reservoir, "keys", lambda seed, number, count: (number + np.arange(count) / count) / 6
+    )
 
 
 def one_partition(monkeypatch):

@@ -71,9 +71,7 @@ class Workers:
         """
         begun = time.perf_counter()
         shared = self.client.scatter(self.sealed(), broadcast=True, hash=False)
-        futures = [
-            self.client.submit(one_chain, shared, k, pure=False) for k in range(len(chains))
-        ]
+        futures = [self.client.submit(one_chain, shared, k, pure=False) for k in range(len(chains))]
         results = self.client.gather(futures)
         for chain, (theirs, state, *_) in zip(chains, results):
             other = [name for name, value in mine.items() if theirs[name] != value]

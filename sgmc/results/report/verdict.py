@@ -146,8 +146,8 @@ def beside(found, rows):
     return Verdict(
         True,
         at_most(error),
-        f"trustworthy to about {at_most(error):g} sd: {rows.what} moves means by {rows.mean:.2g} sd "
-        f"and sds by {100 * rows.sd:.2g} % at most; of the draws: {found.text}",
+        f"trustworthy to about {at_most(error):g} sd: {rows.what} moves means by {rows.mean:.2g} "
+        f"sd and sds by {100 * rows.sd:.2g} % at most; of the draws: {found.text}",
         at_most(ends),
     )
 
