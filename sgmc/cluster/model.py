@@ -175,8 +175,8 @@ class PartitionedRegression(Regression):
         return gathered(self, prior, checked)
 
     def problem(self, prior, checked):
-        """See `Regression`."""
-        return self.gathered(prior, checked)[0]
+        """NotSupported: what asks for it would make all passes for each arm of a race."""
+        raise NotSupported("data in partitions do not go with tune=: step and batch are derived")
 
     def forecast(self, checked):
         """NotSupported: rows are not in this process."""
@@ -188,8 +188,8 @@ def middles(table):
     spec = table.spec
     if not spec.has_intercept:
         return np.zeros(len(spec.exog_names))
-    found = np.empty((len(table.rows), len(spec.exog_names)))
-    table.fill(found)
-    shift = np.median(found, axis=0)
+    found = spec.matrix(table.frame.iloc[table.rows])
+    found[~np.isfinite(found)] = np.nan  # infinite ones are named where they are met
+    shift = np.nan_to_num(np.nanmedian(found, axis=0))
     shift[spec.exog_names.index("Intercept")] = 0.0
     return shift

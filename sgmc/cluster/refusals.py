@@ -46,7 +46,6 @@ def refuse_fit(model, prior, settings):
             "cov_type='robust', which needs the scores of all rows: leave cov_type='nonrobust'",
         ),
         (settings.modes == "search", "modes='search': leave modes='one'"),
-        (settings.tuned, "tune=: step and mini-batch are derived"),
         (
             settings.sampler is not None and settings.sampler.continuous,
             "piecewise-deterministic samplers, which need bounds on the slopes of all rows: leave "

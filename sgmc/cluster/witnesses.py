@@ -118,6 +118,9 @@ def chosen(frame):
 
 def showing(column, rows):
     """Those of `rows` that show the levels of a column, or its ends."""
+    if len(rows) and kind(column) == "number":  # infinite ones are named where they are met
+        finite = np.isfinite(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        column, rows = column[finite], rows[finite]
     if not len(rows):
         return rows
     try:
