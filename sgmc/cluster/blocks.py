@@ -3,12 +3,14 @@
 import pickle
 import time
 from dataclasses import dataclass, field
+from uuid import uuid4
 
 import numpy as np
 
 from sgmc.core import deadline
 from sgmc.errors import ArgumentError, DataError, MissingExtra
 
+RETRIES = 3  # of a task that raises: a file that was out of reach for a moment
 KEPT_SHARE = 0.4  # of the workers' memory that encoded rows may take
 PATHS = {".parquet": "read_parquet", ".csv": "read_csv", ".csv.gz": "read_csv"}
 WANTED = (
@@ -86,7 +88,8 @@ class DaskBlocks:
         from dask import delayed
 
         shared = delayed(function, pure=False)
-        tasks = [shared(k, part) for k, part in enumerate(self.parts)]
+        told = f"{getattr(function, '__name__', type(function).__name__).lower()}-{uuid4().hex}"
+        tasks = [shared(k, part, dask_key_name=f"{told}-{k}") for k, part in enumerate(self.parts)]
         return self.client.compute(tasks, retries=RETRIES)
 
     def keep(self, function, size):
@@ -94,9 +97,6 @@ class DaskBlocks:
         if size > KEPT_SHARE * self.memory:
             return None
         return DaskBlocks(self.client, self.submitted(function))
-
-
-RETRIES = 3  # of a task that raises: a file that was out of reach for a moment
 
 
 def blocks_of(data, client):
