@@ -2,10 +2,10 @@
 
     python benchmarks/cluster.py [--rows 10000000] [--partitions 40] [--workers 2 4] [--columns 8]
 
-Rows are sorted by the outcome and a predictor, so that partitions differ as much as they can.  A fit
-in this process is the reference; then each number of workers fits the partitions, undisturbed and
-with a worker killed in each phase.  Printed are bytes and rows that each phase moved, the ratio of
-wall time to the fit in memory, the largest differences of means (in sds) and sds from that fit,
+Rows are sorted by the outcome and a predictor, so that partitions differ as much as they can.  A
+fit in this process is the reference; then each number of workers fits the partitions, undisturbed
+and with a worker killed in each phase.  Printed are bytes and rows that each phase moved, the ratio
+of wall time to the fit in memory, the largest differences of means (in sds) and sds from that fit,
 what the verdict says of the reservoir, and whether draws are those of the undisturbed fit, bit by
 bit.  The exit status is 1 where bits differ, or means are off by 0.1 sd or sds by 5 %.
 """
@@ -19,8 +19,6 @@ import time
 import warnings
 
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path = [p for p in sys.path if os.path.abspath(p or ".") != HERE]  # its sparse.py is not dask's
 
 import numpy as np
 import pandas as pd
@@ -93,6 +91,8 @@ def main():
     parser.add_argument("--workers", type=int, nargs="+", default=[2, 4])
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
+    here = os.path.dirname(os.path.abspath(__file__))  # whose sparse.py is not the one of dask
+    sys.path = [one for one in sys.path if os.path.abspath(one or ".") != here]
     from dask import dataframe, delayed
     from distributed import Client, LocalCluster
 
@@ -120,8 +120,8 @@ def main():
                 bits = bool((res.draws == first.draws).all())
                 failed |= not bits or mean > MEAN_TARGET or sd > SD_TARGET
                 print(
-                    f"{workers} workers, killed in {phase or 'no phase'}: {seconds / memory:.2f} of "
-                    f"the fit in memory, means {mean:.3f} sd, sds {100 * sd:.1f} %, bits "
+                    f"{workers} workers, killed in {phase or 'no phase'}: {seconds / memory:.2f} "
+                    f"of the fit in memory, means {mean:.3f} sd, sds {100 * sd:.1f} %, bits "
                     f"{'equal' if bits else 'DIFFER'}"
                 )
             if workers == asked.workers[0]:

@@ -14,7 +14,7 @@ from sgmc.cluster.sums import merged
 from sgmc.coordinates.mode import Mode
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.memory import available
-from sgmc.errors import DataError, ReservoirWarning
+from sgmc.errors import DataError, OutOfMemoryError, ReservoirWarning
 from sgmc.models.regression.search import searched
 from sgmc.results.report.verdict import TRUSTED_ERROR
 
@@ -138,8 +138,12 @@ def gathered(model, prior, settings):
     if hasattr(blocks, "keep"):
         kept = blocks.keep(Encoding(recipe), 8.0 * model.seen * (d + 4))
         blocks = kept or blocks
-    first = max(FIRST_RESERVOIR, ROWS_A_PARAMETER * d)
-    wanted = min(model.reservoir or first, cap if model.reservoir is None else model.reservoir)
+    wanted = model.reservoir or min(max(FIRST_RESERVOIR, ROWS_A_PARAMETER * d), cap)
+    if min(wanted, model.seen) > cap:
+        raise OutOfMemoryError(
+            f"reservoir={wanted} rows of {d} columns are more than memory should hold; at most "
+            f"reservoir={cap}"
+        )
     with one_blas_thread():
         surveyed = survey(traffic, blocks, recipe, settings.seed, wanted, model.seen)
         found = start(surveyed, recipe, model.told, prior, settings)

@@ -12,7 +12,7 @@ from sgmc.cluster.recipe import BESIDE, Recipe
 from sgmc.cluster.refusals import refuse_fit, refuse_inputs
 from sgmc.cluster.sums import merged
 from sgmc.cluster.witnesses import Witnessing, merge, refuse_learning
-from sgmc.errors import DataError, NotSupported
+from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.formula import dot
 from sgmc.formula.response import Response
 from sgmc.models.regression.bases import errors
@@ -153,7 +153,7 @@ class PartitionedRegression(Regression):
 
     def continue_from(self, saved, arguments, tuned=False):
         """See `Regression`."""
-        from sgmc.core.deadline import limited
+        from sgmc.core.deadline import OutOfTime, limited
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
 
@@ -162,7 +162,13 @@ class PartitionedRegression(Regression):
         checked = replace(check_settings(**rest), tuned=tuned)
         refuse_fit(self, prior, checked)
         with limited(checked.time_limit):
-            problem, cluster = self.gathered(prior, checked)
+            try:
+                problem, cluster = self.gathered(prior, checked)
+            except OutOfTime:
+                raise ArgumentError(
+                    f"time_limit={checked.time_limit:g} was up before the passes over all "
+                    "partitions had ended, and nothing is known of the posterior: give more time"
+                ) from None
             info = self.info()
             info.cluster = cluster
             info.dropped = cluster.dropped

@@ -1,4 +1,4 @@
-"""What does not go with partitions is refused in a sentence, before anything is read where it can."""
+"""What does not go with partitions is refused in a sentence, before a pass where that can be."""
 
 import pickle
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.errors import ArgumentError, DataError, FormulaError, NotSupported
+from sgmc.errors import ArgumentError, DataError, FormulaError, NotSupported, OutOfMemoryError
 
 from .frames import Frames, outcomes
 
@@ -158,6 +158,16 @@ def test_results_are_saved_resumed_and_say_what_moved(table, tmp_path):
     sizes = [one["bytes"] for one in res.cluster.traffic.passes if one["phase"] == "mode"]
     p = len(res.params)  # p (p + 3) / 2 + 1 numbers a partition, and what pickle adds
     assert max(sizes) < 4 * (8 * (p * (p + 3) // 2 + 1) + 700)
+
+
+def test_time_and_memory_that_are_not_there_are_told(table, monkeypatch):
+    from sgmc.cluster import gathering
+
+    with pytest.raises(ArgumentError, match="time_limit=1e-06 was up before the passes"):
+        sgmc.Logit.from_formula(FORMULA, Frames(table, 4)).fit(time_limit=1e-6)
+    monkeypatch.setattr(gathering, "most_rows", lambda d: 600)
+    with pytest.raises(OutOfMemoryError, match="at most reservoir=600"):
+        sgmc.logit(FORMULA, Frames(table, 4), reservoir=1500)
 
 
 def test_a_reservoir_argument_needs_partitions(table):
