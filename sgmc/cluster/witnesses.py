@@ -17,6 +17,7 @@ from sgmc.formula.frames import as_frame
 from sgmc.formula.subsets import subset_places
 from sgmc.formula.transforms import Categories
 
+HEAD = 1000  # rows in which many numbers differ as a rule
 MOST_WITNESSES = 2000  # of a column that witnesses are kept for
 DOTTED = re.compile(r"(?<![\w)\]])\.(?!\w)")  # R's dot, no decimal point and no attribute
 STRINGS = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
@@ -123,14 +124,22 @@ def showing(column, rows):
         column, rows = column[finite], rows[finite]
     if not len(rows):
         return rows
-    try:
-        first = np.flatnonzero(~column.duplicated().to_numpy())
-    except TypeError:  # no labels: the formula says so where it is used
-        first = np.zeros(1, dtype=int)
-    if kind(column) == "number" and len(first) > MAX_LEVELS:
+    number = kind(column) == "number"
+    first = firsts(column.iloc[:HEAD] if number else column)
+    if number and len(first) <= MAX_LEVELS:
+        first = firsts(column)
+    if number and len(first) > MAX_LEVELS:
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         return rows[[values.argmin(), values.argmax(), 0]]
     return rows[first[:MOST_WITNESSES]]
+
+
+def firsts(column):
+    """Places at which each value is met first."""
+    try:
+        return np.flatnonzero(~column.duplicated().to_numpy())
+    except TypeError:  # no labels: the formula says so where it is used
+        return np.zeros(1, dtype=int)
 
 
 def refuse_learning(spec):

@@ -4,6 +4,7 @@ import functools
 import os
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning"),
     pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning"),  # of few draws
 ]
+GUIDE = Path(__file__).parents[2] / "docs" / "cluster.md"
 PARTS, ROWS, SEED = 6, 6000, 4
 PHASES = ["first look", "survey", "mode", "leverage and check"]
 FIT = dict(seed=SEED, reservoir=1500, draws=400)
@@ -76,6 +78,7 @@ def pid_of_one(client):
     return sorted(client.run(os.getpid).values())[0]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_worker_that_dies_changes_no_bit(client, table, undisturbed, monkeypatch, phase):
     """It is killed while its tasks of that phase run, with the rows that it keeps."""
@@ -102,6 +105,7 @@ def test_a_worker_that_dies_changes_no_bit(client, table, undisturbed, monkeypat
     assert len(done) == 1 and same(res, undisturbed)
 
 
+@pytest.mark.extended
 def test_a_retry_and_a_slow_worker_change_no_bit(client, table, undisturbed, monkeypatch, tmp_path):
     right = DaskBlocks.submitted
 
@@ -125,6 +129,7 @@ def test_a_retry_and_a_slow_worker_change_no_bit(client, table, undisturbed, mon
     assert len(list(tmp_path.iterdir())) >= 4  # one retry a pass
 
 
+@pytest.mark.extended
 def test_files_are_read_by_the_workers(client, table, tmp_path):
     pytest.importorskip("pyarrow")
     for k, frame in enumerate(Frames(table, PARTS).frames):
@@ -178,7 +183,9 @@ def models(random):
     }
 
 
-@pytest.mark.parametrize("name", ["mixture", "hmm", "logit"])
+@pytest.mark.parametrize(
+    "name", ["mixture", "hmm", pytest.param("logit", marks=pytest.mark.extended)]
+)
 def test_chains_on_workers_have_the_draws_of_threads(client, name):
     model = models(np.random.default_rng(3))[name]
     here, there = (model.fit(seed=5, draws=50, **how) for how in ({}, dict(client=client)))
@@ -193,3 +200,14 @@ def test_what_cannot_be_sent_is_refused(client):
     for name, value in (("checkpoint", "state"), ("time_limit", 5.0)):
         with pytest.raises(NotSupported, match=f"{name} does not go with client="):
             Held(x).fit(seed=1, client=client, **{name: value})
+
+
+@pytest.mark.skipif(not GUIDE.is_file(), reason="the guides are not in the wheel")
+def test_the_guide_runs_as_it_stands(capsys):
+    code = GUIDE.read_text().split("```python\n")[1].partition("```")[0]
+    space = {}
+    exec(code, space)
+    space["client"].close()
+    res, whole = space["res"], sgmc.datasets.load("fair")
+    assert res.nobs == len(whole) and res.cluster.partitions == 8
+    assert "first look" in capsys.readouterr().out

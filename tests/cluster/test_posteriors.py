@@ -32,6 +32,7 @@ FITS = {
     "imh": (sgmc.logit, "b ~ x + z", dict(sampler="imh")),
     "float32": (sgmc.logit, "b ~ x + z", dict(dtype="float32")),
 }
+FEW = ("logit", "counts", "ols", "poisson", "negativebinomial", "mnlogit")  # of all kinds
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,12 @@ def apart(one, other):
     return float(np.abs(means).max()), float(np.abs(one.bse / other.bse - 1).max())
 
 
-@pytest.mark.parametrize("name", FITS)
+def tiered(name):
+    """A parameter: of the default tier where it is one of FEW."""
+    return pytest.param(name, marks=() if name in FEW else pytest.mark.extended)
+
+
+@pytest.mark.parametrize("name", map(tiered, FITS))
 def test_a_posterior_is_that_of_all_rows(table, name):
     verb, formula, how = FITS[name]
     res = verb(formula, Frames(table, 7), seed=1, reservoir=5000, **how)
