@@ -12,7 +12,7 @@ from sgmc.formula.chunks import Gaps
 from sgmc.formula.columns import is_missing
 from sgmc.formula.frames import as_frame
 from sgmc.formula.reader import VALID, vector_of
-from sgmc.formula.subsets import subset_places
+from sgmc.formula.subsets import subset_mask
 from sgmc.models.regression.data import total_offset
 from sgmc.models.regression.prepare import Table
 
@@ -70,7 +70,9 @@ class Recipe:
     def encoded(self, frame):
         """See `encode`."""
         self.check_columns(frame)
-        use = slice(None) if self.subset is None else subset_places(self.subset, frame)
+        use = slice(None)
+        if self.subset is not None:
+            use = np.flatnonzero(subset_mask(self.subset, frame))
         gaps = Gaps(len(frame), use)
         for name in dict.fromkeys([*self.response.columns, *self.spec.columns]):
             gaps.add(name, slice(None), is_missing(frame[name]))

@@ -14,7 +14,7 @@ from sgmc.errors import DataError, FormulaError
 from sgmc.formula.columns import is_missing, kind
 from sgmc.formula.dot import MAX_LEVELS, columns_named
 from sgmc.formula.frames import as_frame
-from sgmc.formula.subsets import subset_places
+from sgmc.formula.subsets import subset_mask
 from sgmc.formula.transforms import Categories
 
 HEAD = 1000  # rows in which many numbers differ as a rule
@@ -61,7 +61,7 @@ class Witnessing:
     def __call__(self, number, data):
         frame = as_frame(data)
         columns = self.needed(frame.columns)
-        used = frame if self.subset is None else frame.iloc[subset_places(self.subset, frame)]
+        used = frame if self.subset is None else frame[subset_mask(self.subset, frame)]
         kinds = {name: kind_of(frame[name]) for name in columns}
         return Witnesses(chosen(used[columns]), len(frame), kinds, number)
 

@@ -20,14 +20,14 @@ def subset_rows(subset, frame):
     """Rows of the subset, for `iloc`; a missing value in the mask leaves the row out, as in R."""
     if subset is None:
         return slice(None)
-    rows = subset_places(subset, frame)
+    rows = np.flatnonzero(subset_mask(subset, frame))
     if len(rows) == 0:
-        raise DataError(f"the subset has no row: it is false or missing in all {len(frame)} rows")
+        raise no_row(len(frame))
     return rows
 
 
-def subset_places(subset, frame):
-    """The same as places, none where the subset has no row."""
+def subset_mask(subset, frame):
+    """Boolean array: the rows of the subset."""
     mask = subset
     if callable(subset):
         mask = subset(own(frame))  # columns that it adds or drops are not the user's
@@ -36,7 +36,12 @@ def subset_places(subset, frame):
     mask = aligned("subset", mask, frame)
     if kind(mask) != "bool":
         raise DataError(f"subset must be true or false in each row, not {mask.dtype}")
-    return np.flatnonzero(mask.to_numpy(dtype=bool, na_value=False))
+    return mask.to_numpy(dtype=bool, na_value=False)
+
+
+def no_row(rows):
+    """The DataError of a subset without rows, of so many."""
+    return DataError(f"the subset has no row: it is false or missing in all {rows} rows")
 
 
 def _eval_subset(subset, frame):
