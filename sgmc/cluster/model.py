@@ -7,11 +7,13 @@ import numpy as np
 
 from sgmc import formula as front
 from sgmc.arguments.numbers import whole
+from sgmc.cluster import transforms
 from sgmc.cluster.blocks import Traffic, blocks_of
 from sgmc.cluster.recipe import BESIDE, Recipe
 from sgmc.cluster.refusals import refuse_fit, refuse_inputs
 from sgmc.cluster.sums import merged
-from sgmc.cluster.witnesses import Witnessing, merge, refuse_learning
+from sgmc.cluster.transforms import Standardizing
+from sgmc.cluster.witnesses import Witnessing, merge
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.formula import dot
 from sgmc.formula.response import Response
@@ -101,7 +103,6 @@ class PartitionedRegression(Regression):
                 "sums over rows; fit a sample of the rows in memory, or leave them out"
             )
         spec = table.spec
-        refuse_learning(spec)
         parsed = dot.parse(self.formula, seen.frame.columns, scope)
         counted = table.trials is not None
         if table.se is not None:
@@ -116,9 +117,11 @@ class PartitionedRegression(Regression):
             inputs["missing"],
             self.family,
             None if counted else edges,
-            middles(table),
         )
-        self.recipe = recipe
+        transforms.learn(
+            spec, lambda: self.traffic.run("terms", self.blocks, Standardizing(recipe))
+        )
+        self.recipe = replace(recipe, shift=middles(table))
         given = {**beside, **({"trials": True} if counted else {})}
         notes = [front.left_out_warning(table.left_out)] if table.left_out else []
         self.told = dict(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sgmc.arguments.choices import nearest
+from sgmc.cluster.transforms import refuse_looking_around
 from sgmc.errors import DataError
 from sgmc.formula.chunks import Gaps
 from sgmc.formula.columns import is_missing
@@ -69,6 +70,25 @@ class Recipe:
 
     def encoded(self, frame):
         """See `encode`."""
+        rows, value, vectors, dropped = self.complete(frame)
+        refuse_looking_around(self, frame, rows)
+        y, trials = self.response.outcomes(value)
+        self.check(y, trials)
+        offset, _ = total_offset(vectors.get("offset"), vectors.get("exposure"))
+        return Rows(
+            self.design(frame, rows),
+            y,
+            trials,
+            offset,
+            vectors.get("weights"),
+            vectors.get("se"),
+            dropped,
+        )
+
+    def complete(self, frame):
+        """Rows of the subset that lack nothing: their places, response and vectors, and how many
+        others there are.
+        """
         self.check_columns(frame)
         use = slice(None)
         if self.subset is not None:
@@ -87,22 +107,11 @@ class Recipe:
         if self.missing == "raise":
             gaps.check("raise")
         rows, value = rows[~lost], value[~lost].reset_index(drop=True)
-        y, trials = self.response.outcomes(value)
         vectors = {one: values[rows] for one, values in vectors.items()}
         for one, values in vectors.items():
             if values.any():  # a partition may have no row, or none that counts
                 VALID[one](one, values)
-        self.check(y, trials)
-        offset, _ = total_offset(vectors.get("offset"), vectors.get("exposure"))
-        return Rows(
-            self.design(frame, rows),
-            y,
-            trials,
-            offset,
-            vectors.get("weights"),
-            vectors.get("se"),
-            int(gaps.missing.sum()),
-        )
+        return rows, value, vectors, int(gaps.missing.sum())
 
     def check_columns(self, frame):
         """DataError where a column is absent."""

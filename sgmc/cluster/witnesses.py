@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from sgmc.errors import DataError, FormulaError
+from sgmc.cluster.transforms import subset_of
+from sgmc.errors import DataError
 from sgmc.formula.columns import is_missing, kind
 from sgmc.formula.dot import MAX_LEVELS, columns_named
 from sgmc.formula.frames import as_frame
-from sgmc.formula.subsets import subset_mask
-from sgmc.formula.transforms import Categories
 
 HEAD = 1000  # rows in which many numbers differ as a rule
 MOST_WITNESSES = 2000  # of a column that witnesses are kept for
@@ -61,7 +60,7 @@ class Witnessing:
     def __call__(self, number, data):
         frame = as_frame(data)
         columns = self.needed(frame.columns)
-        used = frame if self.subset is None else frame[subset_mask(self.subset, frame)]
+        used = frame if self.subset is None else subset_of(frame, self.subset)
         kinds = {name: kind_of(frame[name]) for name in columns}
         return Witnesses(chosen(used[columns]), len(frame), kinds, number)
 
@@ -140,13 +139,3 @@ def firsts(column):
         return np.flatnonzero(~column.duplicated().to_numpy())
     except TypeError:  # no labels: the formula says so where it is used
         return np.zeros(1, dtype=int)
-
-
-def refuse_learning(spec):
-    """FormulaError for terms that learn numbers from all rows, as a spline's knots."""
-    for one in spec.factors:
-        if any(not isinstance(learned, Categories) for learned in one.transforms.values()):
-            raise FormulaError(
-                f"{one.label!r} learns numbers from all rows, which is not there for data in "
-                "partitions: write the numbers out, as in I(x - 40), or add its columns to the data"
-            )

@@ -69,7 +69,9 @@ def test_settings_are_refused_after_the_first_look_alone(table, how, words):
     [
         ("b ~ x + (1 | g)", NotSupported, "group terms and smooths do not apply"),
         ("b ~ s(x)", NotSupported, "group terms and smooths do not apply"),
-        ("b ~ center(x)", FormulaError, "'center\\(x\\)' learns numbers from all rows"),
+        ("b ~ scale(center(x))", FormulaError, "learns numbers from all rows"),
+        ("b ~ I(x - np.mean(x))", DataError, "another value when other rows are seen"),
+        ("y > y.mean() ~ x", DataError, "another value when other rows are seen"),
         ("b ~ bs(x, df=5)", FormulaError, "learns numbers from all rows"),
         ("b ~ absent", FormulaError, "'absent'"),
         ("absent ~ x", FormulaError, "'absent'"),
@@ -79,6 +81,23 @@ def test_settings_are_refused_after_the_first_look_alone(table, how, words):
 def test_formulas(table, formula, error, words):
     with pytest.raises(error, match=words):
         sgmc.logit(formula, Frames(table, 3))
+
+
+def test_a_subset_that_looks_at_other_rows(table):
+    for subset in ("x > x.mean()", lambda frame: frame.x > frame.x.median()):
+        with pytest.raises(DataError, match="subset=.* another value when other rows"):
+            sgmc.logit(FORMULA, Frames(table, 3), subset=subset)
+
+
+def test_means_and_sds_in_terms_are_those_of_all_rows(table):
+    """Sorted by x, partitions have other means."""
+    frame = table.sort_values("x").reset_index(drop=True)
+    formula = "b ~ scale(x) + center(np.log(e)) + standardize(z) + C(g)"
+    res, whole = (sgmc.logit(formula, d, seed=1) for d in (Frames(frame, 4), frame))
+    designs = [one.model.spec.matrix(frame) for one in (res, whole)]
+    np.testing.assert_allclose(*designs, atol=1e-9)
+    assert (abs(res.params - whole.params) / whole.bse).max() < 0.1
+    assert "terms" in res.cluster.bytes
 
 
 def spoiled(table, number, **columns):
