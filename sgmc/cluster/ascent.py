@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.cluster.passes import Expanded, Expansion
+from sgmc.cluster.passes import Expanded, Expansion, Values
 from sgmc.cluster.sums import merged
 from sgmc.coordinates.mode import solve
 from sgmc.errors import DataError
 
 CENTRED = 1e-3  # distance to the mode in posterior sds at which the centre is near enough
 MOST_PASSES = 25
+FRACTIONS = 0.5 ** np.arange(1, 25)  # of a step that goes too far, looked at in one pass
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,24 @@ def expanded(traffic, blocks, recipe, theta, phase="mode"):
     return merged(parts, Expanded.merge)
 
 
-def ascend(expand, terms, start):
+def looked_at(traffic, blocks, recipe, points):
+    """Log-likelihoods of all rows at several points, (k,)."""
+    return merged(traffic.run("step", blocks, Values(recipe, points)), np.add)
+
+
+def ascend(expand, values, terms, start):
     """The mode, from a start near it.
+
+    A sample of the rows may have no contrary outcome of a rare level, whose coefficient then starts
+    where the likelihood is all but flat, and Newton's step is far too long.  A pass over all rows
+    is dear, so that one looks at many fractions of such a step.
 
     Parameters
     ----------
     expand : callable
         ``expand(theta)`` is the `Expanded` of all rows.
+    values : callable
+        ``values(points)`` are log-likelihoods of all rows.
     terms : PriorTerms
     start : array (p,)
         The mode of a sample of the rows.
@@ -57,13 +69,18 @@ def ascend(expand, terms, start):
         Where it is not found, with what to do.
     """
     theta, value, step = np.array(start, dtype=float), -np.inf, np.zeros(len(start))
+    distance = np.inf
     for _ in range(MOST_PASSES):
         known = expand(theta)
         prior_value, prior_gradient, prior_curvature = terms(theta)
         now = known.value + prior_value
-        if not now >= value - 1e-9 * abs(value) - 1e-9:  # overshot: half the step back
-            step = 0.5 * step
-            theta = theta - step
+        if not now >= value - 1e-9 * abs(value) - 1e-9:
+            points = (theta - step) + FRACTIONS[:, None] * step
+            priors = np.array([terms(point)[0] for point in points])
+            found = np.nan_to_num(values(points) + priors, nan=-np.inf)
+            if not found.max() > value:
+                break
+            theta, step = points[found.argmax()], FRACTIONS[found.argmax()] * step
             continue
         value, total = now, known.gradient + prior_gradient
         step = solve(known.hessian + prior_curvature, total)

@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from sgmc.cluster import fixed_error, reservoir
-from sgmc.cluster.ascent import ascend, expanded
+from sgmc.cluster.ascent import ascend, expanded, looked_at
 from sgmc.cluster.blocks import Traffic
 from sgmc.cluster.passes import Encoding, Inspected, Inspection, Survey, Surveyed
 from sgmc.cluster.stand_in import Whole, problem_of, stand_in, table_of
@@ -148,7 +149,10 @@ def gathered(model, prior, settings):
         surveyed = survey(traffic, blocks, recipe, settings.seed, wanted, model.seen)
         found = start(surveyed, recipe, model.told, prior, settings)
         centre = ascend(
-            lambda theta: expanded(traffic, blocks, recipe, theta), found.terms, found.mode.theta
+            partial(expanded, traffic, blocks, recipe),
+            partial(looked_at, traffic, blocks, recipe),
+            found.terms,
+            found.mode.theta,
         )
         whole = inspect(traffic, blocks, recipe, surveyed, centre, settings)
         one = stand_in(whole, found, recipe, model.told, settings)

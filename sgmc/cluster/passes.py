@@ -12,7 +12,7 @@ from sgmc.cluster import reservoir
 from sgmc.cluster.moments import Moments
 from sgmc.core.contract import Anchor
 from sgmc.core.design import design
-from sgmc.core.expansion import expand, leverages
+from sgmc.core.expansion import expand, leverages, of_rows
 from sgmc.fit.leverage import outstanding
 
 BLOCK_CANDIDATES = 5000  # rows of high leverage that a partition sends, at most
@@ -134,6 +134,21 @@ class Expansion:
             return Expanded(0.0, np.zeros(p), np.zeros(p * (p + 1) // 2))
         value, gradient, hessian = expand(kernel_of(rows, self.recipe), self.theta)
         return Expanded(value, gradient, hessian[np.triu_indices(p)])
+
+
+@dataclass(frozen=True)
+class Values:
+    """A pass that returns log-likelihoods of a partition at several points, (k,)."""
+
+    recipe: object
+    points: np.ndarray
+
+    def __call__(self, number, data):
+        rows = self.recipe.encode(number, data)
+        if not len(rows):
+            return np.zeros(len(self.points))
+        model = kernel_of(rows, self.recipe)
+        return np.array([of_rows(model, point, slope=False)[0] for point in self.points])
 
 
 @dataclass(frozen=True)
