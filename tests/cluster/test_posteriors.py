@@ -83,20 +83,21 @@ def test_a_skewed_posterior_needs_the_remainders():
 
 
 def test_a_level_that_the_reservoir_hardly_has():
-    """100 of 60,000 rows, of which the reservoir has one or two: from there Newton's step is
-    thousands of sds too long.  All of them are of high leverage, so that nothing is lost.
+    """60 of 60,000 rows, of which with these seeds the reservoir has some without a contrary
+    outcome: from there Newton's step is thousands of sds too long.  All 60 are of high leverage, so
+    that nothing is lost.
     """
     random = np.random.default_rng(8)
     frame = pd.DataFrame({"x": random.normal(size=60_000), "g": "a"})
-    frame.loc[:99, "g"] = "e"
+    frame.loc[:59, "g"] = "e"
     p = 1 / (1 + np.exp(2 - frame.x - (frame.g == "e")))
     frame["y"] = (random.random(len(frame)) < p).astype(int)
-    for seed in range(3):
+    for seed in (3, 11):
         res = sgmc.logit("y ~ x + g", Frames(frame, 4), seed=seed, reservoir=1000)
         whole = sgmc.logit("y ~ x + g", frame, seed=seed)
         mean, sd = apart(res, whole)
         assert mean < MEAN and sd < SD and res.verdict.trustworthy
-        assert res.cluster.exact == 100 and res.cluster.passes < 15
+        assert res.cluster.exact == 60 and res.cluster.passes < 15 and "step" in res.cluster.bytes
 
 
 def test_bits_do_not_depend_on_who_computes(table):
