@@ -205,6 +205,10 @@ class UpdateWarning(SGMCWarning):
     """
 
 
+class ReservoirWarning(SGMCWarning):
+    """The sample of rows that stands for a cluster's moves means or sds by more than is trusted."""
+
+
 class InfluenceWarning(SGMCWarning):
     """Leaving out single rows changes the posterior too much for what was estimated from it."""
 

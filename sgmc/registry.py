@@ -26,6 +26,7 @@ ROOMS = {
     "crossed": "sgmc.models.crossed",
     "scales": "sgmc.models.scales",
     "updates": "sgmc.models.updated",
+    "cluster": "sgmc.cluster",
 }
 ALIASES = {"samplers": {"sgbd": "vsgbd"}}
 

@@ -8,7 +8,8 @@ from sgmc.core import contract
 from sgmc.core.deadline import limited
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.model import REGRESSION_ARGUMENTS, Model
-from sgmc.models.regression.model import Regression, option
+from sgmc.models.regression.model import Regression
+from sgmc.models.regression.options import option
 from sgmc.models.user.model import KernelModel
 from sgmc.registry import room
 

@@ -21,6 +21,8 @@ REQUIRED = (
 )
 OPTIONAL = (
     "arviz-base",
+    "dask",
+    "distributed",
     "jax",
     "matplotlib",
     "numba",

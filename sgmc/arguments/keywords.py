@@ -6,6 +6,7 @@ command line and the package's stub.  A new argument of a fit is a row here, and
 """
 
 from sgmc.arguments.parameter import REQUIRED, Keyword, number_or_word
+from sgmc.arguments.partitions import PARTITIONS
 from sgmc.arguments.reading import DATA, READING
 
 # Who takes an argument.
@@ -17,7 +18,6 @@ TUNE = "tune"  # passed on by tune()
 FIT = (REGRESSION, MODEL)
 RACED = (REGRESSION, MODEL, TUNE)
 METHODS = ("mamba", "grid", "default", "heuristic")
-
 
 TABLE = (
     Keyword(
@@ -288,6 +288,7 @@ TABLE = (
         (FORMULA,),
         int,
     ),
+    *PARTITIONS,
     Keyword(
         "cov_type",
         "nonrobust",
@@ -315,10 +316,9 @@ TABLE = (
     Keyword(
         "time_limit",
         None,
-        "Seconds from the call to the return, within a tenth and half a second: reading, search "
-        "for the mode, sampling, checks.  Draws are the first ones of the unlimited run; where "
-        "there is no time for any, they are of the Gaussian approximation at the mode, and marked "
-        "(``results.stand_in``).",
+        """Seconds from the call to the return, within a tenth and half a second, checks included.
+        Draws are the first ones of the unlimited run; where there is no time for any, they are of
+        the Gaussian approximation at the mode, and marked (``results.stand_in``).""",
         "float > 0",
         "float | None",
         FIT,

@@ -17,6 +17,7 @@ predict, 0      0                                   reserved for simulated outco
 tune, 0         0                                   seed of a race's arms, with chains of their own
 modes, k        the start's number                  starts of searches for other modes
 scores, k       the part of the draws               batches of rows for scores at the draws
+reservoir, k    the partition's number              keys of rows that are on a cluster
 ==============  ==================================  ==============================================
 
 A stream has three sources.  Normals (all noise) and uniforms (acceptance, Barker signs) come from
@@ -44,7 +45,7 @@ from libc.string cimport memcpy
 from sgmc.core.simd cimport log_unit, normals, uniforms
 
 PURPOSES = {"chain": 0, "permutation": 1, "start": 2, "pilot": 3, "diagnostics": 4, "predict": 5,
-            "tune": 6, "modes": 7, "scores": 8}
+            "tune": 6, "modes": 7, "scores": 8, "reservoir": 9}
 
 
 def seed_sequence(entropy, purpose, index=0):

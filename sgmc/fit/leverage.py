@@ -57,3 +57,18 @@ def candidates(s, w, least):
     share = np.where(wild, 0.0, (np.exp(2 * np.minimum(s, MAX_EXPANDED_SD)) * w * s**3) ** 2)
     worth = np.flatnonzero(share > least)
     return looked[wild], looked[worth], share[worth]
+
+
+def outstanding(s, w, n):
+    """The rows of `high_leverage` among those with predictors' sds s and curvatures w, of n rows in
+    all, and their shares of the noise; of one that no expansion serves it is infinite.
+    """
+    wild, worth, share = candidates(s, w, 3 * VARIANCE_TOLERANCE / (0.75 * n))
+    largest = int(MAX_EXACT_SHARE * n) + 1
+    if len(worth) > largest:
+        kept = np.argsort(-share, kind="stable")[:largest]
+        worth, share = worth[kept], share[kept]
+    rows = np.concatenate([wild, worth])
+    share = np.concatenate([np.full(len(wild), np.inf), share])
+    order = np.argsort(rows)
+    return rows[order], share[order]

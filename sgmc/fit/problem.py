@@ -215,6 +215,13 @@ class Problem:
         return False
 
     @property
+    def stand_in_rows(self):
+        """What rows that stand for others cost in accuracy, a `StandInRows`; None where all rows
+        are there.
+        """
+        return
+
+    @property
     def tail_index(self):
         """What the tails of every parameter are known to be, see `diagnostics.tail_index`; 0 where
         nothing is known.

@@ -24,6 +24,7 @@ from sgmc.fit.run.batches import BatchSearch, largest
 from sgmc.fit.run.chains import TIME_LIMIT, Run, Watch, run_chains
 from sgmc.fit.run.checkpoint import Checkpoint, compare, mark, read
 from sgmc.fit.run.facts import facts_of
+from sgmc.fit.run.workers import of_plan
 from sgmc.subsampling.uniform import Everything
 
 
@@ -105,9 +106,11 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     problem.will_read(random=plan.spec.minibatches)
     known = reading.warned(problem, plan, settings, steps)
     with one_blas_thread():  # for models whose gradients are products of matrices
-        run = run_chains(
-            chains, plan.warmup, steps, settings.threads, watch, adapt=plan.step_origin != "given"
-        )
+        if settings.client is not None and saved is None:
+            run = settings.client.run(chains, of_plan(plan))
+        else:
+            adapt = plan.step_origin != "given"
+            run = run_chains(chains, plan.warmup, steps, settings.threads, watch, adapt=adapt)
     states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
     if run.interrupted == TIME_LIMIT and not any(chain.recorder.kept for chain in chains):
         return without_draws(problem, plan, settings, begun, chains)

@@ -56,6 +56,7 @@ class Settings:
     tuned: bool = False  # step and batch come from a race
     keep: tuple | None = None
     modes: str = "one"
+    client: object = None  # of the cluster whose workers run the chains
 
     @property
     def dispersed(self):
@@ -181,4 +182,5 @@ def check_settings(**given):
         asked.cov_type,
         keep=kept(asked.keep),
         modes=one_of("modes", asked.modes, ("one", "search")),
+        client=asked.client,
     )

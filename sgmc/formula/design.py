@@ -91,6 +91,11 @@ class DesignSpec:
         return any(block.categorical for block in self._blocks)
 
     @property
+    def factors(self):
+        """Its factors, each a `Factor`."""
+        return tuple(self._factors)
+
+    @property
     def columns(self):
         """Names of the columns of the data that the design needs."""
         return list(

@@ -32,7 +32,8 @@ class Continuation:
         """The same for a file: states of the chains and the mark of their posterior."""
         from sgmc.fit.run.checkpoint import Saved, mark
 
-        arguments = {k: v for k, v in self.arguments.items() if k not in HARMLESS}
+        here = *HARMLESS, "client"
+        arguments = {k: v for k, v in self.arguments.items() if k not in here}
         try:
             pickle.dumps(arguments)
         except Exception as error:  # a local function as step_size, say: whatever pickle raises
@@ -60,9 +61,8 @@ def resume(results, draws, data, how):
             f"resume: {results.stand_in}, not of a run that could go on; fit again with more time"
         )
     origin, fit, begun = results._continuation, results._fit, time.perf_counter()
-    arguments = {
-        k: v for k, v in origin.arguments.items() if k not in HARMLESS and k != "max_data_passes"
-    }
+    left = *HARMLESS, "max_data_passes", "client"  # what goes on goes on here
+    arguments = {k: v for k, v in origin.arguments.items() if k not in left}
     arguments |= {"draws": total(results, draws), "seed": results.seed, **how}
     if fit is not None and data is None:
         checked = replace(

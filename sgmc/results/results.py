@@ -23,10 +23,11 @@ from sgmc.results.outcomes.rows import evenly
 from sgmc.results.parameters.estimates import Estimates
 from sgmc.results.path import Paths
 from sgmc.results.report.accuracy import accuracy
+from sgmc.results.report.allowances import verdict
 from sgmc.results.report.concerns import after_sampling, along_directions, of_density, stopped
 from sgmc.results.report.draws import Seen, hidden
 from sgmc.results.report.header import Facts, facts
-from sgmc.results.report.verdict import unchecked, verdict
+from sgmc.results.report.verdict import unchecked
 from sgmc.results.views import Views
 
 FEW_DIAGNOSED = 20  # parameters whose draws are looked at where there is no time for checks

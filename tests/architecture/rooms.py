@@ -100,6 +100,11 @@ TABLE["models/updated"] = (
     "regressions carried on with new rows: what is kept of the earlier ones, posterior, results",
     MODEL + " sources models/regression",
 )
+TABLE["cluster"] = (
+    "regressions of rows in partitions on other machines: passes, reservoir, posterior, model",
+    BELOW
+    + " coordinates diagnostics formula fit results models/regression models/regression/bases",
+)
 TABLE |= {
     "sklearn": ("estimators for scikit-learn", BELOW + " formula models/regression/families"),
     "api": (

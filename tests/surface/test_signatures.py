@@ -49,7 +49,8 @@ def expected(*given, **others):
 
 
 def test_the_signature_of_logit():
-    columns = "weights offset strata subset missing cache memory_limit nodes cov_type".split()
+    columns = "weights offset strata subset missing cache memory_limit nodes".split()
+    columns += "client reservoir cov_type".split()
     found = keywords(sgmc.logit)
     assert found == expected(*FIT, *columns, *REST) and list(found) == [*FIT, *columns, *REST]
     positional = list(inspect.signature(sgmc.logit).parameters.values())[:2]
@@ -78,7 +79,7 @@ def test_options_are_those_of_the_families():
 
 
 def test_other_models_have_their_own_defaults():
-    general = [name for name in FIT + REST if name != "dtype"] + ["keep"]
+    general = [name for name in FIT + REST if name != "dtype"] + ["keep", "client"]
     own = dict(subsample="uniform", threads=None)
     assert keywords(sgmc.LDA.fit) == expected(*general, **own | dict(sampler="scir"))
     assert keywords(sgmc.LDA(COUNTS, 2).fit) == keywords(sgmc.LDA.fit)
@@ -90,7 +91,7 @@ def test_other_models_have_their_own_defaults():
 
 def test_functions_of_models():
     assert list(inspect.signature(sgmc.sample).parameters)[0] == "model"
-    assert keywords(sgmc.sample) == expected(*FIT, "cov_type", *REST, "keep")
+    assert keywords(sgmc.sample) == expected(*FIT, "cov_type", *REST, "keep", "client")
     found = keywords(sgmc.tune)
     assert found["eta"] == 3 and found["subsample"] == "block" and "draws" not in found
     assert {"seed", "rng", "gradient", "dtype", "prior", "progress"} <= set(found)

@@ -28,11 +28,14 @@ class Run:
     interrupted : str
         Empty, "Ctrl-C" or "time limit".
     seconds : float
+    undefined : list
+        What functions of a user returned NaN on workers: see `Problem.undefined`.
     """
 
     statuses: list = field(default_factory=list)
     interrupted: str = ""
     seconds: float = 0.0
+    undefined: list = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -267,6 +267,7 @@ class Model:
         """
         from sgmc.core.deadline import limited
         from sgmc.core.memory import named
+        from sgmc.fit.run.workers import on_workers
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
 
@@ -275,6 +276,7 @@ class Model:
         rest = dict(arguments)
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
+        checked = on_workers(self, prior, checked, arguments)
         with limited(checked.time_limit), named(lambda: self.blame(checked)):
             problem = self.problem(prior, checked)
             return self.result_class().of_fit(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, REGRESSION, names, rows
 from sgmc.arguments.names import same_order
-from sgmc.arguments.parameter import REQUIRED, Keyword
+from sgmc.arguments.parameter import REQUIRED
 from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.bases import errors
@@ -16,6 +16,7 @@ from sgmc.models.regression.data import (
     of_table,
     outcome_name,
 )
+from sgmc.models.regression.options import option
 from sgmc.priors import learns
 from sgmc.registry import room
 
@@ -123,9 +124,14 @@ class Regression:
         from sgmc.prepared.reading import read
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
-        nodes = inputs.pop("nodes")
         cls.check_applies(inputs["offset"], inputs["exposure"], inputs["se"])
         scope = caller_scope() if scope is None else scope
+        if inputs["client"] is not None or hasattr(data, "map_blocks"):
+            partitioned = room("cluster")["partitioned"]
+            return partitioned.of(cls, formula, data, scope, options, inputs)
+        nodes, _, reservoir = (inputs.pop(name) for name in ("nodes", "client", "reservoir"))
+        if reservoir is not None:
+            raise ArgumentError("reservoir applies to data in partitions: leave it out")
         data = opened(formula, data, scope, inputs)
         how = dict(outcome=cls.family.outcome, scope=scope)
         table, grouping, partly = read(formula, data, **inputs, **how)
@@ -272,6 +278,7 @@ class Regression:
         from sgmc.core.blas import one_blas_thread
         from sgmc.core.deadline import limited
         from sgmc.core.memory import Gauge, named
+        from sgmc.fit.run.workers import on_workers
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
 
@@ -288,6 +295,7 @@ class Regression:
         with limited(checked.time_limit):
             model = self.suited(prior, checked)
             same_order("init", arguments.get("init"), model.parameter_names())
+            checked = on_workers(model, prior, checked, arguments)
             expected, gauge = model.forecast(checked), Gauge()
             expected.refuse()
             with named(lambda: expected.blame):
@@ -369,14 +377,3 @@ class Regression:
         from sgmc.models.regression.problem import regression_problem
 
         return regression_problem(self.data, self.family, prior, checked)
-
-
-def option(name, default):
-    """The row of an argument that a family has for itself."""
-    return Keyword(
-        name,
-        default,
-        "A known value of this parameter; None: it is learned.",
-        "float > 0 or None",
-        "float | None",
-    )

@@ -277,9 +277,9 @@ def as_far_as_known(found, family, stopped):
     )
 
 
-def built(found, family, *, coordinates, **how):
-    """The `RegressionProblem` of what was found."""
-    return RegressionProblem(
+def built(found, family, *, coordinates, kind=None, **how):
+    """The `RegressionProblem` of what was found, or one of another kind."""
+    return (kind or RegressionProblem)(
         coordinates=coordinates,
         priors=found.priors,
         searched=found.modes.moved(coordinates.back),

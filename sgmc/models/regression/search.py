@@ -104,7 +104,7 @@ def counted(table, success, rows):
     return found if weight is None else found * (weight[rows] > 0)
 
 
-def searched(table, data, family, prior, settings):
+def searched(table, data, family, prior, settings, outcome=None):
     """Look for the mode, or for several.
 
     Parameters
@@ -114,8 +114,10 @@ def searched(table, data, family, prior, settings):
     family : Family
     prior : None, str, PriorSpec or dict
     settings : Settings
+    outcome : (float, float), optional
+        Mean and variance of the outcomes.  Default: those of the table.
     """
-    outcome = moments_of_outcomes(table)
+    outcome = outcome or moments_of_outcomes(table)
     priors = resolve(prior, data, family, scales(table.sd, family, *outcome))
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     if data.intercept is not None:

@@ -82,7 +82,8 @@ def of_density(fit, found):
     found : Disagreement or None
     """
     steps = sum(c.steps - fit.plan.warmup for c in fit.chains)
-    often = [one for one in fit.problem.undefined if one.recorded > UNDEFINED * steps]
+    nans = [*fit.problem.undefined, *fit.run.undefined]
+    often = [one for one in nans if one.recorded > UNDEFINED * steps]
     if often and (found is None or found.kind == "nan"):
         return [
             DensityWarning(

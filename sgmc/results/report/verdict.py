@@ -1,7 +1,7 @@
 """One line on whether to trust a posterior, and why."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from sgmc.errors import (
     LowESSWarning,
     ProposalWarning,
     QuadratureWarning,
+    ReservoirWarning,
     ShapeWarning,
     SpreadWarning,
     StepSizeWarning,
@@ -113,19 +114,6 @@ class Errors:
         return cls(Worst.of(*mean), Worst.of(*sd), Worst.of(*np.hstack([low, high])))
 
 
-def verdict(fit, table, concerns, ess, along=None, heat=None):
-    """The verdict on a fit, with what was done about other modes where there may be some.
-
-    Parameters are those of `judged`.
-    """
-    found = judged(fit, table, concerns, ess, along, heat)
-    if found.trustworthy:
-        found = allowing(found, fit.problem.allowance(fit))
-    if fit.problem.unimodal or not found.trustworthy:
-        return found
-    return replace(found, text=f"{found.text} Modes: {fit.searched}.")
-
-
 def judged(fit, table, concerns, ess, along, heat):
     """The verdict on what the draws show.
 
@@ -149,6 +137,7 @@ def judged(fit, table, concerns, ess, along, heat):
         (DensityWarning, "the model disagrees with itself"),
         (UpdateWarning, "carried too far"),
         (QuadratureWarning, "integrals too coarse"),
+        (ReservoirWarning, "reservoir too small"),
         (DivergenceWarning, "as chains show"),
         (ConvergenceWarning, "as chains show"),
         (TailWarning, "heavy tails"),
@@ -213,26 +202,6 @@ def judged(fit, table, concerns, ess, along, heat):
         else "effective draws, and scores along random directions"
     )
     return by_effective_draws(errors, ess, basis, fit.x.shape[1])
-
-
-def allowing(found, allowance):
-    """The verdict on draws of a density that is itself off, by `Problem.allowance`."""
-    if allowance is None:
-        return found
-    size, what = allowance
-    error = found.error + size
-    if error > TRUSTED_ERROR:
-        return refused(
-            "not exact enough",
-            f"errors may be {error:.2g} sd, {size:.2g} of it by {what}",
-            "Take more draws, or fit all rows together.",
-        )
-    ends = None if found.ends is None else at_most(found.ends + size)
-    text = (
-        f"trustworthy to about {at_most(error):g} sd, {size:.1g} of it by {what}; of the draws: "
-        f"{found.text}"
-    )
-    return Verdict(True, at_most(error), text, ends)
 
 
 def unchecked(fit):

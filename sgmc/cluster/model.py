@@ -1,0 +1,204 @@
+"""Regressions of rows in partitions, as users meet them."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from sgmc import formula as front
+from sgmc.arguments.numbers import whole
+from sgmc.cluster import transforms
+from sgmc.cluster.blocks import Traffic, blocks_of
+from sgmc.cluster.recipe import BESIDE, Recipe
+from sgmc.cluster.refusals import refuse_fit, refuse_inputs
+from sgmc.cluster.sums import merged
+from sgmc.cluster.transforms import Standardizing
+from sgmc.cluster.witnesses import Witnessing, merge
+from sgmc.errors import ArgumentError, DataError, NotSupported
+from sgmc.formula import dot
+from sgmc.formula.response import Response
+from sgmc.models.regression.bases import errors
+from sgmc.models.regression.data import RegressionData, equations
+from sgmc.models.regression.model import Regression
+
+FEWEST_RESERVOIR = 100
+
+
+class PartitionedRegression(Regression):
+    """A regression of rows that are in partitions, on other machines or not.
+
+    Attributes
+    ----------
+    kind : type
+        The class of the regression.
+    blocks : object
+        With ``map_blocks(function)``.
+    recipe : Recipe
+    reservoir : int or None
+    seen, partitions : int
+        Rows, incomplete ones included, and partitions.
+    told : dict
+        What `RegressionData` has besides the rows.
+    traffic : Traffic
+    """
+
+    room, name = "cluster", "partitioned"  # how regressions find it
+
+    @classmethod
+    def of(cls, kind, formula, data, scope, options, inputs):
+        """The model of a formula and partitions, after a first look at each.
+
+        Parameters
+        ----------
+        kind : type
+            The class of the regression.
+        formula : str
+        data : dask DataFrame, path, or object with ``map_blocks``
+        scope : dict
+        options, inputs : dict
+            The family's own arguments, and those of ``from_formula``.
+        """
+        inputs = dict(inputs)
+        client, asked = inputs.pop("client"), inputs.pop("reservoir")
+        refuse_inputs(inputs)
+        self = cls.__new__(cls)
+        self.kind, self.formula = kind, formula
+        self.blocks = blocks_of(data, client)
+        self.reservoir = whole("reservoir", asked, FEWEST_RESERVOIR, none=True)
+        self.traffic = Traffic()
+        self.options, self.family = options, kind.family
+        made = kind.__new__(kind)
+        made.set_options(options)
+        self.options, self.family = made.options, made.family
+        self.inputs = {**inputs, "nodes": None}
+        self.learn(scope)
+        return self
+
+    def learn(self, scope):
+        """Take from a first pass what all partitions hold: levels, columns, outcomes."""
+        inputs = {name: value for name, value in self.inputs.items() if name != "nodes"}
+        beside = {one: inputs[one] for one in BESIDE if inputs[one] is not None}
+        subset = inputs["subset"]
+        texts = self.formula, *beside.values(), *([subset] if isinstance(subset, str) else [])
+        looked = self.traffic.run(
+            "first look",
+            self.blocks,
+            Witnessing(texts, subset),
+            rows=lambda one: len(one.frame),
+        )
+        seen = merged(looked, merge)
+        self.seen, self.partitions = seen.rows, len(looked)
+        if seen.frame.empty:
+            raise DataError("the data are empty: no partition has a row that is used")
+        table = front.read(
+            self.formula,
+            seen.frame,
+            **{**inputs, "missing": "drop"},
+            outcome=self.family.outcome,
+            scope=scope,
+        )
+        if table.bars or table.smooths:
+            raise NotSupported(
+                "group terms and smooths do not apply to data in partitions: their effects are not "
+                "sums over rows; fit a sample of the rows in memory, or leave them out"
+            )
+        spec = table.spec
+        parsed = dot.parse(self.formula, seen.frame.columns, scope)
+        counted = table.trials is not None
+        if table.se is not None:
+            self.family = errors.with_errors(self.family, self.options, table.weights)
+        self.spec, self.levels = spec, spec.levels
+        edges = np.unique(table.y) if spec.levels else np.array([table.y.min(), table.y.max()])
+        recipe = Recipe(
+            spec,
+            Response(parsed, spec.levels, counted),
+            beside,
+            subset,
+            inputs["missing"],
+            self.family,
+            None if counted else edges,
+        )
+        transforms.learn(
+            spec, lambda: self.traffic.run("terms", self.blocks, Standardizing(recipe))
+        )
+        self.recipe = replace(recipe, shift=middles(table))
+        given = {**beside, **({"trials": True} if counted else {})}
+        notes = [front.left_out_warning(table.left_out)] if table.left_out else []
+        self.told = dict(
+            terms=dict(spec.term_slices),
+            intercept=spec.exog_names.index("Intercept") if spec.has_intercept else None,
+            endog_name=spec.endog_name,
+            given=tuple(one for one in ("offset", "exposure", "trials", "se") if one in given),
+            equations=equations(self.family, spec.levels),
+            notes=notes,
+        )
+        self.data = RegressionData(
+            table.y, list(spec.exog_names), source=np.empty((0, len(spec.exog_names))), **self.told
+        )
+
+    def __repr__(self):
+        return (
+            f"<{self.family.title} model: {self.formula!r}, {self.seen} rows in {self.partitions} "
+            "partitions>"
+        )
+
+    def info(self):
+        """See `Regression`."""
+        from sgmc.cluster.results import PartitionedInfo
+
+        return PartitionedInfo(self)
+
+    def result_class(self):
+        """See `Regression`."""
+        from sgmc.cluster.results import PartitionedResults
+
+        return PartitionedResults
+
+    def continue_from(self, saved, arguments, tuned=False):
+        """See `Regression`."""
+        from sgmc.core.deadline import OutOfTime, limited
+        from sgmc.fit.sampling import fit
+        from sgmc.fit.settings import check_settings
+
+        begun, rest = time.perf_counter(), dict(arguments)
+        prior = rest.pop("prior")
+        checked = replace(check_settings(**rest), tuned=tuned)
+        refuse_fit(self, prior, checked)
+        with limited(checked.time_limit):
+            try:
+                problem, cluster = self.gathered(prior, checked)
+            except OutOfTime:
+                raise ArgumentError(
+                    f"time_limit={checked.time_limit:g} was up before the passes over all "
+                    "partitions had ended, and nothing is known of the posterior: give more time"
+                ) from None
+            info = self.info()
+            info.cluster = cluster
+            info.dropped = cluster.dropped
+            return self.result_class().of_fit(info, fit(problem, checked, begun, saved), arguments)
+
+    def gathered(self, prior, checked):
+        """See `sgmc.cluster.gathering.gathered`."""
+        from sgmc.cluster.gathering import gathered
+
+        return gathered(self, prior, checked)
+
+    def problem(self, prior, checked):
+        """NotSupported: what asks for it would make all passes for each arm of a race."""
+        raise NotSupported("data in partitions do not go with tune=: step and batch are derived")
+
+    def forecast(self, checked):
+        """NotSupported: rows are not in this process."""
+        raise NotSupported("memory() does not apply to data in partitions, which stay there")
+
+
+def middles(table):
+    """What is taken off the columns: medians of the witnesses, zero where there is no intercept."""
+    spec = table.spec
+    if not spec.has_intercept:
+        return np.zeros(len(spec.exog_names))
+    found = spec.matrix(table.frame.iloc[table.rows])
+    found[~np.isfinite(found)] = np.nan  # infinite ones are named where they are met
+    shift = np.nan_to_num(np.nanmedian(found, axis=0))
+    shift[spec.exog_names.index("Intercept")] = 0.0
+    return shift

@@ -1,0 +1,74 @@
+"""What does not go with data in partitions, and why."""
+
+from sgmc.cluster.recipe import BESIDE
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.priors import PriorSpec, learns
+
+MOST_PARAMETERS = 2000  # of which a partition returns p^2 numbers
+
+
+def refuse_inputs(inputs):
+    """ArgumentError or NotSupported for arguments of ``from_formula``; those of files are taken
+    out.
+    """
+    for name in BESIDE:
+        if inputs[name] is not None and not isinstance(inputs[name], str):
+            raise ArgumentError(
+                f"{name} must be the name of a column for data in partitions, not an array: an "
+                "array has no partitions"
+            )
+    subset = inputs["subset"]
+    if not (subset is None or isinstance(subset, str) or callable(subset)):
+        raise ArgumentError(
+            "subset must be an expression, a column name or a function for data in partitions, not "
+            "an array"
+        )
+    if inputs["strata"] is not None:
+        raise NotSupported(
+            "strata does not apply to data in partitions: mini-batches are drawn from a uniform "
+            "sample of the rows; leave it out"
+        )
+    for name in ("cache", "memory_limit"):
+        if inputs.pop(name) is not None:
+            raise ArgumentError(
+                f"{name} does not apply to data in partitions: they are read where they are; leave "
+                "it out"
+            )
+    if inputs["nodes"] is not None:
+        raise ArgumentError(f"nodes={inputs['nodes']!r} applies to terms such as (1 | g)")
+
+
+def refuse_fit(model, prior, settings):
+    """NotSupported for settings that need every row on this machine."""
+    names = model.parameter_names()
+    if len(names) > MOST_PARAMETERS:
+        raise NotSupported(
+            f"{len(names)} parameters are more than {MOST_PARAMETERS}: every partition returns a "
+            "matrix of them; join rare levels, or leave columns out"
+        )
+    shrinks = any(one.family == "horseshoe" for one in specs_of(prior))
+    for wrong, text in (
+        (learns(prior) or shrinks, f"prior={prior!r}: use sgmc.normal(0, 2.5)"),
+        (
+            settings.robust,
+            "cov_type='robust', which needs the scores of all rows: leave cov_type='nonrobust'",
+        ),
+        (settings.modes == "search", "modes='search': leave modes='one'"),
+        (
+            settings.sampler is not None and settings.sampler.continuous,
+            "piecewise-deterministic samplers, which need bounds on the slopes of all rows: leave "
+            "sampler='auto', or use 'lmsgld', 'mala' or 'hmc'",
+        ),
+    ):
+        if wrong:
+            raise NotSupported(f"data in partitions do not go with {text}")
+
+
+def specs_of(prior):
+    """The specifications in what a user gave as prior."""
+    given = list(prior.values()) if isinstance(prior, dict) else [prior]
+    if "horseshoe" in given:
+        from sgmc.priors import horseshoe
+
+        given.append(horseshoe())
+    return [one for one in given if isinstance(one, PriorSpec)]

@@ -1,0 +1,137 @@
+"""Terms of a formula that look at more than their row: means and sds are learned from all
+partitions, others are refused.
+"""
+
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from sgmc.cluster.moments import Moments
+from sgmc.cluster.sums import merged
+from sgmc.errors import DataError, FormulaError
+from sgmc.formula.chunks import Chunk
+from sgmc.formula.frames import as_frame
+from sgmc.formula.subsets import subset_mask
+from sgmc.formula.transforms import Categories, Standardize
+
+INSTEAD = (
+    "write the numbers out, as in I(x - 40), use center(x) or scale(x), or add a column to the data"
+)
+
+
+LOOKED = 1000  # rows of a partition whose terms are evaluated twice
+
+
+class Spy:
+    """Stands for a transform, and keeps the moments of what it is given."""
+
+    def __init__(self):
+        self.moments = Moments(0.0, np.zeros(1), np.zeros(1))
+
+    def transform(self, x, *given, **how):
+        """Numbers of no meaning, one a row."""
+        numbers = np.asarray(x, dtype=np.float64)
+        if numbers.ndim != 1:
+            raise FormulaError(f"center() and scale() of {numbers.shape[1:]} columns: give one")
+        finite = numbers[np.isfinite(numbers)]  # infinite ones are named with the design
+        self.moments = self.moments.merge(Moments.of(finite[:, None]))
+        return np.zeros(len(numbers))
+
+
+@dataclass(frozen=True)
+class Standardizing:
+    """A pass that returns the moments of what `center` and `scale` are given in a partition: a
+    list, a term each.
+    """
+
+    recipe: object
+
+    def __call__(self, number, data):
+        frame = as_frame(data)
+        rows, *_ = self.recipe.complete(frame)
+        return [moments_of(factor, Chunk(frame, rows)) for factor in learners(self.recipe.spec)]
+
+
+def moments_of(factor, columns):
+    """The moments of what the transform of a factor is given."""
+    spied, spy = copy(factor), Spy()
+    spied.transforms = dict.fromkeys(factor.transforms, spy)
+    if columns.n_rows:
+        spied.evaluate(columns)
+    return spy.moments
+
+
+def learners(spec):
+    """Factors whose transform has moments of all rows."""
+    found = []
+    for factor in spec.factors:
+        learned = [one for one in factor.transforms.values() if not isinstance(one, Categories)]
+        if len(learned) == len(factor.transforms) == 1 and isinstance(learned[0], Standardize):
+            found.append(factor)
+        elif learned:
+            raise FormulaError(
+                f"{factor.label!r} learns numbers from all rows, which is not there for data in "
+                f"partitions: {INSTEAD}"
+            )
+    return found
+
+
+def learn(spec, run):
+    """Give transforms their moments of all rows; ``run()`` makes the pass and returns what each
+    partition says.
+    """
+    factors = learners(spec)
+    if not factors:
+        return
+    together = merged(run(), lambda one, other: [a.merge(b) for a, b in zip(one, other)])
+    for factor, moments in zip(factors, together):
+        (transform,) = factor.transforms.values()
+        transform.count = int(moments.total)
+        transform.mean, transform.squares = moments.mean[0], moments.square[0]
+
+
+def refuse_looking_around(recipe, frame, rows):
+    """DataError where the response or a term gives a row another value when fewer rows are seen:
+    partition by partition, rows would be other than together.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    frame : DataFrame
+    rows : array of int
+        Places of complete rows, of which the first are looked at.
+    """
+    rows = rows[:LOOKED]
+    seen = {f.label: f.evaluate for f in recipe.spec.factors if not f.is_column}
+    if not recipe.response.summands:
+        seen[recipe.response.label] = lambda columns: recipe.response.value(frame, columns.places)
+    half = len(rows) // 2
+    for label, value in seen.items():
+        whole, few = (value(Placed(frame, some)) for some in (rows, rows[:half]))
+        refuse_other(label, whole, few, half)
+
+
+def subset_of(frame, subset):
+    """The rows of a partition that are in a subset; DataError where other rows have a say in it."""
+    mask, half = subset_mask(subset, frame), len(frame) // 2
+    refuse_other(f"subset={subset!r}", mask, subset_mask(subset, frame.iloc[:half]), half)
+    return frame[mask]
+
+
+class Placed(Chunk):
+    """A chunk that knows the places of its rows."""
+
+    def __init__(self, frame, rows):
+        super().__init__(frame, rows)
+        self.places = rows
+
+
+def refuse_other(label, whole, few, half):
+    """DataError where the first values of the whole are not those of few."""
+    if half and not pd.DataFrame(whole)[:half].equals(pd.DataFrame(few)):
+        raise DataError(
+            f"{label} gives a row another value when other rows are seen with it, and partitions "
+            f"are read one by one: {INSTEAD}"
+        )

@@ -1,0 +1,83 @@
+"""The response of a formula, evaluated on tables that were not there when it was read; it can be
+pickled.
+"""
+
+import types
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+
+from sgmc.errors import DataError
+from sgmc.formula.chunks import Chunk, evaluate
+from sgmc.formula.columns import codes_of, is_missing
+from sgmc.formula.outcomes import counts, numeric
+
+
+class Response:
+    """The left side of a formula, with the levels that all rows have.
+
+    Parameters
+    ----------
+    parsed : Parsed
+    levels : tuple or None
+        Of the outcome; None for numbers.
+    counted : bool
+        Whether it is counts of successes and failures.
+    """
+
+    def __init__(self, parsed, levels, counted):
+        self.code, self.levels = parsed.response, levels
+        self.label = parsed.names.label(parsed.response)
+        self.inputs = parsed.names.inputs(parsed.response)
+        self.summands = parsed.summands if counted else ()
+        words = compile(self.code, "<formula>", "eval").co_names
+        self.functions = {k: v for k, v in parsed.functions.items() if k in words}
+
+    @property
+    def columns(self):
+        """Names of the columns of the data that it needs."""
+        return list(self.inputs.values())
+
+    def value(self, frame, rows):
+        """Its value in some complete rows: a Series, or a frame of two columns of counts."""
+        columns = Chunk(frame, rows)
+        if self.summands:
+            return pd.DataFrame({name: columns[name] for name in self.summands})
+        names = {place: columns[name] for place, name in self.inputs.items()}
+        value = evaluate(self.code, self.functions, names, self.label)
+        if np.shape(value) != (len(rows),):
+            raise DataError(
+                f"the response {self.label!r} must be one column of {len(rows)} values, its shape "
+                f"is {np.shape(value)}"
+            )
+        return pd.Series(value).reset_index(drop=True)
+
+    def missing(self, value):
+        """Boolean array: where a value is missing."""
+        if self.summands:
+            return np.zeros(len(value), dtype=bool)
+        return is_missing(value)
+
+    def outcomes(self, value):
+        """(y, trials) of a value without gaps: numbers, or the places of its levels."""
+        if self.summands:
+            return counts(value, self.label)[:2] if len(value) else (np.empty(0), np.empty(0))
+        if self.levels is None:
+            return numeric(value, self.label)[0], None
+        return codes_of(value, self.levels, self.label).astype(np.float64), None
+
+    def __getstate__(self):
+        modules = {k: v.__name__ for k, v in self.functions.items() if is_module(v)}
+        functions = {k: v for k, v in self.functions.items() if k not in modules}
+        return {**vars(self), "functions": functions, "modules": modules}
+
+    def __setstate__(self, state):
+        modules = state.pop("modules")
+        vars(self).update(state)
+        self.functions |= {name: import_module(home) for name, home in modules.items()}
+
+
+def is_module(value):
+    """Return whether a value is a module, which refuses to be pickled."""
+    return isinstance(value, types.ModuleType)

@@ -1,0 +1,14 @@
+"""The arguments that a family has for itself."""
+
+from sgmc.arguments.parameter import Keyword
+
+
+def option(name, default):
+    """The row of an argument that a family has for itself."""
+    return Keyword(
+        name,
+        default,
+        "A known value of this parameter; None: it is learned.",
+        "float > 0 or None",
+        "float | None",
+    )

@@ -1,0 +1,75 @@
+"""The verdict of a fit: what its draws show, and what its density itself is off by."""
+
+from dataclasses import replace
+
+from sgmc.results.checks.printed import HALF_WIDTH
+from sgmc.results.report.verdict import (
+    TRUSTED_END,
+    TRUSTED_ERROR,
+    Verdict,
+    at_most,
+    judged,
+    refused,
+)
+
+
+def verdict(fit, table, concerns, ess, along=None, heat=None):
+    """The verdict on a fit, with what was done about other modes where there may be some.
+
+    Parameters are those of `judged`.
+    """
+    found = judged(fit, table, concerns, ess, along, heat)
+    if found.trustworthy:
+        found = allowing(found, fit.problem.allowance(fit))
+    found = beside(found, fit.problem.stand_in_rows)
+    if fit.problem.unimodal or not found.trustworthy:
+        return found
+    return replace(found, text=f"{found.text} Modes: {fit.searched}.")
+
+
+def beside(found, rows):
+    """A verdict, with what rows that stand for others add to the errors of the draws.
+
+    Parameters
+    ----------
+    found : Verdict
+    rows : StandInRows or None
+    """
+    if rows is None or not found.trustworthy:
+        return found
+    error = found.error + max(rows.mean, rows.sd)
+    # an end is moved with the mean, and away from the median with the sd
+    ends = found.ends + rows.mean / HALF_WIDTH + rows.sd
+    if error > TRUSTED_ERROR or ends > TRUSTED_END:
+        return refused(
+            "not exact enough",
+            f"errors may be {error:.2g} sd, {max(rows.mean, rows.sd):.2g} of it by {rows.what}",
+            rows.advice,
+        )
+    return Verdict(
+        True,
+        at_most(error),
+        f"trustworthy to about {at_most(error):g} sd: {rows.what} moves means by {rows.mean:.2g} "
+        f"sd and sds by {100 * rows.sd:.2g} % at most; of the draws: {found.text}",
+        at_most(ends),
+    )
+
+
+def allowing(found, allowance):
+    """The verdict on draws of a density that is itself off, by `Problem.allowance`."""
+    if allowance is None:
+        return found
+    size, what = allowance
+    error = found.error + size
+    if error > TRUSTED_ERROR:
+        return refused(
+            "not exact enough",
+            f"errors may be {error:.2g} sd, {size:.2g} of it by {what}",
+            "Take more draws, or fit all rows together.",
+        )
+    ends = None if found.ends is None else at_most(found.ends + size)
+    text = (
+        f"trustworthy to about {at_most(error):g} sd, {size:.1g} of it by {what}; of the draws: "
+        f"{found.text}"
+    )
+    return Verdict(True, at_most(error), text, ends)
