@@ -48,7 +48,8 @@ def fit_formula(model, called, formula, data, given):
     of_model = {name: value for name, value in given.items() if name in made}
     of_fit = {name: value for name, value in given.items() if name not in made}
     with limited(of_fit.get("time_limit")):
-        data = for_verb(data, of_fit)
+        if of_model.get("client") is None:  # else partitions are read where they are
+            data = for_verb(data, of_fit)
         return model.from_formula(formula, data, **of_model).fit(**of_fit)
 
 

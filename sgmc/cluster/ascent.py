@@ -10,7 +10,7 @@ from sgmc.coordinates.mode import solve
 from sgmc.errors import DataError
 
 CENTRED = 1e-3  # distance to the mode in posterior sds at which the centre is near enough
-MOST_PASSES = 25
+MOST_STEPS_UP = 25
 FRACTIONS = 0.5 ** np.arange(1, 25)  # of a step that goes too far, looked at in one pass
 
 
@@ -70,7 +70,7 @@ def ascend(expand, values, terms, start):
     """
     theta, value, step = np.array(start, dtype=float), -np.inf, np.zeros(len(start))
     distance = np.inf
-    for _ in range(MOST_PASSES):
+    for _ in range(MOST_STEPS_UP):
         known = expand(theta)
         prior_value, prior_gradient, prior_curvature = terms(theta)
         now = known.value + prior_value
@@ -90,6 +90,6 @@ def ascend(expand, values, terms, start):
         theta = theta + step
     raise DataError(
         f"the search for the posterior mode over all partitions stopped {distance:.2g} posterior "
-        f"sds away from it after {MOST_PASSES} passes: rescale or drop extreme predictors, give a "
-        "tighter prior, or a larger reservoir="
+        f"sds away from it after {MOST_STEPS_UP} passes: rescale or drop extreme predictors, give "
+        "a tighter prior, or a larger reservoir="
     )

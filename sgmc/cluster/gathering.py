@@ -23,7 +23,7 @@ FIRST_RESERVOIR = 50_000  # rows that a reservoir has at first, or so many a par
 ROWS_A_PARAMETER = 500
 WANTED_ERROR = 0.02  # of means and sds, in sds: what a reservoir should add at most
 SPARE_ROWS = 1.2  # times as many rows as an estimated error asks for
-MEMORY_SHARE = 0.2  # of what is available, for the rows of a reservoir
+RESERVOIR_SHARE = 0.2  # of what is available, for the rows of a reservoir
 ROW_COPIES = 4  # of a reservoir's rows, on their way into the table
 
 
@@ -106,7 +106,7 @@ class Cluster:
 
 def most_rows(d):
     """Rows of a reservoir that memory has room for."""
-    return max(int(MEMORY_SHARE * min(available(), 1e15) / (8 * ROW_COPIES * (d + 4))), 100)
+    return max(int(RESERVOIR_SHARE * min(available(), 1e15) / (8 * ROW_COPIES * (d + 4))), 100)
 
 
 def survey(traffic, blocks, recipe, seed, wanted, expected, phase="survey"):

@@ -158,7 +158,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path, monkeypatch):
 def test_large_arrays_are_in_files(monkeypatch):
     res = sgmc.logit("won ~ x1 + g", table(1, 6000), seed=1)
     before = res.resid_deviance, res.predict(), res.loo(seed=1)
-    monkeypatch.setattr(large, "LARGE", 1)
+    monkeypatch.setattr(large, "MAPPED_BYTES", 1)
     assert isinstance(large.room_for(5), np.memmap)
     after = res.resid_deviance, res.predict(), res.loo(seed=1)
     assert np.array_equal(before[0], after[0]) and np.array_equal(before[1], after[1])
@@ -223,7 +223,7 @@ def test_a_prepared_file_has_the_order_of_its_source(tmp_path, monkeypatch):
     assert np.allclose(mean, res.predict(kept), rtol=1e-9)
     assert np.allclose(res.resid_response, kept.number - mean, rtol=1e-9)
     assert abs(res.loo(seed=1).elpd - here.loo(seed=1).elpd) < 5  # of -8,000; orders differ
-    monkeypatch.setattr(large, "LARGE", 1)
+    monkeypatch.setattr(large, "MAPPED_BYTES", 1)
     assert np.array_equal(mean, res.predict())
     assert res.update(found.head(20)).nobs == here.update(found.head(20)).nobs
 

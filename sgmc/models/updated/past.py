@@ -8,7 +8,7 @@ from sgmc.core.blas import one_blas_thread
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.updated.taylor import Rows, Taylor
 
-MOST_PARAMETERS = 512  # of which a full precision matrix is carried on: 2 MB
+MOST_UPDATED = 512  # of which a full precision matrix is carried on: 2 MB
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ def refused(results):
         return "cov_type='robust' draws the sandwich, not the posterior"
     if problem.stopped or results.stand_in:
         return "time_limit ended the fit before its mode was known"
-    if len(problem.mode.theta) > MOST_PARAMETERS:
-        return f"{len(problem.mode.theta)} parameters are more than {MOST_PARAMETERS}"
+    if len(problem.mode.theta) > MOST_UPDATED:
+        return f"{len(problem.mode.theta)} parameters are more than {MOST_UPDATED}"
     return ""
 
 

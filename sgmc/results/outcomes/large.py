@@ -4,14 +4,14 @@ import tempfile
 
 import numpy as np
 
-LARGE = 1 << 28  # bytes from which an array is in a file
+MAPPED_BYTES = 1 << 28  # bytes from which an array is in a file
 
 
 def room_for(shape, dtype=np.float64):
-    """An empty array of numbers of eight bytes: of LARGE bytes and more the memory map of a file
-    without a name, which the system frees with the array.
+    """An empty array of numbers of eight bytes: of MAPPED_BYTES and more the memory map of a
+    file without a name, which the system frees with the array.
     """
-    if 8 * np.prod(shape, dtype=float) < LARGE:
+    if 8 * np.prod(shape, dtype=float) < MAPPED_BYTES:
         return np.empty(shape, dtype)
     with tempfile.TemporaryFile(prefix="sgmc") as file:
         return np.memmap(file, dtype, "w+", shape=shape)
