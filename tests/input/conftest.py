@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import sgmc.formula
+import sgmc.prepared.reading
 from sgmc.models.regression.model import Regression
 from sgmc.models.regression.results import RegressionResults
 
 ENTRANCES = [
     (Regression, "__init__"),
-    (sgmc.formula, "read"),
+    (sgmc.prepared.reading, "read"),
     (Regression, "fit"),
     (RegressionResults, "predict"),
     (RegressionResults, "get_prediction"),

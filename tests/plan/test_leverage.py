@@ -29,5 +29,5 @@ def test_it_is_the_cheapest_set(monkeypatch, seed):
     s = np.exp(random.normal(random.uniform(-6, 1), random.uniform(0.1, 2), n))
     w = np.exp(random.normal(-2, 1, n))
     monkeypatch.setattr(leverage, "leverages", lambda *_: (s.copy(), w.copy()))
-    found = leverage.high_leverage(SimpleNamespace(n=n), ROTATED, None)
+    found = leverage.high_leverage(SimpleNamespace(n=n, width=1), ROTATED, None)
     np.testing.assert_array_equal(found, cheapest(s, w))
