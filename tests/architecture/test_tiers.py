@@ -91,7 +91,9 @@ def test_every_leaf_is_in_the_default_tier(collected, kind):
 
 
 def test_every_long_test_is_there(collected):
-    assert tiers.long() - set(collected) == set()
+    """But for files that are skipped as a whole, for want of a package."""
+    files = {name.split("::")[0] for name in collected}
+    assert {name for name in tiers.long() - set(collected) if name.split("::")[0] in files} == set()
 
 
 def test_every_planted_mistake_is_in_the_default_tier(collected, request):

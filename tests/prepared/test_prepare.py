@@ -19,6 +19,7 @@ from sgmc.prepared import records, shuffle
 from sgmc.prepared.prepare import prepare
 from sgmc.prepared.prepared import VECTORS
 from sgmc.prepared.prepared import open as opened
+from tests.conftest import ROOT
 from tests.prepared.sources import Chunked
 from tests.prepared.test_scan import CASES, FRAME
 
@@ -115,6 +116,7 @@ KILLED = """
 import os, signal, sys
 from sgmc.prepared import shuffle
 from sgmc.prepared.prepare import prepare
+sys.path.append(sys.argv[4])  # behind the installed package
 from tests.prepared.sources import Chunked
 from tests.prepared.test_scan import FRAME
 
@@ -137,7 +139,7 @@ DESIGN, COLUMNS = "y ~ x*g + h", "y ~ x*c + (1 | g)"
 )
 def test_a_killed_call_goes_on_to_the_same_bits(formula, share, tmp_path):
     path = tmp_path / "a.sgmc"
-    arguments = [str(path), str(share), formula]
+    arguments = [str(path), str(share), formula, str(ROOT)]
     killed = subprocess.run([sys.executable, "-W", "ignore", "-c", KILLED, *arguments])
     assert killed.returncode == -signal.SIGKILL
     assert not path.exists() and os.path.exists(f"{path}.part")

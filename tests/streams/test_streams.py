@@ -100,6 +100,7 @@ def test_files_have_the_same_numbers(fitted, new, pieces, tmp_path):
 
 
 def test_rows_of_the_fit_in_their_order(fitted, tmp_path):
+    pytest.importorskip("pyarrow")
     res, _, _ = fitted
     to = tmp_path / "own.parquet"
     read = pd.read_parquet(res.predict(to=to))

@@ -29,7 +29,7 @@ class ModelInfo:
         left and right column.
         """
         n, weight = fit.problem.model.n, fit.problem.table.weight
-        rows = f"{n}" if weight is None else f"{weight.sum():g} in {n} rows"
+        rows = f"{n}" if weight is None else f"{weight.sum():.12g} in {n} rows"
         return (
             [("Dep. Variable", self.endog_names), ("Model", self.family.title)],
             [("No. Observations", rows), ("Df Model", f"{self.df_model}")],

@@ -81,7 +81,7 @@ class CarriedPriors(PriorTable):
     def described(self):
         """See `PriorTable`: of the first fit, with what came after it."""
         first = super().described().removesuffix(".")
-        return f"{first}. It is in the posterior of {self.nobs:g} earlier observations, once."
+        return f"{first}. It is in the posterior of {self.nobs:.12g} earlier observations, once."
 
 
 @dataclass(frozen=True)
