@@ -84,7 +84,7 @@ def test_several_kinds(tables):
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        (lambda t: "~ . + z", "ArgumentError", "is a formula; it takes new rows"),
+        (lambda t: "~ . + z", "ArgumentError", "needs the table: give data="),
         (lambda t: t.assign(g="z"), "FormulaError", "level 'z'.*fit all rows together"),
         (lambda t: t.drop(columns="x1"), "FormulaError", "no column 'x1'"),
         (lambda t: t.drop(columns="won"), "FormulaError", "'won' is neither"),

@@ -17,13 +17,14 @@ from sgmc.models.regression.data import (
     outcome_name,
 )
 from sgmc.models.regression.options import option
+from sgmc.models.regression.prior_predictive import PriorPredictive
 from sgmc.priors import learns
 from sgmc.registry import room
 
 MANY = 512  # parameters: with fewer a fit takes seconds, and its summary has all coefficients
 
 
-class Regression:
+class Regression(PriorPredictive):
     """Base of regression models; use `Logit` and its siblings.
 
     Raises

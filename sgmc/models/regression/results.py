@@ -1,12 +1,15 @@
 """The results of a regression fit."""
 
+from sgmc.errors import ArgumentError
 from sgmc.models.regression.info import ModelInfo  # noqa: F401  (beside its results)
+from sgmc.models.regression.refits import Refits, changed
 from sgmc.registry import room
+from sgmc.results.criticism import Criticism
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 
 
-class RegressionResults(Results, Predictions):
+class RegressionResults(Results, Predictions, Criticism, Refits):
     """The posterior of a regression: `Results`, and predictions averaged over its draws.
 
     Attributes
@@ -16,8 +19,9 @@ class RegressionResults(Results, Predictions):
 
     _past = None  # of results that were loaded from a file: see `update`
 
-    def update(self, new_data, **how):
-        """Carry the posterior on when new rows arrive; the earlier ones need not be there.
+    def update(self, new_data, data=None, **how):
+        """Carry the posterior on when new rows arrive; the earlier ones need not be there.  Or fit
+        another formula: ``update("~ . + z", df)``.
 
         New rows count exactly, by their likelihood l.  Of the earlier ones the log posterior L
         (likelihood and prior) is known by its expansion at a place a near the mode,
@@ -39,9 +43,12 @@ class RegressionResults(Results, Predictions):
 
         Parameters
         ----------
-        new_data : DataFrame, dict of arrays, polars or pyarrow table, or model
+        new_data : DataFrame, dict of arrays, polars or pyarrow table, model, or formula
             Only new rows, with the columns of the formula, the outcome too; for fits of arrays a
-            model such as ``sgmc.Logit(y, X)`` of them.
+            model such as ``sgmc.Logit(y, X)`` of them.  Or a formula in which ``.`` stands for what
+            was there on that side, as in R: this is a new fit, to `data`.
+        data : DataFrame, optional
+            The table, for a formula.
         **how
             ``weights``, ``offset``, ``exposure``, ``se`` and ``subset`` of the new rows (default:
             the columns of that name in the fit), ``missing``, and arguments of a fit but for the
@@ -69,6 +76,10 @@ class RegressionResults(Results, Predictions):
         >>> res = sgmc.logit("y ~ x + g", january)
         >>> res = res.update(february)
         """
+        if isinstance(new_data, str) and "~" in new_data:
+            return changed(self, new_data, data, how)
+        if data is not None:
+            raise ArgumentError("update: data belongs to a formula, such as '~ . + z'")
         return room("updates")["updated"].update(self, new_data, how)
 
     def __getstate__(self):

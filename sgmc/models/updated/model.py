@@ -30,11 +30,6 @@ class UpdatedRegression(Regression):
     @classmethod
     def update(cls, results, new_data, given):
         """See `RegressionResults.update`."""
-        if isinstance(new_data, str) and "~" in new_data:
-            raise ArgumentError(
-                f"update: {new_data!r} is a formula; it takes new rows, a table with the columns "
-                "of the fit's formula (for another formula, fit again)"
-            )
         refuse_unknown("update()", given, [*GIVEN, *names(*FIT), "missing"])
         for name in OURS:
             if given.get(name) is not None:

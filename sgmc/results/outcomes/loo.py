@@ -50,6 +50,8 @@ class Loo:
     good_k : float
     unit : {"rows", "groups"}
         What was left out one at a time; where it is groups, read groups for rows above.
+    by : str
+        "loo", or "k-fold" where folds were left out.
     """
 
     elpd: float
@@ -68,6 +70,7 @@ class Loo:
     frequency: np.ndarray | None = field(repr=False)
     outcomes: np.ndarray = field(repr=False)
     unit: str = "rows"
+    by: str = "loo"
 
     @property
     def rows(self):
@@ -81,10 +84,15 @@ class Loo:
             if self.subsampling_se
             else ""
         )
+        influence = (
+            f"; Pareto k above {self.good_k:.2f}: {(self.pareto_k > self.good_k).sum()} of "
+            f"{len(self.rows)} {self.unit}"
+            if self.by == "loo"
+            else ""
+        )
         return (
-            f"elpd_loo {self.elpd:.2f} (se {self.se:.2f}), p_loo {self.p:.2f}{some}; Pareto k "
-            f"above {self.good_k:.2f}: {(self.pareto_k > self.good_k).sum()} of {len(self.rows)} "
-            f"{self.unit}"
+            f"elpd_{self.by} {self.elpd:.2f} (se {self.se:.2f}), p_{self.by} {self.p:.2f}{some}"
+            f"{influence}"
         )
 
 
@@ -187,34 +195,49 @@ def leave_one_out(rows, r_eff):
     """log p(y_i | y_-i), log p(y_i | y) and Pareto k of each row;
     draws' weights are part of the importance weights.
     """
-    from arviz_stats.base import array_stats
-
     elpd, lpd, k = np.empty(rows.n), np.empty(rows.n), np.empty(rows.n)
-    log_weights = (
-        np.zeros(rows.m)
-        if rows.weights is None
-        else np.log(np.maximum(rows.weights / rows.weights.mean(), 1e-300))
-    )
-    for a in range(0, rows.n, LOO_BLOCK):
-        part = rows.among(np.arange(a, min(a + LOO_BLOCK, rows.n)))
-        found = [(part.log_density(at, eta), part.seen(at, eta)) for at, eta in part.blocks()]
-        density, seen = (np.concatenate(one) for one in zip(*found))
-        here, varying = slice(a, a + LOO_BLOCK), np.ptp(density, axis=1) > 0
-        # of rows that say nothing
-        smoothed, tail = np.broadcast_to(log_weights, density.shape).copy(), np.zeros(len(varying))
-        if varying.any():
-            with np.errstate(divide="ignore", invalid="ignore"):
-                smoothed[varying], tail[varying] = array_stats.psislw(
-                    density[varying] - log_weights, r_eff=r_eff
-                )
-        stuck = ~np.isfinite(smoothed).all(axis=1)  # a fourth of the tail is one repeated draw
-        smoothed[stuck], tail[stuck] = log_weights - density[stuck], np.inf
-        k[here] = tail
+    prior = log_weights_of(rows)
+    for here, part in few_at_a_time(rows):
+        density, seen, smoothed, k[here] = without(part, prior, r_eff)
         elpd[here] = np.logaddexp.reduce(smoothed + density, axis=1) - np.logaddexp.reduce(
             smoothed, axis=1
         )
-        lpd[here] = np.logaddexp.reduce(seen + log_weights, axis=1) - math.log(rows.m)
+        lpd[here] = np.logaddexp.reduce(seen + prior, axis=1) - math.log(rows.m)
     return elpd, lpd, k
+
+
+def few_at_a_time(rows):
+    """Pairs (slice, the rows there) of at most LOO_BLOCK rows."""
+    for a in range(0, rows.n, LOO_BLOCK):
+        yield slice(a, a + LOO_BLOCK), rows.among(np.arange(a, min(a + LOO_BLOCK, rows.n)))
+
+
+def log_weights_of(rows):
+    """Logs of the draws' own weights, of mean one."""
+    if rows.weights is None:
+        return np.zeros(rows.m)
+    return np.log(np.maximum(rows.weights / rows.weights.mean(), 1e-300))
+
+
+def without(part, log_weights, r_eff):
+    """Of some rows, (row, draw): log densities, those of draws that have seen the row, and the log
+    weights of draws without it; and Pareto k, (row,).
+    """
+    from arviz_stats.base import array_stats
+
+    found = [(part.log_density(at, eta), part.seen(at, eta)) for at, eta in part.blocks()]
+    density, seen = (np.concatenate(one) for one in zip(*found))
+    varying = np.ptp(density, axis=1) > 0
+    # of rows that say nothing
+    smoothed, tail = np.broadcast_to(log_weights, density.shape).copy(), np.zeros(len(varying))
+    if varying.any():
+        with np.errstate(divide="ignore", invalid="ignore"):
+            smoothed[varying], tail[varying] = array_stats.psislw(
+                density[varying] - log_weights, r_eff=r_eff
+            )
+    stuck = ~np.isfinite(smoothed).all(axis=1)  # a fourth of the tail is one repeated draw
+    smoothed[stuck], tail[stuck] = log_weights - density[stuck], np.inf
+    return density, seen, smoothed, tail
 
 
 def efficiency(results):

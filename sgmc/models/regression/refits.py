@@ -1,0 +1,259 @@
+"""Fits made anew from a fit: without some of its rows, or with another formula."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from sgmc.arguments.numbers import whole
+from sgmc.arguments.rows import same_length
+from sgmc.arguments.seeds import entropy
+from sgmc.core.rng import seed_sequence
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.results.outcomes.loo import Loo, begun, weights_of
+from sgmc.results.outcomes.row_samples import drawn
+from sgmc.results.outcomes.rows import fitted_rows
+
+QUIET = {"progress": False, "checkpoint": None}  # of fits that are parts of something
+FROM_TABLE = ("weights", "offset", "exposure", "se", "subset", "missing", "strata", "nodes")
+OLD = re.compile(r"(?<![\w.\])])\.(?![\w.])")  # the dot of `update`, alone
+
+
+class Refits:
+    """Methods of regression results that fit again."""
+
+    def kfold(self, data, k=10, *, groups=None, seed=None, **how):
+        """Expected log predictive density by K-fold cross-validation: each fold is predicted by a
+        fit to the others.
+
+        elpd_i = log p(y_i | y without the fold of i), by an exact fit for each fold, where `loo`
+        approximates what leaving out single rows gives (Vehtari, Gelman & Gabry 2017, section
+        3.3, doi:10.1007/s11222-016-9696-4).
+
+        Parameters
+        ----------
+        data : DataFrame or model
+            The data of the fit: the table if it was from a formula, else a model such as
+            ``sgmc.Logit(y, X)``.
+        k : int
+            Folds, from 2 to the number of rows (of groups).
+        groups : array_like (n,) or str, optional
+            A label for each row that the fit used, or a column: rows of one group are in one fold,
+            which tells how well new groups are predicted.
+        seed : int, SeedSequence or Generator, optional
+            Of the folds; default that of the fit.
+        **how
+            Arguments of the fits in the place of those of this one, such as ``draws``.
+
+        Returns
+        -------
+        Loo
+            With ``by="k-fold"``; `sgmc.compare` takes it beside others of the same rows.
+
+        Raises
+        ------
+        ArgumentError
+            If the data are not those of the fit.
+        """
+        rows = count_rows(self)
+        k = whole("k", k, 2)
+        seed = self.seed if seed is None else entropy(seed)
+        fold = folds(rows, k, labels_of(groups, data, rows), seed)
+        task, elpd, full = begun(self), np.empty(rows), mean_density(self)
+        for one in range(k):
+            out = fold == one
+            left = refitted(self, data, np.where(out, 0.0, weights_of(task)), how)
+            elpd[out] = mean_density(left)[out]
+        return by_refits(task, elpd, full, f"{k}-fold")
+
+    def reloo(self, loo, data, **how):
+        """Replace what importance sampling could not tell in `loo` by exact fits without the row.
+
+        Parameters
+        ----------
+        loo : Loo
+            What ``loo()`` of these results gave.
+        data : DataFrame or model
+            As in `kfold`.
+        **how
+            As in `kfold`.
+
+        Returns
+        -------
+        Loo
+            With a Pareto k of 0 for rows that were left out exactly.
+        """
+        if not isinstance(loo, Loo) or loo.unit != "rows":
+            raise ArgumentError("reloo: loo must be what loo() of these results gave, of rows")
+        rows = count_rows(self)
+        if loo.n != rows or len(loo.rows) != rows:
+            raise ArgumentError(
+                f"reloo needs all {rows} rows left out one at a time, loo has {len(loo.rows)} of "
+                f"{loo.n}: give loo(rows={rows})"
+            )
+        task, elpd, k = begun(self), loo.elpd_i.copy(), loo.pareto_k.copy()
+        for i in np.flatnonzero(~(k <= loo.good_k)):
+            weights = weights_of(task).copy()
+            weights[i] = max(weights[i] - 1, 0.0)
+            elpd[i] = mean_density(refitted(self, data, weights, how))[i]
+            k[i] = 0.0
+        found = by_refits(task, elpd, mean_density(self), "loo")
+        return replace(found, pareto_k=k)
+
+
+def count_rows(results):
+    """Rows of the fit, for fits whose likelihood is a product over them."""
+    if results._fit is not None and results._fit.problem.grouped:
+        raise NotSupported(
+            "fits without some of the rows of models of groups: what is left out is to be groups; "
+            "loo(unit='groups') does that"
+        )
+    if results.cov_type != "nonrobust":
+        raise NotSupported(
+            "cross-validation of draws with a sandwich's covariance: fit with cov_type='nonrobust'"
+        )
+    return fitted_rows(results, "cross-validation").n
+
+
+def labels_of(groups, data, rows):
+    """A label a row, (n,), or None."""
+    if groups is None:
+        return None
+    if isinstance(groups, str):
+        try:
+            groups = data[groups]
+        except (KeyError, TypeError, IndexError):
+            raise ArgumentError(f"groups={groups!r} is not a column of the data") from None
+    return np.asarray(same_length("groups", np.asarray(groups), rows, "the fit has"))
+
+
+def folds(rows, k, groups, seed):
+    """The fold of each row, (n,): of equal sizes, groups together."""
+    random = np.random.Generator(np.random.PCG64(seed_sequence(seed, "predict", 2)))
+    units, place = (rows, np.arange(rows)) if groups is None else counted(groups)
+    if k > units:
+        raise ArgumentError(
+            f"k={k} is more than the {units} {'rows' if groups is None else 'groups'}"
+        )
+    return (random.permutation(units) % k)[place]
+
+
+def counted(groups):
+    """Number of different labels, and the number of each row's."""
+    labels, place = np.unique(groups, return_inverse=True)
+    return len(labels), place
+
+
+def refitted(results, data, weights, how):
+    """Results of the same model with other weights of the rows; a weight of 0 leaves a row out."""
+    model, data = results.model, check_data(results, data)
+    arguments = {**results._continuation.arguments, **QUIET, **how}
+    if model.formula is None:
+        again = type(data).__new__(type(data))
+        again.__dict__.update(data.__dict__)
+        again.data = replace(data.data, weight=weights)
+        return again.fit(**arguments)
+    inputs = {name: value for name, value in model.inputs.items() if value is not None}
+    inputs.pop("weights", None)
+    lost = next((name for name, value in inputs.items() if value is True), None)
+    if lost is not None:
+        raise ArgumentError(
+            f"{lost} of the fit was no column of the data: put it into a column, and fit again"
+        )
+    again = model.kind.from_formula(model.formula, data, **inputs, **model.options)
+    if again.data.n != len(weights):
+        raise ArgumentError(
+            f"the data have {again.data.n} rows that can be used, the fit had {len(weights)}; give "
+            "those of the fit"
+        )
+    again.data.weight = weights
+    return again.fit(**arguments)
+
+
+def check_data(results, data):
+    """The data, if they are what the fit's kind of data is."""
+    from sgmc.models.regression.model import Regression
+
+    of_arrays = results.model.formula is None
+    if data is None or of_arrays != isinstance(data, Regression):
+        wanted = (
+            f"a model, such as sgmc.{results.model.kind.__name__}(y, X)"
+            if of_arrays
+            else "the table that it was fitted to"
+        )
+        raise ArgumentError(f"data must be {wanted}, not {type(data).__name__}")
+    return data
+
+
+def mean_density(results):
+    """log of the mean over draws of p(y_i | theta), for each row, (n,)."""
+    rows = fitted_rows(results, "cross-validation").affordable()
+
+    def log_mean(at, eta):
+        density = rows.log_density(at, eta)
+        top = density.max(axis=-1, keepdims=True)
+        return np.log(np.average(np.exp(density - top), axis=-1, weights=rows.weights)) + top[:, 0]
+
+    out = np.empty(rows.n)
+    for at, eta in rows.blocks():
+        out[rows.place(at)] = log_mean(at, eta)
+    return out
+
+
+def by_refits(task, elpd, full, by):
+    """The `Loo` of all rows by fits without them."""
+    w, p = weights_of(task), full - elpd
+    n = w.sum()
+    totals = {"elpd": float(w @ elpd), "p": float(w @ p)}
+    errors = {
+        name: float(np.sqrt(n * np.average((one - totals[key] / n) ** 2, weights=w)))
+        for name, key, one in (("se", "elpd", elpd), ("p_se", "p", p))
+    }
+    return Loo(
+        **totals,
+        **errors,
+        subsampling_se=0.0,
+        p_subsampling_se=0.0,
+        n=task.n,
+        draws=task.table.m,
+        good_k=1.0,
+        sample=drawn(task.expected.size, task.n, 0),
+        elpd_i=elpd,
+        pareto_k=np.zeros(task.n),
+        approximate=task.expected.elpd,
+        frequency=task.frequency,
+        outcomes=task.outcomes,
+        by=by,
+    )
+
+
+def changed(results, formula, data, how):
+    """Results of a formula in which `.` stands for the parts of the old one."""
+    model = results.model
+    if model.formula is None:
+        raise ArgumentError("update: the fit was of arrays, without a formula to change; fit again")
+    if data is None:
+        raise ArgumentError(f"update({formula!r}) needs the table: give data=")
+    inputs = {k: v for k, v in model.inputs.items() if v is not None and k not in how}
+    lost = next((name for name, value in inputs.items() if value is True), None)
+    if lost is not None:
+        raise ArgumentError(f"update: {lost} of the fit was no column: give {lost}= again")
+    given = {**results._continuation.arguments, **how}
+    own = {k: given.pop(k) for k in list(given) if k in inputs or k in FROM_TABLE}
+    options = {**model.options, **{k: given.pop(k) for k in list(given) if k in model.options}}
+    new = updated_formula(model.formula, formula)
+    return model.kind.from_formula(new, data, **{**inputs, **own}, **options).fit(**given)
+
+
+def updated_formula(old, new):
+    """R's ``update``: dots on the left and on the right stand for the old sides."""
+    before, after = (side.strip() for side in old.split("~", 1)), new.split("~", 1)
+    sides = []
+    for side, text in zip(before, after):
+        parts = OLD.split(text.strip() or ".")
+        alone = all(
+            left.rstrip()[-1:] in ("", "+", "(") and right.lstrip()[:1] in ("", "+", "-", ")")
+            for left, right in zip(parts, parts[1:])
+        )
+        sides.append((side if alone else f"({side})").join(parts))
+    return " ~ ".join(sides)

@@ -1,0 +1,48 @@
+"""Outcomes as ranks in what the other rows predict: LOO-PIT."""
+
+import numpy as np
+
+from sgmc.errors import NotSupported
+from sgmc.results.outcomes.loo import (
+    ALL_ROWS,
+    MAX_WEIGHED,
+    begun,
+    efficiency,
+    few_at_a_time,
+    log_weights_of,
+    without,
+)
+from sgmc.results.outcomes.prediction import outcome_stream
+from sgmc.results.outcomes.rows import evenly
+
+
+def loo_pit(results, seed):
+    """See `Criticism.loo_pit`: pairs of arrays, numbers of the rows and their values."""
+    family = results.model.family
+    if family.outcome == "category" or (family.outcome == "binary" and not family_counts(results)):
+        raise NotSupported(
+            f"loo_pit: an outcome of {results.model.family_name} is one of a few kinds, whose rank "
+            "says nothing; look at pp_check()"
+        )
+    task, rng = begun(results), outcome_stream(results, seed)
+    table = task.table
+    kept = np.arange(table.n) if table.n <= ALL_ROWS else evenly(table.n, ALL_ROWS)
+    part = table.among(table.where(kept)).with_draws(evenly(table.m, MAX_WEIGHED))
+    out, prior, r_eff = np.empty(part.n), log_weights_of(part), efficiency(results)
+    for here, rows in few_at_a_time(part):
+        _, _, weights, _ = without(rows, prior, r_eff)
+        weights = np.exp(weights - weights.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        simulated = np.concatenate(
+            [rows.outcome(at).simulate(eta, rng, rows.extra) for at, eta in rows.blocks()]
+        )
+        below = (weights * (simulated < rows.y[:, None])).sum(axis=1)
+        ties = (weights * (simulated == rows.y[:, None])).sum(axis=1)
+        out[here] = below + rng.random(rows.n) * ties
+    order = np.argsort(part.place(table.place(table.where(kept))))
+    return kept, out[order]
+
+
+def family_counts(results):
+    """Whether outcomes of 0 and 1 are counted by row."""
+    return "trials" in results.model.given

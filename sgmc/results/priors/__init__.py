@@ -1,0 +1,1 @@
+"""What the prior says alone, and how much of the posterior is its doing."""

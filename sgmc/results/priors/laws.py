@@ -1,0 +1,117 @@
+"""Priors as laws: their densities at numbers, and independent draws of all of them."""
+
+import math
+
+import numpy as np
+from scipy import stats
+
+from sgmc.coordinates.densities import exponential_integral
+from sgmc.coordinates.whitening import undo_centring
+from sgmc.core.rng import seed_sequence
+from sgmc.errors import ArgumentError
+
+DRAWN = {"normal", "student_t", "laplace", "gamma", "inverse_gamma", "horseshoe"}
+MOST_TRIES = 1000  # of draws of a horseshoe that its slab refuses
+
+
+def law(spec):
+    """A prior as a frozen distribution of scipy, or None for those that are not among them.
+
+    Parameters
+    ----------
+    spec : PriorSpec
+        With its scale in the parameter's own units.
+    """
+    place = dict(loc=spec.location, scale=spec.scale)
+    match spec.family:
+        case "normal":
+            return (stats.halfnorm if spec.half else stats.norm)(**place)
+        case "student_t":
+            return None if spec.half else stats.t(spec.df, **place)
+        case "laplace":
+            return stats.laplace(**place)
+        case "gamma":
+            return stats.gamma(spec.df, scale=spec.scale)
+        case "inverse_gamma":
+            return stats.invgamma(spec.df, scale=spec.scale)
+    return None
+
+
+def log_density(spec, values):
+    """The log density of a proper prior at numbers, normalised; of a horseshoe, without its slab's
+    constant.
+    """
+    found, values = law(spec), np.asarray(values, dtype=float)
+    if found is not None:
+        return found.logpdf(values)
+    e = (values - spec.location) / spec.scale
+    if spec.family == "student_t":  # half a t
+        out = stats.t(spec.df).logpdf(e) + math.log(2 / spec.scale)
+        return np.where(values < 0, -np.inf, out)
+    kernel, _ = exponential_integral(e**2 / 2)
+    normal = -math.log(math.sqrt(2 * math.pi**3) * spec.scale)
+    return kernel + normal - values**2 / (2 * spec.slab**2)
+
+
+def drawn(spec, size, random):
+    """So many independent draws of a proper prior."""
+    found = law(spec)
+    if found is not None:
+        return found.rvs(size, random_state=random)
+    if spec.family == "student_t":
+        return np.abs(random.standard_t(spec.df, size)) * spec.scale
+    out, left = np.empty(size), np.arange(size)
+    for _ in range(MOST_TRIES):  # a normal law of a half-Cauchy scale, kept as the slab says
+        b = random.normal(size=len(left)) * spec.scale * np.abs(random.standard_cauchy(len(left)))
+        out[left] = b
+        left = left[random.random(len(left)) > np.exp(-(b**2) / (2 * spec.slab**2))]
+        if not len(left):
+            break
+    return out
+
+
+def from_spoken(priors, centre):
+    """T (d, d) of the coefficients theta = T phi, phi being what their priors speak of: intercepts
+    at centred predictors, unless the user named them.
+
+    Parameters
+    ----------
+    priors : PriorTable
+    centre : array
+        Means of the columns, those of the intercept's left aside.
+    """
+    centre = np.array(centre, dtype=float)
+    if priors.intercepts:
+        centre[priors.intercepts[0] % len(centre)] = 0.0
+    size = len(priors.names) - priors.auxiliary
+    return undo_centring(size, centre if priors.centred else 0 * centre, priors.intercepts)
+
+
+def prior_draws(priors, back, count, seed):
+    """Independent draws (draw, parameter) of all priors, in the parameters' own units.
+
+    Parameters
+    ----------
+    priors : PriorTable
+    back : array (d, d)
+        See `from_spoken`.
+    count : int
+    seed : int or SeedSequence
+
+    Raises
+    ------
+    ArgumentError
+        Naming a parameter whose prior has no draws.
+    """
+    for name, spec in zip(priors.names, priors.used):
+        if spec.family not in DRAWN or spec.nonzero is not None:
+            why = (
+                "takes its scale from the outcomes: give scale="
+                if spec.nonzero is not None
+                else "has no draws: give a proper one with a known scale, e.g. sgmc.normal(0, 2.5)"
+            )
+            raise ArgumentError(f"the prior of {name!r}, {spec}, {why}")
+    random = np.random.Generator(np.random.PCG64(seed_sequence(seed, "predict", 3)))
+    phi = np.column_stack([drawn(spec, count, random) for spec in priors.used])
+    phi[:, : len(back)] = phi[:, : len(back)] @ back.T
+    return phi

@@ -1,0 +1,112 @@
+"""Bayes factors of a point against the rest, by posterior and prior density there."""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from sgmc.diagnostics import convergence, moments
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.results.parameters.expression import difference
+from sgmc.results.priors.laws import from_spoken, log_density
+
+FEWEST_BEYOND = 10  # effective draws beyond a point, for a density there
+PARTS = 20  # of the draws, for the Monte Carlo error of a density
+
+
+def bayes_factor(results, statement):
+    """See `Criticism.bayes_factor`."""
+    if not isinstance(statement, str) or statement.count("=") != 1:
+        raise ArgumentError(
+            f"bayes_factor {statement!r} must be an equation, such as 'x1 = 0' or 'x1 = x2'"
+        )
+    if results.cov_type != "nonrobust":
+        raise NotSupported(
+            "bayes_factor of draws with a sandwich's covariance, which have no prior: fit with "
+            "cov_type='nonrobust'"
+        )
+    constant, weights = difference(statement, results.names)
+    prior = log_prior_at(results, statement, weights, -constant)
+    draws = results.draws @ weights + constant
+    enough(statement, draws, results.weights)
+    posterior, error = log_density_at_zero(draws, results.weights)
+    return pd.Series(
+        {
+            "BF01": np.exp(posterior - prior),
+            "log_BF01": posterior - prior,
+            "mcse": error,
+            "log_prior": prior,
+            "log_posterior": posterior,
+        },
+        name=statement,
+    )
+
+
+def log_prior_at(results, statement, weights, value):
+    """Log prior density of a linear combination at a number: of one parameter its own, of several
+    with normal priors that of their sum.
+    """
+    priors, used = results.priors, results.priors.used
+    back = from_spoken(priors, results._fit.problem.table.mean)
+    d = len(back)
+    if weights[d:].any() and np.count_nonzero(weights) > 1:
+        raise NotSupported(
+            f"bayes_factor {statement!r} combines {results.names[d]!r} with others: the prior of "
+            "such a sum is not known in closed form"
+        )
+    of_phi = np.append(back.T @ weights[:d], weights[d:])
+    of_phi[np.abs(of_phi) < 1e-14 * np.abs(of_phi).max()] = 0.0
+    places = np.flatnonzero(of_phi)
+    flat = next((j for j in places if used[j].family == "flat"), None)
+    if flat is not None:
+        raise ArgumentError(
+            f"bayes_factor {statement!r}: the prior of {priors.names[flat]!r} is flat, under which "
+            "every point has density zero; give it a proper prior that says what you expect"
+        )
+    if any(used[j].family == "horseshoe" for j in places):
+        raise NotSupported(
+            f"bayes_factor {statement!r}: a horseshoe prior has a pole at 0, and no density there"
+        )
+    if len(places) == 1:
+        scale = of_phi[places[0]]
+        return float(log_density(used[places[0]], value / scale)) - np.log(abs(scale))
+    if any(used[j].family != "normal" for j in places):
+        raise NotSupported(
+            f"bayes_factor {statement!r} combines parameters whose priors are not all normal: the "
+            "prior of such a sum is not known in closed form"
+        )
+    mean = sum(of_phi[j] * used[j].location for j in places)
+    sd = np.sqrt(sum((of_phi[j] * used[j].scale) ** 2 for j in places))
+    return float(stats.norm.logpdf(value, mean, sd))
+
+
+def enough(statement, draws, weights):
+    """ArgumentError where few draws are on one side of zero."""
+    w = np.full(draws.shape[1], 1.0) if weights is None else weights
+    share = float(np.average((draws > 0).mean(axis=0), weights=w))
+    size = float(convergence.ess(draws[..., None], method="mean", weights=weights)[0])
+    beyond = size * min(share, 1 - share)
+    if not beyond >= FEWEST_BEYOND:
+        raise ArgumentError(
+            f"bayes_factor {statement!r}: about {beyond:.0f} effective draws are beyond that "
+            f"point, {FEWEST_BEYOND} are needed to tell a density there: it is far out in the "
+            "posterior; draw more"
+        )
+
+
+def log_density_at_zero(draws, weights):
+    """Log density of draws (chain, draw) at 0 and its Monte Carlo error: a kernel estimate of the
+    ratio to the normal density with their moments (Hjort & Glad 1995, eq. 2.1).
+    """
+    values = draws.ravel()
+    w = np.ones(len(values)) if weights is None else np.tile(weights, len(draws))
+    mean = moments.mean(draws[..., None], weights)[0]
+    sd = moments.sd(draws[..., None], weights)[0]
+    size = w.sum() ** 2 / (w**2).sum()
+    width = 1.06 * sd * size**-0.2
+    ratio = stats.norm.pdf(values / width) / width / stats.norm.pdf(values, mean, sd)
+    terms = (w * ratio).reshape(draws.shape)
+    centre = stats.norm.logpdf(0.0, mean, sd)
+    found = terms.mean() / w.mean()
+    parts = np.array([one.mean() for one in np.array_split(terms, min(PARTS, terms.shape[1]), 1)])
+    error = parts.std(ddof=1) / np.sqrt(len(parts)) / w.mean()
+    return float(np.log(found) + centre), float(error / found)

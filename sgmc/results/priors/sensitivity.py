@@ -1,0 +1,88 @@
+"""How much a posterior would change if prior or likelihood counted a little more or less."""
+
+import numpy as np
+import pandas as pd
+
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.results.outcomes.rows import evenly, fitted_rows
+from sgmc.results.priors.laws import from_spoken, log_density
+
+ALPHAS = 0.99, 1.01  # powers that prior and likelihood are raised to
+SENSITIVE = 0.05  # of either (Kallioinen et al. 2024, section 2.3)
+FEWEST_DRAWS = 100
+
+
+def sensitivity(results):
+    """See `Criticism.sensitivity`."""
+    rows = fitted_rows(results, "sensitivity")
+    if results.weights is not None:
+        raise NotSupported(
+            "sensitivity of draws with weights of their own: fit with a constant step, or by an "
+            "exact sampler"
+        )
+    if results.cov_type != "nonrobust":
+        raise NotSupported(
+            "sensitivity of draws with a sandwich's covariance, which are of no prior times "
+            "likelihood: fit with cov_type='nonrobust'"
+        )
+    rows = rows.affordable()
+    if rows.m < FEWEST_DRAWS:
+        raise ArgumentError(f"sensitivity needs {FEWEST_DRAWS} draws, there are {rows.m}")
+    theta = results.flat[evenly(len(results.flat), rows.m)]
+    parts = {"prior": log_prior(results, theta), "likelihood": log_likelihood(rows)}
+    table = pd.DataFrame(
+        {name: distances(theta, log_part) for name, log_part in parts.items()}, results.names
+    )
+    table["diagnosis"] = [diagnosis(*pair) for pair in zip(table["prior"], table["likelihood"])]
+    return table
+
+
+def log_prior(results, theta):
+    """Log prior density of draws (draw, parameter), of the parameters as they are reported."""
+    priors, phi, total = results.priors, theta.copy(), np.zeros(len(theta))
+    back = from_spoken(priors, results._fit.problem.table.mean)
+    phi[:, : len(back)] = np.linalg.solve(back, theta[:, : len(back)].T).T
+    for spec, values in zip(priors.used, phi.T):
+        if spec.family != "flat":
+            total += log_density(spec, values)
+    return total
+
+
+def log_likelihood(rows):
+    """Log likelihood of all rows at each draw, (draw,); frequency weights count."""
+    total = np.zeros(rows.m)
+    for at, eta in rows.blocks():
+        density = rows.log_density(at, eta)
+        total += density.sum(axis=0) if rows.frequency is None else rows.frequency[at] @ density
+    return total
+
+
+def distances(theta, log_part):
+    """By parameter, the rate at which its law moves with the log2 of the power of a part: the
+    cumulative Jensen-Shannon distance, by Pareto-smoothed weights.
+    """
+    from arviz_stats.base import array_stats
+
+    if np.ptp(log_part) == 0:
+        return np.zeros(theta.shape[1])
+    lower, upper = (
+        np.exp(log_weights - log_weights.max())
+        for log_weights in (array_stats.power_scale_lw(log_part, alpha=one) for one in ALPHAS)
+    )
+    return [
+        float(
+            array_stats.power_scale_sense(
+                one[None], lower[None], upper[None], lower_alpha=ALPHAS[0], upper_alpha=ALPHAS[1]
+            )
+        )
+        for one in theta.T
+    ]
+
+
+def diagnosis(prior, likelihood):
+    """What the two sensitivities say together, in words; empty where there is nothing to say."""
+    if prior < SENSITIVE:
+        return ""
+    return (
+        "prior and data disagree" if likelihood >= SENSITIVE else "the prior decides, not the data"
+    )
