@@ -34,6 +34,7 @@ FIXED = {
     "sgmc.prepared.prepared": ("Prepared", "open"),
     "sgmc.results.results": ("Results",),
     "sgmc.results.files": ("load",),
+    "sgmc.results.effects.grids": ("datagrid",),
     "sgmc.results.outcomes.loo": ("compare",),
     "sgmc.tuning.tuner": ("tune",),
     "sgmc.tuning.result": ("TuneResult",),

@@ -29,6 +29,7 @@ PLAIN = (
     "sgmc.prepared.prepared",
     "sgmc.priors",
     "sgmc.registry",
+    "sgmc.results.effects.grids",
     "sgmc.results.files",
     "sgmc.results.outcomes.loo",
     "sgmc.results.results",

@@ -281,6 +281,7 @@ class Regression:
         from sgmc.fit.run.workers import on_workers
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
+        from sgmc.results.effects.kept import kept_rows
 
         begun, rest = time.perf_counter(), dict(arguments)
         prior = rest.pop("prior")
@@ -308,6 +309,7 @@ class Regression:
                     model.info(), fit(problem, checked, begun, saved), arguments
                 )
         results.memory = gauge.used(expected.total)
+        results._kept = kept_rows(self.data)
         return results
 
     def suited(self, prior, checked):

@@ -2,11 +2,12 @@
 
 from sgmc.models.regression.info import ModelInfo  # noqa: F401  (beside its results)
 from sgmc.registry import room
+from sgmc.results.effects.effects import Effects
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 
 
-class RegressionResults(Results, Predictions):
+class RegressionResults(Results, Predictions, Effects):
     """The posterior of a regression: `Results`, and predictions averaged over its draws.
 
     Attributes
