@@ -104,7 +104,6 @@ INSTEAD = {
     "null": "use null_deviance, or fit 'y ~ 1' and sgmc.compare()",
     "llnull": "use null_deviance, or fit 'y ~ 1' and sgmc.compare()",
     "get_distribution": "use posterior_predict(), which has the coefficients' uncertainty too",
-    "get_margeff": "compare predict() of two tables: the effect of a change, averaged as you like",
     "pred_table": "use pp_check(), or predict() > 0.5 against the outcomes",
 }
 

@@ -230,6 +230,33 @@ class Effects:
         found = [slope_of(one, slope) for one in changes]
         return self._tabled(places, found, link, level, averaged)
 
+    def get_margeff(self, at="overall", method="dydx", *, dummy=False, count=False, data=None):
+        """Marginal effects of the columns of the design, one at a time, as in statsmodels.
+
+        Of ``x + I(x**2)`` each column moves alone; `avg_slopes` moves x.
+
+        Parameters
+        ----------
+        at : {"overall", "mean", "median", "zero"}
+            Averaged over rows, or at one row of means, medians or zeros of the columns.
+        method : {"dydx", "eyex", "dyex", "eydx"}
+            Derivatives, elasticities, semi-elasticities.
+        dummy : bool
+            Whether columns of 0 and 1 change from 0 to 1.
+        count : bool
+            Whether columns of whole numbers change by one, (f(x + 1) - f(x - 1)) / 2.
+        data : DataFrame, array, or path and the like, optional
+            As in `predictions`.
+
+        Returns
+        -------
+        MarginalEffects
+            ``margeff``, ``margeff_se``, ``conf_int``, ``summary_frame``, ``summary``, ``draws``.
+        """
+        from sgmc.results.effects.margeff import get_margeff
+
+        return get_margeff(self, at, method, dummy, count, data)
+
 
 def known_places(results, places):
     """Rows that ranges and levels of variables are taken from: those of the fit, where these are

@@ -98,16 +98,28 @@ class Estimates:
         frame = pd.DataFrame(np.asarray(limits).T, self.names, [0, 1])
         return frame if cols is None else frame.loc[parameters("cols", cols, self.names)]
 
-    def summary_frame(self, alpha=0.05):
+    def summary_frame(self, alpha=0.05, *, exponentiate=False):
         """The table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk, r_hat; of a
         robust fit also sd_nonrobust.
+
+        Parameters
+        ----------
+        alpha, exponentiate
+            As in `summary`.
         """
+        if one_of("exponentiate", exponentiate, (False, True)):
+            from sgmc.results.report.ratios import ratios
+
+            return ratios(self, alpha)
         frame = contrasts.posterior_frame(self.draws, self.weights, self.names, alpha)
         return frame.assign(
             mean=self.params, sd=self.bse, ess_bulk=self._ess, r_hat=self._rhat, **beside(self)
         )
 
-    def summary(self, yname=None, xname=None, title=None, alpha=0.05, *, details=False):
+    def summary(
+        self, yname=None, xname=None, title=None, alpha=0.05, *, details=False,
+        exponentiate=False,
+    ):  # fmt: skip
         """The printed summary, a statsmodels `Summary` with `as_text`, `as_html`, `as_latex` and
         `as_csv`.
 
@@ -123,11 +135,25 @@ class Estimates:
         details : bool
             Add a table of what the verdict goes by: tail effective sizes, tail indices (k-hat), and
             errors of mean, sd and the ends of 95 % intervals with their Monte Carlo errors.
+        exponentiate : bool
+            Ratios in the place of coefficients: odds ratios (logit, mnlogit), rate ratios (counts),
+            hazard ratios (cloglog), ratios of means (log link).  Medians and quantiles of exp of
+            the draws; other parameters are left out.
+
+        Raises
+        ------
+        ArgumentError
+            If exp of a coefficient has no meaning under the link.
         """
         from sgmc.results.report.summary import summary
 
         return summary(
-            self, alpha, title, (yname, xname), one_of("details", details, (False, True))
+            self,
+            alpha,
+            title,
+            (yname, xname),
+            one_of("details", details, (False, True)),
+            one_of("exponentiate", exponentiate, (False, True)),
         )
 
     def summary2(self, yname=None, xname=None, title=None, alpha=0.05, float_format="%.4f"):
