@@ -3,11 +3,12 @@
 from sgmc.models.regression.info import ModelInfo  # noqa: F401  (beside its results)
 from sgmc.registry import room
 from sgmc.results.effects.effects import Effects
+from sgmc.results.effects.figures import EffectFigures
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 
 
-class RegressionResults(Results, Predictions, Effects):
+class RegressionResults(Results, Predictions, Effects, EffectFigures):
     """The posterior of a regression: `Results`, and predictions averaged over its draws.
 
     Attributes
