@@ -36,6 +36,7 @@ FIXED = {
     "sgmc.results.files": ("load",),
     "sgmc.results.effects.grids": ("datagrid",),
     "sgmc.results.outcomes.loo": ("compare",),
+    "sgmc.results.outcomes.stacking": ("model_weights",),
     "sgmc.tuning.tuner": ("tune",),
     "sgmc.tuning.result": ("TuneResult",),
     "sgmc.registry": ("register",),

@@ -32,6 +32,7 @@ PLAIN = (
     "sgmc.results.effects.grids",
     "sgmc.results.files",
     "sgmc.results.outcomes.loo",
+    "sgmc.results.outcomes.stacking",
     "sgmc.results.results",
     "sgmc.tuning.result",
 )

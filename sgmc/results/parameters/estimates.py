@@ -188,29 +188,31 @@ class Estimates:
         return frame if self.weights is None else frame.assign(weight=self.flat_weights)
 
     def hypothesis(self, statement):
-        """Posterior probability of an inequality between linear combinations of parameters.
+        """Posterior probability of inequalities between linear combinations of parameters.
 
         Parameters
         ----------
         statement : str
-            E.g. ``"x1 > x2"``, ``"2*x1 - 0.5 < 0"``, "`my var` + x1 > 1".
+            E.g. ``"x1 > x2"``, ``"2*x1 - 0.5 < 0"``, "`my var` + x1 > 1"; a range
+            ``"-0.1 < x1 < 0.1"``, of practical equivalence; all of several,
+            ``"x1 > 0 & x2 < 0"``, or any, ``"x1 > 0 | x2 > 0"``.  & binds before |; parentheses
+            group.
 
         Returns
         -------
         Series
-            mean, sd and 95 % interval of left minus right, and ``prob``, the probability that the
-            statement holds.
-        """
-        from sgmc.results.parameters.expression import inequality
+            ``prob``, the probability that the statement holds at once, and its Monte Carlo error
+            ``mcse`` (where all draws agree, one over the effective draws).  Of a single inequality
+            also mean, sd and 95 % interval of left minus right.
 
-        constant, weights, sign = inequality(statement, self.names)
-        draws = (self.draws @ weights + constant)[..., None]
-        row = (
-            contrasts.posterior_frame(draws, self.weights, [statement], 0.05).iloc[0].drop("P(>0)")
-        )
-        holds = draws < 0 if sign.startswith("<") else draws > 0
-        row["prob"] = moments.mean(holds.astype(float), self.weights)[0]
-        return row
+        Raises
+        ------
+        ArgumentError
+            For unknown names, and for what is not linear.
+        """
+        from sgmc.results.parameters.hypotheses import hypothesis
+
+        return hypothesis(self, statement)
 
     def contrast(self, contrast, alpha=0.05):
         """Posterior of linear combinations of parameters.
