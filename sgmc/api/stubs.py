@@ -29,8 +29,10 @@ PLAIN = (
     "sgmc.prepared.prepared",
     "sgmc.priors",
     "sgmc.registry",
+    "sgmc.results.effects.grids",
     "sgmc.results.files",
     "sgmc.results.outcomes.loo",
+    "sgmc.results.outcomes.stacking",
     "sgmc.results.results",
     "sgmc.tuning.result",
 )

@@ -3,9 +3,9 @@ what to use instead.
 """
 
 TESTS = "use prob_positive, or hypothesis('x1 > 0')"
-JOINT = "use hypothesis(), which takes linear inequalities, or contrast()"
+JOINT = "use hypothesis(), which takes linear inequalities joined by & and |, or contrast()"
 ACCURACY = "compare posteriors by predictive accuracy instead: loo(), sgmc.compare()"
-SHARE = "use loo() for predictive accuracy, and deviance beside null_deviance for fit"
+SHARE = "use r2(), the Bayesian one, or loo() for predictive accuracy"
 CLASSICAL = "the posterior's covariance is cov_params(), of coefficients whose prior counts"
 SAMPLING = "draws come by sampling; see diagnostics(), chain_diagnostics() and warnings"
 LEVERAGE = "loo(pointwise=True).pareto_k says how much single rows decide"
@@ -104,7 +104,6 @@ INSTEAD = {
     "null": "use null_deviance, or fit 'y ~ 1' and sgmc.compare()",
     "llnull": "use null_deviance, or fit 'y ~ 1' and sgmc.compare()",
     "get_distribution": "use posterior_predict(), which has the coefficients' uncertainty too",
-    "get_margeff": "compare predict() of two tables: the effect of a change, averaged as you like",
     "pred_table": "use pp_check(), or predict() > 0.5 against the outcomes",
 }
 

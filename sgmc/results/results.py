@@ -68,6 +68,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
     """
 
     tuning = memory = None
+    _kept = None  # the table of a regression, see `effects.kept`
     stand_in = ""
 
     def __init__(self, state, fit=None):
@@ -143,7 +144,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
             If the data are not those of the fit, or are needed.
         """
         longer = resume(self, draws, data, how)
-        longer.tuning = self.tuning
+        longer.tuning, longer._kept = self.tuning, longer._kept or self._kept
         return longer
 
     def save(self, path):
@@ -164,10 +165,10 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         them again.
         """
         self.__dict__.update(self.__getstate__())
-        self._fit = None
+        self._fit = self._kept = None
 
     def __getstate__(self):
-        state = {k: v for k, v in self.__dict__.items() if k != "_fit"}
+        state = {k: v for k, v in self.__dict__.items() if k not in ("_fit", "_kept")}
         return (
             state
             if self._fit is None

@@ -6,6 +6,7 @@ from sgmc.arguments.arrays import numeric
 from sgmc.arguments.draws import mean_and_sd
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
+from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError
 
 MOST_PLOTS = 40
@@ -35,6 +36,30 @@ class Views:
         from sgmc.results.exchange import to_arviz
 
         return to_arviz(self, log_likelihood)
+
+    def plot(self, cols=None, ax=None, *, alpha=0.05):
+        """Draw an overview: the mean and interval of each parameter, intercepts aside.
+
+        Parameters
+        ----------
+        cols : str or list of str, optional
+            Parameters wanted; default all but intercepts, at most 40.
+        ax : Axes, optional
+        alpha : float
+            One minus the probability of the intervals.
+
+        Returns
+        -------
+        Axes
+        """
+        from sgmc.plots.lines import intervals
+
+        if cols is None:
+            cols = [name for name in self.names if name.split(":")[-1] != "Intercept"] or None
+        draws, weights, names = self._plotted(cols)
+        low, high = moments.quantile(draws, [level(alpha) / 2, 1 - alpha / 2], weights)
+        label = f"posterior mean and {100 * (1 - alpha):g} % interval"
+        return intervals(names, moments.mean(draws, weights), low, high, label, ax)
 
     def plot_trace(self, cols=None, ax=None):
         """Draws of each chain in their order; along the time of the dynamics where steps vary.

@@ -50,6 +50,10 @@ TABLE = {
         "what a fit gives back; `report`: summary, verdict, warnings",
         BELOW + " subsampling coordinates diagnostics formula sources plots fit",
     ),
+    "results/effects": (
+        "effects on the scale of the outcome: predictions, comparisons, slopes, marginal effects",
+        BELOW + " diagnostics formula plots results",
+    ),
     "tuning": ("races of samplers' settings", BELOW + " diagnostics plots fit results"),
     "models": ("a folder per model, each with a line of its own here", ""),
     "models/bases": (
@@ -62,8 +66,8 @@ TABLE = {
     ),
     "models/regression": (
         "regressions: data, posterior, results",
-        BELOW
-        + " coordinates diagnostics formula prepared fit results tuning models/regression/bases",
+        BELOW + " coordinates diagnostics formula prepared fit results results/effects tuning"
+        " models/regression/bases",
     ),
     "models/regression/families": (
         "a file per family: compiled model, outcomes, class; the verb comes by itself",

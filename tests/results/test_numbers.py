@@ -201,7 +201,10 @@ def test_hypothesis(either, statement, weights, constant):
     [
         ("x1 = 0", "probability zero"),
         ("x1", "must have one of"),
-        ("0 < x1 < 1", "must have one of"),
+        ("0 < x1 > 1", "two signs of one direction"),
+        ("0 < x1 < x10 < 1", "must have one of"),
+        ("x1 > 0 & ", "must have one of"),
+        ("x1 & x10 > 0", "must have one of"),
         ("x11 > 0", "did you mean 'x1"),
         ("x1 * x10 > 0", "not linear"),
         ("x1 ** 2 > 0", "not linear"),

@@ -59,6 +59,10 @@ class MixedResults(EffectsOfLevels, RegressionResults):
                 )
         return with_effects(rows, populations(self.model, self.flat, self.seed), code, Z)
 
+    def population_rows(self, frame, offset):
+        """See `Effects`."""
+        return self.table_rows(frame, offset, random=False)
+
     def predict(
         self, exog=None, transform=True, *, offset=None, exposure=None, random=True,
         new_levels="sample",

@@ -282,6 +282,7 @@ class Regression(PriorPredictive):
         from sgmc.fit.run.workers import on_workers
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
+        from sgmc.results.effects.kept import kept_rows
 
         begun, rest = time.perf_counter(), dict(arguments)
         prior = rest.pop("prior")
@@ -309,6 +310,7 @@ class Regression(PriorPredictive):
                     model.info(), fit(problem, checked, begun, saved), arguments
                 )
         results.memory = gauge.used(expected.total)
+        results._kept = kept_rows(self.data)
         return results
 
     def suited(self, prior, checked):

@@ -278,24 +278,7 @@ def compare(*results, **named):
         If the models are not of the same outcomes in the same order, or are `Loo` of different
         rows.
     """
-    found = {**{f"model{i}": one for i, one in enumerate(results)}, **named}
-    if len(found) < 2:
-        raise ArgumentError("compare needs at least two results")
-    seed = next((one.seed for one in found.values() if hasattr(one, "loo")), None)
-    for name, one in found.items():
-        if not isinstance(one, Loo) and not hasattr(one, "loo"):
-            raise ArgumentError(
-                f"compare: {name} is {type(one).__name__}; it must be results of a fit, or what "
-                "their loo() gave"
-            )
-    tasks = {name: one if isinstance(one, Loo) else begun(one) for name, one in found.items()}
-    first = next(iter(tasks))
-    for name, one in tasks.items():
-        check_same(one, tasks[first], name, first)
-    sample = shared_sample(tasks.values(), seed)
-    judgements = {
-        name: one if isinstance(one, Loo) else judged(one, sample) for name, one in tasks.items()
-    }
+    judgements = judged_alike({**numbered_models(results), **named}, "compare")
     best = max(judgements, key=lambda name: judgements[name].elpd)
     rows = [
         {
@@ -310,22 +293,55 @@ def compare(*results, **named):
     return pd.DataFrame(rows, index=list(judgements)).sort_values("elpd", ascending=False)
 
 
-def check_same(one, other, name, best):
+def numbered_models(results):
+    """Names for models without one."""
+    return {f"model{i}": one for i, one in enumerate(results)}
+
+
+def judged_alike(found, what):
+    """`Loo` of several models by the same rows: a dict by name.
+
+    Parameters
+    ----------
+    found : dict of Results or Loo
+    what : str
+        What the user called, for messages.
+    """
+    if len(found) < 2:
+        raise ArgumentError(f"{what} needs at least two results")
+    seed = next((one.seed for one in found.values() if hasattr(one, "loo")), None)
+    for name, one in found.items():
+        if not isinstance(one, Loo) and not hasattr(one, "loo"):
+            raise ArgumentError(
+                f"{what}: {name} is {type(one).__name__}; it must be results of a fit, or what "
+                "their loo() gave"
+            )
+    tasks = {name: one if isinstance(one, Loo) else begun(one) for name, one in found.items()}
+    first = next(iter(tasks))
+    for name, one in tasks.items():
+        check_same(one, tasks[first], name, first, what)
+    sample = shared_sample(tasks.values(), seed)
+    return {
+        name: one if isinstance(one, Loo) else judged(one, sample) for name, one in tasks.items()
+    }
+
+
+def check_same(one, other, name, best, what):
     """Refuse to compare models of different data."""
     if one.unit != other.unit:
         raise ArgumentError(
-            f"compare: {name} leaves out {one.unit} and {best} {other.unit}; judge both by the same"
+            f"{what}: {name} leaves out {one.unit} and {best} {other.unit}; judge both by the same"
         )
     if one.n != other.n or not np.array_equal(one.outcomes, other.outcomes):
         raise ArgumentError(
-            f"compare: {name} and {best} are not of the same outcomes in the same order ({one.n} "
+            f"{what}: {name} and {best} are not of the same outcomes in the same order ({one.n} "
             f"and {other.n} rows); fit both to the same rows, e.g. after dropna()"
         )
     if not np.array_equal(weights_of(one), weights_of(other)):
-        raise ArgumentError(f"compare: {name} and {best} have different weights")
+        raise ArgumentError(f"{what}: {name} and {best} have different weights")
     if isinstance(one, Loo) and isinstance(other, Loo) and not np.array_equal(one.rows, other.rows):
         raise ArgumentError(
-            f"compare: {name} and {best} were judged by different rows; give compare the results "
+            f"{what}: {name} and {best} were judged by different rows; give the results "
             "themselves, and it draws one sample for all"
         )
 

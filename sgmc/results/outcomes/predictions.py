@@ -263,6 +263,32 @@ class Predictions:
 
         return loo(self, rows, seed)
 
+    def r2(self, alpha=0.05):
+        r"""Bayesian R^2: the share of the outcomes' variance that the linear predictor explains.
+
+        For each draw :math:`V(\mu) / (V(\mu) + \overline{V(y \mid x)})`, the variance over rows of
+        E[y | x] and the mean of the model's variance of outcomes (Gelman, Goodrich, Gabry & Vehtari
+        2019, eqs. 3 and 4, doi:10.1080/00031305.2018.1549100), frequency weights included.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the probability of the interval.
+
+        Returns
+        -------
+        Series
+            mean, sd and interval.
+
+        Raises
+        ------
+        NotSupported
+            For outcomes of several kinds.
+        """
+        from sgmc.results.outcomes.explained import r2
+
+        return r2(self, alpha)
+
     def pp_check(self, groups=10, *, draws=None, alpha=0.05, seed=None):
         """Mean, sd and calibration of the outcomes against those of simulated ones.
 

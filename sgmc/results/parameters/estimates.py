@@ -98,16 +98,28 @@ class Estimates:
         frame = pd.DataFrame(np.asarray(limits).T, self.names, [0, 1])
         return frame if cols is None else frame.loc[parameters("cols", cols, self.names)]
 
-    def summary_frame(self, alpha=0.05):
+    def summary_frame(self, alpha=0.05, *, exponentiate=False):
         """The table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk, r_hat; of a
         robust fit also sd_nonrobust.
+
+        Parameters
+        ----------
+        alpha, exponentiate
+            As in `summary`.
         """
+        if one_of("exponentiate", exponentiate, (False, True)):
+            from sgmc.results.report.ratios import ratios
+
+            return ratios(self, alpha)
         frame = contrasts.posterior_frame(self.draws, self.weights, self.names, alpha)
         return frame.assign(
             mean=self.params, sd=self.bse, ess_bulk=self._ess, r_hat=self._rhat, **beside(self)
         )
 
-    def summary(self, yname=None, xname=None, title=None, alpha=0.05, *, details=False):
+    def summary(
+        self, yname=None, xname=None, title=None, alpha=0.05, *, details=False,
+        exponentiate=False,
+    ):  # fmt: skip
         """The printed summary, a statsmodels `Summary` with `as_text`, `as_html`, `as_latex` and
         `as_csv`.
 
@@ -123,11 +135,25 @@ class Estimates:
         details : bool
             Add a table of what the verdict goes by: tail effective sizes, tail indices (k-hat), and
             errors of mean, sd and the ends of 95 % intervals with their Monte Carlo errors.
+        exponentiate : bool
+            Ratios in the place of coefficients: odds ratios (logit, mnlogit), rate ratios (counts),
+            hazard ratios (cloglog), ratios of means (log link).  Medians and quantiles of exp of
+            the draws; other parameters are left out.
+
+        Raises
+        ------
+        ArgumentError
+            If exp of a coefficient has no meaning under the link.
         """
         from sgmc.results.report.summary import summary
 
         return summary(
-            self, alpha, title, (yname, xname), one_of("details", details, (False, True))
+            self,
+            alpha,
+            title,
+            (yname, xname),
+            one_of("details", details, (False, True)),
+            one_of("exponentiate", exponentiate, (False, True)),
         )
 
     def summary2(self, yname=None, xname=None, title=None, alpha=0.05, float_format="%.4f"):
@@ -162,29 +188,31 @@ class Estimates:
         return frame if self.weights is None else frame.assign(weight=self.flat_weights)
 
     def hypothesis(self, statement):
-        """Posterior probability of an inequality between linear combinations of parameters.
+        """Posterior probability of inequalities between linear combinations of parameters.
 
         Parameters
         ----------
         statement : str
-            E.g. ``"x1 > x2"``, ``"2*x1 - 0.5 < 0"``, "`my var` + x1 > 1".
+            E.g. ``"x1 > x2"``, ``"2*x1 - 0.5 < 0"``, "`my var` + x1 > 1"; a range
+            ``"-0.1 < x1 < 0.1"``, of practical equivalence; all of several,
+            ``"x1 > 0 & x2 < 0"``, or any, ``"x1 > 0 | x2 > 0"``.  & binds before |; parentheses
+            group.
 
         Returns
         -------
         Series
-            mean, sd and 95 % interval of left minus right, and ``prob``, the probability that the
-            statement holds.
-        """
-        from sgmc.results.parameters.expression import inequality
+            ``prob``, the probability that the statement holds at once, and its Monte Carlo error
+            ``mcse`` (where all draws agree, one over the effective draws).  Of a single inequality
+            also mean, sd and 95 % interval of left minus right.
 
-        constant, weights, sign = inequality(statement, self.names)
-        draws = (self.draws @ weights + constant)[..., None]
-        row = (
-            contrasts.posterior_frame(draws, self.weights, [statement], 0.05).iloc[0].drop("P(>0)")
-        )
-        holds = draws < 0 if sign.startswith("<") else draws > 0
-        row["prob"] = moments.mean(holds.astype(float), self.weights)[0]
-        return row
+        Raises
+        ------
+        ArgumentError
+            For unknown names, and for what is not linear.
+        """
+        from sgmc.results.parameters.hypotheses import hypothesis
+
+        return hypothesis(self, statement)
 
     def contrast(self, contrast, alpha=0.05):
         """Posterior of linear combinations of parameters.

@@ -98,25 +98,6 @@ class Statement:
         return np.eye(len(self.names))[place]
 
 
-def inequality(text, names):
-    """Constant and weights of left minus right, and the sign,
-    of a statement with one of < > <= >=.
-    """
-    if not isinstance(text, str):
-        raise ArgumentError(f"hypothesis {text!r} must be text, such as 'x1 > 0'")
-    statement = Statement(text, names, "hypothesis")
-    sides = re.split(r"(<=|>=|<|>)", statement.code)
-    if len(sides) != 3:
-        raise ArgumentError(
-            f"hypothesis {text!r} must have one of < > <= >= between two expressions; "
-            "an exact equality has probability zero"
-        )
-    if not sides[0].strip() or not sides[2].strip():
-        raise ArgumentError(f"hypothesis: cannot read {text!r}, one side is empty")
-    (a, u), (b, v) = statement.combination(sides[0]), statement.combination(sides[2])
-    return a - b, u - v, sides[1]
-
-
 def difference(text, names):
     """Constant and weights of an expression, or of the two sides of an equation."""
     statement = Statement(text, names, "contrast")

@@ -11,6 +11,7 @@ from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
 
 from sgmc.arguments.names import texts
+from sgmc.results.report.ratios import ratio_name, ratios
 
 WIDTH = 78  # characters of a line: two less than terminals have
 MAX_PRINTED = 200  # parameters printed one by one; more are shown by blocks of terms
@@ -75,10 +76,12 @@ def latex_escape(text):
 DASH = "`-`: the tails are too heavy for these draws to tell it, or it does not exist."
 
 
-def summary(results, alpha, title, names, details=False):
+def summary(results, alpha, title, names, details=False, exponentiate=False):
     """Build the summary of a Results; `names` are of the outcome and of the parameters, each or
     None.
     """
+    if exponentiate:
+        ratio_name(results)  # refused before anything else
     (yname, xname), (left, right, lines) = names, results.header
     listed = parameter_names(results, xname)
     left = [(k, yname if k == "Dep. Variable" and yname else v) for k, v in left]
@@ -86,9 +89,13 @@ def summary(results, alpha, title, names, details=False):
     frame = results.summary_frame(alpha)
     out.tables = [
         head(left, right, title or f"{dict(left)['Model']} Posterior Summary"),
-        parameters(frame.iloc[:, :7], listed),
+        (
+            numbers(ratios(results, alpha), listed, "P(>1)")
+            if exponentiate
+            else parameters(frame.iloc[:, :7], listed)
+        ),
     ]
-    if "sd_nonrobust" in frame:
+    if "sd_nonrobust" in frame and not exponentiate:
         out.tables.append(beside(frame, listed))
     if details:
         out.tables.append(errors(results, listed))
@@ -100,6 +107,35 @@ def summary(results, alpha, title, names, details=False):
         wrap(f"[{w.code}] {w}", "    ") for w in results.warnings
     ]
     out.extra_txt = "\n".join(notes)
+    return out
+
+
+def numbers(frame, names, share):
+    """A table of positive numbers or effects, a row a name; the column `share` is of
+    probabilities.
+    """
+    forms = {share: "{:.3f}".format, "ess_bulk": whole, "r_hat": ratio}
+    rows = [
+        [forms.get(name, compact)(value) for name, value in zip(frame.columns, row)]
+        for row in frame.to_numpy()[:MAX_PRINTED]
+    ]
+    widths = [max(len(one) for one in column) + 2 for column in zip(frame.columns, *rows)]
+    room = WIDTH - sum(widths)
+    text = dict(TEXT, data_fmts=["%s"] * len(widths), colwidths=[room, *widths])
+    stubs = shorten([str(n) for n in list(names)[: len(rows)]], room)
+    return SimpleTable(rows, headers=list(frame.columns), stubs=stubs, txt_fmt=text)
+
+
+def effects_summary(left, right, frame, alpha):
+    """The summary of marginal effects: two columns of facts, and a table with statsmodels'
+    columns; of several kinds of outcome their names are before those of the columns.
+    """
+    out = PosteriorSummary()
+    shown = frame.set_axis(
+        [frame.columns[0], "std err", f"[{alpha / 2:.3g}", f"{1 - alpha / 2:.3g}]", "P(>0)"], axis=1
+    )
+    names = [": ".join(map(str, one)) if isinstance(one, tuple) else one for one in frame.index]
+    out.tables = [head(left, right, "Marginal Effects"), numbers(shown, names, "P(>0)")]
     return out
 
 

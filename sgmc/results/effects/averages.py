@@ -1,0 +1,159 @@
+"""Through rows and draws in blocks: quantities of each row, and their averages."""
+
+import numpy as np
+import pandas as pd
+
+from sgmc.errors import ArgumentError, DataError
+from sgmc.results.effects.places import numbers_at, rows_at, variables_of
+from sgmc.results.effects.table import NUMBERS, Summaries, beside
+from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_MEMORY, ROWS_WORK, evenly
+
+TAKEN = ("rowid", "term", "contrast", "group", *NUMBERS)
+
+
+def thinned(rows, n):
+    """The rows with the draws to use where there are n rows in all; see `Rows.affordable`."""
+    most = max(FEWEST_DRAWS, int(ROWS_WORK // n))
+    return rows if rows.m <= most else rows.with_draws(evenly(rows.m, most))
+
+
+def blocks(results, places, quantity, link):
+    """Triples of a `Piece`, a slice of it, and parts (kind, row, draw), with the draws' weights."""
+    for piece in places.pieces():
+        frames, numbers = quantity.frames(piece.frame)
+        tables = [thinned(rows_at(results, one, piece.offset), places.n) for one in frames]
+        first = tables[0]
+        for start in range(0, first.n, first.block):
+            at = slice(start, min(start + first.block, first.n))
+            values = [numbers_at(rows, at, link) for rows in tables]
+            some = None if numbers is None else sliced(numbers, at)
+            yield piece, at, quantity.parts(values, some), first.weights
+
+
+def sliced(numbers, at):
+    """The same rows of one or several arrays."""
+    return tuple(one[at] for one in numbers) if isinstance(numbers, tuple) else numbers[at]
+
+
+def by_row(results, places, quantities, link, kinds, level):
+    """A table with a line a row, kind and quantity; NaN where a variable is missing."""
+    found, names = Summaries(level), variables_of(results)
+    for quantity in quantities:
+        for piece, at, parts, weights in blocks(results, places, quantity, link):
+            value = quantity.final(*parts)
+            shown = piece.frame[[name for name in names if name in piece.frame]].iloc[at]
+            shown = beside(shown.assign(**quantity.cell), TAKEN)
+            rowid = np.arange(piece.start + at.start, piece.start + at.stop)
+            for k, one in enumerate(value):
+                columns = {"rowid": rowid, **of_kind(kinds, k), **quantity.labels}
+                head = pd.DataFrame(columns, index=shown.index)
+                found.add(pd.concat([head, shown], axis=1), one, weights)
+    return found.table()
+
+
+def of_kind(kinds, k):
+    """The column that names the kind of outcome, where there are several."""
+    return {} if kinds is None else {"group": kinds[k]}
+
+
+class Sums:
+    """Weighted sums of parts of rows by group."""
+
+    def __init__(self):
+        self.places, self.total, self.weight, self.draw_weights = {}, [], [], None
+
+    def add(self, keys, weight, parts):
+        """Add rows: keys of their groups, weights, and arrays (kind, row, draw)."""
+        code, found = pd.factorize(keys, sort=False)
+        for key in found:
+            if key not in self.places:
+                self.places[key] = len(self.total)
+                self.total.append(0.0)
+                self.weight.append(0.0)
+                self.refuse_many(parts)
+        share = np.zeros((len(found), len(weight)))
+        share[code, np.arange(len(weight))] = weight
+        sums = np.stack([share @ part for part in parts])  # (part, kind, group, draw)
+        for k, key in enumerate(found):
+            place = self.places[key]
+            self.total[place] = self.total[place] + sums[:, :, k]
+            self.weight[place] += share[k].sum()
+
+    def refuse_many(self, parts):
+        """ArgumentError for more groups than memory should hold."""
+        if len(self.places) * sum(8 * one.shape[0] * one.shape[2] for one in parts) > ROWS_MEMORY:
+            raise ArgumentError(
+                f"by: {len(self.places):,} groups and more are too many to average by; cut the "
+                "column into intervals, or take predictions() row by row"
+            )
+
+
+def by_group(results, places, quantities, link, kinds, level):
+    """A table with a line a group, kind and quantity."""
+    found, by = Summaries(level), places.by
+    for quantity in quantities:
+        sums = Sums()
+        for piece, at, parts, weights in blocks(results, places, quantity, link):
+            weight = np.asarray(piece.weight[at])
+            known = np.isfinite(sum(one.sum(axis=(0, 2)) for one in parts))
+            if not known[weight > 0].all():
+                refuse_unknown_rows(piece, at, known | (weight == 0), parts)
+            if not known.all():
+                parts, weight = [one[:, known] for one in parts], weight[known]
+            sums.add(keys_of(piece.by.iloc[at][known], by), weight, parts)
+            sums.draw_weights = weights
+        for key in ordered(results, sums.places, by):
+            total, weight = sums.total[sums.places[key]], sums.weight[sums.places[key]]
+            if weight == 0:
+                raise DataError(f"the weights of {shown_key(by, key)} are all 0")
+            value = quantity.final(*(total / weight))
+            own = pd.DataFrame({**dict(zip(by, key)), **quantity.cell}, index=[0])
+            own = beside(own, TAKEN)
+            for k, one in enumerate(value):
+                head = pd.DataFrame({**of_kind(kinds, k), **quantity.labels}, index=[0])
+                found.add(pd.concat([head, own], axis=1), one[None], sums.draw_weights)
+    return found.table()
+
+
+def refuse_unknown_rows(piece, at, known, parts):
+    """DataError for rows that have no value."""
+    row = piece.start + at.start + int(np.argmin(known))
+    if any(np.isinf(one).any() for one in parts):
+        raise DataError(f"row {row} of the data has an infinite value: leave it out, or rescale")
+    raise DataError(
+        f"row {row} of the data lacks a variable of the model, and an average needs all: leave "
+        "such rows out, e.g. data.dropna()"
+    )
+
+
+def keys_of(by, names):
+    """The group of each row, tuples."""
+    if not names:
+        return np.array([()] * len(by) + [None], dtype=object)[:-1]
+    keys = np.empty(len(by), dtype=object)
+    keys[:] = list(zip(*(by[name].tolist() for name in names)))
+    return keys
+
+
+def shown_key(by, key):
+    """A group in words."""
+    return ", ".join(f"{name}={value!r}" for name, value in zip(by, key)) or "the rows"
+
+
+def ordered(results, keys, by):
+    """Keys of groups in order: levels of factors in theirs, others sorted."""
+    from sgmc.results.effects.places import factors_of
+
+    levels = {
+        one.label: {level: k for k, level in enumerate(one.levels)}
+        for one in factors_of(results)
+        if one.is_column and one.levels is not None
+    }
+
+    def place(key):
+        return tuple(levels.get(name, {}).get(value, value) for name, value in zip(by, key))
+
+    try:
+        return sorted(keys, key=place)
+    except TypeError:  # labels of several types
+        return sorted(keys, key=lambda key: tuple(map(str, key)))

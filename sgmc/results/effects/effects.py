@@ -1,0 +1,276 @@
+"""What results have of effects: methods with the names of the R package marginaleffects."""
+
+from itertools import product
+
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.names import texts
+from sgmc.errors import ArgumentError
+from sgmc.results.effects.averages import by_group, by_row
+from sgmc.results.effects.places import places_of
+from sgmc.results.effects.quantities import (
+    SLOPES,
+    checked_type,
+    comparison_of,
+    kinds_of,
+    slope_of,
+    the_mean,
+)
+from sgmc.results.effects.variables import Variables, varied
+
+MOST_SETTINGS = 10_000  # of combinations of values that predictions are taken at
+
+
+def columns_by(by):
+    """Names of the columns that averages are taken by; none for True and None."""
+    if by is None or by is True:
+        return []
+    return texts("by", by, "names of columns, or True for the average of all rows")
+
+
+class Effects:
+    """Methods of `RegressionResults` for effects on the scale of the outcome.
+
+    Each returns a table: ``estimate`` is the posterior mean, ``std_error`` the posterior standard
+    deviation, ``conf_low`` and ``conf_high`` are quantiles; ``.draws`` of the table has the draws,
+    (row, draw).  Averages weigh rows by the frequency weights of the fit, and by the trials of
+    counts of successes.  Effects of group terms are zero; smooths are included.
+    """
+
+    def population_rows(self, frame, offset):
+        """`Rows` of new data, effects of group terms being zero."""
+        return self.table_rows(frame, offset)
+
+    def predictions(
+        self, data=None, *, variables=None, by=None, type="response", level=0.95, weights=None,
+        offset=None, exposure=None,
+    ):  # fmt: skip
+        """Predict the mean of the outcome at each row, with its posterior interval.
+
+        Parameters
+        ----------
+        data : DataFrame, dict, array, or path and the like, optional
+            Rows to predict, e.g. a grid by `sgmc.datagrid`; default those of the fit.
+        variables : str, list of str or dict, optional
+            Variables to set: each row is predicted at all combinations of their values, as
+            ``{"dose": [0, 10]}``.  Of a name alone all levels, or of a number minimum, quartiles
+            and maximum.
+        by : str, list of str or True, optional
+            Columns to average by, see `avg_predictions`.
+        type : {"response", "link"}
+            The scale: of the outcome, or of the linear predictor.
+        level : float
+            Probability of the intervals.
+        weights, offset, exposure : str, float or array_like, optional
+            Of new rows: a column's name, a number for all, or one for each.  Default: the column
+            of that name in the fit, where `data` have it.
+
+        Returns
+        -------
+        DataFrame
+            ``rowid``, ``group`` (of outcomes of several kinds), ``estimate``, ``std_error``,
+            ``conf_low``, ``conf_high``, and the model's variables.
+
+        Raises
+        ------
+        ArgumentError, DataError, FormulaError
+            Naming the argument or column.
+        """
+        beside = dict(weights=weights, offset=offset, exposure=exposure)
+        return self._predictions(data, variables, by, type, level, beside, by is not None)
+
+    def avg_predictions(
+        self, data=None, *, variables=None, by=None, type="response", level=0.95, weights=None,
+        offset=None, exposure=None,
+    ):  # fmt: skip
+        """Average predictions over rows, for each draw, and summarise the averages.
+
+        With `variables`, one average for each of their values, all rows being set to it.
+
+        Parameters
+        ----------
+        data, variables, type, level, weights, offset, exposure
+            As in `predictions`.
+        by : str or list of str, optional
+            Columns of the data; one average for each of their combinations.
+
+        Returns
+        -------
+        DataFrame
+        """
+        beside = dict(weights=weights, offset=offset, exposure=exposure)
+        return self._predictions(data, variables, by, type, level, beside, True)
+
+    def _predictions(self, data, variables, by, kind, level, beside, averaged):
+        link = checked_type(self, kind)
+        places = places_of(self, data, columns_by(by), **beside)
+        cells = [{}]
+        if variables is not None:
+            values = Variables(self, places).values(variables)
+            count = 1
+            for one in values.values():
+                count *= len(one)
+            if not 0 < count <= MOST_SETTINGS:
+                raise ArgumentError(
+                    f"variables: {count:,} combinations of values, at most {MOST_SETTINGS:,} are "
+                    "predicted; give fewer"
+                )
+            cells = [dict(zip(values, one)) for one in product(*values.values())]
+        found = [the_mean(setting(cell), cell) for cell in cells]
+        return self._tabled(places, found, link, level, averaged)
+
+    def _tabled(self, places, quantities, link, level, averaged):
+        made = by_group if averaged else by_row
+        return made(self, places, quantities, link, kinds_of(self, link), level)
+
+    def comparisons(
+        self, variables=None, data=None, *, by=None, comparison="difference", type="response",
+        level=0.95, weights=None, offset=None, exposure=None,
+    ):  # fmt: skip
+        """Compare predictions at two values of a variable, all others as they are, at each row.
+
+        Parameters
+        ----------
+        variables : str, list of str or dict, optional
+            Names, or what to compare by name.  Numbers: a step (default 1), two values
+            ``[20, 40]``, ``"sd"``, ``"2sd"``, ``"iqr"`` or ``"minmax"``.  Labels: each level
+            against the reference (default), ``"sequential"``, ``"pairwise"``, ``"all"``, or two
+            levels, ``["a", "b"]`` for b against a.  Default: all variables.
+        comparison : {"difference", "ratio", "lnratio", "lnor"}
+            The last one is the log odds ratio.
+        data, by, type, level, weights, offset, exposure
+            As in `predictions`.
+
+        Returns
+        -------
+        DataFrame
+            ``rowid``, ``term``, ``contrast``, ``group``, ``estimate``, ``std_error``,
+            ``conf_low``, ``conf_high``, and the model's variables.
+        """
+        beside = dict(weights=weights, offset=offset, exposure=exposure)
+        how = data, by, comparison, type, level, beside
+        return self._comparisons(variables, *how, by is not None)
+
+    def avg_comparisons(
+        self, variables=None, data=None, *, by=None, comparison="difference", type="response",
+        level=0.95, weights=None, offset=None, exposure=None,
+    ):  # fmt: skip
+        """Average comparisons over rows, for each draw, and summarise the averages.
+
+        Ratios are those of the two averages, not averages of ratios: a marginal risk ratio.
+
+        Parameters
+        ----------
+        variables, data, by, comparison, type, level, weights, offset, exposure
+            As in `comparisons`.
+
+        Returns
+        -------
+        DataFrame
+        """
+        beside = dict(weights=weights, offset=offset, exposure=exposure)
+        return self._comparisons(variables, data, by, comparison, type, level, beside, True)
+
+    def _comparisons(self, variables, data, by, comparison, kind, level, beside, averaged):
+        link = checked_type(self, kind, comparison)
+        places = places_of(self, data, columns_by(by), **beside)
+        changes = Variables(self, known_places(self, places)).changes(variables)
+        found = [comparison_of(one, comparison) for one in changes]
+        return self._tabled(places, found, link, level, averaged)
+
+    def slopes(
+        self, variables=None, data=None, *, by=None, slope="dydx", type="response", level=0.95,
+        weights=None, offset=None, exposure=None,
+    ):  # fmt: skip
+        """Differentiate predictions with respect to a variable, at each row.
+
+        By central differences, (f(x + h/2) - f(x - h/2)) / h with h = 1e-4 of the variable's
+        range, of the whole formula: of ``x + I(x**2)`` both terms move.  Labels have no derivative:
+        theirs are comparisons with the reference.
+
+        Parameters
+        ----------
+        variables : str or list of str, optional
+            Default: all variables.
+        slope : {"dydx", "eyex", "eydx", "dyex"}
+            dY/dX; elasticity (dY/dX) (x/y); semi-elasticities (dY/dX) / y and (dY/dX) x.
+        data, by, type, level, weights, offset, exposure
+            As in `predictions`.
+
+        Returns
+        -------
+        DataFrame
+            As of `comparisons`.
+        """
+        beside = dict(weights=weights, offset=offset, exposure=exposure)
+        return self._slopes(variables, data, by, slope, type, level, beside, by is not None)
+
+    def avg_slopes(
+        self, variables=None, data=None, *, by=None, slope="dydx", type="response", level=0.95,
+        weights=None, offset=None, exposure=None,
+    ):  # fmt: skip
+        """Average slopes over rows, for each draw, and summarise the averages.
+
+        Parameters
+        ----------
+        variables, data, by, slope, type, level, weights, offset, exposure
+            As in `slopes`.
+
+        Returns
+        -------
+        DataFrame
+        """
+        beside = dict(weights=weights, offset=offset, exposure=exposure)
+        return self._slopes(variables, data, by, slope, type, level, beside, True)
+
+    def _slopes(self, variables, data, by, slope, kind, level, beside, averaged):
+        link = checked_type(self, kind)
+        one_of("slope", slope, SLOPES)
+        places = places_of(self, data, columns_by(by), **beside)
+        changes = Variables(self, known_places(self, places)).slopes(variables)
+        found = [slope_of(one, slope) for one in changes]
+        return self._tabled(places, found, link, level, averaged)
+
+    def get_margeff(self, at="overall", method="dydx", *, dummy=False, count=False, data=None):
+        """Marginal effects of the columns of the design, one at a time, as in statsmodels.
+
+        Of ``x + I(x**2)`` each column moves alone; `avg_slopes` moves x.
+
+        Parameters
+        ----------
+        at : {"overall", "mean", "median", "zero"}
+            Averaged over rows, or at one row of means, medians or zeros of the columns.
+        method : {"dydx", "eyex", "dyex", "eydx"}
+            Derivatives, elasticities, semi-elasticities.
+        dummy : bool
+            Whether columns of 0 and 1 change from 0 to 1.
+        count : bool
+            Whether columns of whole numbers change by one, (f(x + 1) - f(x - 1)) / 2.
+        data : DataFrame, array, or path and the like, optional
+            As in `predictions`.
+
+        Returns
+        -------
+        MarginalEffects
+            ``margeff``, ``margeff_se``, ``conf_int``, ``summary_frame``, ``summary``, ``draws``.
+        """
+        from sgmc.results.effects.margeff import get_margeff
+
+        return get_margeff(self, at, method, dummy, count, data)
+
+
+def known_places(results, places):
+    """Rows that ranges and levels of variables are taken from: those of the fit, where these are
+    here.
+    """
+    return places if results._kept is None else places_of(results, None)
+
+
+def setting(cell):
+    """A function that sets variables of a table to values."""
+
+    def frames(frame):
+        for name, value in cell.items():
+            frame = varied(frame, name, value)
+        return frame
+
+    return frames

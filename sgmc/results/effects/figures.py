@@ -1,0 +1,168 @@
+"""What results draw of effects."""
+
+import numpy as np
+import pandas as pd
+
+from sgmc.arguments.numbers import whole
+from sgmc.errors import ArgumentError
+from sgmc.results.effects.grids import datagrid
+from sgmc.results.effects.places import places_of
+from sgmc.results.effects.variables import Variables
+
+SHOWN_GROUPS, AT_NUMBERS = 7, 3  # curves of a figure; values of a number that makes groups
+
+
+class EffectFigures:
+    """Methods of `RegressionResults` that draw effects; each returns its axes."""
+
+    def plot_predictions(
+        self, x, by=None, ax=None, *, points=50, type="response", level=0.95
+    ):  # fmt: skip
+        """Draw predictions along a variable, all others at their typical values.
+
+        Of a number the range of the fit, of labels all levels.
+
+        Parameters
+        ----------
+        x : str
+        by : str, optional
+            A variable that makes groups: its levels, or of a number minimum, median and maximum.
+        ax : Axes, optional
+        points : int
+            Of the grid, for numbers.
+        type, level
+            As in `predictions`.
+
+        Returns
+        -------
+        Axes
+        """
+        table, by = self._along(x, by, points, type, level)
+        several = self.model.family.outcome == "category"
+        name = ("probability, {}" if several else "E[{} | x]") if type == "response" else "link, {}"
+        return drawn(table, x, by, name.format(self.model.endog_names), ax)
+
+    def plot_effects(
+        self, variable, x=None, by=None, ax=None, *, points=50, comparison="difference", level=0.95
+    ):  # fmt: skip
+        """Draw the effect of a variable along x: its slope, or of labels their comparisons.
+
+        Where the effect is largest, where it vanishes: what interactions and links do to it.
+        All other variables are at their typical values.
+
+        Parameters
+        ----------
+        variable : str
+        x : str, optional
+            Default: the variable itself.
+        by : str, optional
+            As in `plot_predictions`.
+        ax : Axes, optional
+        points : int
+        comparison : {"difference", "ratio", "lnratio", "lnor"}
+            Of labels.
+        level : float
+
+        Returns
+        -------
+        Axes
+        """
+        variables = Variables(self, places_of(self, None))
+        variables.check(variable, "variable")
+        numeric = variables.levels(variable) is None
+        x = variable if x is None else x
+        if not numeric and x == variable:
+            raise ArgumentError(
+                f"plot_effects: {variable!r} has labels; give x=, the variable along which their "
+                "comparison is drawn, or use plot_comparisons()"
+            )
+        grid, by = self._grid(x, by, points)
+        found = (
+            self.slopes(variable, grid, level=level)
+            if numeric
+            else self.comparisons(variable, grid, comparison=comparison, level=level)
+        )
+        if not numeric and found.contrast.nunique() > 1:
+            by = [*by, "contrast"]
+        what = "slope" if numeric else comparison
+        return drawn(found, x, by, f"{what} of {variable}", ax)
+
+    def plot_comparisons(
+        self, variables=None, ax=None, *, comparison="difference", level=0.95
+    ):  # fmt: skip
+        """Draw average comparisons of all variables, a point with an interval for each.
+
+        Parameters
+        ----------
+        variables, comparison, level
+            As in `avg_comparisons`.
+        ax : Axes, optional
+
+        Returns
+        -------
+        Axes
+        """
+        from sgmc.plots.lines import intervals
+
+        found = self.avg_comparisons(variables, comparison=comparison, level=level)
+        names = [f"{term}: {contrast}" for term, contrast in zip(found.term, found.contrast)]
+        if "group" in found:
+            names = [f"{name} ({group})" for name, group in zip(names, found.group)]
+        label = f"average {comparison}, {self.model.endog_names}"
+        return intervals(names, *numbers(found), label, ax, 1.0 if comparison == "ratio" else 0.0)
+
+    def _along(self, x, by, points, kind, level):
+        grid, by = self._grid(x, by, points)
+        return self.predictions(grid, type=kind, level=level), by
+
+    def _grid(self, x, by, points):
+        """A grid along x by groups, and the columns that make them."""
+        variables = Variables(self, places_of(self, None))
+        values = {}
+        for name, one in ((variables.check(x, "x"), "x"), (by, "by")):
+            if name is None:
+                continue
+            levels = variables.levels(variables.check(name, one))
+            if levels is None:
+                ends = variables.numbers(name)
+                levels = (
+                    np.linspace(ends.min(), ends.max(), whole("points", points, 2))
+                    if one == "x"
+                    else np.unique(np.quantile(ends, np.linspace(0, 1, AT_NUMBERS)))
+                )
+            values[name] = levels
+        if by is not None and by == x:
+            raise ArgumentError(f"by={by!r} is the variable of the axis: give another one")
+        return datagrid(self, **values), [] if by is None else [by]
+
+
+def numbers(found):
+    """Means and ends of intervals of a table."""
+    return (found[name].to_numpy() for name in ("estimate", "conf_low", "conf_high"))
+
+
+def drawn(found, x, by, y_name, ax):
+    """Curves of a table along x by groups."""
+    from sgmc.plots.lines import curves
+
+    by = [*by, *(["group"] if "group" in found else [])]
+    if by:
+        keys = found[by].astype(object).apply(lambda one: ", ".join(map(shown_level, one)), axis=1)
+    else:
+        keys = pd.Series("", index=found.index)
+    labels = list(dict.fromkeys(keys))
+    if len(labels) > SHOWN_GROUPS:
+        raise ArgumentError(
+            f"{len(labels)} curves are too many for one figure, at most {SHOWN_GROUPS}: leave by= "
+            "out, or plot predictions() of a grid of your own"
+        )
+    groups = []
+    for label in labels:
+        part = found[keys == label]
+        groups.append((label, part[x].to_numpy(), *numbers(part)))
+    return curves(groups, x, y_name, ", ".join(by), ax)
+
+
+def shown_level(value):
+    """A level or a number as a short text."""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,118 @@
+"""Grids of values at which predictions, comparisons and slopes are of interest."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from sgmc.arguments.choices import nearest, one_of
+from sgmc.errors import ArgumentError, DataError
+from sgmc.formula.columns import kind
+from sgmc.formula.frames import as_frame
+from sgmc.results.effects.places import FitPlaces, variables_of
+
+MOST_GRID_ROWS = 10_000_000  # of a grid
+GRIDS = ("mean_or_mode", "counterfactual")
+BESIDE = ("offset", "exposure")  # columns of a fit that its grid has too
+
+
+def datagrid(source, *, grid_type="mean_or_mode", **values):
+    """Make a table of all combinations of values, with typical values of all other variables.
+
+    Parameters
+    ----------
+    source : RegressionResults or DataFrame
+        A fit, for the variables of its model, of the rows that it used and with their weights; or
+        a table, for all of its columns.
+    grid_type : {"mean_or_mode", "counterfactual"}
+        What other variables are: means of numbers and most frequent labels; or as they are, all
+        rows once for each combination, with a column ``rowidcf`` of their numbers.
+    **values
+        For each variable one value, or several; or a function of its column, such as
+        ``np.median``.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    ArgumentError
+        For a name that is no column, or a grid of more than 10 million rows.
+
+    Examples
+    --------
+    >>> grid = sgmc.datagrid(res, dose=[0, 5, 10], sex=["f", "m"])
+    >>> res.predictions(grid)
+    """
+    one_of("grid_type", grid_type, GRIDS)
+    frame, weight = table_of(source)
+    if not len(frame):
+        raise DataError("datagrid: the table has no rows")
+    for name in values:
+        if name not in frame:
+            raise ArgumentError(
+                f"datagrid: {name!r} is not a variable{nearest(name, frame.columns, 'they are')}"
+            )
+    given = {name: listed(name, one, frame[name]) for name, one in values.items()}
+    sizes = [len(one) for one in given.values()]
+    rows = int(np.prod(sizes, dtype=float)) * (1 if grid_type == "mean_or_mode" else len(frame))
+    if not 0 < rows <= MOST_GRID_ROWS:
+        raise ArgumentError(f"datagrid: {rows:,} rows, from 1 to {MOST_GRID_ROWS:,} are made")
+    cells = list(product(*given.values()))
+    if grid_type == "counterfactual":
+        out = pd.concat([frame.assign(rowidcf=np.arange(len(frame)))] * len(cells))
+        out = out.reset_index(drop=True)
+        columns = {
+            name: np.repeat([c[k] for c in cells], len(frame)) for k, name in enumerate(given)
+        }
+    else:
+        out = pd.DataFrame({n: [typical(frame[n], weight)] * len(cells) for n in frame})
+        columns = {name: [c[k] for c in cells] for k, name in enumerate(given)}
+    for name, column in columns.items():
+        out[name] = alike(column, frame[name])
+    for name in out:
+        out[name] = alike(out[name], frame[name]) if name in frame else out[name]
+    return out
+
+
+def table_of(source):
+    """Columns of a grid, and weights (n,) of the rows or None."""
+    if not hasattr(source, "population_rows"):
+        return as_frame(source), None
+    places = FitPlaces(source)
+    names = [*variables_of(source), *(source.model.inputs.get(one) for one in BESIDE)]
+    pieces = [
+        one.frame[[n for n in dict.fromkeys(names) if isinstance(n, str) and n in one.frame]]
+        for one in places.pieces()
+    ]
+    return pd.concat(pieces, ignore_index=True), places.kept.importance
+
+
+def listed(name, value, column):
+    """Values of a variable as a list."""
+    value = value(column) if callable(value) else value
+    if isinstance(value, str) or not np.iterable(value):
+        return [value]
+    if not len(value):
+        raise ArgumentError(f"datagrid: {name} has no values")
+    return list(value)
+
+
+def typical(column, weight):
+    """The mean of numbers, the most frequent label of others; the first one of several."""
+    known = column.notna().to_numpy()
+    if not known.any():
+        raise DataError(f"datagrid: column {column.name!r} has no values")
+    w = np.ones(len(column)) if weight is None else np.asarray(weight)
+    if kind(column) == "number":
+        return np.average(column[known].to_numpy(dtype=float), weights=w[known])
+    total = pd.Series(w[known]).groupby(column[known].to_numpy(), observed=True).sum()
+    return total.idxmax()
+
+
+def alike(values, column):
+    """Values with the categories of a column, where it has some."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return pd.Categorical(values, categories=column.dtype.categories)
+    return values

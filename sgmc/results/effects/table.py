@@ -1,0 +1,80 @@
+"""Draws of effects as a table."""
+
+import numpy as np
+import pandas as pd
+
+from sgmc.arguments.numbers import fraction
+from sgmc.errors import ArgumentError
+from sgmc.results.outcomes.prediction import moments_and_ends
+
+NUMBERS = ["estimate", "std_error", "conf_low", "conf_high"]
+DRAWS_KEPT = 1 << 27  # bytes of the draws of a table
+
+
+class EffectTable(pd.DataFrame):
+    """A table of effects, with their draws.
+
+    Attributes
+    ----------
+    draws : array (row, draw)
+    draw_weights : array (draw,) or None
+    """
+
+    _held = None, None
+
+    @property
+    def draws(self):
+        """Draws (row, draw) of what the rows estimate; in other tables made of this one, lost."""
+        if self._held[0] is None:
+            raise ArgumentError(
+                "draws are with the table that the method returned, of at most "
+                f"{DRAWS_KEPT >> 20} MB: give fewer rows, or take averages"
+            )
+        return self._held[0]
+
+    @property
+    def draw_weights(self):
+        """Weights of the draws, or None."""
+        return self._held[1]
+
+
+class Summaries:
+    """Rows of a table, collected block by block.
+
+    Parameters
+    ----------
+    probability : float
+        Of the intervals.
+    """
+
+    def __init__(self, probability):
+        alpha = 1 - fraction("level", probability, advice="give e.g. 0.95")
+        self.ends = [alpha / 2, 1 - alpha / 2]
+        self.columns, self.numbers, self.draws, self.size = [], [], [], 0
+        self.weights = None
+
+    def add(self, columns, draws, weights):
+        """Rows with their columns, a DataFrame, and draws (row, draw)."""
+        self.columns.append(columns)
+        with np.errstate(invalid="ignore"):
+            self.numbers.append(moments_and_ends(draws, self.ends, weights))
+        self.weights, self.size = weights, self.size + draws.nbytes
+        self.draws = self.draws + [draws] if self.size <= DRAWS_KEPT else []
+
+    def table(self):
+        """All rows, an `EffectTable`: the columns that name an effect, numbers, other columns."""
+        columns = pd.concat(self.columns, ignore_index=True)
+        numbers = pd.DataFrame(np.concatenate(self.numbers), columns=NUMBERS)
+        first = [name for name in ("rowid", "term", "contrast", "group") if name in columns]
+        rest = [name for name in columns if name not in first]
+        out = EffectTable(pd.concat([columns[first], numbers, columns[rest]], axis=1))
+        kept = np.concatenate(self.draws) if self.size <= DRAWS_KEPT else None
+        object.__setattr__(out, "_held", (kept, self.weights))
+        return out
+
+
+def beside(frame, taken):
+    """Columns of the data that stand beside the numbers; those whose names are taken get one more
+    word.
+    """
+    return frame.rename(columns={name: f"data_{name}" for name in taken if name in frame})

@@ -1,0 +1,260 @@
+"""What is varied: which values of a variable are compared with which."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from sgmc.arguments.choices import nearest, one_of
+from sgmc.arguments.numbers import is_number
+from sgmc.errors import ArgumentError, DataError
+from sgmc.formula.columns import kind
+from sgmc.results.effects.places import factors_of, smooths_of, variables_of
+
+SLOPE_STEP = 1e-4  # of slopes, as a share of the range
+MOST_LEVELS_COMPARED = 200
+SPREADS = ("sd", "2sd", "iqr", "minmax")  # of a number
+PAIRS = ("reference", "sequential", "pairwise", "all")  # of levels
+
+
+@dataclass(frozen=True)
+class Change:
+    """Two values of a variable at each row.
+
+    Attributes
+    ----------
+    term : str
+        The variable.
+    low, high : object
+        Numbers to add (`shift`), or values to set; of labels `high` and `low` as well.
+    shift : bool
+    label : str
+        Of what is compared, high against low.
+    slope : bool
+        Whether the difference is divided by the distance.
+    ends : (float, float) or None
+        Beyond which a number is not moved.
+    """
+
+    term: str
+    low: object
+    high: object
+    shift: bool = False
+    label: str = ""
+    slope: bool = False
+    ends: tuple | None = None
+
+    def frames(self, frame):
+        """The two tables, and distances (n,) by which differences are divided, or None."""
+        if not self.shift:
+            return varied(frame, self.term, self.low), varied(frame, self.term, self.high), None
+        x = frame[self.term].to_numpy(dtype=float, na_value=np.nan)
+        low, high = x + self.low, x + self.high
+        if self.ends is not None:
+            low = np.maximum(low, np.minimum(x, self.ends[0]))
+            high = np.minimum(high, np.maximum(x, self.ends[1]))
+        pair = frame.copy(deep=False), frame.copy(deep=False)
+        pair[0][self.term], pair[1][self.term] = low, high
+        return *pair, high - low if self.slope else None
+
+
+def varied(frame, name, value):
+    """A table with one value of a column in all rows."""
+    out = frame.copy(deep=False)
+    dtype = frame[name].dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        out[name] = pd.Categorical([value] * len(frame), categories=dtype.categories)
+    else:
+        out[name] = pd.Series([value] * len(frame), index=frame.index)
+    return out
+
+
+class Variables:
+    """The variables of a model: numbers or labels, their ranges and levels.
+
+    Parameters
+    ----------
+    results : Results
+    places : FitPlaces or NewPlaces
+        Whose rows say what is not known from the formula.
+    """
+
+    def __init__(self, results, places):
+        self.results, self.places = results, places
+        self.names = variables_of(results)
+        self.held = {}
+
+    def check(self, name, what="variables"):
+        """A variable's name; ArgumentError where the model has none such."""
+        if not isinstance(name, str) or name not in self.names:
+            hint = nearest(name, self.names, "they are")
+            raise ArgumentError(f"{what}: {name!r} is not a variable of the model{hint}")
+        return name
+
+    def column(self, name):
+        """All values of a variable, a Series."""
+        if name not in self.held:
+            parts = [one.frame[name] for one in self.places.pieces()]
+            self.held[name] = pd.concat(parts, ignore_index=True)
+        return self.held[name]
+
+    def known(self, name):
+        """Levels of a variable by the formula, or None."""
+        for one in factors_of(self.results):
+            if one.levels is not None and list(one.inputs.values()) == [name]:
+                levels = list(one.levels)
+                if one.is_column or self.column(name).dropna().isin(levels).all():
+                    return levels, [f"{one.label}[T.{level}]" for level in levels]
+        return None
+
+    def levels(self, name):
+        """Levels of a variable with labels, the one that others are compared with first; None for
+        numbers.
+        """
+        found = self.known(name)
+        if found is not None:
+            levels, coded = found
+            without = [
+                one for one, text in zip(levels, coded) if text not in self.results.model.exog_names
+            ]
+            first = without[0] if len(without) == 1 else levels[0]
+            return [first, *(one for one in levels if one != first)]
+        if self.results.model.spec is None:
+            return None
+        column = self.column(name)
+        held = kind(column)
+        if held == "number":
+            return None
+        if held == "category":
+            return list(column.cat.categories)
+        return sorted(column.dropna().unique())
+
+    def numbers(self, name):
+        """All values of a variable as finite numbers."""
+        try:
+            x = self.column(name).to_numpy(dtype=float, na_value=np.nan)
+        except (TypeError, ValueError):
+            raise DataError(f"{name!r} holds no numbers in the data") from None
+        return x[np.isfinite(x)]
+
+    def every(self):
+        """Variables that vary."""
+        if self.results.model.spec is not None:
+            return self.names
+        return [name for name in self.names if np.ptp(self.numbers(name), axis=0) > 0]
+
+    def asked(self, variables, default):
+        """Pairs of a name and how it is varied, of what a user gave."""
+        if variables is None:
+            return [(name, default) for name in self.every()]
+        if isinstance(variables, str):
+            variables = [variables]
+        if not isinstance(variables, Mapping):
+            if not np.iterable(variables):
+                raise ArgumentError(
+                    f"variables={variables!r} must be names of variables, or a dict such as "
+                    "{'age': 10}"
+                )
+            variables = dict.fromkeys(variables, default)
+        return [(self.check(name), how) for name, how in variables.items()]
+
+    def changes(self, variables):
+        """A `Change` for each comparison that was asked for."""
+        found = [one for pair in self.asked(variables, None) for one in self.compared(*pair)]
+        if not found:
+            raise ArgumentError("variables: the model has no variable to compare values of")
+        return found
+
+    def slopes(self, variables):
+        """The same, of derivatives with respect to numbers."""
+        if isinstance(variables, Mapping):
+            raise ArgumentError("slopes: variables are names; comparisons() takes steps")
+        found = []
+        for name, _ in self.asked(variables, None):
+            found += [self.slope(name)] if self.levels(name) is None else self.compared(name, None)
+        if not found:
+            raise ArgumentError("variables: the model has no variable to take slopes of")
+        return found
+
+    def slope(self, name):
+        """A derivative by a central difference; at the ends of the range a one-sided one where
+        the formula transforms the variable, as splines end there.
+        """
+        x = self.numbers(name)
+        low, high = (x.min(), x.max()) if len(x) else (0.0, 0.0)
+        step = SLOPE_STEP * ((high - low) or max(abs(high), 1.0))
+        plain = all(one.is_column or name not in one.inputs.values() for one in factors_of(
+            self.results
+        )) and not smooths_of(self.results)  # fmt: skip
+        ends = None if plain or low == high else (low, high)
+        return Change(name, -step / 2, step / 2, True, "dY/dX", True, ends)
+
+    def compared(self, name, how):
+        """The comparisons of one variable."""
+        levels = self.levels(name)
+        if levels is None:
+            return [self.of_numbers(name, how)]
+        if isinstance(how, (list, tuple)) and len(how) == 2:
+            for one in how:
+                if one not in levels:
+                    raise ArgumentError(
+                        f"variables: {name!r} has no level {one!r}; it has "
+                        f"{', '.join(map(repr, levels[:8]))}"
+                    )
+            return [Change(name, *how)]
+        how = one_of(f"variables[{name!r}]", how or "reference", PAIRS, ", or two levels")
+        if how == "reference":
+            pairs = [(levels[0], one) for one in levels[1:]]
+        elif how == "sequential":
+            pairs = list(zip(levels, levels[1:]))
+        else:
+            pairs = [(a, b) for k, a in enumerate(levels) for b in levels[k + 1 :]]
+            pairs += [(b, a) for a, b in pairs] if how == "all" else []
+        if len(pairs) > MOST_LEVELS_COMPARED:
+            raise ArgumentError(
+                f"variables: {name!r} has {len(levels)} levels, {len(pairs)} comparisons; give two "
+                f"of them, variables={{{name!r}: [{levels[0]!r}, {levels[1]!r}]}}"
+            )
+        return [Change(name, low, high) for low, high in pairs]
+
+    def of_numbers(self, name, how):
+        """The comparison of a number: after a step, between two values, over a spread."""
+        if how is None or is_number(how):
+            step = 1.0 if how is None else float(how)
+            return Change(name, 0.0, step, True, f"+{step:g}" if step >= 0 else f"{step:g}")
+        if isinstance(how, (list, tuple, np.ndarray)) and len(how) == 2:
+            low, high = map(float, how)
+            return Change(name, low, high)
+        how = one_of(f"variables[{name!r}]", how, SPREADS, ", a step, or two values")
+        x = self.numbers(name)
+        if how in ("sd", "2sd"):
+            half = np.std(x, ddof=1) * (0.5 if how == "sd" else 1.0)
+            return Change(name, -half, half, True, "x + sd/2" if how == "sd" else "x + sd")
+        low, high = np.quantile(x, [0.25, 0.75]) if how == "iqr" else (x.min(), x.max())
+        return Change(name, low, high, False, how)
+
+    def values(self, variables):
+        """Values of variables to set in all rows: a dict of lists.  Of a name alone all levels,
+        of a number its minimum, quartiles and maximum.
+        """
+        out = {}
+        for name, given in self.asked(variables, None):
+            levels = self.levels(name)
+            if given is None:
+                given = levels if levels is not None else quartiles(self.numbers(name))
+            elif isinstance(given, str) or not np.iterable(given):
+                given = [given]
+            out[name] = list(given)
+            if levels is not None and not set(out[name]) <= set(levels):
+                odd = next(one for one in out[name] if one not in levels)
+                raise ArgumentError(
+                    f"variables: {name!r} has no level {odd!r}; it has "
+                    f"{', '.join(map(repr, levels[:8]))}"
+                )
+        return out
+
+
+def quartiles(x):
+    """Minimum, quartiles and maximum."""
+    return list(np.unique(np.quantile(x, [0, 0.25, 0.5, 0.75, 1])))

@@ -1,0 +1,92 @@
+"""Weights of models by leave-one-out predictive accuracy."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize
+
+from sgmc.arguments.choices import one_of
+from sgmc.errors import ArgumentError, SGMCError
+from sgmc.results.outcomes.loo import judged_alike, numbered_models, weights_of
+
+WEIGHTS_TOLERANCE = 1e-6  # of the mean log score: what another weight could still add
+
+
+def model_weights(fits, method="stacking"):
+    r"""Weigh models for predictions that average over them.
+
+    Stacking maximises the leave-one-out log score of the mixture,
+    :math:`\max_w \frac1n \sum_i \log \sum_k w_k p(y_i \mid y_{-i}, M_k)`; pseudo-BMA weights are
+    in proportion to exp(elpd) (Yao, Vehtari, Simpson & Gelman 2018, eqs. 4 and 6,
+    doi:10.1214/17-BA1091).  Of many rows those of one sample count, by the inverse of their
+    probabilities.
+
+    Parameters
+    ----------
+    fits : list or dict of Results or Loo
+        Of the same outcomes in the same order, as for `sgmc.compare`.
+    method : {"stacking", "pseudo-bma"}
+        Stacking is the better choice where no model is true; pseudo-BMA prefers one of similar
+        models.
+
+    Returns
+    -------
+    Series
+        A weight for each model; they sum to one.
+
+    Raises
+    ------
+    ArgumentError
+        If the models are not of the same outcomes.
+    """
+    one_of("method", method, ("stacking", "pseudo-bma"))
+    if not isinstance(fits, (Mapping, list, tuple)):
+        raise ArgumentError(
+            f"model_weights: fits must be a list or dict of results, not {type(fits).__name__}"
+        )
+    named = dict(fits) if isinstance(fits, Mapping) else numbered_models(fits)
+    found = judged_alike(named, "model_weights")
+    if method == "pseudo-bma":
+        elpd = np.array([one.elpd for one in found.values()])
+        weights = np.exp(elpd - elpd.max())
+        return pd.Series(weights / weights.sum(), list(found), name="weight")
+    first = next(iter(found.values()))
+    count = weights_of(first)[first.rows] / first.sample.probability
+    scores = np.column_stack([one.elpd_i for one in found.values()])
+    return pd.Series(stacked(scores, count), list(found), name="weight")
+
+
+def stacked(scores, count):
+    """Weights (model,) that maximise the log score of the mixture.
+
+    Parameters
+    ----------
+    scores : array (row, model)
+        Log predictive densities.
+    count : array (row,)
+        What each row counts.
+    """
+    density = np.exp(scores - scores.max(axis=1, keepdims=True))
+    count = count / count.sum()
+    k = density.shape[1]
+
+    def objective(w):
+        mixture = np.maximum(density @ w, 1e-300)
+        return -count @ np.log(mixture), -density.T @ (count / mixture)
+
+    found = minimize(
+        objective,
+        np.full(k, 1 / k),
+        jac=True,
+        method="SLSQP",
+        bounds=[(0, 1)] * k,
+        constraints=dict(type="eq", fun=lambda w: w.sum() - 1, jac=np.ones_like),
+        options=dict(ftol=1e-14, maxiter=1000),
+    )
+    w = np.maximum(found.x, 0)
+    w /= w.sum()
+    gain = (-objective(w)[1]).max() - 1  # of a concave function: a bound of what is left
+    if not gain <= WEIGHTS_TOLERANCE:
+        raise SGMCError(f"stacking did not converge: the log score may rise by {gain:.2g} per row")
+    return w
