@@ -21,8 +21,10 @@ from sgmc.errors import (
 from sgmc.formula import dot
 from sgmc.formula.chunks import Chunk, Gaps
 from sgmc.formula.columns import is_missing, is_plain, kind, labels_of, levels_of, types_of
+from sgmc.formula.dotted import columns_for_dot
 from sgmc.formula.frames import as_frame, no_column
 from sgmc.formula.labels import cure_of_text
+from sgmc.formula.offsets import Offset
 from sgmc.formula.outcomes import OUTCOMES
 from sgmc.formula.subsets import aligned, spaced, subset_columns, subset_rows
 from sgmc.formula.table import Table
@@ -69,7 +71,8 @@ def read(
     formula : str
         ``"response ~ predictors"`` in patsy's grammar with R's dot, ``^`` and backticks; the
         response is one expression.  Where it is coded 0/1, a sum of two columns,
-        ``"successes + failures ~ x"``, is counts of each; ``I(a + b)`` is arithmetic.
+        ``"successes + failures ~ x"``, is counts of each, as is ``cbind(a, b)`` of any two
+        expressions; ``I(a + b)`` is arithmetic.
     data : pandas.DataFrame, dict of arrays, or a polars or pyarrow table
         Never changed.
     weights, offset, exposure, se : str or array_like of length n, optional
@@ -119,6 +122,10 @@ def read(
     used_elsewhere = [
         value for name, value in given.items() if isinstance(value, str) and name != "strata"
     ]
+    if parsed.offset:
+        own = Offset(parsed)
+        vectors["offset"] = own.of(frame) + vectors.get("offset", 0.0)
+        used_elsewhere += own.columns
     used_elsewhere += subset_columns(subset, frame)
     rows = spaced(subset_rows(subset, frame), len(frame), most)
     reader = Reader(parsed, frame, vectors, rows, outcome)
@@ -182,11 +189,11 @@ class Reader(Terms):
             if self.parsed.has_dot
             else []
         )
-        others, left_out = dot.columns_for_dot(self.frame, candidates, self.rows)
+        others, left_out = columns_for_dot(self.frame, candidates, self.rows)
         terms = self.fixed(others)
         gaps = self._gaps(terms)
         if others and gaps.counts and len(gaps.complete()):
-            others, constant = dot.columns_for_dot(self.frame, others, gaps.complete())
+            others, constant = columns_for_dot(self.frame, others, gaps.complete())
             # among the complete rows only; without these columns more rows are complete
             if constant:
                 left_out |= constant

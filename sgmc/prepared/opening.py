@@ -132,7 +132,12 @@ def needed(parsed, columns, given):
             raise no_column(argument, name, columns)
     if parsed.has_dot or callable(subset):
         return columns
-    codes = [parsed.response, parsed.predictors, *(bar.effects for bar in parsed.bars)]
+    codes = [
+        parsed.response,
+        parsed.predictors,
+        parsed.offset,
+        *(bar.effects for bar in parsed.bars),
+    ]
     codes += [code for one in parsed.smooths for code in (one.code, one.by or "")]
     used = {*parsed.names.inputs(" ".join(codes)).values(), *vectors.values()}
     used |= {name for bar in parsed.bars for name in bar.columns}

@@ -52,5 +52,5 @@ def same(formula, prepared, scope):
     if formula == prepared.formula:
         return True
     ours, theirs = (dot.parse(one, prepared.columns, scope) for one in (prepared.formula, formula))
-    parts = ("response", "predictors", "bars", "smooths")
+    parts = ("response", "predictors", "bars", "smooths", "offset")
     return all(getattr(ours, part) == getattr(theirs, part) for part in parts)

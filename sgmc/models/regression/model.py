@@ -135,6 +135,7 @@ class Regression:
         data = opened(formula, data, scope, inputs)
         how = dict(outcome=cls.family.outcome, scope=scope)
         table, grouping, partly = read(formula, data, **inputs, **how)
+        cls.check_applies(table.offset, table.exposure, table.se)
         model = cls.__new__(cls)
         model.set_options(options)
         model.take_table(table, formula, {**inputs, "nodes": nodes}, partly)

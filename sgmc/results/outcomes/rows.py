@@ -9,7 +9,7 @@ from sgmc.arguments.rows import same_index
 from sgmc.arguments.tables import first_place, table
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, DataError
-from sgmc.formula.frames import pandas_or_same
+from sgmc.formula.frames import as_frame, pandas_or_same
 from sgmc.results.outcomes.beside import check_errors, check_offset, check_trials, outcomes
 from sgmc.results.outcomes.large import room_for
 
@@ -355,8 +355,11 @@ def design_of(results, exog, offset, transform=True):
         )
     index = exog.index if hasattr(getattr(exog, "index", None), "equals") else None
     same_index(exog=exog, offset=offset)
+    added = check_offset(results, offset, X.shape[0], transform)
+    if spec is not None and spec.offset is not None:
+        added = added + spec.offset.of(as_frame(exog))
     return (
         X,
-        check_offset(results, offset, X.shape[0]),
+        added,
         index if index is not None and len(index) == X.shape[0] else None,
     )
