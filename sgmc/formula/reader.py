@@ -20,7 +20,15 @@ from sgmc.errors import (
 )
 from sgmc.formula import dot
 from sgmc.formula.chunks import Chunk, Gaps
-from sgmc.formula.columns import is_missing, is_plain, kind, labels_of, levels_of, types_of
+from sgmc.formula.columns import (
+    clusters_of,
+    is_missing,
+    is_plain,
+    kind,
+    labels_of,
+    levels_of,
+    types_of,
+)
 from sgmc.formula.dotted import columns_for_dot
 from sgmc.formula.frames import as_frame, no_column
 from sgmc.formula.labels import cure_of_text
@@ -57,6 +65,7 @@ def read(
     exposure=None,
     se=None,
     strata=None,
+    groups=None,
     subset=None,
     missing="drop",
     outcome="binary",
@@ -79,6 +88,8 @@ def read(
         A column, or one number a row; a Series must have the index of `data`.
     strata : str or array_like of length n, optional
         A column, or one label a row; a column stays a predictor.
+    groups : str or array_like of length n, optional
+        A column, or one label a row, of clusters.
     subset : str, array_like of bool or callable, optional
         A bool column, an expression for `DataFrame.eval`, a mask, or a function of the data that
         returns a mask.
@@ -114,6 +125,7 @@ def read(
         raise DataError(f"the data are empty: {len(frame)} rows, {frame.shape[1]} columns")
     parsed = dot.parse(formula, frame.columns, scope)
     given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
+    given["groups"] = groups
     vectors = {
         argument: numbers_of(argument, value, frame)
         for argument, value in given.items()
@@ -254,7 +266,7 @@ class Reader(Terms):
 
 
 def numbers_of(argument, value, frame):
-    """Weights, offset, exposure, se or numbered strata as float64, NaN where missing."""
+    """Weights, offset, exposure, se or numbered labels as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:
             raise no_column(argument, value, frame.columns)
@@ -262,6 +274,8 @@ def numbers_of(argument, value, frame):
     series = aligned(argument, value, frame)
     if argument == "strata":
         return labels_of(argument, series)
+    if argument == "groups":
+        return clusters_of(series)
     if kind(series) not in ("number", "bool"):
         raise DataError(f"{argument} must be numeric, not {series.dtype}{cure_of_text(series)}")
     return series.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -273,4 +287,5 @@ VALID = {
     "exposure": values.exposures,
     "se": values.standard_errors,
     "strata": values.finite,
+    "groups": values.finite,
 }

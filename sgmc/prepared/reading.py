@@ -1,7 +1,7 @@
 """Formulas against data of a verb: a table in memory, or a prepared one."""
 
 from sgmc import formula as front
-from sgmc.errors import ArgumentError, FormulaError
+from sgmc.errors import ArgumentError, FormulaError, NotSupported
 from sgmc.formula import dot
 from sgmc.prepared.kept import KeptColumns
 from sgmc.prepared.prepared import SealedTable
@@ -27,6 +27,7 @@ def read(formula, data, *, outcome, scope, **given):
             f"{data.path} was prepared with the formula {data.formula!r}, not {formula!r}: give "
             "the same, or prepare the table again"
         )
+    refuse_groups(given)
     for name, value in given.items():
         known = data.arguments.get(name)
         default = value is None or (name, value) == ("missing", "drop")
@@ -45,6 +46,15 @@ def read(formula, data, *, outcome, scope, **given):
         return front.read_in_time(formula, data.frame(), outcome=outcome, scope=scope, **kept)
     table = data.of_outcome(outcome)
     return table, table.grouping(), ""
+
+
+def refuse_groups(given):
+    """NotSupported for clusters of rows that are in a file."""
+    if given.get("groups") is not None:
+        raise NotSupported(
+            "groups does not apply to rows in a prepared file: fit rows that are read at once (see "
+            "memory_limit), or a sample of them"
+        )
 
 
 def same(formula, prepared, scope):

@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 
+from sgmc.arguments.covariances import check_groups
 from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, REGRESSION, names, rows
 from sgmc.arguments.names import same_order
 from sgmc.arguments.parameter import REQUIRED
@@ -291,8 +292,9 @@ class Regression:
                 f"strata does not apply to subsample={checked.subsample!r}; give "
                 "subsample='stratified'"
             )
+        check_groups(self.data.groups, checked.cov_type)
         if self.data.se is not None:
-            errors.refuse_beside_errors(prior, checked.robust)
+            errors.refuse_beside_errors(prior, checked)
         with limited(checked.time_limit):
             model = self.suited(prior, checked)
             same_order("init", arguments.get("init"), model.parameter_names())
