@@ -1,7 +1,7 @@
 """Keywords of the covariance of the draws: rows of the table in `sgmc.arguments.keywords`."""
 
 from sgmc.arguments.parameter import Keyword
-from sgmc.errors import ArgumentError
+from sgmc.errors import ArgumentError, NotSupported
 
 COV_TYPES = ("nonrobust", "robust", "HC3", "cluster")
 COVARIANCES = (
@@ -33,8 +33,15 @@ COVARIANCES = (
 )
 
 
-def check_groups(groups, cov_type):
-    """ArgumentError where clusters are missing, or have no meaning."""
+def check_covariance_of(groups, equations, cov_type):
+    """ArgumentError where clusters are missing, or have no meaning; NotSupported for leverages of
+    several equations.
+    """
+    if cov_type == "HC3" and equations:
+        raise NotSupported(
+            "cov_type='HC3' with outcomes of several kinds: a row has a leverage in each equation; "
+            "use cov_type='robust'"
+        )
     if groups is None and cov_type == "cluster":
         raise ArgumentError(
             "cov_type='cluster' needs groups=, the name of a column or a label for each row"

@@ -6,11 +6,13 @@ import numpy as np
 
 from sgmc.coordinates.sandwich import score_covariance, score_moments
 from sgmc.core import deadline
+from sgmc.core.blas import one_blas_thread
 from sgmc.core.expansion import expand, of_rows, row_curvatures, squared_lengths
 from sgmc.core.storage import spans
 from sgmc.errors import ClusterCountWarning, DataError
 
 FEWEST_CLUSTERS = 30  # below, 95 % intervals cover visibly less; see benchmarks/clusters.py
+UNTOLD = 1e-12  # share of the largest eigenvalue of the information that is rounding
 NO_RESIDUAL = 1e-8  # one less a leverage that leaves a row no residual
 
 
@@ -51,9 +53,12 @@ def leverage_covariance(model, theta, weight, d):
 
 def row_leverages(model, theta, d):
     """Leverages of the rows, as often as they are counted, (n,)."""
-    white, (_, _, information) = np.zeros((model.dim, d)), expand(model, theta, expected=True)
-    values, vectors = np.linalg.eigh(information[:d, :d])
-    white[:d] = vectors / np.sqrt(values)
+    information = expand(model, theta, expected=True)[2][:d, :d]
+    with one_blas_thread():
+        values, vectors = np.linalg.eigh(information)
+    told = values > UNTOLD * values[-1]  # the rows say nothing of other directions
+    white = np.zeros((model.dim, int(told.sum())))
+    white[:d] = vectors[:, told] / np.sqrt(values[told])
     found = np.empty(model.n)
     for rows in spans(model.n):
         deadline.check()

@@ -214,6 +214,8 @@ def test_what_does_not_go_together_is_refused(tmp_path):
     ):
         with pytest.raises(kind, match=text):
             sgmc.logit("b ~ x1", VILLAGES, **wrong, **fit)
+    with pytest.raises(NotSupported, match="HC3' with outcomes of several kinds"):
+        sgmc.mnlogit("k ~ x1", VILLAGES[VILLAGES.k < 3], cov_type="HC3", **fit)
     with pytest.raises(DataError, match="groups has 1 clusters"):
         sgmc.logit("b ~ x1", VILLAGES.assign(g=1), groups="g", cov_type="cluster", **fit)
     with pytest.raises(DataError, match="1 rows have leverage one"):

@@ -12,6 +12,7 @@ from sgmc.arguments.tables import finite_table, table
 from sgmc.core.design import scatter
 from sgmc.core.storage import is_large, made, spans
 from sgmc.errors import DataError
+from sgmc.results.outcomes.labels import RowLabels, labels_of
 
 
 @dataclass
@@ -46,6 +47,7 @@ class RegressionData:
         Whether it is an array of the user's that is memory-mapped or read-only.
     groups : array (n,) or None
         Numbers of the rows' clusters.
+    labels : RowLabels or None
     partly : str
         What a time limit ended, where only some of the rows were read: there is no posterior then
         but a stand-in.
@@ -69,6 +71,7 @@ class RegressionData:
     se: np.ndarray | None = None
     partly: str = ""
     groups: np.ndarray | None = None
+    labels: object = None
 
     @property
     def n(self):
@@ -229,6 +232,7 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
     """
     from sgmc.formula.frames import pandas_or_same
 
+    labels_of_arrays = RowLabels(first_known(labels_of(endog), labels_of(exog)))
     exog, endog = pandas_or_same(exog), pandas_or_same(endog)
     paired = pairs and numeric("endog", endog).shape[1:] == (2,)
     label, y, trials = counts(endog) if paired else (label, vector("endog", endog), None)
@@ -276,7 +280,13 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
         lent=isinstance(exog, np.ndarray) and is_lent(X),
         se=known["se"],
         groups=known["groups"],
+        labels=labels_of_arrays,
     )
+
+
+def first_known(*values):
+    """The first that is not None, else None."""
+    return next((value for value in values if value is not None), None)
 
 
 def counts(endog):

@@ -3,7 +3,7 @@
 import time
 from dataclasses import replace
 
-from sgmc.arguments.covariances import check_groups
+from sgmc.arguments.covariances import check_covariance_of
 from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, REGRESSION, names, rows
 from sgmc.arguments.names import same_order
 from sgmc.arguments.parameter import REQUIRED
@@ -20,6 +20,7 @@ from sgmc.models.regression.data import (
 from sgmc.models.regression.options import option
 from sgmc.priors import learns
 from sgmc.registry import room
+from sgmc.results.outcomes.labels import RowLabels, labels_of
 
 MANY = 512  # parameters: with fewer a fit takes seconds, and its summary has all coefficients
 
@@ -133,6 +134,7 @@ class Regression:
         nodes, _, reservoir = (inputs.pop(name) for name in ("nodes", "client", "reservoir"))
         if reservoir is not None:
             raise ArgumentError("reservoir applies to data in partitions: leave it out")
+        known = labels_of(data)
         data = opened(formula, data, scope, inputs)
         how = dict(outcome=cls.family.outcome, scope=scope)
         table, grouping, partly = read(formula, data, **inputs, **how)
@@ -140,6 +142,7 @@ class Regression:
         model = cls.__new__(cls)
         model.set_options(options)
         model.take_table(table, formula, {**inputs, "nodes": nodes}, partly)
+        model.data.labels = RowLabels(known, table.rows) if known is not None else None
         model.take_errors()
         model.check_outcomes()
         if grouping is not None:
@@ -292,7 +295,7 @@ class Regression:
                 f"strata does not apply to subsample={checked.subsample!r}; give "
                 "subsample='stratified'"
             )
-        check_groups(self.data.groups, checked.cov_type)
+        check_covariance_of(self.data.groups, self.data.equations, checked.cov_type)
         if self.data.se is not None:
             errors.refuse_beside_errors(prior, checked)
         with limited(checked.time_limit):
@@ -307,8 +310,10 @@ class Regression:
                     problem = model.problem(prior, checked)
                 if self.data.partly:
                     problem = replace(problem, stopped=self.data.partly)
+                info = model.info()
+                info.labels = self.data.labels
                 results = model.result_class().of_fit(
-                    model.info(), fit(problem, checked, begun, saved), arguments
+                    info, fit(problem, checked, begun, saved), arguments
                 )
         results.memory = gauge.used(expected.total)
         return results

@@ -7,6 +7,7 @@ from sgmc.arguments.signatures import refuse_unknown
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.model import Regression
 from sgmc.models.updated.past import kept_past, past_of
+from sgmc.results.outcomes.labels import RowLabels, labels_of
 from sgmc.sources.source import of
 
 GIVEN = ("weights", "offset", "exposure", "se", "subset")
@@ -102,6 +103,8 @@ class UpdatedRegression(Regression):
             first.spec, new_data, outcome=self.family.outcome, scope=caller_scope(), **columns
         )
         self.take_table(table, first.formula, {**first.inputs})
+        known = labels_of(new_data)
+        self.data.labels = RowLabels(known, table.rows) if known is not None else None
 
     def check_outcomes(self):
         """See `Regression`: new outcomes may be all the same, so one that differs is added."""
