@@ -8,7 +8,7 @@ from sgmc.errors import ArgumentError
 
 MAKERS = (
     "normal", "student_t", "cauchy", "laplace", "horseshoe", "ridge", "r2d2", "flat", "gamma",
-    "inverse_gamma", "exponential", "half_t", "half_normal", "lkj",
+    "inverse_gamma", "lognormal", "exponential", "half_t", "half_normal", "lkj",
 )  # fmt: skip
 
 
