@@ -6,7 +6,7 @@ from sgmc.errors import DataError
 from sgmc.formula.transforms import Categories
 from sgmc.splines.natural import natural_splines
 
-ALIKE = 1e-12  # of a power's length: what is left of it beside lower ones is rounding
+DEPENDENT_SHARE = 1e-12  # of a power's length: what is left of it beside lower ones is rounding
 
 
 def one_number(x, what):
@@ -62,7 +62,7 @@ class Poly:
         height, width = self.triangle.shape
         short = height < width
         length = np.linalg.norm(self.triangle, axis=0)
-        if short or (np.abs(np.diag(self.triangle)) <= ALIKE * length).any():
+        if short or (np.abs(np.diag(self.triangle)) <= DEPENDENT_SHARE * length).any():
             raise DataError(
                 f"poly(x, {width - 1}) needs more than {width - 1} different values in its column: "
                 "use a smaller degree"

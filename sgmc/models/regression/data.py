@@ -12,7 +12,6 @@ from sgmc.arguments.tables import finite_table, table
 from sgmc.core.design import scatter
 from sgmc.core.storage import is_large, made, spans
 from sgmc.errors import DataError
-from sgmc.results.outcomes.labels import RowLabels, labels_of
 
 
 @dataclass
@@ -231,6 +230,7 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
     With `pairs`, outcomes may be two columns, successes and failures.
     """
     from sgmc.formula.frames import pandas_or_same
+    from sgmc.results.outcomes.labels import RowLabels, labels_of
 
     labels_of_arrays = RowLabels(first_known(labels_of(endog), labels_of(exog)))
     exog, endog = pandas_or_same(exog), pandas_or_same(endog)

@@ -20,7 +20,6 @@ from sgmc.models.regression.data import (
 from sgmc.models.regression.options import option
 from sgmc.priors import learns
 from sgmc.registry import room
-from sgmc.results.outcomes.labels import RowLabels, labels_of
 
 MANY = 512  # parameters: with fewer a fit takes seconds, and its summary has all coefficients
 
@@ -124,6 +123,7 @@ class Regression:
         from sgmc.formula import caller_scope
         from sgmc.prepared.opening import opened
         from sgmc.prepared.reading import read
+        from sgmc.results.outcomes.labels import RowLabels, labels_of
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
         cls.check_applies(inputs["offset"], inputs["exposure"], inputs["se"])

@@ -7,7 +7,6 @@ from sgmc.arguments.signatures import refuse_unknown
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.model import Regression
 from sgmc.models.updated.past import kept_past, past_of
-from sgmc.results.outcomes.labels import RowLabels, labels_of
 from sgmc.sources.source import of
 
 GIVEN = ("weights", "offset", "exposure", "se", "subset")
@@ -89,6 +88,7 @@ class UpdatedRegression(Regression):
         """Take new rows by the formula of the fit."""
         from sgmc.formula import caller_scope
         from sgmc.formula.again import read_again
+        from sgmc.results.outcomes.labels import RowLabels, labels_of
 
         for name in GIVEN:
             told = first.inputs.get(name)
