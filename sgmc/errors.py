@@ -209,6 +209,10 @@ class ReservoirWarning(SGMCWarning):
     """The sample of rows that stands for a cluster's moves means or sds by more than is trusted."""
 
 
+class ClusterCountWarning(SGMCWarning):
+    """So few clusters of rows that intervals by their sandwich cover less than they state."""
+
+
 class InfluenceWarning(SGMCWarning):
     """Leaving out single rows changes the posterior too much for what was estimated from it."""
 

@@ -14,13 +14,15 @@ from sgmc.arguments.numbers import fraction, number, positive
 from sgmc.errors import ArgumentError, PriorWarning, warn
 
 INTERCEPT = "Intercept"
+MOST_LOG = 700.0  # whose exponential is a number
 
 
 @dataclass(frozen=True)
 class PriorSpec:
     """One prior family with its location and scale; made by `normal`, `student_t`, `laplace`,
     `cauchy`, `horseshoe`, `ridge`, `r2d2`, `flat`, for positive parameters `gamma`,
-    `inverse_gamma`, `exponential`, `half_t` and `half_normal`, and for correlations `lkj`.
+    `inverse_gamma`, `exponential`, `lognormal`, `half_t` and `half_normal`, and for correlations
+    `lkj`.
     """
 
     family: str
@@ -39,7 +41,8 @@ class PriorSpec:
         if self.family == "r2d2":
             fraction(f"{called}: mean", self.location)
             df = "precision"
-        df = {"dirichlet": "concentration", "lkj": "eta"}.get(self.family, df)
+        others = {"dirichlet": "concentration", "lkj": "eta", "lognormal": "sd of the log"}
+        df = others.get(self.family, df)
         number(f"{called}: location", self.location)
         positive(f"{called}: scale", self.scale, advice="use flat() for no prior")
         positive(f"{called}: slab", self.slab, infinite=True)
@@ -58,7 +61,7 @@ class PriorSpec:
     @property
     def positive(self):
         """Whether it is a density of positive numbers only."""
-        return self.half or self.family in ("gamma", "inverse_gamma")
+        return self.half or self.family in ("gamma", "inverse_gamma", "lognormal")
 
     @property
     def shape(self):
@@ -79,6 +82,8 @@ class PriorSpec:
             )
         if self.family in ("dirichlet", "lkj"):
             return f"{self.family}({self.df:.4g})"
+        if self.family == "lognormal":
+            return f"lognormal({math.log(self.scale):.4g}{star}, {self.df:.4g})"
         shape = {
             "half_t": f"{self.df:.4g}, ",
             "half_normal": "",
@@ -297,6 +302,21 @@ def inverse_gamma(shape, scale=1.0, autoscale=False):
     this *rate*, ``gamma(shape, rate=scale)``.
     """
     return PriorSpec("inverse_gamma", 0.0, scale, shape, autoscale)
+
+
+def lognormal(location=0.0, scale=1.0, autoscale=False):
+    """Lognormal prior of a positive parameter x: log x is normal.
+
+    Parameters
+    ----------
+    location, scale : float
+        Mean and standard deviation of log x, as in R, Stan and statsmodels; the median of x is
+        exp(location).
+    autoscale : bool
+        Whether x is in units that the family takes from the data.
+    """
+    median = math.exp(min(number("lognormal: location", location), MOST_LOG))
+    return PriorSpec("lognormal", 0.0, median, scale, autoscale)
 
 
 def dirichlet(concentration=1.0):

@@ -81,7 +81,7 @@ def test_json(path, table):
     assert found["interrupted"] == ""
     assert found["warnings"] == []
     assert found["tuning"] is None
-    assert found["facts"]["Sampler"] == "sgld-cv" and found["facts"]["No. Observations"] == "800"
+    assert found["facts"]["Sampler"] == "sgld-cv" and found["facts"]["No. Observations"] == 800
 
 
 @pytest.mark.cover(0)
@@ -111,7 +111,7 @@ def test_several_files(table, tmp_path):
     made = run("prepare", "y ~ x1", pattern, str(tmp_path / "table.sgmc"), "--seed", "3")
     assert made.returncode == 0 and made.stderr == "" and re.search("rows +800\n", made.stdout)
     done = run("fit", "y ~ x1", str(tmp_path / "table.sgmc"), "--seed", "4", "--json")
-    assert json.loads(done.stdout)["facts"]["No. Observations"] == "800"
+    assert json.loads(done.stdout)["facts"]["No. Observations"] == 800
 
 
 def test_prepare_replaces_no_data(table, tmp_path):

@@ -28,6 +28,7 @@ LAWS = {
     "gamma": (sgmc.gamma(2), stats.gamma(2)),
     "exponential, rate": (sgmc.exponential(rate=4), stats.expon(scale=0.25)),
     "exponential, scale": (sgmc.exponential(scale=4), stats.expon(scale=4)),
+    "lognormal": (sgmc.lognormal(0.5, 0.8), stats.lognorm(0.8, scale=np.exp(0.5))),
     "inverse gamma": (sgmc.inverse_gamma(3, 2), stats.invgamma(3, scale=2)),
 }
 

@@ -27,6 +27,10 @@ PRIORS = {
         sgmc.inverse_gamma(2.0, 10.0),
         lambda v: stats.invgamma.logpdf(v, 2.0, scale=10.0),
     ),
+    "lognormal": (
+        sgmc.lognormal(0.5, 0.8),
+        lambda v: stats.lognorm.logpdf(v, 0.8, scale=np.exp(0.5)),
+    ),
     "gamma below one": (
         sgmc.gamma(0.3, scale=2.0),
         lambda v: stats.gamma.logpdf(v, 0.3, scale=2.0),
@@ -150,3 +154,42 @@ def test_df_needs_a_prior():
         match="a flat one of 'df' makes the posterior improper; use e.g. .*sgmc.gamma",
     ):
         sgmc.rlm("y ~ x", frame, df=None, prior="flat")
+
+
+# ---- a lognormal prior of sigma, by quadrature ----
+
+
+def posterior_of_sigma(y, prior):
+    """Mean and sd of sigma of normal outcomes with a flat constant, by quadrature."""
+    sigma = np.linspace(1e-3, 12, 200_001)
+    residual = ((y - y.mean()) ** 2).sum()
+    log_density = -(len(y) - 1) * np.log(sigma) - residual / (2 * sigma**2) + prior(sigma)
+    weight = np.exp(log_density - log_density.max())
+    weight /= weight.sum()
+    mean = weight @ sigma
+    return mean, np.sqrt(weight @ (sigma - mean) ** 2)
+
+
+def test_a_lognormal_prior_of_sigma_is_that_of_quadrature():
+    """4,000 draws know a mean to 0.03 sd and an sd to 3 %; without the prior it is 2 sd off."""
+    y = np.random.default_rng(4).normal(size=10)
+    mean, sd = posterior_of_sigma(y, lambda v: stats.lognorm.logpdf(v, 0.3, scale=np.exp(0.9)))
+    prior = {"*": "flat", "Intercept": "flat", "sigma": sgmc.lognormal(0.9, 0.3)}
+    res = sgmc.ols("y ~ 1", {"y": y}, prior=prior, seed=1, sampler="mala", draws=2000)
+    assert abs(res.params["sigma"] - mean) < 0.1 * sd
+    assert res.bse["sigma"] == pytest.approx(sd, rel=0.08)
+    without, _ = posterior_of_sigma(y, lambda v: 0 * v)
+    assert abs(res.params["sigma"] - without) > 0.5 * sd
+    assert "sigma: lognormal(0.9, 0.3)" in " ".join(str(res.summary()).split())
+
+
+def test_a_lognormal_prior_is_of_positive_numbers():
+    with pytest.raises(ArgumentError, match="is for positive parameters, 'x' is a coefficient"):
+        sgmc.ols(
+            "y ~ x",
+            {"y": np.arange(9.0), "x": np.arange(9.0) ** 2},
+            prior={"x": sgmc.lognormal()},
+            seed=1,
+        )
+    with pytest.raises(ArgumentError, match="lognormal: sd of the log"):
+        sgmc.lognormal(0, -1)

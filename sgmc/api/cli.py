@@ -3,12 +3,10 @@
 """
 
 import argparse
-import json
 import signal
 import sys
 import textwrap
 import warnings
-from dataclasses import asdict
 
 from sgmc.arguments.keywords import FORMULA, REGRESSION, TABLE, rows
 from sgmc.errors import ArgumentError, SGMCError, SGMCWarning
@@ -150,6 +148,8 @@ def describe(asked):
 def fit(asked):
     """Fit, print, and say by the exit status whether the run was interrupted."""
     from sgmc.api import verbs
+    from sgmc.api.as_json import as_json
+    from sgmc.api.prior_text import prior_of
     from sgmc.arguments.choices import nearest
     from sgmc.registry import room
 
@@ -159,13 +159,15 @@ def fit(asked):
     if asked.model not in known:
         hint = nearest(asked.model, known, "known")
         raise ArgumentError(f"--model {asked.model!r} is not known{hint}")
-    verb = getattr(verbs, asked.model)
+    verb, chosen = getattr(verbs, asked.model), given(asked, options())
+    if "prior" in chosen:
+        chosen["prior"] = prior_of(chosen["prior"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)  # the summary repeats them
         results = verb(
             asked.formula,
             read(asked.data),
-            **given(asked, options()),
+            **chosen,
         )
     print(as_json(results) if asked.json else results.summary())
     if results.tuning is not None and not asked.json:
@@ -216,44 +218,6 @@ def standard_input():
     text = sys.stdin.read()
     with reading("the standard input"):
         return pd.read_csv(io.StringIO(text), sep="\t" if "\t" in text.partition("\n")[0] else ",")
-
-
-def as_json(results):
-    """The summary as one JSON object: facts, verdict, coefficients, warnings, and what a race
-    chose (null: there was none).
-    """
-    left, right, lines = results.header
-    tuning = None if results.tuning is None else tuning_facts(results.tuning)
-    return json.dumps(
-        {
-            "facts": dict([*left, *right]),
-            "notes": lines,
-            "verdict": asdict(results.verdict),
-            "coefficients": results.summary_frame().to_dict(orient="index"),
-            "warnings": [
-                {"code": w.code, "message": w.message, "advice": w.advice} for w in results.warnings
-            ],
-            "tuning": tuning,
-            "seed": results.seed,
-            "interrupted": results.interrupted,
-        },
-        indent=2,
-        default=float,
-    )
-
-
-def tuning_facts(result):
-    """What `TuneResult` says of the race, and of the arm that it chose."""
-    return {
-        "method": result.method,
-        "metric": result.metric,
-        "budget": result.budget,
-        "reproducible": result.reproducible,
-        "arms": len(result.arms),
-        "arm": result.winner,
-        "sampler": repr(result.best["sampler"]),
-        **result.arms.loc[result.winner].drop("diverged"),
-    }
 
 
 COMMANDS = {

@@ -27,7 +27,7 @@ FIXED = {
     "sgmc.models.ica.model": ("ICA",),
     "sgmc.priors": (
         "normal", "student_t", "laplace", "cauchy", "horseshoe", "flat", "exponential", "gamma",
-        "inverse_gamma", "dirichlet", "half_t", "half_normal", "lkj", "ridge", "r2d2",
+        "inverse_gamma", "lognormal", "dirichlet", "half_t", "half_normal", "lkj", "ridge", "r2d2",
     ),
     "sgmc.core.schedules": ("Constant", "Polynomial", "Cyclical"),
     "sgmc.prepared.prepare": ("prepare",),

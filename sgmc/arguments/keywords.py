@@ -5,6 +5,7 @@ command line and the package's stub.  A new argument of a fit is a row here, and
 `sgmc.fit.settings` checks the others.
 """
 
+from sgmc.arguments.covariances import COVARIANCES
 from sgmc.arguments.parameter import REQUIRED, Keyword, number_or_word
 from sgmc.arguments.partitions import PARTITIONS
 from sgmc.arguments.reading import DATA, READING
@@ -25,7 +26,7 @@ TABLE = (
         REQUIRED,
         """As in R: ``"y ~ x1 + C(g)"``; ``"y ~ ."`` for all other columns, ``"y ~ . - x1"``; group
         terms ``(x1 | g)``, smooths ``s(x1)`` and ``te(x1, x2)``; backticks around names with
-        spaces.  Counts of outcomes: ``"successes + failures ~ x1"`` (R's ``cbind``).""",
+        spaces.  Counts of outcomes: ``"cbind(successes, failures) ~ x1"``.""",
         "str",
         "str",
         (FORMULA,),
@@ -289,19 +290,7 @@ TABLE = (
         int,
     ),
     *PARTITIONS,
-    Keyword(
-        "cov_type",
-        "nonrobust",
-        """Covariance of the draws: the posterior's, or the sandwich's.  ``"robust"``: draws around
-        the mode with covariance H^-1 (V + P) H^-1 (HC0 for many rows): H the curvature of the log
-        posterior, P the prior's part, V the covariance of the rows' scores.  For independent rows
-        whose spread the model has wrong, such as overdispersed counts; the summary shows the
-        model's own sds beside it.  Not for samplers that accept or reject.""",
-        '{"nonrobust", "robust"}',
-        'Literal["nonrobust", "robust"]',
-        (REGRESSION,),
-        str,
-    ),
+    *COVARIANCES,
     Keyword(
         "tune",
         None,

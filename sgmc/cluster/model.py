@@ -104,6 +104,14 @@ class PartitionedRegression(Regression):
             )
         spec = table.spec
         parsed = dot.parse(self.formula, seen.frame.columns, scope)
+        if parsed.offset:
+            column = parsed.names.inputs(parsed.offset).get(parsed.offset)
+            if column is None or "offset" in beside:
+                raise NotSupported(
+                    f"{spec.offset.label}: the offset of data in partitions is one column: add it "
+                    "to the data, and give offset= its name"
+                )
+            beside["offset"] = column
         counted = table.trials is not None
         if table.se is not None:
             self.family = errors.with_errors(self.family, self.options, table.weights)

@@ -28,6 +28,11 @@ def refuse_inputs(inputs):
             "strata does not apply to data in partitions: mini-batches are drawn from a uniform "
             "sample of the rows; leave it out"
         )
+    if inputs["groups"] is not None:
+        raise NotSupported(
+            "groups does not apply to data in partitions: a cluster of rows may be in several; "
+            "leave it out"
+        )
     for name in ("cache", "memory_limit"):
         if inputs.pop(name) is not None:
             raise ArgumentError(
@@ -51,7 +56,8 @@ def refuse_fit(model, prior, settings):
         (learns(prior) or shrinks, f"prior={prior!r}: use sgmc.normal(0, 2.5)"),
         (
             settings.robust,
-            "cov_type='robust', which needs the scores of all rows: leave cov_type='nonrobust'",
+            f"cov_type={settings.cov_type!r}, which needs the scores of all rows: leave "
+            "cov_type='nonrobust'",
         ),
         (settings.modes == "search", "modes='search': leave modes='one'"),
         (

@@ -13,7 +13,8 @@ import pandas as pd
 from sgmc.cluster.transforms import subset_of
 from sgmc.errors import DataError
 from sgmc.formula.columns import is_missing, kind
-from sgmc.formula.dot import MAX_LEVELS, columns_named
+from sgmc.formula.dot import columns_named
+from sgmc.formula.dotted import MAX_LEVELS
 from sgmc.formula.frames import as_frame
 
 HEAD = 1000  # rows in which many numbers differ as a rule

@@ -22,11 +22,12 @@ cdef enum:
     DIRICHLET = 6
     INVERSE_GAMMA = 7
     LKJ = 8
+    LOGNORMAL = 9
 
 FAMILIES = {"flat": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE,
             "gamma": GAMMA,
             "horseshoe": HORSESHOE, "dirichlet": DIRICHLET, "inverse_gamma": INVERSE_GAMMA,
-            "lkj": LKJ}
+            "lkj": LKJ, "lognormal": LOGNORMAL}
 LONGEST_PULLED = MAX_STACKED      # parameters of a pulled prior
 cdef double EULER = 0.5772156649015329
 cdef double SERIES_END = 1.0            # the series of E1 below, its continued fraction above
@@ -81,7 +82,8 @@ cdef class Separable(Prior):
     family : array (dim,) of int
         Values of `FAMILIES`.
     location, scale, df : array (dim,)
-        df is the shape of a gamma or inverse gamma density, of a horseshoe the sd of its slab over
+        df is the shape of a gamma or inverse gamma density, of a lognormal one, whose median is
+        the scale, the sd of the log, of a horseshoe the sd of its slab over
         its scale, and of the inverse hyperbolic tangent of a correlation b in (1 - rho^2)^(b - 1).
     pivots : array of int
         Indices p.
@@ -151,7 +153,7 @@ cdef class Separable(Prior):
         family, scale = np.asarray(self.family), np.asarray(self.scale)
         nu, d = np.asarray(self.df), self.shift.shape[0]
         if (self.coefficients < self.dim or np.any(self.bent) or (family == HORSESHOE).any()
-            or np.isin(family, (GAMMA, INVERSE_GAMMA, LKJ)).any()):
+            or np.isin(family, (GAMMA, INVERSE_GAMMA, LKJ, LOGNORMAL)).any()):
             raise NotSupported("a prior whose log density has no bounded slope or curvature, such "
                                "as a horseshoe with its pole at zero")
         directions = np.eye(self.dim)
@@ -186,6 +188,11 @@ cdef class Separable(Prior):
             if value != NULL:
                 value[0] -= (nu + 1) * log(e) + 1 / e
             return (1 / e - nu - 1) / e
+        if self.family[j] == LOGNORMAL:
+            log_value = log(e) / nu
+            if value != NULL:
+                value[0] -= 0.5 * log_value * log_value + log(e)
+            return -(log_value / nu + 1) / e
         if self.family[j] == LKJ:             # e = atanh of a partial correlation; 1 / cosh(e)^2 nu
             if value != NULL:
                 value[0] -= 2 * nu * (fabs(e) + log1p(exp(-2 * fabs(e))))

@@ -109,7 +109,7 @@ class PriorTerms:
         value, weight = np.zeros_like(e), np.zeros_like(e)
         is_ = {
             name: self.family == name
-            for name in ("normal", "student_t", "laplace", "gamma", "inverse_gamma")
+            for name in ("normal", "student_t", "laplace", "gamma", "inverse_gamma", "lognormal")
         }
         value[is_["normal"]], weight[is_["normal"]] = -0.5 * e[is_["normal"]] ** 2, 1.0
         t, nu = e[is_["student_t"]], self.df[is_["student_t"]]
@@ -136,6 +136,10 @@ class PriorTerms:
         curvature[inverse] = np.exp(np.minimum(-log_e, MAX_LOG))
         value[inverse] = -(shape + 1) * log_e - curvature[inverse]
         slope[inverse] = curvature[inverse] - shape - 1
+        spread = is_["lognormal"]  # of logs: -(u - log scale)^2 / (2 sd^2) in all
+        sd, log_e = self.df[spread], linear[spread] - np.log(self.scale[spread])
+        value[spread], slope[spread] = -0.5 * (log_e / sd) ** 2 - log_e, -log_e / sd**2 - 1
+        curvature[spread] = sd**-2.0
         gradient = self.rows.T @ (slope + self.logged + turned * bent)
         curvature = np.maximum(curvature, 0.0) - (1 - turned**2) * bent
         own, tied = np.where(self.tied, 0.0, curvature), self.rows[self.tied]

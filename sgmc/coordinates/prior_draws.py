@@ -10,6 +10,7 @@ STANDARD = {
     "student_t": lambda one, random: random.standard_t(one.df),
     "laplace": lambda one, random: random.laplace(),
     "gamma": lambda one, random: max(random.gamma(one.df), SMALLEST),
+    "lognormal": lambda one, random: np.exp(one.df * random.normal()),
     "inverse_gamma": lambda one, random: 1 / max(random.gamma(one.df), SMALLEST),
 }
 

@@ -67,19 +67,26 @@ def score_covariance(model, theta, weight=None):
     theta : array (dim,)
     weight : array (n,), optional
     """
-    simple = registry.lookup("gradients", "simple", "gradient")
-    gradient = simple(
-        model, Prior(model.dim), Everything(model.n), Rng(seed_sequence(0, "pilot", 1))
-    )
 
     def inverse(rows):
         w = weight[rows]
         return np.divide(1.0, w, out=np.zeros(len(w)), where=w > 0)
 
     once = None if weight is None else made(model.n, weight, inverse)
-    total, spread = row_noise(gradient, theta, weight=once)
+    total, spread = score_moments(model, theta, once)
     rows = model.n if weight is None else weight.sum()
     return spread / model.n + np.outer(total, total) * (1 / model.n - 1 / rows)
+
+
+def score_moments(model, theta, times=None):
+    """Sum of the rows' scores z_i, and n sum_i times_i z_i z_i' less its square; `times` are one
+    where they are not given.
+    """
+    simple = registry.lookup("gradients", "simple", "gradient")
+    gradient = simple(
+        model, Prior(model.dim), Everything(model.n), Rng(seed_sequence(0, "pilot", 1))
+    )
+    return row_noise(gradient, theta, weight=times)
 
 
 def sandwich_coordinates(mode, back, V, rotate, logs=0):
@@ -111,7 +118,7 @@ def sandwich_coordinates(mode, back, V, rotate, logs=0):
         mu, vectors = joint_axes((V + mode.prior) * unit, mode.precision, scale)
     if mu[0] < FLATTEST:
         raise DataError(
-            f"cov_type='robust': the residuals leave no variance in {(mu < FLATTEST).sum()} of {d} "
+            f"the sandwich: the residuals leave no variance in {(mu < FLATTEST).sum()} of {d} "
             "directions of the parameters, as where rows have coefficients of their own; drop "
             "those, or leave cov_type='nonrobust'"
         )
@@ -142,27 +149,27 @@ def sandwich_coordinates(mode, back, V, rotate, logs=0):
     )
 
 
-def refuse(spec, precondition):
+def refuse(spec, precondition, cov_type="robust"):
     """NotSupported for what cannot lead to the sandwich; `spec` is None for ``sampler="auto"``."""
     if precondition not in ("mode", "dense"):
         raise NotSupported(
-            f"cov_type='robust' with precondition={precondition!r}: the sandwich needs the full "
-            "matrices at the mode; leave precondition='mode'"
+            f"cov_type={cov_type!r} with precondition={precondition!r}: the sandwich needs the "
+            "full matrices at the mode; leave precondition='mode'"
         )
     if spec is None:
         return
     if spec.exact:
         raise NotSupported(
-            f"cov_type='robust' with sampler={spec.name!r}: its accept-reject step leads to the "
-            "posterior, whose density the sandwich has not; use sampler='auto' or 'lmsgld'"
+            f"cov_type={cov_type!r} with sampler={spec.name!r}: its accept-reject step leads to "
+            "the posterior, whose density the sandwich has not; use sampler='auto' or 'lmsgld'"
         )
     if spec.continuous:
         raise NotSupported(
-            f"cov_type='robust' with sampler={spec.name!r}: the rates of its events lead to the "
-            "posterior, whose density the sandwich has not; use sampler='auto' or 'lmsgld'"
+            f"cov_type={cov_type!r} with sampler={spec.name!r}: the rates of its events lead to "
+            "the posterior, whose density the sandwich has not; use sampler='auto' or 'lmsgld'"
         )
     if spec.own_units:
         raise NotSupported(
-            f"cov_type='robust' with sampler={spec.name!r}: its metric is the model's own "
+            f"cov_type={cov_type!r} with sampler={spec.name!r}: its metric is the model's own "
             "information; use sampler='auto' or 'lmsgld'"
         )

@@ -257,7 +257,11 @@ def refuse_minibatches(settings):
     """
     if settings.sampler is None and not settings.robust:
         return
-    asked = "cov_type='robust'" if settings.robust else f"sampler={settings.sampler.name!r}"
+    asked = (
+        f"cov_type={settings.cov_type!r}"
+        if settings.robust
+        else f"sampler={settings.sampler.name!r}"
+    )
     raise ArgumentError(
         f"{asked}: the gradient is not finite at some draws of the Gaussian approximation at the "
         "mode, and mini-batches would lead there. Constrain parameters or rescale data so that it "

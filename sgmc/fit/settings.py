@@ -9,6 +9,7 @@ import numpy as np
 from sgmc import registry
 from sgmc.arguments.arrays import numeric
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.covariances import COV_TYPES
 from sgmc.arguments.files import writable
 from sgmc.arguments.keywords import SETTINGS
 from sgmc.arguments.messages import must_be
@@ -76,7 +77,7 @@ class Settings:
     @property
     def robust(self):
         """Whether draws are to have the sandwich's covariance."""
-        return self.cov_type == "robust"
+        return self.cov_type != "nonrobust"
 
 
 def steps_per_draw(value):
@@ -122,10 +123,10 @@ def kept(keep):
 
 def check_covariance(cov_type):
     """Refuse what is neither the model's posterior nor its sandwich."""
-    if not isinstance(cov_type, str) or cov_type not in ("nonrobust", "robust"):
+    if not isinstance(cov_type, str) or cov_type not in COV_TYPES:
         raise NotSupported(
-            f"cov_type={cov_type!r} must be 'nonrobust' (the model's posterior) or 'robust' (the "
-            "sandwich, HC0)"
+            f"cov_type={cov_type!r} must be 'nonrobust' (the model's posterior), 'robust' (the "
+            "sandwich, HC0), 'HC3' or 'cluster' (with groups=)"
         )
 
 
@@ -154,8 +155,8 @@ def check_settings(**given):
     one_of("precondition", asked.precondition, PRECONDITIONERS)
     dtype = str(asked.dtype) if isinstance(asked.dtype, np.dtype) else asked.dtype
     dtype = np.dtype(one_of("dtype", dtype, ("float64", "float32")))
-    if asked.cov_type == "robust":
-        sandwich.refuse(spec, asked.precondition)
+    if asked.cov_type != "nonrobust":
+        sandwich.refuse(spec, asked.precondition, asked.cov_type)
     adaptive = isinstance(asked.batch_size, str) and asked.batch_size == "adaptive"
     draws, chains = whole("draws", asked.draws, 1), whole("chains", asked.chains, 1)
     checkpoint = writable("checkpoint", asked.checkpoint)

@@ -41,6 +41,8 @@ def read_again(spec, data, *, subset=None, missing="drop", outcome="binary", sco
         for argument, value in given.items()
         if value is not None
     }
+    if spec.offset is not None:
+        vectors["offset"] = spec.offset.of(frame) + vectors.get("offset", 0.0)
     return Again(spec, parsed, frame, vectors, subset_rows(subset, frame), outcome).table(
         [], missing
     )

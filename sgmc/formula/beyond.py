@@ -6,8 +6,8 @@ PROCESSES = (
 )  # fmt: skip
 SERIES = ("ar", "ar1", "arma", "ma", "rw1", "rw2", "ou")
 NEAR = {
-    "offset": ": use the argument offset=",
-    "cbind": ": write 'successes + failures ~ ...'",
+    "offset": ": it stands right of the tilde, added to other terms",
+    "cbind": ": it is a response alone, 'cbind(successes, failures) ~ ...'",
     "mo": ": monotonic effects are not part of this package; use C(x) for a coefficient per level, "
     "x itself for a line, or a smooth s(x)",
     "f": ": latent Gaussian models, as INLA's f(), are not part of this package; write (1 | g) for "

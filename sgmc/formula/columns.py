@@ -140,6 +140,12 @@ def labels_of(argument, values):
     return np.where(codes < 0, np.nan, codes)
 
 
+def clusters_of(values):
+    """Numbers of the different values, NaN where missing."""
+    codes = pd.factorize(values)[0].astype(np.float64)
+    return np.where(codes < 0, np.nan, codes)
+
+
 def refuse_many_strata(argument, levels):
     """Raise DataError where labels of strata are of more than MAX_TEXT_STRATA levels."""
     if len(levels) > MAX_TEXT_STRATA:

@@ -16,6 +16,7 @@ from sgmc.formula.coding import Coding
 from sgmc.formula.columns import is_missing
 from sgmc.formula.factors import Factor
 from sgmc.formula.frames import as_frame
+from sgmc.formula.offsets import Offset
 
 CODED_COLUMNS = 32  # columns of factors from which a design is not made dense
 
@@ -43,12 +44,20 @@ class DesignSpec:
         Term -> slice of columns.
     levels : tuple or None
         Labels of failure and success; None for a numeric response.
+    offset : Offset or None
+        What the formula adds to the linear predictor, without a coefficient.
+    paired : bool
+        Whether the response is ``cbind(successes, failures)``.
     """
+
+    offset, paired = None, False  # of designs that were saved before there were any
 
     def __init__(self, parsed, info, levels):
         self.formula = parsed.formula
         self.endog_name = parsed.names.label(parsed.response)
         self.levels = None
+        self.offset = Offset(parsed) if parsed.offset else None
+        self.paired = bool(parsed.pair)
         factors = {
             factor: Factor(fitted, parsed, levels.get(factor.name()))
             for factor, fitted in info.factor_infos.items()
@@ -68,6 +77,7 @@ class DesignSpec:
         predictors = ["1" if self.has_intercept else "0", *terms]
         predictors += dict.fromkeys(f"({bar.text})" for bar in parsed.bars)
         predictors += [one.text for one in parsed.smooths]
+        predictors += [self.offset.label] if self.offset else []
         self.expanded = f"{parsed.names.quoted(parsed.response)} ~ {' + '.join(predictors)}"
 
     def _name(self, clean):
@@ -98,9 +108,8 @@ class DesignSpec:
     @property
     def columns(self):
         """Names of the columns of the data that the design needs."""
-        return list(
-            dict.fromkeys(name for factor in self._factors for name in factor.inputs.values())
-        )
+        used = [*self._factors, *([self.offset] if self.offset else [])]
+        return list(dict.fromkeys(name for factor in used for name in factor.inputs.values()))
 
     @property
     def expressions(self):
@@ -168,10 +177,12 @@ class DesignSpec:
                 )
 
     def find_gaps(self, frame, gaps):
-        """Add the rows where an expression such as ``np.log(x)`` is missing although its columns
+        """Add the rows where an expression such as ``log(x)`` is missing although its columns
         are not.
         """
         expressions, rows = self.expressions, gaps.complete()
+        if self.offset is not None and not self.offset.is_column:
+            expressions = [*expressions, self.offset]
         for start in range(0, len(rows) if expressions else 0, CHUNK_ROWS):
             deadline.check()
             chunk = rows[start : start + CHUNK_ROWS]

@@ -1,4 +1,4 @@
-"""Formulas as text: R's dot and backticks over patsy's grammar, and the columns the dot stands for.
+"""Formulas as text: R's dot, backticks and words over patsy's grammar.
 
 Every column that a formula names becomes a placeholder identifier before patsy sees it, so that any
 column name works (``my var``, ``class``, ``C``) and a column is never confused with a function of
@@ -18,12 +18,8 @@ import patsy
 
 from sgmc.arguments.choices import nearest
 from sgmc.errors import FormulaError
-from sgmc.formula import bars, beyond, smooths
-from sgmc.formula.columns import is_constant, kind, levels_of
-from sgmc.formula.labels import not_numbers
-from sgmc.formula.transforms import FUNCTIONS
-
-MAX_LEVELS = 50  # text with more levels stays out of the dot
+from sgmc.formula import bars, beyond, smooths, words
+from sgmc.formula.functions import FUNCTIONS
 
 _DOT = "_sgmc_dot_"
 _PLACEHOLDER = re.compile(r"\b_sgmc_(\d+)_\b")
@@ -31,12 +27,8 @@ _STRING = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
 _QUOTES = re.compile(rf"\bQ\s*\(\s*(?P<call>{_STRING})\s*\)|{_STRING}|`(?P<tick>[^`]+)`")
 _SPACING = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 _REFUSED_TYPES = {tokenize.ERRORTOKEN, tokenize.COMMENT}
+_OF_R = {"TRUE": "True", "FALSE": "False"}
 _REFUSED = {"$", "?", "!", "`"}  # operators to the tokenizer of Python 3.12
-_NOT_FOR_THE_DOT = {
-    "date": "dates",
-    "complex": "complex numbers",
-    "other": "neither numbers nor text",
-}
 
 
 class Names:
@@ -93,6 +85,10 @@ class Parsed:
         Group terms, which `predictors` lacks.
     smooths : tuple of SmoothCall
         Smooth terms; `predictors` has what is not penalised of them.
+    pair : tuple of str
+        Code of successes and failures of a response that is ``cbind(successes, failures)``.
+    offset : str
+        Code of the sum of the ``offset()`` terms, which `predictors` lacks; empty without.
     """
 
     formula: str
@@ -102,6 +98,8 @@ class Parsed:
     functions: dict
     bars: tuple = ()
     smooths: tuple = ()
+    pair: tuple = ()
+    offset: str = ""
 
     @property
     def has_dot(self):
@@ -110,13 +108,13 @@ class Parsed:
 
     @property
     def summands(self):
-        """The two columns of a response such as ``successes + failures``; empty for any other."""
+        """Code of the two parts of a response such as ``successes + failures``, which are columns,
+        or ``cbind(successes, failures)``; empty for any other.
+        """
+        if self.pair:
+            return self.pair
         inputs, parts = self.names.inputs(self.response), self.response.split(" + ")
-        return (
-            tuple(map(inputs.get, parts))
-            if len(parts) == 2 and all(part in inputs for part in parts)
-            else ()
-        )
+        return tuple(parts) if len(parts) == 2 and all(part in inputs for part in parts) else ()
 
     def terms(self, dot):
         """Patsy's terms of the right side, the dot standing for the columns `dot`.
@@ -199,18 +197,25 @@ def parse(formula, columns, scope=None):
     def error(message):
         return _error(formula, resolver.names.quoted(message))
 
+    both = words.paired(left, error) or ()
+    right, added = words.offsets(right, error)
     others, calls = smooths.split(right, error)
     fixed, grouped = bars.split(others, error)
-    response, predictors = resolver.resolve(left), resolver.resolve(fixed)
+    pair = tuple(resolver.plain(part) for part in both)
+    response = f"{words.PAIR}({', '.join(pair)})" if pair else resolver.plain(left)
+    predictors = resolver.resolve(fixed)
+    offset = " + ".join(resolver.plain(part) for part in added)
     found = tuple(bar for tokens in grouped for bar in bars.read(tokens, resolver, error))
     curves = tuple(smooths.read(*one, resolver, error) for one in calls)
     smooths.refuse_twice(curves, error)
     inside = [*(bar.effects for bar in found), *(one.code for one in curves)]
-    if any(_DOT in code for code in (response, *inside)):
-        raise _error(formula, "the dot cannot be used in the response, a group term or a smooth")
+    if any(_DOT in code for code in (response, offset, *inside)):
+        raise _error(
+            formula, "the dot cannot be used in the response, an offset, a group term or a smooth"
+        )
     predictors = " + ".join([predictors, *(line for one in curves for line in one.lines)])
-    response = patsy.EvalFactor(response).code  # normal spacing
-    return Parsed(formula, response, predictors, resolver.names, resolver.functions, found, curves)
+    terms = found, curves, pair, offset
+    return Parsed(formula, response, predictors, resolver.names, resolver.functions, *terms)
 
 
 def columns_named(expression, columns):
@@ -293,6 +298,10 @@ class _Resolver:
             code.append(token)
         return " ".join(code)
 
+    def plain(self, tokens):
+        """The same of one expression, in patsy's normal spacing."""
+        return patsy.EvalFactor(self.resolve(tokens)).code
+
     def _dot(self, in_call):
         if in_call:
             raise _error(self.formula, "the dot cannot stand inside a call or brackets")
@@ -308,6 +317,8 @@ class _Resolver:
             return self.names.placeholder(name)
         if keyword.iskeyword(name):
             return name
+        if in_call and name in _OF_R and name not in self.scope:
+            return _OF_R[name]
         # f(x), module.f, or an argument as in C(g, Sum)
         usable = after in ("(", ".") or (in_call and not ismodule(value))
         if value is None or not usable:
@@ -317,8 +328,11 @@ class _Resolver:
 
     def _function(self, name):
         for space in (self.scope, FUNCTIONS, vars(builtins)):
-            if callable(space.get(name)) or ismodule(space.get(name)):
-                return space[name]
+            value = space.get(name)
+            if getattr(value, "__module__", "") == "math" and name in FUNCTIONS:
+                continue  # math.log is of one number, not of a column
+            if callable(value) or ismodule(value):
+                return value
         return None
 
     def _unknown(self, name, after):
@@ -334,57 +348,3 @@ class _Resolver:
             f"{name!r} is neither a column nor a call of a "
             f"function{nearest(name, self.names.columns, 'columns are')}"
         )
-
-
-def columns_for_dot(frame, candidates, rows):
-    """Which of the candidate columns the dot stands for.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    candidates : sequence of str
-    rows : slice or array of int
-        The rows that are used.
-
-    Returns
-    -------
-    kept : list of str
-    left_out : dict
-        Column -> reason: dates, constants, more than 50 levels, all missing, of no use as a
-        predictor.
-    """
-    reasons = {name: _reason_to_leave_out(frame[name].iloc[rows]) for name in candidates}
-    kept = [name for name, reason in reasons.items() if reason is None]
-    return kept, {name: reason for name, reason in reasons.items() if reason is not None}
-
-
-def _reason_to_leave_out(column):
-    found = kind(column)
-    if column.isna().all():
-        return "all missing"
-    if found in ("text", "category"):
-        return reason_of_levels(found, levels_of(column))
-    return reason_of_kind(found, lambda: is_constant(column))
-
-
-def reason_of_kind(found, constant):
-    """Why the dot leaves out a column that is no text and no category, or None.
-
-    Parameters
-    ----------
-    found : str
-        See `columns.kind`.
-    constant : function
-        Whether all its values are the same.
-    """
-    if found in _NOT_FOR_THE_DOT:
-        return _NOT_FOR_THE_DOT[found]
-    return "constant" if constant() else None
-
-
-def reason_of_levels(found, levels):
-    """Why the dot leaves out a column of text or of categories with such levels, or None."""
-    count = len(levels)
-    if found == "text" and count > 1 and not_numbers(levels) is not None:
-        return None  # an error says so: a number is not to be lost
-    return f"{count} levels" if count > MAX_LEVELS else "constant" if count < 2 else None

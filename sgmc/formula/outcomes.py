@@ -7,6 +7,7 @@ import pandas as pd
 
 from sgmc.arguments.values import counts as check_counts
 from sgmc.errors import DataError
+from sgmc.formula.chunks import evaluate
 from sgmc.formula.columns import codes_of, kind, levels_of
 from sgmc.formula.frames import column_of, one_column
 from sgmc.formula.labels import cure_of_text
@@ -75,6 +76,27 @@ def counts(frame, label):
         for name, column in frame.items()
     )
     return successes, successes + failures, None
+
+
+def pairs(codes, label, functions, columns, inputs):
+    """Successes and failures of the rows of a `Chunk`, a frame.
+
+    Parameters
+    ----------
+    codes : tuple of str
+        Code of both.
+    label : function of str
+        The name of some code.
+    functions : dict
+    columns : Chunk
+    inputs : dict
+        Placeholder -> column.
+    """
+    names = {place: columns[name] for place, name in inputs.items()}
+    return pd.DataFrame(
+        {label(code): evaluate(code, functions, names, label(code)) for code in codes},
+        index=range(columns.n_rows),
+    )
 
 
 def category_codes(name, endog):

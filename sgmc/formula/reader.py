@@ -20,9 +20,19 @@ from sgmc.errors import (
 )
 from sgmc.formula import dot
 from sgmc.formula.chunks import Chunk, Gaps
-from sgmc.formula.columns import is_missing, is_plain, kind, labels_of, levels_of, types_of
+from sgmc.formula.columns import (
+    clusters_of,
+    is_missing,
+    is_plain,
+    kind,
+    labels_of,
+    levels_of,
+    types_of,
+)
+from sgmc.formula.dotted import columns_for_dot
 from sgmc.formula.frames import as_frame, no_column
 from sgmc.formula.labels import cure_of_text
+from sgmc.formula.offsets import Offset
 from sgmc.formula.outcomes import OUTCOMES
 from sgmc.formula.subsets import aligned, spaced, subset_columns, subset_rows
 from sgmc.formula.table import Table
@@ -55,6 +65,7 @@ def read(
     exposure=None,
     se=None,
     strata=None,
+    groups=None,
     subset=None,
     missing="drop",
     outcome="binary",
@@ -69,13 +80,16 @@ def read(
     formula : str
         ``"response ~ predictors"`` in patsy's grammar with R's dot, ``^`` and backticks; the
         response is one expression.  Where it is coded 0/1, a sum of two columns,
-        ``"successes + failures ~ x"``, is counts of each; ``I(a + b)`` is arithmetic.
+        ``"successes + failures ~ x"``, is counts of each, as is ``cbind(a, b)`` of any two
+        expressions; ``I(a + b)`` is arithmetic.
     data : pandas.DataFrame, dict of arrays, or a polars or pyarrow table
         Never changed.
     weights, offset, exposure, se : str or array_like of length n, optional
         A column, or one number a row; a Series must have the index of `data`.
     strata : str or array_like of length n, optional
         A column, or one label a row; a column stays a predictor.
+    groups : str or array_like of length n, optional
+        A column, or one label a row, of clusters.
     subset : str, array_like of bool or callable, optional
         A bool column, an expression for `DataFrame.eval`, a mask, or a function of the data that
         returns a mask.
@@ -111,6 +125,7 @@ def read(
         raise DataError(f"the data are empty: {len(frame)} rows, {frame.shape[1]} columns")
     parsed = dot.parse(formula, frame.columns, scope)
     given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
+    given["groups"] = groups
     vectors = {
         argument: numbers_of(argument, value, frame)
         for argument, value in given.items()
@@ -119,6 +134,10 @@ def read(
     used_elsewhere = [
         value for name, value in given.items() if isinstance(value, str) and name != "strata"
     ]
+    if parsed.offset:
+        own = Offset(parsed)
+        vectors["offset"] = own.of(frame) + vectors.get("offset", 0.0)
+        used_elsewhere += own.columns
     used_elsewhere += subset_columns(subset, frame)
     rows = spaced(subset_rows(subset, frame), len(frame), most)
     reader = Reader(parsed, frame, vectors, rows, outcome)
@@ -182,11 +201,11 @@ class Reader(Terms):
             if self.parsed.has_dot
             else []
         )
-        others, left_out = dot.columns_for_dot(self.frame, candidates, self.rows)
+        others, left_out = columns_for_dot(self.frame, candidates, self.rows)
         terms = self.fixed(others)
         gaps = self._gaps(terms)
         if others and gaps.counts and len(gaps.complete()):
-            others, constant = dot.columns_for_dot(self.frame, others, gaps.complete())
+            others, constant = columns_for_dot(self.frame, others, gaps.complete())
             # among the complete rows only; without these columns more rows are complete
             if constant:
                 left_out |= constant
@@ -247,7 +266,7 @@ class Reader(Terms):
 
 
 def numbers_of(argument, value, frame):
-    """Weights, offset, exposure, se or numbered strata as float64, NaN where missing."""
+    """Weights, offset, exposure, se or numbered labels as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:
             raise no_column(argument, value, frame.columns)
@@ -255,6 +274,8 @@ def numbers_of(argument, value, frame):
     series = aligned(argument, value, frame)
     if argument == "strata":
         return labels_of(argument, series)
+    if argument == "groups":
+        return clusters_of(series)
     if kind(series) not in ("number", "bool"):
         raise DataError(f"{argument} must be numeric, not {series.dtype}{cure_of_text(series)}")
     return series.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -266,4 +287,5 @@ VALID = {
     "exposure": values.exposures,
     "se": values.standard_errors,
     "strata": values.finite,
+    "groups": values.finite,
 }

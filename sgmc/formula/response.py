@@ -11,7 +11,7 @@ import pandas as pd
 from sgmc.errors import DataError
 from sgmc.formula.chunks import Chunk, evaluate
 from sgmc.formula.columns import codes_of, is_missing
-from sgmc.formula.outcomes import counts, numeric
+from sgmc.formula.outcomes import counts, numeric, pairs
 
 
 class Response:
@@ -31,6 +31,7 @@ class Response:
         self.label = parsed.names.label(parsed.response)
         self.inputs = parsed.names.inputs(parsed.response)
         self.summands = parsed.summands if counted else ()
+        self.labels = {code: parsed.names.label(code) for code in self.summands}
         words = compile(self.code, "<formula>", "eval").co_names
         self.functions = {k: v for k, v in parsed.functions.items() if k in words}
 
@@ -43,7 +44,8 @@ class Response:
         """Its value in some complete rows: a Series, or a frame of two columns of counts."""
         columns = Chunk(frame, rows)
         if self.summands:
-            return pd.DataFrame({name: columns[name] for name in self.summands})
+            label = self.labels.__getitem__
+            return pairs(self.summands, label, self.functions, columns, self.inputs)
         names = {place: columns[name] for place, name in self.inputs.items()}
         value = evaluate(self.code, self.functions, names, self.label)
         if np.shape(value) != (len(rows),):

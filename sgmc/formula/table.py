@@ -21,7 +21,7 @@ class Table:
     y : ndarray of float64, shape (n,)
     trials : ndarray of float64, shape (n,), or None
         Successes and failures together, y being the successes.
-    weights, offset, exposure, se, strata : ndarray of float64, shape (n,), or None
+    weights, offset, exposure, se, strata, groups : ndarray of float64, shape (n,), or None
     rows : ndarray of int64, shape (n,), or range
         Positions in the data of the rows kept; a range where these are all.
     dropped : int
@@ -53,6 +53,7 @@ class Table:
     bars: tuple = ()
     effects: tuple = ()
     smooths: tuple = ()
+    groups: np.ndarray | None = None
 
     @property
     def index(self):

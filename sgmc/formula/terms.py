@@ -9,7 +9,12 @@ from sgmc.errors import DataError, OutOfMemoryError
 from sgmc.formula.chunks import COLUMN, PatsyChunk, evaluate
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.labels import refuse_levels
-from sgmc.formula.outcomes import OUTCOMES, counts
+from sgmc.formula.outcomes import OUTCOMES, counts, pairs
+
+NOT_A_PAIR = (
+    "{label} is counts of successes and failures, for models of 0 and 1 such as sgmc.logit: give "
+    "one number a row"
+)
 
 
 class Terms:
@@ -25,7 +30,7 @@ class Terms:
     response_columns, group_columns : list of str
         Columns of the response and of the factors of groups.
     counted : tuple of str
-        Columns of successes and failures, where the response is their counts.
+        Code of successes and failures, where the response is their counts.
     effects, curves : list
         Terms of each group term, and pairs of those of each smooth.
     """
@@ -34,6 +39,8 @@ class Terms:
         self.parsed = parsed
         self.response_columns = list(parsed.names.inputs(parsed.response).values())
         self.counted = parsed.summands if outcome == "binary" else ()
+        if parsed.pair and not self.counted:
+            raise parsed.error(NOT_A_PAIR.format(label=parsed.response))
         self.outcome = counts if self.counted else OUTCOMES[outcome]
         self.group_columns = [name for bar in parsed.bars for name in bar.columns]
         self.effects = [self._effects(bar) for bar in parsed.bars]
@@ -48,7 +55,7 @@ class Terms:
         terms = self._looked_up(self.parsed.terms_of(bar.effects))
         if not terms:
             raise self.parsed.error(f"({bar.text}) has no effect: write (1 | g), or (0 + x | g)")
-        if set(bar.columns) & {*self.response_columns, *self.counted}:
+        if set(bar.columns) & {*self.response_columns}:
             raise self.parsed.error(f"({bar.text}): the response is a factor of groups too")
         return terms
 
@@ -86,7 +93,7 @@ class Terms:
             inputs = names.inputs(written.code)
             if written.code not in inputs:
                 return written
-            if written.code == self.parsed.response or inputs[written.code] in self.counted:
+            if written.code == self.parsed.response or written.code in self.counted:
                 raise self.parsed.error(f"the response {written.code} is a predictor too")
             return patsy.LookupFactor(COLUMN + written.code, origin=written.origin)
 
@@ -95,7 +102,9 @@ class Terms:
     def response(self, columns):
         """The response in the rows of a `Chunk`; counts are a frame."""
         if self.counted:
-            return pd.DataFrame({name: columns[name] for name in self.counted})
+            names, functions = self.parsed.names, self.parsed.functions
+            inputs = names.inputs(self.parsed.response)
+            return pairs(self.counted, names.label, functions, columns, inputs)
         label = self.parsed.names.label(self.parsed.response)
         names = {
             place: columns[name]

@@ -1,11 +1,7 @@
-"""The functions that formulas may use: patsy's, some of them without its loops over rows in
-Python.
-"""
+"""Functions of patsy's that formulas may use, without its loops over rows in Python."""
 
 import numpy as np
 import pandas as pd
-import patsy
-import patsy.builtins
 from patsy.splines import BS
 
 from sgmc.formula.columns import codes_of, levels_of
@@ -95,14 +91,3 @@ class Categories:
         )
         coded.contrast = contrast
         return coded
-
-
-# ours take the place of patsy's functions of the same name
-FUNCTIONS = {name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__} | {
-    "np": np,
-    "C": patsy.stateful_transform(Categories),
-    "bs": patsy.stateful_transform(BSplines),
-    "center": patsy.stateful_transform(Center),
-    "scale": patsy.stateful_transform(Standardize),
-    "standardize": patsy.stateful_transform(Standardize),
-}

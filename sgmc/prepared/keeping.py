@@ -130,7 +130,12 @@ def needed(scan):
     parsed, names = scan.parsed, scan.source.columns
     if parsed.has_dot:
         return list(names)
-    code = [parsed.response, parsed.predictors, *(bar.effects for bar in parsed.bars)]
+    code = [
+        parsed.response,
+        parsed.predictors,
+        parsed.offset,
+        *(bar.effects for bar in parsed.bars),
+    ]
     code += [part for one in parsed.smooths for part in (*one.covariates, one.by or "")]
     used = {*parsed.names.inputs(" ".join(code)).values(), *scan.group_columns}
     used |= set(scan.vectors.values())

@@ -19,6 +19,7 @@ from sgmc.prepared.identity import made_of
 from sgmc.prepared.prepare import LEAST_MEMORY, MEMORY_SHARE, prepare
 from sgmc.prepared.prepared import SealedTable
 from sgmc.prepared.prepared import open as sealed
+from sgmc.prepared.reading import refuse_groups
 from sgmc.sources.source import is_path, of
 
 ORDER_SEED = 0  # seed of the order of rows in prepared files, which serve fits of any seed
@@ -66,6 +67,8 @@ def opened(formula, data, scope, given):
     if source.bytes <= limit:
         return source.read()
     refuse_arrays(given)
+    refuse_groups(given)
+    given = {name: value for name, value in given.items() if name != "groups"}
     source.scope = scope
     table = filed(source, parsed, cache, {**given, "memory_limit": memory_limit})
     table.subset = given["subset"]
@@ -132,7 +135,12 @@ def needed(parsed, columns, given):
             raise no_column(argument, name, columns)
     if parsed.has_dot or callable(subset):
         return columns
-    codes = [parsed.response, parsed.predictors, *(bar.effects for bar in parsed.bars)]
+    codes = [
+        parsed.response,
+        parsed.predictors,
+        parsed.offset,
+        *(bar.effects for bar in parsed.bars),
+    ]
     codes += [code for one in parsed.smooths for code in (one.code, one.by or "")]
     used = {*parsed.names.inputs(" ".join(codes)).values(), *vectors.values()}
     used |= {name for bar in parsed.bars for name in bar.columns}

@@ -4,8 +4,10 @@ import numpy as np
 
 from sgmc.arguments.values import counts
 from sgmc.core.storage import made, spans
+from sgmc.errors import FormulaError
 from sgmc.formula.columns import kind
 from sgmc.formula.outcomes import OUTCOMES
+from sgmc.formula.terms import NOT_A_PAIR
 
 
 def as_outcome(prepared, outcome):
@@ -21,7 +23,7 @@ def as_outcome(prepared, outcome):
 
     Raises
     ------
-    DataError
+    DataError, FormulaError
         With the words for rows in memory.
     """
     y, trials, levels = prepared.y, prepared.trials, prepared.outcome_levels
@@ -32,6 +34,8 @@ def as_outcome(prepared, outcome):
                 for some in (y[rows], trials[rows] - y[rows]):
                     counts(f"the response {label!r}", some)
             return y, trials, None
+        if prepared.spec.paired:
+            raise FormulaError(NOT_A_PAIR.format(label=label))
         y, levels = trials, None  # the sum, as arithmetic
     if outcome == "category":
         if levels is None:

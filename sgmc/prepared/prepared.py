@@ -47,11 +47,13 @@ class SealedTable:
         ``missing``.
     nbytes : int
         Of the file.
+    groups : None
+        Clusters, which files do not have.
     subset : function or None
         That chose the rows, where the file was made for a call that has it.
     """
 
-    subset = None
+    subset = groups = None
 
     def __init__(self, path, check=False):
         self.path = path

@@ -1,7 +1,7 @@
 """Formulas against data of a verb: a table in memory, or a prepared one."""
 
 from sgmc import formula as front
-from sgmc.errors import ArgumentError, FormulaError
+from sgmc.errors import ArgumentError, FormulaError, NotSupported
 from sgmc.formula import dot
 from sgmc.prepared.kept import KeptColumns
 from sgmc.prepared.prepared import SealedTable
@@ -27,6 +27,7 @@ def read(formula, data, *, outcome, scope, **given):
             f"{data.path} was prepared with the formula {data.formula!r}, not {formula!r}: give "
             "the same, or prepare the table again"
         )
+    refuse_groups(given)
     for name, value in given.items():
         known = data.arguments.get(name)
         default = value is None or (name, value) == ("missing", "drop")
@@ -47,10 +48,19 @@ def read(formula, data, *, outcome, scope, **given):
     return table, table.grouping(), ""
 
 
+def refuse_groups(given):
+    """NotSupported for clusters of rows that are in a file."""
+    if given.get("groups") is not None:
+        raise NotSupported(
+            "groups does not apply to rows in a prepared file: fit rows that are read at once (see "
+            "memory_limit), or a sample of them"
+        )
+
+
 def same(formula, prepared, scope):
     """Whether a formula has the response and the predictors that a table was prepared with."""
     if formula == prepared.formula:
         return True
     ours, theirs = (dot.parse(one, prepared.columns, scope) for one in (prepared.formula, formula))
-    parts = ("response", "predictors", "bars", "smooths")
+    parts = ("response", "predictors", "bars", "smooths", "offset")
     return all(getattr(ours, part) == getattr(theirs, part) for part in parts)

@@ -104,6 +104,8 @@ class Scan(Terms):
 
     def __init__(self, parsed, source, vectors, subset, options, watch):
         super().__init__(parsed, "binary")
+        if parsed.offset and not (parsed.bars or parsed.smooths):  # these keep its columns
+            vectors = {**vectors, "offset": column_of_offset(parsed, vectors)}
         self.source, self.vectors, self.subset = source, vectors, subset
         self.options, self.watch = options, watch
 
@@ -253,7 +255,8 @@ class Scan(Terms):
         """Values of the response; of counts those of their sums."""
         if not self.counted:
             return facts.examples()
-        for name in self.counted:
+        inputs = self.parsed.names.inputs(self.parsed.response)
+        for name in (inputs[code] for code in self.counted if code in inputs):
             column = facts.columns[name]
             if column.kind != "number":
                 raise DataError(
@@ -279,7 +282,24 @@ class Scan(Terms):
 
 
 def dotted(facts, candidates):
-    """Columns that the dot stands for, and the others -> reason; see `dot.columns_for_dot`."""
+    """Columns that the dot stands for, and the others -> reason; see `dotted.columns_for_dot`."""
     reasons = {name: facts.columns[name].reason_to_leave_out() for name in candidates}
     kept = [name for name, reason in reasons.items() if reason is None]
     return kept, {name: reason for name, reason in reasons.items() if reason is not None}
+
+
+def column_of_offset(parsed, vectors):
+    """The column that is the offset of a formula.
+
+    Raises
+    ------
+    FormulaError
+        Where it is an expression, or another offset is given.
+    """
+    column = parsed.names.inputs(parsed.offset).get(parsed.offset)
+    if column is None or "offset" in vectors:
+        raise parsed.error(
+            f"offset({parsed.offset}): the offset of a prepared file is one column of the source: "
+            "make it a column, and write offset(column) or give offset="
+        )
+    return column

@@ -10,8 +10,8 @@ from sgmc.core.memory import shown
 from sgmc.errors import DataError, OutOfMemoryError
 from sgmc.formula.chunks import Chunk, Gaps, evaluate
 from sgmc.formula.columns import is_missing
+from sgmc.formula.functions import FUNCTIONS
 from sgmc.formula.subsets import subset_columns, subset_mask
-from sgmc.formula.transforms import FUNCTIONS
 
 
 class Selection:
@@ -122,19 +122,19 @@ def refuse_hoarding(parsed, factors, rows, limit):
     limit : float
         Bytes.
     """
-    hoarding = [FUNCTIONS[name] for name in ("bs", "cr", "cc", "te")]
+    hoarding = [FUNCTIONS[name] for name in ("bs", "ns", "cr", "cc", "te")]
     for factor in factors:
         code = "" if isinstance(factor, patsy.LookupFactor) else factor.code
         names = [name for name in re.findall(r"\w+(?=\()", code) if name in parsed.functions]
         called = [name for name in names if parsed.functions[name] in hoarding]
-        if called == ["bs"] and "knots=" in code.replace(" ", ""):
+        if called in (["bs"], ["ns"]) and "knots=" in code.replace(" ", ""):
             continue
         size = 2 * 8.0 * rows * len(called)  # collected, and joined
         if size > limit:
             raise OutOfMemoryError(
                 f"{parsed.names.label(code)} places its knots by all values at once, which takes "
-                f"about {shown(size)}, more than memory_limit={shown(limit)}: write bs(x, "
-                "knots=[...]), or give more memory"
+                f"about {shown(size)}, more than memory_limit={shown(limit)}: write "
+                f"{called[0] if called[0] == 'ns' else 'bs'}(x, knots=[...]), or give more memory"
             )
 
 

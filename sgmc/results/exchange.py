@@ -1,14 +1,33 @@
 """Results as ArviZ has them."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
+import pandas as pd
 
 from sgmc.diagnostics import moments
 from sgmc.errors import MissingExtra
+from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
 from sgmc.results.outcomes.residuals import in_order, log_lik
 from sgmc.results.outcomes.rows import fitted_rows
 
+OUTCOME, ROW = "y", "row"
+DIMENSIONS = ("chain", "draw", ROW)
+SLASH = "\N{DIVISION SIGN}"  # in the place of a slash, which is a path in trees
+MOST_VARIABLES = 500  # parameters; more of them are one variable along a dimension
+TOGETHER, PARAMETER = "params", "parameter"
 
-def to_arviz(results, log_likelihood, more=None):
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which groups a tree has besides the posterior, where the data of the fit are there."""
+
+    log_likelihood: bool = False
+    posterior_predictive: bool = False
+    observed_data: bool = True
+
+
+def to_arviz(results, wanted, more=None):
     """See `Results.to_arviz`.
 
     `more` are further variables of the posterior by name: draws (draw, label) in the order of
@@ -24,26 +43,67 @@ def to_arviz(results, log_likelihood, more=None):
     kept = (
         np.arange(draws) if results.weights is None else moments.systematic(results.weights, draws)
     )
-    groups = {"posterior": {"params": results.draws[:, kept]}}
-    dims, coords = {"params": ["parameter"]}, {"parameter": list(results.names)}
-    for variable, (values, dim, labels) in (more or {}).items():
-        groups["posterior"][variable] = values.reshape(chains, draws, -1)[:, kept]
+    dims, coords = {}, {}
+    for variable, (_, dim, labels) in (more or {}).items():
         dims[variable], coords[dim] = [dim], labels
+    posterior = parameters(results, kept, [*DIMENSIONS, *coords])
+    if TOGETHER in posterior and posterior[TOGETHER].ndim > 2:
+        dims[TOGETHER], coords[PARAMETER] = [PARAMETER], list(results.names)
+    for variable, (values, *_) in (more or {}).items():
+        posterior[variable] = values.reshape(chains, draws, -1)[:, kept]
+    groups = {"posterior": posterior}
     if results.weights is not None:
         groups["sample_stats"] = {"kept_draw": np.broadcast_to(kept, (chains, draws)).copy()}
-    if results._fit is not None:
-        rows, name = fitted_rows(results, "to_arviz"), results.model.endog_names
-        groups["observed_data"] = {"y": in_order(rows, rows.y)}
-        dims, coords = {**dims, "y": ["row"]}, {**coords, "row": np.arange(rows.n)}
-    if log_likelihood:
-        values = log_lik(results, None, None, None, None, None).reshape(chains, draws, -1)
-        groups["log_likelihood"] = {"y": values[:, kept]}
-    tree = from_dict(groups, dims=dims, coords=coords)
+    of_rows = row_groups(results, wanted, kept)
+    if of_rows:
+        dims[OUTCOME], coords[ROW] = [ROW], row_labels(results)
+    tree = from_dict({**groups, **of_rows}, dims=dims, coords=coords)
     tree.attrs.update(facts(results))
     tree["posterior"].attrs.update(facts(results))
-    if results._fit is not None:
-        tree["observed_data"].attrs["outcome"] = str(name)
+    for name in of_rows:
+        tree[name].attrs["outcome"] = str(results.model.endog_names)
     return tree
+
+
+def parameters(results, kept, taken):
+    """Draws of each parameter by its name, (chain, draw); a name that trees cannot have has its
+    slashes replaced, and one that is a dimension ends in "_".
+    """
+    draws = results.draws[:, kept]
+    if len(results.names) > MOST_VARIABLES:
+        return {TOGETHER: draws}
+    found = {}
+    for k, name in enumerate(results.names):
+        name = name.replace("/", SLASH)
+        while name in taken or name in found:
+            name += "_"
+        found[name] = draws[..., k]
+    return found
+
+
+def row_groups(results, wanted, kept):
+    """Groups of what each row has, a dict."""
+    shape, groups = (*results.draws.shape[:2], -1), {}
+    if results._fit is not None and wanted.observed_data:
+        rows = fitted_rows(results, "to_arviz")
+        groups["observed_data"] = {OUTCOME: in_order(rows, rows.y)}
+    if wanted.log_likelihood:
+        values = log_lik(results, None, None, None, None, None).reshape(shape)
+        groups["log_likelihood"] = {OUTCOME: values[:, kept]}
+    if wanted.posterior_predictive:
+        rows = replace(fitted_rows(results, "to_arviz"), weights=None)  # a draw each, in order
+        rows.fits("posterior_predictive")
+        values = outcome_draws(rows, outcome_stream(results, None)).reshape(shape)
+        groups["posterior_predictive"] = {OUTCOME: values[:, kept]}
+    return groups
+
+
+def row_labels(results):
+    """Labels of the rows: of a pandas table its index, if these differ; else numbers from 0."""
+    rows = fitted_rows(results, "to_arviz")
+    if isinstance(rows.index, pd.Index) and rows.index.nlevels == 1 and rows.index.is_unique:
+        return rows.index.to_numpy()
+    return np.arange(rows.n)
 
 
 def facts(results):

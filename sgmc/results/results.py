@@ -59,7 +59,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         What the draws are where `time_limit` left no time for the sampler's, such as draws of the
         Gaussian approximation at the mode; empty where they are the sampler's.
     nobs : int
-    cov_type : {"nonrobust", "robust"}
+    cov_type : {"nonrobust", "robust", "HC3", "cluster"}
         Whether draws are of the model's posterior, or of its sandwich.
     tuning : TuneResult or None
         The race behind a fit with ``tune=``.

@@ -15,27 +15,35 @@ MOST_PLOTS = 40
 class Views:
     """Methods of `Results` that draw it or hand it on."""
 
-    def to_arviz(self, log_likelihood=False):
-        """An ArviZ `DataTree` (arviz-base 0.8 or later) with posterior, observed_data and, if asked
-        for, log_likelihood.
+    def to_arviz(self, log_likelihood=False, *, posterior_predictive=False, observed_data=True):
+        """Return an ArviZ `DataTree` (arviz-base 0.8 or later).
 
-        The parameters are the variable ``params`` along ``parameter``.  ArviZ knows no weights
-        of draws: weighted ones are resampled in proportion to their weights, in their order;
-        ``sample_stats`` says which was taken.
+        Each parameter is a variable of the group ``posterior`` by its own name, such as ``age``;
+        slashes in names become division signs, and a name that is a dimension ends in ``_``.  More
+        than 500 parameters are one variable ``params`` along ``parameter``.  Groups of rows have
+        the variable ``y`` along ``row``, which has the index of a pandas table.  ArviZ knows no
+        weights of draws: weighted ones are resampled in proportion to their weights, in their
+        order; ``sample_stats`` says which was taken.
 
         Parameters
         ----------
         log_likelihood : bool
             With the log densities of all rows, for ``arviz_stats.loo``.
+        posterior_predictive : bool
+            With a simulated data set for each draw, from the seed of the fit.
+        observed_data : bool
+            With the outcomes; results that were loaded from a file have none.
 
         Raises
         ------
+        ArgumentError
+            If a group of rows would be larger than 1 GB, or the data are not there.
         MissingExtra
             If arviz-base is not installed.
         """
-        from sgmc.results.exchange import to_arviz
+        from sgmc.results.exchange import Wanted, to_arviz
 
-        return to_arviz(self, log_likelihood)
+        return to_arviz(self, Wanted(log_likelihood, posterior_predictive, observed_data))
 
     def plot(self, cols=None, ax=None, *, alpha=0.05):
         """Draw an overview: the mean and interval of each parameter, intercepts aside.

@@ -23,7 +23,8 @@ FRAME = pd.DataFrame({"y": np.arange(6.0), "x": np.arange(6.0), "g": list("aabbc
         ("ar1(x + 0 | g)", "temporal effects"),
         ("f(x, model='iid')", r"INLA's f\(\).* write \(1 \| g\)"),
         ("mo(x)", r"monotonic effects .* C\(x\)"),
-        ("offset(x)", "use the argument offset="),
+        ("I(offset(x))", "can only be added"),
+        ("cbind(x, x)", "it is a response alone"),
         ("se(x)", "use the argument se= of sgmc.ols"),
     ],
 )

@@ -65,7 +65,19 @@ def test_caller_scope(frame):
         ("y ~ x1 + id", ["'id'", "neither a column nor a call"]),
         ("y ~ bs(x1, df=2)", ["ValueError: df=2 is too small"]),
         ("y ~ logg(x1)", ["no function 'logg'"]),
-        ("y ~ offset(x1)", ["offset="]),
+        ("y ~ x2:offset(x1)", ["offset(x1) can only be added"]),
+        ("y ~ offset(g)", ["offset(g)", "a number"]),
+        ("y ~ offset(center(x1))", ["center() learns from all rows"]),
+        ("y ~ offset(x1, x2)", ["one number a row"]),
+        ("y ~ offset(.)", ["dot", "offset"]),
+        ("y ~ poly(x1, 0)", ["whole number from 1 on"]),
+        ("y ~ poly(g, 2)", ["poly() must be of one number"]),
+        ("y ~ poly(y, 2)", ["more than 2 different values", "smaller degree"]),
+        ("y ~ ns(x1, df=0)", ["df=0 must be a whole number from 1 on"]),
+        ("y ~ ns(x1, knots=[99])", ["between the ends"]),
+        ("y ~ relevel(g, ref='z')", ["no level 'z'", "'a', 'b'"]),
+        ("cbind(y) ~ x1", ["1 parts", "cbind(successes, failures)"]),
+        ("cbind(y, 1 - y) ~ y", ["response y is a predictor"]),
         ("y ~ x1 $ x2", ["'y ~ x1 $ x2'"]),
         ("y ~ x1 # note", ["#"]),
         ("y ~ np.lag(x1)", ["np.lag(x1)", "AttributeError"]),
@@ -80,7 +92,7 @@ def test_caller_scope(frame):
 )
 def test_formula_errors(frame, text, words):
     frame = frame.assign(when=pd.Timestamp("2020-01-01"), wave=1j, lists=[[1]] * N)
-    with pytest.raises(FormulaError) as error:
+    with pytest.raises((FormulaError, DataError)) as error:
         formula.read(text, frame)
     message = str(error.value)
     assert all(word in message for word in words), message

@@ -20,6 +20,7 @@ RAISING = ("cholesky", "cho_factor", "eigh", "eigvalsh", "inv", "lstsq", "matrix
 RAISING = (*RAISING, "svd")
 SAFE = {  # calls outside of a try, and why they do not raise
     "coordinates/free.py": "its callers have factored the same matrix (`peak.has_root`)",
+    "coordinates/meat.py": "of finite curvatures at a mode",
     "coordinates/recession.py": "of finite tables",
     "coordinates/shrinkage.py": "the whitener refuses a singular one first",
     "coordinates/walls.py": "triangular with a unit diagonal",
@@ -29,6 +30,7 @@ SAFE = {  # calls outside of a try, and why they do not raise
     "diagnostics/zero_variance.py": "of finite draws and scores",
     "fit/pilot.py": "`decide` puts zeros for noise that is not finite",
     "fit/threshold.py": "infinite where the noise is not finite",
+    "formula/r_words.py": "triangular, with a diagonal that was looked at",
     "models/communities/start.py": "of a table of zeros and ones",
     "models/crossed/correlation.py": "of a posterior's precision, which has a root",
     "models/crossed/centre.py": "of finite slopes, and of sds that are kept from zero",

@@ -102,6 +102,7 @@ LAWS = {
     "t": (None, sgmc.student_t(3, 1, 2), stats.t(3, 1, 2)),
     "laplace": (None, sgmc.laplace(1, 2), stats.laplace(1, 2)),
     "gamma": ("positive", sgmc.gamma(3, scale=2), stats.gamma(3, scale=2)),
+    "lognormal": ("positive", sgmc.lognormal(1, 0.5), stats.lognorm(0.5, scale=np.e)),
     "inverse gamma": ("positive", sgmc.inverse_gamma(3, 2), stats.invgamma(3, scale=2)),
     "flat": (("interval", -1.0, 2.0), sgmc.flat(), stats.uniform(-1, 3)),
 }

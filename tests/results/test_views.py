@@ -10,6 +10,7 @@ import pytest
 import sgmc
 from sgmc import diagnostics
 from sgmc.errors import ArgumentError, MissingExtra
+from sgmc.results import exchange
 
 
 @pytest.fixture
@@ -24,10 +25,11 @@ def arviz():
 def test_the_tree(arviz, equal, votes):
     tree = equal.to_arviz(log_likelihood=True)
     assert set(tree.children) == {"posterior", "observed_data", "log_likelihood"}
-    params = tree["posterior"]["params"]
-    assert params.dims == ("chain", "draw", "parameter")
-    assert params.coords["parameter"].values.tolist() == equal.names
-    np.testing.assert_array_equal(params.values, equal.draws)
+    posterior = tree["posterior"]
+    assert list(posterior.data_vars) == equal.names
+    assert posterior["x1"].dims == ("chain", "draw")
+    for k, name in enumerate(equal.names):
+        np.testing.assert_array_equal(posterior[name].values, equal.draws[..., k])
     np.testing.assert_array_equal(tree["observed_data"]["y"].values, votes.y)
     density = tree["log_likelihood"]["y"]
     assert density.dims == ("chain", "draw", "row")
@@ -53,7 +55,8 @@ def test_arviz_works_on_the_tree(arviz, equal):
 
 def test_weighted_draws_are_resampled(arviz, decaying):
     tree = decaying.to_arviz(log_likelihood=True)
-    kept, params = tree["sample_stats"]["kept_draw"].values, tree["posterior"]["params"].values
+    kept = tree["sample_stats"]["kept_draw"].values
+    params = np.stack([tree["posterior"][name].values for name in decaying.names], axis=2)
     assert (np.diff(kept, axis=1) >= 0).all()
     assert (kept == kept[0]).all()
     assert "resampled" in tree.attrs["weighted_draws"]
@@ -81,9 +84,31 @@ def test_trees_without_the_data(arviz, votes, tmp_path):
 def test_names_that_trees_cannot_have(arviz):
     rng = np.random.default_rng(0)
     fit = sgmc.Logit(
-        rng.integers(0, 2, 100), rng.normal(size=(100, 2)), names=["I(x / 2)", "a b"]
+        rng.integers(0, 2, 100), rng.normal(size=(100, 3)), names=["I(x / 2)", "a b", "row"]
     ).fit(seed=1)
-    assert fit.to_arviz()["posterior"]["params"].sel(parameter="I(x / 2)").shape == (4, 1000)
+    tree = fit.to_arviz()
+    assert list(tree["posterior"].data_vars) == ["I(x \N{DIVISION SIGN} 2)", "a b", "row_"]
+    assert tree["posterior"]["row_"].shape == (4, 1000)
+
+
+def test_simulated_outcomes_and_labels_of_rows(arviz, votes, equal, decaying):
+    tree = equal.to_arviz(posterior_predictive=True, observed_data=False)
+    assert set(tree.children) == {"posterior", "posterior_predictive"}
+    simulated = tree["posterior_predictive"]["y"]
+    assert simulated.dims == ("chain", "draw", "row")
+    np.testing.assert_array_equal(simulated.values.reshape(4000, 400), equal.posterior_predict())
+    labelled = votes.set_axis([f"voter {k}" for k in range(len(votes))])
+    fit = sgmc.logit("y ~ x1", labelled, seed=1)
+    assert fit.to_arviz()["observed_data"]["y"].sel(row="voter 7") == votes.y.iloc[7]
+    resampled = decaying.to_arviz(posterior_predictive=True)["posterior_predictive"]["y"]
+    assert abs(float(resampled.mean()) - votes.y.mean()) < 0.03  # 8,000 simulated data sets
+
+
+def test_very_many_parameters_are_one_variable(arviz, equal, monkeypatch):
+    monkeypatch.setattr(exchange, "MOST_VARIABLES", 2)
+    params = equal.to_arviz()["posterior"]["params"]
+    assert params.coords["parameter"].values.tolist() == equal.names
+    np.testing.assert_array_equal(params.values, equal.draws)
 
 
 @pytest.mark.parametrize(

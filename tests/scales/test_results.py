@@ -36,8 +36,7 @@ def test_names_and_positive_parameters(res):
 
 def test_names_in_arviz(res):
     pytest.importorskip("arviz_base")
-    posterior = res.to_arviz().posterior["params"]
-    assert list(res.names) == list(posterior.coords[posterior.dims[-1]].values)
+    assert list(res.names) == list(res.to_arviz()["posterior"].data_vars)
 
 
 def test_predictions_are_of_the_coefficients(res):

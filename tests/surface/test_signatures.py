@@ -50,7 +50,7 @@ def expected(*given, **others):
 
 def test_the_signature_of_logit():
     columns = "weights offset strata subset missing cache memory_limit nodes".split()
-    columns += "client reservoir cov_type".split()
+    columns += "client reservoir groups cov_type".split()
     found = keywords(sgmc.logit)
     assert found == expected(*FIT, *columns, *REST) and list(found) == [*FIT, *columns, *REST]
     positional = list(inspect.signature(sgmc.logit).parameters.values())[:2]

@@ -14,6 +14,7 @@ from sgmc.models.crossed.smooth_results import Smooths
 from sgmc.models.mixed.results import NEW_LEVELS, MixedResults
 from sgmc.models.mixed.rows_with_effects import refuse_new, with_effects
 from sgmc.results.outcomes.beside import check_errors, check_trials, outcomes
+from sgmc.results.outcomes.labels import labels_of_fit
 from sgmc.results.outcomes.rows import Rows, design_of, evenly, fitted_rows, rows_of
 
 
@@ -86,13 +87,18 @@ class CrossedResults(Smooths, MixedResults):
         places = self._fit.problem.rows.places(self.check_factor(factor)).ravel()
         return table.assign(mean=mean[places], sd=sd[places])
 
-    def to_arviz(self, log_likelihood=False, effects=False):
+    def to_arviz(
+        self, log_likelihood=False, effects=False, *, posterior_predictive=False,
+        observed_data=True,
+    ):  # fmt: skip
         """An ArviZ `DataTree`, see `Results.to_arviz`.
 
         Parameters
         ----------
-        log_likelihood : bool
+        log_likelihood, posterior_predictive : bool
             Not available.
+        observed_data : bool
+            With the outcomes.
         effects : bool
             Add a group ``effects``: a variable ``"1|g"`` for each effect, along a dimension for
             each factor, at the whole draws that were kept.  Its coordinate ``draw`` has their
@@ -101,16 +107,25 @@ class CrossedResults(Smooths, MixedResults):
         Raises
         ------
         NotSupported
-            For log densities, which need effects at each draw.
+            For log densities and simulated outcomes, which need effects at each draw.
         """
         if not self.model.effects.factors:
-            return super().to_arviz(log_likelihood)
-        if log_likelihood:
-            raise NotSupported(
-                "to_arviz(log_likelihood=True) with crossed factors: log densities need effects, "
-                "which are kept at fewer draws than the parameters; use log_lik()"
+            return super().to_arviz(
+                log_likelihood,
+                posterior_predictive=posterior_predictive,
+                observed_data=observed_data,
             )
-        tree = super().to_arviz()
+        asked = dict(log_likelihood=log_likelihood, posterior_predictive=posterior_predictive)
+        for name, method in (
+            ("log_likelihood", "log_lik"),
+            ("posterior_predictive", "posterior_predict"),
+        ):
+            if asked[name]:
+                raise NotSupported(
+                    f"to_arviz({name}=True) with crossed factors: it needs effects, which are kept "
+                    f"at fewer draws than the parameters; use {method}()"
+                )
+        tree = super().to_arviz(observed_data=observed_data)
         if effects:
             from xarray import DataTree
 
@@ -191,7 +206,7 @@ class CrossedResults(Smooths, MixedResults):
             self.auxiliary_at(draws),
             None,
             offset if len(offset) else np.zeros(len(table.y)),
-            None,
+            labels_of_fit(self),
             table.order,
             table.y,
             table.trials,

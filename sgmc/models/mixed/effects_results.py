@@ -9,7 +9,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
 from sgmc.errors import ArgumentError
 from sgmc.models.mixed.random_effects import level_effects, posterior_of
-from sgmc.results.exchange import to_arviz
+from sgmc.results.exchange import Wanted, to_arviz
 from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, evenly
 
 EFFECTS_MEMORY = 1 << 30  # bytes of an array of draws
@@ -183,7 +183,10 @@ class EffectsOfLevels:
         index = self.model.factor_levels[k]
         return list(index.names) if index.nlevels > 1 else self.model.effects.factors[k]
 
-    def to_arviz(self, log_likelihood=False, effects=False):
+    def to_arviz(
+        self, log_likelihood=False, effects=False, *, posterior_predictive=False,
+        observed_data=True,
+    ):  # fmt: skip
         """An ArviZ `DataTree`, see `Results.to_arviz`.
 
         Parameters
@@ -193,6 +196,8 @@ class EffectsOfLevels:
         effects : bool
             With draws of the effects: a variable ``"1|g"`` for each effect, along a dimension for
             each factor.
+        posterior_predictive, observed_data : bool
+            As for regressions, given the effects of the groups.
 
         Raises
         ------
@@ -207,7 +212,7 @@ class EffectsOfLevels:
             )
             for j, column in enumerate(self.columns_of(k)):
                 more[f"{column}|{factor}"] = drawn[..., j], factor, labels.to_numpy()
-        return to_arviz(self, log_likelihood, more)
+        return to_arviz(self, Wanted(log_likelihood, posterior_predictive, observed_data), more)
 
     def plot_ranef(self, factor=None, ax=None, *, alpha=0.05, draws=None):
         """Means and intervals of the effects of levels, sorted by their means: a caterpillar plot.

@@ -287,7 +287,9 @@ def refuse(settings, groups):
     spec = settings.sampler
     why = ""
     if settings.robust:
-        why = "cov_type='robust' has no sandwich of groups; leave cov_type='nonrobust'"
+        why = (
+            f"cov_type={settings.cov_type!r} has no sandwich of groups; leave cov_type='nonrobust'"
+        )
     elif settings.modes == "search":
         why = "modes='search' looks for modes of regressions alone; leave modes='one'"
     elif spec is not None and spec.sticky:

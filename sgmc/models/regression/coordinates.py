@@ -10,7 +10,8 @@ from sgmc.coordinates.densities import LONGEST_PULLED, Pulled, Quadratic
 from sgmc.coordinates.dispersion import dispersed_coordinates
 from sgmc.coordinates.free import root_of_inverse
 from sgmc.coordinates.maps import Affine, Scaling
-from sgmc.coordinates.sandwich import sandwich_coordinates, score_covariance
+from sgmc.coordinates.meat import covariance_of_scores
+from sgmc.coordinates.sandwich import sandwich_coordinates
 from sgmc.coordinates.shrinkage import shrunk_coordinates
 from sgmc.coordinates.walls import walled_coordinates
 from sgmc.coordinates.whitening import Coordinates, coordinates, undo_centring
@@ -19,7 +20,7 @@ from sgmc.errors import NotSupported
 from sgmc.fit.problem import ANY_MAP
 
 
-def chosen_coordinates(found, precondition, rotated, walls, settings):
+def chosen_coordinates(found, precondition, rotated, walls, settings, groups=None):
     """The coordinates that suit posterior and sampler.
 
     Parameters
@@ -30,6 +31,8 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
         Whether the table will be rotated.
     walls : list of Wall
     settings : Settings
+    groups : array (n,), optional
+        The cluster of each row of the table.
     """
     mode, priors, sampler = found.mode, found.priors, settings.sampler
     back = undo_centring(found.model.dim, found.table.shift, priors.intercepts)
@@ -37,8 +40,9 @@ def chosen_coordinates(found, precondition, rotated, walls, settings):
         sampler is None or sampler.uses_gradient and not sampler.continuous
     )
     if settings.robust:
-        refuse_poles(priors)
-        V = score_covariance(found.model, mode.theta, found.table.weight)
+        refuse_poles(priors, settings.cov_type)
+        rest = mode.theta, found.table.weight, len(priors.names) - priors.auxiliary
+        V = covariance_of_scores(settings.cov_type, found.model, *rest, groups)
         where = sandwich_coordinates(mode, back, V, rotated, priors.auxiliary)
     elif found.cavities and warped:
         where = shrunk_coordinates(
@@ -100,12 +104,12 @@ def triangular_coordinates(mode, back, logs=0):
     )
 
 
-def refuse_poles(priors):
+def refuse_poles(priors, cov_type):
     """NotSupported where the sandwich is asked for under a horseshoe."""
     if len(priors.shrunk):
         raise NotSupported(
-            "cov_type='robust' under a horseshoe prior, whose posterior has no Gaussian to give a "
-            "covariance to; use another prior, or cov_type='nonrobust'"
+            f"cov_type={cov_type!r} under a horseshoe prior, whose posterior has no Gaussian to "
+            "give a covariance to; use another prior, or cov_type='nonrobust'"
         )
 
 
@@ -116,7 +120,7 @@ def preconditioner(d, settings):
     wide = d > LONGEST_PULLED
     if settings.robust and wide:
         raise NotSupported(
-            f"cov_type='robust' with {d} parameters: at most {LONGEST_PULLED}; leave "
+            f"cov_type={settings.cov_type!r} with {d} parameters: at most {LONGEST_PULLED}; leave "
             "cov_type='nonrobust'"
         )
     if settings.sampler is not None and settings.sampler.sticky:

@@ -44,6 +44,9 @@ class RegressionData:
         Labels of the equations, where there are several: each has coefficients of its own.
     lent : bool
         Whether it is an array of the user's that is memory-mapped or read-only.
+    groups : array (n,) or None
+        Numbers of the rows' clusters.
+    labels : RowLabels or None
     partly : str
         What a time limit ended, where only some of the rows were read: there is no posterior then
         but a stand-in.
@@ -66,6 +69,8 @@ class RegressionData:
     equations: tuple = ()
     se: np.ndarray | None = None
     partly: str = ""
+    groups: np.ndarray | None = None
+    labels: object = None
 
     @property
     def n(self):
@@ -197,6 +202,7 @@ def of_table(table, partly=""):
         [left_out_warning(table.left_out)] if table.left_out else [],
         se=table.se,
         partly=partly,
+        groups=table.groups,
     )
 
 
@@ -224,7 +230,9 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
     With `pairs`, outcomes may be two columns, successes and failures.
     """
     from sgmc.formula.frames import pandas_or_same
+    from sgmc.results.outcomes.labels import RowLabels, labels_of
 
+    labels_of_arrays = RowLabels(first_known(labels_of(endog), labels_of(exog)))
     exog, endog = pandas_or_same(exog), pandas_or_same(endog)
     paired = pairs and numeric("endog", endog).shape[1:] == (2,)
     label, y, trials = counts(endog) if paired else (label, vector("endog", endog), None)
@@ -250,6 +258,7 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
         "exposure": lambda v: values.exposures("exposure", vector("exposure", v)),
         "se": lambda v: values.standard_errors("se", vector("se", v)),
         "strata": labels,
+        "groups": clusters,
     }
     known = {
         name: None if v is None else rows.same_length(name, read[name](v), len(y))
@@ -270,7 +279,14 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
         given,
         lent=isinstance(exog, np.ndarray) and is_lent(X),
         se=known["se"],
+        groups=known["groups"],
+        labels=labels_of_arrays,
     )
+
+
+def first_known(*values):
+    """The first that is not None, else None."""
+    return next((value for value in values if value is not None), None)
 
 
 def counts(endog):
@@ -293,6 +309,17 @@ def labels(strata):
     if np.ndim(strata) != 1:
         raise DataError(f"strata has shape {np.shape(strata)}; it must be one label a row")
     return vector("strata", labels_of("strata", pd.Series(strata)))
+
+
+def clusters(groups):
+    """Numbers of clusters from labels of rows; DataError where some are missing."""
+    import pandas as pd
+
+    from sgmc.formula.columns import clusters_of
+
+    if np.ndim(groups) != 1:
+        raise DataError(f"groups has shape {np.shape(groups)}; it must be one label a row")
+    return vector("groups", clusters_of(pd.Series(groups)))
 
 
 def is_lent(X):

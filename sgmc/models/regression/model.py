@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 
+from sgmc.arguments.covariances import check_covariance_of
 from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, REGRESSION, names, rows
 from sgmc.arguments.names import same_order
 from sgmc.arguments.parameter import REQUIRED
@@ -123,6 +124,7 @@ class Regression(PriorPredictive):
         from sgmc.formula import caller_scope
         from sgmc.prepared.opening import opened
         from sgmc.prepared.reading import read
+        from sgmc.results.outcomes.labels import RowLabels, labels_of
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
         cls.check_applies(inputs["offset"], inputs["exposure"], inputs["se"])
@@ -133,12 +135,15 @@ class Regression(PriorPredictive):
         nodes, _, reservoir = (inputs.pop(name) for name in ("nodes", "client", "reservoir"))
         if reservoir is not None:
             raise ArgumentError("reservoir applies to data in partitions: leave it out")
+        known = labels_of(data)
         data = opened(formula, data, scope, inputs)
         how = dict(outcome=cls.family.outcome, scope=scope)
         table, grouping, partly = read(formula, data, **inputs, **how)
+        cls.check_applies(table.offset, table.exposure, table.se)
         model = cls.__new__(cls)
         model.set_options(options)
         model.take_table(table, formula, {**inputs, "nodes": nodes}, partly)
+        model.data.labels = RowLabels(known, table.rows) if known is not None else None
         model.take_errors()
         model.check_outcomes()
         if grouping is not None:
@@ -292,8 +297,9 @@ class Regression(PriorPredictive):
                 f"strata does not apply to subsample={checked.subsample!r}; give "
                 "subsample='stratified'"
             )
+        check_covariance_of(self.data.groups, self.data.equations, checked.cov_type)
         if self.data.se is not None:
-            errors.refuse_beside_errors(prior, checked.robust)
+            errors.refuse_beside_errors(prior, checked)
         with limited(checked.time_limit):
             model = self.suited(prior, checked)
             same_order("init", arguments.get("init"), model.parameter_names())
@@ -306,8 +312,10 @@ class Regression(PriorPredictive):
                     problem = model.problem(prior, checked)
                 if self.data.partly:
                     problem = replace(problem, stopped=self.data.partly)
+                info = model.info()
+                info.labels = self.data.labels
                 results = model.result_class().of_fit(
-                    model.info(), fit(problem, checked, begun, saved), arguments
+                    info, fit(problem, checked, begun, saved), arguments
                 )
         results.memory = gauge.used(expected.total)
         results._kept = kept_rows(self.data)

@@ -7,6 +7,7 @@ import numpy as np
 
 from sgmc.coordinates.densities import Quadratic
 from sgmc.coordinates.maps import Affine
+from sgmc.coordinates.meat import few_clusters
 from sgmc.coordinates.separation import linear_predictor
 from sgmc.coordinates.variational import variational
 from sgmc.coordinates.whitening import undo_centring
@@ -238,7 +239,11 @@ def whitened(found, data, family, settings, precondition, kept):
     dense = isinstance(table.X, np.ndarray)
     rotated = precondition == "dense" and dense and not kept and model.width == 1
     single, known = None, mode.anchor
-    where, core = chosen_coordinates(found, precondition, rotated, walls, settings), found.density()
+    groups = None if data.groups is None else data.groups[slice(None) if kept else table.order]
+    if groups is not None:
+        concerns = [*concerns, *few_clusters(groups)]
+    where = chosen_coordinates(found, precondition, rotated, walls, settings, groups)
+    core = found.density()
     if rotated:
         deadline.check(operations=1.0 * data.n * data.d**2)
         if known is not None and np.array_equal(where.origin, known.centre):

@@ -182,8 +182,8 @@ def refuse_search(priors, settings):
     """NotSupported where one mode is what a fit is about, or modes are not what chains visit."""
     if settings.robust:
         raise NotSupported(
-            "modes='search' with cov_type='robust': the sandwich is around one mode; leave "
-            "modes='one'"
+            f"modes='search' with cov_type={settings.cov_type!r}: the sandwich is around one mode; "
+            "leave modes='one'"
         )
     if len(priors.shrunk):
         raise NotSupported(

@@ -101,7 +101,10 @@ def refuse(data, family, checked):
     for wrong, text in (
         (data.equations, f"the several equations of {family.name}; use sgmc.normal(0, 2.5)"),
         (data.sparse is not None, "a sparse design; give a dense one, or a formula"),
-        (checked.robust, "cov_type='robust', which needs one Gaussian; use cov_type='nonrobust'"),
+        (
+            checked.robust,
+            f"cov_type={checked.cov_type!r}, which needs one Gaussian; use cov_type='nonrobust'",
+        ),
         (
             checked.precondition not in ("mode", "dense"),
             f"precondition={checked.precondition!r}; leave precondition='mode'",

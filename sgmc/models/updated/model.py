@@ -83,6 +83,7 @@ class UpdatedRegression(Regression):
         """Take new rows by the formula of the fit."""
         from sgmc.formula import caller_scope
         from sgmc.formula.again import read_again
+        from sgmc.results.outcomes.labels import RowLabels, labels_of
 
         for name in GIVEN:
             told = first.inputs.get(name)
@@ -97,6 +98,8 @@ class UpdatedRegression(Regression):
             first.spec, new_data, outcome=self.family.outcome, scope=caller_scope(), **columns
         )
         self.take_table(table, first.formula, {**first.inputs})
+        known = labels_of(new_data)
+        self.data.labels = RowLabels(known, table.rows) if known is not None else None
 
     def check_outcomes(self):
         """See `Regression`: new outcomes may be all the same, so one that differs is added."""

@@ -126,8 +126,8 @@ def refused(results):
         )
     if len(problem.priors.shrunk):
         return "a horseshoe prior has a pole at zero, which no Gaussian carries on"
-    if results.cov_type == "robust":
-        return "cov_type='robust' draws the sandwich, not the posterior"
+    if results.cov_type != "nonrobust":
+        return f"cov_type={results.cov_type!r} draws the sandwich, not the posterior"
     if problem.stopped or results.stand_in:
         return "time_limit ended the fit before its mode was known"
     if len(problem.mode.theta) > MOST_UPDATED:

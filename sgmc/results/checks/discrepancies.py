@@ -74,7 +74,7 @@ class Discrepancies:
         """
         plain = scores is None and draws is None and not options
         unknown = self._ksd is None and no_scores(self, "ksd") is None
-        if self.cov_type == "robust" or plain and not unknown:
+        if self.cov_type != "nonrobust" or plain and not unknown:
             return self._ksd
         some = scored_draws(self, "ksd", scores, draws)
         if plain and not np.isfinite(some.scores).all():

@@ -242,7 +242,7 @@ def scored_draws(results, what, kind, draws, linear=False, batch=SCORE_BATCH, al
 
 def no_scores(results, what, aligned=False):
     """The error where draws of results have no scores, see `scored_draws`; None where they have."""
-    if results.cov_type == "robust":
+    if results.cov_type != "nonrobust":
         return NotSupported(
             f"{what}: a robust posterior is no density whose scores draws could be compared with"
         )

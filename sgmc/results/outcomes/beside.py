@@ -8,7 +8,7 @@ from sgmc.arguments.rows import for_rows, not_a_name, same_index, same_length
 from sgmc.errors import ArgumentError, DataError
 
 
-def check_offset(results, offset, n):
+def check_offset(results, offset, n, transform=True):
     """The offset of n new rows; asked for by name where the fit had one."""
     if offset is not None and results.model.family.outcome == "category":
         raise ArgumentError(
@@ -16,7 +16,7 @@ def check_offset(results, offset, n):
             "each equation"
         )
     if offset is None:
-        if "offset" in results.model.given:
+        if asks_offset(results, transform):
             raise ArgumentError(
                 "the model was fitted with an offset: predict needs offset= for the new rows (0 "
                 "for none)"
@@ -26,6 +26,13 @@ def check_offset(results, offset, n):
     if np.isinf(offset).any():
         raise DataError("offset has infinite values; leave such rows out")
     return offset
+
+
+def asks_offset(results, transform=True):
+    """Whether the fit had an offset that new rows of its formula do not bring themselves."""
+    model = results.model
+    brought = transform and model.spec is not None and model.spec.offset is not None
+    return "offset" in model.given and not (brought and model.inputs.get("offset") is None)
 
 
 def with_exposure(results, exog, offset, exposure):
@@ -46,7 +53,7 @@ def with_exposure(results, exog, offset, exposure):
         )
     same_index(exog=exog, exposure=not_a_name("exposure", exposure))
     size = values.exposures("exposure", numeric("exposure", exposure))
-    if offset is None and "offset" in results.model.given:
+    if offset is None and asks_offset(results):
         return None  # asked for where it is missed
     return np.log(size) + (0.0 if offset is None else numeric("offset", offset))
 

@@ -7,27 +7,25 @@ from sgmc.arguments.numbers import level, whole
 from sgmc.arguments.seeds import entropy
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
+from sgmc.results.outcomes import labels
 from sgmc.results.outcomes.beside import need_errors, need_trials
 from sgmc.results.outcomes.streams import Method, written
 
 
 def predict(results, exog, offset, transform, **how):
-    """Posterior mean of E[y | x]; a Series where the new data have an index."""
+    """Posterior mean of E[y | x], labelled as the rows are."""
     rows = results.table_rows(exog, offset, transform=transform, **how)
     return labelled(results, rows, rows.affordable_mean())
 
 
 def labelled(results, rows, mean):
-    """Means (n,) as a Series, or (n, kinds) as a DataFrame, where the rows have labels."""
+    """Means (n,), or (n, kinds), with the labels of the rows."""
     if rows.family.outcome == "category":
         mean = mean.reshape(rows.n, len(results.model.kinds))  # also of no row
-    if rows.index is None:
-        return mean
-    return (
-        pd.Series(mean, rows.index)
-        if mean.ndim == 1
-        else pd.DataFrame(mean, rows.index, results.model.kinds)
-    )
+    if mean.ndim == 1 or rows.index is None:
+        return labels.numbers(mean, rows.index, "mean")
+    frame = pd.DataFrame(mean, labels.index_of(rows.index), results.model.kinds)
+    return labels.table(frame, rows.index)
 
 
 def by_name(results, mean):
@@ -71,12 +69,14 @@ def outcome_draws(rows, rng):
 
 
 class Intervals:
-    """What predictions have of their summary."""
+    """What predictions have of their summary, `frame(alpha)`."""
+
+    labels = None
 
     def conf_int(self, alpha=0.05):
         """Equal-tailed credible intervals of E[y | x], a DataFrame with columns 0 and 1."""
-        limits = self.summary_frame(alpha)[["mean_ci_lower", "mean_ci_upper"]]
-        return limits.set_axis([0, 1], axis=1)
+        limits = self.frame(alpha)[["mean_ci_lower", "mean_ci_upper"]]
+        return labels.table(limits.set_axis([0, 1], axis=1), self.labels)
 
 
 class Prediction(Intervals):
@@ -93,14 +93,15 @@ class Prediction(Intervals):
     def __init__(self, rows, results, seed=None):
         self._rows, self._results = rows.affordable(), results
         self._seed = results.seed if seed is None else entropy(seed)
+        self.labels = rows.index
 
     @property
     def predicted_mean(self):
-        """Posterior means of E[y | x]; a Series where the rows have labels."""
+        """Posterior means of E[y | x], labelled as the rows are."""
         return labelled(self._results, self._rows, self._rows.mean())
 
     def summary_frame(self, alpha=0.05, *, to=None):
-        """DataFrame with statsmodels' columns and a posterior's meaning.
+        """Return a table with statsmodels' columns and a posterior's meaning.
 
         ``mean``, ``mean_se``, ``mean_ci_lower`` and ``mean_ci_upper`` are posterior mean, sd and
         interval of E[y | x].  ``obs_ci_lower`` and ``obs_ci_upper`` hold a new outcome with
@@ -112,8 +113,13 @@ class Prediction(Intervals):
         With `to`, the path of a .parquet or .csv file, they are written there, with a column
         ``row``, and the path is returned.
         """
-        found = summary(self._rows, self._results, alpha, outcome_stream(self._results, self._seed))
-        return found if to is None else written(found, to)
+        found = self.frame(alpha)
+        return labels.table(found, self.labels) if to is None else written(found, to)
+
+    def frame(self, alpha):
+        """The summary as a DataFrame of pandas."""
+        rng = outcome_stream(self._results, self._seed)
+        return summary(self._rows, self._results, alpha, rng)
 
 
 class StreamedPrediction(Intervals):
@@ -145,6 +151,10 @@ class StreamedPrediction(Intervals):
             lambda rows: summary(rows, self._results, alpha, rng),
         )
         return self._stream.run(method, to)
+
+    def frame(self, alpha):
+        """See `Prediction`."""
+        return self.summary_frame(alpha)
 
 
 def mean_of(results):
@@ -185,7 +195,7 @@ def summary(rows, results, alpha, rng):
         "obs_ci_lower",
         "obs_ci_upper",
     ]
-    return pd.DataFrame(out, rows.index, names[: out.shape[1]])
+    return pd.DataFrame(out, labels.index_of(rows.index), names[: out.shape[1]])
 
 
 def summary_by_kind(rows, results, levels):
@@ -195,8 +205,9 @@ def summary_by_kind(rows, results, levels):
     for at, eta in rows.blocks():
         for k, p in enumerate(rows.family.mean(eta)):
             out[rows.place(at), k] = moments_and_ends(p, levels, rows.weights)
-    labels = pd.RangeIndex(rows.n) if rows.index is None else rows.index
-    index = pd.MultiIndex.from_product([labels, kinds], names=["row", results.model.endog_names])
+    index = labels.index_of(rows.index)
+    index = pd.RangeIndex(rows.n) if index is None else index
+    index = pd.MultiIndex.from_product([index, kinds], names=["row", results.model.endog_names])
     return pd.DataFrame(
         out.reshape(-1, 4), index, ["mean", "mean_se", "mean_ci_lower", "mean_ci_upper"]
     )

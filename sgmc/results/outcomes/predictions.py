@@ -38,6 +38,8 @@ class Predictions:
         Returns
         -------
         Series, DataFrame (of several kinds), ndarray or str
+            With the index of a pandas table, also of that of the fit; of polars for its tables; an
+            array for arrays.
         """
         beside = dict(offset=offset, exposure=exposure)
         stream = streams.stream_of(self, exog, to, beside, "", transform)
@@ -193,7 +195,8 @@ class Predictions:
 
         Returns
         -------
-        ndarray (n,), or str
+        Series, ndarray (n,), or str
+            As `predict`.
         """
         one_of("kind", kind, ("response", "pearson", "deviance"))
         found = getattr(self, f"resid_{kind}")
@@ -201,8 +204,8 @@ class Predictions:
 
     @property
     def fittedvalues(self):
-        """E[y | x] of the data of the fit, averaged over draws; of counts,
-        the probability of success.
+        """E[y | x] of the data of the fit, averaged over draws; of counts, the probability of
+        success.  A Series with the index of the table, or an array for arrays.
         """
         return residuals.fitted(self)
 

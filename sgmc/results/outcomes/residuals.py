@@ -6,7 +6,9 @@ from scipy import optimize
 from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes.beside import need_errors, need_trials
+from sgmc.results.outcomes.labels import numbers
 from sgmc.results.outcomes.large import room_for
+from sgmc.results.outcomes.prediction import labelled
 from sgmc.results.outcomes.rows import family_of_rows, fitted_rows
 from sgmc.results.outcomes.streams import Method
 
@@ -15,14 +17,15 @@ def fitted(results):
     """E[y | x] of the rows, averaged over draws, in the order of the data; of counts, the
     probability of success.
     """
-    return fitted_rows(results, "fittedvalues").affordable_mean()
+    rows = fitted_rows(results, "fittedvalues")
+    return labelled(results, rows, rows.affordable_mean())
 
 
 def response(results):
     """y - E[y | x], of counts too."""
     numbers_only(results, "resid_response")
     rows = fitted_rows(results, "resid_response").affordable()
-    return in_order(rows, rows.y) - expected(rows)
+    return numbers(in_order(rows, rows.y) - expected(rows), rows.index, "residual")
 
 
 def expected(rows):
@@ -56,7 +59,7 @@ def pearson(results):
         return (rows.y[at, None] - family.mean(eta)) / np.sqrt(family.variance(eta, rows.extra))
 
     with np.errstate(invalid="ignore"):  # 0 / 0 of rows without trials
-        return rows.average(residual)
+        return numbers(rows.average(residual), rows.index, "residual")
 
 
 def deviance_residuals(results):
@@ -67,9 +70,10 @@ def deviance_residuals(results):
     beside = (None if one is None else in_order(rows, one) for one in (rows.trials, rows.se))
     family = family_of_rows(rows.family, *beside)
     # rounding of a perfect fit
-    return np.sign(y - mean) * np.sqrt(
+    found = np.sign(y - mean) * np.sqrt(
         np.maximum(family.deviance(y, mean, rows.at_mean().extra), 0.0)
     )
+    return numbers(found, rows.index, "residual")
 
 
 def llf(results):

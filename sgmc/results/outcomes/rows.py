@@ -9,8 +9,9 @@ from sgmc.arguments.rows import same_index
 from sgmc.arguments.tables import first_place, table
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, DataError
-from sgmc.formula.frames import pandas_or_same
+from sgmc.formula.frames import as_frame, pandas_or_same
 from sgmc.results.outcomes.beside import check_errors, check_offset, check_trials, outcomes
+from sgmc.results.outcomes.labels import labels_of, labels_of_fit
 from sgmc.results.outcomes.large import room_for
 
 CELLS = 1 << 20  # rows x draws evaluated at a time
@@ -36,8 +37,8 @@ class Rows:
     weights : array (m,) or None
         Of the draws.
     offset : array (n,)
-    index : Index or None
-        Labels of the rows.
+    index : Index, "polars" or None
+        Labels of the rows, see `sgmc.results.outcomes.labels`.
     order : array (n,) or None
         Row i of the table is row order[i] of the output.
     y, trials, se : array (n,) or None
@@ -273,7 +274,7 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, se=None
         auxiliary_draws(results),
         results.flat_weights,
         off,
-        None,
+        labels_of_fit(results),
         places_of(fit),
         table.y,
         table.trials,
@@ -329,12 +330,13 @@ def auxiliary_draws(results):
 
 
 def design_of(results, exog, offset, transform=True):
-    """Rows to predict: (design, offset vector, index)."""
+    """Rows to predict: (design, offset vector, labels)."""
     spec, names = results.model.spec if transform else None, results.model.exog_names
     if exog is None:
         raise ArgumentError(
             "predict needs new data: these results were loaded from a file, or saved without theirs"
         )
+    index = labels_of(exog)
     if spec is not None:
         X = spec.table(exog)
     else:
@@ -353,10 +355,12 @@ def design_of(results, exog, offset, transform=True):
             f"the new data are infinite in {names[place[1]]!r} at row {place[0]}; leave such rows "
             "out"
         )
-    index = exog.index if hasattr(getattr(exog, "index", None), "equals") else None
     same_index(exog=exog, offset=offset)
+    added = check_offset(results, offset, X.shape[0], transform)
+    if spec is not None and spec.offset is not None:
+        added = added + spec.offset.of(as_frame(exog))
     return (
         X,
-        check_offset(results, offset, X.shape[0]),
-        index if index is not None and len(index) == X.shape[0] else None,
+        added,
+        index if isinstance(index, str) or np.size(index) == X.shape[0] else None,
     )

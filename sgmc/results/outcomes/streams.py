@@ -14,6 +14,7 @@ import pandas as pd
 from sgmc.arguments.tables import CHUNK_ROWS
 from sgmc.errors import ArgumentError, DataError, FormulaError
 from sgmc.results.outcomes.beside import need_errors, need_trials, with_exposure
+from sgmc.results.outcomes.labels import plain
 from sgmc.results.outcomes.pieces import Pieces
 from sgmc.results.outcomes.rows import ROWS_MEMORY, ROWS_WORK
 from sgmc.results.outcomes.writing import checked, table_file
@@ -147,7 +148,7 @@ def written(found, to, name="mean"):
     found : array (n,) or (draw, n), Series or DataFrame
     to : str or path
     """
-    path = checked(to)
+    path, found = checked(to), plain(found)
     drawn = isinstance(found, np.ndarray) and found.ndim == 2
     per = 1
     if isinstance(found, (pd.Series, pd.DataFrame)) and found.index.nlevels > 1:

@@ -4,14 +4,15 @@ sandwich's.
 
 import numpy as np
 
+from sgmc.arguments.covariances import COV_TYPES
 from sgmc.errors import ArgumentError
 
 
 def covariance_of(results, cov_type=None):
     """An array (d, d); see `Results.cov_params`."""
-    known = ("nonrobust", "robust") if results.cov_type == "robust" else ("nonrobust",)
+    known = tuple(dict.fromkeys(["nonrobust", results.cov_type]))
     if not (cov_type is None or isinstance(cov_type, str) and cov_type in known):
-        hint = "; fit with cov_type='robust' for the sandwich" if cov_type == "robust" else ""
+        hint = f"; fit with cov_type={cov_type!r} for it" if cov_type in COV_TYPES else ""
         raise ArgumentError(
             f"cov_type={cov_type!r}: these results have {' and '.join(map(repr, known))}{hint}"
         )

@@ -62,7 +62,7 @@ class Estimates:
             Linear combinations whose covariance is wanted, as in `contrast`.
         column : str or list of str, optional
             Parameters wanted.
-        cov_type : {"nonrobust", "robust"}, optional
+        cov_type : {"nonrobust", "robust", "HC3", "cluster"}, optional
             Default: that of the fit, from its draws.  ``"nonrobust"`` of a robust fit is what the
             model alone would say: the inverse curvature of the log posterior at its mode.
         """

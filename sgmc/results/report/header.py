@@ -63,7 +63,7 @@ def facts(model, fit, known):
         ("From Laplace", from_laplace(known.errors)),
     ]
     if fit.settings.robust:
-        left.append(("Covariance", "robust (sandwich)"))
+        left.append(("Covariance", f"{fit.settings.cov_type} (sandwich)"))
     if plan.spec.continuous:
         left += [
             ("Draw spacing", spacing_text(fit)),

@@ -87,7 +87,7 @@ def refuse_errors(family):
         )
 
 
-def refuse_beside_errors(prior, robust):
+def refuse_beside_errors(prior, settings):
     """ArgumentError or NotSupported for a prior of sigma, which is not there, and for the sandwich
     of scores, which stands in for a variance that is known here.
     """
@@ -96,8 +96,8 @@ def refuse_beside_errors(prior, robust):
             "prior['sigma'] beside se: the outcomes have the standard errors given, and there is "
             "no sigma; leave it out"
         )
-    if robust:
+    if settings.robust:
         raise NotSupported(
-            "cov_type='robust' beside se: the variances of the outcomes are taken as known; leave "
-            "cov_type='nonrobust', or leave se out"
+            f"cov_type={settings.cov_type!r} beside se: the variances of the outcomes are taken as "
+            "known; leave cov_type='nonrobust', or leave se out"
         )

@@ -1,0 +1,28 @@
+"""The functions that formulas may call besides the user's: patsy's, and R's."""
+
+import numpy as np
+import patsy
+import patsy.builtins
+
+from sgmc.formula.r_words import NaturalTerm, Poly, Relevel
+from sgmc.formula.transforms import BSplines, Categories, Center, Standardize
+
+# ours take the place of patsy's functions of the same name
+FUNCTIONS = {name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__} | {
+    "np": np,
+    "C": patsy.stateful_transform(Categories),
+    "bs": patsy.stateful_transform(BSplines),
+    "center": patsy.stateful_transform(Center),
+    "scale": patsy.stateful_transform(Standardize),
+    "standardize": patsy.stateful_transform(Standardize),
+    "factor": patsy.stateful_transform(Categories),
+    "relevel": patsy.stateful_transform(Relevel),
+    "poly": patsy.stateful_transform(Poly),
+    "ns": patsy.stateful_transform(NaturalTerm),
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+}

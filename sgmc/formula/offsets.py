@@ -1,0 +1,59 @@
+"""The offset that stands in a formula, evaluated on any rows; it can be pickled."""
+
+import numpy as np
+
+from sgmc.arguments.tables import CHUNK_ROWS
+from sgmc.errors import FormulaError
+from sgmc.formula.chunks import Chunk, Gaps
+from sgmc.formula.columns import is_missing
+from sgmc.formula.factors import Factor
+
+
+class Offset(Factor):
+    """The sum of the ``offset()`` terms of a formula.
+
+    Parameters
+    ----------
+    parsed : Parsed
+
+    Raises
+    ------
+    FormulaError
+        Where it calls what learns from all rows.
+    """
+
+    def __init__(self, parsed):
+        self.code = parsed.offset
+        self.label = f"offset({parsed.names.quoted(self.code)})"
+        self.quoted = self.label
+        self.inputs = parsed.names.inputs(self.code)
+        self.is_column = self.code in self.inputs
+        self.levels, self.width, self.transforms = None, 1, {}
+        words = compile(self.code, "<formula>", "eval").co_names
+        self.functions = {name: value for name, value in parsed.functions.items() if name in words}
+        for name, value in self.functions.items():
+            if hasattr(value, "__patsy_stateful_transform__"):
+                raise parsed.error(
+                    f"{self.label}: {name}() learns from all rows; make a column of it first"
+                )
+
+    @property
+    def columns(self):
+        """Names of the columns that it needs."""
+        return list(self.inputs.values())
+
+    def of(self, frame):
+        """Its value in each row of a frame, float64; NaN where a column of it is missing."""
+        gaps = Gaps(len(frame))
+        for name in self.columns:
+            gaps.add(name, slice(None), is_missing(frame[name]))
+        rows, out = gaps.complete(), np.full(len(frame), np.nan)
+        for start in range(0, len(rows), CHUNK_ROWS):
+            some = rows[start : start + CHUNK_ROWS]
+            numbers = self.evaluate(Chunk(frame, some))
+            if np.ndim(numbers) > 0:
+                numbers = self.values(Chunk(frame, some))[:, 0]
+            elif not isinstance(numbers, int | float):
+                raise FormulaError(f"{self.label} must be a number in each row, not {numbers!r}")
+            out[some] = numbers
+        return out

@@ -1,0 +1,126 @@
+"""Terms of R that learn from all rows: `poly`, `ns` and `relevel`."""
+
+import numpy as np
+
+from sgmc.errors import DataError
+from sgmc.formula.transforms import Categories
+from sgmc.splines.natural import natural_splines
+
+DEPENDENT_SHARE = 1e-12  # of a power's length: what is left of it beside lower ones is rounding
+
+
+def one_number(x, what):
+    """Numbers, one a row; DataError, naming the call, where they are not."""
+    numbers = np.asarray(x)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "biuf":
+        raise DataError(
+            f"{what} must be of one number a row, not of {numbers.dtype} with shape {numbers.shape}"
+        )
+    return numbers.astype(np.float64)
+
+
+def check_degree(degree):
+    """DataError where the degree of `poly` is no whole number from 1 on."""
+    if not isinstance(degree, int | np.integer) or isinstance(degree, bool) or degree < 1:
+        raise DataError(f"poly(x, {degree!r}): the degree must be a whole number from 1 on")
+
+
+class Poly:
+    """R's ``poly(x, degree)``: polynomials that are orthonormal on the rows of the fit.
+
+    Column k is the polynomial of degree k with a positive leading coefficient that is orthogonal to
+    all lower ones and to constants on these rows, of length 1: those of the recurrence of Kennedy &
+    Gentle (1980), Statistical Computing, pp. 343-344.  Here they are T R^-1, T Chebyshev's
+    polynomials of a shifted and scaled x and T = Q R, R being updated with each chunk of rows.
+    With ``raw=True`` columns are powers of x.
+    """
+
+    def __init__(self):
+        self.middle = self.scale = self.triangle = None
+
+    def memorize_chunk(self, x, degree=1, raw=False):
+        """Add rows to R; infinite ones wait to be reported with the design."""
+        check_degree(degree)
+        x = one_number(x, "poly()")
+        x = x[np.isfinite(x)]
+        if raw or not len(x):
+            return
+        if self.middle is None:
+            self.middle = float(x.mean())
+            self.scale = float(np.abs(x - self.middle).max()) or 1.0
+            self.triangle = np.zeros((0, degree + 1))
+        rows = np.vstack([self.triangle, self._chebyshev(x, degree)])
+        self.triangle = np.linalg.qr(rows, mode="r")
+
+    def _chebyshev(self, x, degree):
+        return np.polynomial.chebyshev.chebvander((x - self.middle) / self.scale, degree)
+
+    def memorize_finish(self):
+        """Give leading coefficients their sign."""
+        if self.triangle is None:
+            return
+        height, width = self.triangle.shape
+        short = height < width
+        length = np.linalg.norm(self.triangle, axis=0)
+        if short or (np.abs(np.diag(self.triangle)) <= DEPENDENT_SHARE * length).any():
+            raise DataError(
+                f"poly(x, {width - 1}) needs more than {width - 1} different values in its column: "
+                "use a smaller degree"
+            )
+        self.triangle = self.triangle * np.sign(np.diag(self.triangle))[:, None]
+
+    def transform(self, x, degree=1, raw=False):
+        """The columns, (n, degree)."""
+        x = one_number(x, "poly()")
+        if raw:
+            return x[:, None] ** np.arange(1, degree + 1)
+        if self.triangle is None:  # there was no finite number
+            return np.full((len(x), degree), np.nan)
+        powers = self._chebyshev(x, degree)
+        return np.linalg.solve(self.triangle.T, powers.T).T[:, 1:]
+
+
+class NaturalTerm:
+    """R's ``ns(x, df)``, see `NaturalSplines`; with knots given it holds no values."""
+
+    def __init__(self):
+        self.basis, self._seen = None, []
+
+    def memorize_chunk(self, x, df=None, knots=None, intercept=False, boundary_knots=None):
+        """Collect the values by which knots are placed, or the least and the largest."""
+        x = one_number(x, "ns()")
+        if knots is not None and len(x):
+            x = np.array([x.min(), x.max()])
+        self._seen.append(x)
+        self._how = df, knots, boundary_knots, intercept
+
+    def memorize_finish(self):
+        """Place the knots."""
+        self.basis = natural_splines(np.concatenate(self._seen), *self._how)
+        del self._seen, self._how
+
+    def transform(self, x, *_given, **_how):
+        """The columns, (n, df)."""
+        return self.basis.values(one_number(x, "ns()"))
+
+
+class Relevel(Categories):
+    """R's ``relevel(g, ref)``: the same categories, the one to compare with first."""
+
+    def memorize_chunk(self, data, ref):
+        """Collect the levels."""
+        super().memorize_chunk(data)
+        self.ref = ref
+
+    def memorize_finish(self):
+        """Put the reference first."""
+        super().memorize_finish()
+        found = [one for one in self.levels if one == self.ref or str(one) == str(self.ref)]
+        if not found:
+            few = ", ".join(map(repr, self.levels[:10]))
+            raise DataError(f"relevel(): there is no level {self.ref!r}; levels are {few}")
+        self.levels = (found[0], *(one for one in self.levels if one != found[0]))
+
+    def transform(self, data, ref):
+        """The values with their levels in that order."""
+        return super().transform(data)

@@ -1,0 +1,69 @@
+"""The command line's priors, weights and subsets as text, and its JSON."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sgmc
+from sgmc.api.as_json import fact, finite
+from sgmc.api.cli import main
+from sgmc.api.prior_text import prior_of
+from sgmc.errors import ArgumentError
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("flat", "flat"),
+        ("normal(0, 1)", sgmc.normal(0, 1)),
+        ("sgmc.normal(0, 1, autoscale=True)", sgmc.normal(0, 1, autoscale=True)),
+        ("student_t(df=4)", sgmc.student_t(4)),
+        ('{"x": flat(), "*": "laplace"}', {"x": sgmc.flat(), "*": "laplace"}),
+    ],
+)
+def test_priors_as_text(text, expected):
+    assert prior_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("nromal(0, 1)", "no prior 'nromal'; did you mean 'normal'"),
+        ("normal(0, 1", "cannot be read"),
+        ("normal(x, 1)", "cannot be read"),
+        ("normal(0, -1)", "scale"),
+        ("normal(0, 1, 2, 3)", "cannot be read"),
+        ("__import__('os').getcwd()", "no prior 'getcwd'"),
+    ],
+)
+def test_priors_that_cannot_be_read(text, says):
+    with pytest.raises(ArgumentError, match=says):
+        prior_of(text)
+
+
+def test_facts_are_numbers_where_they_are():
+    assert [fact(one) for one in ("800", "0.26", "-1.5e-05", "-")] == [800, 0.26, -1.5e-05, None]
+    assert [fact(one) for one in ("1 (derived)", "20/1000 x 4", "nan", "1e")] == [
+        "1 (derived)", "20/1000 x 4", "nan", "1e",
+    ]  # fmt: skip
+    values = finite({"a": np.float64(np.nan), "b": [np.int64(2), np.inf], "c": True, 1: "x"})
+    assert values == {"a": None, "b": [2.0, None], "c": True, "1": "x"}
+
+
+def test_prior_weights_and_subset_reach_the_fit(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=300), "w": rng.integers(1, 4, 300)})
+    frame["y"] = (rng.random(300) < 0.5).astype(int)
+    path = tmp_path / "table.tsv"
+    frame.to_csv(path, sep="\t", index=False)
+    chosen = ["--prior", '{"x": normal(0, 0.1)}', "--weights", "w", "--subset", "x > -1"]
+    assert main(["fit", "y ~ x", str(path), "--seed", "1", "--json", *chosen]) == 0
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)  # NaN is no JSON
+    how = dict(weights="w", subset="x > -1", seed=1)
+    expected = sgmc.logit("y ~ x", frame, prior={"x": sgmc.normal(0, 0.1)}, **how)
+    assert found["coefficients"]["x"]["mean"] == pytest.approx(expected.params["x"], rel=1e-12)
+    assert found["nobs"] == expected.nobs
+    other = sgmc.logit("y ~ x", frame, **how)
+    assert abs(other.bse["x"] / expected.bse["x"] - 1) > 0.1  # a prior that is dropped is seen
