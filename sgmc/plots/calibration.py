@@ -4,7 +4,7 @@ import numpy as np
 
 from sgmc.plots.axes import axes_for
 
-ALPHA = 0.05  # of limits for all levels together
+OUTSIDE_BAND = 0.05  # of limits for all levels together
 
 
 def calibration(table, ax=None):
@@ -30,7 +30,7 @@ def ranks(values, ax=None):
     Dvoretzky, Kiefer, Wolfowitz and Massart (1990): sqrt(log(2 / .05) / 2 n).
     """
     values = np.sort(values)
-    limit = np.sqrt(np.log(2 / ALPHA) / (2 * len(values)))
+    limit = np.sqrt(np.log(2 / OUTSIDE_BAND) / (2 * len(values)))
     (one,) = axes_for(1, ax, (5.0, 3.0))
     level = np.append(0.0, np.append(values, 1.0))
     share = np.append(np.arange(len(values) + 1) / len(values), 1.0)

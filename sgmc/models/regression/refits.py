@@ -14,9 +14,9 @@ from sgmc.results.outcomes.loo import Loo, begun, weights_of
 from sgmc.results.outcomes.row_samples import drawn
 from sgmc.results.outcomes.rows import fitted_rows
 
-QUIET = {"progress": False, "checkpoint": None}  # of fits that are parts of something
-FROM_TABLE = ("weights", "offset", "exposure", "se", "subset", "missing", "strata", "nodes")
-OLD = re.compile(r"(?<![\w.\])])\.(?![\w.])")  # the dot of `update`, alone
+AS_PARTS = {"progress": False, "checkpoint": None}  # of fits that are parts of something
+OF_TABLE = ("weights", "offset", "exposure", "se", "subset", "missing", "strata", "nodes")
+OLD_SIDE = re.compile(r"(?<![\w.\])])\.(?![\w.])")  # the dot of `update`, alone
 
 
 class Refits:
@@ -147,7 +147,7 @@ def counted(groups):
 def refitted(results, data, weights, how):
     """Results of the same model with other weights of the rows; a weight of 0 leaves a row out."""
     model, data = results.model, check_data(results, data)
-    arguments = {**results._continuation.arguments, **QUIET, **how}
+    arguments = {**results._continuation.arguments, **AS_PARTS, **how}
     if model.formula is None:
         again = type(data).__new__(type(data))
         again.__dict__.update(data.__dict__)
@@ -239,7 +239,7 @@ def changed(results, formula, data, how):
     if lost is not None:
         raise ArgumentError(f"update: {lost} of the fit was no column: give {lost}= again")
     given = {**results._continuation.arguments, **how}
-    own = {k: given.pop(k) for k in list(given) if k in inputs or k in FROM_TABLE}
+    own = {k: given.pop(k) for k in list(given) if k in inputs or k in OF_TABLE}
     options = {**model.options, **{k: given.pop(k) for k in list(given) if k in model.options}}
     new = updated_formula(model.formula, formula)
     return model.kind.from_formula(new, data, **{**inputs, **own}, **options).fit(**given)
@@ -250,7 +250,7 @@ def updated_formula(old, new):
     before, after = (side.strip() for side in old.split("~", 1)), new.split("~", 1)
     sides = []
     for side, text in zip(before, after):
-        parts = OLD.split(text.strip() or ".")
+        parts = OLD_SIDE.split(text.strip() or ".")
         alone = all(
             left.rstrip()[-1:] in ("", "+", "(") and right.lstrip()[:1] in ("", "+", "-", ")")
             for left, right in zip(parts, parts[1:])

@@ -10,7 +10,7 @@ from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError
 
-DRAWN = {"normal", "student_t", "laplace", "gamma", "inverse_gamma", "horseshoe"}
+DRAWABLE = {"normal", "student_t", "laplace", "gamma", "inverse_gamma", "horseshoe"}
 MOST_TRIES = 1000  # of draws of a horseshoe that its slab refuses
 
 
@@ -104,7 +104,7 @@ def prior_draws(priors, back, count, seed):
         Naming a parameter whose prior has no draws.
     """
     for name, spec in zip(priors.names, priors.used):
-        if spec.family not in DRAWN or spec.nonzero is not None:
+        if spec.family not in DRAWABLE or spec.nonzero is not None:
             why = (
                 "takes its scale from the outcomes: give scale="
                 if spec.nonzero is not None

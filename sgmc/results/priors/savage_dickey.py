@@ -10,7 +10,7 @@ from sgmc.results.parameters.expression import difference
 from sgmc.results.priors.laws import from_spoken, log_density
 
 FEWEST_BEYOND = 10  # effective draws beyond a point, for a density there
-PARTS = 20  # of the draws, for the Monte Carlo error of a density
+PARTS_OF_DRAWS = 20  # of the draws, for the Monte Carlo error of a density
 
 
 def bayes_factor(results, statement):
@@ -107,6 +107,8 @@ def log_density_at_zero(draws, weights):
     terms = (w * ratio).reshape(draws.shape)
     centre = stats.norm.logpdf(0.0, mean, sd)
     found = terms.mean() / w.mean()
-    parts = np.array([one.mean() for one in np.array_split(terms, min(PARTS, terms.shape[1]), 1)])
+    parts = np.array(
+        [one.mean() for one in np.array_split(terms, min(PARTS_OF_DRAWS, terms.shape[1]), 1)]
+    )
     error = parts.std(ddof=1) / np.sqrt(len(parts)) / w.mean()
     return float(np.log(found) + centre), float(error / found)

@@ -9,7 +9,7 @@ from sgmc.results.priors.laws import from_spoken, log_density
 
 ALPHAS = 0.99, 1.01  # powers that prior and likelihood are raised to
 SENSITIVE = 0.05  # of either (Kallioinen et al. 2024, section 2.3)
-FEWEST_DRAWS = 100
+FEWEST_SCALED = 100
 
 
 def sensitivity(results):
@@ -26,8 +26,8 @@ def sensitivity(results):
             "likelihood: fit with cov_type='nonrobust'"
         )
     rows = rows.affordable()
-    if rows.m < FEWEST_DRAWS:
-        raise ArgumentError(f"sensitivity needs {FEWEST_DRAWS} draws, there are {rows.m}")
+    if rows.m < FEWEST_SCALED:
+        raise ArgumentError(f"sensitivity needs {FEWEST_SCALED} draws, there are {rows.m}")
     theta = results.flat[evenly(len(results.flat), rows.m)]
     parts = {"prior": log_prior(results, theta), "likelihood": log_likelihood(rows)}
     table = pd.DataFrame(
