@@ -22,6 +22,7 @@ NAMES = ["Intercept", "a", "b"]
 OWN = {
     "ols": {"sigma": sgmc.exponential(scale=2.0)},
     "negativebinomial": {"alpha": sgmc.exponential(1.0)},
+    "ordinal": {"gap[1]": sgmc.exponential(scale=1.5), "gap[2]": sgmc.exponential(scale=1.5)},
 }
 OUTCOMES = {
     "logit": lambda eta, rng: (rng.random(len(eta)) < special.expit(eta)).astype(int),
@@ -32,7 +33,11 @@ OUTCOMES = {
     "negativebinomial": lambda eta, rng, alpha: rng.poisson(
         np.exp(eta) * alpha * rng.gamma(1 / alpha, size=len(eta))
     ),
+    "ordinal": lambda eta, rng, *gaps: np.searchsorted(
+        np.cumsum([0.0, *gaps]), eta + rng.logistic(size=len(eta))
+    ),
 }
+LEVELS = {"logit": 2, "probit": 2, "cloglog": 2, "ordinal": 4}  # all of which must occur
 
 
 def names(family):
@@ -49,7 +54,7 @@ def simulated(family, rng):
         own = np.array([rng.exponential(one.scale) for one in OWN.get(family, {}).values()])
         X = np.column_stack([np.ones(ROWS), rng.normal(size=(ROWS, 2))])
         y = OUTCOMES[family](X @ theta, rng, *own)
-        if y.max() > 0 and (family not in ("logit", "probit", "cloglog") or y.min() == 0):
+        if y.max() > 0 and len(np.unique(y)) >= LEVELS.get(family, 1):
             return np.append(theta, own), pd.DataFrame({"y": y, "a": X[:, 1], "b": X[:, 2]})
 
 
@@ -75,7 +80,7 @@ def ranks(family, replicates, seed=1, prior=PRIOR, sampler="auto", distort=lambd
                 seed=k,
                 draws=500,
             )
-        draws = distort(results.flat)
+        draws = distort(results.model.family.sampled(results.flat))
         some = draws[np.linspace(0, len(draws) - 1, KEPT).astype(int)]
         found.append((some < theta).sum(axis=0))
     return np.array(found)

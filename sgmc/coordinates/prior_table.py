@@ -50,6 +50,8 @@ class PriorTable:
         sampled.
     unit : str
         What autoscaled priors are scaled by, as printed.
+    report : Thresholds or None
+        What is printed in the place of these parameters, where it differs.
     """
 
     names: list
@@ -59,11 +61,17 @@ class PriorTable:
     centred: bool
     auxiliary: int = 0
     unit: str = "sd(x)"
+    report: object = None
 
     @property
     def gaussian(self):
         """Whether every prior is normal or flat."""
         return all(p.family in ("normal", "flat") for p in self.used)
+
+    @property
+    def printed(self):
+        """Names of what is printed."""
+        return self.names if self.report is None else self.report.names
 
     @property
     def shrunk(self):
@@ -173,6 +181,7 @@ def resolve(prior, data, family, scales, learned=False):
         named.isdisjoint(intercepts),
         len(family.auxiliary),
         "sd(y) and sd(x)" if family.identity else "sd(x)",
+        family.report,
     )
 
 
@@ -233,7 +242,8 @@ def check(specified, names, slopes, family):
     for one, prior in zip(family.auxiliary, specified[coefficients:]):
         if one.proper and prior.family == "flat":
             raise ArgumentError(
-                f"prior: a flat one of {one.name!r} makes the posterior improper; use e.g. "
+                f"prior: a flat one of {one.name!r} {'may make' if family.report else 'makes'} the "
+                "posterior improper; use e.g. "
                 f"prior={{'*': 'flat', {one.name!r}: sgmc.{one.prior}}}"
             )
 

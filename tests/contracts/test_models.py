@@ -48,7 +48,7 @@ def models():
 SMALL = models()
 
 
-ONE_EQUATION = [name for name, family in families().items() if family.outcome != "category"]
+ONE_EQUATION = [name for name, family in families().items() if not family.several]
 
 
 def theta(model, seed=4):

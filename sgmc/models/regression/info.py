@@ -42,6 +42,9 @@ class ModelInfo:
             lines.append(
                 f"Each equation compares a level of {self.endog_names} with {self.levels[0]!r}."
             )
+        elif self.family.outcome == "ordered":
+            order = " < ".join(str(level) for level in self.levels)
+            lines.append(f"Levels of {self.endog_names}, in their order: {order}.")
         elif self.levels is not None:
             lines.append(
                 f"Success is {self.endog_names} = {self.levels[1]!r} (the other level: "

@@ -280,7 +280,7 @@ def as_far_as_known(found, family, stopped):
 def built(found, family, *, coordinates, kind=None, **how):
     """The `RegressionProblem` of what was found, or one of another kind."""
     return (kind or RegressionProblem)(
-        coordinates=coordinates,
+        coordinates=replace(coordinates, report=found.priors.report),
         priors=found.priors,
         searched=found.modes.moved(coordinates.back),
         terms=found.terms,

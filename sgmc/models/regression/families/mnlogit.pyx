@@ -172,6 +172,12 @@ class MnlogitFamily(Family):
     accepts = "labels of three or more kinds"
     kernel = MultinomialLogit
     graded = False
+    several = True
+
+    @staticmethod
+    def predictors(parts, extra):
+        """See `Family.predictors`: (equation, row, draw)."""
+        return np.array(parts)
 
     @staticmethod
     def mean(eta):
