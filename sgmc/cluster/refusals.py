@@ -8,7 +8,14 @@ MOST_PARAMETERS = 2000  # of which a partition returns p^2 numbers
 
 
 def refuse_family(family):
-    """NotSupported for families whose parameters follow from the outcomes of all rows."""
+    """NotSupported for families whose parameters follow from the outcomes of all rows, and for
+    those with two designs.
+    """
+    if family.parts:
+        raise NotSupported(
+            f"{family.name} does not take data in partitions, as it has two designs; read the "
+            "columns of the formula into one table"
+        )
     if family.outcome == "ordered":
         raise NotSupported(
             f"{family.name} does not take data in partitions: its thresholds are those of the "

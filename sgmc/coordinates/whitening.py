@@ -204,11 +204,13 @@ def joint_axes(matrix, precision, scale):
 
 
 def undo_centring(dim, shift, intercepts):
-    """T: theta = T phi, for equations of as many coefficients as `shift` has numbers."""
-    back, d = np.eye(dim), len(shift)
-    for j in intercepts:
+    """T: theta = T phi, for equations of as many coefficients as `shift` (d,) has numbers; or
+    (k, d), with a row for each intercept.
+    """
+    back, d = np.eye(dim), np.shape(shift)[-1]
+    for j, own in zip(intercepts, np.broadcast_to(shift, (len(intercepts), d))):
         first = j - j % d
-        back[j, first : first + d] -= shift
+        back[j, first : first + d] -= own
     return back
 
 

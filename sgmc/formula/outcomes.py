@@ -86,9 +86,9 @@ def counts(frame, label):
     return successes, successes + failures, None
 
 
-def category_codes(name, endog, coding=None):
+def category_codes(name, endog, coding):
     """Return the numbers of the levels and the levels of labels, one a row, of any library, coded
-    by `category` or as given.
+    by `category` or `ordered`.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def category_codes(name, endog, coding=None):
     series = column_of(endog, "y")
     if series.isna().any():
         raise DataError(f"{name} has missing values; drop those rows first")
-    codes, _, levels = (coding or category)(series, name)
+    codes, _, levels = coding(series, name)
     # an index that the user gave
     return pd.Series(codes, endog.index) if isinstance(endog, pd.Series) else codes, levels
 

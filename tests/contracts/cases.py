@@ -126,7 +126,8 @@ def families():
     found = {}
     for info in pkgutil.iter_modules(leaves.__path__):
         for value in vars(importlib.import_module(f"{leaves.__name__}.{info.name}")).values():
-            if isinstance(value, type) and issubclass(value, Family) and value.kernel is not None:
+            of_family = isinstance(value, type) and issubclass(value, Family)
+            if of_family and value.name and value.kernel is not None:
                 found[value.name] = value()
     return found
 

@@ -15,7 +15,7 @@ LINKS = sm.families.links
 FAMILIES = {
     model.family.name: model.family
     for model in room("families").values()
-    if not model.family.several
+    if not (model.family.several or model.family.parts)
 } | {"rlm(df=None)": LearnedRlmFamily()}  # those of several kinds have folders of their own
 
 rng = np.random.default_rng(3)

@@ -37,10 +37,15 @@ def gradient(link, y, levels=4):
     return Simple(model, Prior(model.dim), Everything(1), Rng(seed_sequence(0, "chain")))
 
 
+def eta_of(one, eta, extra):
+    """What the family's functions take, of one row and as many draws as there are gaps."""
+    return one.predictors(np.ones((1, 1)), np.full((extra.shape[1], 1), eta), np.zeros(1), extra)
+
+
 def density(link, y, eta, gaps):
     """The family's own, at one linear predictor."""
     one, extra = family(link, len(gaps) + 2), np.array(gaps)[:, None]
-    return one.log_density(np.array([[y]]), one.predictors([np.array([[eta]])], extra), extra)[0, 0]
+    return one.log_density(np.array([[y]]), eta_of(one, eta, extra), extra)[0, 0]
 
 
 @pytest.mark.parametrize("y", range(4))
@@ -110,7 +115,7 @@ def test_nothing_overflows(link):
             assert not np.isnan(value) and np.isfinite(slope).all()
     one = family(link)
     for eta in (-800.0, 800.0):
-        mean = one.mean(one.predictors([np.array([[eta]])], GAPS[:, None]))
+        mean = one.mean(eta_of(one, eta, GAPS[:, None]))
         assert np.isfinite(mean).all() and mean.sum() == pytest.approx(1)
 
 
@@ -118,7 +123,7 @@ def test_nothing_overflows(link):
 def test_simulated_outcomes_have_the_probabilities(link):
     """20,000 outcomes: four errors of 0.0035."""
     one, extra = family(link), np.tile(GAPS[:, None], 20_000)
-    Z = one.predictors([np.full((1, 20_000), 0.4)], extra)
+    Z = eta_of(one, 0.4, extra)
     share = np.bincount(one.simulate(Z, np.random.default_rng(1), extra)[0].astype(int)) / 20_000
     F, cuts = FUNCTIONS[link], np.array([-np.inf, 0.0, *np.cumsum(GAPS), np.inf])
     np.testing.assert_allclose(share, np.diff(F(cuts - 0.4)), atol=0.014)
@@ -135,7 +140,7 @@ def informations(link, levels=4):
     for eta in (-1.5, 0.2, 1.3):
         probe, at = Probe(model), [eta, *u]
         both = [probe.curvatures(at, block(0, levels), expected=e) for e in (False, True)]
-        Z = one.predictors([np.array([[eta]])], np.exp(u)[:, None])
+        Z = eta_of(one, eta, np.exp(u)[:, None])
         found.append((*both, one.mean(Z)[:, 0, 0]))
     return [np.array(part) for part in zip(*found)]
 

@@ -7,11 +7,12 @@ import numpy as np
 
 from sgmc.arguments import rows, values
 from sgmc.arguments.arrays import numeric, vector
-from sgmc.arguments.names import column_names
+from sgmc.arguments.names import SECOND, column_names
 from sgmc.arguments.tables import finite_table, table
 from sgmc.core.design import scatter
 from sgmc.core.storage import is_large, made, spans
 from sgmc.errors import DataError
+from sgmc.priors import INTERCEPT
 
 
 @dataclass
@@ -44,6 +45,8 @@ class RegressionData:
         Labels of the equations, where there are several: each has coefficients of its own.
     lent : bool
         Whether it is an array of the user's that is memory-mapped or read-only.
+    parts : tuple of slice
+        Columns of the two parts of a design that has two linear predictors.
     partly : str
         What a time limit ended, where only some of the rows were read: there is no posterior then
         but a stand-in.
@@ -66,6 +69,23 @@ class RegressionData:
     equations: tuple = ()
     se: np.ndarray | None = None
     partly: str = ""
+    parts: tuple = ()
+
+    @property
+    def second_intercept(self):
+        """Place of the intercept of the second part, or None."""
+        name = f"{SECOND}{INTERCEPT}"
+        return self.names.index(name) if self.parts and name in self.names else None
+
+    @property
+    def intercepts(self):
+        """Places of the intercepts of the design."""
+        return [j for j in (self.intercept, self.second_intercept) if j is not None]
+
+    @property
+    def centres(self):
+        """Whether columns may be centred: each linear predictor has an intercept."""
+        return len(self.intercepts) == max(len(self.parts), 1)
 
     @property
     def n(self):
@@ -197,6 +217,7 @@ def of_table(table, partly=""):
         [left_out_warning(table.left_out)] if table.left_out else [],
         se=table.se,
         partly=partly,
+        parts=getattr(spec, "parts", ()),
     )
 
 

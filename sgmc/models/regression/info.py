@@ -21,7 +21,7 @@ class ModelInfo:
         )
         self.endog_names, self.exog_names = data.endog_name, list(data.names)
         self.equations = max(len(data.equations), 1)
-        self.df_model = self.equations * (data.d - (data.intercept is not None))
+        self.df_model = self.equations * (data.d - len(data.intercepts))
         self.given, self.dropped, self.notes = data.given, data.dropped, data.notes
 
     def heading(self, fit):

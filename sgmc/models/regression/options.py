@@ -9,6 +9,11 @@ CHOICES = {
         '{"logit", "probit", "cloglog"}',
         'Literal["logit", "probit", "cloglog"]',
     ),
+    "dist": (
+        "Distribution of the counts, zeros of their own aside.",
+        '{"poisson", "negativebinomial"}',
+        'Literal["poisson", "negativebinomial"]',
+    ),
 }
 KNOWN = (
     "A known value of this parameter; None: it is learned.",

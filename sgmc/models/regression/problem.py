@@ -265,7 +265,8 @@ def whitened(found, data, family, settings, precondition, kept):
 
 def as_far_as_known(found, family, stopped):
     """The problem around the place that a search has reached when the time was up."""
-    back = undo_centring(found.model.dim, found.table.shift, found.priors.intercepts)
+    priors = found.priors
+    back = undo_centring(found.model.dim, priors.shifts(found.table.shift), priors.intercepts)
     return built(
         found,
         family,

@@ -126,6 +126,8 @@ def refused(results):
         )
     if problem.priors.report is not None:
         return f"{model.title} has thresholds, of which no Gaussian is carried on here"
+    if model.family.parts:
+        return f"{model.title} has two designs, of which no Gaussian is carried on here"
     if len(problem.priors.shrunk):
         return "a horseshoe prior has a pole at zero, which no Gaussian carries on"
     if results.cov_type == "robust":

@@ -157,12 +157,7 @@ class Rows:
 
     def predictors(self, at):
         """Linear predictors of some rows of the table by the coefficients, see `blocks`."""
-        d = self.X.shape[1]
-        eta = [
-            self.X[at] @ self.coefficients[:, j : j + d].T + self.offset[at, None]
-            for j in range(0, self.coefficients.shape[1], d)
-        ]
-        return self.family.predictors(eta, self.extra)
+        return self.family.predictors(self.X[at], self.coefficients, self.offset[at], self.extra)
 
     def outcome(self, at):
         """The family of these rows' outcomes, with their trials or their standard errors;

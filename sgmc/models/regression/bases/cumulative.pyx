@@ -13,18 +13,18 @@ cdef enum:
     LOGIT = 0
     PROBIT = 1
     CLOGLOG = 2
-    MOST_LEVELS = 20
+    LEVELS_AT_MOST = 20
 
-LINKS = {"logit": LOGIT, "probit": PROBIT, "cloglog": CLOGLOG}
-MAX_LEVELS = MOST_LEVELS
+CUMULATIVE_LINKS = {"logit": LOGIT, "probit": PROBIT, "cloglog": CLOGLOG}
+MAX_ORDERED = LEVELS_AT_MOST
 
 cdef double HALF_LOG_2PI = limits.HALF_LOG_2PI
 # logs of gaps beyond which a gap or its inverse, squared, is no number
-cdef double NARROWEST = -300.0
-cdef double WIDEST = 100.0
-cdef double LARGEST = 300.0            # |z| beyond which exp(z), squared, is no number
-cdef double FAR = 1e4                   # beyond: the normal law's tail, to 1e-16
-cdef double SHORT = 1e-2               # intervals and rates below: series, of error 1e-14
+cdef double LEAST_LOG_GAP = -300.0
+cdef double MOST_LOG_GAP = 100.0
+cdef double LARGEST_Z = 300.0            # |z| beyond which exp(z), squared, is no number
+cdef double NORMAL_TAIL = 1e4                   # beyond: the normal law's tail, to 1e-16
+cdef double SHORTEST_DIRECT = 1e-2               # intervals and rates below: series, of error 1e-14
 
 
 cdef struct Interval:
@@ -51,18 +51,18 @@ cdef class Cumulative(Dispersed):
     X, y, offset, weight
         As in `Glm`; y is 0, 1, .., K - 1.
     levels : int
-        K, at least 2 and at most MAX_LEVELS.
+        K, at least 2 and at most MAX_ORDERED.
     link : str
-        One of LINKS.
+        One of CUMULATIVE_LINKS.
     """
 
     cdef readonly int link
 
     def __init__(self, Design X, y, offset=None, weight=None, Py_ssize_t levels=0, link="logit"):
-        if not (2 <= levels <= MOST_LEVELS and 0 <= np.min(y) and np.max(y) < levels):
+        if not (2 <= levels <= LEVELS_AT_MOST and 0 <= np.min(y) and np.max(y) < levels):
             raise ValueError(f"outcomes must be 0, .., levels - 1 = {levels - 1}")
         Dispersed.__init__(self, X, y, offset, weight, levels - 2)
-        self.link = LINKS[link]
+        self.link = CUMULATIVE_LINKS[link]
 
     cdef Interval interval(self, Py_ssize_t j, double eta, const double *cut,
                            const double *gap) noexcept nogil:
@@ -81,15 +81,15 @@ cdef class Cumulative(Dispersed):
         cdef Py_ssize_t j
         cut[0] = gap[0] = gap[self.width] = 0
         for j in range(1, self.width):
-            gap[j] = exp(fmin(fmax(theta[self.X.d + j - 1], NARROWEST), WIDEST))
+            gap[j] = exp(fmin(fmax(theta[self.X.d + j - 1], LEAST_LOG_GAP), MOST_LOG_GAP))
             cut[j] = cut[j - 1] + gap[j]
         return OK
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
-        cdef double cut[MOST_LEVELS]
-        cdef double gap[MOST_LEVELS]
+        cdef double cut[LEVELS_AT_MOST]
+        cdef double gap[LEVELS_AT_MOST]
         cdef Interval T
         self.cuts(theta, cut, gap)
         for i in range(m):
@@ -102,9 +102,9 @@ cdef class Cumulative(Dispersed):
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i, j, k, l, width = self.width
-        cdef double cut[MOST_LEVELS]
-        cdef double gap[MOST_LEVELS]
-        cdef double score[MOST_LEVELS]
+        cdef double cut[LEVELS_AT_MOST]
+        cdef double gap[LEVELS_AT_MOST]
+        cdef double score[LEVELS_AT_MOST]
         cdef double *at
         cdef Interval T
         self.cuts(theta, cut, gap)
@@ -128,9 +128,9 @@ cdef class Cumulative(Dispersed):
                                   const double *y, double *w) except -1 nogil:
         """sum_k p_k s_k s_k', s_k the scores of level k."""
         cdef Py_ssize_t i, j, k, l, width = self.width
-        cdef double cut[MOST_LEVELS]
-        cdef double gap[MOST_LEVELS]
-        cdef double score[MOST_LEVELS]
+        cdef double cut[LEVELS_AT_MOST]
+        cdef double gap[LEVELS_AT_MOST]
+        cdef double score[LEVELS_AT_MOST]
         cdef double *at
         cdef Interval T
         self.cuts(theta, cut, gap)
@@ -184,7 +184,7 @@ cdef Interval by_logit(double a, double b, double gap, bint first, bint last) no
 
 cdef inline double mills(double t) noexcept nogil:
     """phi(t) / Phi(-t), which is about t where t is large."""
-    return exp(-0.5 * t * t - HALF_LOG_2PI - log_ndtr(-t)) if t < FAR else t + 1 / t
+    return exp(-0.5 * t * t - HALF_LOG_2PI - log_ndtr(-t)) if t < NORMAL_TAIL else t + 1 / t
 
 
 cdef Interval by_probit(double a, double b, double gap, bint first, bint last) noexcept nogil:
@@ -193,7 +193,7 @@ cdef Interval by_probit(double a, double b, double gap, bint first, bint last) n
     """
     cdef Interval T
     cdef double A, B, high, low, near, fall, middle = 0.5 * (a + b)
-    if not (first or last) and gap * (1 + fabs(middle)) < SHORT:
+    if not (first or last) and gap * (1 + fabs(middle)) < SHORTEST_DIRECT:
         return short_interval(middle, gap)
     if first or last:
         T.value = log_ndtr(a) if first else log_ndtr(-b)
@@ -237,16 +237,16 @@ cdef Interval by_cloglog(double a, double b, double gap, bint first, bint last) 
     l; with h = 1 / (exp(D) - 1) slopes exp(a) h in a, D h - l in both.
     """
     cdef Interval T
-    cdef double l = 0 if first else exp(fmin(fmax(b, -LARGEST), LARGEST))
-    cdef double top = 0 if last else exp(fmin(fmax(a, -LARGEST), LARGEST))
+    cdef double l = 0 if first else exp(fmin(fmax(b, -LARGEST_Z), LARGEST_Z))
+    cdef double top = 0 if last else exp(fmin(fmax(a, -LARGEST_Z), LARGEST_Z))
     cdef double D, h, k
     if last:
         T.value, T.upper, T.both, T.curve, T.above, T.below = -l, 0, -l, 0, 0, l
         return T
-    D = fmax(top if first else l * expm1(fmin(gap, LARGEST)), exp(-LARGEST))
+    D = fmax(top if first else l * expm1(fmin(gap, LARGEST_Z)), exp(-LARGEST_Z))
     h = 1 / expm1(D)
     # h (D (1 + h) - 1): the difference by its series where it would lose its digits
-    k = h * (D * (0.5 + D * (1.0 / 12 - D * D / 720)) if D < SHORT else D * (1 + h) - 1)
+    k = h * (D * (0.5 + D * (1.0 / 12 - D * D / 720)) if D < SHORTEST_DIRECT else D * (1 + h) - 1)
     k = 0 if h == 0 else k
     T.value = log(-expm1(-D)) - l
     T.upper = top * h

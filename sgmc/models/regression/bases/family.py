@@ -91,6 +91,8 @@ class Family:
         kinds, first.
     report : Thresholds or None
         What is printed in the place of what is sampled, where these differ.
+    parts : bool
+        Whether the design has two parts, each with a linear predictor of its own.
     """
 
     name = None
@@ -112,6 +114,7 @@ class Family:
     errors = False
     several = False
     report = None
+    parts = False
 
     @classmethod
     def unbounded(cls):
@@ -139,11 +142,11 @@ class Family:
         return [1.0]
 
     @staticmethod
-    def predictors(parts, extra):
-        """What other functions take as `eta`, from products of rows and coefficients, (row, draw)
-        for each equation, and draws of the auxiliary parameters.
+    def predictors(X, coefficients, offset, extra):
+        """What other functions take as `eta`, from rows (n, d) of the design, draws of the
+        coefficients (m, d), an offset (n,), and draws of the auxiliary parameters.
         """
-        return parts[0]
+        return X @ coefficients.T + offset[:, None]
 
     @staticmethod
     def sampled(draws):

@@ -175,9 +175,11 @@ class MnlogitFamily(Family):
     several = True
 
     @staticmethod
-    def predictors(parts, extra):
+    def predictors(X, coefficients, offset, extra):
         """See `Family.predictors`: (equation, row, draw)."""
-        return np.array(parts)
+        d = X.shape[1]
+        return np.array([X @ coefficients[:, j:j + d].T + offset[:, None]
+                         for j in range(0, coefficients.shape[1], d)])
 
     @staticmethod
     def mean(eta):

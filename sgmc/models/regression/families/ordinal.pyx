@@ -6,14 +6,14 @@ from sgmc.arguments.choices import one_of
 from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG
 from sgmc.core.storage import spans
 from sgmc.errors import DataError, NotSupported
-from sgmc.models.regression.bases.cumulative import LINKS, MAX_LEVELS, Cumulative
+from sgmc.models.regression.bases.cumulative import CUMULATIVE_LINKS, MAX_ORDERED, Cumulative
 from sgmc.models.regression.bases.family import Auxiliary, Family
 from sgmc.models.regression.bases.thresholds import Thresholds
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential, learns
 
 GAP = exponential(scale=2.5)           # default prior of the distance of two thresholds
-RARE = 0.5                             # rows that a level has at least in a first guess
+FEWEST_OF_LEVEL = 0.5                             # rows that a level has at least in a first guess
 SHORT_INTERVAL = 1e-2                  # below: a series around its middle, of error 1e-14
 
 
@@ -28,7 +28,7 @@ def survival_of_cloglog(z):
 
 
 # distribution functions, their complements, and their inverses
-DISTRIBUTIONS = {
+LATENT = {
     "logit": (expit, lambda z: expit(-z), lambda p: np.log(p) - np.log1p(-p)),
     "probit": (ndtr, lambda z: ndtr(-z), ndtri),
     "cloglog": (inverse_cloglog, survival_of_cloglog, lambda p: np.log(-np.log1p(-p))),
@@ -107,17 +107,17 @@ class OrdinalFamily(Family):
     def start(self, mean, variance):
         """See `Family.start`: thresholds of the levels' shares."""
         below = np.cumsum(self.shares)[:-1]
-        cuts = DISTRIBUTIONS[self.link][2](below)
+        cuts = LATENT[self.link][2](below)
         return -cuts[0], list(np.log(np.diff(cuts)))
 
     def units(self, mean, variance):
         """The latent variable has none."""
         return [1.0] * len(self.auxiliary)
 
-    def predictors(self, parts, extra):
+    def predictors(self, X, coefficients, offset, extra):
         """See `Family.predictors`: c_k - x . theta, (threshold, row, draw)."""
         cuts = np.concatenate([np.zeros((1, extra.shape[1])), np.cumsum(extra, axis=0)])
-        return cuts[:, None, :] - parts[0]
+        return cuts[:, None, :] - Family.predictors(X, coefficients, offset, extra)
 
     def sampled(self, draws):
         """See `Family.sampled`."""
@@ -125,7 +125,7 @@ class OrdinalFamily(Family):
 
     def mean(self, eta):
         """Probabilities (level, row, draw)."""
-        below, above, _ = DISTRIBUTIONS[self.link]
+        below, above, _ = LATENT[self.link]
         F, S, edge = below(eta), above(eta), np.ones((1, *eta.shape[1:]))
         F, S = np.concatenate([0 * edge, F, edge]), np.concatenate([edge, S, 0 * edge])
         # by the tail that is the smaller one
@@ -142,7 +142,7 @@ class OrdinalFamily(Family):
         high, low = at(eta, np.minimum(chosen, last - 1)), at(eta, np.maximum(chosen - 1, 0))
         widths = np.broadcast_to(extra[:, None], (len(extra), *eta.shape[1:]))
         gap = at(widths, np.clip(chosen - 1, 0, last - 2))
-        below, above, _ = DISTRIBUTIONS[self.link]
+        below, above, _ = LATENT[self.link]
         logs = {"logit": (log_expit, lambda z: log_expit(-z)),
                 "probit": (log_ndtr, lambda z: log_ndtr(-z))}
         of, beyond = logs.get(self.link, (lambda z: np.log(below(z)),
@@ -153,7 +153,7 @@ class OrdinalFamily(Family):
 
     def simulate(self, eta, rng, extra=None):
         """Numbers of the levels, 0, 1, .., (row, draw)."""
-        below = DISTRIBUTIONS[self.link][0](eta)
+        below = LATENT[self.link][0](eta)
         return (rng.random(eta.shape[1:]) > below).sum(axis=0).astype(float)
 
     @staticmethod
@@ -191,7 +191,7 @@ def shares_of(y, weight, levels, label):
             f"the outcome {label!r} has no row of weight above 0 with the level "
             f"{', '.join(absent)}: join it with the next one, or leave such rows out by subset="
         )
-    rows = np.maximum(rows, RARE)
+    rows = np.maximum(rows, FEWEST_OF_LEVEL)
     return rows / rows.sum()
 
 
@@ -223,14 +223,7 @@ class Ordinal(Regression):
     @classmethod
     def chosen_family(cls, link):
         """See `Regression.chosen_family`."""
-        return OrdinalFamily(one_of("link", link, LINKS))
-
-    @classmethod
-    def coded(cls, endog):
-        """See `Regression.coded`."""
-        from sgmc.formula.outcomes import category_codes, ordered
-
-        return category_codes("endog", endog, ordered)
+        return OrdinalFamily(one_of("link", link, CUMULATIVE_LINKS))
 
     def check_outcomes(self):
         """See `Regression`; the thresholds follow from the levels."""
@@ -241,10 +234,10 @@ class Ordinal(Regression):
                 f"the outcome {label!r} has {len(levels)} level{'s' * (len(levels) > 1)} in the "
                 "rows used; ordinal is for three or more, use logit for two"
             )
-        if len(levels) > MAX_LEVELS:
+        if len(levels) > MAX_ORDERED:
             raise DataError(
                 f"the outcome {label!r} has {len(levels)} levels; ordinal takes at most "
-                f"{MAX_LEVELS}: join some of them, e.g. by pandas.cut, or use ols for numbers"
+                f"{MAX_ORDERED}: join some of them, e.g. by pandas.cut, or use ols for numbers"
             )
         if data.intercept is None:
             raise DataError(
