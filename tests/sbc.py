@@ -22,7 +22,10 @@ NAMES = ["Intercept", "a", "b"]
 OWN = {
     "ols": {"sigma": sgmc.exponential(scale=2.0)},
     "negativebinomial": {"alpha": sgmc.exponential(1.0)},
+    "ordinal": {"gap[1]": sgmc.exponential(scale=1.5), "gap[2]": sgmc.exponential(scale=1.5)},
 }
+ZEROS = {"zero:Intercept": sgmc.normal(-0.5, 1), "zero:b": sgmc.normal(0, 1)}  # of two designs
+TWO_PARTS = ["zeroinflated", "hurdle"]
 OUTCOMES = {
     "logit": lambda eta, rng: (rng.random(len(eta)) < special.expit(eta)).astype(int),
     "probit": lambda eta, rng: (rng.random(len(eta)) < special.ndtr(eta)).astype(int),
@@ -32,12 +35,31 @@ OUTCOMES = {
     "negativebinomial": lambda eta, rng, alpha: rng.poisson(
         np.exp(eta) * alpha * rng.gamma(1 / alpha, size=len(eta))
     ),
+    "ordinal": lambda eta, rng, *gaps: np.searchsorted(
+        np.cumsum([0.0, *gaps]), eta + rng.logistic(size=len(eta))
+    ),
 }
+LEVELS = {"logit": 2, "probit": 2, "cloglog": 2, "ordinal": 4}  # all of which must occur
+
+
+def zero_inflated(eta, zeta, rng):
+    """Zeros of their own, or Poisson counts."""
+    return np.where(rng.random(len(eta)) < special.expit(zeta), 0, rng.poisson(np.exp(eta)))
+
+
+def over_hurdle(eta, zeta, rng):
+    """Zeros, or Poisson counts above zero by quantiles."""
+    mu = np.exp(eta)
+    count = stats.poisson.isf(rng.random(len(eta)) * -np.expm1(-mu), mu)
+    return np.where(rng.random(len(eta)) < special.expit(zeta), 0, np.maximum(count, 1))
+
+
+OUTCOMES |= {"zeroinflated": zero_inflated, "hurdle": over_hurdle}
 
 
 def names(family):
     """Of the parameters."""
-    return [*NAMES, *OWN.get(family, {})]
+    return [*NAMES, *(ZEROS if family in TWO_PARTS else ()), *OWN.get(family, {})]
 
 
 def simulated(family, rng):
@@ -45,11 +67,25 @@ def simulated(family, rng):
     (one class, no event).
     """
     while True:
-        theta = np.array([rng.normal(PRIOR[name].location, PRIOR[name].scale) for name in NAMES])
+        normal = PRIOR | (ZEROS if family in TWO_PARTS else {})
+        theta = np.array(
+            [
+                rng.normal(p.location, p.scale)
+                for p in map(normal.get, names(family))
+                if p is not None
+            ]
+        )
         own = np.array([rng.exponential(one.scale) for one in OWN.get(family, {}).values()])
         X = np.column_stack([np.ones(ROWS), rng.normal(size=(ROWS, 2))])
-        y = OUTCOMES[family](X @ theta, rng, *own)
-        if y.max() > 0 and (family not in ("logit", "probit", "cloglog") or y.min() == 0):
+        if family in TWO_PARTS:
+            y = OUTCOMES[family](X @ theta[:3], X[:, [0, 2]] @ theta[3:], rng)
+        else:
+            y = OUTCOMES[family](X @ theta, rng, *own)
+        if (
+            y.max() > 0
+            and (family not in TWO_PARTS or y.min() == 0)
+            and len(np.unique(y)) >= LEVELS.get(family, 1)
+        ):
             return np.append(theta, own), pd.DataFrame({"y": y, "a": X[:, 1], "b": X[:, 2]})
 
 
@@ -68,14 +104,14 @@ def ranks(family, replicates, seed=1, prior=PRIOR, sampler="auto", distort=lambd
             # of few events and separation, as the prior has it
             warnings.simplefilter("ignore", SGMCWarning)
             results = getattr(sgmc, family)(
-                "y ~ a + b",
+                "y ~ a + b | b" if family in TWO_PARTS else "y ~ a + b",
                 frame,
-                prior=prior | OWN.get(family, {}),
+                prior=prior | OWN.get(family, {}) | (ZEROS if family in TWO_PARTS else {}),
                 sampler=sampler,
                 seed=k,
                 draws=500,
             )
-        draws = distort(results.flat)
+        draws = distort(results.model.family.sampled(results.flat))
         some = draws[np.linspace(0, len(draws) - 1, KEPT).astype(int)]
         found.append((some < theta).sum(axis=0))
     return np.array(found)

@@ -10,7 +10,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.cluster import transforms
 from sgmc.cluster.blocks import Traffic, blocks_of
 from sgmc.cluster.recipe import BESIDE, Recipe
-from sgmc.cluster.refusals import refuse_fit, refuse_inputs
+from sgmc.cluster.refusals import refuse_family, refuse_fit, refuse_inputs
 from sgmc.cluster.sums import merged
 from sgmc.cluster.transforms import Standardizing
 from sgmc.cluster.witnesses import Witnessing, merge
@@ -58,6 +58,7 @@ class PartitionedRegression(Regression):
         options, inputs : dict
             The family's own arguments, and those of ``from_formula``.
         """
+        refuse_family(kind.family)
         inputs = dict(inputs)
         client, asked = inputs.pop("client"), inputs.pop("reservoir")
         refuse_inputs(inputs)

@@ -7,6 +7,22 @@ from sgmc.priors import PriorSpec, learns
 MOST_PARAMETERS = 2000  # of which a partition returns p^2 numbers
 
 
+def refuse_family(family):
+    """NotSupported for families whose parameters follow from the outcomes of all rows, and for
+    those with two designs.
+    """
+    if family.parts:
+        raise NotSupported(
+            f"{family.name} does not take data in partitions, as it has two designs; read the "
+            "columns of the formula into one table"
+        )
+    if family.outcome == "ordered":
+        raise NotSupported(
+            f"{family.name} does not take data in partitions: its thresholds are those of the "
+            "levels of all rows; read the columns of the formula into one table"
+        )
+
+
 def refuse_inputs(inputs):
     """ArgumentError or NotSupported for arguments of ``from_formula``; those of files are taken
     out.

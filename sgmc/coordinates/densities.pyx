@@ -87,8 +87,9 @@ cdef class Separable(Prior):
         its scale, and of the inverse hyperbolic tangent of a correlation b in (1 - rho^2)^(b - 1).
     pivots : array of int
         Indices p.
-    shift : array (d,)
-        c, for equations of d coefficients one after the other; its entry at the pivot is zero.
+    shift : array (d,), or (pivots, d)
+        c, for equations of d coefficients one after the other, the same for all pivots or a row
+        for each; its entry at the pivot is zero.
     logs : int
         Number of logs.
     bent : array (dim,), optional
@@ -96,8 +97,9 @@ cdef class Separable(Prior):
     """
 
     cdef readonly int[::1] family
-    cdef readonly double[::1] location, scale, df, shift, bent
-    cdef readonly char[::1] is_pivot
+    cdef readonly double[::1] location, scale, df, bent
+    cdef readonly double[:, ::1] shift    # a row for each pivot, or one for all
+    cdef readonly Py_ssize_t[::1] row     # of a parameter in shift; -1 of those that are no pivots
     cdef readonly Py_ssize_t coefficients
 
     def __init__(self, family, location, scale, df, pivots=(), shift=None, Py_ssize_t logs=0,
@@ -107,12 +109,16 @@ cdef class Separable(Prior):
         self.location, self.scale = np.array(location, dtype=float), np.array(scale, dtype=float)
         self.df = np.array(df, dtype=float)
         self.coefficients = self.dim - logs
-        self.shift = np.zeros(self.coefficients) if shift is None else np.array(shift, dtype=float)
+        shift = np.zeros(self.coefficients) if shift is None else np.array(shift, dtype=float)
+        self.shift = np.atleast_2d(shift)
+        row = np.full(self.dim, -1, dtype=np.intp)
+        row[list(pivots)] = np.arange(len(pivots)) if self.shift.shape[0] > 1 else 0
+        self.row = row
         self.bent = np.zeros(self.dim) if bent is None else np.array(bent, dtype=float)
-        self.is_pivot = np.isin(np.arange(self.dim), pivots).astype(np.int8)
 
     cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
-        cdef Py_ssize_t j, k, first = 0, d = self.shift.shape[0]
+        cdef Py_ssize_t j, k, first = 0, d = self.shift.shape[1]
+        cdef const double *shift = NULL
         cdef double e, slope, unit
         for j in range(self.dim):
             unit = 1
@@ -133,17 +139,17 @@ cdef class Separable(Prior):
             e = (theta[j] if j < self.coefficients else unit) - self.location[j]
             if self.bent[j] > 0:
                 e = self.bent[j] * sinh(theta[j]) - self.location[j]
-            if self.is_pivot[j]:
-                first = j - j % d
+            if self.row[j] >= 0:
+                first, shift = j - j % d, &self.shift[self.row[j], 0]
                 for k in range(d):
-                    e += self.shift[k] * theta[first + k]
+                    e += shift[k] * theta[first + k]
             slope = unit * self.slope(j, e / self.scale[j], value) / self.scale[j]
             if grad == NULL:
                 continue
             grad[j] += slope
-            if self.is_pivot[j]:
+            if self.row[j] >= 0:
                 for k in range(d):
-                    grad[first + k] += self.shift[k] * slope
+                    grad[first + k] += shift[k] * slope
         return OK
 
     def ridges(self):
@@ -151,14 +157,14 @@ cdef class Separable(Prior):
         scale^2), in its centre.
         """
         family, scale = np.asarray(self.family), np.asarray(self.scale)
-        nu, d = np.asarray(self.df), self.shift.shape[0]
+        nu, d, shift = np.asarray(self.df), self.shift.shape[1], np.asarray(self.shift)
         if (self.coefficients < self.dim or np.any(self.bent) or (family == HORSESHOE).any()
             or np.isin(family, (GAMMA, INVERSE_GAMMA, LKJ, LOGNORMAL)).any()):
             raise NotSupported("a prior whose log density has no bounded slope or curvature, such "
                                "as a horseshoe with its pole at zero")
         directions = np.eye(self.dim)
-        for p in np.flatnonzero(self.is_pivot):
-            directions[p, p - p % d:p - p % d + d] += self.shift
+        for p in np.flatnonzero(np.asarray(self.row) >= 0):
+            directions[p, p - p % d:p - p % d + d] += shift[self.row[p]]
         peak = np.where(family == NORMAL, 1.0, np.where(family == STUDENT_T, (nu + 1) / nu, 0.0))
         return Ridges(directions, peak / scale ** 2, family != STUDENT_T,
                       (family == LAPLACE) / scale)

@@ -86,9 +86,10 @@ class PriorTerms:
         self.family[table.shrunk] = "normal"
         self.scale = self.scale * widened
         self.rows = np.eye(len(table.names))
-        for j in table.intercepts:
-            first = j - j % len(shift)
-            self.rows[j, first : first + len(shift)] += shift
+        d = np.shape(shift)[-1]
+        for j, own in zip(table.intercepts, np.broadcast_to(shift, (len(table.intercepts), d))):
+            first = j - j % d
+            self.rows[j, first : first + d] += own
         self.tied = (self.rows != np.eye(len(self.rows))).any(axis=1)  # not to one parameter alone
 
     def stand_in(self, places, sds):

@@ -50,6 +50,10 @@ class PriorTable:
         sampled.
     unit : str
         What autoscaled priors are scaled by, as printed.
+    report : Thresholds or None
+        What is printed in the place of these parameters, where it differs.
+    own : array (k, d) of bool, or None
+        Coefficients of each intercept's linear predictor, where these are not all of its equation.
     """
 
     names: list
@@ -59,11 +63,22 @@ class PriorTable:
     centred: bool
     auxiliary: int = 0
     unit: str = "sd(x)"
+    report: object = None
+    own: np.ndarray | None = None
 
     @property
     def gaussian(self):
         """Whether every prior is normal or flat."""
         return all(p.family in ("normal", "flat") for p in self.used)
+
+    def shifts(self, shift):
+        """A shift (d,) of columns as it belongs to the intercepts: itself, or a row for each."""
+        return shift if self.own is None else np.where(self.own, shift, 0.0)
+
+    @property
+    def printed(self):
+        """Names of what is printed."""
+        return self.names if self.report is None else self.report.names
 
     @property
     def shrunk(self):
@@ -142,7 +157,7 @@ def resolve(prior, data, family, scales, learned=False):
     """
     d, names = data.d, data.parameter_names(family)
     coefficients = len(names) - len(family.auxiliary)
-    intercepts = [] if data.intercept is None else list(range(data.intercept, coefficients, d))
+    intercepts = [j for one in data.intercepts for j in range(one, coefficients, d)]
     slopes = [j for j in range(coefficients) if j not in intercepts]
     specified = [SLOPE] * coefficients + [one.prior for one in family.auxiliary]
     for j in intercepts:
@@ -173,7 +188,18 @@ def resolve(prior, data, family, scales, learned=False):
         named.isdisjoint(intercepts),
         len(family.auxiliary),
         "sd(y) and sd(x)" if family.identity else "sd(x)",
+        family.report,
+        own_columns(data),
     )
+
+
+def own_columns(data):
+    """See `PriorTable.own`."""
+    if not data.parts or not data.intercepts:
+        return None
+    columns = np.arange(data.d)
+    of = [next(one for one in data.parts if one.start <= j < one.stop) for j in data.intercepts]
+    return np.array([(one.start <= columns) & (columns < one.stop) for one in of])
 
 
 def places_of(data, family):
@@ -233,7 +259,8 @@ def check(specified, names, slopes, family):
     for one, prior in zip(family.auxiliary, specified[coefficients:]):
         if one.proper and prior.family == "flat":
             raise ArgumentError(
-                f"prior: a flat one of {one.name!r} makes the posterior improper; use e.g. "
+                f"prior: a flat one of {one.name!r} {'may make' if family.report else 'makes'} the "
+                "posterior improper; use e.g. "
                 f"prior={{'*': 'flat', {one.name!r}: sgmc.{one.prior}}}"
             )
 

@@ -53,6 +53,8 @@ class Coordinates:
         How many of the last theta are logs.
     heavy : bool
         The map leads to tails that fall as powers, as a t prior's do where data say nothing.
+    report : Thresholds or None
+        What is printed in the place of theta, see `PriorTable`.
     """
 
     rotated: bool
@@ -67,6 +69,7 @@ class Coordinates:
     min_precision: float
     logs: int = 0
     heavy: bool = False
+    report: object = None
     scaled = True  # the Gaussian approximation is known
 
     @property
@@ -132,7 +135,7 @@ class Coordinates:
         theta = self.theta(x)
         if self.logs:
             theta[..., -self.logs :] = np.exp(theta[..., -self.logs :])
-        return theta
+        return theta if self.report is None else self.report.printed(theta)
 
     def slopes(self, x):
         """dy_j/dx_j of a diagonal map, else 1."""
@@ -157,6 +160,7 @@ class Coordinates:
     def from_reported(self, values):
         """Sampler coordinates of what is reported, (d,)."""
         theta = np.array(values, dtype=float)
+        theta = theta if self.report is None else self.report.sampled(theta)
         if self.logs:
             theta[-self.logs :] = np.log(theta[-self.logs :])
         return self.from_theta(theta)
@@ -200,11 +204,13 @@ def joint_axes(matrix, precision, scale):
 
 
 def undo_centring(dim, shift, intercepts):
-    """T: theta = T phi, for equations of as many coefficients as `shift` has numbers."""
-    back, d = np.eye(dim), len(shift)
-    for j in intercepts:
+    """T: theta = T phi, for equations of as many coefficients as `shift` (d,) has numbers; or
+    (k, d), with a row for each intercept.
+    """
+    back, d = np.eye(dim), np.shape(shift)[-1]
+    for j, own in zip(intercepts, np.broadcast_to(shift, (len(intercepts), d))):
         first = j - j % d
-        back[j, first : first + d] -= shift
+        back[j, first : first + d] -= own
     return back
 
 

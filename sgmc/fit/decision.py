@@ -304,6 +304,9 @@ def check_init(settings, priors):
     first = d - priors.auxiliary
     last = f", {', '.join(priors.names[first:])} last" if priors.auxiliary else ""
     shaped("init", init, (d,), (chains, d), advice=f"give one number for each parameter{last}")
+    if priors.report is not None:
+        priors.report.check_start(init)
+        return
     for name, values in zip(priors.names[first:], init.T[first:]):
         if np.min(values) <= 0:
             raise ArgumentError(f"init: {name!r} is {np.min(values):g}; it must be positive")

@@ -304,7 +304,7 @@ class Problem:
         """Draws (chain, draw, parameter) as they are reported, and their names,
         of what a recorder kept.
         """
-        return self.coordinates.reported(x), self.priors.names
+        return self.coordinates.reported(x), self.priors.printed
 
     def recorded(self, x):
         """What a recorder keeps of positions (..., dim)."""

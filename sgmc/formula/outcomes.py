@@ -12,6 +12,9 @@ from sgmc.formula.columns import codes_of, kind, levels_of
 from sgmc.formula.frames import column_of, one_column
 from sgmc.formula.labels import cure_of_text
 
+MAX_NUMBERS = 20  # distinct ones that are ordered levels
+MODELS_OF_SEVERAL = ", or use mnlogit for all levels, ordinal where they are ordered"
+
 
 def numeric(values, label):
     """A response taken as a number."""
@@ -40,13 +43,14 @@ def binary(values, label):
             )
             raise DataError(
                 f"the response {label!r} must be 0 or 1, it holds {_shown(values)}: {advice}"
+                f"{of_several(values)}"
             )
     elif found in ("bool", "text", "category"):
         levels = levels_of(values)
         if len(levels) > 2:
             raise DataError(
                 f"the response {label!r} has {len(levels)} levels, {_shown(values)}: compare with "
-                "one of them"
+                f"one of them{MODELS_OF_SEVERAL}"
             )
         y = codes_of(values, levels, label).astype(np.float64)
     else:
@@ -59,6 +63,11 @@ def binary(values, label):
             f"the response {label!r} is {_shown(values)} in every row used: both classes are needed"
         )
     return y, None, levels
+
+
+def of_several(values):
+    """What to do with numbers that may be levels: the end of a message, or nothing."""
+    return MODELS_OF_SEVERAL if 2 < values.nunique() <= MAX_NUMBERS else ""
 
 
 def counts(frame, label):
@@ -99,8 +108,9 @@ def pairs(codes, label, functions, columns, inputs):
     )
 
 
-def category_codes(name, endog):
-    """Return the numbers of the levels and the levels of labels, one a row, of any library.
+def category_codes(name, endog, coding):
+    """Return the numbers of the levels and the levels of labels, one a row, of any library, coded
+    by `category` or `ordered`.
 
     Raises
     ------
@@ -113,8 +123,7 @@ def category_codes(name, endog):
     series = column_of(endog, "y")
     if series.isna().any():
         raise DataError(f"{name} has missing values; drop those rows first")
-    levels = levels_of(series)
-    codes = codes_of(series, levels, name).astype(float)
+    codes, _, levels = coding(series, name)
     # an index that the user gave
     return pd.Series(codes, endog.index) if isinstance(endog, pd.Series) else codes, levels
 
@@ -125,7 +134,33 @@ def category(values, label):
     return codes_of(values, levels, label).astype(np.float64), None, levels
 
 
-OUTCOMES = {"binary": binary, "numeric": numeric, "category": category}
+def ordered(values, label):
+    """A response of ordered levels, coded by their place: ordered categories, or numbers."""
+    found = kind(values)
+    if found == "number":
+        levels = tuple(np.unique(numeric(values, label)[0]).tolist())
+        if len(levels) > MAX_NUMBERS:
+            raise DataError(
+                f"the response {label!r} has {len(levels)} distinct numbers; ordinal takes at most "
+                f"{MAX_NUMBERS}: group them, e.g. by pandas.cut, or use ols"
+            )
+        levels = tuple(int(one) if one.is_integer() else one for one in levels)
+        return np.searchsorted(levels, values.to_numpy(np.float64)).astype(np.float64), None, levels
+    if found == "category" and values.dtype.ordered:
+        return category(values, label)
+    if found not in ("category", "text"):
+        raise DataError(
+            f"the response {label!r} must be an ordered categorical or numbers, it holds "
+            f"{_shown(values)}"
+        )
+    raise DataError(
+        f"the response {label!r} holds {_shown(values)}, whose order is unknown: make it an "
+        f"ordered categorical, pandas.Categorical({label}, categories=[lowest, ..., highest], "
+        "ordered=True)"
+    )
+
+
+OUTCOMES = {"binary": binary, "numeric": numeric, "category": category, "ordered": ordered}
 
 
 def _shown(values):

@@ -95,7 +95,7 @@ def read(
         returns a mask.
     missing : {"drop", "raise"}
         What to do with rows that lack anything needed.
-    outcome : {"binary", "numeric", "category"}
+    outcome : {"binary", "numeric", "category", "ordered"}
         Whether the response is coded 0/1, success being the second level, or taken as a number.
     scope : dict, optional
         Names of the user, of which functions and modules may be used; see `caller_scope`.

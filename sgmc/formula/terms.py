@@ -23,7 +23,7 @@ class Terms:
     Parameters
     ----------
     parsed : Parsed
-    outcome : {"binary", "numeric", "category"}
+    outcome : {"binary", "numeric", "category", "ordered"}
 
     Attributes
     ----------

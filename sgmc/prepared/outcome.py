@@ -4,7 +4,7 @@ import numpy as np
 
 from sgmc.arguments.values import counts
 from sgmc.core.storage import made, spans
-from sgmc.errors import FormulaError
+from sgmc.errors import DataError, FormulaError
 from sgmc.formula.columns import kind
 from sgmc.formula.outcomes import OUTCOMES
 from sgmc.formula.terms import NOT_A_PAIR
@@ -19,7 +19,7 @@ def as_outcome(prepared, outcome):
         Its `y` are numbers, or places among `outcome_levels`; `trials` go with counts of
         successes and failures; `examples` tell what the source holds: all distinct values, or of
         numbers the first ones and the extremes.
-    outcome : {"binary", "numeric", "category"}
+    outcome : {"binary", "numeric", "category", "ordered"}
 
     Raises
     ------
@@ -37,7 +37,12 @@ def as_outcome(prepared, outcome):
         if prepared.spec.paired:
             raise FormulaError(NOT_A_PAIR.format(label=label))
         y, levels = trials, None  # the sum, as arithmetic
-    if outcome == "category":
+    if outcome == "ordered" and levels is not None:
+        raise DataError(
+            f"the response {label!r} holds labels, of whose order a prepared table knows nothing: "
+            "prepare it with numbers in their place, 1, 2, .. from the lowest level on"
+        )
+    if outcome in ("category", "ordered"):
         if levels is None:
             found = np.unique(np.concatenate([np.unique(y[rows]) for rows in spans(len(y))]))
             places = made(len(y), y, lambda rows: np.searchsorted(found, y[rows]).astype(float))

@@ -126,7 +126,8 @@ def families():
     found = {}
     for info in pkgutil.iter_modules(leaves.__path__):
         for value in vars(importlib.import_module(f"{leaves.__name__}.{info.name}")).values():
-            if isinstance(value, type) and issubclass(value, Family) and value.kernel is not None:
+            of_family = isinstance(value, type) and issubclass(value, Family)
+            if of_family and value.name and value.kernel is not None:
                 found[value.name] = value()
     return found
 
@@ -150,8 +151,8 @@ def outcomes(name, n, seed=0):
     rng, family = np.random.default_rng(seed), families().get(name)
     if family is None or isinstance(family, Counts):
         return rng.poisson(1.5, n).astype(float)
-    if family.outcome == "binary":
-        return rng.integers(0, 2, n).astype(float)
+    if family.outcome in ("binary", "ordered"):
+        return rng.integers(0, 2 if family.outcome == "binary" else 4, n).astype(float)
     return rng.gamma(2.0, size=n) if isinstance(family, Positive) else rng.normal(0.3, 1.5, n)
 
 

@@ -27,9 +27,10 @@ class MixedRegression(Regression):
     room, name = "grouped", "mixed"  # how regressions find it
 
     def __init__(self, fixed, grouping, nodes=None):
-        if fixed.family.outcome == "category":
+        if fixed.family.several:
+            has = "thresholds" if fixed.family.report else "several linear predictors"
             raise NotSupported(
-                f"{fixed.family.name} has several linear predictors, and neither group terms nor "
+                f"{fixed.family.name} has {has}, and neither group terms nor "
                 f"smooths: leave {grouping.labels[0]} out"
             )
         self.__dict__.update(vars(fixed))

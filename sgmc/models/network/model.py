@@ -345,9 +345,9 @@ def arrays(X, y):
 
 def classes(y):
     """(numbers of the classes, their labels) of outcomes; DataError where they are no classes."""
-    from sgmc.formula.outcomes import category_codes
+    from sgmc.formula.outcomes import category, category_codes
 
-    codes, levels = category_codes("y", y)
+    codes, levels = category_codes("y", y, category)
     codes = np.asarray(codes, dtype=float)
     if len(levels) < 2:
         raise DataError(f"y is {levels[0]!r} in every row; at least two classes are needed")

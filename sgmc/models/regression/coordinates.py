@@ -35,7 +35,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings, groups=Non
         The cluster of each row of the table.
     """
     mode, priors, sampler = found.mode, found.priors, settings.sampler
-    back = undo_centring(found.model.dim, found.table.shift, priors.intercepts)
+    back = undo_centring(found.model.dim, priors.shifts(found.table.shift), priors.intercepts)
     warped = precondition == "dense" and (
         sampler is None or sampler.uses_gradient and not sampler.continuous
     )

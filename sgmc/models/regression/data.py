@@ -7,11 +7,12 @@ import numpy as np
 
 from sgmc.arguments import rows, values
 from sgmc.arguments.arrays import numeric, vector
-from sgmc.arguments.names import column_names
+from sgmc.arguments.names import SECOND, column_names
 from sgmc.arguments.tables import finite_table, table
 from sgmc.core.design import scatter
 from sgmc.core.storage import is_large, made, spans
 from sgmc.errors import DataError
+from sgmc.priors import INTERCEPT
 
 
 @dataclass
@@ -47,6 +48,8 @@ class RegressionData:
     groups : array (n,) or None
         Numbers of the rows' clusters.
     labels : RowLabels or None
+    parts : tuple of slice
+        Columns of the two parts of a design that has two linear predictors.
     partly : str
         What a time limit ended, where only some of the rows were read: there is no posterior then
         but a stand-in.
@@ -71,6 +74,23 @@ class RegressionData:
     partly: str = ""
     groups: np.ndarray | None = None
     labels: object = None
+    parts: tuple = ()
+
+    @property
+    def second_intercept(self):
+        """Place of the intercept of the second part, or None."""
+        name = f"{SECOND}{INTERCEPT}"
+        return self.names.index(name) if self.parts and name in self.names else None
+
+    @property
+    def intercepts(self):
+        """Places of the intercepts of the design."""
+        return [j for j in (self.intercept, self.second_intercept) if j is not None]
+
+    @property
+    def centres(self):
+        """Whether columns may be centred: each linear predictor has an intercept."""
+        return len(self.intercepts) == max(len(self.parts), 1)
 
     @property
     def n(self):
@@ -203,6 +223,7 @@ def of_table(table, partly=""):
         se=table.se,
         partly=partly,
         groups=table.groups,
+        parts=getattr(spec, "parts", ()),
     )
 
 

@@ -21,7 +21,7 @@ class ModelInfo:
         )
         self.endog_names, self.exog_names = data.endog_name, list(data.names)
         self.equations = max(len(data.equations), 1)
-        self.df_model = self.equations * (data.d - (data.intercept is not None))
+        self.df_model = self.equations * (data.d - len(data.intercepts))
         self.given, self.dropped, self.notes = data.given, data.dropped, data.notes
 
     def heading(self, fit):
@@ -42,6 +42,9 @@ class ModelInfo:
             lines.append(
                 f"Each equation compares a level of {self.endog_names} with {self.levels[0]!r}."
             )
+        elif self.family.outcome == "ordered":
+            order = " < ".join(str(level) for level in self.levels)
+            lines.append(f"Levels of {self.endog_names}, in their order: {order}.")
         elif self.levels is not None:
             lines.append(
                 f"Success is {self.endog_names} = {self.levels[1]!r} (the other level: "

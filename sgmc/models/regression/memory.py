@@ -49,7 +49,7 @@ def forecast(data, family, settings, precondition):
     precondition : {"dense", "diag", None}
     """
     d, row = len(data.parameter_names(family)), 8.0 * data.n
-    width = max(len(data.equations), 1) + bool(family.auxiliary)
+    width = max(len(data.equations), 1) + len(family.auxiliary)
     kept = 0.0 if stays(data, settings, precondition) else design_bytes(data, settings)
     draws = 8.0 * settings.chains * settings.draws * d
     always = {"design": kept, "modules and buffers": FIXED}

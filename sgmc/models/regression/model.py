@@ -122,8 +122,6 @@ class Regression(PriorPredictive):
             Naming the column or argument.
         """
         from sgmc.formula import caller_scope
-        from sgmc.prepared.opening import opened
-        from sgmc.prepared.reading import read
         from sgmc.results.outcomes.labels import RowLabels, labels_of
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
@@ -136,9 +134,7 @@ class Regression(PriorPredictive):
         if reservoir is not None:
             raise ArgumentError("reservoir applies to data in partitions: leave it out")
         known = labels_of(data)
-        data = opened(formula, data, scope, inputs)
-        how = dict(outcome=cls.family.outcome, scope=scope)
-        table, grouping, partly = read(formula, data, **inputs, **how)
+        table, grouping, partly = cls.table_of(formula, data, scope, inputs)
         cls.check_applies(table.offset, table.exposure, table.se)
         model = cls.__new__(cls)
         model.set_options(options)
@@ -151,6 +147,17 @@ class Regression(PriorPredictive):
         if nodes is not None:
             raise ArgumentError(f"nodes={nodes!r} applies to terms such as (1 | g): leave it out")
         return model
+
+    @classmethod
+    def table_of(cls, formula, data, scope, inputs):
+        """What a formula is read to, its grouping or None, and what a time limit ended; arguments
+        of files are taken out of `inputs`.
+        """
+        from sgmc.prepared.opening import opened
+        from sgmc.prepared.reading import read
+
+        data = opened(formula, data, scope, inputs)
+        return read(formula, data, outcome=cls.family.outcome, scope=scope, **inputs)
 
     def take_table(self, table, formula, inputs, partly=""):
         """Take data, levels and the recipe of the design from a formula's table; see `of_table`."""
@@ -185,11 +192,11 @@ class Regression(PriorPredictive):
         """Outcomes, and their levels where they are of several kinds:
         then they are the levels' numbers.
         """
-        if cls.family.outcome != "category":
+        if not cls.family.several:
             return endog, None
-        from sgmc.formula.outcomes import category_codes
+        from sgmc.formula.outcomes import OUTCOMES, category_codes
 
-        return category_codes("endog", endog)
+        return category_codes("endog", endog, OUTCOMES[cls.family.outcome])
 
     @classmethod
     def check_applies(cls, offset, exposure, se):

@@ -2,13 +2,26 @@
 
 from sgmc.arguments.parameter import Keyword
 
+# of those that are no known parameters: text, span, type
+CHOICES = {
+    "link": (
+        """Distribution function F of ordinal outcomes: logistic, normal, or 1 - exp(-exp(z)).""",
+        '{"logit", "probit", "cloglog"}',
+        'Literal["logit", "probit", "cloglog"]',
+    ),
+    "dist": (
+        "Distribution of the counts, zeros of their own aside.",
+        '{"poisson", "negativebinomial"}',
+        'Literal["poisson", "negativebinomial"]',
+    ),
+}
+KNOWN = (
+    "A known value of this parameter; None: it is learned.",
+    "float > 0 or None",
+    "float | None",
+)
+
 
 def option(name, default):
     """The row of an argument that a family has for itself."""
-    return Keyword(
-        name,
-        default,
-        "A known value of this parameter; None: it is learned.",
-        "float > 0 or None",
-        "float | None",
-    )
+    return Keyword(name, default, *CHOICES.get(name, KNOWN))

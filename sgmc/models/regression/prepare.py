@@ -150,14 +150,14 @@ def copied(data, order, dtype, centre):
         X = data.source.coded(position, dtype)
         mean, sd = X.moments(weight)
         mean[X.places], sd[X.places] = dense_moments(X.numbers, weight)
-        if centre and data.intercept is not None:
+        if centre and data.centres:
             shift[X.places] = centred(X.numbers, mean[X.places], X.places == data.intercept)
     else:
         X = np.empty((data.n, data.d), dtype=dtype)
         data.fill(X, position)
         mean, sd = dense_moments(X, weight)
-        if centre and data.intercept is not None:
-            shift = centred(X, mean, np.arange(data.d) == data.intercept)
+        if centre and data.centres:
+            shift = centred(X, mean, np.isin(np.arange(data.d), data.intercepts))
     trials, offset, strata, se = (
         pick(column, order) for column in (data.trials, data.offset, data.strata, data.se)
     )

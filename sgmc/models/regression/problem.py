@@ -270,7 +270,8 @@ def whitened(found, data, family, settings, precondition, kept):
 
 def as_far_as_known(found, family, stopped):
     """The problem around the place that a search has reached when the time was up."""
-    back = undo_centring(found.model.dim, found.table.shift, found.priors.intercepts)
+    priors = found.priors
+    back = undo_centring(found.model.dim, priors.shifts(found.table.shift), priors.intercepts)
     return built(
         found,
         family,
@@ -285,7 +286,7 @@ def as_far_as_known(found, family, stopped):
 def built(found, family, *, coordinates, kind=None, **how):
     """The `RegressionProblem` of what was found, or one of another kind."""
     return (kind or RegressionProblem)(
-        coordinates=coordinates,
+        coordinates=replace(coordinates, report=found.priors.report),
         priors=found.priors,
         searched=found.modes.moved(coordinates.back),
         terms=found.terms,

@@ -135,6 +135,11 @@ class Likelihood:
 
     def refuse_improper(self):
         """DataError where flat priors leave coefficients, or a scale, unbounded."""
+        if self.family.parts and self.flat.any():
+            raise DataError(
+                f"the prior of {self.priors.names[np.flatnonzero(self.flat)[0]]!r} is flat, under "
+                f"which posteriors of {self.family.name} may be improper: {CURE}"
+            )
         if self.flat.any() and self.flat.sum() <= LARGEST_PROGRAMME:
             self.refuse_flat()
         self.refuse_few_rows()
@@ -208,7 +213,7 @@ class Likelihood:
             Single columns, which have a warning of their own.
         """
         separable = self.family.outcome != "numeric" or self.family.counts
-        if not separable or self.flat.all() and self.size <= LARGEST_PROGRAMME:
+        if self.family.parts or not separable or self.flat.all() and self.size <= LARGEST_PROGRAMME:
             return []  # no maximum to lose, or the posterior would be improper
         if self.size <= LARGEST_PROGRAMME and any(part.overlaps(mode) for part in self.parts()):
             return []

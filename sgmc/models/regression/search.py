@@ -120,8 +120,8 @@ def searched(table, data, family, prior, settings, outcome=None):
     outcome = outcome or moments_of_outcomes(table)
     priors = resolve(prior, data, family, scales(table.sd, family, *outcome))
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
-    if data.intercept is not None:
-        shift[data.intercept] = 0.0
+    shift[data.intercepts] = 0.0
+    shift = priors.shifts(shift)
     model = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
     likelihood = Likelihood(table, data, family, priors, model, shift)
     likelihood.refuse_improper()

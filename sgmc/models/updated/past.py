@@ -124,6 +124,10 @@ def refused(results):
             f"{model.title} has effects of groups, smooths, learned scales or levels that are "
             "integrated out, whose posterior has no Gaussian to carry on"
         )
+    if problem.priors.report is not None:
+        return f"{model.title} has thresholds, of which no Gaussian is carried on here"
+    if model.family.parts:
+        return f"{model.title} has two designs, of which no Gaussian is carried on here"
     if len(problem.priors.shrunk):
         return "a horseshoe prior has a pole at zero, which no Gaussian carries on"
     if results.cov_type != "nonrobust":

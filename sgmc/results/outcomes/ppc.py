@@ -15,7 +15,7 @@ CHECKED_DRAWS = 500
 def pp_check(results, groups, draws, alpha, seed):
     """See `Results.pp_check`."""
     count = min(CHECKED_DRAWS, len(results.flat)) if draws is None else whole("draws", draws, 1)
-    if results.model.family.outcome == "category":
+    if results.model.family.several:
         return shares(results, fitted_rows(results, "pp_check").of_equal_weight(count), alpha, seed)
     everything = fitted_rows(results, "pp_check")
     rows, mean = everything.of_equal_weight(count), everything.affordable_mean()

@@ -20,7 +20,7 @@ def predict(results, exog, offset, transform, **how):
 
 def labelled(results, rows, mean):
     """Means (n,), or (n, kinds), with the labels of the rows."""
-    if rows.family.outcome == "category":
+    if rows.family.several:
         mean = mean.reshape(rows.n, len(results.model.kinds))  # also of no row
     if mean.ndim == 1 or rows.index is None:
         return labels.numbers(mean, rows.index, "mean")
@@ -30,7 +30,7 @@ def labelled(results, rows, mean):
 
 def by_name(results, mean):
     """Means with the names of the kinds, where outcomes are of several."""
-    several = results.model.family.outcome == "category" and isinstance(mean, np.ndarray)
+    several = results.model.family.several and isinstance(mean, np.ndarray)
     return pd.DataFrame(mean, columns=results.model.kinds) if several else mean
 
 
@@ -179,7 +179,7 @@ def outcomes_of(results, draws, seed):
 def summary(rows, results, alpha, rng):
     """See `Prediction.summary_frame`; `rng` simulates outcomes."""
     levels = [level(alpha) / 2, 1 - alpha / 2]
-    if rows.family.outcome == "category":
+    if rows.family.several:
         return summary_by_kind(rows, results, levels)
     graded = rows.outcome(slice(None)).graded
     out = np.empty((rows.n, 6 if graded else 4))

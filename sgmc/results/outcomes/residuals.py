@@ -35,7 +35,7 @@ def expected(rows):
 
 def numbers_only(results, what):
     """Refuse residuals of outcomes that are kinds."""
-    if results.model.family.outcome == "category":
+    if results.model.family.several:
         raise NotSupported(
             f"{what}: outcomes of {results.model.family_name} are kinds, which have no residuals; "
             "compare shares by pp_check(), or look at log_lik()"
@@ -102,6 +102,11 @@ def null_deviance(results):
     # that of the rows has the mode in it where the table was rotated
     offset = results._fit.problem.table.offset
     frequency = np.ones(rows.n) if rows.frequency is None else rows.frequency
+    if offset is not None and family.several:
+        raise NotSupported(
+            f"null_deviance: the best shares of {results.model.family_name} beside an offset have "
+            "no closed form; compare with a fit of '1' as the only predictor"
+        )
     extra = rows.at_mean().extra
 
     def at(constant):

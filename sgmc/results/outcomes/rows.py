@@ -158,12 +158,7 @@ class Rows:
 
     def predictors(self, at):
         """Linear predictors of some rows of the table by the coefficients, see `blocks`."""
-        d = self.X.shape[1]
-        eta = [
-            self.X[at] @ self.coefficients[:, j : j + d].T + self.offset[at, None]
-            for j in range(0, self.coefficients.shape[1], d)
-        ]
-        return np.array(eta) if self.family.outcome == "category" else eta[0]
+        return self.family.predictors(self.X[at], self.coefficients, self.offset[at], self.extra)
 
     def outcome(self, at):
         """The family of these rows' outcomes, with their trials or their standard errors;
@@ -252,7 +247,7 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, se=None
         return Rows(
             family,
             X,
-            results.flat[:, : coefficients_of(results)],
+            sampled(results)[:, : coefficients_of(results)],
             auxiliary_draws(results),
             results.flat_weights,
             off,
@@ -323,10 +318,15 @@ def coefficients_of(results):
     return results.model.equations * len(results.model.exog_names)
 
 
+def sampled(results):
+    """Draws (m, k) of coefficients and of all that is sampled beside them."""
+    return results.model.family.sampled(results.flat)
+
+
 def auxiliary_draws(results):
     """Draws (k, m) of the auxiliary parameters, with which draws end, or None."""
     k = len(results.model.family.auxiliary)
-    return results.flat[:, results.flat.shape[1] - k :].T if k else None
+    return sampled(results)[:, results.flat.shape[1] - k :].T if k else None
 
 
 def design_of(results, exog, offset, transform=True):

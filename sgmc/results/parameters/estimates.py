@@ -167,7 +167,7 @@ class Estimates:
         priors = self.priors
         note = [
             "at centred predictors" if j in priors.intercepts and priors.centred else ""
-            for j in range(len(self.names))
+            for j in range(len(priors.names))
         ]
         return pd.DataFrame(
             {
@@ -175,7 +175,7 @@ class Estimates:
                 "used": [str(p) for p in priors.used],
                 "note": note,
             },
-            index=self.names,
+            index=priors.names,
         )
 
     def to_frame(self):

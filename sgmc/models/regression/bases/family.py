@@ -58,9 +58,9 @@ class Family:
         As in ``glm(family=, link=)``; None for models that are none of R's.
     default_link : bool
         Whether it stands for its distribution where no link is given.
-    outcome : {"binary", "numeric", "category"}
-        How the formula codes the response: 0 and 1, numbers, or 0, 1, .. with an equation for each
-        kind but the first.
+    outcome : {"binary", "numeric", "category", "ordered"}
+        How the formula codes the response: 0 and 1, numbers, 0, 1, .. with an equation for each
+        kind but the first, or 0, 1, .. in the order of the levels.
     accepts : str
         The outcomes that it takes, as documentation and the command line print them.
     kernel : type
@@ -86,6 +86,13 @@ class Family:
         Auxiliary parameters that are not sampled, and their values.
     errors : bool
         Whether standard errors of single outcomes may be known.
+    several : bool
+        Whether outcomes are of several kinds, each with a probability: means then have an axis of
+        kinds, first.
+    report : Thresholds or None
+        What is printed in the place of what is sampled, where these differ.
+    parts : bool
+        Whether the design has two parts, each with a linear predictor of its own.
     """
 
     name = None
@@ -105,6 +112,9 @@ class Family:
     bounded_if_known = False
     known = {}
     errors = False
+    several = False
+    report = None
+    parts = False
 
     @classmethod
     def unbounded(cls):
@@ -130,6 +140,20 @@ class Family:
     def units(mean, variance):
         """Units of auxiliary parameters, for autoscaled priors, from moments of the outcomes."""
         return [1.0]
+
+    @staticmethod
+    def predictors(X, coefficients, offset, extra):
+        """What other functions take as `eta`, from rows (n, d) of the design, draws of the
+        coefficients (m, d), an offset (n,), and draws of the auxiliary parameters.
+        """
+        return X @ coefficients.T + offset[:, None]
+
+    @staticmethod
+    def sampled(draws):
+        """Draws (m, k) of what is sampled, logs as they are printed, from draws of what is printed:
+        coefficients, then auxiliary parameters.
+        """
+        return draws
 
     @staticmethod
     def mean(eta):

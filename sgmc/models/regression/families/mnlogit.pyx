@@ -172,6 +172,14 @@ class MnlogitFamily(Family):
     accepts = "labels of three or more kinds"
     kernel = MultinomialLogit
     graded = False
+    several = True
+
+    @staticmethod
+    def predictors(X, coefficients, offset, extra):
+        """See `Family.predictors`: (equation, row, draw)."""
+        d = X.shape[1]
+        return np.array([X @ coefficients[:, j:j + d].T + offset[:, None]
+                         for j in range(0, coefficients.shape[1], d)])
 
     @staticmethod
     def mean(eta):

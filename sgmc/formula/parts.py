@@ -1,0 +1,155 @@
+"""Formulas of two parts, ``y ~ x | z``: two designs of the same rows, side by side."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from sgmc.arguments.names import SECOND
+from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.errors import DataError, FormulaError
+from sgmc.formula.table import Table
+
+
+def split(formula):
+    """The formulas of both parts, the second ``"y ~ 1"`` where there is no bar; bars in
+    parentheses, brackets, quotes and backticks are none.
+
+    Raises
+    ------
+    FormulaError
+        For more than one bar, or a part that is empty.
+    """
+    response, tilde, predictors = str(formula).partition("~")
+    depth, quote, bars = 0, "", []
+    for at, sign in enumerate(predictors):
+        if quote or sign in "'\"`":
+            quote = "" if sign == quote else quote or sign
+        elif sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        elif sign == "|" and depth == 0:
+            bars.append(at)
+    if not tilde or not bars:
+        return formula, f"{response}~ 1"
+    first, second = predictors[: bars[0]], predictors[bars[0] + 1 :]
+    if len(bars) > 1 or not first.strip() or not second.strip():
+        raise FormulaError(
+            f"formula {formula!r}: write 'y ~ x | z', predictors of the count before one bar and "
+            "those of the zeros after it; for no predictor write 1"
+        )
+    return f"{response}~{first}", f"{response}~{second}"
+
+
+class PartsSpec:
+    """The recipes of two designs as one, see `DesignSpec`; columns of the second begin with
+    ``zero:``.
+
+    Parameters
+    ----------
+    formula : str
+        As written.
+    specs : tuple of DesignSpec
+    """
+
+    coding = None  # designs whose factors stay codes are refused
+    levels = None
+
+    def __init__(self, formula, specs):
+        first, second = specs
+        self.formula, self.specs, self.endog_name = formula, specs, first.endog_name
+        self.expanded = f"{first.expanded} | {second.expanded.partition('~')[2].strip()}"
+        self.first = len(first.exog_names)
+        self.exog_names = first.exog_names + [SECOND + name for name in second.exog_names]
+        moved = {
+            SECOND + name: slice(at.start + self.first, at.stop + self.first)
+            for name, at in second.term_slices.items()
+        }
+        self.term_slices = {**first.term_slices, **moved}
+        for one in specs:
+            if one.coding is not None:
+                wide = max(one.term_slices, key=lambda name: width(one.term_slices[name]))
+                raise DataError(
+                    f"{wide!r} has {width(one.term_slices[wide])} columns, which are too many "
+                    "beside a second design: join its rare levels, or leave it out"
+                )
+
+    @property
+    def has_intercept(self):
+        """Whether the first design has a column of ones."""
+        return self.specs[0].has_intercept
+
+    @property
+    def parts(self):
+        """Columns of each part."""
+        return slice(0, self.first), slice(self.first, len(self.exog_names))
+
+    @property
+    def columns(self):
+        """See `DesignSpec`."""
+        return list(dict.fromkeys(name for one in self.specs for name in one.columns))
+
+    def check_columns(self, frame):
+        """See `DesignSpec`."""
+        for one in self.specs:
+            one.check_columns(frame)
+
+    def matrix(self, data):
+        """See `DesignSpec`."""
+        out = np.hstack([one.matrix(data) for one in self.specs])
+        out[np.isnan(out).any(axis=1)] = np.nan
+        return out
+
+    table = matrix
+
+
+def width(columns):
+    """Number of columns of a slice."""
+    return columns.stop - columns.start
+
+
+@dataclass(frozen=True, eq=False)
+class PartsTable(Table):
+    """See `Table`; its design is that of both parts, dense."""
+
+    def blocks(self, dtype, chunk=CHUNK_ROWS):
+        """See `Table`."""
+        total = len(self.spec.exog_names)
+        step = chunk_rows(total, chunk)
+        buffer = np.empty((min(step, len(self.rows)), total), dtype)
+        for a in range(0, len(self.rows), step):
+            span = slice(a, min(a + step, len(self.rows)))
+            out = buffer[: span.stop - a]
+            for one, columns in zip(self.spec.specs, self.spec.parts):
+                for inner, block in one.blocks(self.frame, self.rows[span], step, dtype):
+                    out[inner, columns] = block
+            if not np.isfinite(out).all():
+                raise self._infinite(span, out)
+            yield span, out
+
+
+def joined(formula, read, frame):
+    """The `PartsTable` of a formula, of the rows that are complete in both parts.
+
+    Parameters
+    ----------
+    formula : str
+    read : callable
+        ``read(formula, **more)`` returns the Table of a formula of one part; `more` may have a
+        subset in the place of the user's.
+    frame : DataFrame
+    """
+    texts = split(formula)
+    tables = [read(text) for text in texts]
+    first, second = tables
+    if not np.array_equal(first.rows, second.rows):
+        kept = np.zeros(len(frame), dtype=bool)
+        kept[np.intersect1d(first.rows, second.rows)] = True
+        tables = [read(text, subset=pd.Series(kept, frame.index)) for text in texts]
+    lost = first.dropped + len(first.rows) - len(tables[0].rows)
+    known = {name: getattr(tables[0], name) for name in Table.__dataclass_fields__}
+    spec = PartsSpec(formula, tuple(one.spec for one in tables))
+    return PartsTable(
+        **{**known, "spec": spec, "dropped": lost, "left_out": first.left_out | second.left_out}
+    )

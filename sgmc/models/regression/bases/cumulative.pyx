@@ -1,0 +1,257 @@
+"""The compiled model of ordered outcomes: the probability of an interval between two thresholds."""
+import numpy as np
+
+from libc.math cimport exp, expm1, fabs, fmax, fmin, log, log1p
+from libc.string cimport memset
+from scipy.special.cython_special cimport log_ndtr
+
+from sgmc.core import limits
+from sgmc.core.contract cimport OK, Design
+from sgmc.models.regression.bases.dispersed cimport Dispersed
+
+cdef enum:
+    LOGIT = 0
+    PROBIT = 1
+    CLOGLOG = 2
+    LEVELS_AT_MOST = 20
+
+CUMULATIVE_LINKS = {"logit": LOGIT, "probit": PROBIT, "cloglog": CLOGLOG}
+MAX_ORDERED = LEVELS_AT_MOST
+
+cdef double HALF_LOG_2PI = limits.HALF_LOG_2PI
+# logs of gaps beyond which a gap or its inverse, squared, is no number
+cdef double LEAST_LOG_GAP = -300.0
+cdef double MOST_LOG_GAP = 100.0
+cdef double LARGEST_Z = 300.0            # |z| beyond which exp(z), squared, is no number
+cdef double NORMAL_TAIL = 1e4                   # beyond: the normal law's tail, to 1e-16
+cdef double SHORTEST_DIRECT = 1e-2               # intervals and rates below: series, of error 1e-14
+
+
+cdef struct Interval:
+    # of log(F(a) - F(b)): the value; its slope in a, and in a and b together; minus its second
+    # derivatives: by a twice, by a and both, by b and both
+    double value
+    double upper
+    double both
+    double curve
+    double above
+    double below
+
+
+cdef class Cumulative(Dispersed):
+    """y_i = k where a latent x_i . theta + error lies between the thresholds c_k and c_{k+1}:
+    P(y_i <= k) = F(c_{k+1} - eta_i), k = 0, .., K - 1, c_0 = -inf, c_K = inf (McCullagh 1980).
+
+    c_1 = 0, as eta has an intercept, and c_{k+1} = c_k + exp(u_k): u are logs of the K - 2 gaps.
+    With A and B the slopes of log(F(a) - F(b)) in a = c_{y+1} - eta and -b = eta - c_y the scores
+    are B - A for eta, exp(u_k) (A - B) for gaps below the outcome's, exp(u_y) A for its own.
+
+    Parameters
+    ----------
+    X, y, offset, weight
+        As in `Glm`; y is 0, 1, .., K - 1.
+    levels : int
+        K, at least 2 and at most MAX_ORDERED.
+    link : str
+        One of CUMULATIVE_LINKS.
+    """
+
+    cdef readonly int link
+
+    def __init__(self, Design X, y, offset=None, weight=None, Py_ssize_t levels=0, link="logit"):
+        if not (2 <= levels <= LEVELS_AT_MOST and 0 <= np.min(y) and np.max(y) < levels):
+            raise ValueError(f"outcomes must be 0, .., levels - 1 = {levels - 1}")
+        Dispersed.__init__(self, X, y, offset, weight, levels - 2)
+        self.link = CUMULATIVE_LINKS[link]
+
+    cdef Interval interval(self, Py_ssize_t j, double eta, const double *cut,
+                           const double *gap) noexcept nogil:
+        """That of level j."""
+        cdef Py_ssize_t last = self.width
+        cdef double a = cut[j] - eta if j < last else 0
+        cdef double b = cut[j - 1] - eta if j > 0 else 0
+        if self.link == LOGIT:
+            return by_logit(a, b, gap[j], j == 0, j == last)
+        if self.link == PROBIT:
+            return by_probit(a, b, gap[j], j == 0, j == last)
+        return by_cloglog(a, b, gap[j], j == 0, j == last)
+
+    cdef int cuts(self, const double *theta, double *cut, double *gap) noexcept nogil:
+        """c_1, .., c_{K-1} from 0 on, and gap[j], the width of level j."""
+        cdef Py_ssize_t j
+        cut[0] = gap[0] = gap[self.width] = 0
+        for j in range(1, self.width):
+            gap[j] = exp(fmin(fmax(theta[self.X.d + j - 1], LEAST_LOG_GAP), MOST_LOG_GAP))
+            cut[j] = cut[j - 1] + gap[j]
+        return OK
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double cut[LEVELS_AT_MOST]
+        cdef double gap[LEVELS_AT_MOST]
+        cdef Interval T
+        self.cuts(theta, cut, gap)
+        for i in range(m):
+            T = self.interval(<Py_ssize_t> y[i], eta[i], cut, gap)
+            slopes(&T, <Py_ssize_t> y[i], self.width, gap, r + i * self.width)
+            if density != NULL:
+                density[i] = T.value
+        return OK
+
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, j, k, l, width = self.width
+        cdef double cut[LEVELS_AT_MOST]
+        cdef double gap[LEVELS_AT_MOST]
+        cdef double score[LEVELS_AT_MOST]
+        cdef double *at
+        cdef Interval T
+        self.cuts(theta, cut, gap)
+        for i in range(m):
+            j = <Py_ssize_t> y[i]
+            T = self.interval(j, eta[i], cut, gap)
+            slopes(&T, j, width, gap, score)
+            at = w + i * width * width
+            at[0] = T.above + T.below
+            for l in range(1, width):
+                at[l] = -gap[l] * (T.above + T.below if l < j else T.above if l == j else 0)
+                at[l * width] = at[l]
+                for k in range(1, l):
+                    at[l * width + k] = at[k * width + l] = -gap[k] * at[l]
+                # and what the logs of gaps bend
+                at[l * width + l] = gap[l] * gap[l] * (
+                    T.above + T.below if l < j else T.curve if l == j else 0) - score[l]
+        return OK
+
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        """sum_k p_k s_k s_k', s_k the scores of level k."""
+        cdef Py_ssize_t i, j, k, l, width = self.width
+        cdef double cut[LEVELS_AT_MOST]
+        cdef double gap[LEVELS_AT_MOST]
+        cdef double score[LEVELS_AT_MOST]
+        cdef double *at
+        cdef Interval T
+        self.cuts(theta, cut, gap)
+        memset(w, 0, m * width * width * sizeof(double))
+        for i in range(m):
+            at = w + i * width * width
+            for j in range(width + 1):
+                T = self.interval(j, eta[i], cut, gap)
+                slopes(&T, j, width, gap, score)
+                for k in range(width):
+                    for l in range(width):
+                        at[k * width + l] += exp(T.value) * score[k] * score[l]
+        return OK
+
+
+cdef inline void slopes(const Interval *T, Py_ssize_t j, Py_ssize_t width, const double *gap,
+                        double *r) noexcept nogil:
+    """Scores of level j by eta and the logs of the gaps."""
+    cdef Py_ssize_t l
+    r[0] = -T.both
+    for l in range(1, width):
+        r[l] = gap[l] * T.both if l < j else gap[l] * T.upper if l == j else 0
+
+
+cdef inline double share(double t) noexcept nogil:
+    """1 / (1 + exp(-t))."""
+    return 1 / (1 + exp(-t)) if t > 0 else exp(t) / (1 + exp(t))
+
+
+cdef inline double log_share(double t) noexcept nogil:
+    """log(1 / (1 + exp(-t)))."""
+    return -log1p(exp(-t)) if t > 0 else t - log1p(exp(t))
+
+
+cdef Interval by_logit(double a, double b, double gap, bint first, bint last) noexcept nogil:
+    """F(a) - F(b) = F(a) F(-b) (1 - exp(-gap)) with F the logistic function; an end at infinity
+    drops out with its factor.
+    """
+    cdef Interval T
+    cdef double h = 0 if first or last else 1 / expm1(gap)
+    T.value = (0 if last else log_share(a)) + (0 if first else log_share(-b))
+    T.above = 0 if last else share(a) * share(-a)
+    T.below = 0 if first else share(b) * share(-b)
+    T.both = (0 if last else share(-a)) - (0 if first else share(b))
+    T.upper = 0 if last else share(-a) + h
+    T.curve = T.above + h * (1 + h)
+    if not (first or last):
+        T.value += log(-expm1(-gap))
+    return T
+
+
+cdef inline double mills(double t) noexcept nogil:
+    """phi(t) / Phi(-t), which is about t where t is large."""
+    return exp(-0.5 * t * t - HALF_LOG_2PI - log_ndtr(-t)) if t < NORMAL_TAIL else t + 1 / t
+
+
+cdef Interval by_probit(double a, double b, double gap, bint first, bint last) noexcept nogil:
+    """With the normal distribution function: by its tail that is the nearer one, and by a series
+    around the middle of a short interval.
+    """
+    cdef Interval T
+    cdef double A, B, high, low, near, fall, middle = 0.5 * (a + b)
+    if not (first or last) and gap * (1 + fabs(middle)) < SHORTEST_DIRECT:
+        return short_interval(middle, gap)
+    if first or last:
+        T.value = log_ndtr(a) if first else log_ndtr(-b)
+        A, B = mills(-a) if first else 0, 0 if first else mills(b)
+    else:
+        high, low = (a, b) if middle <= 0 else (-b, -a)
+        near = log_ndtr(high)
+        fall = log_ndtr(low) - near
+        T.value = near + log1p(-exp(fall))
+        A, B = mills(-high) / -expm1(fall), mills(-low) / expm1(-fall)
+        A, B = (A, B) if middle <= 0 else (B, A)
+    T.upper, T.both = A, A - B
+    T.curve = A * (A + a)
+    T.above = A * (T.both + a)
+    T.below = -B * (T.both + b)
+    return T
+
+
+cdef Interval short_interval(double m, double g) noexcept nogil:
+    """log(Phi(m + g/2) - Phi(m - g/2)) = log phi(m) + log g + (m^2 - 1) g^2 / 24
+    - (m^4 + 4 m^2 - 2) g^4 / 2880 + O(g^6), and its derivatives.
+    """
+    cdef Interval T
+    cdef double s = m * m, g2 = g * g, bend
+    cdef double quartic = s * s + 4 * s - 2, cubic = (4 * s + 8) * m
+    cdef double by_middle = m * (g2 / 12 - 1) - cubic * g2 * g2 / 2880
+    cdef double twice = 1 - g2 / 12 + (12 * s + 8) * g2 * g2 / 2880   # minus the derivative
+    cdef double mixed = m * g / 6 - cubic * g2 * g / 720
+    T.value = (-0.5 * s - HALF_LOG_2PI + log(g) + (s - 1) * g2 / 24 - quartic * g2 * g2 / 2880)
+    T.both = by_middle
+    T.upper = 0.5 * by_middle + 1 / g + (s - 1) * g / 12 - quartic * g2 * g / 720
+    bend = 1 / g2 - (s - 1) / 12 + quartic * g2 / 240
+    T.curve = 0.25 * twice - mixed + bend
+    T.above = 0.5 * twice - mixed
+    T.below = 0.5 * twice + mixed
+    return T
+
+
+cdef Interval by_cloglog(double a, double b, double gap, bint first, bint last) noexcept nogil:
+    """With F(z) = 1 - exp(-exp(z)): F(a) - F(b) = exp(-l) (1 - exp(-D)), l = exp(b), D = exp(a) -
+    l; with h = 1 / (exp(D) - 1) slopes exp(a) h in a, D h - l in both.
+    """
+    cdef Interval T
+    cdef double l = 0 if first else exp(fmin(fmax(b, -LARGEST_Z), LARGEST_Z))
+    cdef double top = 0 if last else exp(fmin(fmax(a, -LARGEST_Z), LARGEST_Z))
+    cdef double D, h, k
+    if last:
+        T.value, T.upper, T.both, T.curve, T.above, T.below = -l, 0, -l, 0, 0, l
+        return T
+    D = fmax(top if first else l * expm1(fmin(gap, LARGEST_Z)), exp(-LARGEST_Z))
+    h = 1 / expm1(D)
+    # h (D (1 + h) - 1): the difference by its series where it would lose its digits
+    k = h * (D * (0.5 + D * (1.0 / 12 - D * D / 720)) if D < SHORTEST_DIRECT else D * (1 + h) - 1)
+    k = 0 if h == 0 else k
+    T.value = log(-expm1(-D)) - l
+    T.upper = top * h
+    T.both = D * h - l
+    T.above = top * k
+    T.below = 0 if first else l * (1 - k)
+    T.curve = top * (k + l * h * (1 + h))
+    return T

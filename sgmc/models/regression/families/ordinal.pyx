@@ -1,0 +1,269 @@
+"""Ordinal regression: cumulative link models of ordered outcomes."""
+import numpy as np
+from scipy.special import expit, log_expit, log_ndtr, ndtr, ndtri
+
+from sgmc.arguments.choices import one_of
+from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG
+from sgmc.core.storage import spans
+from sgmc.errors import DataError, NotSupported
+from sgmc.models.regression.bases.cumulative import CUMULATIVE_LINKS, MAX_ORDERED, Cumulative
+from sgmc.models.regression.bases.family import Auxiliary, Family
+from sgmc.models.regression.bases.thresholds import Thresholds
+from sgmc.models.regression.model import Regression
+from sgmc.priors import exponential, learns
+
+GAP = exponential(scale=2.5)           # default prior of the distance of two thresholds
+FEWEST_OF_LEVEL = 0.5                             # rows that a level has at least in a first guess
+SHORT_INTERVAL = 1e-2                  # below: a series around its middle, of error 1e-14
+
+
+def inverse_cloglog(z):
+    """1 - exp(-exp(z))."""
+    return -np.expm1(-np.exp(np.minimum(z, MAX_LOG)))
+
+
+def survival_of_cloglog(z):
+    """exp(-exp(z))."""
+    return np.exp(-np.exp(np.minimum(z, MAX_LOG)))
+
+
+# distribution functions, their complements, and their inverses
+LATENT = {
+    "logit": (expit, lambda z: expit(-z), lambda p: np.log(p) - np.log1p(-p)),
+    "probit": (ndtr, lambda z: ndtr(-z), ndtri),
+    "cloglog": (inverse_cloglog, survival_of_cloglog, lambda p: np.log(-np.log1p(-p))),
+}
+
+
+def log_interval(link, a, b, gap):
+    """log(F(a) - F(b)) for a = b + gap, elementwise."""
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        if link == "logit":
+            return log_expit(a) + log_expit(-b) + np.log(-np.expm1(-gap))
+        if link == "cloglog":
+            low = np.exp(np.minimum(b, MAX_LOG))
+            return np.log(-np.expm1(-low * np.expm1(np.minimum(gap, MAX_LOG)))) - low
+        middle = (a + b) / 2
+        high, low = np.where(middle <= 0, a, -b), np.where(middle <= 0, b, -a)
+        near = log_ndtr(high)
+        direct = near + np.log1p(-np.exp(log_ndtr(low) - near))
+        s, g = middle ** 2, gap ** 2
+        series = (np.log(gap) - s / 2 - HALF_LOG_2PI + (s - 1) * g / 24
+                  - (s ** 2 + 4 * s - 2) * g ** 2 / 2880)
+        return np.where(gap * (1 + np.abs(middle)) < SHORT_INTERVAL, series, direct)
+
+
+class OrdinalFamily(Family):
+    """Outcomes of ordered levels: P(y <= k) = F(c_k - x . theta), thresholds c_1 < .. < c_{K-1}.
+
+    Sampled are an intercept, which is -c_1, and the logs of the gaps c_{k+1} - c_k.  `eta` has a
+    threshold, a row and a draw: c_k - x . theta; `mean` is the probability of each level, (level,
+    row, draw).
+
+    Parameters
+    ----------
+    link : {"logit", "probit", "cloglog"}
+    labels : tuple, optional
+        The levels, in their order; without them the compiled model counts those of its outcomes.
+    shares : array (K,), optional
+        Of the rows.
+    coefficients : list of str
+    intercept : int
+        Its place among them.
+    """
+
+    name = "ordinal"
+    title = "Ordinal"
+    outcome = "ordered"
+    accepts = "ordered categories, or numbers of few distinct values"
+    graded = False
+    several = True
+    report = None
+
+    def __init__(self, link="logit", labels=None, shares=None, coefficients=(), intercept=0):
+        self.link, self.labels, self.shares = link, labels, shares
+        self.title = f"Ordinal ({link} link)"
+        self.auxiliary = ()
+        if labels is not None:
+            shown = [label_text(one) for one in labels]
+            self.auxiliary = tuple(Auxiliary(f"gap[{one}]", GAP, proper=True)
+                                   for one in shown[1:len(shown) - 1])
+            names = [f"{low}|{high}" for low, high in zip(shown, shown[1:])]
+            self.report = Thresholds(coefficients, intercept, names)
+
+    def kernel(self, X, y, offset=None, weight=None):
+        """The compiled model."""
+        levels = int(np.max(y)) + 1 if self.labels is None else len(self.labels)
+        return Cumulative(X, y, offset, weight, levels, self.link)
+
+    def unbounded(self):
+        """See `Family.unbounded`."""
+        return "gaps between thresholds, sampled too, scale its curvature without limit"
+
+    def of_trials(self, trials):
+        """See `Family.of_trials`."""
+        return self
+
+    def start(self, mean, variance):
+        """See `Family.start`: thresholds of the levels' shares."""
+        below = np.cumsum(self.shares)[:-1]
+        cuts = LATENT[self.link][2](below)
+        return -cuts[0], list(np.log(np.diff(cuts)))
+
+    def units(self, mean, variance):
+        """The latent variable has none."""
+        return [1.0] * len(self.auxiliary)
+
+    def predictors(self, X, coefficients, offset, extra):
+        """See `Family.predictors`: c_k - x . theta, (threshold, row, draw)."""
+        cuts = np.concatenate([np.zeros((1, extra.shape[1])), np.cumsum(extra, axis=0)])
+        return cuts[:, None, :] - Family.predictors(X, coefficients, offset, extra)
+
+    def sampled(self, draws):
+        """See `Family.sampled`."""
+        return self.report.sampled(draws)
+
+    def mean(self, eta):
+        """Probabilities (level, row, draw)."""
+        below, above, _ = LATENT[self.link]
+        F, S, edge = below(eta), above(eta), np.ones((1, *eta.shape[1:]))
+        F, S = np.concatenate([0 * edge, F, edge]), np.concatenate([edge, S, 0 * edge])
+        # by the tail that is the smaller one
+        return np.maximum(np.where(F[:-1] > 0.5, S[:-1] - S[1:], F[1:] - F[:-1]), 0.0)
+
+    def log_density(self, y, eta, extra=None):
+        """See `Family.log_density`."""
+        last = len(eta)
+        chosen = np.broadcast_to(np.asarray(y, dtype=int), eta.shape[1:])
+
+        def at(table, places):
+            return np.take_along_axis(table, places[None], axis=0)[0]
+
+        high, low = at(eta, np.minimum(chosen, last - 1)), at(eta, np.maximum(chosen - 1, 0))
+        widths = np.broadcast_to(extra[:, None], (len(extra), *eta.shape[1:]))
+        gap = at(widths, np.clip(chosen - 1, 0, last - 2))
+        below, above, _ = LATENT[self.link]
+        logs = {"logit": (log_expit, lambda z: log_expit(-z)),
+                "probit": (log_ndtr, lambda z: log_ndtr(-z))}
+        of, beyond = logs.get(self.link, (lambda z: np.log(below(z)),
+                                          lambda z: -np.exp(np.minimum(z, MAX_LOG))))
+        with np.errstate(divide="ignore"):
+            inner = log_interval(self.link, high, low, gap)
+            return np.where(chosen == 0, of(high), np.where(chosen == last, beyond(low), inner))
+
+    def simulate(self, eta, rng, extra=None):
+        """Numbers of the levels, 0, 1, .., (row, draw)."""
+        below = LATENT[self.link][0](eta)
+        return (rng.random(eta.shape[1:]) > below).sum(axis=0).astype(float)
+
+    @staticmethod
+    def deviance(y, mean, extra=None):
+        """-2 log p(y), `mean` having the levels first."""
+        chosen = np.broadcast_to(np.asarray(y, dtype=int), np.shape(mean)[1:])
+        with np.errstate(divide="ignore"):
+            return -2 * np.log(np.take_along_axis(np.asarray(mean), chosen[None], axis=0)[0])
+
+    @staticmethod
+    def best_constant(y, weights):
+        """See `Family.best_constant`; the same for all rows."""
+        share = np.bincount(y.astype(int), weights)
+        return np.repeat((share / share.sum())[:, None], len(y), axis=1)
+
+    def open_sides(self, y, trials=None):
+        """See `Family.open_sides`: up for the highest level, down for the lowest."""
+        return y == len(self.labels) - 1, y == 0
+
+
+def label_text(label):
+    """A level as names have it: whole numbers without a point."""
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
+def shares_of(y, weight, levels, label):
+    """Shares of the levels among the rows that count, (K,); DataError where a level has no row."""
+    rows = np.zeros(len(levels))
+    for span in spans(len(y)):
+        one = None if weight is None else weight[span]
+        rows += np.bincount(np.asarray(y[span], dtype=int), one, len(levels))
+    if not rows.all():
+        absent = [label_text(one) for one, count in zip(levels, rows) if not count]
+        raise DataError(
+            f"the outcome {label!r} has no row of weight above 0 with the level "
+            f"{', '.join(absent)}: join it with the next one, or leave such rows out by subset="
+        )
+    rows = np.maximum(rows, FEWEST_OF_LEVEL)
+    return rows / rows.sum()
+
+
+class Ordinal(Regression):
+    """Bayesian ordinal regression: P(y <= k) = F(c_k - x . theta - offset), c_1 < .. < c_{K-1} (a
+    cumulative link model).
+
+    The response is an ordered categorical, or numbers of at most 20 distinct values, lowest first.
+    With ``link="logit"``, the default, it is the proportional odds model, F(z) = 1 / (1 + exp(-z));
+    ``"probit"`` has F = Phi, and ``"cloglog"`` F(z) = 1 - exp(-exp(z)).  A positive coefficient
+    makes higher levels more probable.  Thresholds are reported after the coefficients, by names
+    such as ``low|medium``.
+
+    Sampled are the first threshold, whose negative is the coefficient of ``Intercept``, and logs of
+    the gaps between thresholds.  Priors are given by these names: ``"Intercept"``, by default
+    normal(0, 2.5) at centred predictors, and ``"gap[medium]"``, the width of the level medium on
+    the scale of x . theta, by default exponential(scale=2.5).  The Jacobian of the logs is counted.
+
+    References
+    ----------
+    McCullagh (1980), Regression models for ordinal data, JRSS B 42, 109-142, eq. 2.1,
+    doi:10.1111/j.2517-6161.1980.tb01109.x.  Pratt (1981), Concavity of the log likelihood, JASA 76,
+    103-106, doi:10.1080/01621459.1981.10477613.
+    """
+
+    family = OrdinalFamily()
+    options = {"link": "logit"}
+
+    @classmethod
+    def chosen_family(cls, link):
+        """See `Regression.chosen_family`."""
+        return OrdinalFamily(one_of("link", link, CUMULATIVE_LINKS))
+
+    def check_outcomes(self):
+        """See `Regression`; the thresholds follow from the levels."""
+        data = self.data
+        label, levels = data.endog_name, self.levels
+        if len(levels) < 3:
+            raise DataError(
+                f"the outcome {label!r} has {len(levels)} level{'s' * (len(levels) > 1)} in the "
+                "rows used; ordinal is for three or more, use logit for two"
+            )
+        if len(levels) > MAX_ORDERED:
+            raise DataError(
+                f"the outcome {label!r} has {len(levels)} levels; ordinal takes at most "
+                f"{MAX_ORDERED}: join some of them, e.g. by pandas.cut, or use ols for numbers"
+            )
+        if data.intercept is None:
+            raise DataError(
+                "ordinal needs a column of ones in exog, which its first threshold is made of: "
+                "add one, e.g. statsmodels' add_constant(exog)" if self.formula is None else
+                "thresholds of ordinal stand for the intercept, which a formula may not take out: "
+                "leave '0 +' or '- 1' out"
+            )
+        shares = shares_of(data.y, data.weight, levels, label)
+        self.family = OrdinalFamily(self.family.link, levels, shares, data.names, data.intercept)
+        super().check_outcomes()
+
+    def parameter_names(self):
+        """See `Regression`: as they are printed."""
+        return self.family.report.names
+
+    def suited(self, prior, checked):
+        """See `Regression`."""
+        if checked.robust:
+            raise NotSupported(
+                "cov_type='robust' does not go with ordinal, whose thresholds are not straight in "
+                "what is sampled; leave cov_type='nonrobust'"
+            )
+        if learns(prior):
+            raise NotSupported(
+                f"prior={prior!r} has scales that are learned, which ordinal does not take: use "
+                "sgmc.normal(0, 2.5), or another prior with known scales"
+            )
+        return self

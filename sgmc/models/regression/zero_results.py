@@ -1,0 +1,37 @@
+"""The results of counts with zeros of their own."""
+
+from scipy.special import expit
+
+from sgmc.models.regression.results import RegressionResults
+from sgmc.results.outcomes.beside import with_exposure
+from sgmc.results.outcomes.prediction import labelled
+
+
+class ZeroResults(RegressionResults):
+    """The posterior of a zero-inflated or hurdle regression: `RegressionResults`, and the
+    probability of a zero.
+    """
+
+    def zero_probability(self, exog=None, *, offset=None, exposure=None, own=False):
+        """Posterior mean of P(y = 0 | x), averaged over draws.
+
+        Parameters
+        ----------
+        exog : DataFrame, optional
+            New rows.  The data of the fit if left out.
+        offset, exposure : array_like, optional
+            As in `predict`.
+        own : bool
+            Of zeros that are none of the count's: pi, the probability that the zero part has.  Of a
+            hurdle both are the same.
+
+        Returns
+        -------
+        Series or ndarray
+        """
+        rows = self.table_rows(exog, with_exposure(self, exog, offset, exposure)).affordable()
+
+        def share(at, eta):
+            return expit(eta[1]) if own else rows.family.zero_probability(eta)
+
+        return labelled(self, rows, rows.average(share))
