@@ -22,6 +22,7 @@ NAMES = ["Intercept", "a", "b"]
 OWN = {
     "ols": {"sigma": sgmc.exponential(scale=2.0)},
     "negativebinomial": {"alpha": sgmc.exponential(1.0)},
+    "beta": {"phi": sgmc.exponential(scale=20.0)},
 }
 OUTCOMES = {
     "logit": lambda eta, rng: (rng.random(len(eta)) < special.expit(eta)).astype(int),
@@ -32,6 +33,7 @@ OUTCOMES = {
     "negativebinomial": lambda eta, rng, alpha: rng.poisson(
         np.exp(eta) * alpha * rng.gamma(1 / alpha, size=len(eta))
     ),
+    "beta": lambda eta, rng, phi: rng.beta(phi * special.expit(eta), phi * special.expit(-eta)),
 }
 
 
@@ -42,13 +44,15 @@ def names(family):
 
 def simulated(family, rng):
     """Parameters from the prior and a table from the model, drawn anew where no fit is possible
-    (one class, no event).
+    (one class, no event; a proportion that is rounded to 0 or 1).
     """
     while True:
         theta = np.array([rng.normal(PRIOR[name].location, PRIOR[name].scale) for name in NAMES])
         own = np.array([rng.exponential(one.scale) for one in OWN.get(family, {}).values()])
         X = np.column_stack([np.ones(ROWS), rng.normal(size=(ROWS, 2))])
         y = OUTCOMES[family](X @ theta, rng, *own)
+        if family == "beta" and not 0 < y.min() <= y.max() < 1:
+            continue
         if y.max() > 0 and (family not in ("logit", "probit", "cloglog") or y.min() == 0):
             return np.append(theta, own), pd.DataFrame({"y": y, "a": X[:, 1], "b": X[:, 2]})
 

@@ -84,6 +84,14 @@ DATA = {
         ),
         None,
     ),
+    "shares": (
+        "beta",
+        lambda: outcome(
+            predictors(50, 2, 14),
+            lambda f, rng: rng.beta(*(1.5 / (1 + np.exp(s * (0.5 + f.x0))) for s in (1, -1))),
+        ),
+        None,
+    ),
     "horseshoe": ("logit", lambda: binary(300, 4, 7, "t", scale=3.0), sgmc.horseshoe(0.5)),
     "cloglog": ("cloglog", lambda: binary(400, 4, 6, constant=-2.0), None),
 }
