@@ -58,6 +58,10 @@ class PartitionedRegression(Regression):
         options, inputs : dict
             The family's own arguments, and those of ``from_formula``.
         """
+        if kind.family.outcome == "survival":
+            raise NotSupported(
+                "survival times do not go with data in partitions; give a table in memory or files"
+            )
         inputs = dict(inputs)
         client, asked = inputs.pop("client"), inputs.pop("reservoir")
         refuse_inputs(inputs)

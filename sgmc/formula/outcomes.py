@@ -14,6 +14,8 @@ from sgmc.formula.labels import cure_of_text
 
 def numeric(values, label):
     """A response taken as a number."""
+    if kind(values) == "complex" and "Surv" in label:
+        raise DataError(f"the response {label!r} holds survival times: use sgmc.survreg")
     if kind(values) not in ("number", "bool"):
         raise DataError(
             f"the response {label!r} must be numeric, it holds "
@@ -103,7 +105,19 @@ def category(values, label):
     return codes_of(values, levels, label).astype(np.float64), None, levels
 
 
-OUTCOMES = {"binary": binary, "numeric": numeric, "category": category}
+def survival(values, label):
+    """Times, and how each is censored; numbers are times that were all observed."""
+    if kind(values) == "complex":
+        return values.to_numpy(dtype=np.complex128), None, None
+    if kind(values) != "number":
+        raise DataError(
+            f"the response {label!r} must be times, it holds {_shown(values)}; write "
+            "Surv(time, event) for times that may be censored"
+        )
+    return numeric(values, label)[0].astype(np.complex128), None, None
+
+
+OUTCOMES = {"binary": binary, "numeric": numeric, "category": category, "survival": survival}
 
 
 def _shown(values):

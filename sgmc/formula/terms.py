@@ -18,12 +18,14 @@ class Terms:
     Parameters
     ----------
     parsed : Parsed
-    outcome : {"binary", "numeric", "category"}
+    outcome : {"binary", "numeric", "category", "survival"}
 
     Attributes
     ----------
     response_columns, group_columns : list of str
         Columns of the response and of the factors of groups.
+    complete : list of str
+        Columns of the response that must hold a value: an end of an interval need not.
     counted : tuple of str
         Columns of successes and failures, where the response is their counts.
     effects, curves : list
@@ -33,6 +35,7 @@ class Terms:
     def __init__(self, parsed, outcome):
         self.parsed = parsed
         self.response_columns = list(parsed.names.inputs(parsed.response).values())
+        self.complete = [] if outcome == "survival" else self.response_columns
         self.counted = parsed.summands if outcome == "binary" else ()
         self.outcome = counts if self.counted else OUTCOMES[outcome]
         self.group_columns = [name for bar in parsed.bars for name in bar.columns]

@@ -8,6 +8,7 @@ import patsy
 import patsy.builtins
 from patsy.splines import BS
 
+from sgmc.arguments.survival import Surv
 from sgmc.formula.columns import codes_of, levels_of
 
 
@@ -100,6 +101,7 @@ class Categories:
 # ours take the place of patsy's functions of the same name
 FUNCTIONS = {name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__} | {
     "np": np,
+    "Surv": Surv,
     "C": patsy.stateful_transform(Categories),
     "bs": patsy.stateful_transform(BSplines),
     "center": patsy.stateful_transform(Center),

@@ -4,7 +4,7 @@ import numpy as np
 
 from sgmc.diagnostics import moments
 from sgmc.errors import MissingExtra
-from sgmc.results.outcomes.residuals import in_order, log_lik
+from sgmc.results.outcomes.residuals import in_order, log_lik, numbers_of
 from sgmc.results.outcomes.rows import fitted_rows
 
 
@@ -33,8 +33,10 @@ def to_arviz(results, log_likelihood, more=None):
         groups["sample_stats"] = {"kept_draw": np.broadcast_to(kept, (chains, draws)).copy()}
     if results._fit is not None:
         rows, name = fitted_rows(results, "to_arviz"), results.model.endog_names
-        groups["observed_data"] = {"y": in_order(rows, rows.y)}
-        dims, coords = {**dims, "y": ["row"]}, {**coords, "row": np.arange(rows.n)}
+        columns = dict(zip(("y", "censored"), numbers_of(rows.y)))
+        groups["observed_data"] = {key: in_order(rows, one) for key, one in columns.items()}
+        dims |= {key: ["row"] for key in columns}
+        coords = {**coords, "row": np.arange(rows.n)}
     if log_likelihood:
         values = log_lik(results, None, None, None, None, None).reshape(chains, draws, -1)
         groups["log_likelihood"] = {"y": values[:, kept]}

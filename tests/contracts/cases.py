@@ -152,6 +152,9 @@ def outcomes(name, n, seed=0):
         return rng.poisson(1.5, n).astype(float)
     if family.outcome == "binary":
         return rng.integers(0, 2, n).astype(float)
+    if family.outcome == "survival":
+        known = np.choose(np.arange(n) % 4, [0.0, -1.0, -2.0, 9.0])
+        return np.minimum(rng.gamma(2.0, size=n), 8.0) + 1j * known
     if isinstance(family, Proportions):
         return rng.beta(1.2, 1.8, n)
     return rng.gamma(2.0, size=n) if isinstance(family, Positive) else rng.normal(0.3, 1.5, n)

@@ -15,8 +15,8 @@ LINKS = sm.families.links
 FAMILIES = {
     model.family.name: model.family
     for model in room("families").values()
-    if model.family.outcome != "category"
-} | {"rlm(df=None)": LearnedRlmFamily()}  # those of categories have a file of their own
+    if model.family.outcome not in ("category", "survival")
+} | {"rlm(df=None)": LearnedRlmFamily()}  # others have files of their own
 
 rng = np.random.default_rng(3)
 COUNTS = pd.DataFrame(

@@ -58,9 +58,9 @@ class Family:
         As in ``glm(family=, link=)``; None for models that are none of R's.
     default_link : bool
         Whether it stands for its distribution where no link is given.
-    outcome : {"binary", "numeric", "category"}
-        How the formula codes the response: 0 and 1, numbers, or 0, 1, .. with an equation for each
-        kind but the first.
+    outcome : {"binary", "numeric", "category", "survival"}
+        How the formula codes the response: 0 and 1, numbers, 0, 1, .. with an equation for each
+        kind but the first, or times that may be censored, see `sgmc.arguments.survival`.
     accepts : str
         The outcomes that it takes, as documentation and the command line print them.
     kernel : type
@@ -135,6 +135,21 @@ class Family:
     def mean(eta):
         """E[y | x] from linear predictors, elementwise."""
         raise NotImplementedError
+
+    @classmethod
+    def centre(cls, eta, extra=None):
+        """What predictions average over draws: E[y | x]."""
+        return cls.mean(eta)
+
+    @staticmethod
+    def numbers(y):
+        """Outcomes as numbers that have moments: themselves."""
+        return y
+
+    @staticmethod
+    def telling(y):
+        """Whether each outcome bounds a scale of the outcomes from above, (n,)."""
+        return np.ones(len(y), dtype=bool)
 
     @staticmethod
     def variance(eta, extra=None):
