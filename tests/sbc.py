@@ -23,6 +23,7 @@ OWN = {
     "ols": {"sigma": sgmc.exponential(scale=2.0)},
     "negativebinomial": {"alpha": sgmc.exponential(1.0)},
     "ordinal": {"gap[1]": sgmc.exponential(scale=1.5), "gap[2]": sgmc.exponential(scale=1.5)},
+    "beta": {"phi": sgmc.exponential(scale=20.0)},
 }
 ZEROS = {"zero:Intercept": sgmc.normal(-0.5, 1), "zero:b": sgmc.normal(0, 1)}  # of two designs
 TWO_PARTS = ["zeroinflated", "hurdle"]
@@ -38,6 +39,7 @@ OUTCOMES = {
     "ordinal": lambda eta, rng, *gaps: np.searchsorted(
         np.cumsum([0.0, *gaps]), eta + rng.logistic(size=len(eta))
     ),
+    "beta": lambda eta, rng, phi: rng.beta(phi * special.expit(eta), phi * special.expit(-eta)),
 }
 LEVELS = {"logit": 2, "probit": 2, "cloglog": 2, "ordinal": 4}  # all of which must occur
 
@@ -64,7 +66,7 @@ def names(family):
 
 def simulated(family, rng):
     """Parameters from the prior and a table from the model, drawn anew where no fit is possible
-    (one class, no event).
+    (one class, no event; a proportion that is rounded to 0 or 1).
     """
     while True:
         normal = PRIOR | (ZEROS if family in TWO_PARTS else {})
@@ -81,6 +83,8 @@ def simulated(family, rng):
             y = OUTCOMES[family](X @ theta[:3], X[:, [0, 2]] @ theta[3:], rng)
         else:
             y = OUTCOMES[family](X @ theta, rng, *own)
+        if family == "beta" and not 0 < y.min() <= y.max() < 1:
+            continue
         if (
             y.max() > 0
             and (family not in TWO_PARTS or y.min() == 0)

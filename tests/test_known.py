@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from _ext.probes import Probe, block
-from scipy import stats
+from scipy import special, stats
 
 import sgmc
 from sgmc.api import verbs
@@ -24,6 +24,7 @@ FRAME = pd.DataFrame(X, columns=["a", "b", "c"]).assign(
     positive=np.exp(ETA) * rng.gamma(4, 1 / 4, size=N),
     w=rng.integers(1, 4, size=N),
 )
+FRAME["share"] = rng.beta(8 * special.expit(ETA), 8 * special.expit(-ETA))
 PRIOR = {"*": sgmc.normal(0, 2), "Intercept": sgmc.normal(0, 2)}
 Z = np.column_stack([np.ones(N), X])
 # verb, outcome, known, log density
@@ -49,6 +50,11 @@ CASES = {
         "positive",
         {"sigma": 0.9},
         lambda y, eta: stats.norm.logpdf(y, np.exp(eta), 0.9),
+    ),
+    "beta": (
+        "share",
+        {"phi": 8.0},
+        lambda y, eta: stats.beta.logpdf(y, 8 * special.expit(eta), 8 * special.expit(-eta)),
     ),
 }
 BOUNDED = ("ols", "rlm", "negativebinomial")

@@ -29,6 +29,7 @@ FIXED = {
         "normal", "student_t", "laplace", "cauchy", "horseshoe", "flat", "exponential", "gamma",
         "inverse_gamma", "lognormal", "dirichlet", "half_t", "half_normal", "lkj", "ridge", "r2d2",
     ),
+    "sgmc.arguments.survival": ("Surv",),
     "sgmc.core.schedules": ("Constant", "Polynomial", "Cyclical"),
     "sgmc.prepared.prepare": ("prepare",),
     "sgmc.prepared.prepared": ("Prepared", "open"),

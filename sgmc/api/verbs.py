@@ -102,15 +102,16 @@ def glm(formula, data, *, family, link=None, **given):
     ----------
     {keywords}
     family : str or statsmodels family
-        ``"binomial"``, ``"poisson"``, ``"negativebinomial"``, ``"gaussian"``, ``"gamma"`` or
-        ``"inversegaussian"``, or e.g.  ``sm.families.Binomial(sm.families.links.Probit())``.
-        Dispersions are parameters, also where statsmodels wants them given.
+        ``"binomial"``, ``"poisson"``, ``"negativebinomial"``, ``"gaussian"``, ``"gamma"``,
+        ``"inversegaussian"`` or ``"beta"``, or e.g.
+        ``sm.families.Binomial(sm.families.links.Probit())``.  Dispersions are parameters,
+        also where statsmodels wants them given.
     link : str, optional
-        Default that of the verb: ``"logit"`` (also ``"probit"``, ``"cloglog"``, ``"loglog"``,
-        ``"cauchit"``), ``"identity"`` of gaussian (also ``"log"``), else ``"log"``.  So it is for
-        gamma and inversegaussian, whose default is ``inverse_power`` and ``inverse_squared``
-        in statsmodels: with these links the mean is negative, or does not exist, for some
-        coefficients.  A statsmodels family has its own link.
+        Default that of the verb: ``"logit"`` of binomial (also ``"probit"``, ``"cloglog"``,
+        ``"loglog"``, ``"cauchit"``) and of beta, ``"identity"`` of gaussian (also ``"log"``), else
+        ``"log"``.  So it is for gamma and inversegaussian, whose default is ``inverse_power`` and
+        ``inverse_squared`` in statsmodels: with these links the mean is negative, or does not
+        exist, for some coefficients.  A statsmodels family has its own link.
 
     Returns
     -------

@@ -107,6 +107,32 @@ def positives(name, values):
     return values
 
 
+def proportions(name, values):
+    """Return numbers between 0 and 1, both excluded.
+
+    Raises
+    ------
+    DataError
+        If one is not; states how many are 0 and 1, or the first that is no proportion at all.
+    """
+    beyond = ~((values >= 0) & (values <= 1))
+    if beyond.any():
+        raise DataError(
+            f"{name} must lie between 0 and 1; it has {values[beyond][0]:g}: divide percentages by "
+            "100"
+        )
+    ends = [(end, int((values == end).sum())) for end in (0, 1) if end in values]
+    if ends:
+        found = " and ".join(f"{end} in {n} row{'s' * (n > 1)}" for end, n in ends)
+        raise DataError(
+            f"{name} must lie between 0 and 1, both excluded, where the density is finite; it is "
+            f"{found}: leave those rows out with subset=, move all outcomes inwards, e.g. by "
+            "(y * (n - 1) + 0.5) / n for n rows, or for shares of counts use "
+            "sgmc.logit('successes + failures ~ ...')"
+        )
+    return values
+
+
 def varying(name, values, why="there is nothing to explain"):
     """Return numbers that are not all the same.
 

@@ -16,6 +16,10 @@ def refuse_family(family):
             f"{family.name} does not take data in partitions, as it has two designs; read the "
             "columns of the formula into one table"
         )
+    if family.outcome == "survival":
+        raise NotSupported(
+            "survival times do not go with data in partitions; give a table in memory or files"
+        )
     if family.outcome == "ordered":
         raise NotSupported(
             f"{family.name} does not take data in partitions: its thresholds are those of the "

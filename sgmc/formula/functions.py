@@ -4,12 +4,14 @@ import numpy as np
 import patsy
 import patsy.builtins
 
+from sgmc.arguments.survival import Surv
 from sgmc.formula.r_words import NaturalTerm, Poly, Relevel
 from sgmc.formula.transforms import BSplines, Categories, Center, Standardize
 
 # ours take the place of patsy's functions of the same name
 FUNCTIONS = {name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__} | {
     "np": np,
+    "Surv": Surv,
     "C": patsy.stateful_transform(Categories),
     "bs": patsy.stateful_transform(BSplines),
     "center": patsy.stateful_transform(Center),

@@ -18,6 +18,8 @@ MODELS_OF_SEVERAL = ", or use mnlogit for all levels, ordinal where they are ord
 
 def numeric(values, label):
     """A response taken as a number."""
+    if kind(values) == "complex" and "Surv" in label:
+        raise DataError(f"the response {label!r} holds survival times: use sgmc.survreg")
     if kind(values) not in ("number", "bool"):
         raise DataError(
             f"the response {label!r} must be numeric, it holds "
@@ -160,7 +162,25 @@ def ordered(values, label):
     )
 
 
-OUTCOMES = {"binary": binary, "numeric": numeric, "category": category, "ordered": ordered}
+def survival(values, label):
+    """Times, and how each is censored; numbers are times that were all observed."""
+    if kind(values) == "complex":
+        return values.to_numpy(dtype=np.complex128), None, None
+    if kind(values) != "number":
+        raise DataError(
+            f"the response {label!r} must be times, it holds {_shown(values)}; write "
+            "Surv(time, event) for times that may be censored"
+        )
+    return numeric(values, label)[0].astype(np.complex128), None, None
+
+
+OUTCOMES = {
+    "binary": binary,
+    "numeric": numeric,
+    "category": category,
+    "ordered": ordered,
+    "survival": survival,
+}
 
 
 def _shown(values):

@@ -95,8 +95,9 @@ def read(
         returns a mask.
     missing : {"drop", "raise"}
         What to do with rows that lack anything needed.
-    outcome : {"binary", "numeric", "category", "ordered"}
-        Whether the response is coded 0/1, success being the second level, or taken as a number.
+    outcome : {"binary", "numeric", "category", "ordered", "survival"}
+        Whether the response is coded 0/1, success being the second level, taken as a number, or
+        times that may be censored.
     scope : dict, optional
         Names of the user, of which functions and modules may be used; see `caller_scope`.
     most : int, optional
@@ -217,7 +218,7 @@ class Reader(Terms):
     def _gaps(self, terms):
         gaps = Gaps(len(self.frame), self.rows)
         inputs = self.inputs(terms).values()
-        for name in dict.fromkeys([*self.response_columns, *inputs, *self.group_columns]):
+        for name in dict.fromkeys([*self.complete, *inputs, *self.group_columns]):
             deadline.check()
             gaps.add(name, slice(None), is_missing(self.frame[name]))
         for argument, vector in self.vectors.items():

@@ -23,12 +23,14 @@ class Terms:
     Parameters
     ----------
     parsed : Parsed
-    outcome : {"binary", "numeric", "category", "ordered"}
+    outcome : {"binary", "numeric", "category", "ordered", "survival"}
 
     Attributes
     ----------
     response_columns, group_columns : list of str
         Columns of the response and of the factors of groups.
+    complete : list of str
+        Columns of the response that must hold a value: an end of an interval need not.
     counted : tuple of str
         Code of successes and failures, where the response is their counts.
     effects, curves : list
@@ -38,6 +40,7 @@ class Terms:
     def __init__(self, parsed, outcome):
         self.parsed = parsed
         self.response_columns = list(parsed.names.inputs(parsed.response).values())
+        self.complete = [] if outcome == "survival" else self.response_columns
         self.counted = parsed.summands if outcome == "binary" else ()
         if parsed.pair and not self.counted:
             raise parsed.error(NOT_A_PAIR.format(label=parsed.response))

@@ -13,7 +13,7 @@ from sgmc.arguments.messages import must_be
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.sizes import in_bytes
 from sgmc.core.memory import MB, available, shown
-from sgmc.errors import ArgumentError, DiskError, SGMCError
+from sgmc.errors import ArgumentError, DiskError, NotSupported, SGMCError
 from sgmc.formula import caller_scope, dot
 from sgmc.formula.frames import no_column
 from sgmc.prepared.cells import compressed
@@ -120,6 +120,7 @@ def prepare(
         limit = in_bytes("memory_limit", memory_limit, LEAST_MEMORY)
     source = source_of(source)
     parsed = dot.parse(formula, source.columns, scope_of(source))
+    refuse_times(parsed)
     given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
     vectors = columns_of(given, source)
     check_subset(subset)
@@ -146,6 +147,15 @@ def prepare(
         shop.finish()
     passes.finish()
     return opened(path)
+
+
+def refuse_times(parsed):
+    """NotSupported for survival times."""
+    if "Surv" in parsed.functions:
+        raise NotSupported(
+            "Surv(...) in a prepared file: survival times are read from tables in memory and from "
+            "files that fit into it; select rows or columns, or raise memory_limit="
+        )
 
 
 def replaceable(path):

@@ -8,7 +8,7 @@ import pandas as pd
 from sgmc.diagnostics import moments
 from sgmc.errors import MissingExtra
 from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
-from sgmc.results.outcomes.residuals import in_order, log_lik
+from sgmc.results.outcomes.residuals import in_order, log_lik, numbers_of
 from sgmc.results.outcomes.rows import fitted_rows
 
 OUTCOME, ROW = "y", "row"
@@ -56,7 +56,9 @@ def to_arviz(results, wanted, more=None):
         groups["sample_stats"] = {"kept_draw": np.broadcast_to(kept, (chains, draws)).copy()}
     of_rows = row_groups(results, wanted, kept)
     if of_rows:
-        dims[OUTCOME], coords[ROW] = [ROW], row_labels(results)
+        names = dict.fromkeys(name for group in of_rows.values() for name in group)
+        dims |= {name: [ROW] for name in names}
+        coords[ROW] = row_labels(results)
     tree = from_dict({**groups, **of_rows}, dims=dims, coords=coords)
     tree.attrs.update(facts(results))
     tree["posterior"].attrs.update(facts(results))
@@ -86,7 +88,8 @@ def row_groups(results, wanted, kept):
     shape, groups = (*results.draws.shape[:2], -1), {}
     if results._fit is not None and wanted.observed_data:
         rows = fitted_rows(results, "to_arviz")
-        groups["observed_data"] = {OUTCOME: in_order(rows, rows.y)}
+        columns = dict(zip((OUTCOME, "censored"), numbers_of(rows.y)))
+        groups["observed_data"] = {name: in_order(rows, one) for name, one in columns.items()}
     if wanted.log_likelihood:
         values = log_lik(results, None, None, None, None, None).reshape(shape)
         groups["log_likelihood"] = {OUTCOME: values[:, kept]}

@@ -21,7 +21,7 @@ from sgmc.core.design import design
 from sgmc.core.engine import evaluate
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.models.regression import families as leaves
-from sgmc.models.regression.bases.family import Counts, Family, Positive
+from sgmc.models.regression.bases.family import Counts, Family, Positive, Proportions
 from sgmc.registry import room
 
 SAMPLERS, GRADIENTS = room("samplers"), room("gradients")
@@ -153,6 +153,11 @@ def outcomes(name, n, seed=0):
         return rng.poisson(1.5, n).astype(float)
     if family.outcome in ("binary", "ordered"):
         return rng.integers(0, 2 if family.outcome == "binary" else 4, n).astype(float)
+    if family.outcome == "survival":
+        known = np.choose(np.arange(n) % 4, [0.0, -1.0, -2.0, 9.0])
+        return np.minimum(rng.gamma(2.0, size=n), 8.0) + 1j * known
+    if isinstance(family, Proportions):
+        return rng.beta(1.2, 1.8, n)
     return rng.gamma(2.0, size=n) if isinstance(family, Positive) else rng.normal(0.3, 1.5, n)
 
 

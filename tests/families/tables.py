@@ -15,8 +15,8 @@ LINKS = sm.families.links
 FAMILIES = {
     model.family.name: model.family
     for model in room("families").values()
-    if not (model.family.several or model.family.parts)
-} | {"rlm(df=None)": LearnedRlmFamily()}  # those of several kinds have folders of their own
+    if not (model.family.several or model.family.parts or model.family.outcome == "survival")
+} | {"rlm(df=None)": LearnedRlmFamily()}  # others have folders of their own
 
 rng = np.random.default_rng(3)
 COUNTS = pd.DataFrame(

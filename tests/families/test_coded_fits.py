@@ -24,6 +24,7 @@ MODELS = {
     "negativebinomial": "counts",
     "rlm": "numbers",
     "mnlogit": "kinds",
+    "beta": "shares",
 }
 
 
@@ -44,6 +45,7 @@ def frame():
             "numbers": eta + rng.normal(size=N),
             "positive": np.exp(eta) * rng.gamma(2, size=N),
             "kinds": rng.choice(["u", "v", "w"], N),
+            "shares": rng.beta(2 + np.exp(eta), 3),
         }
     )
 

@@ -4,14 +4,14 @@ auxiliary mean, variance, simulated outcomes, deviance and compiled kernel.
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from sgmc.core.contract import Prior
 from sgmc.core.design import design
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
-from sgmc.models.regression.bases.family import Binary, Counts, Family, Positive
+from sgmc.models.regression.bases.family import Binary, Counts, Family, Positive, Proportions
 from sgmc.models.regression.families.rlm import LearnedRlmFamily, RlmFamily
 from sgmc.subsampling.uniform import Everything
 
@@ -33,6 +33,12 @@ def invgauss(y, eta, phi):
     return stats.invgauss.logpdf(y, phi * np.exp(eta), scale=1 / phi)
 
 
+def beta(y, eta, phi):
+    """By scipy's two shapes; 1 - mu by itself, as a difference of it would be rounded."""
+    return stats.beta.logpdf(y, phi * special.expit(eta), phi * special.expit(-eta))
+
+
+SHARES = [1e-5, 0.2, 0.7, 1 - 1e-7]
 COUNTED, POSITIVE, REAL = [0.0, 1.0, 7.0, 300.0], [1e-3, 0.7, 5.0, 300.0], [-40.0, 0.0, 0.3, 3.0]
 # name: log density by scipy, outcomes, linear predictors, auxiliary parameters
 DENSITIES = {
@@ -67,6 +73,7 @@ DENSITIES = {
         [(0.02,), (0.7,), (9.0,)],
     ),
     "inversegaussian": (invgauss, POSITIVE, np.linspace(-3, 6, 9), [(0.05,), (0.7,), (9.0,)]),
+    "beta": (beta, SHARES, np.linspace(-6, 6, 9), [(0.05,), (0.7,), (30.0,), (1000.0,)]),
     "rlm": (
         lambda y, eta, s: stats.t.logpdf(y, 4, eta, s),
         REAL,
@@ -95,6 +102,7 @@ def row(name):
         return DENSITIES[name]
     family = FAMILIES[name]
     kinds = {Binary: [0.0, 1.0], Counts: COUNTED, Positive: POSITIVE, Family: REAL}
+    kinds = {Proportions: SHARES, **kinds}
     outcomes = next(values for base, values in kinds.items() if issubclass(kind(family), base))
     parameters = (
         [(value,) * len(family.auxiliary) for value in (0.3, 2.0)] if family.auxiliary else [()]
@@ -191,7 +199,9 @@ def test_extreme_predictors_have_finite_densities_gradients_and_means(name, eta)
 def moderate(name):
     """The family with moderate auxiliary parameters; t errors with 12 degrees of freedom."""
     family = RlmFamily(12.0) if name == "rlm" else FAMILIES[name]
-    auxiliary = {"rlm(df=None)": (0.7, 12.0)}.get(name, (0.3,) * len(family.auxiliary))
+    auxiliary = {"rlm(df=None)": (0.7, 12.0), "beta": (5.0,)}.get(
+        name, (0.3,) * len(family.auxiliary)
+    )
     return family, np.array(auxiliary)[:, None] if auxiliary else None
 
 
@@ -203,6 +213,9 @@ def outcomes_of(family):
         y = np.arange(2.0 if issubclass(kind(family), Binary) else 2000.0)
         return y[:, None], np.ones(len(y))
     x = np.linspace(-30, 30, 60_001)
+    if issubclass(kind(family), Proportions):  # on the logit's scale
+        y = special.expit(x)
+        return y[:, None], y * special.expit(-x) * (x[1] - x[0])
     y, slope = (np.exp(x),) * 2 if issubclass(kind(family), Positive) else (np.sinh(x), np.cosh(x))
     return y[:, None], slope * (x[1] - x[0])
 

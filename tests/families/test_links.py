@@ -71,7 +71,7 @@ def test_glm_is_the_verb_of_that_family_and_link(verb, family, link):
 @pytest.mark.parametrize(
     "family, link, message",
     [
-        ("gauss", None, "family='gauss' is not known; known: binomial, .*, poisson"),
+        ("gauss", None, "family='gauss' is not known; known: beta, binomial, .*, poisson"),
         (3, None, "family=3 is not known"),
         (
             "poisson",

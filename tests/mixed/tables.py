@@ -21,6 +21,8 @@ OWN = {
     "inversegaussian": [0.4],
     "rlm": [0.8],
     "ols": [0.9],
+    "beta": [6.0],
+    "survreg": [0.6],
 }
 
 

@@ -14,6 +14,7 @@ from .tables import OWN, by_group, family_of, log_integrals, marginal, published
 
 BINARY = ["logit", "probit", "cloglog", "loglog", "cauchit"]
 FAMILIES = [*BINARY, "poisson", "negativebinomial", "gamma", "inversegaussian", "rlm"]
+FAMILIES += ["beta", "survreg"]
 # errors that 25 nodes leave where integrands have no tails of a normal law: of log densities of one
 # effect and of two, and of second derivatives
 SLOW = {

@@ -21,10 +21,25 @@ EVERY = [
     *NAMES,
     *(
         pytest.param(name, marks=pytest.mark.extended)
-        for name in ("probit", "cloglog", "loglog", "negativebinomial", "inversegaussian", "rlm")
+        for name in (
+            "probit",
+            "cloglog",
+            "loglog",
+            "negativebinomial",
+            "inversegaussian",
+            "rlm",
+            "beta",
+        )
     ),
 ]
-OWN = ["ols", "gamma", "negativebinomial", "inversegaussian", "rlm"]  # a parameter of its own
+OWN = [
+    "ols",
+    "gamma",
+    "negativebinomial",
+    "inversegaussian",
+    "rlm",
+    "beta",
+]  # a parameter of its own
 SIGMA = 0.7
 
 

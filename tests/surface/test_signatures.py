@@ -57,6 +57,9 @@ def test_the_signature_of_logit():
     assert [(p.name, p.default) for p in positional] == [("formula", REQUIRED), ("data", REQUIRED)]
 
 
+OWN = {"df", "sigma", "alpha", "dispersion", "phi", "dist", "link"}  # families' own arguments
+
+
 @pytest.mark.parametrize("name", sorted(room("families")))
 def test_verbs_and_classes_have_what_applies_to_the_family(name):
     model = room("families")[name]
@@ -66,8 +69,7 @@ def test_verbs_and_classes_have_what_applies_to_the_family(name):
         assert ("exposure" in found) == bool(model.family.counts)
         assert ("offset" in found) == (model.family.outcome != "category")
         assert {key: found[key] for key in model.options} == model.options
-        own = {"df", "sigma", "alpha", "dispersion", "link", "dist"}
-        assert own & set(found) == set(model.options)
+        assert OWN & set(found) == set(model.options)
     assert verb.__name__ == verb.__qualname__ == verb.__code__.co_name == name
     assert keywords(model.fit) == expected(*FIT, "cov_type", *REST)
     assert "names" in keywords(model) and "draws" not in keywords(model)

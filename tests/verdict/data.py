@@ -45,6 +45,13 @@ def outcome(frame_and_stream, draw):
     return frame.assign(y=draw(frame, rng))
 
 
+def times(n, seed, scale):
+    """Times of a Weibull law, censored on the right at exponential times with that mean."""
+    frame, rng = predictors(n, 2, seed)
+    time, end = np.exp(0.5 * frame.x0) * rng.weibull(1.5, n), scale * rng.exponential(size=n)
+    return frame.assign(y=sgmc.Surv(np.minimum(time, end), time <= end))
+
+
 # name: verb, table, prior
 DATA = {
     "large": ("logit", lambda: binary(50_000, 8, 0), None),
@@ -84,6 +91,16 @@ DATA = {
         ),
         None,
     ),
+    "shares": (
+        "beta",
+        lambda: outcome(
+            predictors(50, 2, 14),
+            lambda f, rng: rng.beta(*(1.5 / (1 + np.exp(s * (0.5 + f.x0))) for s in (1, -1))),
+        ),
+        None,
+    ),
+    "censored": ("survreg", lambda: times(45, 15, 2.0), None),
+    "few events": ("survreg", lambda: times(60, 16, 0.4), None),
     "horseshoe": ("logit", lambda: binary(300, 4, 7, "t", scale=3.0), sgmc.horseshoe(0.5)),
     "cloglog": ("cloglog", lambda: binary(400, 4, 6, constant=-2.0), None),
 }

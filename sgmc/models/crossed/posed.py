@@ -62,7 +62,7 @@ def posed(data, family, crossing, prior, settings):
     effects, logs, d = effects_of_crossing(crossing), len(family.auxiliary), data.d
     rows = crossed_rows(data, crossing, effects.loading, logs, settings.dtype, True)
     table = rows.fixed
-    outcome = moments_of_outcomes(table)
+    outcome = moments_of_outcomes(table, family)
     spread = np.append(dense_moments(rows.Z, table.weight)[1], np.ones(len(crossing.sizes)))
     units = scales(table.sd, family, *outcome)
     priors = mixed_priors(prior, data, family, units, effects, spread)

@@ -71,7 +71,7 @@ def law(effects, levels):
 def over_nodes(rows, at, b, p, place):
     """Means of some rows, whose levels have the nodes at `place`."""
     eta = rows.predictors(at)[:, :, None] + np.einsum("ia,imka->imk", rows.Z[0][at], b[place])
-    mean = (p[place] * rows.family.mean(eta)).sum(axis=2)
+    mean = (p[place] * rows.family.centre(eta, of_nodes(rows.extra))).sum(axis=2)
     return np.average(mean, axis=1, weights=rows.weights)
 
 
@@ -81,5 +81,11 @@ def over_population(rows, at):
     sd = np.sqrt((slopes**2).sum(axis=2))
     t, weight = normal_rule(NEW_NODES, 1)
     mass = np.exp(weight - 0.5 * t[:, 0] ** 2) / np.sqrt(2 * np.pi)
-    mean = rows.family.mean(rows.predictors(at)[:, :, None] + sd[:, :, None] * t[:, 0]) @ mass
+    eta = rows.predictors(at)[:, :, None] + sd[:, :, None] * t[:, 0]
+    mean = rows.family.centre(eta, of_nodes(rows.extra)) @ mass
     return np.average(mean, axis=1, weights=rows.weights)
+
+
+def of_nodes(extra):
+    """Draws of auxiliary parameters (k, m) beside nodes of each, or None."""
+    return None if extra is None else extra[:, :, None]

@@ -48,7 +48,7 @@ def levels_problem(model, settings):
         data, model.grouping, settings.seed, settings.dtype, precondition is not None
     )
     table = rows.table
-    start = first_guess(priors, family, table.offset, *moments_of_outcomes(table))
+    start = first_guess(priors, family, table.offset, *moments_of_outcomes(table, family))
     unit = np.ones(len(start))
     level = np.exp(start[-1]) if family.identity and family.auxiliary else 1.0
     unit[: data.d] = level / nonzero(table.sd)

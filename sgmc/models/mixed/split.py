@@ -130,7 +130,7 @@ def split(data, family, prior):
         return None
     mean, sd = table.moments(data.weight)
     mean[table.places], sd[table.places] = dense_moments(table.numbers, data.weight)
-    priors = resolve(prior, data, family, scales(sd, family, *moments_of_outcomes(data)))
+    priors = resolve(prior, data, family, scales(sd, family, *moments_of_outcomes(data, family)))
     columns = data.source.spec.coding.columns(at)
     unseen = np.ones(data.d, dtype=bool)
     unseen[seen] = False

@@ -155,9 +155,7 @@ def check_outcomes(family, data):
     y, trials, weight, label = data.y, data.trials, data.weight, data.endog_name
     if not is_large(y, data.n):
         kept = slice(None) if weight is None else weight > 0
-        family.of_trials(None if trials is None else trials[kept]).check(
-            y[kept].astype(float, copy=False), label
-        )
+        family.of_trials(None if trials is None else trials[kept]).check(as_floats(y[kept]), label)
         return
     witnesses, tried = np.empty(0), False
     for span in spans(data.n):
@@ -232,10 +230,15 @@ def in_few_bytes(y):
     copy of its own.
     """
     few = np.iinfo(np.int8)
-    if not len(y) or y.min() < few.min or y.max() > few.max:
+    if not len(y) or np.iscomplexobj(y) or y.min() < few.min or y.max() > few.max:
         return y
     small = y.astype(np.int8)
     return small if np.array_equal(small, y) else y
+
+
+def as_floats(y):
+    """Outcomes as float64, or as the complex numbers of times that may be censored."""
+    return y if np.iscomplexobj(y) else y.astype(float, copy=False)
 
 
 def outcome_name(endog):
@@ -255,8 +258,11 @@ def from_arrays(endog, exog, label, names, columns, pairs=False):
 
     labels_of_arrays = RowLabels(first_known(labels_of(endog), labels_of(exog)))
     exog, endog = pandas_or_same(exog), pandas_or_same(endog)
-    paired = pairs and numeric("endog", endog).shape[1:] == (2,)
-    label, y, trials = counts(endog) if paired else (label, vector("endog", endog), None)
+    paired = pairs and not np.iscomplexobj(endog) and numeric("endog", endog).shape[1:] == (2,)
+    if np.iscomplexobj(endog):  # times, checked
+        y, trials = endog, None
+    else:
+        label, y, trials = counts(endog) if paired else (label, vector("endog", endog), None)
     rows.same_index(endog=endog, exog=exog, **columns)
     X = table("exog", exog)
     X = X[:, None] if X.ndim == 1 else X

@@ -1,5 +1,8 @@
 """What a result knows of its model."""
 
+import numpy as np
+
+from sgmc.arguments.survival import LEFT, RIGHT
 from sgmc.core.memory import shown
 from sgmc.core.storage import mapping
 
@@ -55,6 +58,8 @@ class ModelInfo:
         if table.se is not None:
             low, high = table.se.min(), table.se.max()
             lines.append(f"Outcomes have known standard errors from {low:.4g} to {high:.4g}.")
+        if np.iscomplexobj(table.y):
+            lines.append(censoring(table.y.imag))
         if self.family.known:
             lines.append(
                 "Known, not sampled: "
@@ -74,6 +79,17 @@ class ModelInfo:
     def kinds(self):
         """Labels of the outcome's kinds, for families of several."""
         return list(self.levels)
+
+
+def censoring(known):
+    """A line on how many times are censored, and how; see `sgmc.arguments.survival`."""
+    kinds = {
+        "are censored on the right": known == RIGHT,
+        "are censored on the left": known == LEFT,
+        "are known between two ends": known > 0,
+    }
+    found = [f"{which.sum()} {how}" for how, which in kinds.items() if which.any()]
+    return f"Of the times {', '.join(found) or 'all were observed'}."
 
 
 def named(inputs):

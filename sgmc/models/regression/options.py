@@ -2,17 +2,22 @@
 
 from sgmc.arguments.parameter import Keyword
 
-# of those that are no known parameters: text, span, type
+# of those that are no known parameters, by name and default: text, span, type
 CHOICES = {
-    "link": (
+    ("link", "logit"): (
         """Distribution function F of ordinal outcomes: logistic, normal, or 1 - exp(-exp(z)).""",
         '{"logit", "probit", "cloglog"}',
         'Literal["logit", "probit", "cloglog"]',
     ),
-    "dist": (
+    ("dist", "poisson"): (
         "Distribution of the counts, zeros of their own aside.",
         '{"poisson", "negativebinomial"}',
         'Literal["poisson", "negativebinomial"]',
+    ),
+    ("dist", "weibull"): (
+        "Distribution of the times.",
+        '{"weibull", "exponential", "lognormal", "loglogistic"}',
+        'Literal["weibull", "exponential", "lognormal", "loglogistic"]',
     ),
 }
 KNOWN = (
@@ -24,4 +29,4 @@ KNOWN = (
 
 def option(name, default):
     """The row of an argument that a family has for itself."""
-    return Keyword(name, default, *CHOICES.get(name, KNOWN))
+    return Keyword(name, default, *CHOICES.get((name, default), KNOWN))

@@ -15,6 +15,7 @@ from sgmc.arguments.tables import chunk_rows
 from sgmc.core.rng import seed_sequence
 from sgmc.core.storage import made
 from sgmc.errors import NotSupported
+from sgmc.models.regression.data import as_floats
 
 SHUFFLED_ROWS, CACHED_ROWS = 1 << 13, 1 << 11
 
@@ -161,7 +162,7 @@ def copied(data, order, dtype, centre):
     trials, offset, strata, se = (
         pick(column, order) for column in (data.trials, data.offset, data.strata, data.se)
     )
-    y = data.y[order].astype(float, copy=False)
+    y = as_floats(data.y[order])
     known = getattr(data.source, "order", None)  # of a prepared table: that of its source
     of_user = order if known is None else known[order]
     return Table(X, y, trials, offset, weight, strata, shift, mean, sd, of_user, se)
@@ -201,7 +202,7 @@ def as_given(data):
     mean, sd = dense_moments(data.source, data.weight, CACHED_ROWS)
     return Table(
         data.source,
-        data.y.astype(float, copy=False),
+        as_floats(data.y),
         data.trials,
         data.offset,
         data.weight,

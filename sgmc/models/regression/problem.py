@@ -45,7 +45,8 @@ class RegressionProblem(Problem):
     table : Table
         Rows as the compiled model reads them.
     normal : bool
-        Errors are normal, of an sd that is sampled, and means linear.
+        Outcomes, or their logs, have errors of a scale that is sampled and tails that are bounded
+        by a power, and means linear.
     log_concave : bool
         The likelihood has one mode, whatever the data.
     single : Model or None
@@ -129,11 +130,20 @@ class RegressionProblem(Problem):
     def tail_index(self):
         """See `Problem`: with normal errors and flat priors, sigma's too, coefficients have a t
         distribution with n - d - 1 degrees of freedom, and sigma a density that falls as
-        sigma^(d - n).
+        sigma^(d - n); of n times, those count that bound sigma.
         """
         if not self.normal or any(family != "flat" for family in self.priors.columns("family")):
             return 0.0
-        return 1 / max(self.nobs - self.dim, 1)
+        rows = self.nobs - self.one_sided
+        return 1 / max(rows - self.dim, 1)
+
+    @property
+    def one_sided(self):
+        """Observations that are known from one side only."""
+        y, weight = self.table.y, self.table.weight
+        if not np.iscomplexobj(y):
+            return 0
+        return float((y.imag < 0).sum() if weight is None else weight[y.imag < 0].sum())
 
     @property
     def file_bytes(self):
@@ -149,7 +159,7 @@ class RegressionProblem(Problem):
         """See `Problem`: those given, or the outcome's levels or quantile groups."""
         table = self.table
         if table.strata is None:
-            return groups_of(table.y)
+            return groups_of(table.y.real)
         return groups_of(table.strata, SMALLEST_BATCH)
 
     @property
@@ -293,7 +303,7 @@ def built(found, family, *, coordinates, kind=None, **how):
         shuffled=not found.table.given,
         mode=found.mode,
         table=found.table,
-        normal=family.name == "ols" and bool(family.auxiliary),
+        normal=family.name in ("ols", "survreg") and bool(family.auxiliary),
         log_concave=family.log_concave,
         **how,
     )

@@ -191,8 +191,8 @@ class Likelihood:
         own = self.family.auxiliary
         if not own or not own[0].power or self.priors.used[self.size].family != "flat":
             return
-        weight = self.table.weight
-        rows = self.data.n if weight is None else weight.sum()
+        telling, weight = self.family.telling(self.table.y), self.table.weight
+        rows = telling.sum() if weight is None else weight[telling].sum()
         freedom = rows - self.flat.sum()
         if freedom <= 1:
             raise DataError(

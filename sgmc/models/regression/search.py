@@ -117,7 +117,7 @@ def searched(table, data, family, prior, settings, outcome=None):
     outcome : (float, float), optional
         Mean and variance of the outcomes.  Default: those of the table.
     """
-    outcome = outcome or moments_of_outcomes(table)
+    outcome = outcome or moments_of_outcomes(table, family)
     priors = resolve(prior, data, family, scales(table.sd, family, *outcome))
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     shift[data.intercepts] = 0.0
@@ -240,9 +240,9 @@ def several(model, terms, search, usual, draw, random):
     return best.found, (concerns if alone else []) + modes.concerns(), modes
 
 
-def moments_of_outcomes(table):
-    """Mean and variance of the outcomes, by their weights."""
-    return mean_and_variance(table.y, table.weight)
+def moments_of_outcomes(table, family):
+    """Mean and variance of the outcomes as numbers, by their weights."""
+    return mean_and_variance(family.numbers(table.y), table.weight)
 
 
 def scales(columns, family, mean, variance):

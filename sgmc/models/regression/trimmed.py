@@ -31,7 +31,7 @@ def trimmed(table, family, size):
         seen = np.sort(random.choice(n, min(n, MOST_ROWS), replace=False))
         X = table.X[seen]
         X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
-        y = table.y[seen] - (0.0 if table.offset is None else table.offset[seen])
+        y = family.numbers(table.y[seen]) - (0.0 if table.offset is None else table.offset[seen])
         rows = random.choice(len(y), min(len(y), d + 1), replace=False)
         for _ in range(TURNS):
             coefficients = np.linalg.lstsq(X[rows], y[rows], rcond=None)[0]

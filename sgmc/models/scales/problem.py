@@ -97,7 +97,7 @@ def learned_problem(data, family, prior, settings):
     settings : Settings
     """
     table = prepare(data, settings.seed, settings.dtype, centre=True)
-    outcome = moments_of_outcomes(table)
+    outcome = moments_of_outcomes(table, family)
     units = scales(table.sd, family, *outcome)
     priors = resolve(prior, data, family, units, learned=True)
     groups, d = groups_of(priors), data.d

@@ -4,7 +4,7 @@ import numpy as np
 
 from sgmc.arguments.keywords import FIT, names
 from sgmc.arguments.signatures import refuse_unknown
-from sgmc.errors import ArgumentError, DataError
+from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.regression.model import Regression
 from sgmc.models.updated.past import kept_past, past_of
 from sgmc.sources.source import of
@@ -36,6 +36,11 @@ class UpdatedRegression(Regression):
                 raise ArgumentError(
                     f"update: {name} does not apply: prior and model are those of the first fit"
                 )
+        if results.model.family.outcome == "survival":
+            raise NotSupported(
+                "update: survival times are not carried on, as those that are censored may end "
+                "later; fit all rows again"
+            )
         past = past_of(results)
         columns = {name: given.pop(name, None) for name in (*GIVEN, "missing")}
         columns["missing"] = columns["missing"] or "drop"

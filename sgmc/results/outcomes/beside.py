@@ -5,6 +5,7 @@ import numpy as np
 from sgmc.arguments import values
 from sgmc.arguments.arrays import numeric, vector
 from sgmc.arguments.rows import for_rows, not_a_name, same_index, same_length
+from sgmc.arguments.survival import uncensored
 from sgmc.errors import ArgumentError, DataError
 
 
@@ -130,6 +131,8 @@ def outcomes(results, exog, endog, n, trials=None):
             )
         endog = frame[endog]
     same_index(exog=exog, endog=endog)
+    if results.model.family.outcome == "survival":
+        return same_length("endog", uncensored("endog", endog), n, "the new data have")
     held = pd.Series(np.ravel(np.asarray(endog)))
     if levels is not None and (held.dtype.kind not in "biuf" or held.isin(levels).all()):
         codes = codes_of(held, levels, label).astype(float)

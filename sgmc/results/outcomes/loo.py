@@ -12,7 +12,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
 from sgmc.diagnostics import convergence
 from sgmc.errors import ArgumentError, InfluenceWarning, warn
-from sgmc.results.outcomes.residuals import in_order
+from sgmc.results.outcomes.residuals import in_order, numbers_of
 from sgmc.results.outcomes.row_samples import Expected, Sample, drawn, estimated, expected
 from sgmc.results.outcomes.rows import Rows, evenly, fitted_rows
 
@@ -107,7 +107,7 @@ class Task:
     expected : Expected
     frequency : array (n,) or None
     outcomes : array (k, n)
-        With the trials, where there are some.
+        With the trials, or how times are censored, where there are some.
     unit : str
         See `Loo`.
     """
@@ -143,7 +143,11 @@ def begun(results, unit="rows"):
         )
     frequency = None if table.frequency is None else in_order(table, table.frequency)
     outcomes = np.stack(
-        [in_order(table, column) for column in (table.y, table.trials) if column is not None]
+        [
+            in_order(table, column)
+            for column in (*numbers_of(table.y), table.trials)
+            if column is not None
+        ]
     )
     return Task(results, table, expected(table), frequency, outcomes, unit)
 

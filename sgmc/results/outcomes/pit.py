@@ -19,10 +19,14 @@ from sgmc.results.outcomes.rows import evenly
 def loo_pit(results, seed):
     """See `Criticism.loo_pit`: pairs of arrays, numbers of the rows and their values."""
     family = results.model.family
-    if family.outcome == "category" or (family.outcome == "binary" and not family_counts(results)):
+    if (
+        family.several
+        or family.outcome == "survival"
+        or (family.outcome == "binary" and not family_counts(results))
+    ):
         raise NotSupported(
-            f"loo_pit: an outcome of {results.model.family_name} is one of a few kinds, whose rank "
-            "says nothing; look at pp_check()"
+            f"loo_pit: an outcome of {results.model.family_name} is one of a few kinds, or may be "
+            "censored, and has no rank; look at pp_check()"
         )
     task, rng = begun(results), outcome_stream(results, seed)
     table = task.table

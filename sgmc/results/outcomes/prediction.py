@@ -184,7 +184,9 @@ def summary(rows, results, alpha, rng):
     graded = rows.outcome(slice(None)).graded
     out = np.empty((rows.n, 6 if graded else 4))
     for at, eta in rows.blocks():
-        out[rows.place(at), :4] = moments_and_ends(rows.family.mean(eta), levels, rows.weights)
+        out[rows.place(at), :4] = moments_and_ends(
+            rows.family.centre(eta, rows.extra), levels, rows.weights
+        )
     for at, y in simulated(rows, rng) if graded else ():
         out[rows.place(at), 4:] = moments.quantile(y.T[None], levels, rows.weights).T
     names = [

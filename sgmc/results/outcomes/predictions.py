@@ -3,7 +3,7 @@ and how well it predicts.
 """
 
 from sgmc.arguments.choices import one_of
-from sgmc.results.outcomes import prediction, residuals, streams
+from sgmc.results.outcomes import prediction, residuals, streams, survival
 from sgmc.results.outcomes.beside import with_exposure
 from sgmc.results.outcomes.rows import rows_of
 
@@ -17,7 +17,7 @@ class Predictions:
 
     def predict(self, exog=None, transform=True, *, offset=None, exposure=None, to=None):
         """Posterior mean of E[y | x], averaged over draws, never plugged in; of counts of
-        successes, the probability.
+        successes, the probability; of survival times, that of their median.
 
         Parameters
         ----------
@@ -201,6 +201,63 @@ class Predictions:
         one_of("kind", kind, ("response", "pearson", "deviance"))
         found = getattr(self, f"resid_{kind}")
         return found if to is None else streams.written(found, to, "residual")
+
+    def survival(self, times, exog=None, *, offset=None, alpha=0.05, **how):
+        """P(T > t | x) of survival times, averaged over draws, with its posterior interval.
+
+        Parameters
+        ----------
+        times : float or array_like (k,)
+            Zero or more, in the units of the times of the fit.
+        exog, offset
+            As in `predict`; rows in memory.
+        alpha : float
+            One minus the probability of the intervals.
+        **how
+            What `predict` takes of new groups, for fits with group terms.
+
+        Returns
+        -------
+        DataFrame
+            ``survival``, ``ci_lower`` and ``ci_upper``, indexed by (row, time).
+
+        Raises
+        ------
+        NotSupported
+            For outcomes that are no survival times.
+        """
+        return survival.survival(self, times, exog, offset, alpha, **how)
+
+    def quantiles(self, p, exog=None, *, offset=None, alpha=0.05, **how):
+        """Quantiles of survival times T given x, averaged over draws, with their posterior
+        intervals.
+
+        Parameters
+        ----------
+        p : float or array_like (k,)
+            Probabilities, between 0 and 1: 0.5 for the median.
+        exog, offset, alpha, **how
+            As in `survival`.
+
+        Returns
+        -------
+        DataFrame
+            ``quantile``, ``ci_lower`` and ``ci_upper``, indexed by (row, p).
+
+        Raises
+        ------
+        NotSupported
+            For outcomes that are no survival times.
+        """
+        return survival.quantiles(self, p, exog, offset, alpha, **how)
+
+    @property
+    def resid_cox_snell(self):
+        """-log P(T > t | x) at the times of the fit, observed or censored, averaged over draws: of
+        a model that fits, exponential numbers with mean 1, censored where the times are (Cox &
+        Snell 1968).
+        """
+        return survival.cox_snell(self)
 
     @property
     def fittedvalues(self):

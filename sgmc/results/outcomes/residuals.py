@@ -34,7 +34,12 @@ def expected(rows):
 
 
 def numbers_only(results, what):
-    """Refuse residuals of outcomes that are kinds."""
+    """Refuse residuals of outcomes that are kinds, or times that may be censored."""
+    if results.model.family.outcome == "survival":
+        raise NotSupported(
+            f"{what}: some survival times are censored, and what is missing of them has no "
+            "residual; use resid_cox_snell, survival(), loo() or log_lik()"
+        )
     if results.model.family.several:
         raise NotSupported(
             f"{what}: outcomes of {results.model.family_name} are kinds, which have no residuals; "
@@ -47,6 +52,11 @@ def in_order(rows, column):
     out = room_for(rows.n)
     out[rows.place(slice(None))] = column
     return out
+
+
+def numbers_of(y):
+    """Outcomes as columns of numbers: of times that may be censored, also how they are."""
+    return (y.real, y.imag) if np.iscomplexobj(y) else (y,)
 
 
 def pearson(results):
@@ -84,6 +94,7 @@ def llf(results):
 
 def deviance(results):
     """Deviance at the posterior means."""
+    numbers_only(results, "deviance")
     rows = fitted_rows(results, "deviance").at_mean()
     return total(
         rows,
@@ -97,6 +108,7 @@ def deviance(results):
 
 def null_deviance(results):
     """Deviance of the best constant, beside the offset where there is one."""
+    numbers_only(results, "null_deviance")
     rows = fitted_rows(results, "null_deviance")
     family = family_of_rows(rows.family, rows.trials, rows.se)
     # that of the rows has the mode in it where the table was rotated

@@ -206,9 +206,9 @@ class Rows:
 
     def mean(self):
         """E[y | x] averaged over draws, for each row of the output; of counts,
-        the probability of success.
+        the probability of success; of survival times, their median.
         """
-        return self.average(lambda at, eta: self.family.mean(eta))
+        return self.average(lambda at, eta: self.family.centre(eta, self.extra))
 
     def fits(self, what):
         """Refuse an array (draw, row) that memory should not hold."""

@@ -58,9 +58,10 @@ class Family:
         As in ``glm(family=, link=)``; None for models that are none of R's.
     default_link : bool
         Whether it stands for its distribution where no link is given.
-    outcome : {"binary", "numeric", "category", "ordered"}
+    outcome : {"binary", "numeric", "category", "ordered", "survival"}
         How the formula codes the response: 0 and 1, numbers, 0, 1, .. with an equation for each
-        kind but the first, or 0, 1, .. in the order of the levels.
+        kind but the first, 0, 1, .. in the order of the levels, or times that may be censored, see
+        `sgmc.arguments.survival`.
     accepts : str
         The outcomes that it takes, as documentation and the command line print them.
     kernel : type
@@ -159,6 +160,21 @@ class Family:
     def mean(eta):
         """E[y | x] from linear predictors, elementwise."""
         raise NotImplementedError
+
+    @classmethod
+    def centre(cls, eta, extra=None):
+        """What predictions average over draws: E[y | x]."""
+        return cls.mean(eta)
+
+    @staticmethod
+    def numbers(y):
+        """Outcomes as numbers that have moments: themselves."""
+        return y
+
+    @staticmethod
+    def telling(y):
+        """Whether each outcome bounds a scale of the outcomes from above, (n,)."""
+        return np.ones(len(y), dtype=bool)
 
     @staticmethod
     def variance(eta, extra=None):
@@ -345,6 +361,18 @@ class Positive(LogLink):
         """Outcomes are positive, and differ."""
         name = f"the outcome {label!r}"
         values.varying(name, values.positives(name, y))
+
+
+class Proportions(Family):
+    """Base of families of proportions between 0 and 1, both excluded."""
+
+    accepts = "proportions between 0 and 1, both excluded"
+
+    @staticmethod
+    def check(y, label):
+        """Outcomes lie between 0 and 1, and differ."""
+        name = f"the outcome {label!r}"
+        values.varying(name, values.proportions(name, y))
 
 
 class Continuous(Family):

@@ -151,6 +151,10 @@ class KnownFamily:
         """See `Family.start`."""
         return self.whole.start(mean, variance)[0], []
 
+    def centre(self, eta, extra=None):
+        """See `Family.centre`."""
+        return self.whole.centre(eta, self.extra)
+
     def variance(self, eta, extra=None):
         """See `Family.variance`."""
         return self.whole.variance(eta, self.extra)
