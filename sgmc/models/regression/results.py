@@ -2,15 +2,16 @@
 
 from sgmc.errors import ArgumentError
 from sgmc.models.regression.info import ModelInfo  # noqa: F401  (beside its results)
-from sgmc.models.regression.refits import changed
+from sgmc.models.regression.refits import Refits, changed
 from sgmc.registry import room
+from sgmc.results.criticism import Criticism
 from sgmc.results.effects.effects import Effects
 from sgmc.results.effects.figures import EffectFigures
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 
 
-class RegressionResults(Results, Predictions, Effects, EffectFigures):
+class RegressionResults(Results, Predictions, Effects, EffectFigures, Criticism, Refits):
     """The posterior of a regression: `Results`, and predictions averaged over its draws.
 
     Attributes
