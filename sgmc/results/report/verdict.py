@@ -9,6 +9,7 @@ from sgmc.diagnostics.implied import NEARLY_GAUSSIAN
 from sgmc.errors import (
     BoundaryWarning,
     BoundWarning,
+    ClusterCountWarning,
     ConvergenceWarning,
     DensityWarning,
     DivergenceWarning,
@@ -138,6 +139,7 @@ def judged(fit, table, concerns, ess, along, heat):
         (UpdateWarning, "carried too far"),
         (QuadratureWarning, "integrals too coarse"),
         (ReservoirWarning, "reservoir too small"),
+        (ClusterCountWarning, "too few clusters"),
         (DivergenceWarning, "as chains show"),
         (ConvergenceWarning, "as chains show"),
         (TailWarning, "heavy tails"),
