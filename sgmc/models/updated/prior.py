@@ -75,7 +75,7 @@ class CarriedPriors(PriorTable):
             False,
             priors.auxiliary,
             priors.unit,
-            nobs,
+            nobs=nobs,
         )
 
     def described(self):
