@@ -49,6 +49,7 @@ def test_there_are_sixty():
 @pytest.mark.extended
 def test_every_line_runs(tmp_path):
     place = {"sgmc": sgmc, "df": table(), "folder": tmp_path}
+    ran = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)
         for line in LINES:
@@ -57,6 +58,8 @@ def test_every_line_runs(tmp_path):
             except Exception as error:
                 error.add_note(f"in the line {line}")
                 raise
+            ran += 1
+    assert ran == len(LINES)
 
 
 def test_lines_answer_as_statsmodels_does():

@@ -21,7 +21,8 @@ from sgmc.core.design import design
 from sgmc.core.engine import evaluate
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.models.regression import families as leaves
-from sgmc.models.regression.bases.family import Counts, Family, Positive, Proportions
+from sgmc.models.regression.bases.family import Counts, Family, Positive
+from sgmc.models.regression.bases.proportions import Proportions
 from sgmc.registry import room
 
 SAMPLERS, GRADIENTS = room("samplers"), room("gradients")

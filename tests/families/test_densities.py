@@ -11,7 +11,8 @@ from sgmc.core.design import design
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
-from sgmc.models.regression.bases.family import Binary, Counts, Family, Positive, Proportions
+from sgmc.models.regression.bases.family import Binary, Counts, Family, Positive
+from sgmc.models.regression.bases.proportions import Proportions
 from sgmc.models.regression.families.rlm import LearnedRlmFamily, RlmFamily
 from sgmc.subsampling.uniform import Everything
 

@@ -71,6 +71,7 @@ def test_likelihoods_are_those_of_the_probabilities():
     assert results.null_deviance > results.deviance
 
 
+@pytest.mark.extended
 def test_loo_compares_with_models_of_unordered_levels():
     loo = fitted("small").loo()
     other = sgmc.mnlogit("y ~ g + x", small(), seed=1).loo()
@@ -79,6 +80,7 @@ def test_loo_compares_with_models_of_unordered_levels():
     assert 3 < loo.p < 8  # five parameters
 
 
+@pytest.mark.extended
 def test_arrays_and_weights_are_the_same_model():
     frame = small()
     X = np.column_stack([np.ones(120), frame.g == "v", frame.x]).astype(float)

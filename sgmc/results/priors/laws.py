@@ -11,7 +11,7 @@ from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError
 
 DRAWABLE = {"normal", "student_t", "laplace", "gamma", "inverse_gamma", "horseshoe"}
-MOST_TRIES = 1000  # of draws of a horseshoe that its slab refuses
+MOST_REDRAWN = 1000  # of draws of a horseshoe that its slab refuses
 
 
 def law(spec):
@@ -61,7 +61,7 @@ def drawn(spec, size, random):
     if spec.family == "student_t":
         return np.abs(random.standard_t(spec.df, size)) * spec.scale
     out, left = np.empty(size), np.arange(size)
-    for _ in range(MOST_TRIES):  # a normal law of a half-Cauchy scale, kept as the slab says
+    for _ in range(MOST_REDRAWN):  # a normal law of a half-Cauchy scale, kept as the slab says
         b = random.normal(size=len(left)) * spec.scale * np.abs(random.standard_cauchy(len(left)))
         out[left] = b
         left = left[random.random(len(left)) > np.exp(-(b**2) / (2 * spec.slab**2))]

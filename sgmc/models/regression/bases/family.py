@@ -363,18 +363,6 @@ class Positive(LogLink):
         values.varying(name, values.positives(name, y))
 
 
-class Proportions(Family):
-    """Base of families of proportions between 0 and 1, both excluded."""
-
-    accepts = "proportions between 0 and 1, both excluded"
-
-    @staticmethod
-    def check(y, label):
-        """Outcomes lie between 0 and 1, and differ."""
-        name = f"the outcome {label!r}"
-        values.varying(name, values.proportions(name, y))
-
-
 class Continuous(Family):
     """Base of families of real outcomes whose mean is the linear predictor,
     with a scale of that unit.

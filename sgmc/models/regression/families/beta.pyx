@@ -7,7 +7,8 @@ from libc.math cimport exp, log, log1p
 from sgmc.core.contract cimport OK
 from sgmc.core.limits import HALF_LOG_2PI
 from sgmc.models.regression.bases.dispersed cimport Dispersed
-from sgmc.models.regression.bases.family import Auxiliary, Proportions
+from sgmc.models.regression.bases.family import Auxiliary
+from sgmc.models.regression.bases.proportions import Proportions
 from sgmc.models.regression.bases.gammas cimport Gammas, gammas
 from sgmc.models.regression.model import Regression
 from sgmc.priors import half_t
