@@ -157,7 +157,7 @@ class Predictions:
             As in `predict`.
         endog : array_like or str, optional
             Outcomes of the new rows, or their column's name: numbers, or the labels of the fit's
-            two levels; of counts, successes.
+            two levels; of counts, successes; of survival times, what `sgmc.Surv` makes.
         trials, se
             As in `posterior_predict`.
         draws : int, optional
@@ -175,6 +175,7 @@ class Predictions:
         ArgumentError
             If it would be larger than 1 GB.
         """
+        residuals.refuse_name(self, endog)
         beside = dict(endog=endog, offset=offset, exposure=exposure, trials=trials, se=se)
         stream = streams.stream_of(self, exog, to, beside, "log_lik")
         if stream is not None:

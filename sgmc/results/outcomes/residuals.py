@@ -165,6 +165,15 @@ def need_outcomes(endog):
         )
 
 
+def refuse_name(results, endog):
+    """ArgumentError for the name of a column, which does not tell which times are censored."""
+    if results.model.family.outcome == "survival" and isinstance(endog, str):
+        raise ArgumentError(
+            f"endog={endog!r} does not tell which times are censored: give endog=sgmc.Surv(time, "
+            "event) of the new rows, in memory"
+        )
+
+
 def densities_of(endog, draws):
     """Log densities of the outcomes of new rows, a `Method`."""
     need_outcomes(endog)
