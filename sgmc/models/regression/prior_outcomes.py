@@ -41,12 +41,14 @@ def outcomes(model, prior, draws, seed):
 
 def before_outcomes(model, prior, draws, seed):
     """The table of a model, draws of its parameters as a frame, and the seed."""
-    if model.room != "families":
+    family = model.family
+    if model.room != "families" or family.report or family.parts or family.outcome == "survival":
         raise NotSupported(
-            f"draws of priors alone are of regressions without group terms, not of {model!r}"
+            "draws of priors alone are of regressions without group terms, thresholds, second "
+            f"designs and censoring, not of {model!r}"
         )
     count, seed = whole("draws", draws, 1), entropy(seed)
-    data, family = model.data, model.family
+    data = model.data
     table = (
         in_file(data, "dense")
         if data.prepared is not None

@@ -8,7 +8,7 @@ from scipy import stats
 from sgmc.coordinates.densities import exponential_integral
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.rng import seed_sequence
-from sgmc.errors import ArgumentError
+from sgmc.errors import ArgumentError, NotSupported
 
 DRAWABLE = {"normal", "student_t", "laplace", "gamma", "inverse_gamma", "horseshoe"}
 MOST_REDRAWN = 1000  # of draws of a horseshoe that its slab refuses
@@ -68,6 +68,25 @@ def drawn(spec, size, random):
         if not len(left):
             break
     return out
+
+
+def refuse_other(results, what):
+    """NotSupported for posteriors that are not those of a prior a coefficient times a likelihood.
+
+    Parameters
+    ----------
+    results : Results
+    what : str
+        What was asked for.
+    """
+    family = results.model.family
+    if results.cov_type != "nonrobust":
+        raise NotSupported(
+            f"{what} of draws with a sandwich's covariance, which are of no prior times "
+            "likelihood: fit with cov_type='nonrobust'"
+        )
+    if results.priors.report is not None or family.parts or results._fit.problem.grouped:
+        raise NotSupported(f"{what} is not there for thresholds, second designs and group terms")
 
 
 def from_spoken(priors, centre):

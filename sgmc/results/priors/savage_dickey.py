@@ -6,8 +6,9 @@ from scipy import stats
 
 from sgmc.diagnostics import convergence, moments
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.results.outcomes.rows import fitted_rows
 from sgmc.results.parameters.expression import difference
-from sgmc.results.priors.laws import from_spoken, log_density
+from sgmc.results.priors.laws import from_spoken, log_density, refuse_other
 
 FEWEST_BEYOND = 10  # effective draws beyond a point, for a density there
 PARTS_OF_DRAWS = 20  # of the draws, for the Monte Carlo error of a density
@@ -19,11 +20,8 @@ def bayes_factor(results, statement):
         raise ArgumentError(
             f"bayes_factor {statement!r} must be an equation, such as 'x1 = 0' or 'x1 = x2'"
         )
-    if results.cov_type != "nonrobust":
-        raise NotSupported(
-            "bayes_factor of draws with a sandwich's covariance, which have no prior: fit with "
-            "cov_type='nonrobust'"
-        )
+    fitted_rows(results, "bayes_factor")
+    refuse_other(results, "bayes_factor")
     constant, weights = difference(statement, results.names)
     prior = log_prior_at(results, statement, weights, -constant)
     draws = results.draws @ weights + constant

@@ -5,7 +5,7 @@ import pandas as pd
 
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes.rows import evenly, fitted_rows
-from sgmc.results.priors.laws import from_spoken, log_density
+from sgmc.results.priors.laws import from_spoken, log_density, refuse_other
 
 ALPHAS = 0.99, 1.01  # powers that prior and likelihood are raised to
 SENSITIVE = 0.05  # of either (Kallioinen et al. 2024, section 2.3)
@@ -20,11 +20,7 @@ def sensitivity(results):
             "sensitivity of draws with weights of their own: fit with a constant step, or by an "
             "exact sampler"
         )
-    if results.cov_type != "nonrobust":
-        raise NotSupported(
-            "sensitivity of draws with a sandwich's covariance, which are of no prior times "
-            "likelihood: fit with cov_type='nonrobust'"
-        )
+    refuse_other(results, "sensitivity")
     rows = rows.affordable()
     if rows.m < FEWEST_SCALED:
         raise ArgumentError(f"sensitivity needs {FEWEST_SCALED} draws, there are {rows.m}")
