@@ -54,7 +54,9 @@ def before_outcomes(model, prior, draws, seed):
         if data.prepared is not None
         else prepare(data, seed, np.dtype(np.float64), centre=True)
     )
-    priors = resolve(prior, data, family, scales(table.sd, family, *moments_of_outcomes(table)))
+    priors = resolve(
+        prior, data, family, scales(table.sd, family, *moments_of_outcomes(table, family))
+    )
     found = prior_draws(priors, from_spoken(priors, table.mean), count, seed)
     return table, pd.DataFrame(found, columns=priors.names), seed
 

@@ -31,7 +31,7 @@ cdef inline double softplus(double t) noexcept nogil:
     return t + log1p(exp(-t)) if t > 0 else log1p(exp(t))
 
 
-cdef Curve density(int law, double z) noexcept nogil:
+cdef Curve density(Py_ssize_t law, double z) noexcept nogil:
     """log g(z)."""
     cdef Curve c
     cdef double x
@@ -46,7 +46,7 @@ cdef Curve density(int law, double z) noexcept nogil:
     return c
 
 
-cdef Curve survival(int law, double z) noexcept nogil:
+cdef Curve survival(Py_ssize_t law, double z) noexcept nogil:
     """log P(W > z)."""
     cdef Curve c
     cdef double x
@@ -63,14 +63,14 @@ cdef Curve survival(int law, double z) noexcept nogil:
     return c
 
 
-cdef double rise(int law, double z, Curve tail) noexcept nogil:
+cdef double rise(Py_ssize_t law, double z, Curve tail) noexcept nogil:
     """The slope of log h, h = -`tail.slope` being the hazard."""
     if law == EXTREME:
         return 1
     return -tail.slope - z if law == NORMAL else 1 + tail.slope
 
 
-cdef Curve distribution(int law, double z) noexcept nogil:
+cdef Curve distribution(Py_ssize_t law, double z) noexcept nogil:
     """log P(W <= z)."""
     cdef Curve c
     cdef double x, h
@@ -87,7 +87,7 @@ cdef Curve distribution(int law, double z) noexcept nogil:
     return c
 
 
-cdef Parts parts(int law, Place row, double eta, double u) noexcept nogil:
+cdef Parts parts(Py_ssize_t law, Place row, double eta, double u) noexcept nogil:
     """log p(row | eta, u) but for -log t of a time that was observed, and its derivatives.
 
     L(z, w) being the log density, or probability, of the ends of the row, z and w their (log t -
@@ -234,7 +234,7 @@ def log_densities(law, y, eta, sigma):
     cdef const double complex[::1] times = flat(y, shape, complex)
     cdef const double[::1] at = flat(eta, shape, float), scale = flat(sigma, shape, float)
     cdef double[::1] out = np.empty(times.shape[0])
-    cdef int code = LAWS[law]
+    cdef Py_ssize_t code = LAWS[law]
     cdef Py_ssize_t i
     cdef Place row
     with nogil:
