@@ -321,8 +321,8 @@ def test_no_index_of_32_bits(path):
 
 
 def test_every_kind_of_outcome_has_a_case_or_a_file():
-    """Those of several kinds are in multinomial/test_labels.py and ordinal/test_results.py, times in
-    survival/test_input.py.
+    """Those of several kinds are in multinomial/test_labels and ordinal/test_results, times in
+    survival/test_input.
     """
     kinds = {(model.family.outcome, model.family.counts) for model in room("families").values()}
     assert {(case.model.family.outcome, case.model.family.counts) for case in CASES} == kinds - {
