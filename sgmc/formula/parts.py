@@ -53,7 +53,7 @@ class PartsSpec:
     specs : tuple of DesignSpec
     """
 
-    coding = None  # designs whose factors stay codes are refused
+    coding = offset = None  # designs whose factors stay codes, and offsets, are refused
     levels = None
 
     def __init__(self, formula, specs):

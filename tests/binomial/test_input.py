@@ -106,12 +106,6 @@ COUNTED = pd.DataFrame(
         ("a + a ~ x", {}, DataError, "has the same column as successes and failures"),
         ("a + b ~ x", dict(a=0, b=0), DataError, "the counts 'a . b' are 0 in every row used"),
         ("a + b ~ x + b", {}, FormulaError, "the response b is a predictor too"),
-        (
-            "cbind(a, b) ~ x",
-            {},
-            FormulaError,
-            "there is no function 'cbind': write 'successes . failures ~ ...'",
-        ),
         ("a + c ~ x", {}, FormulaError, "'c' is neither a column"),
         (
             "a / (a + b) ~ x",
@@ -129,7 +123,7 @@ COUNTED = pd.DataFrame(
             "must be 0 or 1, it holds 3, 1, 2, ...: compare, as in 'a > 0 ~ ...'",
         ),
     ],
-    ids=range(12),
+    ids=range(11),
 )
 def test_counts_that_are_none_are_refused_by_name(formula, change, error, message):
     with pytest.raises(error, match=message):

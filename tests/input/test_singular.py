@@ -25,6 +25,8 @@ SAFE = {  # calls outside of a try, and why they do not raise
     "coordinates/shrinkage.py": "the whitener refuses a singular one first",
     "coordinates/walls.py": "triangular with a unit diagonal",
     "coordinates/whitening.py": "invertible by construction; a finite matrix has eigenvalues",
+    "models/regression/prior_outcomes.py": "triangular with a unit diagonal",
+    "results/priors/sensitivity.py": "triangular with a unit diagonal",
     "diagnostics/finite_set.py": "of finite draws",
     "diagnostics/implied.py": "solved before, within the try",
     "diagnostics/zero_variance.py": "of finite draws and scores",

@@ -77,7 +77,7 @@ def test_probabilities_of_new_rows():
     p = results.predict(new)
     assert list(p.columns) == [0, 1, 2, 3, 4, 5, 6] and list(p.index) == [5, 3]
     np.testing.assert_allclose(p.sum(axis=1), 1)
-    np.testing.assert_allclose(p.loc[3], results.fittedvalues[3])
+    np.testing.assert_allclose(p.loc[3], results.fittedvalues.loc[3])
     B = results.flat.reshape(len(results.flat), 6, 6)
     eta = np.concatenate([np.zeros((len(B), 1, 2)), B @ results.model.spec.matrix(new).T], axis=1)
     np.testing.assert_allclose(

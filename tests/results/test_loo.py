@@ -297,7 +297,7 @@ def test_checks_of_a_model_that_fits(posterior, votes):
     table = posterior.pp_check(groups=5, seed=3)
     assert table.index.tolist() == ["mean", "sd", *(f"mean of group {g}" for g in range(1, 6))]
     assert table.columns.tolist() == ["observed", "fitted", "replicated", "[0.025", "0.975]", "p"]
-    fitted = posterior.fittedvalues
+    fitted = np.asarray(posterior.fittedvalues)
     order, y = np.argsort(fitted, kind="stable"), votes.y.to_numpy()
     np.testing.assert_allclose(
         table["observed"], [y.mean(), y.std(), *y[order].reshape(5, 80).mean(axis=1)], rtol=1e-12

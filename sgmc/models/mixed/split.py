@@ -56,6 +56,11 @@ class Split:
     without: int
 
     @property
+    def offset(self):
+        """The offset of the formula, see `DesignSpec`."""
+        return self.spec.offset
+
+    @property
     def occurring(self):
         """Levels that occur."""
         return int((self.group < self.without).sum())

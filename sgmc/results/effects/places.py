@@ -211,5 +211,5 @@ def rows_at(results, frame, offset):
 def numbers_at(rows: Rows, at, link):
     """E[y | x] or linear predictors of some rows, (kind, row, draw)."""
     (_, eta), *_ = rows.among(np.arange(at.start, at.stop)).blocks()
-    value = eta if link else rows.family.mean(eta)
+    value = eta if link else rows.family.centre(eta, rows.extra)
     return value if value.ndim == 3 else value[None]

@@ -35,15 +35,20 @@ def expected(rows):
 
 def numbers_only(results, what):
     """Refuse residuals of outcomes that are kinds, or times that may be censored."""
-    if results.model.family.outcome == "survival":
-        raise NotSupported(
-            f"{what}: some survival times are censored, and what is missing of them has no "
-            "residual; use resid_cox_snell, survival(), loo() or log_lik()"
-        )
+    refuse_times(results, what)
     if results.model.family.several:
         raise NotSupported(
             f"{what}: outcomes of {results.model.family_name} are kinds, which have no residuals; "
             "compare shares by pp_check(), or look at log_lik()"
+        )
+
+
+def refuse_times(results, what):
+    """Refuse what times that may be censored do not have."""
+    if results.model.family.outcome == "survival":
+        raise NotSupported(
+            f"{what}: some survival times are censored, and what is missing of them has no "
+            "residual; use resid_cox_snell, survival(), loo() or log_lik()"
         )
 
 
@@ -94,7 +99,7 @@ def llf(results):
 
 def deviance(results):
     """Deviance at the posterior means."""
-    numbers_only(results, "deviance")
+    refuse_times(results, "deviance")
     rows = fitted_rows(results, "deviance").at_mean()
     return total(
         rows,
@@ -108,7 +113,7 @@ def deviance(results):
 
 def null_deviance(results):
     """Deviance of the best constant, beside the offset where there is one."""
-    numbers_only(results, "null_deviance")
+    refuse_times(results, "null_deviance")
     rows = fitted_rows(results, "null_deviance")
     family = family_of_rows(rows.family, rows.trials, rows.se)
     # that of the rows has the mode in it where the table was rotated

@@ -109,6 +109,10 @@ class ZeroFamily(Counts):
         """E[y | x], zeros included."""
         return expit(-eta[1]) * self.above(eta)[0]
 
+    def centre(self, eta, extra=None):
+        """See `Family.centre`."""
+        return self.mean(eta)
+
     def variance(self, eta, extra=None):
         """E[y^2] - E[y]^2."""
         mean, square = self.above(eta)

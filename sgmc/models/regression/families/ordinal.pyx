@@ -131,6 +131,10 @@ class OrdinalFamily(Family):
         # by the tail that is the smaller one
         return np.maximum(np.where(F[:-1] > 0.5, S[:-1] - S[1:], F[1:] - F[:-1]), 0.0)
 
+    def centre(self, eta, extra=None):
+        """See `Family.centre`."""
+        return self.mean(eta)
+
     def log_density(self, y, eta, extra=None):
         """See `Family.log_density`."""
         last = len(eta)
