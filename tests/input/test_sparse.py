@@ -147,6 +147,7 @@ def test_memory_of_a_wide_table(never_dense):
     random = np.random.default_rng(5)
     X = sparse.csr_array(random.random((100_000, 150)) < 0.02, dtype=float)
     y = (random.random(100_000) < 0.4).astype(float)
+    sgmc.Logit(y[:20_000], X[:20_000]).fit(seed=1, draws=100, chains=1).predict(X)  # loads modules
     tracemalloc.start()
     results = sgmc.Logit(y, X).fit(seed=1, draws=100, chains=1)
     fitting = tracemalloc.get_traced_memory()[1]

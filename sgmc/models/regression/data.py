@@ -247,19 +247,20 @@ def outcome_name(endog):
     return str(name) if np.ndim(name) == 0 and name else "y"
 
 
-def from_arrays(endog, exog, label, names, columns, pairs=False):
+def from_arrays(endog, exog, label, names, columns, outcome="numeric"):
     """Checked RegressionData from arrays, tables or a CSR array; `columns` are weights and the
     like, by name, or None.
 
-    With `pairs`, outcomes may be two columns, successes and failures.
+    Outcomes of a family with `outcome` "binary" may be two columns, successes and failures; of
+    "survival" they are times that may be censored.
     """
     from sgmc.formula.frames import pandas_or_same
     from sgmc.results.outcomes.labels import RowLabels, labels_of
 
     labels_of_arrays = RowLabels(first_known(labels_of(endog), labels_of(exog)))
     exog, endog = pandas_or_same(exog), pandas_or_same(endog)
-    paired = pairs and not np.iscomplexobj(endog) and numeric("endog", endog).shape[1:] == (2,)
-    if np.iscomplexobj(endog):  # times, checked
+    paired = outcome == "binary" and numeric("endog", endog).shape[1:] == (2,)
+    if outcome == "survival" and np.iscomplexobj(endog):  # times, checked
         y, trials = endog, None
     else:
         label, y, trials = counts(endog) if paired else (label, vector("endog", endog), None)

@@ -80,9 +80,7 @@ class Regression(PriorPredictive):
         self.check_applies(columns["offset"], columns["exposure"], columns["se"])
         label, (endog, self.levels) = outcome_name(endog), self.coded(endog)
         names = columns.pop("names")
-        self.data = from_arrays(
-            endog, exog, label, names, columns, pairs=self.family.outcome == "binary"
-        )
+        self.data = from_arrays(endog, exog, label, names, columns, outcome=self.family.outcome)
         self.data.equations = equations(self.family, self.levels)
         self.spec = self.formula = None
         self.inputs = {}
