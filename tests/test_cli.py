@@ -294,8 +294,8 @@ def test_a_robust_fit_has_both_sds():
     assert found["facts"]["Covariance"] == "robust (sandwich)"
     assert all(row["sd"] > 0 and row["sd_nonrobust"] > 0 for row in found["coefficients"].values())
     assert (
-        "cov_type='HC3' must be"
-        in run("fit", "affairs > 0 ~ .", "dataset:fair", "--cov-type", "HC3").stderr
+        "cov_type='HC2' must be"
+        in run("fit", "affairs > 0 ~ .", "dataset:fair", "--cov-type", "HC2").stderr
     )
 
 
