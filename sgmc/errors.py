@@ -217,6 +217,10 @@ class InfluenceWarning(SGMCWarning):
     """Leaving out single rows changes the posterior too much for what was estimated from it."""
 
 
+class RefitWarning(SGMCWarning):
+    """Fits without some of the rows are not trustworthy."""
+
+
 class CheckpointWarning(SGMCWarning):
     """A checkpoint could not be written; the run went on."""
 

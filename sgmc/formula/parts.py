@@ -90,6 +90,11 @@ class PartsSpec:
         """See `DesignSpec`."""
         return list(dict.fromkeys(name for one in self.specs for name in one.columns))
 
+    @property
+    def factors(self):
+        """See `DesignSpec`."""
+        return tuple(factor for one in self.specs for factor in one.factors)
+
     def check_columns(self, frame):
         """See `DesignSpec`."""
         for one in self.specs:

@@ -4,7 +4,8 @@ from ast import literal_eval
 from dataclasses import dataclass
 
 from sgmc.arguments.choices import nearest
-from sgmc.formula.bars import closing, written
+from sgmc.formula.bars import written
+from sgmc.formula.calls import taken_off
 
 CURVE, SURFACE = "s", "te"
 COVARIATES = {CURVE: 1, SURFACE: 2}
@@ -71,23 +72,7 @@ def split(tokens, error):
     calls : list of (str, list of str)
         Name and arguments of each.
     """
-    rest, calls, at, depth = [], [], 0, 0
-    while at < len(tokens):
-        if is_smooth(tokens, at):
-            end = closing(tokens, at + 1)
-            before, after = tokens[at - 1] if at else "+", [*tokens, "+"][end + 1]
-            text = written(tokens[at : end + 1])
-            if depth or before != "+" or after not in "+-":
-                raise error(f"{text} can only be added: write '... + {text}'")
-            calls.append((tokens[at], tokens[at + 2 : end]))
-            if rest:
-                rest.pop()  # the plus before it
-            at = end + 1 + (not rest and after == "+")
-            continue
-        depth += (tokens[at] in "([{") - (tokens[at] in ")]}")
-        rest.append(tokens[at])
-        at += 1
-    return rest or ["1"], calls
+    return taken_off(tokens, is_smooth, error)
 
 
 def is_smooth(tokens, at):

@@ -3,6 +3,7 @@
 """
 
 from sgmc.formula.bars import closing, written
+from sgmc.formula.calls import taken_off
 from sgmc.formula.smooths import arguments
 
 PAIR, OFFSET = "cbind", "offset"
@@ -38,23 +39,17 @@ def offsets(tokens, error):
     found : list of list of str
         Tokens between the parentheses of each.
     """
-    rest, found, at, depth = [], [], 0, 0
-    while at < len(tokens):
-        if tokens[at : at + 2] == [OFFSET, "("] and (at == 0 or tokens[at - 1] != "."):
-            end = closing(tokens, at + 1)
-            before, after = tokens[at - 1] if at else "+", [*tokens, "+"][end + 1]
-            text = written(tokens[at : end + 1])
-            if depth or before != "+" or after not in "+-":
-                raise error(f"{text} can only be added: write '... + {text}'")
-            inside = arguments(tokens[at + 2 : end])
-            if len(inside) != 1 or not inside[0]:
-                raise error(f"{text}: an offset is one number a row, offset(x)")
-            found.append(inside[0])
-            if rest:
-                rest.pop()  # the plus before it
-            at = end + 1 + (not rest and after == "+")
-            continue
-        depth += (tokens[at] in "([{") - (tokens[at] in ")]}")
-        rest.append(tokens[at])
-        at += 1
-    return rest or ["1"], found
+    rest, calls = taken_off(tokens, is_offset, error)
+    found = []
+    for name, inside in calls:
+        parts = arguments(inside)
+        if len(parts) != 1 or not parts[0]:
+            text = written([name, "(", *inside, ")"])
+            raise error(f"{text}: an offset is one number a row, offset(x)")
+        found.append(parts[0])
+    return rest, found
+
+
+def is_offset(tokens, at):
+    """Whether ``offset(`` begins at a place; a method of that name is none."""
+    return tokens[at : at + 2] == [OFFSET, "("] and (at == 0 or tokens[at - 1] != ".")

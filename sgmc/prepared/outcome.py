@@ -39,7 +39,7 @@ def as_outcome(prepared, outcome):
         y, levels = trials, None  # the sum, as arithmetic
     if outcome == "ordered" and levels is not None:
         raise DataError(
-            f"the response {label!r} holds labels, of whose order a prepared table knows nothing: "
+            f"the response {label!r} holds labels, and a prepared table does not keep their order: "
             "prepare it with numbers in their place, 1, 2, .. from the lowest level on"
         )
     if outcome in ("category", "ordered"):

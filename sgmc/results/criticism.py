@@ -1,4 +1,4 @@
-"""Model criticism: the prior's part, calibration, points that a user asks about."""
+"""Model criticism: sensitivity to the prior, calibration, Bayes factors of points."""
 
 from sgmc.results.outcomes.pit import loo_pit
 from sgmc.results.priors.savage_dickey import bayes_factor
@@ -75,7 +75,7 @@ class Criticism:
         ndarray (n,)
             In the order of the data; of more than 5,000 rows 5,000, evenly spaced.
         """
-        return loo_pit(self, seed)[1]
+        return loo_pit(self, seed)
 
     def plot_loo_pit(self, ax=None, seed=None):
         """Share of `loo_pit` below each level, less that level, with 95 % limits for all levels

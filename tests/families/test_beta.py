@@ -14,7 +14,7 @@ import sgmc
 from sgmc.api import verbs
 from sgmc.errors import ArgumentError, DataError
 
-from .test_posteriors import newton
+from ..importance import in_units_of_the_last
 
 # Prater (1956), Petroleum Refiner 35, 236-238: percent of crude oil that becomes gasoline, by batch
 # the temperature (degrees F) at which all of it has vaporised and the yield
@@ -95,28 +95,7 @@ def reference(name, prior=1.0, jacobian=1.0):
         return value + jacobian * theta[:, d]
 
     found = np.hstack([results.flat[:, :d], np.log(results.flat[:, d:])])
-    mode, root = newton(log_posterior, found.mean(axis=0), np.linalg.cholesky(np.cov(found.T)))
-
-    def in_units(w):
-        stretch = -0.5 * (w[:, d] - mode[d])
-        return np.hstack(
-            [mode[:d] + np.exp(stretch)[:, None] * (w[:, :d] - mode[:d]), w[:, d:]]
-        ), d * stretch
-
-    def density(w):
-        theta, log_jacobian = in_units(w)
-        return log_posterior(theta) + log_jacobian
-
-    centre, root = newton(density, mode, root)
-    z = np.random.default_rng(5).standard_t(5, (25_000, d + 1))
-    w = centre + z @ root.T
-    log_weight = density(w) - stats.t.logpdf(z, 5).sum(axis=1)
-    weight = np.exp(log_weight - log_weight.max())
-    weight /= weight.sum()
-    theta = in_units(w)[0]
-    values = np.hstack([theta[:, :d], np.exp(theta[:, d:])])
-    mean = weight @ values
-    return mean, np.sqrt(weight @ (values - mean) ** 2), 1 / (weight**2).sum()
+    return in_units_of_the_last(log_posterior, found, -0.5)
 
 
 def apart(name, **wrong):

@@ -8,6 +8,7 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 import sgmc
 
+from ..importance import apart
 from .cases import CASES, fitted, housing, large, reference
 
 # R 4, MASS: f <- polr(Sat ~ Infl + Type + Cont, data = housing, weights = 50 * Freq,
@@ -23,14 +24,6 @@ POLR = {
     "Low|Medium": (-0.79620819922, 0.012678323662),
     "Medium|High": (0.05537582618, 0.012105173211),
 }
-
-
-def apart(results, mean, sd):
-    """Largest differences of means in sds, and of sds relative to these."""
-    return (
-        np.abs((results.params.to_numpy() - mean) / sd).max(),
-        np.abs(results.bse.to_numpy() / sd - 1).max(),
-    )
 
 
 @pytest.mark.extended

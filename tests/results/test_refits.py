@@ -7,7 +7,14 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.errors import ArgumentError, InfluenceWarning, NotSupported, SGMCWarning
+from sgmc.errors import (
+    ArgumentError,
+    InfluenceWarning,
+    LowESSWarning,
+    NotSupported,
+    RefitWarning,
+    SGMCWarning,
+)
 from sgmc.models.regression import refits
 
 from . import conjugate
@@ -81,10 +88,26 @@ def test_arrays_and_weights():
         res.kfold(df, 5)
 
 
+def test_the_same_folds_twice_are_the_same():
+    """Also where the fit had no seed of its own."""
+    df = conjugate.frame()
+    res = sgmc.ols("y ~ x", df, draws=500, sampler="laplace", sigma=conjugate.SIGMA)
+    assert res.kfold(df, 3).elpd == res.kfold(df, 3).elpd != res.kfold(df, 3, seed=5).elpd
+
+
+def test_fits_that_are_not_trustworthy_are_counted():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowESSWarning)
+        with pytest.warns(RefitWarning, match="3 of 3 fits without some of the rows are not"):
+            conjugate.fitted().kfold(conjugate.frame(), 3, draws=30)
+
+
 def test_other_rows_are_refused():
     res, df = conjugate.fitted(), conjugate.frame()
     with pytest.raises(ArgumentError, match="the data have 50 rows that can be used, the fit had"):
         res.kfold(df.head(50), 5)
+    with pytest.raises(ArgumentError, match="or their outcomes differ"):
+        res.kfold(df.assign(y=df.y + 1), 5)
     with pytest.raises(ArgumentError, match="k=100 is more than the 60 rows"):
         res.kfold(df, 100)
     with pytest.raises(ArgumentError, match="groups='h' is not a column"):

@@ -3,11 +3,10 @@ likelihood by R.
 """
 
 import numpy as np
-from scipy import stats
 
 from sgmc.arguments.survival import logs_of
 
-from ..families.test_posteriors import newton
+from ..importance import in_units_of_the_last
 from .tables import log_density
 
 
@@ -48,27 +47,7 @@ def posterior(law, X, y, draws, *, prior=1.0, jacobian=1.0, size=25_000):
         return value + prior * known + jacobian * theta[:, d]
 
     found = np.hstack([draws[:, :d], np.log(draws[:, d:])])
-    mode, root = newton(log_posterior, found.mean(axis=0), np.linalg.cholesky(np.cov(found.T)))
-
-    def in_units(w):
-        stretch = w[:, d] - mode[d]
-        beta = mode[:d] + np.exp(stretch)[:, None] * (w[:, :d] - mode[:d])
-        return np.hstack([beta, w[:, d:]]), d * stretch
-
-    def density(w):
-        theta, log_jacobian = in_units(w)
-        return log_posterior(theta) + log_jacobian
-
-    centre, root = newton(density, mode, root)
-    z = np.random.default_rng(5).standard_t(5, (size, d + 1))
-    w = centre + z @ root.T
-    log_weight = density(w) - stats.t.logpdf(z, 5).sum(axis=1)
-    weight = np.exp(log_weight - log_weight.max())
-    weight /= weight.sum()
-    theta = in_units(w)[0]
-    values = np.hstack([theta[:, :d], np.exp(theta[:, d:])])
-    mean = weight @ values
-    return mean, np.sqrt(weight @ (values - mean) ** 2), 1 / (weight**2).sum()
+    return in_units_of_the_last(log_posterior, found, 1.0, size)
 
 
 R = """

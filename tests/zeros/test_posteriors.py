@@ -10,20 +10,13 @@ from statsmodels.discrete.truncated_model import HurdleCountModel
 
 import sgmc
 
+from ..importance import apart
 from .cases import CASES, fitted, reference, simulated
 
 MODELS = {
     "poisson": count_model.ZeroInflatedPoisson,
     "negativebinomial": count_model.ZeroInflatedNegativeBinomialP,
 }
-
-
-def apart(results, mean, sd):
-    """Largest differences of means in sds, and of sds relative to these."""
-    return (
-        np.abs((results.params.to_numpy() - mean) / sd).max(),
-        np.abs(results.bse.to_numpy() / sd - 1).max(),
-    )
 
 
 @pytest.mark.extended

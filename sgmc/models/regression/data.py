@@ -48,6 +48,7 @@ class RegressionData:
     groups : array (n,) or None
         Numbers of the rows' clusters.
     labels : RowLabels or None
+        Of the rows, as the user's table has them.
     parts : tuple of slice
         Columns of the two parts of a design that has two linear predictors.
     partly : str

@@ -1,4 +1,4 @@
-"""What regression models tell before a fit."""
+"""Draws of priors, and of outcomes by them, before a fit."""
 
 
 class PriorPredictive:
@@ -31,7 +31,7 @@ class PriorPredictive:
     def prior_predict(self, prior=None, *, draws=1000, seed=None):
         """Simulate outcomes for the rows of the data by parameters drawn from their priors.
 
-        They show what the priors say of outcomes (Gabry, Simpson, Vehtari, Betancourt & Gelman
+        They show which outcomes the priors imply (Gabry, Simpson, Vehtari, Betancourt & Gelman
         2019, section 3, doi:10.1111/rssa.12378).
 
         Parameters

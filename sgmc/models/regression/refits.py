@@ -1,21 +1,23 @@
 """Fits made anew from a fit: without some of its rows, or with another formula."""
 
 import re
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
 
+from sgmc.arguments.keywords import FORMULA, names
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.rows import same_length
 from sgmc.arguments.seeds import entropy
 from sgmc.core.rng import seed_sequence
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError, NotSupported, RefitWarning, warn
 from sgmc.results.outcomes.loo import Loo, begun, weights_of
+from sgmc.results.outcomes.residuals import in_order, numbers_of
 from sgmc.results.outcomes.row_samples import drawn
 from sgmc.results.outcomes.rows import fitted_rows
 
 AS_PARTS = {"progress": False, "checkpoint": None}  # of fits that are parts of something
-OF_TABLE = ("weights", "offset", "exposure", "se", "subset", "missing", "strata", "nodes")
 OLD_SIDE = re.compile(r"(?<![\w.\])])\.(?![\w.])")  # the dot of `update`, alone
 
 
@@ -28,7 +30,8 @@ class Refits:
 
         elpd_i = log p(y_i | y without the fold of i), by an exact fit for each fold, where `loo`
         approximates what leaving out single rows gives (Vehtari, Gelman & Gabry 2017, section
-        3.3, doi:10.1007/s11222-016-9696-4).
+        3.3, doi:10.1007/s11222-016-9696-4).  A `RefitWarning` says how many of the fits are not
+        trustworthy.
 
         Parameters
         ----------
@@ -60,10 +63,11 @@ class Refits:
         seed = self.seed if seed is None else entropy(seed)
         fold = folds(rows, k, labels_of(groups, data, rows), seed)
         task, elpd, full = begun(self), np.empty(rows), mean_density(self)
+        made = Refitted(self, data, how)
         for one in range(k):
             out = fold == one
-            left = refitted(self, data, np.where(out, 0.0, weights_of(task)), how)
-            elpd[out] = mean_density(left)[out]
+            elpd[out] = mean_density(made.fit(np.where(out, 0.0, weights_of(task))))[out]
+        made.warn()
         return by_refits(task, elpd, full, f"{k}-fold")
 
     def reloo(self, loo, data, **how):
@@ -92,11 +96,13 @@ class Refits:
                 f"{loo.n}: give loo(rows={rows})"
             )
         task, elpd, k = begun(self), loo.elpd_i.copy(), loo.pareto_k.copy()
+        made = Refitted(self, data, how)
         for i in np.flatnonzero(~(k <= loo.good_k)):
             weights = weights_of(task).copy()
             weights[i] = max(weights[i] - 1, 0.0)
-            elpd[i] = mean_density(refitted(self, data, weights, how))[i]
+            elpd[i] = mean_density(made.fit(weights))[i]
             k[i] = 0.0
+        made.warn()
         found = by_refits(task, elpd, mean_density(self), "loo")
         return replace(found, pareto_k=k)
 
@@ -106,7 +112,7 @@ def count_rows(results):
     if results._fit is not None and results._fit.problem.grouped:
         raise NotSupported(
             "fits without some of the rows of models of groups: what is left out is to be groups; "
-            "loo(unit='groups') does that"
+            "loo(group=True) does that"
         )
     if results.cov_type != "nonrobust":
         raise NotSupported(
@@ -144,15 +150,57 @@ def counted(groups):
     return len(labels), place
 
 
-def refitted(results, data, weights, how):
-    """Results of the same model with other weights of the rows; a weight of 0 leaves a row out."""
+class Refitted:
+    """Fits of the same model with other weights of the rows; a weight of 0 leaves a row out.
+
+    Parameters
+    ----------
+    results : RegressionResults
+    data : DataFrame or model
+    how : dict
+        Arguments of the fits in the place of those of the first.
+    """
+
+    def __init__(self, results, data, how):
+        seeded = {"seed": results.seed, **AS_PARTS}
+        self.arguments = {**results._continuation.arguments, **seeded, **how}
+        self.model, self.trusted = same_model(results, data), []
+        rows = fitted_rows(results, "cross-validation")
+        old, new = ([*numbers_of(y)] for y in (rows.y, self.model.data.y))
+        if self.model.data.n != rows.n or any(
+            not np.array_equal(in_order(rows, a), b) for a, b in zip(old, new)
+        ):
+            raise ArgumentError(
+                f"the data have {self.model.data.n} rows that can be used, the fit had {rows.n}, "
+                "or their outcomes differ; give the data of the fit"
+            )
+
+    def fit(self, weights):
+        """Results with weights of the rows."""
+        again = copy(self.model)
+        again.data = replace(self.model.data, weight=weights)
+        found = again.fit(**self.arguments)
+        self.trusted.append(found.verdict.trustworthy)
+        return found
+
+    def warn(self):
+        """Say how many of the fits are not to be trusted."""
+        wrong = self.trusted.count(False)
+        if wrong:
+            warn(
+                RefitWarning(
+                    f"{wrong} of {len(self.trusted)} fits without some of the rows are not "
+                    "trustworthy, and neither is what they predict.",
+                    "Give draws=, or what else their warnings ask for.",
+                )
+            )
+
+
+def same_model(results, data):
+    """The model of a fit, from its data."""
     model, data = results.model, check_data(results, data)
-    arguments = {**results._continuation.arguments, **AS_PARTS, **how}
     if model.formula is None:
-        again = type(data).__new__(type(data))
-        again.__dict__.update(data.__dict__)
-        again.data = replace(data.data, weight=weights)
-        return again.fit(**arguments)
+        return data
     inputs = {name: value for name, value in model.inputs.items() if value is not None}
     inputs.pop("weights", None)
     lost = next((name for name, value in inputs.items() if value is True), None)
@@ -160,14 +208,7 @@ def refitted(results, data, weights, how):
         raise ArgumentError(
             f"{lost} of the fit was no column of the data: put it into a column, and fit again"
         )
-    again = model.kind.from_formula(model.formula, data, **inputs, **model.options)
-    if again.data.n != len(weights):
-        raise ArgumentError(
-            f"the data have {again.data.n} rows that can be used, the fit had {len(weights)}; give "
-            "those of the fit"
-        )
-    again.data.weight = weights
-    return again.fit(**arguments)
+    return model.kind.from_formula(model.formula, data, **inputs, **model.options)
 
 
 def check_data(results, data):
@@ -234,12 +275,17 @@ def changed(results, formula, data, how):
         raise ArgumentError("update: the fit was of arrays, without a formula to change; fit again")
     if data is None:
         raise ArgumentError(f"update({formula!r}) needs the table: give data=")
+    if model.family.parts:
+        raise ArgumentError(
+            f"update({formula!r}): a dot would stand for both parts of {model.formula!r}; write "
+            "the whole formula, and fit again"
+        )
     inputs = {k: v for k, v in model.inputs.items() if v is not None and k not in how}
     lost = next((name for name, value in inputs.items() if value is True), None)
     if lost is not None:
         raise ArgumentError(f"update: {lost} of the fit was no column: give {lost}= again")
     given = {**results._continuation.arguments, **how}
-    own = {k: given.pop(k) for k in list(given) if k in inputs or k in OF_TABLE}
+    own = {k: given.pop(k) for k in list(given) if k in names(FORMULA)}
     options = {**model.options, **{k: given.pop(k) for k in list(given) if k in model.options}}
     new = updated_formula(model.formula, formula)
     return model.kind.from_formula(new, data, **{**inputs, **own}, **options).fit(**given)

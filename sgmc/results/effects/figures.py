@@ -38,7 +38,7 @@ class EffectFigures:
         Axes
         """
         table, by = self._along(x, by, points, type, level)
-        several = self.model.family.outcome == "category"
+        several = self.model.family.several
         name = ("probability, {}" if several else "E[{} | x]") if type == "response" else "link, {}"
         return drawn(table, x, by, name.format(self.model.endog_names), ax)
 

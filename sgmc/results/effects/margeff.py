@@ -86,6 +86,12 @@ def get_margeff(results, at, method, dummy, count, data):
     """See `Effects.get_margeff`."""
     one_of("at", at, PLACES)
     one_of("method", method, tuple(METHODS))
+    family = results.model.family
+    if family.parts or family.outcome in ("ordered", "survival"):
+        raise NotSupported(
+            f"get_margeff is not there for {family.name}: use avg_slopes(), which has the effects "
+            "of its variables on the predictions"
+        )
     for name, value in (("dummy", dummy), ("count", count)):
         if one_of(name, value, (False, True)) and (
             method.endswith("ex") or at in ("median", "zero")

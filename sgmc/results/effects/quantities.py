@@ -122,23 +122,27 @@ def shown_value(value):
 
 def checked_type(results, kind, comparison="difference"):
     """Whether the scale is that of the link; ArgumentError where a comparison has no meaning."""
-    link = one_of("type", kind, TYPES) == "link"
+    link, family = one_of("type", kind, TYPES) == "link", results.model.family
     one_of("comparison", comparison, COMPARISONS)
     if link and comparison != "difference":
         raise ArgumentError(
             f"comparison={comparison!r} is of outcomes: leave type='response', or take differences"
         )
-    if comparison == "lnor" and results.model.family.outcome not in ("binary", "category"):
+    if link and (family.parts or family.outcome == "ordered"):
         raise ArgumentError(
-            f"comparison='lnor' is of probabilities, and {results.model.family_name} has none; "
-            "use 'lnratio'"
+            f"type='link': {family.name} has several linear predictors for one outcome; leave "
+            "type='response'"
+        )
+    if comparison == "lnor" and not (family.outcome == "binary" or family.several):
+        raise ArgumentError(
+            f"comparison='lnor' is of probabilities, and {family.name} has none; use 'lnratio'"
         )
     return link
 
 
 def kinds_of(results, link):
     """Labels of the kinds that a value has, or None for models of one."""
-    if results.model.family.outcome != "category":
+    if not results.model.family.several:
         return None
     kinds = results.model.kinds
     return kinds[1:] if link else kinds

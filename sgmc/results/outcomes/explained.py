@@ -12,10 +12,11 @@ from sgmc.results.outcomes.rows import fitted_rows
 def r2(results, alpha):
     """See `Predictions.r2`."""
     ends = [level(alpha) / 2, 1 - alpha / 2]
-    if results.model.family.outcome == "category":
+    family = results.model.family
+    if family.several or family.outcome == "survival":
         raise NotSupported(
-            f"r2 is of outcomes that are numbers, and {results.model.family_name} has kinds; use "
-            "loo() or pp_check()"
+            f"r2 is of outcomes that are numbers, all of them known, and those of {family.name} "
+            "are not; use loo()"
         )
     rows = fitted_rows(results, "r2").affordable()
     share = explained(rows)

@@ -17,19 +17,18 @@ from sgmc.results.outcomes.rows import evenly
 
 
 def loo_pit(results, seed):
-    """See `Criticism.loo_pit`: pairs of arrays, numbers of the rows and their values."""
+    """See `Criticism.loo_pit`."""
     family = results.model.family
     if (
         family.several
         or family.outcome == "survival"
-        or (family.outcome == "binary" and not family_counts(results))
+        or (family.outcome == "binary" and "trials" not in results.model.given)
     ):
         raise NotSupported(
             f"loo_pit: an outcome of {results.model.family_name} is one of a few kinds, or may be "
             "censored, and has no rank; look at pp_check()"
         )
-    task, rng = begun(results), outcome_stream(results, seed)
-    table = task.table
+    table, rng = begun(results).table, outcome_stream(results, seed)
     kept = np.arange(table.n) if table.n <= ALL_ROWS else evenly(table.n, ALL_ROWS)
     part = table.among(table.where(kept)).with_draws(evenly(table.m, MAX_WEIGHED))
     out, prior, r_eff = np.empty(part.n), log_weights_of(part), efficiency(results)
@@ -43,10 +42,4 @@ def loo_pit(results, seed):
         below = (weights * (simulated < rows.y[:, None])).sum(axis=1)
         ties = (weights * (simulated == rows.y[:, None])).sum(axis=1)
         out[here] = below + rng.random(rows.n) * ties
-    order = np.argsort(part.place(table.place(table.where(kept))))
-    return kept, out[order]
-
-
-def family_counts(results):
-    """Whether outcomes of 0 and 1 are counted by row."""
-    return "trials" in results.model.given
+    return out

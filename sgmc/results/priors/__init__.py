@@ -1,1 +1,1 @@
-"""What the prior says alone, and how much of the posterior is its doing."""
+"""Priors alone: densities, draws, and the sensitivity of the posterior to them."""

@@ -17,6 +17,8 @@ def ratio_name(results):
         raise ArgumentError("exponentiate=True is for regressions, which this is not")
     if family.outcome == "category":
         return "odds ratio"
+    if family.parts:  # rate ratios of counts, odds ratios of zeros
+        return "ratio"
     if family.counts:
         return "rate ratio"
     if family.link not in RATIOS:
@@ -32,6 +34,7 @@ def ratios(results, alpha):
     """Ratios of the coefficients: posterior median, interval, P(>1), ess_bulk and r_hat."""
     name = ratio_name(results)
     count = results.model.equations * len(results.model.exog_names)
+    count -= results.priors.report is not None  # an intercept, which is a threshold in print
     draws = results.draws[:, :, :count]
     ends = [0.5, level(alpha) / 2, 1 - alpha / 2]
     with np.errstate(over="ignore"):

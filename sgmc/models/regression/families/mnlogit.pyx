@@ -6,8 +6,8 @@ from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch
 from sgmc.errors import DataError
-from sgmc.models.regression.bases.family import Family
 from sgmc.models.regression.bases.glm cimport Glm, picked
+from sgmc.models.regression.bases.kinds import Kinds
 from sgmc.models.regression.model import Regression
 
 MAX_KINDS = 50
@@ -159,7 +159,7 @@ cdef class MultinomialLogit(Glm):
         return OK
 
 
-class MnlogitFamily(Family):
+class MnlogitFamily(Kinds):
     """Outcomes of three or more kinds: log p(k) / p(first) = x . theta_k.
 
     `eta` has an equation, a row and a draw; `mean` is the probability of each kind, (kind, row,
@@ -171,8 +171,6 @@ class MnlogitFamily(Family):
     outcome = "category"
     accepts = "labels of three or more kinds"
     kernel = MultinomialLogit
-    graded = False
-    several = True
 
     @staticmethod
     def predictors(X, coefficients, offset, extra):
@@ -201,19 +199,6 @@ class MnlogitFamily(Family):
         """Numbers of the kinds, 0, 1, .., (row, draw)."""
         below = np.cumsum(cls.mean(eta), axis=0)[:-1]
         return (rng.random(eta.shape[1:]) > below).sum(axis=0).astype(float)
-
-    @staticmethod
-    def deviance(y, mean, extra=None):
-        """-2 log p(y), `mean` having the kinds first."""
-        chosen = np.broadcast_to(np.asarray(y, dtype=int), np.shape(mean)[1:])
-        with np.errstate(divide="ignore"):
-            return -2 * np.log(np.take_along_axis(np.asarray(mean), chosen[None], axis=0)[0])
-
-    @staticmethod
-    def best_constant(y, weights):
-        """See `Family.best_constant`; the same for all rows."""
-        share = np.bincount(y.astype(int), weights)
-        return np.repeat((share / share.sum())[:, None], len(y), axis=1)
 
     @staticmethod
     def check(y, label):

@@ -8,6 +8,7 @@ from sgmc.core.storage import spans
 from sgmc.errors import DataError, NotSupported
 from sgmc.models.regression.bases.cumulative import CUMULATIVE_LINKS, MAX_ORDERED, Cumulative
 from sgmc.models.regression.bases.family import Auxiliary, Family
+from sgmc.models.regression.bases.kinds import Kinds
 from sgmc.models.regression.bases.thresholds import Thresholds
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential, learns
@@ -53,7 +54,7 @@ def log_interval(link, a, b, gap):
         return np.where(gap * (1 + np.abs(middle)) < SHORT_INTERVAL, series, direct)
 
 
-class OrdinalFamily(Family):
+class OrdinalFamily(Kinds):
     """Outcomes of ordered levels: P(y <= k) = F(c_k - x . theta), thresholds c_1 < .. < c_{K-1}.
 
     Sampled are an intercept, which is -c_1, and the logs of the gaps c_{k+1} - c_k.  `eta` has a
@@ -76,8 +77,6 @@ class OrdinalFamily(Family):
     title = "Ordinal"
     outcome = "ordered"
     accepts = "ordered categories, or numbers of few distinct values"
-    graded = False
-    several = True
     report = None
 
     def __init__(self, link="logit", labels=None, shares=None, coefficients=(), intercept=0):
@@ -159,19 +158,6 @@ class OrdinalFamily(Family):
         """Numbers of the levels, 0, 1, .., (row, draw)."""
         below = LATENT[self.link][0](eta)
         return (rng.random(eta.shape[1:]) > below).sum(axis=0).astype(float)
-
-    @staticmethod
-    def deviance(y, mean, extra=None):
-        """-2 log p(y), `mean` having the levels first."""
-        chosen = np.broadcast_to(np.asarray(y, dtype=int), np.shape(mean)[1:])
-        with np.errstate(divide="ignore"):
-            return -2 * np.log(np.take_along_axis(np.asarray(mean), chosen[None], axis=0)[0])
-
-    @staticmethod
-    def best_constant(y, weights):
-        """See `Family.best_constant`; the same for all rows."""
-        share = np.bincount(y.astype(int), weights)
-        return np.repeat((share / share.sum())[:, None], len(y), axis=1)
 
     def open_sides(self, y, trials=None):
         """See `Family.open_sides`: up for the highest level, down for the lowest."""
