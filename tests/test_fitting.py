@@ -26,10 +26,10 @@ from sgmc.priors import laplace, normal, student_t
 from sgmc.subsampling.uniform import Everything
 
 RAMPS = {
-    "separated": Ramp(normal(0, 120), 7.5, 14, 0, -9.9),
-    "one contrary": Ramp(normal(0, 3), 1.0, 12, 1, -2.3),
-    "student": Ramp(student_t(4, 0, 50), 5.0, 7, 0, -8.0),
-    "laplace": Ramp(laplace(0, 20), 5.0, 30, 2, -2.5),
+    "separated": Ramp(normal(7.5, 120), 14, 0, -9.9),
+    "one contrary": Ramp(normal(1.0, 3), 12, 1, -2.3),
+    "student": Ramp(student_t(4, 5.0, 50), 7, 0, -8.0),
+    "laplace": Ramp(laplace(5.0, 20), 30, 2, -2.5),
 }
 
 
@@ -116,7 +116,7 @@ def test_quantiles_of_a_ramp_are_those_of_its_density(name):
     # second-order differences
     np.testing.assert_allclose(np.gradient(at, GRID)[inside], np.exp(log_slope)[inside], rtol=2e-3)
     # a Laplace prior has a kink there
-    smooth = inside & (np.abs(at - ramp.location) > 3 * np.gradient(at))
+    smooth = inside & (np.abs(at - ramp.prior.location) > 3 * np.gradient(at))
     np.testing.assert_allclose(np.gradient(log_slope, GRID)[smooth], d_log_slope[smooth], atol=5e-3)
 
 

@@ -28,6 +28,7 @@ FIXED = {
     "sgmc.priors": (
         "normal", "student_t", "laplace", "cauchy", "horseshoe", "flat", "exponential", "gamma",
         "inverse_gamma", "lognormal", "dirichlet", "half_t", "half_normal", "lkj", "ridge", "r2d2",
+        "uniform", "truncated", "mvnormal",
     ),
     "sgmc.arguments.survival": ("Surv",),
     "sgmc.core.schedules": ("Constant", "Polynomial", "Cyclical"),

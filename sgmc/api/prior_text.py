@@ -9,6 +9,7 @@ from sgmc.errors import ArgumentError
 MAKERS = (
     "normal", "student_t", "cauchy", "laplace", "horseshoe", "ridge", "r2d2", "flat", "gamma",
     "inverse_gamma", "lognormal", "exponential", "half_t", "half_normal", "lkj",
+    "uniform", "truncated", "mvnormal",
 )  # fmt: skip
 
 
@@ -45,6 +46,6 @@ def value(node):
     name = getattr(node.func, "id", getattr(node.func, "attr", ""))
     if name not in MAKERS:
         raise ArgumentError(f"--prior: there is no prior {name!r}{nearest(name, MAKERS)}")
-    given = [ast.literal_eval(one) for one in node.args]
-    named = {one.arg: ast.literal_eval(one.value) for one in node.keywords}
+    given = [value(one) for one in node.args]
+    named = {one.arg: value(one.value) for one in node.keywords}
     return getattr(priors, name)(*given, **named)

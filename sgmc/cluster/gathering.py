@@ -16,7 +16,7 @@ from sgmc.coordinates.mode import Mode
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.memory import available
 from sgmc.errors import DataError, OutOfMemoryError, ReservoirWarning
-from sgmc.models.regression.search import searched
+from sgmc.models.regression.search import posed, searched
 from sgmc.results.report.verdict import TRUSTED_ERROR
 
 FIRST_RESERVOIR = 50_000  # rows that a reservoir has at first, or so many a parameter
@@ -190,7 +190,8 @@ def start(surveyed, recipe, told, prior, settings):
     data, table = table_of(rows, recipe, told, surveyed, settings)
     outcome = float(surveyed.outcome.mean[0]), float(surveyed.outcome.variance[0])
     try:
-        return searched(table, data, recipe.family, prior, settings, outcome)
+        priors = posed(prior, table, data, recipe.family, outcome)
+        return searched(table, data, recipe.family, priors, settings, outcome)
     except DataError as error:
         if len(sample) == surveyed.rows:
             raise

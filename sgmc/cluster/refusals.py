@@ -2,7 +2,7 @@
 
 from sgmc.cluster.recipe import BESIDE
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.priors import PriorSpec, learns
+from sgmc.priors import JointNormal, PriorSpec, learns
 
 MOST_PARAMETERS = 2000  # of which a partition returns p^2 numbers
 
@@ -71,9 +71,11 @@ def refuse_fit(model, prior, settings):
             f"{len(names)} parameters are more than {MOST_PARAMETERS}: every partition returns a "
             "matrix of them; join rare levels, or leave columns out"
         )
+    given = prior.values() if isinstance(prior, dict) else [prior]
+    elsewhere = any(isinstance(one, JointNormal) or getattr(one, "cut", False) for one in given)
     shrinks = any(one.family == "horseshoe" for one in specs_of(prior))
     for wrong, text in (
-        (learns(prior) or shrinks, f"prior={prior!r}: use sgmc.normal(0, 2.5)"),
+        (learns(prior) or shrinks or elsewhere, f"prior={prior!r}: use sgmc.normal(0, 2.5)"),
         (
             settings.robust,
             f"cov_type={settings.cov_type!r}, which needs the scores of all rows: leave "

@@ -4,7 +4,7 @@ log|dtheta/dx| refers, for parameters on the simplex, to all but the last of the
 """
 import numpy as np
 
-from libc.math cimport exp, log, log1p
+from libc.math cimport exp, isinf, log, log1p
 
 from sgmc.core import limits
 from sgmc.core.contract cimport OK, Map
@@ -34,7 +34,8 @@ cdef inline double log_expit(double x) noexcept nogil:
 cdef class Constrained(Map):
     """theta = c(x), block by block: each block of parameters is a function of its own free numbers.
 
-    positive: theta = exp x.  interval: theta = low + (high - low) / (1 + exp(-x)).  ordered:
+    positive: theta = exp x.  interval: theta = low + (high - low) / (1 + exp(-x)); with one end
+    infinite, low + exp x or high - exp(-x).  ordered:
     theta_0 = x_0, theta_k = theta_{k-1} + exp x_k; or, with a number s as low, theta_k =
     theta_{k-s} + exp x_k where s divides k, and x_k elsewhere.  positive_ordered: theta_0 = exp
     x_0, theta_k = theta_{k-1} + exp x_k.  simplex: of what the first k probabilities leave, theta_k
@@ -81,7 +82,7 @@ cdef class Constrained(Map):
     cdef double ahead(self, Py_ssize_t b, const double *x, double *theta) noexcept nogil:
         """One block of theta; returns its log-Jacobian."""
         cdef Py_ssize_t k, n = self.length[b]
-        cdef double total = 0, width = self.high[b] - self.low[b], left = 0, offset
+        cdef double total = 0, left = 0, offset
         if self.kind[b] == SIMPLEX:                            # `left`: log of what is left
             for k in range(n - 1):
                 offset = log(<double> (n - 1 - k))
@@ -100,8 +101,7 @@ cdef class Constrained(Map):
                 theta[k] = max(exp(x[k]), SMALLEST_POSITIVE)
                 total += x[k]
             elif self.kind[b] == INTERVAL:
-                theta[k] = self.low[b] + width * expit(x[k])
-                total += log(width) + log_expit(x[k]) + log_expit(-x[k])
+                total += between(self.low[b], self.high[b], x[k], &theta[k])
             elif self.kind[b] == POSITIVE_ORDERED:
                 theta[k] = (theta[k - 1] if k else 0) + max(exp(x[k]), SMALLEST_POSITIVE)
                 total += x[k]
@@ -152,7 +152,10 @@ cdef class Constrained(Map):
         if self.kind[b] == FREE or self.kind[b] == ORDERED and not self.linked(b, k):
             return 1
         if self.kind[b] == INTERVAL:
-            return (self.high[b] - self.low[b]) * expit(x) * expit(-x)
+            if isinf(self.low[b]):
+                return exp(-x)
+            if not isinf(self.high[b]):
+                return (self.high[b] - self.low[b]) * expit(x) * expit(-x)
         return exp(x)
 
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
@@ -178,7 +181,8 @@ cdef class Constrained(Map):
                 else:
                     out[k] += self.slope(b, k, at[k]) * g[k]
                 if self.kind[b] == INTERVAL:
-                    out[k] += expit(-at[k]) - expit(at[k])
+                    out[k] += (-1 if isinf(self.low[b]) else 1 if isinf(self.high[b])
+                               else expit(-at[k]) - expit(at[k]))
                 elif self.kind[b] in (POSITIVE, POSITIVE_ORDERED) or self.linked(b, k):
                     out[k] += 1
         return OK
@@ -255,6 +259,18 @@ cdef class Constrained(Map):
         return np.asarray(out)
 
 
+cdef double between(double low, double high, double x, double *theta) noexcept nogil:
+    """A number between two ends, of which one may be infinite; returns the log of its slope."""
+    if isinf(high):
+        theta[0] = low + max(exp(x), SMALLEST_POSITIVE)
+        return x
+    if isinf(low):
+        theta[0] = high - max(exp(-x), SMALLEST_POSITIVE)
+        return -x
+    theta[0] = low + (high - low) * expit(x)
+    return log(high - low) + log_expit(x) + log_expit(-x)
+
+
 cdef double mirror(Py_ssize_t n, const double *x, double *theta) noexcept nogil:
     """Probabilities of log-ratios to the last one; returns the log-Jacobian,
     the sum of their logs.
@@ -295,6 +311,12 @@ def rises(theta, stride):
     return free
 
 
+def into(theta, low, high):
+    """Free numbers of parameters between two ends, of which one may be infinite."""
+    above = 0.0 if np.isinf(low) else np.log(theta - low)
+    return above - (0.0 if np.isinf(high) else np.log(high - theta))
+
+
 def log_ratios(theta, low, high):
     """Free numbers of K probabilities, mirrored."""
     last = len(theta) - 1
@@ -312,7 +334,7 @@ def shares(theta, low, high):
 
 
 INVERSES = {FREE: lambda theta, low, high: theta, POSITIVE: lambda theta, low, high: np.log(theta),
-            INTERVAL: lambda theta, low, high: np.log((theta - low) / (high - theta)),
+            INTERVAL: into,
             ORDERED: lambda theta, low, high: rises(theta, int(max(low, 1))), SIMPLEX: shares,
             MIRRORED: log_ratios,
             POSITIVE_ORDERED: lambda theta, low, high: np.log(np.diff(theta, prepend=0.0))}

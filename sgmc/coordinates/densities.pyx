@@ -24,7 +24,8 @@ cdef enum:
     LKJ = 8
     LOGNORMAL = 9
 
-FAMILIES = {"flat": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE,
+# a uniform density is constant where coordinates let parameters be
+FAMILIES = {"flat": FLAT, "uniform": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE,
             "gamma": GAMMA,
             "horseshoe": HORSESHOE, "dirichlet": DIRICHLET, "inverse_gamma": INVERSE_GAMMA,
             "lkj": LKJ, "lognormal": LOGNORMAL}
@@ -211,6 +212,54 @@ cdef class Separable(Prior):
         if value != NULL:
             value[0] -= fabs(e)
         return 0 if e == 0 else -copysign(1, e)
+
+
+cdef class Correlated(Prior):
+    """A prior, and a normal one of some parameters together on top of it: log p = inner - e'P e / 2
+    with e = theta[places] - location.
+
+    Parameters
+    ----------
+    inner : Prior
+    places : array (k,) of int
+    location : array (k,)
+    precision : array (k, k)
+        P.
+    """
+
+    cdef readonly Prior inner
+    cdef readonly Py_ssize_t[::1] places
+    cdef readonly double[::1] location
+    cdef readonly double[:, ::1] precision
+
+    def __init__(self, Prior inner, places, location, precision):
+        Prior.__init__(self, inner.dim)
+        self.inner, self.places = inner, np.array(places, dtype=np.intp)
+        self.location = np.array(location, dtype=float)
+        self.precision = np.array(precision, dtype=float, order="C")
+
+    def ridges(self):
+        """See `Prior.ridges`: along the axes of the precision."""
+        inner, (weights, axes) = self.inner.ridges(), np.linalg.eigh(self.precision)
+        directions = np.zeros((len(weights), self.dim))
+        directions[:, np.asarray(self.places)] = axes.T
+        more = directions, weights, np.ones(len(weights), dtype=bool), np.zeros(len(weights))
+        return Ridges(*(np.concatenate(pair) for pair in zip(inner, more)))
+
+    cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
+        cdef Py_ssize_t i, j, k = self.places.shape[0]
+        cdef double pull, e
+        self.inner.add(theta, value, grad)
+        for i in range(k):
+            pull = 0
+            for j in range(k):
+                pull += self.precision[i, j] * (theta[self.places[j]] - self.location[j])
+            e = theta[self.places[i]] - self.location[i]
+            if value != NULL:
+                value[0] -= 0.5 * e * pull
+            if grad != NULL:
+                grad[self.places[i]] -= pull
+        return OK
 
 
 cdef class Quadratic(Prior):

@@ -23,10 +23,10 @@ class Layout:
     parameters : dict
         Name -> shape: ``()`` for a number, a whole number, or a tuple.
     constraints : dict, optional
-        Name -> ``"positive"``, ``("interval", low, high)``, ``"ascending"`` (the rows of a matrix
-        by their first number), or along the last axis ``"ordered"``, ``"positive_ordered"``
-        (0 < theta_0 < theta_1 < ...), ``"simplex"`` or ``"mirrored"`` (the simplex too, in the
-        coordinates of mirrored Langevin dynamics).
+        Name -> ``"positive"``, ``("interval", low, high)`` with at least one finite end,
+        ``"ascending"`` (the rows of a matrix by their first number), or along the last axis
+        ``"ordered"``, ``"positive_ordered"`` (0 < theta_0 < theta_1 < ...), ``"simplex"`` or
+        ``"mirrored"`` (the simplex too, in the coordinates of mirrored Langevin dynamics).
 
     Raises
     ------
@@ -71,15 +71,15 @@ class Layout:
         )
         if (
             not right
-            or not all(is_number(e) and np.isfinite(e) for e in ends)
+            or not all(is_number(e) for e in ends)
             or ends
-            and not ends[0] < ends[1]
+            and not (ends[0] < ends[1] and np.isfinite(ends).any())
         ):
             raise must_be(
                 f"constraints[{name!r}]",
                 wanted,
                 "'positive', 'ordered', 'positive_ordered', 'ascending', 'simplex', 'mirrored' or "
-                "('interval', low, high)",
+                "('interval', low, high), of which one may be infinite",
             )
         if kind in ROW_BLOCKS and (not self.shapes[name] or self.shapes[name][-1] < 2):
             raise ArgumentError(
@@ -138,14 +138,13 @@ class Layout:
 
     @property
     def logs(self):
-        """Which free numbers are logs of positive parameters, a boolean array."""
-        kinds = [
-            [kind == "positive" or kind == "positive_ordered" and k == 0 for k in range(length)][
-                : length - (kind in SUM_BLOCKS)
-            ]
-            for _, (kind, length, *_) in self.blocks()
-        ]
-        return np.array([one for block in kinds for one in block], dtype=bool)
+        """Which free numbers are logs of distances from the only end, a boolean array."""
+        found = []
+        for _, (kind, length, low, high) in self.blocks():
+            every = kind == "positive" or kind == "interval" and np.isinf(high - low)
+            first = kind == "positive_ordered"
+            found += [every or first and k == 0 for k in range(length - (kind in SUM_BLOCKS))]
+        return np.array(found, dtype=bool)
 
     def ends(self):
         """The least and the largest value of each number of theta, arrays (size,)."""

@@ -272,13 +272,14 @@ cdef class Warp(Map):
         return np.asarray(slope)
 
     def inverse(self, theta):
-        """x for a point theta (dim,), to the accuracy of linear interpolation;
-        beyond the grid its end.
-        """
+        """x for a point theta (dim,), to the accuracy of linear interpolation."""
         x = np.array(theta, dtype=float)
         grid = self.first + self.step * np.arange(self.last + 1)
         for j in range(self.walls):
             x[j] = np.interp(theta[j], self.values[j], grid)
+            for k in (0, self.last):                          # on the line beyond the grid
+                beyond = (theta[j] - self.values[j, k]) * np.exp(-self.log_slopes[j, k])
+                x[j] += max(beyond, 0.0) if k else min(beyond, 0.0)
         return x
 
 

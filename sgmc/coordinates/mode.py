@@ -82,7 +82,7 @@ class PriorTerms:
         self.location, self.scale, self.df = (
             np.array(table.columns(a), dtype=float) for a in ("location", "scale", "df")
         )
-        self.family, self.logged = np.array(table.columns("family")), table.logged
+        self.family, self.logged = np.array(table.alone("family")), table.logged
         self.family[table.shrunk] = "normal"
         self.scale = self.scale * widened
         self.rows = np.eye(len(table.names))
@@ -144,11 +144,15 @@ class PriorTerms:
         gradient = self.rows.T @ (slope + self.logged + turned * bent)
         curvature = np.maximum(curvature, 0.0) - (1 - turned**2) * bent
         own, tied = np.where(self.tied, 0.0, curvature), self.rows[self.tied]
-        return (
-            value.sum() + linear[self.logged].sum() + np.log(np.cosh(linear[bent])).sum(),
-            gradient,
-            np.diag(own) + tied.T @ (curvature[self.tied, None] * tied),
-        )
+        total = value.sum() + linear[self.logged].sum() + np.log(np.cosh(linear[bent])).sum()
+        precision = np.diag(own) + tied.T @ (curvature[self.tied, None] * tied)
+        for one in self.table.together:
+            apart = theta[one.places] - one.location
+            pull = one.precision @ apart
+            total -= 0.5 * apart @ pull
+            gradient[one.places] -= pull
+            precision[np.ix_(one.places, one.places)] += one.precision
+        return total, gradient, precision
 
 
 def solve(precision, vector):

@@ -54,4 +54,6 @@ def number(one, low, high, random):
     if np.isfinite(high - low):
         return random.uniform(low, high)
     value = one.location + one.scale * STANDARD[one.family](one, random)
+    if np.isfinite(high):
+        return high - abs(high - value)
     return low + abs(value - low) if np.isfinite(low) else value

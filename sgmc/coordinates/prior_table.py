@@ -3,12 +3,23 @@ defaults, terms and columns, scales of the data.
 """
 
 from dataclasses import dataclass, replace
+from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
 from sgmc.arguments.choices import nearest
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.coordinates.densities import FAMILIES, Correlated, Separable
+from sgmc.coordinates.prior_checks import (
+    check,
+    check_ends,
+    check_together,
+    refuse_anywhere,
+    refuse_learned,
+)
+from sgmc.errors import ArgumentError
 from sgmc.priors import CENTRED_INTERCEPT, SLOPE, as_spec, normal
+from sgmc.priors.joint import JointNormal
 
 
 @dataclass(frozen=True)
@@ -29,6 +40,14 @@ class Scales:
     location: float = 0.0
     unit: float = 1.0
     auxiliary: tuple = ()
+
+
+class Together(NamedTuple):
+    """A normal prior of several parameters: their places, its centre and precision."""
+
+    places: np.ndarray
+    location: np.ndarray
+    precision: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -54,6 +73,8 @@ class PriorTable:
         What is printed in the place of these parameters, where it differs.
     own : array (k, d) of bool, or None
         Coefficients of each intercept's linear predictor, where these are not all of its equation.
+    together : list of Together
+        Parameters with one prior of them all; `used` has its margins.
     """
 
     names: list
@@ -65,11 +86,34 @@ class PriorTable:
     unit: str = "sd(x)"
     report: object = None
     own: np.ndarray | None = None
+    together: list = ()
 
     @property
     def gaussian(self):
         """Whether every prior is normal or flat."""
-        return all(p.family in ("normal", "flat") for p in self.used)
+        return all(p.family in ("normal", "flat") for p in self.used) and not self.bounded.any()
+
+    @property
+    def bounded(self):
+        """Which parameters have ends that coordinates must keep, an array: positive ones among
+        those whose logs are sampled have none.
+        """
+        low, high = self.ends()
+        return np.isfinite(low) | np.isfinite(high)
+
+    def ends(self):
+        """Between which numbers each of what is sampled is: arrays, of logs where these are."""
+        low, high = np.array([p.ends for p in self.used], dtype=float).T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low = np.where(self.logged, np.log(np.maximum(low, 0.0)), low)
+            return low, np.where(self.logged, np.log(high), high)
+
+    def alone(self, attribute):
+        """See `columns`, with flat priors in the place of those of several parameters."""
+        found = self.columns(attribute)
+        for j in (j for one in self.together for j in one.places):
+            found[j] = "flat" if attribute == "family" else found[j]
+        return found
 
     def shifts(self, shift):
         """A shift (d,) of columns as it belongs to the intercepts: itself, or a row for each."""
@@ -133,7 +177,21 @@ class PriorTable:
         return [getattr(p, attribute) for p in self.used]
 
 
-def resolve(prior, data, family, scales, learned=False):
+def density_of(priors, shift=None):
+    """The compiled form of a table; `shift` as in `Separable`, whose pivots are the intercepts."""
+    alone = Separable(
+        [FAMILIES[f] for f in priors.alone("family")],
+        priors.columns("location"),
+        priors.columns("scale"),
+        priors.columns("shape"),
+        priors.intercepts,
+        shift,
+        priors.auxiliary,
+    )
+    return reduce(lambda inner, one: Correlated(inner, *one), priors.together, alone)
+
+
+def resolve(prior, data, family, scales, learned=False, anywhere=False):
     """One prior a parameter from what the user wrote.
 
     Parameters
@@ -147,6 +205,8 @@ def resolve(prior, data, family, scales, learned=False):
     scales : Scales
     learned : bool
         Whether scales of priors may be parameters.
+    anywhere : bool
+        Whether priors may be of numbers between ends, and of several parameters together.
 
     Raises
     ------
@@ -164,12 +224,14 @@ def resolve(prior, data, family, scales, learned=False):
         specified[j] = (
             normal(scales.location, 2.5, autoscale=True) if family.identity else CENTRED_INTERCEPT
         )
-    named = set()
+    named, together = set(), []
     for where, one in wishes(prior, slopes, data, family):
         named.update(where if isinstance(prior, dict) else ())
-        for j in where:
-            specified[j] = one
+        if isinstance(one, JointNormal):
+            together.append(one_of_several(one, where, names, coefficients))
+        give(one, where, specified)
     check(specified, names, slopes, family)
+    check_together(together, specified, names)
     if not learned:
         refuse_learned(specified)
     units = [
@@ -180,7 +242,7 @@ def resolve(prior, data, family, scales, learned=False):
         replace(p, scale=p.scale * unit, slab=p.slab * unit, autoscale=False) if p.autoscale else p
         for p, unit in zip(specified, [*units, *scales.auxiliary])
     ]
-    return PriorTable(
+    table = PriorTable(
         names,
         specified,
         used,
@@ -190,7 +252,12 @@ def resolve(prior, data, family, scales, learned=False):
         "sd(y) and sd(x)" if family.identity else "sd(x)",
         family.report,
         own_columns(data),
+        together,
     )
+    check_ends(table)
+    if not anywhere:
+        refuse_anywhere(table)
+    return table
 
 
 def own_columns(data):
@@ -222,61 +289,48 @@ def wishes(prior, slopes, data, family):
     if prior is None:
         return []
     if not isinstance(prior, dict):
-        one = as_spec(prior)
+        one = spec_of(prior, "prior")
+        if isinstance(one, JointNormal):
+            return [(slopes, one)]
         return [(range(len(data.parameter_names(family))) if one.family == "flat" else slopes, one)]
     places = places_of(data, family)
-    every = [(slopes, as_spec(prior["*"], "prior['*']"))] if "*" in prior else []
+    every = [(slopes, spec_of(prior["*"], "prior['*']"))] if "*" in prior else []
     return every + [
-        (known_places(key, places, data), as_spec(value, f"prior[{key!r}]"))
+        (known_places(key, places, data), spec_of(value, f"prior[{key!r}]"))
         for key, value in prior.items()
         if key != "*"
     ]
 
 
-def check(specified, names, slopes, family):
-    """Refuse priors that do not suit their parameters."""
-    coefficients = len(names) - len(family.auxiliary)
-    for j, (name, one) in enumerate(zip(names, specified)):
-        if (one.family == "horseshoe" or one.learned) and j not in slopes:
-            raise ArgumentError(
-                f"prior: {one} is for slopes, {name!r} is none; use e.g. sgmc.normal(0, 2.5)"
-            )
-        if one.family == "dirichlet":
-            raise ArgumentError(
-                f"prior: {one} is for parameters on a simplex, {name!r} is not; use e.g. "
-                "sgmc.normal(0, 2.5)"
-            )
-        if one.family == "lkj":
-            raise ArgumentError(
-                f"prior: {one} is for correlations of a group's effects, {name!r} is none; use "
-                "e.g. sgmc.normal(0, 2.5)"
-            )
-        if one.positive and j < coefficients:
-            raise ArgumentError(
-                f"prior: {one} is for positive parameters, {name!r} is a coefficient; use e.g. "
-                "sgmc.normal(0, 2.5)"
-            )
-    for one, prior in zip(family.auxiliary, specified[coefficients:]):
-        if one.proper and prior.family == "flat":
-            raise ArgumentError(
-                f"prior: a flat one of {one.name!r} {'may make' if family.report else 'makes'} the "
-                "posterior improper; use e.g. "
-                f"prior={{'*': 'flat', {one.name!r}: sgmc.{one.prior}}}"
-            )
+def give(one, where, specified):
+    """Write the prior of each parameter, or a margin of one of several, to its places."""
+    each = one.margins if isinstance(one, JointNormal) else [one] * len(where)
+    for j, own in zip(where, each):
+        specified[j] = own
 
 
-def refuse_learned(specified):
-    """NotSupported for a prior whose scale is to be learned."""
-    one = next((one for one in specified if one.learned), None)
-    if one is not None:
-        raise NotSupported(
-            f"prior: {one} has a scale that is learned, which does not go with group terms, nor "
-            "with tuning; use a prior with a known scale, e.g. sgmc.normal(0, 2.5)"
+def spec_of(prior, argument):
+    """A prior of each parameter, or of several."""
+    return prior if isinstance(prior, JointNormal) else as_spec(prior, argument)
+
+
+def one_of_several(one, where, names, coefficients):
+    """A `Together` for a normal prior of the parameters `where`."""
+    if len(where) != len(one.location):
+        raise ArgumentError(
+            f"prior: {one} is given to {len(where)}: {', '.join(names[j] for j in where)}; its "
+            "location and covariance must be of these, in this order"
         )
+    logged = next((names[j] for j in where if j >= coefficients), None)
+    if logged is not None:
+        raise ArgumentError(f"prior: {one} is for coefficients, {logged!r} is none")
+    return Together(np.array(where), np.array(one.location), one.precision)
 
 
 def known_places(key, places, data):
     """Where the parameters of a key are; ArgumentError where there are none."""
+    if isinstance(key, tuple):
+        return [j for one in key for j in known_places(one, places, data)]
     if key in places:
         return places[key]
     hint = nearest(key, places) or nearest(key, data.names, "columns are")

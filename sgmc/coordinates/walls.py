@@ -14,6 +14,7 @@ from scipy import integrate, interpolate, special
 
 from sgmc.coordinates.maps import Affine, Warp
 from sgmc.coordinates.mode import Mode
+from sgmc.coordinates.prior_curve import prior_curve
 from sgmc.coordinates.warped import Warped
 from sgmc.coordinates.whitening import Coordinates, whitener
 
@@ -33,32 +34,23 @@ class Ramp:
     Attributes
     ----------
     prior : PriorSpec
-    location : float
-        Of the prior, as a value of t.
+        Of t.
     rows, contrary, wall : float
         m, k, and where the m rows would each be undecided.
     """
 
     prior: object
-    location: float
     rows: float
     contrary: float
     wall: float
 
     def log(self, t):
         """log f and its derivative."""
-        e = (t - self.location) / self.prior.scale
-        if self.prior.family == "student_t":
-            nu = self.prior.df
-            value, slope = -0.5 * (nu + 1) * np.log1p(e**2 / nu), -(nu + 1) * e / (nu + e**2)
-        elif self.prior.family == "laplace":
-            value, slope = -np.abs(e), -np.sign(e)
-        else:
-            value, slope = -0.5 * e**2, -e
+        value, slope = prior_curve(self.prior, t)
         gap = self.wall - t
         return (
             value - self.rows * np.logaddexp(0, gap) - self.contrary * t,
-            slope / self.prior.scale + self.rows * special.expit(gap) - self.contrary,
+            slope + self.rows * special.expit(gap) - self.contrary,
         )
 
     def reach(self, unit):
@@ -74,9 +66,9 @@ class Ramp:
         """t, log dt/dx and its derivative at GRID, for x standard normal."""
         near = self.wall - WALLED_SIDE_LOSS / (self.rows - self.contrary)
         turn, scale = self.wall + 30.0, self.prior.scale
-        bulk = max(turn + 1.0, self.location + NORMAL_REACH * scale)
-        unit = max(scale, turn - self.location)
-        far = max(bulk + 1.0, self.location + self.reach(unit))
+        bulk = max(turn + 1.0, self.prior.location + NORMAL_REACH * scale)
+        unit = max(scale, turn - self.prior.location)
+        far = max(bulk + 1.0, self.prior.location + self.reach(unit))
         nodes = (
             np.linspace(near, turn, 6001),
             np.linspace(turn, bulk, 6001),
@@ -117,10 +109,9 @@ def ramp(wall, prior, mode, unit, pull):
     At the mode the expected contrary outcomes exceed the observed ones by minus that slope.
     """
     expected = min(max(wall.contrary - pull, 1e-12), 0.99 * wall.rows)
-    scaled = replace(prior, scale=prior.scale / abs(unit))
+    scaled = replace(prior, location=(prior.location - mode) / unit, scale=prior.scale / abs(unit))
     return Ramp(
         scaled,
-        (prior.location - mode) / unit,
         wall.rows,
         wall.contrary,
         np.log(expected / (wall.rows - expected)),

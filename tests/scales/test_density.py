@@ -7,10 +7,11 @@ from scipy import stats
 from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.densities import Separable
 from sgmc.coordinates.maps import Warp
+from sgmc.coordinates.propagation import Sites
 from sgmc.coordinates.walls import GRID
 from sgmc.core.expansion import of_prior
 from sgmc.models.scales.locals import Local
-from sgmc.models.scales.propagation import Sites, propagate
+from sgmc.models.scales.propagation import shrunken
 from sgmc.models.scales.shrinking import LOCAL_KINDS, Shrunk, ShrunkMap, ShrunkPrior
 
 D, WHERE, REST = 6, [1, 2, 4, 5], [0, 3]
@@ -146,7 +147,7 @@ def test_propagation_is_exact_for_normal_priors():
     precision, slope, where = A.T @ A, random.normal(size=5), np.array([1, 2, 4])
     variance = np.array([0.3, 1.0, 2.0])
     grid = variance[:, None], np.ones((3, 1)), np.zeros((3, 1)), np.zeros((3, 1))
-    found = propagate(precision, slope, where, grid, Sites(1 / variance, np.zeros(3)))
+    found = shrunken(precision, slope, where, grid, Sites(1 / variance, np.zeros(3)))
     full = precision.copy()
     full[where, where] += 1 / variance
     covariance = np.linalg.inv(full)

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.layout import SUM_BLOCKS
-from sgmc.coordinates.prior_table import PriorTable
+from sgmc.coordinates.prior_checks import check_together
+from sgmc.coordinates.prior_table import PriorTable, density_of, give, one_of_several, spec_of
 from sgmc.errors import ArgumentError
-from sgmc.priors import PriorSpec, as_spec, flat, normal
+from sgmc.priors import JointNormal, PriorSpec, flat, normal
 
 FLAT = flat()  # the default of what is bounded on both sides
 # the default of what is not bounded on both sides; half of it where parameters are positive
@@ -54,21 +54,11 @@ def priors_of(model, prior):
     layout = model.layout
     if model.prior is None:
         priors = named_priors(prior, layout)
-        return priors, separable(priors)
+        return priors, density_of(priors)
     if prior is not None:
         raise ArgumentError("prior: the model has a prior of its own")
     own = [OWN] * layout.size
     return NamedPriors(layout.names, own, own, [], False, places=layout.slices), model.prior
-
-
-def separable(priors):
-    """Independent priors as a compiled one."""
-    return Separable(
-        [FAMILIES[f] for f in priors.columns("family")],
-        priors.columns("location"),
-        priors.columns("scale"),
-        priors.columns("shape"),
-    )
 
 
 def named_priors(prior, layout):
@@ -86,24 +76,43 @@ def named_priors(prior, layout):
     specified = [FLAT if np.isfinite(a) and np.isfinite(b) else FREE for a, b in zip(low, high)]
     places = {name: range(where.start, where.stop) for name, where in layout.slices.items()}
     places |= {name: [j] for j, name in enumerate(layout.names)}
+    together = []
     wishes = prior if isinstance(prior, dict) else {} if prior is None else {"*": prior}
     for key, one in sorted(
         wishes.items(), key=lambda pair: (pair[0] != "*", pair[0] not in layout.slices)
     ):
-        spec = as_spec(one, "prior" if key == "*" and prior is not wishes else f"prior[{key!r}]")
-        for j in (
+        where = (
             range(layout.size)
             if key == "*"
             else places[key]
             if key in places
             else places[layout.known(key, "prior")]
-        ):
-            check(spec, layout.names[j], kinds[j], low[j])
-            specified[j] = spec
-    return NamedPriors(layout.names, specified, specified, [], False, places=layout.slices)
+        )
+        spec = spec_of(one, "prior" if key == "*" and prior is not wishes else f"prior[{key!r}]")
+        if isinstance(spec, JointNormal):
+            together.append(one_of_several(spec, where, layout.names, layout.size))
+            refuse_ends(spec, [layout.names[j] for j in where if kinds[j] != "free"])
+        else:
+            for j in where:
+                check(spec, layout.names[j], kinds[j], (low[j], high[j]))
+        give(spec, where, specified)
+    check_together(together, specified, layout.names)
+    places = layout.slices
+    return NamedPriors(
+        layout.names, specified, specified, [], False, together=together, places=places
+    )
 
 
-def check(spec, name, kind, low):
+def refuse_ends(spec, names):
+    """ArgumentError for a normal prior of several parameters with constraints."""
+    if names:
+        raise ArgumentError(
+            f"prior: {spec} is for parameters without constraints, {names[0]!r} has one; give it a "
+            "prior of its own"
+        )
+
+
+def check(spec, name, kind, ends):
     """Refuse priors that do not suit their parameter."""
     if spec.autoscale or spec.family == "horseshoe":
         raise ArgumentError(
@@ -119,8 +128,14 @@ def check(spec, name, kind, low):
         raise ArgumentError(
             f"prior: {spec} is for parameters on a simplex, {name!r} is not; use e.g. sgmc.gamma(2)"
         )
-    if spec.positive and low < 0:
+    if spec.positive and ends[0] < 0:
         raise ArgumentError(
             f"prior: {spec} is for positive parameters, {name!r} is not one; use e.g. "
             "sgmc.normal(0, 2.5)"
+        )
+    if spec.ends[0] > ends[0] or spec.ends[1] < ends[1]:
+        inside = max(spec.ends[0], ends[0]), min(spec.ends[1], ends[1])
+        raise ArgumentError(
+            f"prior: {spec} has ends that {name!r} does not have: give the model "
+            f"constraints={{{name!r}: ('interval', {inside[0]:g}, {inside[1]:g})}}"
         )

@@ -235,9 +235,9 @@ def one_of(named, name, every, default):
 
 def of_sd(one, name):
     """A prior that suits a standard deviation, or ArgumentError."""
-    if one.half or one.called == "exponential" or one.family == "flat":
+    if not one.cut and (one.half or one.called == "exponential" or one.family == "flat"):
         return one
-    if one.family in ("normal", "student_t") and one.location == 0:
+    if not one.cut and one.family in ("normal", "student_t") and one.location == 0:
         return replace(one, half=True)
     raise ArgumentError(
         f"prior: {one} does not suit {name!r}; use sgmc.half_t(3, 2.5), sgmc.half_normal(2.5) or "
@@ -247,7 +247,7 @@ def of_sd(one, name):
 
 def of_cor(one, name):
     """A prior that suits a correlation, or ArgumentError."""
-    if one.family == "flat":
+    if one.family == "flat" and not one.cut:
         return COR
     if one.family == "lkj":
         return one

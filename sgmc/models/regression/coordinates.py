@@ -39,7 +39,9 @@ def chosen_coordinates(found, precondition, rotated, walls, settings, groups=Non
     warped = precondition == "dense" and (
         sampler is None or sampler.uses_gradient and not sampler.continuous
     )
-    if settings.robust:
+    if found.link is not None:
+        where = found.where(back, precondition)
+    elif settings.robust:
         refuse_poles(priors, settings.cov_type)
         rest = mode.theta, found.table.weight, len(priors.names) - priors.auxiliary
         V = covariance_of_scores(settings.cov_type, found.model, *rest, groups)

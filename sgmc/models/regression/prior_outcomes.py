@@ -5,11 +5,10 @@ import pandas as pd
 
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
-from sgmc.coordinates.prior_table import resolve
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.errors import NotSupported
 from sgmc.models.regression.prepare import in_file, prepare
-from sgmc.models.regression.search import moments_of_outcomes, scales
+from sgmc.models.regression.search import moments_of_outcomes, posed
 from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
 from sgmc.results.outcomes.rows import Rows
 from sgmc.results.priors.laws import from_spoken, prior_draws
@@ -54,9 +53,8 @@ def before_outcomes(model, prior, draws, seed):
         if data.prepared is not None
         else prepare(data, seed, np.dtype(np.float64), centre=True)
     )
-    priors = resolve(
-        prior, data, family, scales(table.sd, family, *moments_of_outcomes(table, family))
-    )
+    outcome = moments_of_outcomes(table, family)
+    priors = posed(prior, table, data, family, outcome, anywhere=True)
     found = prior_draws(priors, from_spoken(priors, table.mean), count, seed)
     return table, pd.DataFrame(found, columns=priors.names), seed
 

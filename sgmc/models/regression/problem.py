@@ -16,11 +16,18 @@ from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design, rotate
 from sgmc.core.storage import advise, mapping
+from sgmc.errors import NotSupported
 from sgmc.fit.paths import refuse_unbounded
 from sgmc.fit.plan import GRADIENT, SMALLEST_BATCH
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem
 from sgmc.fit.rows import groups_of
 from sgmc.fit.work import WIDE
+from sgmc.models.regression.bounded import (
+    between_ends,
+    bounds_intercept,
+    refuse_beside_ends,
+    without_ends,
+)
 from sgmc.models.regression.coordinates import (
     chosen_coordinates,
     preconditioner,
@@ -28,7 +35,7 @@ from sgmc.models.regression.coordinates import (
     triangular_coordinates,
 )
 from sgmc.models.regression.prepare import as_given, in_file, prepare, stays
-from sgmc.models.regression.search import searched
+from sgmc.models.regression.search import moments_of_outcomes, posed, searched
 
 EIGENVECTORS = (
     4  # times d^3: operations, in the units of `deadline`, of all eigenvectors that whitening takes
@@ -225,14 +232,31 @@ def regression_problem(data, family, prior, settings):
     elif kept:
         table = as_given(data)
     else:
-        table = prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
-    found = searched(table, data, family, prior, settings)
+        centre = precondition is not None and not bounds_intercept(prior, data)
+        table = prepare(data, settings.seed, settings.dtype, centre=centre)
+    found = sought(table, data, family, prior, settings)
     if not found.mode.whole:
         return as_far_as_known(found, family, SEARCH)
     try:
         return whitened(found, data, family, settings, precondition, kept)
     except OutOfTime:
         return as_far_as_known(found, family, CURVATURE)
+
+
+def sought(table, data, family, prior, settings):
+    """The mode of a table's posterior, whatever its priors: a `Found`."""
+    outcome = moments_of_outcomes(table, family)
+    priors = posed(prior, table, data, family, outcome, anywhere=True)
+    if priors.together and settings.sampler is not None and settings.sampler.sticky:
+        raise NotSupported(
+            f"{settings.sampler.name} with a prior of several coefficients together: zero is none "
+            "of its places; give each a prior of its own"
+        )
+    if not priors.bounded.any():
+        return searched(table, data, family, priors, settings, outcome)
+    refuse_beside_ends(priors, settings, table)
+    found = searched(table, data, family, without_ends(priors), settings, outcome)
+    return between_ends(found, priors)
 
 
 def whitened(found, data, family, settings, precondition, kept):
@@ -248,6 +272,7 @@ def whitened(found, data, family, settings, precondition, kept):
     walls, concerns = found.trouble(data, family)
     dense = isinstance(table.X, np.ndarray)
     rotated = precondition == "dense" and dense and not kept and model.width == 1
+    rotated = rotated and found.link is None
     single, known = None, mode.anchor
     groups = None if data.groups is None else data.groups[slice(None) if kept else table.order]
     if groups is not None:
@@ -287,7 +312,9 @@ def as_far_as_known(found, family, stopped):
         family,
         model=found.model,
         prior=found.density(),
-        coordinates=triangular_coordinates(found.mode, back, found.priors.auxiliary),
+        coordinates=triangular_coordinates(found.mode, back, found.priors.auxiliary)
+        if found.link is None
+        else found.where(back, "dense"),
         concerns=found.concerns,
         stopped=stopped,
     )

@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.dispersion import exact_fit, find_dispersed_mode
 from sgmc.coordinates.mode import PriorTerms, find_mode
 from sgmc.coordinates.modes import (
@@ -17,7 +16,7 @@ from sgmc.coordinates.modes import (
     where_finite,
     wide_starts,
 )
-from sgmc.coordinates.prior_table import Scales, resolve
+from sgmc.coordinates.prior_table import Scales, density_of, resolve
 from sgmc.coordinates.separation import separation
 from sgmc.coordinates.shrinkage import without_poles
 from sgmc.coordinates.whitening import collinearity, whitener
@@ -67,18 +66,11 @@ class Found:
     concerns: list
     modes: ModeSearch
 
+    link = None  # what leads to parameters from free numbers, where these have ends
+
     def density(self):
         """The compiled prior of phi."""
-        priors = self.priors
-        return Separable(
-            [FAMILIES[f] for f in priors.columns("family")],
-            priors.columns("location"),
-            priors.columns("scale"),
-            priors.columns("shape"),
-            priors.intercepts,
-            self.shift,
-            priors.auxiliary,
-        )
+        return density_of(self.priors, self.shift)
 
     def trouble(self, data, family):
         """Walls, for families whose coordinates know them, and all that is to be warned of."""
@@ -104,7 +96,15 @@ def counted(table, success, rows):
     return found if weight is None else found * (weight[rows] > 0)
 
 
-def searched(table, data, family, prior, settings, outcome=None):
+def posed(prior, table, data, family, outcome, anywhere=False):
+    """The `PriorTable` of what the user wrote; `outcome` as in `searched`, `anywhere` as in
+    `resolve`.
+    """
+    units = scales(table.sd, family, *outcome)
+    return resolve(prior, data, family, units, anywhere=anywhere)
+
+
+def searched(table, data, family, priors, settings, outcome):
     """Look for the mode, or for several.
 
     Parameters
@@ -112,13 +112,11 @@ def searched(table, data, family, prior, settings, outcome=None):
     table : Table
     data : RegressionData
     family : Family
-    prior : None, str, PriorSpec or dict
+    priors : PriorTable
     settings : Settings
-    outcome : (float, float), optional
-        Mean and variance of the outcomes.  Default: those of the table.
+    outcome : (float, float)
+        Mean and variance of the outcomes.
     """
-    outcome = outcome or moments_of_outcomes(table, family)
-    priors = resolve(prior, data, family, scales(table.sd, family, *outcome))
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     shift[data.intercepts] = 0.0
     shift = priors.shifts(shift)

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import interpolate
 
+from sgmc.coordinates.propagation import Sites
 from sgmc.coordinates.walls import GRID, quantiles
 from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.expansion import expand
 from sgmc.models.scales.locals import Local
-from sgmc.models.scales.propagation import Propagated, Sites, propagate
+from sgmc.models.scales.propagation import Shrunken, shrunken
 from sgmc.models.scales.shrinking import SMALLEST_SHRUNK
 
 CENTRE_ROUNDS = 12  # of searches for the mode, at most
@@ -96,7 +97,7 @@ class Centre:
     mode : Mode
         Of (beta, u), normal laws in the place of the learned priors.
     g : array (groups,)
-    found : Propagated
+    found : Shrunken
     precision : array (d + logs, d + logs)
         Of the Gaussian that expectation propagation leaves.
     margins : list of (array (m,), array (m,), array (m,))
@@ -105,7 +106,7 @@ class Centre:
 
     mode: object
     g: np.ndarray
-    found: Propagated
+    found: Shrunken
     precision: np.ndarray
     margins: list
 
@@ -124,7 +125,7 @@ class Likelihood:
         return full
 
     def at(self, g, timed=True):
-        """The `Propagated` given the logs of the global parameters; where `timed`, OutOfTime if the
+        """The `Shrunken` given the logs of the global parameters; where `timed`, OutOfTime if the
         time is up.
         """
         if timed:
@@ -134,7 +135,7 @@ class Likelihood:
             weight = np.exp(grid[2] - grid[2].max(axis=1, keepdims=True))
             typical = (weight * grid[0]).sum(axis=1) / weight.sum(axis=1)
             self.sites = Sites(1 / typical, np.zeros(len(typical)))
-        found = propagate(self.precision, self.linear, self.where, grid, self.sites)
+        found = shrunken(self.precision, self.linear, self.where, grid, self.sites)
         self.sites = found.sites
         return found
 

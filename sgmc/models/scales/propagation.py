@@ -1,34 +1,21 @@
-"""Expectation propagation (Minka 2001) for coefficients with learned scales, on a Gaussian
-likelihood: cavities, and the slope of the marginal density of the global parameters.
+"""Coefficients with learned scales under expectation propagation: moments, and the slope of the
+marginal density of the global parameters.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
 
-from sgmc.errors import DataError
-
-SWEEPS = 200  # at most
-DAMPING, TOLERANCE = 0.6, 1e-3  # and the change of a mean or sd, in sds, at which they end
+from sgmc.coordinates.propagation import Sites, propagate
 
 
-class Sites(NamedTuple):
-    """Normal laws that stand for the priors: precision and slope, arrays (k,)."""
-
-    precision: np.ndarray
-    slope: np.ndarray
-
-
-class Propagated(NamedTuple):
-    """What expectation propagation has found.
+class Shrunken(NamedTuple):
+    """A `Propagated`, and what it tells of the global parameters.
 
     Attributes
     ----------
-    sites : Sites
-    place, h : array (k,)
-        Means and variances of the cavities.
-    mean : array (d,)
+    sites, place, h, mean
+        See `Propagated`.
     by_scale : array (k,)
         Slopes of the log evidence by A_j.
     turn : array (k,)
@@ -67,56 +54,19 @@ def tilted(place, h, variance, slope, log_mass, nodes):
     return mean, out, by_scale, turn
 
 
-def propagate(precision, slope, where, grid, sites):
-    """Expectation propagation on a Gaussian likelihood exp(-b' precision b / 2 + slope . b).
+def shrunken(precision, slope, where, grid, sites):
+    """Expectation propagation with the grids of the scales.
 
     Parameters
     ----------
-    precision : array (d, d)
-    slope : array (d,)
-    where : array (k,) of int
+    precision, slope, where, sites
+        See `propagate`.
     grid : tuple of array (k, m)
         Variances, slopes, log masses and nodes, see `tilted`.
-    sites : Sites
-        To begin with.
-
-    Returns
-    -------
-    Propagated
     """
-    p, q = sites
-    last = np.zeros(len(where)), np.ones(len(where))
-    for _ in range(SWEEPS):
-        mean, own = marginals(precision, slope, where, p, q)
-        outer = np.maximum(own - p, 1e-9 * own)
-        place = (own * mean[where] - q) / outer
-        now, variance, by_scale, turn = tilted(place, 1 / outer, *grid)
-        moved = max(
-            (np.abs(now - last[0]) / np.sqrt(variance)).max(),
-            np.abs(variance / last[1] - 1).max(),
-        )
-        new = np.maximum(1 / variance - outer, 1e-6 * outer)
-        if moved < TOLERANCE:
-            break
-        last = now, variance
-        p = (1 - DAMPING) * p + DAMPING * new
-        q = (1 - DAMPING) * q + DAMPING * ((new + outer) * now - outer * place)
-    return Propagated(Sites(p, q), place, 1 / outer, mean, by_scale, turn)
 
+    def tilt(place, h):
+        return tilted(place, h, *grid)
 
-def marginals(precision, slope, where, p, q):
-    """Mean (d,), and the precisions (k,) of the margins at `where`, with normal laws beside."""
-    full, right = precision.copy(), slope.copy()
-    full[where, where] += p
-    right[where] += q
-    unit = 1 / np.sqrt(np.diag(full))
-    try:
-        factor = linalg.cho_factor(full * np.outer(unit, unit))
-    except (linalg.LinAlgError, ValueError):  # a ValueError where scaling overflows
-        raise DataError(
-            "the normal approximation of the shrinkage prior is singular to rounding: predictors "
-            "are collinear, or their scales differ too much; drop or rescale some of them"
-        ) from None
-    inverse = linalg.cho_solve(factor, np.eye(len(unit)))
-    mean = unit * (inverse @ (unit * right))
-    return mean, 1 / (np.diag(inverse) * unit**2)[where]
+    found = propagate(precision, slope, where, tilt, sites)
+    return Shrunken(*found[:4], *found.told)

@@ -130,6 +130,8 @@ def refused(results):
         return f"{model.title} has two designs, of which no Gaussian is carried on here"
     if len(problem.priors.shrunk):
         return "a horseshoe prior has a pole at zero, which no Gaussian carries on"
+    if problem.priors.bounded.any():
+        return "a prior has ends, which no Gaussian carries on"
     if results.cov_type != "nonrobust":
         return f"cov_type={results.cov_type!r} draws the sandwich, not the posterior"
     if problem.stopped or results.stand_in:

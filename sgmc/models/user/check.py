@@ -4,12 +4,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sgmc.coordinates.prior_table import density_of
 from sgmc.core.expansion import of_prior, of_rows
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.calls import owner, shown
 from sgmc.models.bases.inspection import changed, gradient_apart, not_finite, random, sums_apart
 from sgmc.models.bases.model import Model, compiled
-from sgmc.models.bases.priors import named_priors, separable
+from sgmc.models.bases.priors import named_priors
 
 POINTS = 3  # at which a model is looked at
 GRADIENT_TOLERANCE = 1e-4  # relative difference of a gradient and of differences
@@ -137,7 +138,7 @@ def check_prior(report, layout, prior):
             f"the prior of {', '.join(flat[:5])}{', ...' if flat[5:] else ''} is flat and without "
             "bounds: the posterior is proper only if the data make it so"
         )
-    return separable(priors)
+    return density_of(priors)
 
 
 def check_at(report, model, kernel, layout, theta):

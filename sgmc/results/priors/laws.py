@@ -10,12 +10,21 @@ from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 
-DRAWABLE = {"normal", "student_t", "laplace", "gamma", "inverse_gamma", "horseshoe"}
+DRAWABLE = {
+    "normal",
+    "student_t",
+    "laplace",
+    "gamma",
+    "inverse_gamma",
+    "lognormal",
+    "uniform",
+    "horseshoe",
+}
 MOST_REDRAWN = 1000  # of draws of a horseshoe that its slab refuses
 
 
 def law(spec):
-    """A prior as a frozen distribution of scipy, or None for those that are not among them.
+    """A prior as a frozen distribution of scipy, without its ends, or None for a horseshoe.
 
     Parameters
     ----------
@@ -25,16 +34,31 @@ def law(spec):
     place = dict(loc=spec.location, scale=spec.scale)
     match spec.family:
         case "normal":
-            return (stats.halfnorm if spec.half else stats.norm)(**place)
+            return stats.norm(**place)
         case "student_t":
-            return None if spec.half else stats.t(spec.df, **place)
+            return stats.t(spec.df, **place)
         case "laplace":
             return stats.laplace(**place)
         case "gamma":
             return stats.gamma(spec.df, scale=spec.scale)
         case "inverse_gamma":
             return stats.invgamma(spec.df, scale=spec.scale)
+        case "lognormal":
+            return stats.lognorm(spec.df, scale=spec.scale)
+        case "uniform":
+            return stats.uniform(spec.low, spec.high - spec.low)
     return None
+
+
+def between(found, spec, tail):
+    """Probabilities (low, high) of a law below, or with `tail` above, the ends of a prior."""
+    low, high = spec.ends
+    return (found.sf(high), found.sf(low)) if tail else (found.cdf(low), found.cdf(high))
+
+
+def in_tail(found, spec):
+    """Whether ends are above the median, where probabilities above them are the exact ones."""
+    return bool(spec.ends[0] > found.median())
 
 
 def log_density(spec, values):
@@ -43,11 +67,10 @@ def log_density(spec, values):
     """
     found, values = law(spec), np.asarray(values, dtype=float)
     if found is not None:
-        return found.logpdf(values)
+        below, above = between(found, spec, in_tail(found, spec))
+        inside = (spec.ends[0] <= values) & (values <= spec.ends[1])
+        return np.where(inside, found.logpdf(values) - math.log(above - below), -np.inf)
     e = (values - spec.location) / spec.scale
-    if spec.family == "student_t":  # half a t
-        out = stats.t(spec.df).logpdf(e) + math.log(2 / spec.scale)
-        return np.where(values < 0, -np.inf, out)
     kernel, _ = exponential_integral(e**2 / 2)
     normal = -math.log(math.sqrt(2 * math.pi**3) * spec.scale)
     return kernel + normal - values**2 / (2 * spec.slab**2)
@@ -57,9 +80,10 @@ def drawn(spec, size, random):
     """So many independent draws of a proper prior."""
     found = law(spec)
     if found is not None:
-        return found.rvs(size, random_state=random)
-    if spec.family == "student_t":
-        return np.abs(random.standard_t(spec.df, size)) * spec.scale
+        tail = in_tail(found, spec)
+        below, above = between(found, spec, tail)
+        share = below + (above - below) * random.random(size)
+        return found.isf(share) if tail else found.ppf(share)
     out, left = np.empty(size), np.arange(size)
     for _ in range(MOST_REDRAWN):  # a normal law of a half-Cauchy scale, kept as the slab says
         b = random.normal(size=len(left)) * spec.scale * np.abs(random.standard_cauchy(len(left)))
@@ -132,5 +156,8 @@ def prior_draws(priors, back, count, seed):
             raise ArgumentError(f"the prior of {name!r}, {spec}, {why}")
     random = np.random.Generator(np.random.PCG64(seed_sequence(seed, "predict", 3)))
     phi = np.column_stack([drawn(spec, count, random) for spec in priors.used])
+    for one in priors.together:
+        root = np.linalg.cholesky(np.linalg.inv(one.precision))
+        phi[:, one.places] = one.location + random.normal(size=(count, len(root))) @ root.T
     phi[:, : len(back)] = phi[:, : len(back)] @ back.T
     return phi

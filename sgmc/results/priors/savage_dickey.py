@@ -67,10 +67,11 @@ def log_prior_at(results, statement, weights, value):
     if len(places) == 1:
         scale = of_phi[places[0]]
         return float(log_density(used[places[0]], value / scale)) - np.log(abs(scale))
-    if any(used[j].family != "normal" for j in places):
+    joint = [j for one in priors.together for j in one.places]
+    if any(used[j].family != "normal" or used[j].bounded or j in joint for j in places):
         raise NotSupported(
-            f"bayes_factor {statement!r} combines parameters whose priors are not all normal: the "
-            "prior of such a sum is not known in closed form"
+            f"bayes_factor {statement!r} combines parameters whose priors are not all normal and "
+            "independent: the prior of such a sum is not known in closed form"
         )
     mean = sum(of_phi[j] * used[j].location for j in places)
     sd = np.sqrt(sum((of_phi[j] * used[j].scale) ** 2 for j in places))

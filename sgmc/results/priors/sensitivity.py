@@ -38,9 +38,13 @@ def log_prior(results, theta):
     priors, phi, total = results.priors, theta.copy(), np.zeros(len(theta))
     back = from_spoken(priors, results._fit.problem.table.mean)
     phi[:, : len(back)] = np.linalg.solve(back, theta[:, : len(back)].T).T
-    for spec, values in zip(priors.used, phi.T):
-        if spec.family != "flat":
+    joint = [j for one in priors.together for j in one.places]
+    for j, (spec, values) in enumerate(zip(priors.used, phi.T)):
+        if spec.family != "flat" and j not in joint:
             total += log_density(spec, values)
+    for one in priors.together:
+        e = phi[:, one.places] - one.location
+        total -= 0.5 * np.einsum("ij,jk,ik->i", e, one.precision, e)
     return total
 
 
