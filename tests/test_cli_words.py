@@ -20,6 +20,11 @@ from sgmc.errors import ArgumentError
         ("normal(0, 1)", sgmc.normal(0, 1)),
         ("sgmc.normal(0, 1, autoscale=True)", sgmc.normal(0, 1, autoscale=True)),
         ("student_t(df=4)", sgmc.student_t(4)),
+        ("truncated(normal(0, 1), low=0)", sgmc.truncated(sgmc.normal(0, 1), low=0)),
+        (
+            '{("x", "z"): mvnormal([0, 1], [[1, 0.5], [0.5, 1]])}',
+            {("x", "z"): sgmc.mvnormal([0, 1], [[1, 0.5], [0.5, 1]])},
+        ),
         ('{"x": flat(), "*": "laplace"}', {"x": sgmc.flat(), "*": "laplace"}),
     ],
 )

@@ -67,3 +67,16 @@ def one_of(name, value, choices, otherwise=""):
     texts = [choice for choice in choices if isinstance(choice, str)]
     hint = nearest(value, texts) if isinstance(value, str) else ""
     raise must_be(name, value, wanted + otherwise, hint.removeprefix("; "))
+
+
+def flag(name, value):
+    """Return True or False as it is.
+
+    Raises
+    ------
+    ArgumentError
+        For anything else.
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise must_be(name, value, "True or False")

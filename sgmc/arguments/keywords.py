@@ -156,6 +156,15 @@ TABLE = (
         FIT,
         str,
     ),
+    Keyword(
+        "prior_only",
+        False,
+        """Draw from the prior alone, by the same sampler, as if there were no outcomes: these only
+        give units to priors that are scaled by the data.""",
+        "bool",
+        "bool",
+        (REGRESSION,),
+    ),
     Keyword("draws", 1000, "Kept draws per chain.", "int >= 1", "int", FIT, int),
     Keyword(
         "thin",

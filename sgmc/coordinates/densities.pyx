@@ -25,8 +25,8 @@ cdef enum:
     LOGNORMAL = 9
 
 # a uniform density is constant where coordinates let parameters be
-FAMILIES = {"flat": FLAT, "uniform": FLAT, "normal": NORMAL, "student_t": STUDENT_T, "laplace": LAPLACE,
-            "gamma": GAMMA,
+FAMILIES = {"flat": FLAT, "uniform": FLAT, "normal": NORMAL, "student_t": STUDENT_T,
+            "laplace": LAPLACE, "gamma": GAMMA,
             "horseshoe": HORSESHOE, "dirichlet": DIRICHLET, "inverse_gamma": INVERSE_GAMMA,
             "lkj": LKJ, "lognormal": LOGNORMAL}
 LONGEST_PULLED = MAX_STACKED      # parameters of a pulled prior

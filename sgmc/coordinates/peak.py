@@ -34,7 +34,7 @@ class Peak(NamedTuple):
     whole: bool = True
 
 
-def peak(gradient, start):
+def peak(gradient, start, tolerance=PEAK_TOLERANCE):
     """The mode, by L-BFGS and then Newton's method.
 
     Parameters
@@ -42,6 +42,8 @@ def peak(gradient, start):
     gradient : Gradient
         Over all rows, in free numbers.
     start : array (d,)
+    tolerance : float
+        Distance to the mode, in posterior sds, at which the search ends.
 
     Returns
     -------
@@ -63,12 +65,12 @@ def peak(gradient, start):
         return -value, -g
 
     try:
-        return climbed(evaluate, minus, start)
+        return climbed(evaluate, minus, start, tolerance)
     except OutOfTime:
         return Peak(path[-1][0], learned(path[1:], len(start)), whole=False), []
 
 
-def climbed(evaluate, minus, start):
+def climbed(evaluate, minus, start, tolerance):
     """See `peak`; `evaluate` returns log density and gradient, `minus` what is minimised."""
     with one_blas_thread():
         found = optimize.minimize(
@@ -87,7 +89,7 @@ def climbed(evaluate, minus, start):
                 return without(place)
             step = linalg.cho_solve(factor, evaluate(place)[1])
             distance = float(np.sqrt(step @ precision @ step))
-            if distance < PEAK_TOLERANCE:
+            if distance < tolerance:
                 return (Peak(place, precision), []) if has_root(precision) else without(place)
             place = place + step * min(1.0, 3.0 / distance)
     if not has_root(precision):

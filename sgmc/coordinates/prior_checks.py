@@ -55,10 +55,10 @@ def refuse_learned(specified):
         )
 
 
-def check_ends(table):
-    """Refuse ends that leave a positive parameter nothing."""
-    for name, one, positive in zip(table.names, table.specified, table.logged):
-        if positive and one.ends[1] <= 0:
+def check_ends(names, specified):
+    """Refuse ends that leave positive parameters nothing."""
+    for name, one in zip(names, specified):
+        if one.ends[1] <= 0:
             raise ArgumentError(
                 f"prior: {one} leaves nothing to {name!r}, which is positive; give it an upper end "
                 "above 0"

@@ -232,6 +232,7 @@ def resolve(prior, data, family, scales, learned=False, anywhere=False):
         give(one, where, specified)
     check(specified, names, slopes, family)
     check_together(together, specified, names)
+    check_ends(names[coefficients:], specified[coefficients:])
     if not learned:
         refuse_learned(specified)
     units = [
@@ -242,6 +243,7 @@ def resolve(prior, data, family, scales, learned=False, anywhere=False):
         replace(p, scale=p.scale * unit, slab=p.slab * unit, autoscale=False) if p.autoscale else p
         for p, unit in zip(specified, [*units, *scales.auxiliary])
     ]
+    used[coefficients:] = [replace(p, low=max(p.low, 0.0)) for p in used[coefficients:]]
     table = PriorTable(
         names,
         specified,
@@ -254,7 +256,6 @@ def resolve(prior, data, family, scales, learned=False, anywhere=False):
         own_columns(data),
         together,
     )
-    check_ends(table)
     if not anywhere:
         refuse_anywhere(table)
     return table

@@ -8,7 +8,7 @@ import numpy as np
 
 from sgmc import registry
 from sgmc.arguments.arrays import numeric
-from sgmc.arguments.choices import one_of
+from sgmc.arguments.choices import flag, one_of
 from sgmc.arguments.covariances import COV_TYPES
 from sgmc.arguments.files import writable
 from sgmc.arguments.keywords import SETTINGS
@@ -57,6 +57,7 @@ class Settings:
     tuned: bool = False  # step and batch come from a race
     keep: tuple | None = None
     modes: str = "one"
+    prior_only: bool = False
     client: object = None  # of the cluster whose workers run the chains
 
     @property
@@ -183,5 +184,6 @@ def check_settings(**given):
         asked.cov_type,
         keep=kept(asked.keep),
         modes=one_of("modes", asked.modes, ("one", "search")),
+        prior_only=flag("prior_only", asked.prior_only),
         client=asked.client,
     )

@@ -49,4 +49,7 @@ def truncated(prior, low=-math.inf, high=math.inf):
     for name, end in zip(ENDS, (low, high)):
         if not is_infinite(end):
             number(f"truncated: {name}", end)
-    return replace(prior, low=max(low, prior.low), high=min(high, prior.high))
+    found = replace(prior, low=max(low, prior.low), high=min(high, prior.high))
+    if not found.ends[0] < found.ends[1]:
+        raise ArgumentError(f"truncated: {prior} has nothing below {high:g}: give another end")
+    return found

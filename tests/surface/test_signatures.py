@@ -22,12 +22,14 @@ FIT = (
     "prior sampler gradient subsample batch_size step_size precondition init modes draws thin "
     "warmup chains threads seed rng"
 ).split()
+REGRESSIONS = [*FIT[:8], "prior_only", *FIT[8:]]
 REST = "tune time_limit max_data_passes progress dtype checkpoint".split()
 DEFAULTS = {
     "sampler": "auto",
     "subsample": "block",
     "precondition": "mode",
     "modes": "one",
+    "prior_only": False,
     "draws": 1000,
     "chains": 4,
     "missing": "drop",
@@ -52,7 +54,8 @@ def test_the_signature_of_logit():
     columns = "weights offset strata subset missing cache memory_limit nodes".split()
     columns += "client reservoir groups cov_type".split()
     found = keywords(sgmc.logit)
-    assert found == expected(*FIT, *columns, *REST) and list(found) == [*FIT, *columns, *REST]
+    every = [*REGRESSIONS, *columns, *REST]
+    assert found == expected(*every) and list(found) == every
     positional = list(inspect.signature(sgmc.logit).parameters.values())[:2]
     assert [(p.name, p.default) for p in positional] == [("formula", REQUIRED), ("data", REQUIRED)]
 
@@ -71,7 +74,7 @@ def test_verbs_and_classes_have_what_applies_to_the_family(name):
         assert {key: found[key] for key in model.options} == model.options
         assert OWN & set(found) == set(model.options)
     assert verb.__name__ == verb.__qualname__ == verb.__code__.co_name == name
-    assert keywords(model.fit) == expected(*FIT, "cov_type", *REST)
+    assert keywords(model.fit) == expected(*REGRESSIONS, "cov_type", *REST)
     assert "names" in keywords(model) and "draws" not in keywords(model)
 
 
@@ -94,7 +97,7 @@ def test_other_models_have_their_own_defaults():
 
 def test_functions_of_models():
     assert list(inspect.signature(sgmc.sample).parameters)[0] == "model"
-    assert keywords(sgmc.sample) == expected(*FIT, "cov_type", *REST, "keep", "client")
+    assert keywords(sgmc.sample) == expected(*REGRESSIONS, "cov_type", *REST, "keep", "client")
     found = keywords(sgmc.tune)
     assert found["eta"] == 3 and found["subsample"] == "block" and "draws" not in found
     assert {"seed", "rng", "gradient", "dtype", "prior", "progress"} <= set(found)

@@ -6,30 +6,32 @@
 import sys
 import warnings
 from collections import Counter
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 
 import numpy as np
 
 import sgmc
 from sgmc.api import verbs
 from sgmc.errors import DataError
-from sgmc.models.regression import problem as problems
 from sgmc.results.report.verdict import FEWEST_ERRORS, TRUSTED_END, TRUSTED_ERROR
 
-from . import curved, grouped, scaled, tangled
+from . import curved, ended, grouped, scaled, tangled
 from .curved import CURVED
 from .data import DATA, reference, table
+from .ended import ENDED, ENDS_MISTAKEN, ENDS_WAYS
 from .grouped import GROUPED
 from .known import Known
+from .misspecified import misspecified
 from .scaled import SCALED, WAYS
 from .small import IMPROPER, SMALL
 from .tangled import TANGLED
 from .users import BY_STARTS, CONTRADICTORY, FAR_MODES, USERS
 
-MADE_BY = dict.fromkeys(GROUPED, grouped) | dict.fromkeys(TANGLED, tangled)
-MADE_BY |= dict.fromkeys(CURVED, curved) | dict.fromkeys(SCALED, scaled)
+MAKERS = (GROUPED, grouped), (TANGLED, tangled), (CURVED, curved), (SCALED, scaled), (ENDED, ended)
+MADE_BY = {name: made for names, made in MAKERS for name in names}
+KINDS = {scaled: "learned scales", ended: "priors with ends"}
 WRONG = 0.15  # error of a mean or sd with which nothing may be called trustworthy
 WRONG_END = 0.3  # and of an end of an interval
 FEWEST_SEEN, SEED = 1e-3, 5  # of draws beyond a mode's edge; half of them are the other mode's
@@ -44,7 +46,7 @@ class Case:
     Attributes
     ----------
     posterior : str
-        Of DATA, GROUPED, TANGLED, CURVED, SCALED, SMALL, USERS or IMPROPER.
+        Of DATA, GROUPED, TANGLED, CURVED, SCALED, ENDED, SMALL, USERS or IMPROPER.
     how : dict
         Arguments of the fit.
     misplaced, stretched : float
@@ -72,7 +74,8 @@ class Case:
             with misspecified(self.misplaced, self.stretched):
                 return getattr(verbs, verb)("y ~ .", table(self.posterior), prior=prior, **how)
         if self.posterior in MADE_BY:
-            return MADE_BY[self.posterior].fit(self.posterior, **how)
+            with misspecified(self.misplaced, self.stretched):
+                return MADE_BY[self.posterior].fit(self.posterior, **how)
         if self.posterior in SMALL:
             return SMALL[self.posterior][0](**how)
         if self.posterior in IMPROPER:
@@ -84,37 +87,13 @@ class Case:
         """What kind of posterior it is."""
         if self.posterior in DATA:
             return "regressions"
-        if any(self.posterior in one for one in (GROUPED, TANGLED, CURVED)):
-            return "grouped data"
-        if self.posterior in SCALED:
-            return "learned scales"
+        if self.posterior in MADE_BY:
+            return KINDS.get(MADE_BY[self.posterior], "grouped data")
         if self.posterior in IMPROPER:
             return "improper posteriors"
         if self.posterior in SMALL:
             return "few rows, separation, heavy priors"
         return "users' models"
-
-
-@contextmanager
-def misspecified(shift, stretch):
-    """Within it, the search for the mode finds a wrong one."""
-    real = problems.searched
-
-    def wrong(*arguments):
-        found = real(*arguments)
-        sd = 1 / np.sqrt(np.diag(found.mode.precision))
-        mode = replace(
-            found.mode,
-            theta=found.mode.theta + shift * sd,
-            likelihood=found.mode.likelihood / stretch**2,
-        )
-        return replace(found, mode=mode)
-
-    problems.searched = real if (shift, stretch) == (0, 1) else wrong
-    try:
-        yield
-    finally:
-        problems.searched = real
 
 
 @cache
@@ -252,9 +231,9 @@ OWN = [
 
 # a mode that no chain finds: said by the verdict ("one start"), and in the documentation
 UNSEEN = [Case("far modes"), Case("narrow mode apart", {"sampler": "hmc"})]
-CASES = [*INDEPENDENT, *REGRESSIONS, *GROUPS, *LEARNED, *FEW_ROWS, *OWN, *UNSEEN]
+BETWEEN = [Case(*way) for way in [*product(ENDED, ENDS_WAYS), *ENDS_MISTAKEN]]
+CASES = [*INDEPENDENT, *REGRESSIONS, *GROUPS, *LEARNED, *FEW_ROWS, *OWN, *UNSEEN, *BETWEEN]
 CASES += [Case(name) for name in IMPROPER]
-
 
 # ---- what is true, and what was said -------------------------------------------------------------
 

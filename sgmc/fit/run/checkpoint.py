@@ -65,6 +65,7 @@ def mark(problem, plan, settings):
         "warmup": plan.warmup,
         **({} if settings.keep is None else {"keep": list(settings.keep)}),
         **({} if settings.modes == "one" else {"modes": settings.modes}),
+        **({"prior_only": True} if settings.prior_only else {}),
     }
 
 

@@ -50,10 +50,11 @@ class Model:
     parameters : dict
         Name -> shape: ``()``, a whole number, or a tuple.
     constraints : dict
-        Name -> ``"positive"``, ``("interval", low, high)``, ``"ascending"`` (the rows of a matrix,
-        by their first number), or along the last axis ``"ordered"``, ``"positive_ordered"``
-        (0 < theta_0 < theta_1 < ...: rates or scales of components), ``"simplex"`` or
-        ``"mirrored"`` (the simplex, in which `sgld` with ``precondition=None`` is mirrored Langevin
+        Name -> ``"positive"``, ``("interval", low, high)`` with at least one finite end,
+        ``"ascending"`` (the rows of a matrix, by their first number), or along the last axis
+        ``"ordered"``, ``"positive_ordered"`` (0 < theta_0 < theta_1 < ...: rates or scales of
+        components), ``"simplex"`` or ``"mirrored"`` (the simplex, in which `sgld` with
+        ``precondition=None`` is mirrored Langevin
         dynamics); draws and priors are in these terms.
     prior : dict, prior or None
         The default of ``fit(prior=)``.  None: normal(0, 10) (half of it for positive parameters),

@@ -25,6 +25,8 @@ from sgmc.models.bases.derived import exact_gradient
 from sgmc.models.regression.search import Found
 from sgmc.priors import flat, normal
 
+NEAR_ENOUGH = 0.02  # sds from the mode; where maps are interpolated no search gets much nearer
+
 
 @dataclass(frozen=True)
 class Bounded(Found):
@@ -57,7 +59,7 @@ class Bounded(Found):
             scale = np.ones(len(centre)) if between is None else np.asarray(between.scale)
             soft, stiff = eigenvalue_range(precision * np.outer(scale, scale))
         with one_blas_thread():
-            inner = self.link.slopes(centre)[:, None] * root
+            inner = self.link.jacobian(centre) @ root
             return BoundedCoordinates(
                 rotated=False,
                 L=inner,
@@ -148,19 +150,21 @@ def between_ends(found, priors):
         With their ends.
     """
     places, centre, link = quantile_link(found, priors)
-    slopes = link.slopes(centre)
     with one_blas_thread():
-        curved = found.mode.precision * np.outer(slopes, slopes)
+        slopes = link.jacobian(centre)
+        curved = slopes.T @ found.mode.precision @ slopes
         curved[places, places] += 1.0
         root = root_of_inverse(curved)
         asked = replace(found, priors=priors)
-        map = Composed(link, Affine(centre, root))
-        top, concerns = peak(exact_gradient(found.model, asked.density(), map), 0 * centre)
+        gradient = exact_gradient(
+            found.model, asked.density(), Composed(link, Affine(centre, root))
+        )
+        top, concerns = peak(gradient, 0 * centre, NEAR_ENOUGH)
         back = np.linalg.inv(root)
         precision = np.eye(len(centre)) if top.precision is None else top.precision
         free = Peak(centre + root @ top.place, back.T @ precision @ back, top.whole)
-        place, slopes = link(free.place), link.slopes(free.place)
-        whole, likelihood = free.precision / np.outer(slopes, slopes), found.mode.likelihood
+        place, back = link(free.place), np.linalg.inv(link.jacobian(free.place))
+        whole, likelihood = back.T @ free.precision @ back, found.mode.likelihood
     known = {one.name: getattr(found, one.name) for one in fields(Found)}
     known |= dict(
         priors=priors,
@@ -172,9 +176,10 @@ def between_ends(found, priors):
 
 
 def quantile_link(found, priors):
-    """Places of the parameters with ends, where a search begins (d,), and the map c, by which each
-    of them is about standard normal: expectation propagation on the Gaussian around the mode
-    without ends tells their margins.
+    """Places of the parameters with ends, where a search begins (d,), and the map c, by which the
+    others are what they are expected to be given these, and each of these is about standard
+    normal.  Expectation propagation on the Gaussian around the mode without ends tells
+    their margins.
     """
     low, high = priors.ends()
     places = np.flatnonzero(priors.bounded)
@@ -199,13 +204,28 @@ def quantile_link(found, priors):
     margins = [straight()] * (places[-1] + 1)
     for j, cut, place, h in zip(places, cuts, told.place, told.h):
         margins[j] = cut.margin(place, h)
-    centre = told.mean.copy()
-    centre[places] = 0.0
-    blocks = [("free", 1, 0.0, 0.0)] * len(centre)
+    blocks = [("free", 1, 0.0, 0.0)] * len(told.mean)
     for j in places:
         blocks[j] = ("interval", 1, low[j], high[j])
-    warp = Warp(len(centre), GRID, *map_of(margins))
-    return places, centre, Composed(Constrained(blocks), warp)
+    own = Composed(Constrained(blocks), Warp(len(blocks), GRID, *map_of(margins)))
+    basis = given_the_others(likelihood, places)
+    rest = np.setdiff1d(np.arange(len(blocks)), places)
+    centre = np.zeros(len(blocks))
+    centre[rest] = told.mean[rest] - basis[np.ix_(rest, places)] @ told.mean[places]
+    return places, centre, Composed(Affine(np.zeros(len(blocks)), basis), own)
+
+
+def given_the_others(precision, places):
+    """B (d, d): what parameters are expected to be for those at `places`, and themselves for these,
+    under a Gaussian.
+    """
+    basis = np.eye(len(precision))
+    rest = np.setdiff1d(np.arange(len(precision)), places)
+    if len(rest):
+        basis[np.ix_(rest, places)] = -np.linalg.solve(
+            precision[np.ix_(rest, rest)], precision[np.ix_(rest, places)]
+        )
+    return basis
 
 
 def map_of(margins):
@@ -230,6 +250,11 @@ def refuse_beside_ends(priors, settings, table):
             spec is not None and (spec.sticky or spec.continuous),
             f"sampler={spec and spec.name!r}, which moves along straight lines: use 'hmc', 'mala' "
             "or 'sgld'",
+        ),
+        (
+            spec is not None and spec.needs_noise,
+            f"sampler={spec and spec.name!r}, which needs the noise of single coordinates: use "
+            "'hmc', 'mala' or 'sgld'",
         ),
         (d > MAX_CURVATURE_DIM, f"{d} parameters: at most {MAX_CURVATURE_DIM}"),
         (

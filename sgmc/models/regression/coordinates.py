@@ -73,6 +73,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings, groups=Non
     if (
         found.model.width > 1
         and settings.precondition == "mode"
+        and found.link is None
         and sampler is not None
         and sampler.refusal(where.map)
     ):

@@ -292,6 +292,7 @@ class Regression(PriorPredictive):
         from sgmc.fit.run.workers import on_workers
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
+        from sgmc.models.regression.prior_alone import refuse_prior_only
         from sgmc.results.effects.kept import kept_rows
 
         begun, rest = time.perf_counter(), dict(arguments)
@@ -307,6 +308,8 @@ class Regression(PriorPredictive):
             errors.refuse_beside_errors(prior, checked)
         with limited(checked.time_limit):
             model = self.suited(prior, checked)
+            if checked.prior_only:
+                refuse_prior_only(model, checked)
             same_order("init", arguments.get("init"), model.parameter_names())
             checked = on_workers(model, prior, checked, arguments)
             expected, gauge = model.forecast(checked), Gauge()

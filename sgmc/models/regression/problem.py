@@ -35,6 +35,7 @@ from sgmc.models.regression.coordinates import (
     triangular_coordinates,
 )
 from sgmc.models.regression.prepare import as_given, in_file, prepare, stays
+from sgmc.models.regression.prior_alone import Alone, prior_found, silent
 from sgmc.models.regression.search import moments_of_outcomes, posed, searched
 
 EIGENVECTORS = (
@@ -63,6 +64,8 @@ class RegressionProblem(Problem):
         The prior of phi.
     laplace : Coordinates or None
         Those whitened at the mode, where `coordinates` are of another Gaussian.
+    prior_alone : bool
+        The table is one row that says nothing.
     """
 
     mode: object
@@ -72,6 +75,7 @@ class RegressionProblem(Problem):
     single: object = None
     terms: object = None
     laplace: object = None
+    prior_alone: bool = False
 
     @cached_property
     def nearest(self):
@@ -247,6 +251,10 @@ def sought(table, data, family, prior, settings):
     """The mode of a table's posterior, whatever its priors: a `Found`."""
     outcome = moments_of_outcomes(table, family)
     priors = posed(prior, table, data, family, outcome, anywhere=True)
+    if settings.prior_only:
+        if priors.bounded.any():
+            refuse_beside_ends(priors, settings, table)
+        return prior_found(silent(table), priors, family, data, outcome)
     if priors.together and settings.sampler is not None and settings.sampler.sticky:
         raise NotSupported(
             f"{settings.sampler.name} with a prior of several coefficients together: zero is none "
@@ -331,6 +339,7 @@ def built(found, family, *, coordinates, kind=None, **how):
         mode=found.mode,
         table=found.table,
         normal=family.name in ("ols", "survreg") and bool(family.auxiliary),
+        prior_alone=isinstance(found, Alone),
         log_concave=family.log_concave,
         **how,
     )

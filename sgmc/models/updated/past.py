@@ -124,6 +124,8 @@ def refused(results):
             f"{model.title} has effects of groups, smooths, learned scales or levels that are "
             "integrated out, whose posterior has no Gaussian to carry on"
         )
+    if problem.prior_alone:
+        return "these are draws of the prior alone"
     if problem.priors.report is not None:
         return f"{model.title} has thresholds, of which no Gaussian is carried on here"
     if model.family.parts:

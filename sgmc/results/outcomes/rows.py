@@ -259,6 +259,11 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, se=None
     for name, value in (("offset", offset), ("endog", endog), ("trials", trials), ("se", se)):
         if value is not None:
             raise ArgumentError(f"{name} belongs to new rows: give exog too")
+    if getattr(fit.problem, "prior_alone", False):
+        raise ArgumentError(
+            "these are draws of the prior alone (prior_only=True), which know no outcomes: give "
+            "exog= for predictions; other questions are for a fit to the data"
+        )
     table, model = fit.problem.table, fit.problem.model
     natural = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
     off = np.asarray(model.offset) if len(model.offset) else np.broadcast_to(0.0, len(table.y))

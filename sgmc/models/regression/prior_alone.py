@@ -1,0 +1,120 @@
+"""The prior as a posterior of no data: one row of weight zero, whose predictors are zero."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sgmc.coordinates.mode import PriorTerms, find_mode
+from sgmc.coordinates.modes import ModeSearch
+from sgmc.coordinates.prior_table import PriorTable
+from sgmc.core.design import design
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.models.regression.bounded import Bounded, between_ends, without_ends
+from sgmc.models.regression.recession import Likelihood
+from sgmc.models.regression.search import Found, first_guess
+
+
+@dataclass(frozen=True)
+class PriorsAlone(PriorTable):
+    """See `PriorTable`."""
+
+    def described(self):
+        """See `PriorTable`."""
+        return f"Draws of the prior alone: the outcomes do not count. {super().described()}"
+
+
+class Alone(Found):
+    """See `Found`: that data say nothing is no trouble here."""
+
+    def trouble(self, data, family):
+        """See `Found`."""
+        return [], self.concerns
+
+
+class AloneBounded(Alone, Bounded):
+    """See `Bounded` and `Alone`."""
+
+
+def silent(table):
+    """A `Table` of one row that says nothing, with the moments of the columns of `table`: one with
+    the largest outcome, so that all kinds of outcomes are known.
+    """
+    k = int(np.argmax(table.y.real))
+    y, trials, se = (
+        None if part is None else np.array(part[k : k + 1])
+        for part in (table.y, table.trials, table.se)
+    )
+    return replace(
+        table,
+        X=np.zeros((1, len(table.sd))),
+        y=y,
+        trials=trials,
+        offset=None,
+        weight=np.zeros(1),
+        strata=None,
+        order=np.zeros(1, dtype=np.intp),
+        se=se,
+    )
+
+
+def prior_found(table, priors, family, data, outcome):
+    """The `Found` of a prior.
+
+    Parameters
+    ----------
+    table : Table
+        Of `silent`.
+    priors : PriorTable
+    family : Family
+    data : RegressionData
+    outcome : (float, float)
+        Mean and variance of the outcomes, where the search begins.
+
+    Raises
+    ------
+    ArgumentError
+        For a prior that is flat, or takes its scale from the data.
+    NotSupported
+        For a horseshoe, whose pole no sampler visits without data.
+    """
+    for name, one, bounded in zip(priors.names, priors.used, priors.bounded):
+        if one.family == "flat" and not (bounded and np.isfinite(one.ends).all()):
+            raise ArgumentError(
+                f"prior_only=True: the prior of {name!r} is flat, from which nothing can be drawn; "
+                "give it a proper one, e.g. sgmc.normal(0, 2.5)"
+            )
+    if len(priors.shrunk):
+        raise NotSupported(
+            f"prior_only=True with {priors.used[priors.shrunk[0]]}: draw it by prior_draws() of "
+            "the model"
+        )
+    priors = PriorsAlone(**vars(priors))
+    if priors.bounded.any():
+        open_ended = prior_found(table, without_ends(priors), family, data, outcome)
+        found = between_ends(open_ended, priors)
+        return AloneBounded(**vars(found))
+    shift = (table.mean if priors.centred else 0 * table.mean) - table.shift
+    shift[data.intercepts] = 0.0
+    shift = priors.shifts(shift)
+    model = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
+    terms = PriorTerms(priors, shift)
+    mode, concerns = find_mode(model, terms, first_guess(priors, family, None, *outcome), False)
+    likelihood = Likelihood(table, data, family, priors, model, shift)
+    searched = ModeSearch(1, (1.0,))
+    return Alone(table, priors, shift, model, likelihood, terms, mode, [], 0.0, concerns, searched)
+
+
+def refuse_prior_only(model, settings):
+    """NotSupported for models whose prior is not that of single coefficients."""
+    from sgmc.models.regression.model import Regression
+
+    if type(model).problem is not Regression.problem:
+        raise NotSupported(
+            f"prior_only=True does not go with {model!r}, whose group terms, smooths, learned "
+            "scales, updates or partitions have priors of their own: leave it out"
+        )
+    if settings.robust:
+        raise NotSupported(
+            f"prior_only=True with cov_type={settings.cov_type!r}, a covariance that data give: "
+            "leave cov_type='nonrobust'"
+        )

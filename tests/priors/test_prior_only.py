@@ -1,0 +1,98 @@
+"""Draws of the prior alone, by samplers, against the laws that they are of."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sgmc
+from sgmc.errors import ArgumentError, NotSupported
+
+from .test_ends import outcomes, table
+
+PRIORS = {
+    "default": None,
+    "ends": {"x": sgmc.uniform(-1, 2), "z": sgmc.truncated(sgmc.normal(0, 1), high=0.5)},
+    "positive": {"x": sgmc.gamma(2, rate=3.0), "z": sgmc.half_t(7, 1)},
+    "together": {("x", "z"): sgmc.mvnormal([1, 2], [[1, 0.9], [0.9, 1]])},
+    "auxiliary": {"sigma": sgmc.truncated(sgmc.normal(1, 1), high=1.5), "x": sgmc.student_t(9)},
+    "intercept": {"Intercept": sgmc.half_normal(1)},
+}
+LEVELS = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
+
+
+@pytest.mark.parametrize("case", PRIORS)
+def test_samplers_recover_the_prior(case):
+    """Shares of draws below quantiles of 200,000 independent draws of the laws: within 5 binomial
+    standard errors of the effective draws, at least 300.
+    """
+    df, prior = table().assign(x=lambda d: d.x + 3), PRIORS[case]
+    results = sgmc.ols("y ~ x + z", df, prior=prior, prior_only=True, seed=5, draws=2000)
+    model = sgmc.OLS.from_formula("y ~ x + z", df)
+    laws = model.prior_draws(prior, draws=200_000, seed=1)
+    assert results.ess().min() > 300
+    shares = (results.flat[:, :, None] < laws.quantile(LEVELS).to_numpy().T[None]).mean(axis=0)
+    error = np.sqrt(LEVELS * (1 - LEVELS) / results.ess("tail").to_numpy()[:, None])
+    assert (np.abs(shares - LEVELS) < 5 * error).all()
+    assert np.corrcoef(results.flat[:, 1:3].T)[0, 1] == pytest.approx(
+        laws.iloc[:, 1:3].corr().iloc[0, 1], abs=0.08
+    )
+    assert "prior alone" in str(results.summary()).replace("\n ", "")
+
+
+def test_mistakes_would_be_seen():
+    """An sd times sqrt 2, or a Jacobian that is left out, moves shares by more than .08; 5 errors
+    of 2,000 effective draws are .05.
+    """
+    random = np.random.default_rng(1)
+    z = random.normal(size=200_000)
+    lower = np.quantile(z, 0.1)
+    assert abs((np.sqrt(2) * z < lower).mean() - 0.1) > 0.08
+    gamma = random.gamma(2, size=200_000)
+    tilted = random.gamma(1, size=200_000)
+    assert abs((tilted < np.quantile(gamma, 0.1)).mean() - 0.1) > 0.08
+
+
+@pytest.mark.parametrize("verb", ["logit", "poisson", "negativebinomial", "ordinal", "mnlogit"])
+def test_families_without_their_outcomes(verb):
+    """Outcomes that are exchanged change nothing: the same bits."""
+    df = outcomes().assign(y=np.tile([0, 1, 2], 20) if verb != "logit" else outcomes().y)
+    one, two = (
+        getattr(sgmc, verb)("y ~ x", each, prior_only=True, seed=1)
+        for each in (df, df.assign(y=df.y.to_numpy()[::-1]))
+    )
+    assert np.array_equal(one.flat, two.flat)
+    assert one.nobs == 0
+
+
+def test_new_rows_are_predicted_and_other_questions_refused():
+    df = outcomes()
+    results = sgmc.logit("y ~ x", df, prior_only=True, seed=1)
+    assert results.predict(df).shape == (60,)
+    for ask in ("loo", "sensitivity", "predict"):
+        with pytest.raises(ArgumentError, match="prior alone"):
+            getattr(results, ask)()
+    with pytest.raises(NotSupported, match="prior alone"):
+        results.update(df)
+
+
+def test_priors_without_draws_and_other_models_are_refused():
+    df = outcomes().assign(g=np.tile(list("abcdef"), 10))
+    with pytest.raises(ArgumentError, match="'x' is flat"):
+        sgmc.logit("y ~ x", df, prior={"x": "flat"}, prior_only=True)
+    with pytest.raises(NotSupported, match="prior_draws"):
+        sgmc.logit("y ~ x", df, prior={"x": "horseshoe"}, prior_only=True)
+    with pytest.raises(NotSupported, match="group terms"):
+        sgmc.logit("y ~ x + (1 | g)", df, prior_only=True)
+    with pytest.raises(NotSupported, match="cov_type='robust'"):
+        sgmc.logit("y ~ x", df, cov_type="robust", prior_only=True)
+    with pytest.raises(ArgumentError, match="True or False"):
+        sgmc.logit("y ~ x", df, prior_only="yes")
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_a_cauchy_prior_is_not_trusted():
+    df = pd.DataFrame({"x": np.arange(9.0), "y": np.tile([0.0, 1, 1], 3)})
+    prior = {"x": sgmc.cauchy(0, 1)}
+    for seed in range(3):
+        results = sgmc.logit("y ~ x", df, prior=prior, prior_only=True, seed=seed)
+        assert "not trustworthy" in str(results.summary())
