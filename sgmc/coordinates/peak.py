@@ -7,11 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg, optimize
 
+from sgmc import registry
 from sgmc.coordinates.free import root_of_inverse
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.engine import full
+from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ModeWarning
+from sgmc.subsampling.uniform import Everything
 
 # free numbers up to which curvature is computed: it takes twice as many gradients
 MAX_CURVATURE_DIM = 300
@@ -32,6 +35,12 @@ class Peak(NamedTuple):
     place: np.ndarray
     precision: np.ndarray | None
     whole: bool = True
+
+
+def exact_gradient(kernel, prior, map):
+    """The gradient over all rows, behind a map or None."""
+    cls = registry.lookup("gradients", "simple", "gradient")
+    return cls(kernel, prior, Everything(kernel.n), Rng(seed_sequence(0, "pilot")), map=map)
 
 
 def peak(gradient, start, tolerance=PEAK_TOLERANCE):

@@ -8,13 +8,14 @@ from _ext.probes import mapped
 from scipy import stats
 
 import sgmc
+from sgmc.coordinates.prior_table import density_of
 from sgmc.coordinates.simplices import COORDINATES
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import Keep
 from sgmc.core.schedules import Constant
 from sgmc.core.variates import gammas, poissons
 from sgmc.errors import NotSupported
-from sgmc.models.bases.priors import named_priors, separable
+from sgmc.models.bases.priors import named_priors
 from sgmc.samplers.scir import SCIR
 
 from .cases import GRADIENTS, SCHEMES, stream
@@ -94,7 +95,7 @@ def chain(model, h, batch, scheme="uniform", draws=20_000, thin=1, map=None):
     """
     layout, rng = model.layout(), stream(5)
     map = map or COORDINATES["expanded-mean"]([layout.size], [1.0])
-    prior = separable(named_priors(model.prior, layout))
+    prior = density_of(named_priors(model.prior, layout))
     gradient = GRADIENTS["simple"](
         model.kernel(), prior, SCHEMES[scheme](model.n, batch), rng, map=map
     )

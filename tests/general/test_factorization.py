@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 import sgmc
+from sgmc.coordinates.peak import exact_gradient
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, DataError
-from sgmc.models.bases.derived import exact_gradient
 
 from .cases import ratings as small
 from .tiny_ratings import ITEMS, TRUE, USERS, everyone, tiny

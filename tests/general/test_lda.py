@@ -10,11 +10,12 @@ import pytest
 from scipy import sparse, special, stats
 
 import sgmc
+from sgmc.coordinates.peak import exact_gradient
+from sgmc.coordinates.prior_table import density_of
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, DataError, NotSupported
-from sgmc.models.bases.derived import exact_gradient
-from sgmc.models.bases.priors import named_priors, separable
+from sgmc.models.bases.priors import named_priors
 from sgmc.models.lda.corpus import documents, halves
 from sgmc.models.lda.folding import Completion
 
@@ -85,7 +86,7 @@ def test_sweeps_approach_exact_gradients(sweeps, alpha, right):
     """
     theta = np.random.default_rng(1).dirichlet(np.ones(5), 2)
     one = model(corpus(3)), sgmc.LDA(corpus(3), 2, alpha=alpha, beta=BETA, sweeps=sweeps)
-    priors = [separable(named_priors("flat", m.layout())) for m in one]
+    priors = [density_of(named_priors("flat", m.layout())) for m in one]
     exact, found = (
         full(exact_gradient(m.kernel(), prior, None), theta.ravel())[1].reshape(2, 5) * theta
         for m, prior in zip(one, priors)

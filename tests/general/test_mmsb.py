@@ -5,10 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
+from sgmc.coordinates.peak import exact_gradient
+from sgmc.coordinates.prior_table import density_of
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
-from sgmc.models.bases.derived import exact_gradient
-from sgmc.models.bases.priors import named_priors, separable
+from sgmc.models.bases.priors import named_priors
 
 from .communities import EDGES, EVERY, FREE, K, N, model
 
@@ -69,7 +70,7 @@ def strata(made, draws=4000):
     """Means of drawn gradients in free numbers, their standard errors, and the exact one."""
     exact = model()
     start, map = somewhere()[2], exact.layout().map
-    prior = separable(named_priors(exact.prior, exact.layout()))
+    prior = density_of(named_priors(exact.prior, exact.layout()))
     gradient = exact_gradient(made.kernel(), prior, map)
     g = np.array([full(gradient, map.inverse(start))[1] for _ in range(draws)])
     wanted = full(exact_gradient(exact.kernel(), prior, map), map.inverse(start))[1]
@@ -96,7 +97,7 @@ class TestStrata:
         """The walk over nodes that are not linked: by the slopes of a single row."""
         kernel, theta = model(2).kernel(), somewhere()[2]
         exact = of_rows(model().kernel(), theta, range(N))[1]
-        gradient = exact_gradient(kernel, separable(named_priors("flat", model().layout())), None)
+        gradient = exact_gradient(kernel, density_of(named_priors("flat", model().layout())), None)
         found = np.mean([full(gradient, theta)[1] for _ in range(6000)], axis=0)
         assert found == pytest.approx(exact, rel=0.02, abs=0.05)
 

@@ -25,7 +25,7 @@ SAFE = {  # calls outside of a try, and why they do not raise
     "coordinates/shrinkage.py": "the whitener refuses a singular one first",
     "coordinates/walls.py": "triangular with a unit diagonal",
     "coordinates/whitening.py": "invertible by construction; a finite matrix has eigenvalues",
-    "models/regression/bounded.py": "blocks of a mode's precision, and slopes in the bulk of margins",
+    "models/regression/bounded.py": "blocks of a mode's precision; slopes within margins",
     "models/regression/prior_outcomes.py": "triangular with a unit diagonal",
     "priors/joint.py": "of a covariance that has a root",
     "results/priors/laws.py": "of a precision whose inverse has a root",

@@ -22,7 +22,7 @@ FIT = (
     "prior sampler gradient subsample batch_size step_size precondition init modes draws thin "
     "warmup chains threads seed rng"
 ).split()
-REGRESSIONS = [*FIT[:8], "prior_only", *FIT[8:]]
+REGRESSIONS = [*FIT[:9], "prior_only", *FIT[9:]]
 REST = "tune time_limit max_data_passes progress dtype checkpoint".split()
 DEFAULTS = {
     "sampler": "auto",

@@ -2,22 +2,13 @@
 
 from dataclasses import replace
 
-from sgmc import registry
 from sgmc.coordinates.free import free_coordinates
-from sgmc.coordinates.peak import MAX_CURVATURE_DIM, peak
+from sgmc.coordinates.peak import MAX_CURVATURE_DIM, exact_gradient, peak
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
-from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import NotSupported
 from sgmc.fit import decide, planned
 from sgmc.fit import plan as planning
-from sgmc.subsampling.uniform import Everything
-
-
-def exact_gradient(kernel, prior, map):
-    """The gradient over all rows, behind a map or None."""
-    cls = registry.lookup("gradients", "simple", "gradient")
-    return cls(kernel, prior, Everything(kernel.n), Rng(seed_sequence(0, "pilot")), map=map)
 
 
 def own_plan(problem, spec, gradient, settings, own):

@@ -9,7 +9,7 @@ import numpy as np
 from sgmc.coordinates.free import free_coordinates
 from sgmc.coordinates.layout import Layout
 from sgmc.coordinates.modes import ModeSearch, where_finite
-from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
+from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, exact_gradient, peak
 from sgmc.coordinates.simplices import COORDINATES, Simplices
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import full
@@ -18,7 +18,7 @@ from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, SEARCH, Problem
 from sgmc.models.bases.callbacks import PythonKernel, PythonPrior
-from sgmc.models.bases.derived import exact_gradient, local_plan, own_plan
+from sgmc.models.bases.derived import local_plan, own_plan
 from sgmc.models.bases.ingredients import is_foreign
 from sgmc.models.bases.opening import check_finite, check_opening
 from sgmc.models.bases.priors import priors_of

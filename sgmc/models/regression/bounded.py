@@ -15,13 +15,12 @@ from sgmc.coordinates.cut import Cut, straight
 from sgmc.coordinates.free import root_of_inverse
 from sgmc.coordinates.maps import Affine, Scaling, Warp
 from sgmc.coordinates.mode import Mode, PriorTerms
-from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, peak
+from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, exact_gradient, peak
 from sgmc.coordinates.propagation import Sites, propagate
 from sgmc.coordinates.walls import GRID
 from sgmc.coordinates.whitening import Coordinates, eigenvalue_range
 from sgmc.core.blas import one_blas_thread
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.models.bases.derived import exact_gradient
 from sgmc.models.regression.search import Found
 from sgmc.priors import flat, normal
 

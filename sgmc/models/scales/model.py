@@ -37,7 +37,8 @@ class LearnedRegression(Regression):
         """
         data, family = model.data, model.family
         refuse(data, family, checked)
-        priors = resolve(prior, data, family, Scales(np.ones(data.d)), learned=True)
+        units = Scales(np.ones(data.d), auxiliary=(1.0,) * len(family.auxiliary))
+        priors = resolve(prior, data, family, units, learned=True)
         refuse_known(priors)
         self = cls.__new__(cls)
         self.__dict__.update(vars(model))
