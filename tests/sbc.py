@@ -25,8 +25,16 @@ OWN = {
     "ordinal": {"gap[1]": sgmc.exponential(scale=1.5), "gap[2]": sgmc.exponential(scale=1.5)},
     "beta": {"phi": sgmc.exponential(scale=20.0)},
 }
-ZEROS = {"zero:Intercept": sgmc.normal(-0.5, 1), "zero:b": sgmc.normal(0, 1)}  # of two designs
-TWO_PARTS = ["zeroinflated", "hurdle"]
+ZEROS = {"zero:Intercept": sgmc.normal(-0.5, 1), "zero:b": sgmc.normal(0, 1)}
+SECOND = {  # of two designs
+    "zeroinflated": ZEROS,
+    "hurdle": ZEROS,
+    "dispersion": {
+        "dispersion:Intercept": sgmc.normal(-0.5, 0.7),
+        "dispersion:b": sgmc.normal(0, 0.7),
+    },
+}
+VERBS = {"dispersion": "negativebinomial"}  # where the name is another
 OUTCOMES = {
     "logit": lambda eta, rng: (rng.random(len(eta)) < special.expit(eta)).astype(int),
     "probit": lambda eta, rng: (rng.random(len(eta)) < special.ndtr(eta)).astype(int),
@@ -56,12 +64,17 @@ def over_hurdle(eta, zeta, rng):
     return np.where(rng.random(len(eta)) < special.expit(zeta), 0, np.maximum(count, 1))
 
 
-OUTCOMES |= {"zeroinflated": zero_inflated, "hurdle": over_hurdle}
+def dispersed(eta, zeta, rng):
+    """Negative binomial counts whose log dispersion is zeta."""
+    return OUTCOMES["negativebinomial"](eta, rng, np.exp(zeta))
+
+
+OUTCOMES |= {"zeroinflated": zero_inflated, "hurdle": over_hurdle, "dispersion": dispersed}
 
 
 def names(family):
     """Of the parameters."""
-    return [*NAMES, *(ZEROS if family in TWO_PARTS else ()), *OWN.get(family, {})]
+    return [*NAMES, *SECOND.get(family, {}), *OWN.get(family, {})]
 
 
 def simulated(family, rng):
@@ -69,7 +82,7 @@ def simulated(family, rng):
     (one class, no event; a proportion that is rounded to 0 or 1).
     """
     while True:
-        normal = PRIOR | (ZEROS if family in TWO_PARTS else {})
+        normal = PRIOR | SECOND.get(family, {})
         theta = np.array(
             [
                 rng.normal(p.location, p.scale)
@@ -79,7 +92,7 @@ def simulated(family, rng):
         )
         own = np.array([rng.exponential(one.scale) for one in OWN.get(family, {}).values()])
         X = np.column_stack([np.ones(ROWS), rng.normal(size=(ROWS, 2))])
-        if family in TWO_PARTS:
+        if family in SECOND:
             y = OUTCOMES[family](X @ theta[:3], X[:, [0, 2]] @ theta[3:], rng)
         else:
             y = OUTCOMES[family](X @ theta, rng, *own)
@@ -87,7 +100,7 @@ def simulated(family, rng):
             continue
         if (
             y.max() > 0
-            and (family not in TWO_PARTS or y.min() == 0)
+            and (SECOND.get(family) is not ZEROS or y.min() == 0)
             and len(np.unique(y)) >= LEVELS.get(family, 1)
         ):
             return np.append(theta, own), pd.DataFrame({"y": y, "a": X[:, 1], "b": X[:, 2]})
@@ -107,10 +120,10 @@ def ranks(family, replicates, seed=1, prior=PRIOR, sampler="auto", distort=lambd
         with warnings.catch_warnings():
             # of few events and separation, as the prior has it
             warnings.simplefilter("ignore", SGMCWarning)
-            results = getattr(sgmc, family)(
-                "y ~ a + b | b" if family in TWO_PARTS else "y ~ a + b",
+            results = getattr(sgmc, VERBS.get(family, family))(
+                "y ~ a + b | b" if family in SECOND else "y ~ a + b",
                 frame,
-                prior=prior | OWN.get(family, {}) | (ZEROS if family in TWO_PARTS else {}),
+                prior=prior | OWN.get(family, {}) | SECOND.get(family, {}),
                 sampler=sampler,
                 seed=k,
                 draws=500,
@@ -140,7 +153,7 @@ def main():
         for name, column, p in zip(names(family), found.T, p_values(found)):
             bins = np.histogram(column, np.linspace(0, KEPT + 1, BINS + 1))[0]
             print(
-                f"{family:16s} {name:10s} {' '.join(f'{b:3d}' for b in bins)}   p {p:.3f}",
+                f"{family:16s} {name:20s} {' '.join(f'{b:3d}' for b in bins)}   p {p:.3f}",
                 flush=True,
             )
 

@@ -13,10 +13,20 @@ REPLICATES = 40
 @pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "family",
-    ["logit", "poisson", "ols", "negativebinomial", "beta", "ordinal", "zeroinflated", "hurdle"],
+    [
+        "logit",
+        "poisson",
+        "ols",
+        "negativebinomial",
+        "beta",
+        "ordinal",
+        "zeroinflated",
+        "hurdle",
+        "dispersion",
+    ],
 )
 def test_ranks_are_uniform(family):
-    """With another seed one of the 33 p-values would be below 1e-3 in about 33 of 1,000."""
+    """With another seed one of the 38 p-values would be below 1e-3 in about 38 of 1,000."""
     assert p_values(ranks(family, REPLICATES)).min() > 1e-3
 
 
@@ -38,3 +48,12 @@ def test_mistakes_show_in_the_ranks(mistake, family):
 def test_ranks_count_the_draws_below():
     found = ranks("poisson", 3, distort=lambda draws: np.full_like(draws, 1e9))
     assert found.shape == (3, len(NAMES)) and (found == 0).all()
+
+
+def test_a_few_ranks_of_two_predictors_are_in_the_middle():
+    """Three tables, five parameters: the mean of 15 ranks has an sd of 7.5 around 49.5.  Planted:
+    draws that are three sds too high.
+    """
+    assert 20 < ranks("dispersion", 3).mean() < 79
+    shifted = ranks("dispersion", 3, distort=lambda draws: draws + 3 * draws.std(axis=0))
+    assert shifted.mean() < 20

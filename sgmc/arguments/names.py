@@ -6,7 +6,8 @@ from sgmc.arguments.choices import nearest
 from sgmc.arguments.messages import must_be
 from sgmc.errors import ArgumentError, DataError
 
-SECOND = "zero:"  # before names of coefficients of a second linear predictor
+# before names of coefficients of a second linear predictor: what that is of
+SECOND = {"zero:": "the zeros", "dispersion:": "the dispersion"}
 SHOWN_LABELS = 8  # labels that a message about their order lists
 
 

@@ -11,16 +11,11 @@ from sgmc.errors import DataError, FormulaError
 from sgmc.formula.table import Table
 
 
-def split(formula):
-    """The formulas of both parts, the second ``"y ~ 1"`` where there is no bar; bars in
-    parentheses, brackets, quotes and backticks are none.
-
-    Raises
-    ------
-    FormulaError
-        For more than one bar, or a part that is empty.
+def bars_of(formula):
+    """The sides of a formula, and the places of bars in the right one; bars in parentheses,
+    brackets, quotes and backticks are none.
     """
-    response, tilde, predictors = str(formula).partition("~")
+    response, _, predictors = str(formula).partition("~")
     depth, quote, bars = 0, "", []
     for at, sign in enumerate(predictors):
         if quote or sign in "'\"`":
@@ -31,40 +26,64 @@ def split(formula):
             depth -= 1
         elif sign == "|" and depth == 0:
             bars.append(at)
-    if not tilde or not bars:
+    return response, predictors, bars
+
+
+def has_bar(formula):
+    """Whether a formula has a second part."""
+    return bool(bars_of(formula)[2])
+
+
+def split(formula, second):
+    """The formulas of both parts, the second ``"y ~ 1"`` where there is no bar.
+
+    Parameters
+    ----------
+    formula : str
+    second : str
+        Key of `SECOND`.
+
+    Raises
+    ------
+    FormulaError
+        For more than one bar, or a part that is empty.
+    """
+    response, predictors, bars = bars_of(formula)
+    if not bars:
         return formula, f"{response}~ 1"
-    first, second = predictors[: bars[0]], predictors[bars[0] + 1 :]
-    if len(bars) > 1 or not first.strip() or not second.strip():
+    before, after = predictors[: bars[0]], predictors[bars[0] + 1 :]
+    if len(bars) > 1 or not before.strip() or not after.strip():
         raise FormulaError(
             f"formula {formula!r}: write 'y ~ x | z', predictors of the count before one bar and "
-            "those of the zeros after it; for no predictor write 1"
+            f"those of {SECOND[second]} after it; for no predictor write 1"
         )
-    return f"{response}~{first}", f"{response}~{second}"
+    return f"{response}~{before}", f"{response}~{after}"
 
 
 class PartsSpec:
-    """The recipes of two designs as one, see `DesignSpec`; columns of the second begin with
-    ``zero:``.
+    """The recipes of two designs as one, see `DesignSpec`.
 
     Parameters
     ----------
     formula : str
         As written.
     specs : tuple of DesignSpec
+    second : str
+        Key of `SECOND`, with which names of the second one's columns begin.
     """
 
     coding = offset = None  # designs whose factors stay codes, and offsets, are refused
     levels = None
 
-    def __init__(self, formula, specs):
-        first, second = specs
+    def __init__(self, formula, specs, second):
+        first, other = specs
         self.formula, self.specs, self.endog_name = formula, specs, first.endog_name
-        self.expanded = f"{first.expanded} | {second.expanded.partition('~')[2].strip()}"
-        self.first = len(first.exog_names)
-        self.exog_names = first.exog_names + [SECOND + name for name in second.exog_names]
+        self.expanded = f"{first.expanded} | {other.expanded.partition('~')[2].strip()}"
+        self.first, self.second = len(first.exog_names), second
+        self.exog_names = first.exog_names + [second + name for name in other.exog_names]
         moved = {
-            SECOND + name: slice(at.start + self.first, at.stop + self.first)
-            for name, at in second.term_slices.items()
+            second + name: slice(at.start + self.first, at.stop + self.first)
+            for name, at in other.term_slices.items()
         }
         self.term_slices = {**first.term_slices, **moved}
         for one in specs:
@@ -134,27 +153,34 @@ class PartsTable(Table):
             yield span, out
 
 
-def joined(formula, read, frame):
+def joined(formula, second, read, frame):
     """The `PartsTable` of a formula, of the rows that are complete in both parts.
 
     Parameters
     ----------
     formula : str
+    second : str
+        Key of `SECOND`.
     read : callable
         ``read(formula, **more)`` returns the Table of a formula of one part; `more` may have a
         subset in the place of the user's.
     frame : DataFrame
     """
-    texts = split(formula)
+    texts = split(formula, second)
     tables = [read(text) for text in texts]
-    first, second = tables
-    if not np.array_equal(first.rows, second.rows):
+    first, other = tables
+    if other.spec.offset is not None:
+        raise FormulaError(
+            f"formula {formula!r}: {other.spec.offset.label} after the bar would belong to "
+            f"{SECOND[second]}; an offset is of the count: write it before the bar"
+        )
+    if not np.array_equal(first.rows, other.rows):
         kept = np.zeros(len(frame), dtype=bool)
-        kept[np.intersect1d(first.rows, second.rows)] = True
+        kept[np.intersect1d(first.rows, other.rows)] = True
         tables = [read(text, subset=pd.Series(kept, frame.index)) for text in texts]
     lost = first.dropped + len(first.rows) - len(tables[0].rows)
     known = {name: getattr(tables[0], name) for name in Table.__dataclass_fields__}
-    spec = PartsSpec(formula, tuple(one.spec for one in tables))
+    spec = PartsSpec(formula, tuple(one.spec for one in tables), second)
     return PartsTable(
-        **{**known, "spec": spec, "dropped": lost, "left_out": first.left_out | second.left_out}
+        **{**known, "spec": spec, "dropped": lost, "left_out": first.left_out | other.left_out}
     )

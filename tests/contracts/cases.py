@@ -123,13 +123,16 @@ HELD = {
 
 
 def families():
-    """Regression families of the package: name -> Family, of those with state one by default."""
+    """Regression families of the package: name -> Family, of those with state one by default.  A
+    second one of a name, of formulas with two parts, is called ``"name | z"``.
+    """
     found = {}
     for info in pkgutil.iter_modules(leaves.__path__):
         for value in vars(importlib.import_module(f"{leaves.__name__}.{info.name}")).values():
             of_family = isinstance(value, type) and issubclass(value, Family)
             if of_family and value.name and value.kernel is not None:
-                found[value.name] = value()
+                second = value.parts and type(found.get(value.name, value())) is not value
+                found[value.name + " | z" * bool(second)] = value()
     return found
 
 

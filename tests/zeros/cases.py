@@ -7,11 +7,12 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
-from scipy import optimize, special, stats
+from scipy import special, stats
 
 import sgmc
 
-DRAWS, DF = 8_000, 8.0  # of the reference; degrees of freedom of its proposals
+from ..importance import around_the_mode
+
 VERBS = ["zeroinflated", "hurdle"]
 DISTS = ["poisson", "negativebinomial"]
 
@@ -119,27 +120,8 @@ def reference(name, jacobian=True):
     """
     value, d, dispersed = log_posterior(name, jacobian)
     X, Z, *_ = designs(name)
-    start = np.zeros(d + dispersed)
-    for _ in range(3):
-        start = optimize.minimize(lambda t: -value(t[None])[0], start, method="BFGS").x
     size = np.concatenate([[1], 1 / X.std(axis=0), [1], 1 / Z.std(axis=0), [1] * dispersed])
-    steps = 1e-3 * np.diag(size)
-
-    def slope(at):
-        return (value(at + steps) - value(at - steps)) / 2
-
-    curvature = np.array([slope(start - e) - slope(start + e) for e in steps]) / 2
-    root = np.diag(steps)[:, None] * np.linalg.cholesky(
-        np.linalg.inv((curvature + curvature.T) / 2)
-    )
-    rng = np.random.default_rng(1)
-    z = rng.normal(size=(DRAWS, len(start)))
-    z *= np.sqrt(DF / rng.chisquare(DF, DRAWS))[:, None]
-    points = start + z @ root.T
-    log_w = np.concatenate([value(part) for part in np.array_split(points, 100)])
-    log_w += (DF + len(start)) / 2 * np.log1p((z**2).sum(axis=1) / DF)
-    w = np.exp(log_w - log_w.max())
-    w /= w.sum()
+    points, w = around_the_mode(value, np.zeros(d + dispersed), size)
     if dispersed:
         points[:, -1] = np.exp(points[:, -1])
     mean = w @ points

@@ -31,7 +31,7 @@ def of(formula="y ~ x | z", frame=TABLE, **how):
     ],
 )
 def test_formulas_are_split_at_a_bar_outside_parentheses(formula, first, second):
-    assert [" ".join(one.split()) for one in split(formula)] == [
+    assert [" ".join(one.split()) for one in split(formula, "zero:")] == [
         " ".join(one.split()) for one in (first, second)
     ]
 
@@ -151,6 +151,7 @@ REFUSED = {
     "only zeros": (DataError, "is 0 in every row used", lambda: of(frame=TABLE.assign(y=0))),
     "no counts": (DataError, "count", lambda: of(frame=TABLE.assign(y=TABLE.y / 2))),
     "groups": (NotSupported, r"leave \(1 \| g\) out", lambda: of("y ~ x + (1 | g) | z")),
+    "offset": (FormulaError, r"offset\(z\) after the bar", lambda: of("y ~ x | x + offset(z)")),
     "smooths": (NotSupported, r"leave s\(z\) out", lambda: of("y ~ x | s(z)")),
     "flat": (DataError, "under which posteriors of zeroinflated", lambda: of(prior="flat")),
     "learned": (NotSupported, "scales that are learned", lambda: of(prior=sgmc.ridge())),

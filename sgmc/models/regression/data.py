@@ -7,7 +7,7 @@ import numpy as np
 
 from sgmc.arguments import rows, values
 from sgmc.arguments.arrays import numeric, vector
-from sgmc.arguments.names import SECOND, column_names
+from sgmc.arguments.names import column_names
 from sgmc.arguments.tables import finite_table, table
 from sgmc.core.design import scatter
 from sgmc.core.storage import is_large, made, spans
@@ -51,6 +51,8 @@ class RegressionData:
         Of the rows, as the user's table has them.
     parts : tuple of slice
         Columns of the two parts of a design that has two linear predictors.
+    second : str
+        What names of the second part's columns begin with.
     partly : str
         What a time limit ended, where only some of the rows were read: there is no posterior then
         but a stand-in.
@@ -76,11 +78,12 @@ class RegressionData:
     groups: np.ndarray | None = None
     labels: object = None
     parts: tuple = ()
+    second: str = ""
 
     @property
     def second_intercept(self):
         """Place of the intercept of the second part, or None."""
-        name = f"{SECOND}{INTERCEPT}"
+        name = f"{self.second}{INTERCEPT}"
         return self.names.index(name) if self.parts and name in self.names else None
 
     @property
@@ -223,6 +226,7 @@ def of_table(table, partly=""):
         partly=partly,
         groups=table.groups,
         parts=getattr(spec, "parts", ()),
+        second=getattr(spec, "second", ""),
     )
 
 

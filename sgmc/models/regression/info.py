@@ -6,6 +6,12 @@ from sgmc.arguments.survival import LEFT, RIGHT
 from sgmc.core.memory import shown
 from sgmc.core.storage import mapping
 
+# what second linear predictors are, in summaries, by the beginning of their coefficients' names
+SCALES = {
+    "zero:": "log odds of zeros: exp of a slope is an odds ratio",
+    "dispersion:": "log alpha, Var[y] = mu + alpha mu^2: exp of a slope is a ratio of alphas",
+}
+
 
 class ModelInfo:
     """What a result keeps of its model: names, formula and the recipe of the design,
@@ -60,6 +66,8 @@ class ModelInfo:
             lines.append(f"Outcomes have known standard errors from {low:.4g} to {high:.4g}.")
         if np.iscomplexobj(table.y):
             lines.append(censoring(table.y.imag))
+        if self.family.parts:
+            lines.append(f"{self.family.parts}... are of {SCALES[self.family.parts]}.")
         if self.family.known:
             lines.append(
                 "Known, not sampled: "

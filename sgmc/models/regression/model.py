@@ -123,6 +123,7 @@ class Regression(PriorPredictive):
         from sgmc.results.outcomes.labels import RowLabels, labels_of
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
+        cls = cls.for_formula(formula, options)
         cls.check_applies(inputs["offset"], inputs["exposure"], inputs["se"])
         scope = caller_scope() if scope is None else scope
         if inputs["client"] is not None or hasattr(data, "map_blocks"):
@@ -145,6 +146,11 @@ class Regression(PriorPredictive):
         if nodes is not None:
             raise ArgumentError(f"nodes={nodes!r} applies to terms such as (1 | g): leave it out")
         return model
+
+    @classmethod
+    def for_formula(cls, formula, options):
+        """The class whose model a formula is, with these arguments of the model's own."""
+        return cls
 
     @classmethod
     def table_of(cls, formula, data, scope, inputs):
@@ -178,9 +184,7 @@ class Regression(PriorPredictive):
 
     @classmethod
     def chosen_family(cls, **known):
-        """The family for the model's own arguments:
-        by default its auxiliary parameters, known or to be learned.
-        """
+        """The family: by default with its auxiliary parameters known, or to be learned."""
         from sgmc.models.regression.bases.known import with_known
 
         return with_known(cls.family, known)

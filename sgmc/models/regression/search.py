@@ -257,7 +257,9 @@ def first_guess(priors, family, offset, mean, variance):
     """Where the search for the mode begins: no slopes, and moments of the outcomes matched."""
     start = np.zeros(len(priors.names))
     constant, auxiliary = family.start(mean, variance)
-    start[priors.intercepts] = constant - (0.0 if offset is None else offset.mean())
+    level = 0.0 if offset is None else offset.mean()
+    first = 1.0 if priors.own is None else priors.own[:, 0]  # of two designs, which has the offset
+    start[priors.intercepts] = constant - level * first
     start[len(start) - priors.auxiliary :] = auxiliary
     return start
 

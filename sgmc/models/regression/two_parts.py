@@ -1,4 +1,6 @@
-"""The base of regressions with two designs, ``y ~ x | z``: counts and zeros of their own."""
+"""The base of regressions with two designs, ``y ~ x | z``, and that of counts with zeros of their
+own.
+"""
 
 import numpy as np
 
@@ -10,15 +12,15 @@ from sgmc.models.regression.model import Regression
 from sgmc.priors import learns
 
 
-class TwoParts(Regression):
-    """Base of `ZeroInflated` and `Hurdle`."""
+class TwoDesigns(Regression):
+    """Base of regressions whose formula has two parts, each with a linear predictor."""
 
-    options = {"dist": "poisson"}
+    @staticmethod
+    def suits(formula):
+        """Whether a formula has two parts: a bar that is not in parentheses."""
+        from sgmc.formula.parts import has_bar
 
-    @classmethod
-    def chosen_family(cls, dist):
-        """See `Regression.chosen_family`."""
-        return type(cls.family)(one_of("dist", dist, COUNT_DISTRIBUTIONS))
+        return has_bar(formula)
 
     @classmethod
     def coded(cls, endog):
@@ -37,8 +39,9 @@ class TwoParts(Regression):
         from sgmc.prepared.opening import opened
         from sgmc.prepared.prepared import SealedTable
 
-        first, second = split(formula)
-        both = f"{first} + {second.partition('~')[2]}"
+        second = cls.family.parts
+        first, other = split(formula, second)
+        both = f"{first} + {other.partition('~')[2]}"
         data = opened(both, data, scope, inputs)
         if isinstance(data, SealedTable):
             raise NotSupported(
@@ -51,38 +54,58 @@ class TwoParts(Regression):
             table = read(text, frame, outcome="numeric", scope=scope, **{**inputs, **more})
             if table.bars or table.smooths:
                 raise NotSupported(
-                    f"{cls.family.name} has two linear predictors, and neither group terms nor "
+                    f"{cls.family.name} with two linear predictors takes neither group terms nor "
                     f"smooths: leave {table.grouping().labels[0]} out"
                 )
             return table
 
-        return joined(formula, one, frame), None, ""
+        return joined(formula, second, one, frame), None, ""
 
     def check_outcomes(self):
         """See `Regression`; the family takes the parts of the design."""
         data = self.data
         super().check_outcomes()
+        has = [data.intercept is not None, data.second_intercept is not None]
+        self.family = self.placed(data.parts[0].stop, tuple(k for k in (0, 1) if has[k]))
+
+    def placed(self, first, constants):
+        """The family with `first` columns of the first predictor, and the numbers of the predictors
+        that have an intercept.
+        """
+        return type(self.family)(first, constants)
+
+    def suited(self, prior, checked):
+        """See `Regression`."""
+        if learns(prior):
+            raise NotSupported(
+                f"prior={prior!r} has scales that are learned, which {self.family.name} with two "
+                "linear predictors does not take: use sgmc.normal(0, 2.5), or another prior with "
+                "known scales"
+            )
+        return self
+
+
+class TwoParts(TwoDesigns):
+    """Base of `ZeroInflated` and `Hurdle`."""
+
+    options = {"dist": "poisson"}
+
+    @classmethod
+    def chosen_family(cls, dist):
+        """See `Regression.chosen_family`."""
+        return type(cls.family)(dist=one_of("dist", dist, COUNT_DISTRIBUTIONS))
+
+    def placed(self, first, constants):
+        """See `TwoDesigns`; the family also takes the share of zeros."""
+        data = self.data
         zeros = total = 0.0
         for span in spans(data.n):
             weight = np.ones(span.stop - span.start) if data.weight is None else data.weight[span]
             zeros, total = zeros + weight @ (data.y[span] == 0), total + weight.sum()
-        has = [data.intercept is not None, data.second_intercept is not None]
-        constants = tuple(k for k in (0, 1) if has[k])
-        self.family = type(self.family)(
-            self.family.dist, data.parts[0].stop, constants, zeros / total
-        )
+        return type(self.family)(first, constants, self.family.dist, zeros / total)
 
     def result_class(self):
         """See `Regression`."""
         from sgmc.models.regression.zero_results import ZeroResults
 
         return ZeroResults
-
-    def suited(self, prior, checked):
-        """See `Regression`."""
-        if learns(prior):
-            raise NotSupported(
-                f"prior={prior!r} has scales that are learned, which {self.family.name} does not "
-                "take: use sgmc.normal(0, 2.5), or another prior with known scales"
-            )
-        return self

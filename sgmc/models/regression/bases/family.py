@@ -92,8 +92,9 @@ class Family:
         kinds, first.
     report : Thresholds or None
         What is printed in the place of what is sampled, where these differ.
-    parts : bool
-        Whether the design has two parts, each with a linear predictor of its own.
+    parts : str
+        What names of the second part's coefficients begin with, see `SECOND`, where the design has
+        two parts, each with a linear predictor of its own; else empty.
     """
 
     name = None
@@ -115,7 +116,7 @@ class Family:
     errors = False
     several = False
     report = None
-    parts = False
+    parts = ""
 
     @classmethod
     def unbounded(cls):

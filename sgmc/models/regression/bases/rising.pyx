@@ -8,6 +8,7 @@ from libc.math cimport log, log1p
 from sgmc.models.regression.bases.binet cimport SERIES_START
 
 cdef double MAX_FACTORS = 4.0             # factors that are multiplied one by one
+cdef double LARGE_BASE = 1e6              # from here 1 / (a + y) - 1 / a would cancel
 
 
 cdef Rising rising(double a, double y) noexcept nogil:
@@ -34,8 +35,8 @@ cdef Rising rising(double a, double y) noexcept nogil:
     R.slope += (log1p(y * p) - (q - p) / 2 - (q2 - p2) / 12 + (q2 * q2 - p2 * p2) / 120
                 - (q2 * q2 * q2 - p2 * p2 * p2) / 252
                 + (q2 * q2 * q2 * q2 - p2 * p2 * p2 * p2) / 240)
-    R.curvature += ((q - p) + (q2 - p2) / 2 + (q * q2 - p * p2) / 6
-                    - (q * q2 * q2 - p * p2 * p2) / 30
+    R.curvature += ((q - p if a < LARGE_BASE else -y * p * q) + (q2 - p2) / 2
+                    + (q * q2 - p * p2) / 6 - (q * q2 * q2 - p * p2 * p2) / 30
                + (q * q2 * q2 * q2 - p * p2 * p2 * p2) / 42)
     return R
 

@@ -8,6 +8,7 @@ from sgmc.arguments import values
 from sgmc.errors import DataError, NotSupported
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Counts
 from sgmc.models.regression.bases.rising import log_rising
+from sgmc.models.regression.bases.two_predictors import TwoPredictors
 from sgmc.models.regression.bases.zeros import CountsWithZeros
 from sgmc.priors import exponential
 
@@ -16,7 +17,7 @@ TITLES = {"poisson": "Poisson", "negativebinomial": "negative binomial"}
 LEAST_SHARE = 0.05  # of zeros of their own, in a first guess
 
 
-class ZeroFamily(Counts):
+class ZeroFamily(TwoPredictors):
     """Counts of which zeros have a probability of their own, see `CountsWithZeros`.
 
     `eta` has the predictors of the count and of the zeros, and with negative binomial counts log
@@ -24,21 +25,19 @@ class ZeroFamily(Counts):
 
     Parameters
     ----------
+    first, constants
+        As in `TwoPredictors`.
     dist : {"poisson", "negativebinomial"}
-    first : int, optional
-        Columns of the count's predictor, with which the design begins.
-    constants : tuple of int
-        Which predictors have an intercept, 0 for the count's and 1 for the zeros'.
     zeros : float
         Share of the outcomes.
     """
 
     hurdle = False
-    parts = True
-    log_concave = False
+    parts = "zero:"
 
-    def __init__(self, dist="poisson", first=None, constants=(), zeros=0.5):
-        self.dist, self.first, self.constants, self.zeros = dist, first, constants, zeros
+    def __init__(self, first=None, constants=(), dist="poisson", zeros=0.5):
+        super().__init__(first, constants)
+        self.dist, self.zeros = dist, zeros
         self.dispersed = dist == "negativebinomial"
         self.auxiliary = (Auxiliary("alpha", exponential(1.0)),) if self.dispersed else ()
         self.title = f"{'Hurdle' if self.hurdle else 'Zero-inflated'} {TITLES[dist]}"
@@ -46,14 +45,6 @@ class ZeroFamily(Counts):
     def kernel(self, X, y, offset=None, weight=None):
         """The compiled model."""
         return CountsWithZeros(X, y, offset, weight, self.first, self.dispersed, self.hurdle)
-
-    def unbounded(self):
-        """See `Family.unbounded`."""
-        return CountsWithZeros.unbounded
-
-    def of_trials(self, trials):
-        """See `Family.of_trials`."""
-        return self
 
     def start(self, mean, variance):
         """See `Family.start`: half of the zeros are of their own, or all of a hurdle's."""
@@ -63,14 +54,10 @@ class ZeroFamily(Counts):
 
     def predictors(self, X, coefficients, offset, extra):
         """See `Family.predictors`."""
-        k, d = self.first, coefficients.shape[1]
-        parts = [
-            X[:, :k] @ coefficients[:, :k].T + offset[:, None],
-            X[:, k:] @ coefficients[:, k:d].T,
-        ]
-        if self.dispersed:
-            parts.append(np.broadcast_to(np.log(extra[0]), parts[0].shape))
-        return np.array(parts)
+        both = super().predictors(X, coefficients, offset, extra)
+        if not self.dispersed:
+            return both
+        return np.append(both, np.broadcast_to(np.log(extra[0]), (1, *both[0].shape)), axis=0)
 
     def log_count(self, y, eta):
         """log f(y) of the count's own distribution."""
@@ -108,10 +95,6 @@ class ZeroFamily(Counts):
     def mean(self, eta):
         """E[y | x], zeros included."""
         return expit(-eta[1]) * self.above(eta)[0]
-
-    def centre(self, eta, extra=None):
-        """See `Family.centre`."""
-        return self.mean(eta)
 
     def variance(self, eta, extra=None):
         """E[y^2] - E[y]^2."""

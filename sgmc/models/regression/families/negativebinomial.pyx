@@ -1,26 +1,63 @@
-"""Negative binomial regression of counts whose variance exceeds their mean."""
+"""Negative binomial regression of counts whose variance exceeds their mean; their dispersion is one
+number, or has predictors of its own.
+"""
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from libc.math cimport exp, log1p
+from libc.math cimport exp
 
 from sgmc.core.contract cimport OK
+from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Counts
+from sgmc.models.regression.bases.overdispersed cimport (
+    LARGEST_LOG_ALPHA, Count, expected_of, overdispersed, share, softplus,
+)
 from sgmc.models.regression.bases.rising cimport Rising, rising
 from sgmc.models.regression.bases.rising import log_rising
+from sgmc.models.regression.bases.two_designs cimport TwoDesignsModel
+from sgmc.models.regression.bases.two_predictors import TwoPredictors
 from sgmc.models.regression.model import Regression
+from sgmc.models.regression.two_parts import TwoDesigns
 from sgmc.priors import exponential
 
-
-cdef inline double softplus(double t) noexcept nogil:
-    """log(1 + exp(t))."""
-    return t + log1p(exp(-t)) if t > 0 else log1p(exp(t))
+LEAST_EXCESS = 0.05                   # alpha in a first guess
 
 
-cdef inline double share(double t) noexcept nogil:
-    """1 / (1 + exp(-t))."""
-    return 1 / (1 + exp(-t)) if t > 0 else exp(t) / (1 + exp(t))
+cdef class DispersionLog(TwoDesignsModel):
+    """Counts with mean mu_i = exp(eta_i) and variance mu_i + alpha_i mu_i^2, log alpha_i of the
+    second linear predictor; scores and curvatures as of `NegativeBinomialLog`.
+    """
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef Count C
+        for i in range(m):
+            C = overdispersed(y[i], eta[2 * i], eta[2 * i + 1])
+            r[2 * i], r[2 * i + 1] = C.by_eta, C.by_u
+            if density != NULL:
+                density[i] = C.value
+        return OK
+
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef Count C
+        for i in range(m):
+            C = overdispersed(y[i], eta[2 * i], eta[2 * i + 1])
+            w[4 * i] = C.eta_eta
+            w[4 * i + 1] = w[4 * i + 2] = C.eta_u
+            w[4 * i + 3] = C.u_u
+        return OK
+
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i
+        for i in range(m):
+            expected_of(eta[2 * i], eta[2 * i + 1], w + 4 * i, w + 4 * i + 3)
+            w[4 * i + 1] = w[4 * i + 2] = 0
+        return OK
 
 
 cdef class NegativeBinomialLog(Dispersed):
@@ -102,7 +139,7 @@ class NegativeBinomialFamily(Counts):
     @staticmethod
     def start(mean, variance):
         """See `Family.start`."""
-        excess = max((variance - mean) / mean ** 2, 0.05) if mean else 0.05
+        excess = max((variance - mean) / mean ** 2, LEAST_EXCESS) if mean else LEAST_EXCESS
         return Counts.start(mean, variance)[0], [np.log(excess)]
 
     @staticmethod
@@ -131,13 +168,94 @@ class NegativeBinomialFamily(Counts):
         return 2 * (xlogy(y, y) - xlogy(y, mean) - (y + a) * (np.log(y + a) - np.log(mean + a)))
 
 
+class DispersionFamily(TwoPredictors):
+    """Counts with log link and variance mu + alpha mu^2 (NB2), of which log alpha has a linear
+    predictor, too: `eta` has log mu and log alpha.
+    """
+
+    name = "negativebinomial"
+    title = "Negative binomial with dispersion model"
+    link = "log"
+    parts = "dispersion:"
+
+    def kernel(self, X, y, offset=None, weight=None):
+        """The compiled model."""
+        return DispersionLog(X, y, offset, weight, self.first)
+
+    def start(self, mean, variance):
+        """See `Family.start`: as of one alpha."""
+        level, excess = NegativeBinomialFamily.start(mean, variance)
+        return np.array([[level, *excess][k] for k in self.constants]), []
+
+    @staticmethod
+    def alpha(eta):
+        """alpha, as the first auxiliary parameter of other functions."""
+        return np.exp(np.clip(eta[1:], -LARGEST_LOG_ALPHA, LARGEST_LOG_ALPHA))
+
+    def mean(self, eta):
+        """exp of the first predictor."""
+        return Counts.mean(eta[0])
+
+    def variance(self, eta, extra=None):
+        """mu + alpha mu^2."""
+        return NegativeBinomialFamily.variance(eta[0], self.alpha(eta))
+
+    def log_density(self, y, eta, extra=None):
+        """See `Family.log_density`."""
+        return NegativeBinomialFamily.log_density(y, eta[0], self.alpha(eta))
+
+    def simulate(self, eta, rng, extra=None):
+        """Poisson counts whose means vary as a gamma variable."""
+        return NegativeBinomialFamily.simulate(eta[0], rng, self.alpha(eta))
+
+    def deviance(self, y, mean, extra=None):
+        """There is none: its unit would be that of the dispersion, which means do not tell."""
+        raise NotSupported(
+            "negativebinomial with predictors of the dispersion has no unit deviance, as a mean "
+            "does not tell the dispersion: use llf, loo() or resid_pearson"
+        )
+
+
 class NegativeBinomial(Regression):
     """Bayesian negative binomial regression of counts: E[y] = mu = exposure exp(x . theta +
     offset), Var[y] = mu + alpha mu^2.
 
     ``alpha`` is an argument of the verb, of the model, and of `from_formula`: a known dispersion,
-    or None to learn it.
+    or None to learn it.  A formula of two parts, ``"y ~ x | z"``, has predictors of the dispersion
+    after the bar: log alpha = z . gamma, with coefficients ``dispersion:Intercept``,
+    ``dispersion:z``; exp of a slope is a ratio of alphas (glmmTMB's nbinom2 models 1 / alpha).
+
+    References
+    ----------
+    Smyth (1989), Generalized linear models with varying dispersion, Journal of the Royal
+    Statistical Society B 51, 47-60, doi:10.1111/j.2517-6161.1989.tb01747.x.
     """
 
     family = NegativeBinomialFamily
     options = {"alpha": None}
+
+    @classmethod
+    def for_formula(cls, formula, options):
+        """See `Regression`: with a second part that of a dispersion with predictors."""
+        if not TwoDesigns.suits(formula):
+            return cls
+        if options.get("alpha") is not None:
+            raise ArgumentError(
+                f"alpha={options['alpha']!r} is a known dispersion, and {formula!r} has predictors "
+                "of it after the bar: leave one of them out"
+            )
+        return NegativeBinomialDispersion
+
+
+class NegativeBinomialDispersion(TwoDesigns, NegativeBinomial):
+    """The regression of a formula of two parts, see `NegativeBinomial`."""
+
+    by_name = False
+    family = DispersionFamily()
+    options = {}
+
+    def result_class(self):
+        """See `Regression`."""
+        from sgmc.models.regression.dispersion_results import DispersionResults
+
+        return DispersionResults

@@ -1,0 +1,174 @@
+"""The compiled base of models with two linear predictors, each of its own columns of the design."""
+from libc.string cimport memcpy, memset
+
+from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch
+from sgmc.models.regression.bases.glm cimport Glm, picked
+
+
+cdef class TwoDesignsModel(Glm):
+    """Outcomes with linear predictors eta_i of the first `first` columns, with the offset, and
+    zeta_i of the others, theta = (beta, gamma) or, with `dispersed`, (beta, gamma, u) with one
+    number u for all rows.
+
+    A leaf defines `family`, `observed_information` and `expected_information` for (eta, zeta) or
+    (eta, zeta, u), `width` or `width` x `width` numbers a row.
+
+    Parameters
+    ----------
+    X, y, offset, weight
+        As in `Glm`.
+    first : int
+        Columns of the first predictor; by default a half.
+    dispersed : bool
+        Whether there is u.
+    """
+
+    products = False
+    gram_rows = 0
+    unbounded = "its rows have a score for each of two predictors, for which there are no bounds"
+
+    def __init__(self, Design X, y, offset=None, weight=None, first=None, bint dispersed=False):
+        Glm.__init__(self, X, y, offset, weight)
+        self.first = (X.d + 1) // 2 if first is None else first
+        self.dispersed = dispersed
+        self.width, self.dim = 2 + dispersed, X.d + dispersed
+
+    cdef Py_ssize_t work_size(self) noexcept nogil:
+        cdef Py_ssize_t d = self.X.d
+        return (4 + self.width) * self.tile + self.X.work_size() + 2 * d + d * d
+
+    cdef double *spare(self, Scratch *s) noexcept nogil:
+        """Work behind that of the base: a tile of `width` numbers a row, a tile, d, d and d x d
+        numbers.
+        """
+        return s.work + 3 * self.tile + self.X.work_size()
+
+    cdef Py_ssize_t size_many(self, Py_ssize_t points) noexcept nogil:
+        return 0
+
+    cdef int add_many(self, const double *theta, Py_ssize_t points, Scratch *s, double *work,
+                      double *value, double *grad) except -1 nogil:
+        return Model.add_many(self, theta, points, s, work, value, grad)
+
+    cdef Py_ssize_t begins(self, Py_ssize_t part) noexcept nogil:
+        """The first column of a part, and of the part that would be next."""
+        return 0 if part == 0 else self.first if part == 1 else self.X.d
+
+    cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s,
+                        double *eta) except -1 nogil:
+        """(eta_i, zeta_i) or (eta_i, zeta_i, u) a row, without the offset."""
+        cdef Py_ssize_t i, part, a, b, d = self.X.d, width = self.width
+        cdef double *linear = self.spare(s) + width * self.tile
+        cdef double *alone = linear + self.tile
+        for part in range(2):
+            a, b = self.begins(part), self.begins(part + 1)
+            memset(alone, 0, d * sizeof(double))
+            memcpy(alone + a, delta + a, (b - a) * sizeof(double))
+            self.X.dot(tile, alone, linear, s.work + 3 * self.tile)
+            for i in range(tile.m):
+                eta[i * width + part] = linear[i]
+        for i in range(tile.m if self.dispersed else 0):
+            eta[i * width + 2] = delta[d]
+        return OK
+
+    cdef const double *place(self, const double *theta, const Batch *tile,
+                             Scratch *s) except NULL nogil:
+        """Predictors with the offset into spare work; outcomes of the tile."""
+        cdef Py_ssize_t i
+        cdef double *eta = self.spare(s)
+        cdef const double *offset
+        self.predictors(theta, tile, s, eta)
+        if self.offset.shape[0]:
+            offset = picked(&self.offset[0], tile, s.work + self.tile)
+            for i in range(tile.m):
+                eta[i * self.width] += offset[i]
+        s.eta = eta
+        return picked(&self.y[0], tile, s.work + self.tile)
+
+    cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r,
+                    double *value) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef double *density = s.work + 2 * self.tile
+        cdef const double *y = self.place(theta, tile, s)
+        self.family(theta, tile.m, s.eta, y, r, density)
+        self.weigh_rows(tile, s, self.width, r)
+        self.weigh_rows(tile, s, 1, density)
+        for i in range(tile.m if value != NULL else 0):
+            value[0] += density[i]
+        return OK
+
+    cdef int curvatures(self, const double *theta, const Batch *tile, Scratch *s,
+                        double *w) except -1 nogil:
+        cdef const double *y = self.place(theta, tile, s)
+        self.observed_information(theta, tile.m, self.spare(s), y, w)
+        return self.weigh_rows(tile, s, self.width * self.width, w)
+
+    cdef int expected_curvatures(self, const double *theta, const Batch *tile, Scratch *s,
+                                 double *w) except -1 nogil:
+        cdef const double *y = self.place(theta, tile, s)
+        self.expected_information(theta, tile.m, self.spare(s), y, w)
+        return self.weigh_rows(tile, s, self.width * self.width, w)
+
+    cdef const double *column(self, Py_ssize_t m, Scratch *s, const double *table, Py_ssize_t size,
+                              Py_ssize_t k) noexcept nogil:
+        """The k-th of `size` numbers of each row, together."""
+        cdef Py_ssize_t i
+        cdef double *out = self.spare(s) + self.width * self.tile
+        for i in range(m):
+            out[i] = table[i * size + k]
+        return out
+
+    cdef double *empty(self, Scratch *s) noexcept nogil:
+        """d zeros in spare work, before d x d numbers."""
+        cdef double *out = self.spare(s) + (self.width + 1) * self.tile + self.X.d
+        memset(out, 0, self.X.d * sizeof(double))
+        return out
+
+    cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r,
+                        double *grad) except -1 nogil:
+        cdef Py_ssize_t i, j, part
+        cdef double *sums
+        for part in range(2):
+            sums = self.empty(s)
+            self.X.tdot(tile, self.column(tile.m, s, r, self.width, part), sums,
+                        s.work + 3 * self.tile)
+            for j in range(self.begins(part), self.begins(part + 1)):
+                grad[j] += sums[j]
+        for i in range(tile.m if self.dispersed else 0):
+            grad[self.X.d] += r[i * 3 + 2]
+        return OK
+
+    cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r,
+                         double *square) except -1 nogil:
+        cdef Py_ssize_t i, j, part
+        cdef double *sums
+        for part in range(2):
+            sums = self.empty(s)
+            self.X.tdot_sq(tile, self.column(tile.m, s, r, self.width, part), sums)
+            for j in range(self.begins(part), self.begins(part + 1)):
+                square[j] += sums[j]
+        for i in range(tile.m if self.dispersed else 0):
+            square[self.X.d] += r[i * 3 + 2] * r[i * 3 + 2]
+        return OK
+
+    cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w,
+                            double *H) except -1 nogil:
+        cdef Py_ssize_t i, j, p, q, d = self.X.d, size = self.width * self.width
+        cdef double *sums
+        cdef double *block = self.empty(s) + d
+        for p in range(2):
+            for q in range(p, 2):
+                memset(block, 0, d * d * sizeof(double))
+                self.X.gram(tile, self.column(tile.m, s, w, size, p * self.width + q), block, d)
+                for i in range(self.begins(p), self.begins(p + 1)):
+                    for j in range(max(i, self.begins(q)), self.begins(q + 1)):
+                        H[i * self.dim + j] += block[i * d + j]
+            if self.dispersed:
+                sums = self.empty(s)
+                self.X.tdot(tile, self.column(tile.m, s, w, size, p * 3 + 2), sums,
+                            s.work + 3 * self.tile)
+                for j in range(self.begins(p), self.begins(p + 1)):
+                    H[j * self.dim + d] += sums[j]
+        for i in range(tile.m if self.dispersed else 0):
+            H[d * self.dim + d] += w[i * 9 + 8]
+        return OK
