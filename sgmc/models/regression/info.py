@@ -60,6 +60,8 @@ class ModelInfo:
             lines.append(f"Outcomes have known standard errors from {low:.4g} to {high:.4g}.")
         if np.iscomplexobj(table.y):
             lines.append(censoring(table.y.imag))
+        if self.family.working:
+            lines.append(self.family.remark(fit.problem.model))
         if self.family.known:
             lines.append(
                 "Known, not sampled: "

@@ -226,7 +226,11 @@ def regression_problem(data, family, prior, settings):
         table = as_given(data)
     else:
         table = prepare(data, settings.seed, settings.dtype, centre=precondition is not None)
+    warned = []
+    if family.working:
+        family, table, warned = family.calibrated(table, data.endog_name)
     found = searched(table, data, family, prior, settings)
+    found.concerns.extend(warned)
     if not found.mode.whole:
         return as_far_as_known(found, family, SEARCH)
     try:

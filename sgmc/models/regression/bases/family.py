@@ -94,6 +94,8 @@ class Family:
         What is printed in the place of what is sampled, where these differ.
     parts : bool
         Whether the design has two parts, each with a linear predictor of its own.
+    working : bool
+        Whether its likelihood is a working one: outcomes have no law, see `QuantRegFamily`.
     """
 
     name = None
@@ -115,7 +117,7 @@ class Family:
     errors = False
     several = False
     report = None
-    parts = False
+    parts = working = False
 
     @classmethod
     def unbounded(cls):
