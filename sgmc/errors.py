@@ -213,6 +213,12 @@ class ClusterCountWarning(SGMCWarning):
     """So few clusters of rows that intervals by their sandwich cover less than they state."""
 
 
+class ExtremeQuantileWarning(SGMCWarning):
+    """So few rows lie beyond a quantile that intervals by the sandwich cover less than they
+    state.
+    """
+
+
 class InfluenceWarning(SGMCWarning):
     """Leaving out single rows changes the posterior too much for what was estimated from it."""
 

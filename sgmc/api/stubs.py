@@ -104,6 +104,8 @@ def block(name, value):
     if is_a(value, Regression):
         made = [method(value, "__init__", (ARRAYS,), "None")]
         made.append("@classmethod\n" + method(value, "from_formula", (FORMULA,), name))
+        if value.defaults:
+            made.append(method(value, "fit", (REGRESSION,), "RegressionResults"))
         return class_of(name, value, "_Regression", made)
     if is_a(value, Model):
         return class_of(name, value, "Model", [*members(value, Model), fit_of(value)])

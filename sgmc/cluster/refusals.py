@@ -16,6 +16,11 @@ def refuse_family(family):
             f"{family.name} does not take data in partitions, as it has two designs; read the "
             "columns of the formula into one table"
         )
+    if family.working:
+        raise NotSupported(
+            f"{family.name} does not take data in partitions, as its covariance needs the scores "
+            "of all rows; read the columns of the formula into one table, or prepare() a file"
+        )
     if family.outcome == "survival":
         raise NotSupported(
             "survival times do not go with data in partitions; give a table in memory or files"

@@ -10,6 +10,7 @@ from sgmc.errors import MissingExtra
 from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
 from sgmc.results.outcomes.residuals import in_order, log_lik, numbers_of
 from sgmc.results.outcomes.rows import fitted_rows
+from sgmc.results.outcomes.working import refuse_working
 
 OUTCOME, ROW = "y", "row"
 DIMENSIONS = ("chain", "draw", ROW)
@@ -90,6 +91,8 @@ def row_groups(results, wanted, kept):
         rows = fitted_rows(results, "to_arviz")
         columns = dict(zip((OUTCOME, "censored"), numbers_of(rows.y)))
         groups["observed_data"] = {name: in_order(rows, one) for name, one in columns.items()}
+    if wanted.log_likelihood or wanted.posterior_predictive:
+        refuse_working(results, "to_arviz with log_likelihood or posterior_predictive")
     if wanted.log_likelihood:
         values = log_lik(results, None, None, None, None, None).reshape(shape)
         groups["log_likelihood"] = {OUTCOME: values[:, kept]}

@@ -214,7 +214,7 @@ def departures(found, expected, otherwise=()):
     return error
 
 
-@pytest.mark.parametrize("name", ONE_EQUATION)
+@pytest.mark.parametrize("name", [k for k in ONE_EQUATION if not families()[k].working])
 def test_informations_are_expected_curvatures(name):
     """Over 20,000 outcomes a row, to LIMIT standard errors of the mean; positive definite."""
     at, model = simulated(name)

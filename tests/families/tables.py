@@ -15,7 +15,12 @@ LINKS = sm.families.links
 FAMILIES = {
     model.family.name: model.family
     for model in room("families").values()
-    if not (model.family.several or model.family.parts or model.family.outcome == "survival")
+    if not (
+        model.family.several
+        or model.family.parts
+        or model.family.working
+        or model.family.outcome == "survival"
+    )
 } | {"rlm(df=None)": LearnedRlmFamily()}  # others have folders of their own
 
 rng = np.random.default_rng(3)

@@ -60,7 +60,16 @@ def test_the_signature_of_logit():
     assert [(p.name, p.default) for p in positional] == [("formula", REQUIRED), ("data", REQUIRED)]
 
 
-OWN = {"df", "sigma", "alpha", "dispersion", "phi", "dist", "link"}  # families' own arguments
+OWN = {
+    "df",
+    "sigma",
+    "alpha",
+    "dispersion",
+    "phi",
+    "dist",
+    "link",
+    "tau",
+}  # families' own arguments
 
 
 @pytest.mark.parametrize("name", sorted(room("families")))
@@ -74,7 +83,7 @@ def test_verbs_and_classes_have_what_applies_to_the_family(name):
         assert {key: found[key] for key in model.options} == model.options
         assert OWN & set(found) == set(model.options)
     assert verb.__name__ == verb.__qualname__ == verb.__code__.co_name == name
-    assert keywords(model.fit) == expected(*REGRESSIONS, "cov_type", *REST)
+    assert keywords(model.fit) == expected(*REGRESSIONS, "cov_type", *REST) | model.defaults
     assert "names" in keywords(model) and "draws" not in keywords(model)
 
 

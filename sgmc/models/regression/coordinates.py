@@ -42,7 +42,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings, groups=Non
     if found.link is not None:
         where = found.where(back, precondition)
     elif settings.robust:
-        refuse_poles(priors, settings.cov_type)
+        refuse_poles(priors, settings.cov_type, found.table.working is None)
         rest = mode.theta, found.table.weight, len(priors.names) - priors.auxiliary
         V = covariance_of_scores(settings.cov_type, found.model, *rest, groups)
         where = sandwich_coordinates(mode, back, V, rotated, priors.auxiliary)
@@ -107,12 +107,15 @@ def triangular_coordinates(mode, back, logs=0):
     )
 
 
-def refuse_poles(priors, cov_type):
-    """NotSupported where the sandwich is asked for under a horseshoe."""
+def refuse_poles(priors, cov_type, choice=True):
+    """NotSupported where the sandwich is asked for under a horseshoe; `choice` says whether there
+    is another covariance to take.
+    """
     if len(priors.shrunk):
+        other = ", or cov_type='nonrobust'" if choice else ", such as sgmc.normal(0, 2.5)"
         raise NotSupported(
             f"cov_type={cov_type!r} under a horseshoe prior, whose posterior has no Gaussian to "
-            "give a covariance to; use another prior, or cov_type='nonrobust'"
+            f"give a covariance to; use another prior{other}"
         )
 
 

@@ -68,6 +68,8 @@ class ModelInfo:
             lines.append(censoring(table.y.imag))
         if self.family.parts:
             lines.append(f"{self.family.parts}... are of {SCALES[self.family.parts]}.")
+        if self.family.working:
+            lines.append(self.family.remark(fit.problem.model))
         if self.family.known:
             lines.append(
                 "Known, not sampled: "

@@ -1,8 +1,9 @@
 """The memory that the fit of a regression needs at its peak, from shapes and types alone.
 
-A fit has three places at which memory peaks: while the table is written, while the leverage of its
-rows is computed, and while its draws are checked.  Constants are counts of arrays, of the size that
-is named, which live at that place; `benchmarks/limits.py` measures them.
+A fit has four places at which memory peaks: while the table is written, while the minimum of a
+check loss is searched, while the leverage of its rows is computed, and while its draws are checked.
+Constants are counts of arrays, of the size that is named, which live at that place;
+`benchmarks/limits.py` measures them.
 
 What lies in a file does not count: the system keeps of it what there is room for.
 """
@@ -24,6 +25,8 @@ BUILDING_ROWS = 4  # vectors of a number a row: two permutations, outcomes and t
 MATRICES = 25  # d x d, of curvature, eigenvectors and noise
 COPIES, COPIES_SCORED = 3, 4  # copies of all draws; and of those with scores, which are few
 OUTCOMES = 1.5  # vectors of a number a row: outcomes in the order of the table, and that order
+WORKING = 20  # vectors of a number a row: steps towards the minimum of a check loss
+WORKING_KEPT = 8  # the same: what each kernel has of a row, and the table
 STRATA = 3  # vectors of a number a row: labels, rows by stratum, and their weights
 SPARSE = 3  # copies of a sparse table while it is sorted
 MANY_COLUMNS = 20  # of a term from which on it may be to blame
@@ -60,6 +63,7 @@ def forecast(data, family, settings, precondition):
     read = 0.0 if isinstance(data.source, np.ndarray) else data.y.itemsize / 8
     beside += STRATA * (settings.subsample == "stratified" and not mapped)
     own = 0.0 if data.prepared is not None else OUTCOMES + read + beside
+    own += WORKING_KEPT * family.working
     expanded = 0 if storage.is_large(X, data.n, 2 * width + width**2) else 2 * width + width**2
     vectors = {"outcomes, order and control variates": (own + expanded) * row}
     if mapped:
@@ -82,6 +86,11 @@ def forecast(data, family, settings, precondition):
             **vectors,
             "leverage of the rows": (1 + width) * together,
             **matrices,
+        },
+        "minimum of the check loss": {
+            **always,
+            "outcomes and order": own * row,
+            "minimum of the check loss": WORKING * row if family.working else 0.0,
         },
         "checks of the draws": {
             **always,

@@ -37,6 +37,7 @@ class Regression(PriorPredictive):
     room = "families"
     family = None
     options = {}  # arguments of a model's own, with their defaults
+    defaults = {}  # of keywords of a fit, where they are others than those of most models
 
     def __init_subclass__(cls, **how):
         """Name a model as its family where it brings one: the registry finds it by that name."""
@@ -50,6 +51,7 @@ class Regression(PriorPredictive):
         made = {FORMULA, ARRAYS} & set(takers)
         own = [option(*pair) for pair in cls.options.items()] if made else []
         found = [row for row in rows(*takers) if row.name not in cls.unused()]
+        found = [replace(row, default=cls.defaults.get(row.name, row.default)) for row in found]
         first = sum(row.default is REQUIRED for row in found)
         return found[:first] + own + found[first:]
 
@@ -271,7 +273,7 @@ class Regression(PriorPredictive):
         from sgmc.arguments.seeds import one_seed
 
         refuse_unknown(f"{type(self).__name__}.fit()", given, names(*FIT))
-        arguments = {"prior": None, **one_seed(given)}
+        arguments = {"prior": None, **self.defaults, **one_seed(given)}
         if arguments.get("tune") is None:
             arguments.pop("tune", None)
             return self.continue_from(None, arguments)
@@ -391,7 +393,8 @@ class Regression(PriorPredictive):
         from sgmc.fit.settings import check_settings
 
         refuse_unknown(f"{type(self).__name__}.memory()", given, names(*FIT))
-        arguments = {k: v for k, v in one_seed(given).items() if k not in ("prior", "tune")}
+        given = {**self.defaults, **one_seed(given)}
+        arguments = {k: v for k, v in given.items() if k not in ("prior", "tune")}
         checked = check_settings(**{**arguments, "progress": False})
         return self.suited(given.get("prior"), checked).forecast(checked)
 

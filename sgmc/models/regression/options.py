@@ -4,6 +4,7 @@ from sgmc.arguments.parameter import Keyword
 
 # of those that are no known parameters, by name and default: text, span, type
 CHOICES = {
+    ("tau", 0.5): ("Probability of the quantile.", "float, 0 < tau < 1", "float"),
     ("link", "logit"): (
         """Distribution function F of ordinal outcomes: logistic, normal, or 1 - exp(-exp(z)).""",
         '{"logit", "probit", "cloglog"}',

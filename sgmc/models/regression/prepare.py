@@ -38,6 +38,8 @@ class Table:
         they are the same.
     se : array (n,) or None
         Known standard errors of the outcomes.
+    working : structured array (n,) or None
+        What the kernel of a working likelihood takes of each row, in the place of the outcomes.
     """
 
     X: object
@@ -51,6 +53,7 @@ class Table:
     sd: np.ndarray
     order: np.ndarray | None
     se: np.ndarray | None = None
+    working: np.ndarray | None = None
 
     @property
     def columns(self):
@@ -59,7 +62,7 @@ class Table:
 
     def first(self, n):
         """The first n rows: a sample, where rows are in random order."""
-        X, y, trials, offset, weight, strata, order, se = (
+        X, y, trials, offset, weight, strata, order, se, working = (
             None if part is None else part[:n]
             for part in (
                 self.X,
@@ -70,10 +73,11 @@ class Table:
                 self.strata,
                 self.order,
                 self.se,
+                self.working,
             )
         )
         moments = self.shift, self.mean, self.sd
-        return Table(X, y, trials, offset, weight, strata, *moments, order, se)
+        return Table(X, y, trials, offset, weight, strata, *moments, order, se, working)
 
     @property
     def given(self):
@@ -85,6 +89,8 @@ class Table:
         """Outcomes as the kernel takes them: of counts the shares of successes, 0 where nothing was
         tried.
         """
+        if self.working is not None:
+            return self.working
         if self.trials is None:
             return self.y
 

@@ -115,6 +115,6 @@ def refuse_prior_only(model, settings):
         )
     if settings.robust:
         raise NotSupported(
-            f"prior_only=True with cov_type={settings.cov_type!r}, a covariance that data give: "
-            "leave cov_type='nonrobust'"
+            f"prior_only=True with cov_type={settings.cov_type!r}, a covariance that data give: it "
+            "goes with cov_type='nonrobust' alone"
         )

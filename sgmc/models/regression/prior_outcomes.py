@@ -16,6 +16,11 @@ from sgmc.results.priors.laws import from_spoken, prior_draws
 
 def outcomes(model, prior, draws, seed):
     """See `PriorPredictive.prior_predict`."""
+    if model.family.working:
+        raise NotSupported(
+            f"prior_predict needs a model of the outcomes, and {model.family.name} has none; "
+            "prior_draws has its coefficients"
+        )
     table, frame, seed = before_outcomes(model, prior, draws, seed)
     k = len(model.family.auxiliary)
     values = frame.to_numpy()

@@ -238,7 +238,11 @@ def regression_problem(data, family, prior, settings):
     else:
         centre = precondition is not None and not bounds_intercept(prior, data)
         table = prepare(data, settings.seed, settings.dtype, centre=centre)
+    warned = []
+    if family.working:
+        family, table, warned = family.calibrated(table, data.endog_name)
     found = sought(table, data, family, prior, settings)
+    found = replace(found, concerns=[*found.concerns, *warned])
     if not found.mode.whole:
         return as_far_as_known(found, family, SEARCH)
     try:

@@ -16,6 +16,7 @@ from sgmc.results.outcomes.loo import Loo, begun, weights_of
 from sgmc.results.outcomes.residuals import in_order, numbers_of
 from sgmc.results.outcomes.row_samples import drawn
 from sgmc.results.outcomes.rows import fitted_rows
+from sgmc.results.outcomes.working import refuse_working
 
 AS_PARTS = {"progress": False, "checkpoint": None}  # of fits that are parts of something
 OLD_SIDE = re.compile(r"(?<![\w.\])])\.(?![\w.])")  # the dot of `update`, alone
@@ -114,6 +115,7 @@ def count_rows(results):
             "fits without some of the rows of models of groups: what is left out is to be groups; "
             "loo(group=True) does that"
         )
+    refuse_working(results, "cross-validation")
     if results.cov_type != "nonrobust":
         raise NotSupported(
             "cross-validation of draws with a sandwich's covariance: fit with cov_type='nonrobust'"

@@ -7,10 +7,12 @@ from sgmc.arguments.numbers import level
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes.rows import fitted_rows
+from sgmc.results.outcomes.working import refuse_working
 
 
 def r2(results, alpha):
     """See `Predictions.r2`."""
+    refuse_working(results, "r2")
     ends = [level(alpha) / 2, 1 - alpha / 2]
     family = results.model.family
     if family.several or family.outcome == "survival":

@@ -15,6 +15,7 @@ from sgmc.errors import ArgumentError, InfluenceWarning, warn
 from sgmc.results.outcomes.residuals import in_order, numbers_of
 from sgmc.results.outcomes.row_samples import Expected, Sample, drawn, estimated, expected
 from sgmc.results.outcomes.rows import Rows, evenly, fitted_rows
+from sgmc.results.outcomes.working import refuse_working
 
 ALL_ROWS = 5000  # a millisecond each; beyond, a sample of rows
 SAMPLED_ROWS = 1000
@@ -135,6 +136,7 @@ def loo(results, rows=None, seed=None, unit="rows"):
 
 def begun(results, unit="rows"):
     """The task of results."""
+    refuse_working(results, "loo")
     table = results.left_out(unit) if hasattr(results, "left_out") else fitted_rows(results, "loo")
     if table.m < FEWEST_WEIGHED:
         raise ArgumentError(

@@ -14,10 +14,12 @@ from sgmc.results.outcomes.loo import (
 )
 from sgmc.results.outcomes.prediction import outcome_stream
 from sgmc.results.outcomes.rows import evenly
+from sgmc.results.outcomes.working import refuse_working
 
 
 def loo_pit(results, seed):
     """See `Criticism.loo_pit`."""
+    refuse_working(results, "loo_pit")
     family = results.model.family
     if (
         family.several

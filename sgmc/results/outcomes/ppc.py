@@ -9,12 +9,14 @@ from sgmc.errors import ArgumentError
 from sgmc.results.outcomes.prediction import outcome_stream, simulated
 from sgmc.results.outcomes.residuals import numbers_only
 from sgmc.results.outcomes.rows import fitted_rows
+from sgmc.results.outcomes.working import refuse_working
 
 CHECKED_DRAWS = 500
 
 
 def pp_check(results, groups, draws, alpha, seed):
     """See `Results.pp_check`."""
+    refuse_working(results, "pp_check")
     count = min(CHECKED_DRAWS, len(results.flat)) if draws is None else whole("draws", draws, 1)
     if results.model.family.several:
         return shares(results, fitted_rows(results, "pp_check").of_equal_weight(count), alpha, seed)

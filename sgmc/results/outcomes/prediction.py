@@ -10,6 +10,7 @@ from sgmc.diagnostics import moments
 from sgmc.results.outcomes import labels
 from sgmc.results.outcomes.beside import need_errors, need_trials
 from sgmc.results.outcomes.streams import Method, written
+from sgmc.results.outcomes.working import refuse_working
 
 
 def predict(results, exog, offset, transform, **how):
@@ -51,6 +52,7 @@ def simulated(rows, rng):
 
 def posterior_predict(results, exog, offset, trials, draws, seed, **how):
     """See `Results.posterior_predict`."""
+    refuse_working(results, "posterior_predict")
     need_trials(results, exog, trials, "posterior_predict")
     need_errors(results, exog, how.get("se"), "posterior_predict")
     rows = results.table_rows(exog, offset, trials=trials, **how).of_equal_weight(
@@ -168,6 +170,7 @@ def mean_of(results):
 
 def outcomes_of(results, draws, seed):
     """Simulated outcomes, a `Method`: one random stream goes through all rows."""
+    refuse_working(results, "posterior_predict")
     count, rng = whole("draws", draws, 1, none=True), outcome_stream(results, seed)
     return Method(
         "posterior_predict",

@@ -11,6 +11,7 @@ from sgmc.results.outcomes.large import room_for
 from sgmc.results.outcomes.prediction import labelled
 from sgmc.results.outcomes.rows import family_of_rows, fitted_rows
 from sgmc.results.outcomes.streams import Method
+from sgmc.results.outcomes.working import refuse_working
 
 
 def fitted(results):
@@ -66,6 +67,7 @@ def numbers_of(y):
 
 def pearson(results):
     """(y - E[y | x]) / sd(y | x), averaged over draws."""
+    refuse_working(results, "resid_pearson")
     numbers_only(results, "resid_pearson")
     rows = fitted_rows(results, "resid_pearson").affordable()
 
@@ -79,6 +81,7 @@ def pearson(results):
 
 def deviance_residuals(results):
     """sign(y - mu) times the root of the unit deviance at mu = E[y | x]."""
+    refuse_working(results, "resid_deviance")
     numbers_only(results, "resid_deviance")
     rows = fitted_rows(results, "resid_deviance").affordable()
     y, mean = in_order(rows, rows.y), expected(rows)
@@ -93,12 +96,14 @@ def deviance_residuals(results):
 
 def llf(results):
     """Log likelihood at the posterior means."""
+    refuse_working(results, "llf")
     rows = fitted_rows(results, "llf").at_mean()
     return total(rows, rows.average(rows.log_density))
 
 
 def deviance(results):
     """Deviance at the posterior means."""
+    refuse_working(results, "deviance")
     refuse_times(results, "deviance")
     rows = fitted_rows(results, "deviance").at_mean()
     return total(
@@ -113,6 +118,7 @@ def deviance(results):
 
 def null_deviance(results):
     """Deviance of the best constant, beside the offset where there is one."""
+    refuse_working(results, "null_deviance")
     refuse_times(results, "null_deviance")
     rows = fitted_rows(results, "null_deviance")
     family = family_of_rows(rows.family, rows.trials, rows.se)
@@ -171,7 +177,10 @@ def need_outcomes(endog):
 
 
 def refuse_name(results, endog):
-    """ArgumentError for the name of a column, which does not tell which times are censored."""
+    """ArgumentError for the name of a column, which does not tell which times are censored;
+    NotSupported where there are no densities of outcomes.
+    """
+    refuse_working(results, "log_lik")
     if results.model.family.outcome == "survival" and isinstance(endog, str):
         raise ArgumentError(
             f"endog={endog!r} does not tell which times are censored: give endog=sgmc.Surv(time, "

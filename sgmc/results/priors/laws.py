@@ -9,6 +9,7 @@ from sgmc.coordinates.densities import exponential_integral
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.results.outcomes.working import refuse_working
 
 DRAWABLE = {
     "normal",
@@ -104,6 +105,7 @@ def refuse_other(results, what):
         What was asked for.
     """
     family = results.model.family
+    refuse_working(results, what)
     if results.cov_type != "nonrobust":
         raise NotSupported(
             f"{what} of draws with a sandwich's covariance, which are of no prior times "

@@ -319,7 +319,8 @@ def shape(fit, errors):
                     f"the posterior is far from the Gaussian at its mode (by {far:.2g} sd for the "
                     "worst parameter); the sandwich is a statement about that Gaussian, for many "
                     "rows.",
-                    "Compare with cov_type='nonrobust', and read the means with care.",
+                    "Compare with sampler='laplace', which draws that Gaussian, and read the means "
+                    "with care.",
                 )
             ]
         )

@@ -14,6 +14,7 @@ from sgmc.errors import (
     DensityWarning,
     DivergenceWarning,
     DivergentTransitionsWarning,
+    ExtremeQuantileWarning,
     GradientNoiseWarning,
     LowESSWarning,
     ProposalWarning,
@@ -140,6 +141,7 @@ def judged(fit, table, concerns, ess, along, heat):
         (QuadratureWarning, "integrals too coarse"),
         (ReservoirWarning, "reservoir too small"),
         (ClusterCountWarning, "too few clusters"),
+        (ExtremeQuantileWarning, "too few rows beyond the quantile"),
         (DivergenceWarning, "as chains show"),
         (ConvergenceWarning, "as chains show"),
         (TailWarning, "heavy tails"),
@@ -162,7 +164,7 @@ def judged(fit, table, concerns, ess, along, heat):
         )
         if not (spec.exact and unsure):  # of exact draws there is another measure
             basis = "by the sandwich's own Gaussian" if fit.settings.robust else "by the scores"
-            return by_comparison(errors, found, 1 / math.sqrt(ess[0]), basis)
+            return by_comparison(errors, cause(found, fit), 1 / math.sqrt(ess[0]), basis)
     biased = (
         BoundaryWarning,
         GradientNoiseWarning,
@@ -235,7 +237,7 @@ def told_by_scores(spec, table):
     return spec.exact or near.all()
 
 
-def by_comparison(errors, found, expected, basis):
+def by_comparison(errors, advice, expected, basis):
     """The verdict where errors are known, `expected` what draws alone would have."""
     mean, sd = errors.mean, errors.sd
     if sd.least > TRUSTED_ERROR and sd.least >= mean.least:
@@ -243,19 +245,19 @@ def by_comparison(errors, found, expected, basis):
         return refused(
             "spread inflated" if wide else "spread too narrow",
             f"sds are up to {100 * abs(sd.size):.0f} % too {'wide' if wide else 'narrow'}, {basis}",
-            cause(found),
+            advice,
         )
     if mean.least > TRUSTED_ERROR:
-        return refused("means off", f"by up to {abs(mean.size):.2g} sd, {basis}", cause(found))
+        return refused("means off", f"by up to {abs(mean.size):.2g} sd, {basis}", advice)
     error = max(mean.most, sd.most, expected)
     if error > TRUSTED_ERROR:
         return refused(
             "not exact enough",
             f"errors may be {error:.2g} sd, {basis} and effective draws",
-            cause(found),
+            advice,
         )
     if errors.end.most > TRUSTED_END:
-        return ends_off(errors, cause(found))
+        return ends_off(errors, advice)
     return Verdict(
         True,
         at_most(error),
@@ -340,9 +342,10 @@ def refused(word, reason, advice):
     return Verdict(False, None, f"not trustworthy, {word}: {reason}. {advice}")
 
 
-def cause(found):
+def cause(found, fit):
     """Advice of the warning that explains an error, or what finds out."""
     for kind in (GradientNoiseWarning, BoundWarning, StepSizeWarning, ShapeWarning, LowESSWarning):
         if kind in found:
             return found[kind].advice
-    return "Run longer (draws, warmup), or compare with sampler='mala'."
+    other = "laplace', which draws that Gaussian" if fit.settings.robust else "mala'"
+    return f"Run longer (draws, warmup), or compare with sampler='{other}."

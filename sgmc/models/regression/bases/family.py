@@ -95,6 +95,8 @@ class Family:
     parts : str
         What names of the second part's coefficients begin with, see `SECOND`, where the design has
         two parts, each with a linear predictor of its own; else empty.
+    working : bool
+        Whether its likelihood is a working one: outcomes have no law, see `QuantRegFamily`.
     """
 
     name = None
@@ -117,6 +119,7 @@ class Family:
     several = False
     report = None
     parts = ""
+    working = False
 
     @classmethod
     def unbounded(cls):
