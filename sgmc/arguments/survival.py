@@ -51,7 +51,9 @@ def Surv(time, event=None, type="right"):  # R's names
     if type not in TYPES:
         raise ArgumentError(f"Surv: type={type!r} must be one of {', '.join(map(repr, TYPES))}")
     if event is None and type != "right":
-        raise ArgumentError(f"Surv: type={type!r} needs a second argument: Surv(time, event, type={type!r})")
+        raise ArgumentError(
+            f"Surv: type={type!r} needs a second argument: Surv(time, event, type={type!r})"
+        )
     if isinstance(event, str):
         raise ArgumentError(f"Surv: {event!r} must be named: type={event!r}")
     first = column("the time", time)
