@@ -6,15 +6,13 @@ elapsed time goes on while a phase computes, and callers only leave notes for it
 nothing happens.
 """
 
-import sys
 import threading
 import time
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from importlib.util import find_spec
 from queue import Empty, SimpleQueue
 
-from sgmc.arguments.progress import function_of
+from sgmc.arguments.progress import bar_class, function_of, watching
 
 SHOWN_AFTER = 1.0  # seconds, unless progress=True
 TICK = 0.25  # seconds between two looks at the clock
@@ -60,31 +58,19 @@ def reporting():
     return bar.report if bar else None
 
 
+def counting(progress, name):
+    """Begin a phase of a known number of parts: ``report(done, total)`` of the function that
+    ``progress=`` is, or of the bar of this call, or one that does nothing.
+    """
+    begin(name)
+    return function_of(progress) or reporting() or (lambda done, total: None)
+
+
 def over():
     """Take the bar away before the call ends: what is printed next has its own line."""
     bar = _current.get()
     if bar:
         bar.finish()
-
-
-def watching():
-    """Whether somebody looks, if nothing is said: in notebooks and at terminals."""
-    return in_notebook() or sys.stderr is not None and sys.stderr.isatty()
-
-
-def in_notebook():
-    """Whether this is the kernel of a notebook."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return getattr(shell, "kernel", None) is not None
-
-
-def bar_class():
-    """The bar of tqdm that fits: of widgets in notebooks that have them, else of text."""
-    if in_notebook() and find_spec("ipywidgets") is not None:
-        from tqdm.notebook import tqdm
-    else:
-        from tqdm import tqdm
-    return tqdm
 
 
 class Bar:

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import sgmc
+from sgmc.arguments import progress
 from sgmc.core import phases
 from sgmc.errors import ArgumentError, FormulaError
 from sgmc.fit import sampling
@@ -203,7 +204,7 @@ def test_a_notebook_has_one_for_calls_that_last(bars, df, monkeypatch, delay, sh
     sgmc.logit("y ~ x", df, **HOW)
     assert len(bars) == shown
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
-    assert not phases.in_notebook()
+    assert not progress.in_notebook()
 
 
 def test_a_late_bar_shows_the_phase_of_now(bars, monkeypatch):
@@ -226,8 +227,18 @@ def test_calls_within_calls_share_the_bar_or_have_none(bars, df):
             with phases.watched(None):
                 phases.begin("nor this")
     assert named(only(bars), "outer") == ["first", "second"]
+
+
+def test_cross_validation_counts_fits(bars, df):
     res = sgmc.logit("y ~ x", df, progress=False, **HOW)
-    res.kfold(df, 2)
+    res.kfold(df, 2, progress=True)
+    bar = only(bars)
+    assert named(bar, "sgmc k-fold") == ["fits"]
+    assert {total for _, total in bar.counted["sgmc k-fold: fits"]} == {2}
+    told = []
+    res.kfold(df, 3, progress=lambda *now: told.append(now))
+    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    res.kfold(df, 2, progress=False)
     assert len(bars) == 1
 
 
