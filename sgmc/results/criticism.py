@@ -78,6 +78,12 @@ class Criticism:
         -------
         ndarray (n,)
             In the order of the data; of more than 5,000 rows 5,000, evenly spaced.
+
+        Raises
+        ------
+        NotSupported
+            For outcomes 0 and 1 and of several kinds (see `calibration`), for survival times, and
+            with group terms.
         """
         return loo_pit(self, seed)
 

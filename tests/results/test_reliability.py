@@ -248,8 +248,10 @@ def test_what_has_no_probability_is_refused(df):
         with pytest.raises(NotSupported, match=f"calibration: outcomes of .* {text}"):
             getattr(sgmc, verb)("wins ~ x", df, seed=1, draws=200).calibration()
     times = df.assign(t=np.exp(df.z), d=df.y)
-    with pytest.raises(NotSupported, match="resid_cox_snell"):
-        sgmc.survreg("Surv(t, d) ~ x", times, seed=1, draws=200).plot_calibration()
+    res = sgmc.survreg("Surv(t, d) ~ x", times, seed=1, draws=200)
+    for method in (res.plot_calibration, res.loo_pit):
+        with pytest.raises(NotSupported, match="resid_cox_snell"):
+            method()
 
 
 # ---- the figure ----------------------------------------------------------------------------------

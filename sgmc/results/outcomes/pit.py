@@ -19,14 +19,15 @@ from sgmc.results.outcomes.rows import evenly
 def loo_pit(results, seed):
     """See `Criticism.loo_pit`."""
     family = results.model.family
-    if (
-        family.several
-        or family.outcome == "survival"
-        or (family.outcome == "binary" and "trials" not in results.model.given)
-    ):
+    if family.several or (family.outcome == "binary" and "trials" not in results.model.given):
         raise NotSupported(
-            f"loo_pit: an outcome of {results.model.family_name} is one of a few kinds, or may be "
-            "censored, and has no rank; look at pp_check()"
+            f"loo_pit: an outcome of {results.model.family_name} is one of a few kinds and has no "
+            "rank; look at calibration() or pp_check()"
+        )
+    if family.outcome == "survival":
+        raise NotSupported(
+            "loo_pit: survival times may be censored, and have no rank then; look at "
+            "resid_cox_snell or survival()"
         )
     part, rng = left_out(results, "loo_pit"), outcome_stream(results, seed)
     out = np.empty(part.n)
