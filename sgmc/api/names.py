@@ -37,6 +37,7 @@ FIXED = {
     "sgmc.results.results": ("Results",),
     "sgmc.results.files": ("load",),
     "sgmc.results.effects.grids": ("datagrid",),
+    "sgmc.plots.comparison": ("plot_compare",),
     "sgmc.results.outcomes.loo": ("compare",),
     "sgmc.results.outcomes.stacking": ("model_weights",),
     "sgmc.tuning.tuner": ("tune",),

@@ -4,7 +4,7 @@ import inspect
 
 from sgmc.arguments.keywords import FIT, FORMULA, REGRESSION, names, rows
 from sgmc.arguments.signatures import named, refuse_unknown, with_keywords
-from sgmc.core import contract
+from sgmc.core import contract, phases
 from sgmc.core.deadline import limited
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.model import REGRESSION_ARGUMENTS, Model
@@ -47,7 +47,8 @@ def fit_formula(model, called, formula, data, given):
     made = {*names(FORMULA), *model.options}
     of_model = {name: value for name, value in given.items() if name in made}
     of_fit = {name: value for name, value in given.items() if name not in made}
-    with limited(of_fit.get("time_limit")):
+    with limited(of_fit.get("time_limit")), phases.watched(of_fit.get("progress")):
+        phases.begin("design")
         if of_model.get("client") is None:  # else partitions are read where they are
             data = for_verb(data, of_fit)
         return model.from_formula(formula, data, **of_model).fit(**of_fit)

@@ -335,8 +335,9 @@ TABLE = (
     Keyword(
         "progress",
         None,
-        """``progress(done, total)``; True for a bar; None for a bar at terminals only.  An
-        exception of a callable ends the fit.""",
+        """``progress(done, total)`` in steps of all chains; True for a bar, which names the phase;
+        None for one in notebooks and at terminals, once a call has taken a second; False for none.
+        An exception of a callable ends the fit.""",
         "callable, bool or None",
         "Callable[[int, int], object] | bool | None",
         RACED,

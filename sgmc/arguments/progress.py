@@ -1,27 +1,35 @@
-"""Progress of a run, drawn by the thread that waits."""
+"""What ``progress=`` may be, and what bars are made of."""
 
 import sys
+from importlib.util import find_spec
 
 from sgmc.arguments.messages import must_be
 
 
-def reporter(progress):
-    """`report(done, total)` for ``progress=``: a callable as it is, a tqdm bar for True or at
-    terminals, else None.
-    """
+def function_of(progress):
+    """The function of (done, total) that was given, or None for a bar, or none, of our own."""
     if callable(progress):
         return progress
     if progress is not None and not isinstance(progress, bool):
         raise must_be("progress", progress, "True, False, None or a function of (done, total)")
-    if progress is False or (progress is None and not sys.stderr.isatty()):
-        return None
-    from tqdm.auto import tqdm
+    return None
 
-    bar = tqdm(total=100, desc="sgmc", unit="%", leave=False)
 
-    def report(done, total):
-        bar.update(int(100 * done / max(total, 1)) - bar.n)
-        if done >= total:
-            bar.close()
+def watching():
+    """Whether somebody looks, if nothing is said: in notebooks and at terminals."""
+    return in_notebook() or sys.stderr is not None and sys.stderr.isatty()
 
-    return report
+
+def in_notebook():
+    """Whether this is the kernel of a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return getattr(shell, "kernel", None) is not None
+
+
+def bar_class():
+    """The bar of tqdm that fits: of widgets in notebooks that have them, else of text."""
+    if in_notebook() and find_spec("ipywidgets") is not None:
+        from tqdm.notebook import tqdm
+    else:
+        from tqdm import tqdm
+    return tqdm

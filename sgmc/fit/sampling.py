@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sgmc.core import deadline
+from sgmc.core import deadline, phases
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import STATUS_NAMES, Chain
@@ -57,6 +57,7 @@ def drawn(problem, settings, begun, saved):
     OutOfTime
         Before the chains run.
     """
+    phases.begin("pilot")
     spec, gradient, reason, seen = decide(problem, settings, (problem.model.n, problem.dim))
     refusal = spec.refusal(problem.coordinates.map)
     if refusal:
@@ -105,6 +106,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     watch = Watch(reserve_of(problem, settings), settings.progress, checkpoint)
     problem.will_read(random=plan.spec.minibatches)
     known = reading.warned(problem, plan, settings, steps)
+    phases.begin("sampling")
     with one_blas_thread():  # for models whose gradients are products of matrices
         if settings.client is not None and saved is None:
             run = settings.client.run(chains, of_plan(plan))

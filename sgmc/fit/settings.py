@@ -15,7 +15,7 @@ from sgmc.arguments.keywords import SETTINGS
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.names import texts
 from sgmc.arguments.numbers import positive, whole
-from sgmc.arguments.progress import reporter
+from sgmc.arguments.progress import function_of
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.signatures import refuse_unknown
 from sgmc.coordinates import sandwich
@@ -178,7 +178,7 @@ def check_settings(**given):
         seed_of_run(asked.seed, checkpoint),
         positive("time_limit", asked.time_limit, none=True),
         positive("max_data_passes", asked.max_data_passes, none=True),
-        reporter(asked.progress),
+        function_of(asked.progress),
         dtype,
         checkpoint,
         asked.cov_type,

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from sgmc.plots.axes import axes_for
+from sgmc.plots.axes import BLUE, axes_for
 
 OUTSIDE_BAND = 0.05  # of limits for all levels together
+PREDICTED_BINS, TALLEST_BAR = 40, 0.15  # of how often probabilities are predicted
 
 
 def calibration(table, ax=None):
@@ -39,3 +40,36 @@ def ranks(values, ax=None):
     one.set(xlabel="LOO-PIT", ylabel="share below, less level", xlim=(0, 1))
     one.legend()
     return one
+
+
+def reliability(panels, inside, ax=None):
+    """Reliability diagrams, a panel each.
+
+    Parameters
+    ----------
+    panels : list of (name, curve, parts)
+        Of an outcome; curve is (predicted probability, frequency, ends of its band, number of
+        outcomes), arrays (k,) in ascending order of probability; parts are those of the Brier
+        score by name.
+    inside : float
+        Probability of the band.
+    ax : Axes, list of Axes or None
+    """
+    axes = axes_for(len(panels), ax, (4.4, 4.2))
+    for one, (name, (probability, frequency, low, high, size), parts) in zip(axes, panels):
+        label = f"{100 * inside:g} % of calibrated predictions"
+        one.fill_between(probability, low, high, color="0.85", linewidth=0, label=label)
+        one.axline((0, 0), slope=1, color="0.6", linewidth=0.8)
+        one.plot(probability, frequency, color=BLUE, label="observed")
+        count, edges = np.histogram(probability, PREDICTED_BINS, (0, 1), weights=size)
+        height = TALLEST_BAR * count / count.max()
+        one.bar(edges[:-1], height, np.diff(edges), align="edge", color="0.7", zorder=0)
+        one.set(xlabel=f"predicted probability of {name}", ylabel="frequency", aspect="equal")
+        one.set(xlim=(0, 1), ylim=(0, 1))
+        one.set_title(
+            f"miscalibration {parts['miscalibration']:.2g} (p {parts['p']:.2g}), discrimination "
+            f"{parts['discrimination']:.2g}",
+            fontsize="small",
+        )
+        one.legend(loc="upper left", fontsize="small")
+    return axes

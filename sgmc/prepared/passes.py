@@ -1,6 +1,7 @@
 """How far a call is, over passes whose number is not known in advance."""
 
-from sgmc.arguments.progress import reporter
+from sgmc.arguments.progress import function_of
+from sgmc.core import phases
 
 SCALE = 1000  # what is reported as the whole
 END_OF_READING, END_OF_SPREADING = (
@@ -10,7 +11,7 @@ END_OF_READING, END_OF_SPREADING = (
 
 
 class Passes:
-    """Reports to ``progress=``.
+    """Reports to ``progress=``: shares of the whole to a function, counts by phase to a bar.
 
     Parameters
     ----------
@@ -20,13 +21,15 @@ class Passes:
     """
 
     def __init__(self, progress, rows):
-        self.report = reporter(progress) or (lambda done, total: None)
-        self.rows, self.begun = rows, 0.0
+        self.report = function_of(progress) or (lambda done, total: None)
+        self.rows, self.begun, self.phase = rows, 0.0, ""
 
     def chunks(self, chunks):
         """The chunks of a pass that finds out something: each takes half of what is left."""
         end, seen = (self.begun + END_OF_READING) / 2, 0
+        self.phase = ""  # each pass has a bar of its own
         for chunk in chunks:
+            self.counted("reading rows", seen, self.rows)
             yield chunk
             seen += len(chunk)
             share = seen / self.rows if self.rows else 0.0
@@ -35,11 +38,22 @@ class Passes:
 
     def spread(self, done, total):
         """So many rows of all are in buckets."""
+        self.counted("spreading rows", done, total)
         self.show(END_OF_READING + (END_OF_SPREADING - END_OF_READING) * done / max(total, 1))
 
     def gathered(self, done, total):
         """So many buckets of all are in the file."""
+        self.counted("writing rows", done, total)
         self.show(END_OF_SPREADING + (1 - END_OF_SPREADING) * done / max(total, 1))
+
+    def counted(self, phase, done, total):
+        """Tell the bar of the call, if it has one; `total` may not be known."""
+        if phase != self.phase:
+            phases.begin(phase)
+            self.phase = phase
+        tell = phases.reporting()
+        if tell and total:
+            tell(done, total)
 
     def show(self, share):
         """Report a share of the whole."""

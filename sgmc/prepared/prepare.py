@@ -13,6 +13,7 @@ from sgmc.arguments.messages import must_be
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.sizes import in_bytes
 from sgmc.core.memory import MB, available, shown
+from sgmc.core.phases import watched
 from sgmc.errors import ArgumentError, DiskError, NotSupported, SGMCError
 from sgmc.formula import caller_scope, dot
 from sgmc.formula.frames import no_column
@@ -132,7 +133,7 @@ def prepare(
     passes = Passes(progress, source.rows)
     options = Options(missing, compress, limit)
     scan = Scan(parsed, source, vectors, subset, options, passes.chunks)
-    with on_disk(path):
+    with on_disk(path), watched(progress):
         shop = Workshop(path, mark)
         try:
             if parsed.bars or parsed.smooths:

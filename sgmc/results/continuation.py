@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass, replace
 
 from sgmc.arguments.numbers import whole
+from sgmc.core.phases import watched
 from sgmc.errors import ArgumentError
 
 HARMLESS = ("time_limit", "threads", "progress", "checkpoint")  # arguments that change no draw
@@ -69,7 +70,7 @@ def resume(results, draws, data, how):
             check_settings(**{k: v for k, v in arguments.items() if k != "prior"}),
             tuned=fit.settings.tuned,
         )
-        with limited(checked.time_limit):
+        with limited(checked.time_limit), watched(arguments.get("progress")):
             done = sample(
                 fit.problem, fit.plan, fit.pilot, checked, begun, Saved({}, fit.states, fit.seconds)
             )

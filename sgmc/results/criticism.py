@@ -1,6 +1,10 @@
 """Model criticism: sensitivity to the prior, calibration, Bayes factors of points."""
 
+import pandas as pd
+
+from sgmc.arguments.numbers import level
 from sgmc.results.outcomes.pit import loo_pit
+from sgmc.results.outcomes.reliability import reliabilities
 from sgmc.results.priors.savage_dickey import bayes_factor
 from sgmc.results.priors.sensitivity import sensitivity
 
@@ -74,6 +78,12 @@ class Criticism:
         -------
         ndarray (n,)
             In the order of the data; of more than 5,000 rows 5,000, evenly spaced.
+
+        Raises
+        ------
+        NotSupported
+            For outcomes 0 and 1 and of several kinds (see `calibration`), for survival times, and
+            with group terms.
         """
         return loo_pit(self, seed)
 
@@ -84,3 +94,75 @@ class Criticism:
         from sgmc.plots.calibration import ranks
 
         return ranks(self.loo_pit(seed), ax)
+
+    def calibration(self, loo=True, seed=None):
+        """Brier score and its parts: do outcomes predicted with probability p happen with
+        frequency p?
+
+        Frequencies are the isotonic regression of outcomes on predicted probabilities (CORP:
+        Dimitriadis, Gneiting & Jordan 2021, eqs. 4 to 6, doi:10.1073/pnas.2016191118).  With S the
+        mean squared error of the probabilities, S_C that of these frequencies and S_R that of the
+        share of all outcomes,
+
+            S = miscalibration (S - S_C) - discrimination (S_R - S_C) + uncertainty (S_R).
+
+        Parameters
+        ----------
+        loo : bool
+            Predictions of each row by the others, with the weights of `loo`.  False: fitted
+            probabilities, which have seen the outcomes and look better than those of new rows.
+        seed : int, SeedSequence or Generator, optional
+            Of resampled outcomes, for `p`; default that of the fit.
+
+        Returns
+        -------
+        Series, or DataFrame with a row per kind
+            ``brier``, ``miscalibration``, ``discrimination``, ``uncertainty``; ``p``, the share of
+            500 sets of outcomes drawn with the predicted probabilities whose miscalibration is at
+            least as large (it is never below zero, and positive by chance).  Each of several
+            kinds is judged against all others.  Of more than 5,000 rows 5,000, evenly spaced.
+
+        Raises
+        ------
+        NotSupported
+            For outcomes that are numbers or times.
+        """
+        found = reliabilities(self, loo, seed)
+        if None in found:
+            return found[None].summary()
+        table = pd.DataFrame([one.summary() for one in found.values()], list(found))
+        return table.rename_axis(self.model.endog_names)
+
+    def plot_calibration(self, ax=None, *, alpha=0.05, loo=True, seed=None):
+        """Reliability diagram: frequency of the outcome over its predicted probability.
+
+        The curve is the isotonic regression of `calibration`, the band its pointwise consistency
+        band: where curves lie with probability 1 - alpha, if outcomes happen with the predicted
+        probabilities.  Bars below show how often each probability is predicted.
+
+        Parameters
+        ----------
+        ax : Axes or list of Axes, optional
+            One per kind of several.
+        alpha : float
+        loo, seed
+            As in `calibration`.
+
+        Returns
+        -------
+        Axes, or ndarray of Axes, one per kind
+        """
+        from sgmc.plots.calibration import reliability
+
+        level(alpha)
+        found = reliabilities(self, loo, seed)
+        panels = [
+            (
+                self.model.endog_names if kind is None else f"{self.model.endog_names} = {kind}",
+                (one.probability, one.frequency, *one.band(alpha), one.size),
+                one.summary(),
+            )
+            for kind, one in found.items()
+        ]
+        axes = reliability(panels, 1 - alpha, ax)
+        return axes[0] if None in found else axes

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sgmc.core import deadline
+from sgmc.core import deadline, phases
 from sgmc.core.deadline import OutOfTime
 from sgmc.diagnostics import convergence
 from sgmc.errors import warn
@@ -86,11 +86,13 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         arguments : dict
             As the user gave them.
         """
+        phases.begin("checks")
         besides = cls.besides(fit)
         try:
             state = in_time(model, fit, cls, besides)
         except KeyboardInterrupt:  # the draws are there: a first Ctrl-C does not lose them
             state = in_time(model, fit, cls, besides)
+        phases.over()  # warnings have lines of their own
         for concern in state["warnings"][len(model.notes) :]:  # the formula has issued its own
             warn(concern)
         return cls({**state, **besides, "_continuation": Continuation(arguments)}, fit)

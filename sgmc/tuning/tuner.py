@@ -12,7 +12,7 @@ from sgmc.arguments.keywords import METHODS, TUNE, names, rows
 from sgmc.arguments.numbers import positive, whole
 from sgmc.arguments.seeds import entropy, one_seed
 from sgmc.arguments.signatures import refuse_unknown, with_keywords
-from sgmc.core import deadline
+from sgmc.core import deadline, phases
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.rng import seed_sequence
@@ -127,7 +127,8 @@ def tune(
     if method in ("default", "heuristic") and grid is not None:
         raise ArgumentError(f"grid does not apply to method={method!r}: it has one arm")
     checked = checked_settings(sampler, method, model, arguments)
-    with one_blas_thread():
+    with one_blas_thread(), phases.watched(arguments.get("progress")):
+        phases.begin("mode search")
         problem = model.problem(prior, checked)
         check_init(checked, problem.priors)
         if problem.stopped:
@@ -148,7 +149,9 @@ def tune(
             if clocked is None
             else TimeBudget(clocked - (time.perf_counter() - begun), shares)
         )
-        winner, records = race(runners, judge, eta, budget, threads, checked.progress)
+        phases.begin("tuning")
+        tell = checked.progress or phases.reporting()
+        winner, records = race(runners, judge, eta, budget, threads, tell)
     asked = (
         f"budget_steps={steps or DEFAULT_BUDGET}" if clocked is None else f"time_limit={clocked:g}"
     )

@@ -229,6 +229,32 @@ def test_offsets_add_up_and_new_rows_bring_theirs(tmp_path):
     assert (np.abs(more.params - both.params) < 0.2 * both.bse).all()  # 1000 draws know 0.04
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.GroupsWarning")
+@pytest.mark.parametrize("tail", ["", " + (1 | g)"])
+def test_an_exposure_does_not_stand_for_the_offset_of_the_formula(tail):
+    """A design does not bring offset(log(t)): with exposure= alone it would be left out."""
+    res = sgmc.poisson(f"y ~ x + offset(log(t)){tail}", COUNTS, **HOW)
+    new, how = COUNTS[:6], dict(exposure=np.full(6, 2.0))
+    design = np.column_stack([np.ones(6), new.x])
+    given = dict(random=False) if tail else {}
+    wanted = res.predict(new, **given, **how)
+    if not tail:  # levels of g are in no design
+        found = res.predict(design, transform=False, offset=new.logt.to_numpy(), **how)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+        np.testing.assert_allclose(wanted, 2 * res.predict(new), rtol=1e-12)
+    for method in (res.predict, res.get_prediction):
+        with pytest.raises(ArgumentError, match="needs offset= for the new rows"):
+            method(design, transform=False, **given, **how)
+
+
+def test_an_exposure_of_a_design_in_a_file_does_not_either(tmp_path):
+    res = sgmc.poisson("y ~ x + offset(log(t))", COUNTS, **HOW)
+    design = pd.DataFrame({"Intercept": 1.0, "x": COUNTS.x, "t": COUNTS.t})
+    design.to_csv(tmp_path / "new.csv", index=False)
+    with pytest.raises(ArgumentError, match="needs offset= for the new rows"):
+        res.predict(tmp_path / "new.csv", transform=False, exposure="t")
+
+
 def test_the_dot_and_gaps_treat_it_as_the_argument():
     frame = COUNTS.assign(t=np.where(np.arange(400) < 7, np.nan, COUNTS.t))
     table = read("y ~ . + offset(log(t)) - s - f - nine", frame)

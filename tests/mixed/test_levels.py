@@ -58,6 +58,8 @@ def test_normal_outcomes_in_closed_form(few, location, scale):
     np.testing.assert_allclose(found["sd"], sd, rtol=0.05)
     with pytest.raises(sgmc.errors.NotSupported, match="levels of g"):
         res.loo()
+    with pytest.raises(sgmc.errors.NotSupported, match="levels of g"):
+        sgmc.compare(res, res)  # which does not call it
     some = res.cov_params(column=["g[T.l001]", "x"])
     np.testing.assert_allclose(np.sqrt(np.diag(some)), sd[[1, -1]], rtol=0.1)
     problem = res._fit.problem

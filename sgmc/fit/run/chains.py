@@ -8,7 +8,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
-from sgmc.core import deadline
+from sgmc.core import deadline, phases
 from sgmc.core.deadline import Deadline, OutOfTime
 from sgmc.core.engine import STATUS_NAMES
 
@@ -47,7 +47,8 @@ class Watch:
     reserve : float
         Seconds that are left to whoever asked, of the time of the call.
     progress : callable or None
-        ``progress(done, total)`` in steps of all chains, called from the waiting thread.
+        ``progress(done, total)`` in steps of all chains, called from the waiting thread.  None: the
+        bar of the call, where there is one.
     checkpoint : Checkpoint or None
     """
 
@@ -69,6 +70,7 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
     """
     stop, begun, run = threading.Event(), time.perf_counter(), Run()
     end = Deadline(deadline.current().end - watch.reserve)
+    tell = watch.progress or phases.reporting()
     queue = deque(
         Task(k, chain, warmup, steps, adapt, watch.checkpoint, end)
         for k, chain in enumerate(chains)
@@ -77,8 +79,8 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
         futures = [pool.submit(work, queue, stop) for _ in range(threads)]
         try:
             while wait(futures, timeout=max(min(POLL_SECONDS, end.left()), SHORTEST_POLL)).not_done:
-                if watch.progress:
-                    watch.progress(
+                if tell:
+                    tell(
                         sum(min(c.steps, warmup + steps) for c in chains),
                         (warmup + steps) * len(chains),
                     )

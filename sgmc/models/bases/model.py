@@ -268,6 +268,7 @@ class Model:
         """
         from sgmc.core.deadline import limited
         from sgmc.core.memory import named
+        from sgmc.core.phases import begin, watched
         from sgmc.fit.run.workers import on_workers
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
@@ -278,7 +279,12 @@ class Model:
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
         checked = on_workers(self, prior, checked, arguments)
-        with limited(checked.time_limit), named(lambda: self.blame(checked)):
+        with (
+            limited(checked.time_limit),
+            named(lambda: self.blame(checked)),
+            watched(arguments.get("progress")),
+        ):
+            begin("mode search" if self.scaled_for(checked) else "preparation")
             problem = self.problem(prior, checked)
             return self.result_class().of_fit(
                 self.info(), fit(problem, checked, begun, saved), arguments

@@ -37,6 +37,8 @@ class LeftOut(Rows):
     sizes: list
     effects: object
 
+    linear = False
+
     @classmethod
     def of(cls, results):
         """Of all units of some results with their data."""

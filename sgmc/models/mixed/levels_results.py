@@ -152,8 +152,8 @@ class LevelsResults(RegressionResults):
             return pd.DataFrame(covariance, chosen, chosen)
         return super().cov_params(r_matrix, column, cov_type=cov_type)
 
-    def loo(self, rows=None, seed=None):
-        """Not there yet where levels are integrated out."""
+    def left_out(self, unit):
+        """Not there yet where levels are integrated out: `loo` and what is made of it."""
         raise NotSupported(
             f"loo where the levels of {self.model.split.term} are integrated out; compare models "
             "by log_lik() of rows that were left out of the fit"

@@ -80,7 +80,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
             one for each level and draw, or refuse.  Rows without a level are NaN.
         """
         how = dict(random=random, new_levels=new_levels)
-        offset = with_exposure(self, exog, offset, exposure)
+        offset = with_exposure(self, exog, offset, exposure, transform)
         return prediction.predict(self, exog, offset, transform, **how)
 
     def get_prediction(
@@ -90,7 +90,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         """E[y | x, group] with its uncertainty; `random` and `new_levels` as in `predict`, all else
         as for regressions.
         """
-        offset = with_exposure(self, exog, offset, exposure)
+        offset = with_exposure(self, exog, offset, exposure, transform)
         rows = self.table_rows(
             exog, offset, trials=trials, se=se, transform=transform, random=random,
             new_levels=new_levels,

@@ -295,6 +295,7 @@ class Regression(PriorPredictive):
         from sgmc.core.blas import one_blas_thread
         from sgmc.core.deadline import limited
         from sgmc.core.memory import Gauge, named
+        from sgmc.core.phases import begin, watched
         from sgmc.fit.run.workers import on_workers
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
@@ -312,7 +313,8 @@ class Regression(PriorPredictive):
         check_covariance_of(self.data.groups, self.data.equations, checked.cov_type)
         if self.data.se is not None:
             errors.refuse_beside_errors(prior, checked)
-        with limited(checked.time_limit):
+        with limited(checked.time_limit), watched(arguments.get("progress")):
+            begin("mode search")
             model = self.suited(prior, checked)
             if checked.prior_only:
                 refuse_prior_only(model, checked)

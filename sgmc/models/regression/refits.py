@@ -10,6 +10,7 @@ from sgmc.arguments.keywords import FORMULA, names
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.rows import same_length
 from sgmc.arguments.seeds import entropy
+from sgmc.core.phases import counting, watched
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported, RefitWarning, warn
 from sgmc.results.outcomes.loo import Loo, begun, weights_of
@@ -47,7 +48,8 @@ class Refits:
         seed : int, SeedSequence or Generator, optional
             Of the folds; default that of the fit.
         **how
-            Arguments of the fits in the place of those of this one, such as ``draws``.
+            Arguments of the fits in the place of those of this one, such as ``draws``; `progress`
+            counts fits.
 
         Returns
         -------
@@ -65,9 +67,13 @@ class Refits:
         fold = folds(rows, k, labels_of(groups, data, rows), seed)
         task, elpd, full = begun(self), np.empty(rows), mean_density(self)
         made = Refitted(self, data, how)
-        for one in range(k):
-            out = fold == one
-            elpd[out] = mean_density(made.fit(np.where(out, 0.0, weights_of(task))))[out]
+        with watched(made.progress, "sgmc k-fold"):
+            tell = counting(made.progress, "fits")
+            for one in range(k):
+                tell(one, k)
+                out = fold == one
+                elpd[out] = mean_density(made.fit(np.where(out, 0.0, weights_of(task))))[out]
+            tell(k, k)
         made.warn()
         return by_refits(task, elpd, full, f"{k}-fold")
 
@@ -97,12 +103,16 @@ class Refits:
                 f"{loo.n}: give loo(rows={rows})"
             )
         task, elpd, k = begun(self), loo.elpd_i.copy(), loo.pareto_k.copy()
-        made = Refitted(self, data, how)
-        for i in np.flatnonzero(~(k <= loo.good_k)):
-            weights = weights_of(task).copy()
-            weights[i] = max(weights[i] - 1, 0.0)
-            elpd[i] = mean_density(made.fit(weights))[i]
-            k[i] = 0.0
+        made, unsure = Refitted(self, data, how), np.flatnonzero(~(k <= loo.good_k))
+        with watched(made.progress, "sgmc reloo"):
+            tell = counting(made.progress, "fits")
+            for done, i in enumerate(unsure):
+                tell(done, len(unsure))
+                weights = weights_of(task).copy()
+                weights[i] = max(weights[i] - 1, 0.0)
+                elpd[i] = mean_density(made.fit(weights))[i]
+                k[i] = 0.0
+            tell(len(unsure), len(unsure))
         made.warn()
         found = by_refits(task, elpd, mean_density(self), "loo")
         return replace(found, pareto_k=k)
@@ -164,8 +174,8 @@ class Refitted:
     """
 
     def __init__(self, results, data, how):
-        seeded = {"seed": results.seed, **AS_PARTS}
-        self.arguments = {**results._continuation.arguments, **seeded, **how}
+        seeded, self.progress = {"seed": results.seed, **AS_PARTS}, how.get("progress")
+        self.arguments = {**results._continuation.arguments, **seeded, **how, "progress": False}
         self.model, self.trusted = same_model(results, data), []
         rows = fitted_rows(results, "cross-validation")
         old, new = ([*numbers_of(y)] for y in (rows.y, self.model.data.y))

@@ -7,6 +7,7 @@ import pandas as pd
 
 from sgmc import diagnostics
 from sgmc.arguments.seeds import entropy
+from sgmc.core.phases import watched
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
@@ -44,9 +45,9 @@ def half_step(fit, names, draws):
         draws=draws or max(1, fit.x.shape[1] // COMPARISON_SHARE),
         seed=entropy(seed_sequence(fit.settings.seed, "diagnostics")),
     )
-    other = sample(
-        problem, planned(problem, own, spec, done.gradient, fit.pilot), fit.pilot, own, 0.0
-    )
+    with watched(None, "sgmc half-step check"):
+        plan = planned(problem, own, spec, done.gradient, fit.pilot)
+        other = sample(problem, plan, fit.pilot, own, 0.0)
     if "diverged" in other.run.statuses:
         raise ArgumentError(
             f"half_step: diverged at step_size={own.step_size:.3g}; take a much smaller step_size "

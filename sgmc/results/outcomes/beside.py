@@ -36,9 +36,11 @@ def asks_offset(results, transform=True):
     return "offset" in model.given and not (brought and model.inputs.get("offset") is None)
 
 
-def with_exposure(results, exog, offset, exposure):
+def with_exposure(results, exog, offset, exposure, transform=True):
     """The offset of new rows with the log of their exposure,
     which is asked for by name where the fit had one.
+
+    Unless `transform`, rows are a design, which does not bring the offset of the formula.
     """
     if exposure is None:
         if exog is not None and "exposure" in results.model.given:
@@ -54,7 +56,7 @@ def with_exposure(results, exog, offset, exposure):
         )
     same_index(exog=exog, exposure=not_a_name("exposure", exposure))
     size = values.exposures("exposure", numeric("exposure", exposure))
-    if offset is None and asks_offset(results):
+    if offset is None and asks_offset(results, transform):
         return None  # asked for where it is missed
     return np.log(size) + (0.0 if offset is None else numeric("offset", offset))
 

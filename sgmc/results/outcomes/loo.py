@@ -272,8 +272,9 @@ def compare(*results, **named):
     DataFrame
         ``elpd``, ``se`` and ``p`` of each; ``elpd_diff``, how much worse than the first (models
         less than about four apart are hard to tell), and ``diff_se``, the standard error of that
-        difference over data sets; ``subsampling_se``, the part of it that comes of a sample of
-        rows; ``bad_k``, the share of rows with a Pareto k that is too large.
+        difference over data sets; ``subsampling_se``, its error that comes of a sample of rows;
+        ``bad_k``, the share of rows with a Pareto k that is too large.  `sgmc.plot_compare` draws
+        it.
 
     Of many rows all models are judged by one sample, drawn for all of them together, or by that of
     the first `Loo` given.

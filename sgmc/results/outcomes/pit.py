@@ -21,23 +21,19 @@ def loo_pit(results, seed):
     """See `Criticism.loo_pit`."""
     refuse_working(results, "loo_pit")
     family = results.model.family
-    if (
-        family.several
-        or family.outcome == "survival"
-        or (family.outcome == "binary" and "trials" not in results.model.given)
-    ):
+    if family.several or (family.outcome == "binary" and "trials" not in results.model.given):
         raise NotSupported(
-            f"loo_pit: an outcome of {results.model.family_name} is one of a few kinds, or may be "
-            "censored, and has no rank; look at pp_check()"
+            f"loo_pit: an outcome of {results.model.family_name} is one of a few kinds and has no "
+            "rank; look at calibration() or pp_check()"
         )
-    table, rng = begun(results).table, outcome_stream(results, seed)
-    kept = np.arange(table.n) if table.n <= ALL_ROWS else evenly(table.n, ALL_ROWS)
-    part = table.among(table.where(kept)).with_draws(evenly(table.m, MAX_WEIGHED))
-    out, prior, r_eff = np.empty(part.n), log_weights_of(part), efficiency(results)
-    for here, rows in few_at_a_time(part):
-        _, _, weights, _ = without(rows, prior, r_eff)
-        weights = np.exp(weights - weights.max(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
+    if family.outcome == "survival":
+        raise NotSupported(
+            "loo_pit: survival times may be censored, and have no rank then; look at "
+            "resid_cox_snell or survival()"
+        )
+    part, rng = left_out(results, "loo_pit"), outcome_stream(results, seed)
+    out = np.empty(part.n)
+    for here, rows, weights in weighed(results, part):
         simulated = np.concatenate(
             [rows.outcome(at).simulate(eta, rng, rows.extra) for at, eta in rows.blocks()]
         )
@@ -45,3 +41,35 @@ def loo_pit(results, seed):
         ties = (weights * (simulated == rows.y[:, None])).sum(axis=1)
         out[here] = below + rng.random(rows.n) * ties
     return out
+
+
+def left_out(results, what):
+    """The rows that are left out one at a time, in the order of the data: all, or of many some,
+    evenly spaced.
+
+    `what` was asked for needs their linear predictors, which rows of models with group terms have
+    only given all outcomes.
+    """
+    table = begun(results).table
+    if not table.linear:
+        raise NotSupported(
+            f"{what} with group terms: effects are integrated out where a row is left out, so "
+            "that its other outcomes have no probability; look at pp_check() and loo()"
+        )
+    return some_of(table).with_draws(evenly(table.m, MAX_WEIGHED))
+
+
+def some_of(table):
+    """At most ALL_ROWS of the rows of a fit, evenly spaced, in the order of the data."""
+    return table.among(table.where(evenly(table.n, ALL_ROWS)))
+
+
+def weighed(results, part):
+    """Triples of a slice of rows, these rows, and the weights (row, draw) of draws that have not
+    seen them, which sum to one.
+    """
+    prior, r_eff = log_weights_of(part), efficiency(results)
+    for here, rows in few_at_a_time(part):
+        weights = without(rows, prior, r_eff)[2]
+        weights = np.exp(weights - weights.max(axis=1, keepdims=True))
+        yield here, rows, weights / weights.sum(axis=1, keepdims=True)

@@ -45,9 +45,8 @@ class Predictions:
         stream = streams.stream_of(self, exog, to, beside, "", transform)
         if stream is not None:
             return stream.run(prediction.mean_of(self), to)
-        found = prediction.predict(
-            self, exog, with_exposure(self, exog, offset, exposure), transform
-        )
+        offset = with_exposure(self, exog, offset, exposure, transform)
+        found = prediction.predict(self, exog, offset, transform)
         return found if to is None else streams.written(prediction.by_name(self, found), to)
 
     def get_prediction(
@@ -83,7 +82,7 @@ class Predictions:
         stream = streams.stream_of(self, exog, None, beside, "", transform)
         if stream is not None:
             return prediction.StreamedPrediction(stream, self, seed)
-        offset = with_exposure(self, exog, offset, exposure)
+        offset = with_exposure(self, exog, offset, exposure, transform)
         return prediction.Prediction(
             self.table_rows(exog, offset, trials=trials, se=se, transform=transform), self, seed
         )

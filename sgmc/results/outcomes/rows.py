@@ -60,6 +60,8 @@ class Rows:
     frequency: np.ndarray | None = None
     se: np.ndarray | None = None
 
+    linear = True  # whether `blocks` has linear predictors
+
     @property
     def n(self):
         """Rows."""

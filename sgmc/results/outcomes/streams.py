@@ -103,7 +103,8 @@ def stream_of(results, exog, to, beside, what, transform=True):
 
     def prepare(frame, beside):
         rest = dict(beside)
-        offset = with_exposure(results, frame, rest.pop("offset"), rest.pop("exposure"))
+        given = rest.pop("offset"), rest.pop("exposure")
+        offset = with_exposure(results, frame, *given, transform)
         if what:
             need_trials(results, frame, rest["trials"], what)
             need_errors(results, frame, rest["se"], what)

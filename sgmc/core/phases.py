@@ -1,0 +1,154 @@
+"""Which phase a call is in, and the bar that shows it.
+
+Whoever begins something that may take long names it by `begin`; where its length is known, what
+`reporting` returns is told how far it is.  The bar is drawn by a thread of its own, so that the
+elapsed time goes on while a phase computes, and callers only leave notes for it.  Without a bar,
+nothing happens.
+"""
+
+import threading
+import time
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from queue import Empty, SimpleQueue
+
+from sgmc.arguments.progress import bar_class, function_of, watching
+
+SHOWN_AFTER = 1.0  # seconds, unless progress=True
+TICK = 0.25  # seconds between two looks at the clock
+COUNTED = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
+UNCOUNTED = "{desc}: {elapsed}"  # a length that is not known has no percentage
+
+_current = ContextVar("phases", default=None)  # a Bar; False: none, in all that is called, too
+
+
+@contextmanager
+def watched(progress, title="sgmc"):
+    """Show the phases of a call by a bar, where ``progress=`` asks for one.
+
+    A call within another one that has a bar uses it; within one without, it has none either, unless
+    it asks.
+    """
+    own, outer = function_of(progress), _current.get()
+    if own is not None or progress is False:
+        bar = False
+    elif outer or progress is None and outer is False:
+        bar = outer
+    else:
+        bar = Bar(title, 0.0 if progress else SHOWN_AFTER) if progress or watching() else None
+    token = _current.set(bar)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+        if bar and bar is not outer:
+            bar.finish()
+
+
+def begin(name):
+    """Begin a phase of the call that is being served, which ends the one before."""
+    bar = _current.get()
+    if bar:
+        bar.begin(name)
+
+
+def reporting():
+    """``report(done, total)`` of the phase of this call, or None where nobody looks."""
+    bar = _current.get()
+    return bar.report if bar else None
+
+
+def counting(progress, name):
+    """Begin a phase of a known number of parts: ``report(done, total)`` of the function that
+    ``progress=`` is, or of the bar of this call, or one that does nothing.
+    """
+    begin(name)
+    return function_of(progress) or reporting() or (lambda done, total: None)
+
+
+def over():
+    """Take the bar away before the call ends: what is printed next has its own line."""
+    bar = _current.get()
+    if bar:
+        bar.finish()
+
+
+class Bar:
+    """A bar that names the phase, with its elapsed time, and its share where that is known.
+
+    Parameters
+    ----------
+    title : str
+        What comes before the name of the phase.
+    delay : float
+        Seconds before it is shown: what is over by then has no bar.
+    """
+
+    def __init__(self, title, delay):
+        self.title, self.delay = title, delay
+        self.phases, self.number, self.counts = SimpleQueue(), 0, None
+        # in the context of the caller: notebooks know by it which cell is meant
+        run = copy_context().run
+        self.thread = threading.Thread(target=run, args=(self.draw,), daemon=True)
+        self.thread.start()
+
+    def begin(self, name):
+        """Begin a phase."""
+        self.number += 1
+        self.phases.put((self.number, name, time.time()))
+
+    def report(self, done, total):
+        """So much of the phase is done."""
+        self.counts = (self.number, done, total)
+
+    def finish(self):
+        """Take the bar away."""
+        if self.thread.is_alive():
+            self.phases.put(None)
+            self.thread.join()
+
+    def draw(self):
+        """What the thread does: show phases in their order, until None is one of them."""
+        shown, bar, now = time.time() + self.delay, None, None
+        try:
+            while True:
+                try:
+                    phase = self.phases.get(timeout=TICK)
+                except Empty:
+                    phase = now
+                else:
+                    if phase is None:
+                        return
+                if phase is None or time.time() < shown:
+                    now = phase
+                    continue
+                if bar is None:
+                    bar = bar_class()(leave=False, bar_format=UNCOUNTED, desc=self.title)
+                    now = None  # the phase is new to it
+                self.show(bar, phase, phase is not now)
+                now = phase
+        finally:
+            if bar is not None:
+                bar.close()
+
+    def show(self, bar, phase, new):
+        """Show a phase, which may be a new one."""
+        number, name, begun = phase
+        if new:
+            bar.set_description_str(f"{self.title}: {name}", refresh=False)
+            bar.total, bar.bar_format = None, UNCOUNTED
+            restarted(bar, None, begun)
+        counts = self.counts
+        if counts is not None and counts[0] == number and counts[2] > 0:
+            _, done, total = counts
+            if bar.total != total:
+                bar.bar_format = COUNTED
+                restarted(bar, total, begun)
+            bar.n = min(done, total)
+        bar.refresh()
+
+
+def restarted(bar, total, begun):
+    """Begin again with another total, at the time when the phase began."""
+    bar.reset(total)
+    bar.start_t = begun

@@ -1,0 +1,160 @@
+"""Whether what was predicted with probability p happens with frequency p: reliability by isotonic
+regression, and the parts of the Brier score.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import isotonic_regression
+
+from sgmc.diagnostics import moments
+from sgmc.errors import NotSupported
+from sgmc.results.outcomes.loo import MAX_WEIGHED, begun, efficiency, leave_one_out
+from sgmc.results.outcomes.pit import left_out, some_of, weighed
+from sgmc.results.outcomes.prediction import outcome_stream
+from sgmc.results.outcomes.rows import evenly, fitted_rows
+
+RESAMPLED = 500  # sets of outcomes: of a p-value of .05, an error of .01
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Outcomes that happen or do not, against their predicted probabilities.
+
+    Attributes
+    ----------
+    probability : array (k,)
+        Distinct predictions, ascending.
+    size : array (k,)
+        Outcomes with each, by their frequency weights and trials; positive.
+    share : array (k,)
+        Of these, the share that happened.
+    resampled : array (RESAMPLED, k)
+        The same of outcomes that were drawn with these probabilities.
+    """
+
+    probability: np.ndarray
+    size: np.ndarray
+    share: np.ndarray
+    resampled: np.ndarray
+
+    @classmethod
+    def of(cls, probability, happened, size, rng):
+        """Of rows: predicted probabilities, and of `size` outcomes how many happened, (n,)."""
+        there = size > 0
+        probability, happened, size = (one[there] for one in (probability, happened, size))
+        distinct, place = np.unique(probability, return_inverse=True)
+        total = np.bincount(place, size)
+        resampled = np.empty((RESAMPLED, len(distinct)))
+        for one in resampled:
+            one[:] = np.bincount(place, successes(size, probability, rng))
+        return cls(distinct, total, np.bincount(place, happened) / total, resampled / total)
+
+    @property
+    def frequency(self):
+        """Recalibrated probabilities: the isotonic regression of outcomes on predictions, (k,)."""
+        return self.isotonic(self.share)
+
+    def isotonic(self, share):
+        """Isotonic regression of shares, by pool-adjacent-violators."""
+        return isotonic_regression(share, weights=self.size).x
+
+    def band(self, alpha):
+        """Ends of the consistency band, (2, k): quantiles of isotonic regressions of outcomes that
+        were drawn with the predicted probabilities.
+        """
+        curves = np.array([self.isotonic(share) for share in self.resampled])
+        return moments.quantile(curves[None], [alpha / 2, 1 - alpha / 2])
+
+    def brier(self, share, prediction):
+        """Mean squared error of predictions of outcomes with these shares."""
+        squares = share * (1 - prediction) ** 2 + (1 - share) * prediction**2
+        return float(self.size @ squares / self.size.sum())
+
+    def parts(self, share):
+        """Brier score, miscalibration, discrimination and uncertainty, (4,)."""
+        found, mean = self.isotonic(share), self.size @ share / self.size.sum()
+        score, best, constant = (self.brier(share, p) for p in (self.probability, found, mean))
+        return np.array([score, score - best, constant - best, constant])
+
+    def summary(self):
+        """See `Criticism.calibration`."""
+        names = ["brier", "miscalibration", "discrimination", "uncertainty"]
+        found = pd.Series(self.parts(self.share), names, name="calibration")
+        as_much = sum(self.parts(one)[1] >= found["miscalibration"] for one in self.resampled)
+        found["p"] = (1 + as_much) / (1 + RESAMPLED)
+        return found
+
+
+def successes(size, probability, rng):
+    """How many of `size` outcomes happen, each with its probability: of a weight that is no whole
+    number the rest is one outcome of that weight.
+    """
+    count = np.floor(size)
+    drawn, rest = rng.binomial(count.astype(np.int64), probability), size - count
+    return drawn + rest * (rng.random(len(rest)) < probability) if rest.any() else drawn
+
+
+def reliabilities(results, loo, seed):
+    """`Reliability` of each kind of outcome by its name, of outcomes 0 and 1 of the one named
+    None.
+    """
+    refuse(results)
+    rows, mean = without_each(results) if loo else with_all(results)
+    mean = np.clip(mean, 0.0, 1.0)  # sums of weighted draws are off by rounding
+    rng, weight = outcome_stream(results, seed), rows.frequency
+    weight = np.ones(rows.n) if weight is None else weight
+    if results.model.family.several:
+        return {
+            kind: Reliability.of(mean[:, k], weight * (rows.y == k), weight, rng)
+            for k, kind in enumerate(results.model.kinds)
+        }
+    trials = 1.0 if rows.trials is None else rows.trials
+    return {None: Reliability.of(mean, weight * rows.y, weight * trials, rng)}
+
+
+def refuse(results):
+    """Refuse outcomes that are neither one of two nor one of several kinds."""
+    family = results.model.family
+    if family.several or family.outcome == "binary":
+        return
+    instead = (
+        "compare survival() with the times, or look at resid_cox_snell"
+        if family.outcome == "survival"
+        else "use plot_loo_pit(), which is for numbers"
+    )
+    raise NotSupported(
+        f"calibration: outcomes of {results.model.family_name} are not events with a probability; "
+        f"{instead}"
+    )
+
+
+def with_all(results):
+    """Rows of the fit and their fitted probabilities."""
+    rows = some_of(fitted_rows(results, "calibration"))
+    return rows, rows.affordable_mean()
+
+
+def without_each(results):
+    """Rows of the fit and the probabilities that the other rows predict for them, (n,) or
+    (n, kinds).
+
+    Of outcomes 0 and 1 these are what `loo` estimates; of others they are means over draws weighted
+    so that they have not seen the row.
+    """
+    model = results.model
+    whole = model.family.several or "trials" in model.given
+    try:
+        part = left_out(results, "calibration") if whole else some_of(begun(results).table)
+    except NotSupported as error:
+        raise NotSupported(f"{error}; or take fitted probabilities, loo=False") from error
+    if not whole:
+        kept = part.with_draws(evenly(part.m, MAX_WEIGHED))
+        density = np.exp(leave_one_out(kept, efficiency(results))[0])
+        return part, np.where(part.y == 1, density, 1 - density)
+    mean = np.empty((part.n, len(model.kinds)) if model.family.several else part.n)
+    for here, rows, weights in weighed(results, part):
+        eta = np.concatenate([one for _, one in rows.blocks()], axis=-2)
+        mean[here] = np.sum(weights * rows.family.centre(eta, rows.extra), axis=-1).T
+    return part, mean
