@@ -38,6 +38,7 @@ def table(n=400, seed=0):
     df["grade"] = pd.cut(latent, [-np.inf, -1, 1, np.inf], labels=["low", "mid", "high"])
     df["share"] = rng.beta(5 * special.expit(eta), 5 * special.expit(-eta))
     life, seen = np.exp(eta) * rng.weibull(1.5, n), rng.exponential(3, n)
+    df[["red", "green", "blue"]] = rng.multinomial(5, [0.2, 0.3, 0.5], size=n)
     df["time"], df["event"] = np.minimum(life, seen), (life <= seen).astype(int)
     return df
 

@@ -23,8 +23,14 @@ def paired(tokens, error):
         return None
     parts = arguments(tokens[2:-1])
     if len(parts) != 2 or not all(parts):
+        kinds = (
+            "; counts of several kinds are for mnlogit, a row a kind: long = df.melt(id_vars=[...], "
+            f"value_vars={parts}, var_name='kind', value_name='n'), then "
+            "sgmc.mnlogit('kind ~ ...', long, weights='n')"
+        )
         raise error(
             f"{written(tokens)} has {len(parts)} parts: write 'cbind(successes, failures) ~ ...'"
+            + kinds * (len(parts) > 2 and all(parts))
         )
     return parts
 

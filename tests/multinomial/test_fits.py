@@ -6,7 +6,7 @@ import pytest
 import statsmodels.api as sm
 
 import sgmc
-from sgmc.errors import ArgumentError, DataError, NotSupported
+from sgmc.errors import ArgumentError, DataError, FormulaError, NotSupported
 
 from .cases import COUNT, FORMULA, FRAME, WORDS, anes96, fitted, of_words
 
@@ -36,6 +36,20 @@ def test_weights_are_so_many_rows():
     ).all()
     with pytest.raises(AssertionError):
         assert_same_gaussian(weighted, sgmc.mnlogit("kind ~ x", FRAME, seed=1))
+
+
+def test_counts_of_kinds_are_rows_with_weights():
+    """As the message says that cbind() of three columns gets."""
+    random = np.random.default_rng(5)
+    wide = pd.DataFrame({"x": random.normal(size=60)})
+    wide[["blue", "green", "red"]] = random.multinomial(4, [0.5, 0.3, 0.2], size=60)
+    with pytest.raises(FormulaError, match=r"df.melt\(id_vars=.*weights='n'"):
+        sgmc.mnlogit("cbind(blue, green, red) ~ x", wide)
+    long = wide.melt("x", ["blue", "green", "red"], "kind", "n")
+    single = long.loc[long.index.repeat(long.n)]
+    counts = sgmc.mnlogit("kind ~ x", long, weights="n", seed=1)
+    assert_same_gaussian(counts, sgmc.mnlogit("kind ~ x", single, seed=1))
+    assert counts.nobs == 240
 
 
 @pytest.mark.extended
