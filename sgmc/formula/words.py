@@ -24,8 +24,8 @@ def paired(tokens, error):
     parts = arguments(tokens[2:-1])
     if len(parts) != 2 or not all(parts):
         kinds = (
-            "; counts of several kinds are for mnlogit, a row a kind: long = df.melt(id_vars=[...], "
-            f"value_vars={parts}, var_name='kind', value_name='n'), then "
+            "; counts of several kinds are for mnlogit, a row a kind: long = "
+            f"df.melt(id_vars=[...], value_vars={parts}, var_name='kind', value_name='n'), then "
             "sgmc.mnlogit('kind ~ ...', long, weights='n')"
         )
         raise error(
