@@ -14,6 +14,11 @@ from contextlib import contextmanager
 
 import numpy as np
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
 HEAD = struct.Struct("<Q32s")  # length of the body, its SHA-256
 ARRAY = "__array__"
 
@@ -127,3 +132,17 @@ def grown(tree, stream):
             return np.lib.format.read_array(stream, allow_pickle=False)
         return {key: grown(value, stream) for key, value in tree.items()}
     return [grown(value, stream) for value in tree] if isinstance(tree, list) else tree
+
+
+def held(path):
+    """An open file that no other call holds until it is closed, or its process ends; None where
+    another one has it.  Where the system has no such locks (Windows), nothing is held back.
+    """
+    file = io.FileIO(path, "a")
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    return file

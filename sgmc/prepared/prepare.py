@@ -145,7 +145,10 @@ def prepare(
         except SGMCError:  # there is nothing to go on with
             shop.discard()
             raise
-        shop.finish()
+        else:
+            shop.finish()
+        finally:
+            shop.leave()
     passes.finish()
     return opened(path)
 

@@ -10,11 +10,11 @@ import shutil
 import numpy as np
 
 from sgmc.arguments.seeds import entropy
-from sgmc.core.files import Damaged, read_sealed, replacing, write_sealed
+from sgmc.core.files import Damaged, held, read_sealed, replacing, write_sealed
 from sgmc.errors import ArgumentError
 
 KIND = b"sgmc findings 1"
-TABLE, FINDINGS, JOURNAL = "table", "findings", "journal"
+TABLE, FINDINGS, JOURNAL, LOCK = "table", "findings", "journal", "lock"
 
 
 class Workshop:
@@ -30,14 +30,25 @@ class Workshop:
     Raises
     ------
     ArgumentError
-        If there is the folder of another file; it says what differs.
+        If there is the folder of another file; it says what differs.  If another call is writing
+        this one.
     OSError
     """
 
     def __init__(self, path, made_of):
         self.path, self.folder, self.made_of = path, f"{path}.part", made_of
         os.makedirs(self.folder, exist_ok=True)
-        self.journal = self.read()
+        self.lock = held(self.place(LOCK))
+        if self.lock is None:
+            raise ArgumentError(
+                f"path={path!r}: another call is writing this file now; wait for it, or give "
+                "another path"
+            )
+        try:
+            self.journal = self.read()
+        except ArgumentError:
+            self.leave()
+            raise
         if self.journal is None:
             self.made_of["seed"] = entropy(self.made_of["seed"])
             self.write({})
@@ -85,8 +96,13 @@ class Workshop:
     def finish(self):
         """Give the table its name, and remove the folder."""
         os.replace(self.place(TABLE), self.path)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.discard()
 
     def discard(self):
         """Remove the folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
+        self.leave()
+
+    def leave(self):
+        """Let other calls have the folder."""
+        self.lock.close()

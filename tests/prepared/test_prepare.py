@@ -159,6 +159,23 @@ def test_a_killed_call_goes_on_to_the_same_bits(formula, share, tmp_path):
     assert opened(path, check=True).n > 0
 
 
+def test_two_calls_do_not_write_one_file(tmp_path):
+    """The second is refused while the first one runs, and not after it."""
+    path, refused = tmp_path / "a.sgmc", []
+
+    class Twice(Chunked):
+        def chunks(self, *given, **named):
+            if not refused:
+                refused.append(True)
+                with pytest.raises(ArgumentError, match="another call is writing"):
+                    prepare("y ~ x", Chunked(FRAME, 100), path, seed=5)
+            return super().chunks(*given, **named)
+
+    prepare("y ~ x", Twice(FRAME, 100), path, seed=5)
+    assert refused and os.listdir(tmp_path) == ["a.sgmc"]
+    prepare("y ~ x", Chunked(FRAME, 100), path, seed=5)
+
+
 def test_infinite_numbers_are_named(tmp_path):
     frame = FRAME.assign(x=FRAME["x"].fillna(0).where(np.arange(len(FRAME)) != 321, np.inf))
     with pytest.raises(DataError, match="predictor 'x' is not finite at row 321"):

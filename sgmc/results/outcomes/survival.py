@@ -9,10 +9,12 @@ from sgmc.arguments.survival import LEFT
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes.rows import fitted_rows
+from sgmc.results.outcomes.working import refuse_working
 
 
 def refuse_others(results, what):
     """NotSupported, naming `what` was asked for, for outcomes that are no survival times."""
+    refuse_working(results, what)
     if results.model.family.outcome != "survival":
         raise NotSupported(
             f"{what} is of survival times, and {results.model.family_name} has other outcomes: use "
