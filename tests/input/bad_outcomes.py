@@ -263,10 +263,10 @@ OF_REALS = [
             "prior: 'sigmaa' is neither a term nor a column of the design; did you mean 'sigma'?",
         ),
         (
-            "a prior of positive numbers for a coefficient",
-            lambda c: c.fit(prior={"x1": sgmc.exponential(1.0)}),
+            "a prior of correlations for a coefficient",
+            lambda c: c.fit(prior={"x1": sgmc.lkj(1.0)}),
             ArgumentError,
-            "is for positive parameters, 'x1' is a coefficient",
+            "is for correlations of a group's effects, 'x1' is none",
         ),
         (
             "hypothesis of sigm",

@@ -57,7 +57,7 @@ def test_priors_by_name_and_by_kind():
         ({"sd": sgmc.normal(1, 2)}, "does not suit"),
         ({"cor": sgmc.normal(0, 1)}, "does not suit"),
         ({"x1": sgmc.lkj(2)}, "lkj"),
-        ({"x1": sgmc.half_t(3)}, "half_t"),
+        ({"sd": sgmc.truncated(sgmc.half_t(3), high=2)}, "does not suit"),
         ("horseshoe", "horseshoe"),
     ],
 )

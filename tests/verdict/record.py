@@ -232,7 +232,7 @@ OWN = [
 # a mode that no chain finds: said by the verdict ("one start"), and in the documentation
 UNSEEN = [Case("far modes"), Case("narrow mode apart", {"sampler": "hmc"})]
 BETWEEN = [Case(*way) for way in [*product(ENDED, ENDS_WAYS), *ENDS_MISTAKEN]]
-CASES = [*INDEPENDENT, *REGRESSIONS, *GROUPS, *LEARNED, *FEW_ROWS, *OWN, *UNSEEN, *BETWEEN]
+CASES = [*BETWEEN, *INDEPENDENT, *REGRESSIONS, *GROUPS, *LEARNED, *FEW_ROWS, *OWN, *UNSEEN]
 CASES += [Case(name) for name in IMPROPER]
 
 # ---- what is true, and what was said -------------------------------------------------------------

@@ -3,13 +3,13 @@
 import time
 from dataclasses import replace
 
-from sgmc.arguments.covariances import check_covariance_of
 from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, REGRESSION, names, rows
 from sgmc.arguments.names import same_order
 from sgmc.arguments.parameter import REQUIRED
 from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.bases import errors
+from sgmc.models.regression.beside import check_beside
 from sgmc.models.regression.data import (
     check_outcomes,
     equations,
@@ -305,14 +305,7 @@ class Regression(PriorPredictive):
         begun, rest = time.perf_counter(), dict(arguments)
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
-        if self.data.strata is not None and checked.subsample != "stratified":
-            raise ArgumentError(
-                f"strata does not apply to subsample={checked.subsample!r}; give "
-                "subsample='stratified'"
-            )
-        check_covariance_of(self.data.groups, self.data.equations, checked.cov_type)
-        if self.data.se is not None:
-            errors.refuse_beside_errors(prior, checked)
+        check_beside(self.data, prior, checked)
         with limited(checked.time_limit), watched(arguments.get("progress")):
             begin("mode search")
             model = self.suited(prior, checked)

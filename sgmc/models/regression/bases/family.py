@@ -115,11 +115,9 @@ class Family:
     identity = False
     bounded_if_known = False
     known = {}
-    errors = False
-    several = False
+    errors = several = False
     report = None
-    parts = ""
-    working = False
+    parts, working = "", False
 
     @classmethod
     def unbounded(cls):
