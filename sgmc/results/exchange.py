@@ -34,6 +34,8 @@ def to_arviz(results, wanted, more=None):
     `more` are further variables of the posterior by name: draws (draw, label) in the order of
     `flat`, the name of the dimension and the labels.
     """
+    if wanted.log_likelihood or wanted.posterior_predictive:
+        refuse_working(results, "to_arviz with log_likelihood or posterior_predictive")
     try:
         from arviz_base import from_dict
     except ImportError as error:
@@ -87,12 +89,11 @@ def parameters(results, kept, taken):
 def row_groups(results, wanted, kept):
     """Groups of what each row has, a dict."""
     shape, groups = (*results.draws.shape[:2], -1), {}
-    if results._fit is not None and wanted.observed_data:
+    alone = getattr(getattr(results._fit, "problem", None), "prior_alone", False)
+    if results._fit is not None and wanted.observed_data and not alone:
         rows = fitted_rows(results, "to_arviz")
         columns = dict(zip((OUTCOME, "censored"), numbers_of(rows.y)))
         groups["observed_data"] = {name: in_order(rows, one) for name, one in columns.items()}
-    if wanted.log_likelihood or wanted.posterior_predictive:
-        refuse_working(results, "to_arviz with log_likelihood or posterior_predictive")
     if wanted.log_likelihood:
         values = log_lik(results, None, None, None, None, None).reshape(shape)
         groups["log_likelihood"] = {OUTCOME: values[:, kept]}

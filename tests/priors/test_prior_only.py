@@ -75,6 +75,14 @@ def test_new_rows_are_predicted_and_other_questions_refused():
         results.update(df)
 
 
+def test_arviz_has_the_draws_and_no_outcomes():
+    pytest.importorskip("arviz_base")
+    results = sgmc.logit("y ~ x", outcomes(), prior_only=True, seed=1)
+    tree = results.to_arviz()
+    assert np.array_equal(tree["posterior"]["x"].to_numpy(), results.draws[..., 1])
+    assert "observed_data" not in tree.children
+
+
 def test_priors_without_draws_and_other_models_are_refused():
     df = outcomes().assign(g=np.tile(list("abcdef"), 10))
     with pytest.raises(ArgumentError, match="'x' is flat"):
