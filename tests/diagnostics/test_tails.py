@@ -69,6 +69,9 @@ def test_shapes_are_those_of_arviz(shape):
     for one in (heavy, slow, np.round(heavy)):
         for upper, tail in ((False, "left"), (True, "right")):
             known = float(array_stats.pareto_khat(one, tail=tail))
+            if np.isnan(known):  # some versions of ArviZ have none where draws are tied
+                assert np.isfinite(tail_shape(one, upper))
+                continue
             assert tail_shape(one, upper) == pytest.approx(known, rel=1e-9)
 
 
