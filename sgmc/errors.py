@@ -80,7 +80,9 @@ class ColumnsLeftOutWarning(SGMCWarning):
 
 
 class PriorWarning(SGMCWarning):
-    """A number of a prior that other packages read differently: a scale where these have a rate."""
+    """A prior that other packages read differently, a scale where these have a rate; or one with
+    ends that the data contradict.
+    """
 
 
 class SeparationWarning(SGMCWarning):

@@ -87,6 +87,7 @@ def refuse_fit(model, prior, settings):
             "cov_type='nonrobust'",
         ),
         (settings.modes == "search", "modes='search': leave modes='one'"),
+        (settings.prior_only, "prior_only=True: give a part of the rows as a table"),
         (
             settings.sampler is not None and settings.sampler.continuous,
             "piecewise-deterministic samplers, which need bounds on the slopes of all rows: leave "

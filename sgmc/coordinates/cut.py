@@ -18,6 +18,8 @@ COARSE = np.linspace(-45.0, 45.0, 1801)  # of v, around the log of the cavity's 
 REACH = np.linspace(-12.0, 12.0, 1201)  # of the parameter, in the cavity's sds
 LOST = 60.0  # log density lost
 FINE = 6001  # nodes of a margin
+POWERS = ("student_t", "inverse_gamma")  # whose densities fall as powers of the parameter
+TOLD = 0.3  # of such a prior's scale: with a larger sd the data leave it the tail
 
 
 class Margin(NamedTuple):
@@ -96,6 +98,12 @@ class Cut:
         total = integrate.simpson(density, x=at)
         mean = integrate.simpson(density * phi, x=at) / total
         return mean, integrate.simpson(density * (phi - mean) ** 2, x=at) / total
+
+    def tailed(self, variance):
+        """Whether the tail is that of a prior whose density falls as a power."""
+        wide = variance > (TOLD * self.prior.scale) ** 2
+        open_ended = np.isinf(self.low) or np.isinf(self.high)
+        return bool(wide and open_ended and self.prior.family in POWERS and not self.logged)
 
     def margin(self, place, variance):
         """The `Margin` of v."""

@@ -47,7 +47,7 @@ class FreeCoordinates:
     precision: np.ndarray | None
     logged: np.ndarray
 
-    heavy = False  # no map of quantiles
+    heavy = light = False  # no map of quantiles
 
     @property
     def scaled(self):

@@ -82,7 +82,7 @@ class PriorTerms:
         self.location, self.scale, self.df = (
             np.array(table.columns(a), dtype=float) for a in ("location", "scale", "df")
         )
-        self.family, self.logged = np.array(table.alone("family")), table.logged
+        self.family, self.logged = np.array(table.families), table.logged
         self.family[table.shrunk] = "normal"
         self.scale = self.scale * widened
         self.rows = np.eye(len(table.names))

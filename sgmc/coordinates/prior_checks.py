@@ -65,7 +65,7 @@ def check_ends(names, specified):
             )
 
 
-def refuse_anywhere(table):
+def refuse_kinds(table):
     """NotSupported for priors of numbers between ends, and of several parameters."""
     j = next(iter(np.flatnonzero(table.bounded)), None)
     if j is not None:

@@ -14,7 +14,7 @@ from sgmc.coordinates.prior_checks import (
     check,
     check_ends,
     check_together,
-    refuse_anywhere,
+    refuse_kinds,
     refuse_learned,
 )
 from sgmc.errors import ArgumentError
@@ -108,11 +108,12 @@ class PriorTable:
             low = np.where(self.logged, np.log(np.maximum(low, 0.0)), low)
             return low, np.where(self.logged, np.log(high), high)
 
-    def alone(self, attribute):
-        """See `columns`, with flat priors in the place of those of several parameters."""
-        found = self.columns(attribute)
+    @property
+    def families(self):
+        """The family of each parameter's own prior: flat where several have one together."""
+        found = self.columns("family")
         for j in (j for one in self.together for j in one.places):
-            found[j] = "flat" if attribute == "family" else found[j]
+            found[j] = "flat"
         return found
 
     def shifts(self, shift):
@@ -177,21 +178,24 @@ class PriorTable:
         return [getattr(p, attribute) for p in self.used]
 
 
-def density_of(priors, shift=None):
-    """The compiled form of a table; `shift` as in `Separable`, whose pivots are the intercepts."""
+def density_of(priors, shift=None, bent=None):
+    """The compiled form of a table; `shift` and `bent` as in `Separable`, whose pivots are the
+    intercepts.
+    """
     alone = Separable(
-        [FAMILIES[f] for f in priors.alone("family")],
+        [FAMILIES[f] for f in priors.families],
         priors.columns("location"),
         priors.columns("scale"),
         priors.columns("shape"),
         priors.intercepts,
         shift,
         priors.auxiliary,
+        bent,
     )
     return reduce(lambda inner, one: Correlated(inner, *one), priors.together, alone)
 
 
-def resolve(prior, data, family, scales, learned=False, anywhere=False):
+def resolve(prior, data, family, scales, learned=False, every_kind=False):
     """One prior a parameter from what the user wrote.
 
     Parameters
@@ -205,8 +209,8 @@ def resolve(prior, data, family, scales, learned=False, anywhere=False):
     scales : Scales
     learned : bool
         Whether scales of priors may be parameters.
-    anywhere : bool
-        Whether priors may be of numbers between ends, and of several parameters together.
+    every_kind : bool
+        Whether priors with ends, and of several parameters together, may be among them.
 
     Raises
     ------
@@ -256,8 +260,8 @@ def resolve(prior, data, family, scales, learned=False, anywhere=False):
         own_columns(data),
         together,
     )
-    if not anywhere:
-        refuse_anywhere(table)
+    if not every_kind:
+        refuse_kinds(table)
     return table
 
 

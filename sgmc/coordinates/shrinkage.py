@@ -9,24 +9,21 @@ approximate here shows in the efficiency of exact samplers alone.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
-from scipy import linalg
 
 from sgmc.coordinates.densities import exponential_integral
 from sgmc.coordinates.maps import Affine, Warp
 from sgmc.coordinates.mode import Mode
+from sgmc.coordinates.propagation import TOLERANCE, Sites, propagate
 from sgmc.coordinates.walls import BEYOND, quantiles
 from sgmc.coordinates.warped import Warped
 from sgmc.coordinates.whitening import Coordinates, whitener
 from sgmc.core.expansion import expand
-from sgmc.errors import DataError
 
 LOG_LOCAL = np.linspace(-14.0, 14.0, 113)  # nodes of log(local scale), whose density is 1/(pi cosh)
 MAX_EXPANSIONS = 10  # of the likelihood at most, each with
-MAX_EP_SWEEPS = 100  # of expectation propagation at most
-EP_DAMPING = 0.5
-EP_TOLERANCE = 1e-3  # change of a mean or sd, in sds, at which they end
 GRID = np.linspace(-7.5, 7.5, 3841)
 # the map's density has b^2 + (0.01 scale)^2 for b^2: nodes are a tenth of that apart there
 ROUNDED = 0.01
@@ -99,59 +96,6 @@ def tilted(scale, slab, place, variance):
     )
 
 
-def propagate(precision, slope, where, scale, slab, site):
-    """Expectation propagation on a Gaussian likelihood exp(-b' precision b / 2 + slope . b).
-
-    Parameters
-    ----------
-    precision : array (d, d)
-    slope : array (d,)
-    where : array (k,)
-        Places of the horseshoes.
-    scale, slab : array (k,)
-    site : (array (k,), array (k,))
-        Precision and slope of the normal laws that stand for them, to begin with.
-
-    Returns
-    -------
-    site : (array (k,), array (k,))
-    cavity : (array (k,), array (k,))
-        Mean and variance.
-    mean : array (d,)
-    """
-    p, h = site
-    before = np.inf, 1.0
-    for _ in range(MAX_EP_SWEEPS):
-        full, right = precision.copy(), slope.copy()
-        full[where, where] += p
-        right[where] += h
-        unit = 1 / np.sqrt(np.diag(full))
-        try:
-            factor = linalg.cho_factor(full * np.outer(unit, unit))
-        except (linalg.LinAlgError, ValueError):  # a ValueError where scaling overflows
-            raise DataError(
-                "the horseshoe's normal approximation is singular to rounding: predictors are "
-                "collinear, or their scales differ too much; drop or rescale some of them"
-            ) from None
-        mean = unit * linalg.cho_solve(factor, unit * right)
-        inverse = linalg.cho_solve(factor, np.eye(len(unit)))
-        own = 1 / (np.diag(inverse) * unit**2)[where]
-        outer = np.maximum(own - p, 1e-9 * own)  # the cavity's precision
-        place = (own * mean[where] - h) / outer
-        now, variance = tilted(scale, slab, place, 1 / outer)
-        moved = max(
-            (np.abs(now - before[0]) / np.sqrt(variance)).max(),
-            np.abs(variance / before[1] - 1).max(),
-        )
-        if moved < EP_TOLERANCE:
-            break
-        before = now, variance
-        new = np.maximum(1 / variance - outer, 1e-6 * outer)
-        p = (1 - EP_DAMPING) * p + EP_DAMPING * new
-        h = (1 - EP_DAMPING) * h + EP_DAMPING * ((new + outer) * now - outer * place)
-    return (p, h), (place, 1 / outer), mean
-
-
 def without_poles(model, terms, mode, search):
     """The mode under normal laws in the place of the horseshoes, and a Cavity for each of these.
 
@@ -167,20 +111,21 @@ def without_poles(model, terms, mode, search):
     """
     where, used = terms.table.shrunk, [terms.table.used[j] for j in terms.table.shrunk]
     scale, slab = (np.array([getattr(p, name) for p in used]) for name in ("scale", "slab"))
-    p, h = 1 / terms.scale[where] ** 2, np.zeros(len(where))
+    sites = Sites(1 / terms.scale[where] ** 2, np.zeros(len(where)))
     for _ in range(MAX_EXPANSIONS):
         # positive definite far from the mode, too
         precision = expand(model, mode.theta, expected=True)[2] + mode.prior
         slope = precision @ mode.theta
-        precision[where, where] -= p
-        slope[where] -= h
-        (p, h), (place, variance), mean = propagate(precision, slope, where, scale, slab, (p, h))
-        terms.stand_in(h / p, 1 / np.sqrt(p))
-        moved = np.abs(mean - mode.theta) * np.sqrt(np.diag(mode.precision))
-        mode = search(mean)[0]
-        if moved.max() < EP_TOLERANCE or not mode.whole:
+        precision[where, where] -= sites.precision
+        slope[where] -= sites.slope
+        told = propagate(precision, slope, where, partial(tilted, scale, slab), sites)
+        sites = told.sites
+        terms.stand_in(sites.slope / sites.precision, 1 / np.sqrt(sites.precision))
+        moved = np.abs(told.mean - mode.theta) * np.sqrt(np.diag(mode.precision))
+        mode = search(told.mean)[0]
+        if moved.max() < TOLERANCE or not mode.whole:
             break
-    return mode, [Cavity(*one) for one in zip(used, place, np.sqrt(variance))]
+    return mode, [Cavity(*one) for one in zip(used, told.place, np.sqrt(told.h))]
 
 
 def shrunk_coordinates(mode, back, cavities, where, rotate, logs, walls=()):

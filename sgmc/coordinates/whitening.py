@@ -53,6 +53,8 @@ class Coordinates:
         How many of the last theta are logs.
     heavy : bool
         The map leads to tails that fall as powers, as a t prior's do where data say nothing.
+    light : bool
+        The map's own tails may be lighter than powers that the posterior's fall as.
     report : Thresholds or None
         What is printed in the place of theta, see `PriorTable`.
     """
@@ -69,6 +71,7 @@ class Coordinates:
     min_precision: float
     logs: int = 0
     heavy: bool = False
+    light: bool = False
     report: object = None
     scaled = True  # the Gaussian approximation is known
 

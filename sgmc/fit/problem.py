@@ -58,6 +58,8 @@ class Problem:
     stopped : str
         During what the time of the call was up, and empty where it was not: coordinates are then of
         what is known of the mode.
+    prior_alone : bool
+        Draws are of the prior: no rows say anything.
     """
 
     model: object
@@ -74,6 +76,7 @@ class Problem:
     functionals: Functionals | None = None
     exact_sampler: str = EXACT
     stopped: str = ""
+    prior_alone: bool = False
 
     @property
     def partial(self):

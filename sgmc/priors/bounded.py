@@ -49,6 +49,8 @@ def truncated(prior, low=-math.inf, high=math.inf):
     for name, end in zip(ENDS, (low, high)):
         if not is_infinite(end):
             number(f"truncated: {name}", end)
+    if prior.family == "flat" and math.isfinite(high - low):
+        return uniform(low, high)
     found = replace(prior, low=max(low, prior.low), high=min(high, prior.high))
     if not found.ends[0] < found.ends[1]:
         raise ArgumentError(f"truncated: {prior} has nothing below {high:g}: give another end")

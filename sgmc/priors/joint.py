@@ -12,7 +12,7 @@ ASYMMETRY = 1e-8  # of a covariance, relative to its largest number, that is rou
 
 @dataclass(frozen=True)
 class Margin(PriorSpec):
-    """What a `JointNormal` says of one parameter: a normal law."""
+    """The normal law of one parameter under a `JointNormal`."""
 
     def __str__(self):
         return f"mvnormal(mean {self.location:.4g}, sd {self.scale:.4g})"

@@ -89,8 +89,8 @@ def parameters(results, kept, taken):
 def row_groups(results, wanted, kept):
     """Groups of what each row has, a dict."""
     shape, groups = (*results.draws.shape[:2], -1), {}
-    alone = getattr(getattr(results._fit, "problem", None), "prior_alone", False)
-    if results._fit is not None and wanted.observed_data and not alone:
+    rows_known = results._fit is not None and not results._fit.problem.prior_alone
+    if rows_known and wanted.observed_data:
         rows = fitted_rows(results, "to_arviz")
         columns = dict(zip((OUTCOME, "censored"), numbers_of(rows.y)))
         groups["observed_data"] = {name: in_order(rows, one) for name, one in columns.items()}

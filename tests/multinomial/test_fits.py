@@ -39,7 +39,7 @@ def test_weights_are_so_many_rows():
 
 
 def test_counts_of_kinds_are_rows_with_weights():
-    """As the message says that cbind() of three columns gets."""
+    """What the message about cbind() of three columns says to do is right."""
     random = np.random.default_rng(5)
     wide = pd.DataFrame({"x": random.normal(size=60)})
     wide[["blue", "green", "red"]] = random.multinomial(4, [0.5, 0.3, 0.2], size=60)

@@ -9,7 +9,7 @@ from scipy import special, stats
 
 import sgmc
 from sgmc.coordinates.cut import Cut
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError, NotSupported, PriorWarning
 
 SD = 1.0  # of the errors below, known
 
@@ -72,14 +72,16 @@ def test_a_linear_regression_has_the_truncated_normal_law(case, sampler):
         assert results.flat[:, j].min() >= low and results.flat[:, j].max() <= high
 
 
-def test_a_forgotten_end_and_a_wrong_one_would_be_seen():
-    """The law without the end, and with one at .02 in its place, are 5 tolerances away."""
-    df = table()
-    right = truncated_normal(df, {1: (-np.inf, 0)})
-    for wrong in ({1: (-np.inf, np.inf)}, {1: (-np.inf, 0.02)}):
-        mean, sd = truncated_normal(df, wrong)
-        assert max(np.abs(mean - right[0]) / right[1]) > 0.08
-        assert max(np.abs(sd / right[1] - 1)) > 0.06
+@pytest.mark.filterwarnings("ignore::sgmc.errors.PriorWarning")
+@pytest.mark.parametrize(
+    "wrong", [sgmc.flat(), sgmc.truncated(sgmc.flat(), high=0.02), sgmc.uniform(-0.05, 0)], ids=str
+)
+def test_a_forgotten_end_and_wrong_ones_are_seen(wrong):
+    """Fits without the end at 0, with it at .02, and with another one are out of tolerance."""
+    df, flats = table(), {"*": "flat", "Intercept": "flat"}
+    results = sgmc.ols("y ~ x + z", df, sigma=SD, prior={**flats, "x": wrong}, seed=3)
+    apart = off(results, *truncated_normal(df, {1: (-np.inf, 0)}))
+    assert apart[0] > 0.08 or apart[1] > 0.06
 
 
 POSITIVE = {
@@ -109,19 +111,18 @@ def log_prior(name, b):
     return np.where((b > -0.1) & (b < 0.02), stats.laplace(0, 0.05).logpdf(b), -np.inf)
 
 
-def by_quadrature(df, name, tilt=0.0):
+def by_quadrature(df, name):
     """Mean and sd of the slope of a logistic regression without an intercept, by a sum over a fine
-    grid; `tilt` adds that much times log b, a Jacobian forgotten or counted twice.
+    grid.
     """
     b = np.linspace(-1, 3, 400_001)
     x, y = df.x.to_numpy(), df.y.to_numpy()
     coarse = np.linspace(-1, 3, 801)
     eta = coarse[:, None] * x
     log_lik = np.interp(b, coarse, (y * eta - np.logaddexp(0, eta)).sum(axis=1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_p = log_lik + log_prior(name, b) + (tilt * np.log(np.abs(b)) if tilt else 0.0)
-    w = np.exp(log_p - np.nanmax(log_p[np.isfinite(log_p)]))
-    w[~np.isfinite(w)] = 0.0
+    with np.errstate(divide="ignore"):
+        log_p = log_lik + log_prior(name, b)
+    w = np.where(np.isfinite(log_p), np.exp(log_p - log_p[np.isfinite(log_p)].max()), 0.0)
     mean = (w @ b) / w.sum()
     return np.array([mean]), np.array([np.sqrt(w @ (b - mean) ** 2 / w.sum())])
 
@@ -144,12 +145,27 @@ def test_a_logistic_regression_agrees_with_quadrature(name):
     assert apart[0] < 0.08 and apart[1] < (0.12 if name == "half_t" else 0.06)
 
 
-@pytest.mark.parametrize("tilt", [-1.0, 1.0])
-def test_a_wrong_jacobian_would_be_seen(tilt):
+@pytest.mark.parametrize("shape", [1, 3])
+def test_a_jacobian_less_or_more_is_seen(shape):
+    """A gamma prior of one shape less, or more, is that of 2 over or times the parameter: what a
+    Jacobian of its log that is forgotten, or counted twice, would make of it.
+    """
     df = outcomes()
-    mean, sd = by_quadrature(df, "half_normal")
-    wrong, _ = by_quadrature(df, "half_normal", tilt)
-    assert abs(wrong - mean) > 0.24 * sd
+    prior = {"x": sgmc.gamma(shape, scale=0.05)}
+    results = sgmc.logit("y ~ x - 1", df, prior=prior, seed=4, draws=2000)
+    assert off(results, *by_quadrature(df, "gamma"))[0] > 0.3
+
+
+def test_ends_that_the_data_contradict_are_named():
+    """At more than 3 sds beyond an end, of either side; not at fewer."""
+    df = table()
+    for prior in (sgmc.half_normal(1), sgmc.uniform(0, 1)):
+        with pytest.warns(PriorWarning, match="put 'z' .* beyond the end 0"):
+            results = sgmc.ols("y ~ x + z", df, prior={"z": prior}, seed=1)
+        assert "beyond the end 0" in " ".join(str(results.summary()).split())
+    with pytest.warns(PriorWarning, match="put 'z' .* beyond the end -0.9"):
+        sgmc.ols("y ~ x + z", df, prior={"z": sgmc.uniform(-2, -0.9)}, seed=1)
+    sgmc.ols("y ~ x + z", df, prior={"z": sgmc.uniform(-2, -0.45)}, seed=1)
 
 
 def test_ends_of_an_auxiliary_parameter_and_of_an_intercept():
@@ -246,6 +262,11 @@ def test_ends_that_are_none_are_refused(case):
     make, words = WRONG[case]
     with pytest.raises(ArgumentError, match=words):
         make()
+
+
+def test_a_flat_prior_between_two_ends_is_uniform():
+    """So it makes separated outcomes proper."""
+    assert sgmc.truncated(sgmc.flat(), 0, 5) == sgmc.uniform(0, 5)
 
 
 def test_group_terms_and_partitions_say_that_they_take_no_ends():

@@ -8,6 +8,7 @@ import sgmc
 from sgmc.api import verbs
 
 from .known import Known
+from .small import FAR
 
 SEPARATED = pd.DataFrame({"x": [1.0, 2, -1, -2], "y": [1, 1, 0, 0]})
 ROWS = 40
@@ -49,6 +50,18 @@ def one_slope(name, table):
     return lambda **how: sgmc.logit("y ~ 0 + x", table, prior={"x": given}, **how), known
 
 
+def half_a_t(df):
+    """The slope of separated outcomes, whose posterior has the tail of its prior, half a t."""
+
+    def known():
+        grid = 0.02 * np.sinh(np.linspace(0, np.arcsinh(FAR / 0.02), 200_001))
+        value = 2 * (special.log_expit(grid) + special.log_expit(2 * grid))
+        return Known.of_grid({"x": grid}, value + stats.t(df, 0, 2.5).logpdf(grid), 1 / df)
+
+    prior = {"x": sgmc.half_t(df, 2.5)}
+    return lambda **how: sgmc.logit("y ~ 0 + x", SEPARATED, prior=prior, **how), known
+
+
 def two_slopes():
     """Two correlated slopes, both positive, both pressed against zero, of counts."""
     random = np.random.default_rng(6)
@@ -73,6 +86,7 @@ ENDED = {
     **{f"{name}, {way}": one_slope(name, rows(way == "with it"))
        for name in LAWS for way in ("with it", "against it")},
     "half normal, separated": one_slope("half normal", SEPARATED),
+    **{f"half a t{df}, separated": half_a_t(df) for df in (1, 2, 3, 4, 7)},
     "two slopes": two_slopes(),
 }  # fmt: skip
 ENDS_WAYS = (

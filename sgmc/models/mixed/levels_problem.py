@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.mode import PriorTerms
 from sgmc.coordinates.modes import ModeSearch
+from sgmc.coordinates.prior_table import density_of
 from sgmc.coordinates.whitening import collinearity, coordinates, undo_centring
 from sgmc.core.design import design
 from sgmc.errors import NotSupported, QuadratureWarning
@@ -73,7 +73,7 @@ def levels_problem(model, settings):
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
     return LevelsProblem(
         model=kernel,
-        prior=density(priors, shift),
+        prior=density_of(priors, shift),
         coordinates=coordinates(mode, back, precondition, False, priors.auxiliary),
         priors=model.priors,
         concerns=concerns,
@@ -104,19 +104,6 @@ def effects_of_levels(fit, seed, sizes):
     points = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
     ones = np.ones((len(points), 1, 1))
     return of_factor(fit.problem, np.ascontiguousarray(points), ones, seed, sizes)
-
-
-def density(priors, shift):
-    """The compiled prior of phi."""
-    return Separable(
-        [FAMILIES[f] for f in priors.columns("family")],
-        priors.columns("location"),
-        priors.columns("scale"),
-        priors.columns("shape"),
-        priors.intercepts,
-        shift,
-        priors.auxiliary,
-    )
 
 
 def centred_with_levels(priors, shift, theta, kernel, rows, shares, intercept):

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.modes import ModeSearch
+from sgmc.coordinates.prior_table import density_of
 from sgmc.coordinates.whitening import collinearity, undo_centring
 from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime
@@ -343,17 +343,8 @@ def nested(glm, rows, family, effects, nodes, unit):
 
 
 def density(priors, shift, bent):
-    """The compiled prior of phi."""
-    return Separable(
-        [FAMILIES[f] for f in priors.columns("family")],
-        priors.columns("location"),
-        priors.columns("scale"),
-        priors.columns("shape"),
-        priors.intercepts,
-        padded(shift, len(priors.names) - priors.auxiliary),
-        priors.auxiliary,
-        bent,
-    )
+    """The compiled prior of phi; parameters of the effects have no shift."""
+    return density_of(priors, padded(shift, len(priors.names) - priors.auxiliary), bent)
 
 
 def padded(shift, size):

@@ -20,10 +20,11 @@ from sgmc.coordinates.propagation import Sites, propagate
 from sgmc.coordinates.walls import GRID
 from sgmc.coordinates.whitening import Coordinates, eigenvalue_range
 from sgmc.core.blas import one_blas_thread
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError, NotSupported, PriorWarning
 from sgmc.models.regression.search import Found
 from sgmc.priors import flat, normal
 
+CONTRADICTED = 3.0  # sds beyond an end at which the data speak against it
 NEAR_ENOUGH = 0.02  # sds from the mode; where maps are interpolated no search gets much nearer
 
 
@@ -33,14 +34,17 @@ class Bounded(Found):
 
     Attributes
     ----------
-    link : Composed
+    constraints : Composed
         c.
     free : Peak
         Of u.
+    light : bool
+        The data leave a tail to a prior whose density falls as a power.
     """
 
-    link: Composed = None
+    constraints: Composed = None
     free: Peak = None
+    light: bool = False
 
     def trouble(self, data, family):
         """See `Found`: coordinates know ends, and no walls beside them."""
@@ -58,19 +62,21 @@ class Bounded(Found):
             scale = np.ones(len(centre)) if between is None else np.asarray(between.scale)
             soft, stiff = eigenvalue_range(precision * np.outer(scale, scale))
         with one_blas_thread():
-            inner = self.link.jacobian(centre) @ root
+            inner = self.constraints.jacobian(centre) @ root
             return BoundedCoordinates(
                 rotated=False,
                 L=inner,
                 origin=self.mode.theta,
                 back=back,
-                map=self.link if between is None else Composed(self.link, between),
+                map=self.constraints if between is None else Composed(self.constraints, between),
                 to_theta=back,
                 theta_centre=np.zeros(len(centre)),
                 white=back @ inner,
                 max_precision=stiff,
                 min_precision=soft,
                 logs=self.priors.auxiliary,
+                heavy=self.light,
+                light=self.light,
                 root=root,
                 centre=centre,
                 between=between,
@@ -148,88 +154,92 @@ def between_ends(found, priors):
     priors : PriorTable
         With their ends.
     """
-    places, centre, link = quantile_link(found, priors)
+    places, (low, high) = np.flatnonzero(priors.bounded), priors.ends()
+    cuts = [Cut(priors.used[j], priors.logged[j], low[j], high[j]) for j in places]
     with one_blas_thread():
-        slopes = link.jacobian(centre)
+        data, told = margins_told(found, priors, places, cuts)
+        constraints, centre = quantile_map(data, told, places, cuts)
+        slopes = constraints.jacobian(centre)
         curved = slopes.T @ found.mode.precision @ slopes
         curved[places, places] += 1.0
         root = root_of_inverse(curved)
-        asked = replace(found, priors=priors)
-        gradient = exact_gradient(
-            found.model, asked.density(), Composed(link, Affine(centre, root))
-        )
-        top, concerns = peak(gradient, 0 * centre, NEAR_ENOUGH)
+        map = Composed(constraints, Affine(centre, root))
+        density = replace(found, priors=priors).density()
+        top, concerns = peak(exact_gradient(found.model, density, map), 0 * centre, NEAR_ENOUGH)
         back = np.linalg.inv(root)
         precision = np.eye(len(centre)) if top.precision is None else top.precision
         free = Peak(centre + root @ top.place, back.T @ precision @ back, top.whole)
-        place, back = link(free.place), np.linalg.inv(link.jacobian(free.place))
+        place, back = constraints(free.place), np.linalg.inv(constraints.jacobian(free.place))
         whole, likelihood = back.T @ free.precision @ back, found.mode.likelihood
     known = {one.name: getattr(found, one.name) for one in fields(Found)}
     known |= dict(
         priors=priors,
         mode=Mode(place, likelihood, whole - likelihood, top.whole and found.mode.whole),
-        concerns=found.concerns + concerns,
+        concerns=found.concerns + concerns + contradicted(priors, places, cuts, told),
         power=0.0,
     )
-    return Bounded(**known, link=link, free=free)
+    light = any(cut.tailed(h) for cut, h in zip(cuts, told.h))
+    return Bounded(**known, constraints=constraints, free=free, light=light)
 
 
-def quantile_link(found, priors):
-    """Places of the parameters with ends, where a search begins (d,), and the map c, by which the
-    others are what they are expected to be given these, and each of these is about standard
-    normal.  Expectation propagation on the Gaussian around the mode without ends tells
-    their margins.
+def margins_told(found, priors, places, cuts):
+    """Precision (d, d) of the likelihood and of the priors without ends, as a Gaussian around the
+    mode, and the `Propagated` of those with ends on it.
     """
-    low, high = priors.ends()
-    places = np.flatnonzero(priors.bounded)
-    cuts = [Cut(priors.used[j], priors.logged[j], low[j], high[j]) for j in places]
     used = list(found.priors.used)
     for j in places:
         used[j] = flat()
-    rest = PriorTerms(replace(found.priors, used=used), found.shift)
+    others = PriorTerms(replace(found.priors, used=used), found.shift)
     mode, (_, slope, _) = found.mode, found.terms(found.mode.theta)
-    _, own, curved = rest(mode.theta)
-    stand_ins = np.diag(mode.prior - curved)[places]
-    with one_blas_thread():
-        likelihood = mode.likelihood + curved
-        linear = likelihood @ mode.theta + own - slope
-        linear[places] -= priors.logged[places]  # that Jacobian is the margins'
-        site = (slope - own + priors.logged)[places] + stand_ins * mode.theta[places]
+    _, other_slope, other_precision = others(mode.theta)
+    data = mode.likelihood + other_precision
+    linear = data @ mode.theta + other_slope - slope
+    linear[places] -= priors.logged[places]  # that Jacobian is the margins'
+    stand_ins = np.diag(mode.prior - other_precision)[places]
+    begin = (slope - other_slope + priors.logged)[places] + stand_ins * mode.theta[places]
 
-        def tilt(place, h):
-            return np.array([cut.moments(*one) for cut, *one in zip(cuts, place, h)]).T
+    def tilt(place, h):
+        return np.array([cut.moments(*one) for cut, *one in zip(cuts, place, h)]).T
 
-        told = propagate(likelihood, linear, places, tilt, Sites(stand_ins, site))
-    margins = [straight()] * (places[-1] + 1)
-    for j, cut, place, h in zip(places, cuts, told.place, told.h):
-        margins[j] = cut.margin(place, h)
-    blocks = [("free", 1, 0.0, 0.0)] * len(told.mean)
-    for j in places:
-        blocks[j] = ("interval", 1, low[j], high[j])
-    own = Composed(Constrained(blocks), Warp(len(blocks), GRID, *map_of(margins)))
-    basis = given_the_others(likelihood, places)
-    rest = np.setdiff1d(np.arange(len(blocks)), places)
-    centre = np.zeros(len(blocks))
-    centre[rest] = told.mean[rest] - basis[np.ix_(rest, places)] @ told.mean[places]
-    return places, centre, Composed(Affine(np.zeros(len(blocks)), basis), own)
+    return data, propagate(data, linear, places, tilt, Sites(stand_ins, begin))
 
 
-def given_the_others(precision, places):
-    """B (d, d): what parameters are expected to be for those at `places`, and themselves for these,
-    under a Gaussian.
+def quantile_map(data, told, places, cuts):
+    """The map c, and where a search begins, (d,).
+
+    By c parameters with ends are quantiles of their margins, so that the free numbers are about
+    standard normal, and the others are what they are expected to be given these, plus their free
+    numbers.
     """
-    basis = np.eye(len(precision))
-    rest = np.setdiff1d(np.arange(len(precision)), places)
+    d = len(told.mean)
+    margins, blocks = [straight()] * (places[-1] + 1), [("free", 1, 0.0, 0.0)] * d
+    for j, cut, place, h in zip(places, cuts, told.place, told.h):
+        margins[j], blocks[j] = cut.margin(place, h), ("interval", 1, cut.low, cut.high)
+    values, log_slopes, bends = (np.array(part) for part in zip(*margins))
+    alone = Composed(Constrained(blocks), Warp(d, GRID, values, log_slopes, bends))
+    rest, basis, centre = np.setdiff1d(np.arange(d), places), np.eye(d), np.zeros(d)
     if len(rest):
-        basis[np.ix_(rest, places)] = -np.linalg.solve(
-            precision[np.ix_(rest, rest)], precision[np.ix_(rest, places)]
-        )
-    return basis
+        of_places = np.ix_(rest, places)
+        basis[of_places] = -np.linalg.solve(data[np.ix_(rest, rest)], data[of_places])
+        centre[rest] = told.mean[rest] - basis[of_places] @ told.mean[places]
+    return Composed(Affine(np.zeros(d), basis), alone), centre
 
 
-def map_of(margins):
-    """What `Warp` is made of."""
-    return (np.array(part) for part in zip(*margins))
+def contradicted(priors, places, cuts, told):
+    """PriorWarnings, in a list, of ends that the data and the other priors speak against."""
+    found = []
+    for j, cut, place, h in zip(places, cuts, told.place, told.h):
+        below, above = (cut.low - place) / np.sqrt(h), (place - cut.high) / np.sqrt(h)
+        if max(below, above) > CONTRADICTED:
+            end = priors.used[j].ends[int(above > below)]
+            found.append(
+                PriorWarning(
+                    f"prior {priors.specified[j]}: the data put {priors.names[j]!r} "
+                    f"{max(below, above):.2g} of its standard deviations beyond the end {end:.4g}.",
+                    "Give another end; or a prior without ends, which lets the data object.",
+                )
+            )
+    return found
 
 
 def refuse_beside_ends(priors, settings, table):

@@ -39,7 +39,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings, groups=Non
     warped = precondition == "dense" and (
         sampler is None or sampler.uses_gradient and not sampler.continuous
     )
-    if found.link is not None:
+    if found.constraints is not None:
         where = found.where(back, precondition)
     elif settings.robust:
         refuse_poles(priors, settings.cov_type, found.table.working is None)
@@ -73,7 +73,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings, groups=Non
     if (
         found.model.width > 1
         and settings.precondition == "mode"
-        and found.link is None
+        and found.constraints is None
         and sampler is not None
         and sampler.refusal(where.map)
     ):

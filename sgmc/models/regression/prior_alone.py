@@ -36,8 +36,9 @@ class AloneBounded(Alone, Bounded):
 
 
 def silent(table):
-    """A `Table` of one row that says nothing, with the moments of the columns of `table`: one with
-    the largest outcome, so that all kinds of outcomes are known.
+    """One row of a table, of weight zero and with predictors of zero, and the moments of all.
+
+    Its outcome is the largest, so that the compiled model knows how many kinds there are.
     """
     k = int(np.argmax(table.y.real))
     y, trials, se = (
@@ -112,6 +113,11 @@ def refuse_prior_only(model, settings):
         raise NotSupported(
             f"prior_only=True does not go with {model!r}, whose group terms, smooths, learned "
             "scales, updates or partitions have priors of their own: leave it out"
+        )
+    if settings.batch_size is not None:
+        raise NotSupported(
+            f"prior_only=True with batch_size={settings.batch_size} or tune=: there are no rows to "
+            "take mini-batches of; leave them out"
         )
     if settings.robust:
         raise NotSupported(

@@ -59,7 +59,7 @@ def before_outcomes(model, prior, draws, seed):
         else prepare(data, seed, np.dtype(np.float64), centre=True)
     )
     outcome = moments_of_outcomes(table, family)
-    priors = posed(prior, table, data, family, outcome, anywhere=True)
+    priors = posed(prior, table, data, family, outcome, every_kind=True)
     found = prior_draws(priors, from_spoken(priors, table.mean), count, seed)
     return table, pd.DataFrame(found, columns=priors.names), seed
 

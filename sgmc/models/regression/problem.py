@@ -64,8 +64,6 @@ class RegressionProblem(Problem):
         The prior of phi.
     laplace : Coordinates or None
         Those whitened at the mode, where `coordinates` are of another Gaussian.
-    prior_alone : bool
-        The table is one row that says nothing.
     """
 
     mode: object
@@ -75,7 +73,6 @@ class RegressionProblem(Problem):
     single: object = None
     terms: object = None
     laplace: object = None
-    prior_alone: bool = False
 
     @cached_property
     def nearest(self):
@@ -254,7 +251,7 @@ def regression_problem(data, family, prior, settings):
 def sought(table, data, family, prior, settings):
     """The mode of a table's posterior, whatever its priors: a `Found`."""
     outcome = moments_of_outcomes(table, family)
-    priors = posed(prior, table, data, family, outcome, anywhere=True)
+    priors = posed(prior, table, data, family, outcome, every_kind=True)
     if settings.prior_only:
         if priors.bounded.any():
             refuse_beside_ends(priors, settings, table)
@@ -284,7 +281,7 @@ def whitened(found, data, family, settings, precondition, kept):
     walls, concerns = found.trouble(data, family)
     dense = isinstance(table.X, np.ndarray)
     rotated = precondition == "dense" and dense and not kept and model.width == 1
-    rotated = rotated and found.link is None
+    rotated = rotated and found.constraints is None
     single, known = None, mode.anchor
     groups = None if data.groups is None else data.groups[slice(None) if kept else table.order]
     if groups is not None:
@@ -325,7 +322,7 @@ def as_far_as_known(found, family, stopped):
         model=found.model,
         prior=found.density(),
         coordinates=triangular_coordinates(found.mode, back, found.priors.auxiliary)
-        if found.link is None
+        if found.constraints is None
         else found.where(back, "dense"),
         concerns=found.concerns,
         stopped=stopped,

@@ -66,7 +66,7 @@ class Found:
     concerns: list
     modes: ModeSearch
 
-    link = None  # what leads to parameters from free numbers, where these have ends
+    constraints = None  # from free numbers to parameters, where these have ends
 
     def density(self):
         """The compiled prior of phi."""
@@ -96,12 +96,12 @@ def counted(table, success, rows):
     return found if weight is None else found * (weight[rows] > 0)
 
 
-def posed(prior, table, data, family, outcome, anywhere=False):
-    """The `PriorTable` of what the user wrote; `outcome` as in `searched`, `anywhere` as in
+def posed(prior, table, data, family, outcome, every_kind=False):
+    """The `PriorTable` of what the user wrote; `outcome` as in `searched`, `every_kind` as in
     `resolve`.
     """
     units = scales(table.sd, family, *outcome)
-    return resolve(prior, data, family, units, anywhere=anywhere)
+    return resolve(prior, data, family, units, every_kind=every_kind)
 
 
 def searched(table, data, family, priors, settings, outcome):

@@ -36,6 +36,14 @@ def proposals(fit):
                 "Use sampler='auto', 'barker' or 'hmc'.",
             )
         ]
+    if fit.problem.coordinates.light:
+        return [
+            ProposalWarning(
+                "no outcome bounds the tails of a prior, which fall as powers, and proposals have "
+                "lighter ones: chains miss what is there.",
+                "Use sampler='mala' or 'hmc'.",
+            )
+        ]
     weights = np.concatenate([state["sampler"]["log_weights"] for state in fit.states])
     if 1 / np.mean(np.exp(weights - np.max(weights))) < HELD:
         return []

@@ -261,7 +261,7 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, se=None
     for name, value in (("offset", offset), ("endog", endog), ("trials", trials), ("se", se)):
         if value is not None:
             raise ArgumentError(f"{name} belongs to new rows: give exog too")
-    if getattr(fit.problem, "prior_alone", False):
+    if fit.problem.prior_alone:
         raise ArgumentError(
             "these are draws of the prior alone (prior_only=True), which know no outcomes: give "
             "exog= for predictions; other questions are for a fit to the data"
