@@ -11,6 +11,7 @@ from scipy import special, stats
 
 import sgmc
 
+from ..families.tables import FOLDER
 from ..importance import around_the_mode
 
 TRUE = {
@@ -43,10 +44,16 @@ def randhie():
     return frame[["mdvis", "lncoins", "idp", "physlm"]]
 
 
+def quine():
+    """Days that 146 children were absent from school (Venables & Ripley 2002)."""
+    return pd.read_csv(FOLDER / "MASS_quine.csv")
+
+
 TIGHT = 0.3  # sd of slopes
 CASES = {
     "simulated": ("y ~ g + x | g + z", "e", None),
     "randhie": ("mdvis ~ lncoins + idp | lncoins + physlm", None, None),
+    "quine": ("Days ~ Eth + Sex | Age", None, None),
     "tight": ("y ~ x | z", "e", {"*": sgmc.normal(0, TIGHT)}),
 }
 
@@ -54,7 +61,8 @@ CASES = {
 @cache
 def table(name):
     """Of a case."""
-    return randhie() if name == "randhie" else simulated(200 if name == "tight" else 600)
+    real = {"randhie": randhie, "quine": quine}
+    return real[name]() if name in real else simulated(200 if name == "tight" else 600)
 
 
 @cache
@@ -70,6 +78,13 @@ def designs(name):
     if name == "randhie":
         X, Z = frame[["lncoins", "idp"]], frame[["lncoins", "physlm"]]
         return X.to_numpy(float), Z.to_numpy(float), frame.mdvis.to_numpy(float), 0.0
+    if name == "quine":
+        X, Z = (
+            [frame.Eth == "N", frame.Sex == "M"],
+            [frame.Age == one for one in ("F1", "F2", "F3")],
+        )
+        X, Z = (np.column_stack(columns).astype(float) for columns in (X, Z))
+        return X, Z, frame.Days.to_numpy(float), 0.0
     g = [frame.g == "v"] if name == "simulated" else []
     X, Z = (np.column_stack([*g, frame[k]]).astype(float) for k in "xz")
     return X, Z, frame.y.to_numpy(float), np.log(frame.e.to_numpy())

@@ -9,13 +9,17 @@ from scipy import optimize, stats
 
 import sgmc
 
+from ..families.tables import needs_data
 from ..importance import apart
 from .cases import CASES, TRUE, fitted, reference, simulated
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(k, marks=[pytest.mark.extended] * (k != "tight")) for k in CASES]
-)
+def marks(name):
+    """Of a case: the default tier has one, and one needs the R data sets."""
+    return [pytest.mark.extended] * (name != "tight") + [needs_data] * (name == "quine")
+
+
+@pytest.mark.parametrize("name", [pytest.param(k, marks=marks(k)) for k in CASES])
 def test_posteriors_are_right_at_default_settings(name):
     """0.1 sd and 5 % are promised; the reference has more than 5,000 effective draws, so that its
     own errors are below 0.03 sd and 2 %.

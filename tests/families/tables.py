@@ -5,12 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 import statsmodels.api as sm
 
 from sgmc.models.regression.families.rlm import LearnedRlmFamily
 from sgmc.registry import room
 
 FOLDER = Path(os.environ.get("SGMC_DATA", "/nowhere")) / "rdatasets"
+needs_data = pytest.mark.skipif(
+    not FOLDER.is_dir(),
+    reason="the R data sets are not here: SGMC_DATA names no folder that has them",
+)
 LINKS = sm.families.links
 FAMILIES = {
     model.family.name: model.family

@@ -17,7 +17,7 @@ import sgmc
 from sgmc.api import verbs
 from sgmc.errors import DataError
 
-from .tables import FOLDER
+from .tables import FOLDER, needs_data
 from .test_densities import DENSITIES
 
 
@@ -108,12 +108,6 @@ FITS = [
     if prior == "default" or not case.rows and case.more.get("df", 4)
     if (name, prior) != IMPROPER
 ]
-
-
-needs_data = pytest.mark.skipif(
-    not FOLDER.is_dir(),
-    reason="the R data sets are not here: SGMC_DATA names no folder that has them",
-)
 
 
 @needs_data
