@@ -79,10 +79,8 @@ def designs(name):
         X, Z = frame[["lncoins", "idp"]], frame[["lncoins", "physlm"]]
         return X.to_numpy(float), Z.to_numpy(float), frame.mdvis.to_numpy(float), 0.0
     if name == "quine":
-        X, Z = (
-            [frame.Eth == "N", frame.Sex == "M"],
-            [frame.Age == one for one in ("F1", "F2", "F3")],
-        )
+        X = [frame.Eth == "N", frame.Sex == "M"]
+        Z = [frame.Age == one for one in ("F1", "F2", "F3")]
         X, Z = (np.column_stack(columns).astype(float) for columns in (X, Z))
         return X, Z, frame.Days.to_numpy(float), 0.0
     g = [frame.g == "v"] if name == "simulated" else []
