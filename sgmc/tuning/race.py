@@ -31,11 +31,13 @@ class Runner:
         In which its chain ran.
     metric : float
         At the last rung.
+    unstable : bool
+        Whether it did not stand its trial.
     """
 
     def __init__(self, arm, chain, room):
         self.arm, self.chain, self.room, self.thin = arm, chain, room, 1
-        self.seconds, self.metric, self.length = 0.0, np.inf, 1
+        self.seconds, self.metric, self.length, self.unstable = 0.0, np.inf, 1, False
         chain.recorder = Keep(room, len(chain.x), 1)
 
     @property
@@ -130,13 +132,17 @@ class StepBudget:
         each = arms * self.steps * self.shares[0]
         return int(each * (rung + np.mean(parts))), int(each * self.rungs)
 
+    def trial(self, steps):
+        """Runner -> a function of the steps that are left of so many."""
+        return lambda runner: lambda: steps - runner.chain.steps
+
     def note(self, seconds):
         """What scores cost is no part of it."""
 
 
 class TimeBudget:
-    """Seconds of all: each rung gets an equal part of what is left, an arm its part of the threads
-    in it, its score included.
+    """Seconds of all: each rung gets an equal part of what is left, and so does the winner's trial;
+    an arm gets its part of the threads in a rung, its score included.
     """
 
     def __init__(self, seconds, shares):
@@ -147,7 +153,7 @@ class TimeBudget:
         """Runner -> a function of the steps that it has left in this rung:
         without end until its time is up.
         """
-        left = max(self.end - time.perf_counter(), 0.0) / (self.rungs - rung)
+        left = max(self.end - time.perf_counter(), 0.0) / (self.rungs + 1 - rung)
         slot = left / -(-len(runners) // threads)
 
         def of(runner):
@@ -161,6 +167,12 @@ class TimeBudget:
         return min(
             max(self.seconds - self.end + time.perf_counter(), 0.0), self.seconds
         ), self.seconds
+
+    def trial(self, steps):
+        """As for `StepBudget`, while there is time."""
+        return lambda runner: (
+            lambda: steps - runner.chain.steps if time.perf_counter() < self.end else 0
+        )
 
     def note(self, seconds):
         """Learn what the dearest score takes."""
@@ -183,16 +195,17 @@ def shares_of(rungs, eta):
     return tuple(parts / parts.sum())
 
 
-def race(runners, metric, eta, budget, threads, progress=None):
+def race(runners, metric, eta, budget, threads, rival=None, progress=None):
     """Run, score, keep the best floor(n / eta) and go on, for the budget's rungs;
-    the best of the last one wins.
+    the best of the last one wins that stands its trial (`stands`).
 
     Returns the winner, and records (arm, rung, steps, seconds, draws, metric) of every arm in every
     rung that it ran.  Equal scores: the arm that comes first in the grid is the better one.  Arms
-    that diverged score infinity; the race ends early where all have.  ``progress(done, total)``:
+    that diverged score infinity; the race ends early where all have.  ``rival(runner)``: the same
+    arm with a longer step, for the trial; None: no trial.  ``progress(done, total)``:
     what the budget counts, called from the waiting thread.
     """
-    records, arms = [], len(runners)
+    records, arms, entered, places = [], len(runners), runners, []
     for runner in runners:
         runner.chain.run(1)  # so that its cost is known
     for rung in range(budget.rungs):
@@ -214,16 +227,32 @@ def race(runners, metric, eta, budget, threads, progress=None):
         if not np.isfinite(ranked[0].metric):
             raise ArgumentError(nobody(runners, metric))
         alive = [r for r in ranked if np.isfinite(r.metric)]
-        runners = sorted(alive[: max(1, len(runners) // eta)], key=lambda r: r.arm.number)
+        kept = max(1, len(runners) // eta) if rung + 1 < budget.rungs else 0
+        places = alive[kept:] + places
+        runners = sorted(alive[:kept], key=lambda r: r.arm.number)
+    winner = next((r for r in places if stands(r, rival, budget, threads)), None)
+    if winner is None:
+        raise ArgumentError(nobody(entered, metric))
     if progress:
-        _, total = budget.done(rung, runners, arms)
+        _, total = budget.done(rung, ranked, arms)
         progress(total, total)
-    return ranked[0], records
+    return winner, records
+
+
+def stands(runner, rival, budget, threads):
+    """Whether a chain with a longer step, from where the arm is, does not diverge in as many steps
+    as the arm has made; an arm that has no such margin is marked as one that diverges.
+    """
+    other = rival(runner) if rival else None
+    if other is not None:
+        together([other], budget.trial(runner.chain.steps), None, budget, threads)
+        runner.unstable = other.diverged
+    return not runner.unstable
 
 
 def nobody(runners, metric):
     """Why a race has no winner."""
-    if all(r.diverged for r in runners):
+    if all(r.diverged or r.unstable for r in runners):
         steps = ", ".join(f"{h:.3g}" for h in sorted({r.arm.plan.schedule(0) for r in runners})[:5])
         return (
             f"every arm diverged (step_size {steps}, ...): give smaller ones, grid={{'step_size': "
@@ -237,14 +266,15 @@ def nobody(runners, metric):
 
 
 def together(runners, quota, metric, budget, threads, tell=None):
-    """Run and score the arms of a rung in threads, each until its quota is used up;
-    ``tell()`` now and then.
+    """Run the arms of a rung in threads, each until its quota is used up, and score them where
+    there is a metric; ``tell()`` now and then.
     """
     stop, poll = threading.Event(), POLL_SECONDS if tell or deadline.current().set else None
 
     def one(runner):
         runner.run(quota(runner), stop)
-        if not metric.serial and not runner.diverged and not stop.is_set():
+        scored = metric is not None and not metric.serial
+        if scored and not runner.diverged and not stop.is_set():
             begun = time.perf_counter()
             runner.metric = metric(runner.draws, runner.weights)
             budget.note(time.perf_counter() - begun)

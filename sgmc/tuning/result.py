@@ -20,7 +20,8 @@ class TuneResult:
         A row for each arm in each rung that it ran: arm, rung, and of its whole run so far steps,
         seconds, draws and metric (infinite: diverged, or without value).
     arms : DataFrame
-        The value of every axis, and whether the chain diverged; the index is the arm's number.
+        The value of every axis, and whether the chain diverged, in the race or in the winner's
+        trial; the index is the arm's number.
     winner : int
         Number of the arm that is `best`.
     method, metric : str

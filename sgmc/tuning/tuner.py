@@ -4,6 +4,7 @@ import inspect
 import os
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from sgmc.core import deadline, phases
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.rng import seed_sequence
+from sgmc.core.schedules import Constant, Function
 from sgmc.errors import ArgumentError, InterruptedWarning, NotSupported, warn
 from sgmc.fit import build_chain, check_init, check_settings, decide, share_design_effect
 from sgmc.tuning.arms import Planner, arms_of, refuse
@@ -35,6 +37,9 @@ DEFAULT_BUDGET = 5000  # steps of the winner, where no budget is given
 # arguments of a fit that a race has too
 PASSED = set(names(TUNE)) - {"prior", "rng"}
 RACE_SHARE = 0.5  # of a fit's time_limit: a race of tune= that takes longer is given up
+# of the Langevin time of a step, which the winner must bear without diverging
+TRIAL_FACTOR = 1.5
+RACE, TRIAL = 0, 1  # parts of the seed's streams
 HEURISTIC_SHARE = 10  # the heuristic's minibatch: a tenth of the rows
 
 
@@ -63,7 +68,9 @@ def tune(
 
     Arms start at draws of the Laplace approximation, each with a stream of its own.  Where two
     score the same, the one that comes first in the grid is the better.  An arm that diverges has
-    the score infinity.
+    the score infinity.  The best arm then stands a trial: a chain from where it is, with 1.5 times
+    the Langevin time a step, must not diverge in as many steps; else the next best arm stands it.
+    So no arm is taken that is at the edge of stability, and would diverge in a longer run.
 
     Parameters
     ----------
@@ -151,7 +158,8 @@ def tune(
         )
         phases.begin("tuning")
         tell = checked.progress or phases.reporting()
-        winner, records = race(runners, judge, eta, budget, threads, tell)
+        rival = partial(rival_of, problem=problem, checked=checked)
+        winner, records = race(runners, judge, eta, budget, threads, rival, tell)
     asked = (
         f"budget_steps={steps or DEFAULT_BUDGET}" if clocked is None else f"time_limit={clocked:g}"
     )
@@ -209,17 +217,38 @@ def competitors(method, grid, spec, checked, planner):
 
 def runners_of(arms, problem, checked):
     """Chains of the arms, at their starts, with streams of the seed's ``tune`` key."""
-    seed, d = entropy(seed_sequence(checked.seed, "tune")), problem.dim
-    room = int(max(64, min(MAX_KEPT, RACE_MEMORY / (8 * d * len(arms)))))
+    room = int(max(64, min(MAX_KEPT, RACE_MEMORY / (8 * problem.dim * len(arms)))))
     init = checked.init if np.ndim(checked.init) < 2 else checked.init[0]
-    runners = []
-    for arm in arms:
-        own = replace(checked, sampler=arm.spec, seed=seed, chains=len(arms), init=init, draws=1)
-        chain = build_chain(problem, arm.plan, own, arm.number)
-        if arm.plan.spec.needs_noise:
-            share_design_effect(problem, arm.plan, own, [chain])
-        runners.append(Runner(arm, chain, room))
-    return runners
+    own = replace(checked, init=init, chains=len(arms))
+    return [Runner(arm, chain_of(arm, problem, own), room) for arm in arms]
+
+
+def chain_of(arm, problem, settings, part=RACE):
+    """The chain of an arm in a part of the seed's ``tune`` key."""
+    seed = entropy(seed_sequence(settings.seed, "tune", part))
+    own = replace(settings, sampler=arm.spec, seed=seed, draws=1)
+    chain = build_chain(problem, arm.plan, own, arm.number)
+    if arm.plan.spec.needs_noise:
+        share_design_effect(problem, arm.plan, own, [chain])
+    return chain
+
+
+def rival_of(runner, problem, checked):
+    """A runner like another, with a step TRIAL_FACTOR times as long in Langevin time, from where
+    that one is; None where there is no such step, or it cannot diverge.
+    """
+    plan, spec = runner.arm.plan, runner.arm.plan.spec
+    if spec.exact:
+        return None
+
+    def longer(t):
+        return spec.from_langevin(TRIAL_FACTOR * spec.langevin_time(plan.schedule(t)))
+
+    schedule = Function(longer) if plan.weighted else Constant(longer(0))
+    arm = replace(runner.arm, plan=replace(plan, schedule=schedule))
+    begun = problem.coordinates.reported(np.array(runner.chain.x))
+    own = replace(checked, init=begun, chains=arm.number + 1)
+    return Runner(arm, chain_of(arm, problem, own, TRIAL), runner.room)
 
 
 def best_of(arm, checked):
@@ -243,9 +272,9 @@ def tables(records, runners):
     import pandas as pd
 
     history = pd.DataFrame(records, columns=["arm", "rung", "steps", "seconds", "draws", "metric"])
-    arms = pd.DataFrame([{**r.arm.values, "diverged": r.diverged} for r in runners]).rename_axis(
-        "arm"
-    )
+    arms = pd.DataFrame(
+        [{**r.arm.values, "diverged": r.diverged or r.unstable} for r in runners]
+    ).rename_axis("arm")
     return history, arms
 
 

@@ -6,7 +6,7 @@ import pytest
 import sgmc
 
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "softmax")
-OUTCOMES = ("softmax", "gaussian", "poisson")
+OUTCOMES = ("softmax", "gaussian", "heteroscedastic", "poisson")
 
 
 # five standard errors of 2,500 effective draws a side; in posterior sds, and relative
@@ -22,9 +22,12 @@ def table(n=40, d=3, seed=0):
     return rng.normal(size=(n, d)), rng.integers(0, 3, n).astype(float)
 
 
-def network(outcome="softmax", n=40, **options):
-    """A small one."""
-    return sgmc.BNN(*table(n), outcome=outcome, **{"hidden": (4, 3), **options})
+def network(outcome="softmax", n=40, several=False, **options):
+    """A small one, of one outcome or of two."""
+    X, y = table(n)
+    if several:
+        y = np.column_stack([y, np.random.default_rng(9).normal(size=n)])
+    return sgmc.BNN(X, y, outcome=outcome, **{"hidden": (4, 3), **options})
 
 
 def somewhere(model, seed=1):

@@ -30,21 +30,33 @@ def plain_log_lik(model, theta, rows):
         a = {**squashed, "softmax": shares}[r.activation]
     eta, y = a @ parts[-1][0] + parts[-1][1], model.y[rows]
     if r.outcome == "softmax":
-        return (eta[np.arange(len(y)), y.astype(int)] - np.log(np.exp(eta).sum(axis=1))).sum()
-    if r.outcome == "gaussian":
-        e = ((y - r.shift) / r.factor - eta[:, 0]) / sigma
-        return (-0.5 * e**2 - np.log(sigma) - 0.5 * np.log(2 * np.pi)).sum()
-    from scipy.stats import poisson
+        return (eta[np.arange(len(y)), y[:, 0].astype(int)] - np.log(np.exp(eta).sum(axis=1))).sum()
+    from scipy.stats import norm, poisson
 
-    return poisson.logpmf(y, np.exp(eta[:, 0] + r.shift)).sum()
+    if r.outcome == "poisson":
+        return poisson.logpmf(y, np.exp(eta + r.law.shift)).sum()
+    k = y.shape[1]
+    spread = sigma if r.outcome == "gaussian" else np.exp(eta[:, k:])
+    return norm.logpdf((y - r.law.shift) / r.law.factor, eta[:, :k], spread).sum()
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("hidden", [(), (5,), (4, 3)])
 def test_value_and_gradient(activation, outcome, hidden):
-    model, rows = network(outcome, activation=activation, hidden=hidden), np.array([3, 17, 5, 5, 0])
-    theta = somewhere(model)
+    slopes_agree(network(outcome, activation=activation, hidden=hidden))
+
+
+@pytest.mark.parametrize("outcome", ["gaussian", "heteroscedastic"])
+def test_value_and_gradient_of_several_outcomes(outcome):
+    model = network(outcome, several=True)
+    slopes_agree(model)
+    assert model.recipe.sizes[-1] == (2 if outcome == "gaussian" else 4)
+
+
+def slopes_agree(model):
+    """Value and gradient of some rows are those of numpy and of central differences."""
+    rows, theta = np.array([3, 17, 5, 5, 0]), somewhere(model)
     value, grad = of_rows(model.kernel(), theta, rows)
     assert value == pytest.approx(plain_log_lik(model, theta, rows), rel=1e-10)
     assert grad == pytest.approx(
@@ -70,11 +82,13 @@ def test_narrow_tables_stay_as_they_are(dtype):
     assert grad == pytest.approx(slope, rel=1e-4, abs=1e-3)
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES)
+@pytest.mark.parametrize(
+    "outcome, several", [(name, False) for name in OUTCOMES] + [("gaussian", True)]
+)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_noise_of_coordinates_is_that_of_single_rows(outcome, dtype):
+def test_noise_of_coordinates_is_that_of_single_rows(outcome, several, dtype):
     """Squares summed up by products of matrices, against row by row."""
-    model = network(outcome, activation="tanh", dtype=dtype)
+    model = network(outcome, several=several, activation="tanh", dtype=dtype)
     kernel, theta, n, m = model.kernel(), somewhere(model), 40, 8
     both = []
     for kind in (Simple, Gradient):  # the base goes row by row

@@ -8,9 +8,7 @@ from sgmc.arguments.tables import dense_table
 from sgmc.core.limits import BLOCK_ROWS
 from sgmc.errors import DataError
 from sgmc.models.bases.results import GeneralInfo
-from sgmc.models.network.activations import ACTIVATIONS, softmax
-
-TINY, EPSILON = np.finfo(float).tiny, np.finfo(float).eps
+from sgmc.models.network.activations import ACTIVATIONS
 
 
 @dataclass(frozen=True)
@@ -22,13 +20,10 @@ class Recipe:
     sizes : list of int
         Units of each layer, the inputs first.
     activation, outcome : str
+    law : Softmax or Numbers
+        Of the outcomes, given the last layer (`sgmc.models.network.laws`).
     centre, unit : array (d,)
         x_j enters as (x_j - centre_j) unit_j.
-    shift, factor : float
-        The last layer's output times `factor`, plus `shift`, is in the outcomes' units (of their
-        logs, for Poisson ones).
-    levels : tuple or None
-        The classes.
     names : list of str
         Columns of the table.
     spec : DesignSpec or None
@@ -38,11 +33,9 @@ class Recipe:
     sizes: list
     activation: str
     outcome: str
+    law: object
     centre: np.ndarray
     unit: np.ndarray
-    shift: float
-    factor: float
-    levels: tuple | None
     names: list
     spec: object = None
 
@@ -70,19 +63,19 @@ class Recipe:
         return without_intercept(self.spec)
 
     def parts(self, theta):
-        """Pairs (W, b) of the layers, and sigma if there is one, of a vector theta."""
+        """Pairs (W, b) of the layers, and the sigmas (outcomes,) if there are any, of a vector
+        theta.
+        """
         found, at = [], 0
         for d, h in zip(self.sizes, self.sizes[1:]):
             found.append(
                 (theta[at : at + d * h].reshape(d, h), theta[at + d * h : at + (d + 1) * h])
             )
             at += (d + 1) * h
-        return found, theta[at] if self.outcome == "gaussian" else None
+        return found, theta[at : at + self.law.outcomes] if self.outcome == "gaussian" else None
 
-    def outputs(self, theta, X):
-        """What the network of one draw expects of rows: E[y | x], (n,),
-        or the probability of each class, (n, k).
-        """
+    def last_layer(self, theta, X):
+        """What its last layer says of rows, (n, units), of the network of one draw."""
         layers, _ = self.parts(theta)
         out = np.empty((len(X), self.sizes[-1]))
         unit, centre = self.unit.astype(theta.dtype), self.centre.astype(theta.dtype)
@@ -93,29 +86,17 @@ class Recipe:
                 if k + 1 < len(layers):
                     a = ACTIVATIONS[self.activation](a)
             out[start : start + BLOCK_ROWS] = a
-        if self.outcome == "softmax":
-            return softmax(out)
-        natural = out[:, 0] * self.factor + self.shift
-        return np.exp(natural) if self.outcome == "poisson" else natural
+        return out
 
-    def predictor(self, theta, X, codes):
-        """What the network of one draw says of rows on the scale of its last layer, (n,): the
-        log-odds of the classes `codes`, else the expected outcome, or its log.
+    def outputs(self, theta, X):
+        """What the network of one draw expects of rows: E[y | x], (n,) or (n, outcomes),
+        or the probability of each class, (n, k).
         """
-        out = self.outputs(theta, X)
-        if self.outcome == "softmax":
-            p = np.clip(out[np.arange(len(X)), codes].astype(float), TINY, 1 - EPSILON)
-            return np.log(p / (1 - p))
-        return np.log(out) if self.outcome == "poisson" else out
+        return self.law.expected(self.last_layer(theta, X))
 
-    def simulate(self, theta, X, rng):
-        """One outcome a row, of the network of one draw: numbers, or numbers of classes."""
-        expected = self.outputs(theta, X)
-        if self.outcome == "softmax":
-            return (rng.random((len(X), 1)) > expected.cumsum(axis=1)[:, :-1]).sum(axis=1)
-        if self.outcome == "poisson":
-            return rng.poisson(expected)
-        return rng.normal(expected, self.factor * self.parts(theta)[1])
+    def said(self, theta, X):
+        """The last layer and the sigmas of one draw, as laws take them."""
+        return self.last_layer(theta, X), self.parts(theta)[1]
 
 
 class NetworkInfo(GeneralInfo):

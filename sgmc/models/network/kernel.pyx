@@ -19,9 +19,12 @@ cdef enum:
     SOFTMAX = 0
     GAUSSIAN = 1
     POISSON = 2
+    HETEROSCEDASTIC = 3
 
 ACTIVATIONS = {"sigmoid": SIGMOID, "tanh": TANH, "relu": RELU, "softmax": NORMED}
-OUTCOMES = {"softmax": SOFTMAX, "gaussian": GAUSSIAN, "poisson": POISSON}
+OUTCOMES = {"softmax": SOFTMAX, "gaussian": GAUSSIAN, "poisson": POISSON,
+            "heteroscedastic": HETEROSCEDASTIC}
+cdef double LOG_2PI = log(2 * M_PI)
 TILE_NUMBERS = 1 << 19  # of inputs and units in a tile: they stay in the second or third cache
 
 
@@ -29,15 +32,16 @@ cdef class Network(Model):
     """eta_i = b_L + a_i,L-1 W_L with a_il = act(b_l + a_i,l-1 W_l), a_i0 = x_i;
     outcomes have these eta.
 
-    "softmax": p(y_i = k) = exp(eta_ik) / sum_l exp(eta_il).  "gaussian": y_i ~ N(eta_i,
-    sigma^2).  "poisson": y_i has the rate exp(eta_i + shift).  theta = (W_1, b_1, .., W_L, b_L[,
-    sigma][, log lambda]), matrices row-major, inputs x units; log lambda are log precisions of the
-    priors of the arrays before, of which the likelihood knows nothing.
+    "softmax": p(y_i = k) = exp(eta_ik) / sum_l exp(eta_il).  "gaussian": y_ik ~ N(eta_ik,
+    sigma_k^2).  "heteroscedastic": y_ik ~ N(eta_ik, exp(2 eta_i,K+k)), the last layer twice as wide
+    as there are outcomes.  "poisson": y_i has the rate exp(eta_i + shift).  theta = (W_1, b_1, ..,
+    W_L, b_L[, sigma][, log lambda]), matrices row-major, inputs x units; log lambda are log
+    precisions of the priors of the arrays before, of which the likelihood knows nothing.
 
     Parameters
     ----------
     X : Inputs
-    y : array (n,)
+    y : array (n, outcomes)
     sizes : list of int
         Units of each layer, the inputs first.
     activation, outcome : str
@@ -48,9 +52,9 @@ cdef class Network(Model):
     """
 
     cdef Inputs X
-    cdef const double[::1] y
+    cdef const double[:, ::1] y
     cdef Py_ssize_t[::1] sizes, weights, active       # places in theta of W_l, and in work of a_l
-    cdef Py_ssize_t layers, widest, spread
+    cdef Py_ssize_t layers, widest, spread, outcomes
     cdef int activation, outcome
     cdef double shift, alpha, beta
 
@@ -59,11 +63,14 @@ cdef class Network(Model):
         sizes = np.array(sizes, dtype=np.intp)
         ends = np.r_[0, np.cumsum((sizes[:len(sizes) - 1] + 1) * sizes[1:])]
         self.X, self.y = X, np.ascontiguousarray(y, dtype=float)
+        self.outcomes = self.y.shape[1]
         self.sizes, self.layers = sizes, len(sizes) - 1
         self.weights = ends
         self.activation = ACTIVATIONS[activation]
         self.outcome, self.shift = OUTCOMES[outcome], shift
-        self.n, self.dim = X.n, ends.max() + (self.outcome == GAUSSIAN) + precisions
+        self.n, self.dim = X.n, ends.max() + precisions
+        if self.outcome == GAUSSIAN:
+            self.dim += self.outcomes
         self.tile = int(np.clip(TILE_NUMBERS // sizes.sum() // 32 * 32, 32, 1024))
         self.widest = sizes[1:].max()
         self.active = self.tile * np.r_[0, np.cumsum(sizes[1:])]
@@ -112,44 +119,39 @@ cdef class Network(Model):
     cdef int judge(self, const double *theta, const Batch *b, double *eta, double *value,
                    double *grad) except -1 nogil:
         """Log densities; eta become the slopes of these, scaled and weighed."""
-        cdef Py_ssize_t i, k, K = self.sizes[self.layers], own = self.weights[self.layers]
-        cdef double c, y, e, total
+        cdef Py_ssize_t i, K = self.sizes[self.layers], own = self.weights[self.layers]
+        cdef double c, density
+        cdef const double *y
         cdef double *out
         for i in range(b.m):
-            out, y = eta + i * K, self.y[row_of(b, i)]
+            out, y = eta + i * K, &self.y[row_of(b, i), 0]
             c = b.scale * (b.weight[i] if b.weight != NULL else 1)
             if self.outcome == SOFTMAX:
-                total = log_sum(K, out)
-                if value != NULL:
-                    value[0] += c * (out[<Py_ssize_t> y] - total)
-                for k in range(K):
-                    out[k] = c * ((k == <Py_ssize_t> y) - exp(out[k] - total))
+                density = classified(K, <Py_ssize_t> y[0], c, out)
             elif self.outcome == GAUSSIAN:
-                e = (y - out[0]) / theta[own]
-                if value != NULL:
-                    value[0] -= c * (0.5 * e * e + log(theta[own]) + 0.5 * log(2 * M_PI))
-                if grad != NULL:
-                    grad[own] += c * (e * e - 1) / theta[own]
-                out[0] = c * e / theta[own]
+                density = spread_alike(K, y, theta + own, c, out,
+                                       grad + own if grad != NULL else NULL)
+            elif self.outcome == HETEROSCEDASTIC:
+                density = spread_by_inputs(self.outcomes, y, c, out)
             else:
-                total = exp(out[0] + self.shift)
-                if value != NULL:
-                    value[0] += c * (y * (out[0] + self.shift) - total - lgamma(y + 1))
-                out[0] = c * (y - total)
+                density = counted(y[0], self.shift, c, out)
+            if value != NULL:
+                value[0] += c * density
         return OK
 
     cdef int judge_squares(self, const double *theta, const Batch *b, Scratch *s,
                            double *square) except -1 nogil:
-        """Squares of the rows' slopes for sigma, c (e^2 - 1) / sigma,
-        from those for eta, c e / sigma.
+        """Squares of the rows' slopes for sigma_k, c (e^2 - 1) / sigma_k,
+        from those for eta_k, c e / sigma_k.
         """
-        cdef Py_ssize_t i, own = self.weights[self.layers]
+        cdef Py_ssize_t i, k, K = self.outcomes, own = self.weights[self.layers]
         cdef double c, slope
         for i in range(b.m):
             c = b.scale * (b.weight[i] if b.weight != NULL else 1)
-            slope = s.work[self.active[self.layers - 1] + i]
-            slope = slope * slope * theta[own] / c - c / theta[own] if c != 0 else 0
-            square[own] += slope * slope
+            for k in range(K):
+                slope = s.work[self.active[self.layers - 1] + i * K + k]
+                slope = slope * slope * theta[own + k] / c - c / theta[own + k] if c != 0 else 0
+                square[own + k] += slope * slope
         return OK
 
     cdef int backward(self, const double *theta, const Batch *b, Scratch *s, double *grad,
@@ -267,6 +269,53 @@ cdef void slope_back(int kind, Py_ssize_t m, Py_ssize_t h, double *a, double *de
     if square:
         for i in range(n):
             a[i] *= a[i]
+
+
+cdef double classified(Py_ssize_t K, Py_ssize_t y, double c, double *eta) noexcept nogil:
+    """The log probability of class y; eta become c times its slopes."""
+    cdef Py_ssize_t k
+    cdef double total = log_sum(K, eta), density = eta[y] - total
+    for k in range(K):
+        eta[k] = c * ((k == y) - exp(eta[k] - total))
+    return density
+
+
+cdef double spread_alike(Py_ssize_t K, const double *y, const double *sigma, double c, double *eta,
+                         double *slope) noexcept nogil:
+    """The log density of y_k ~ N(eta_k, sigma_k^2); eta become c times its slopes, and c times
+    those for sigma are added to `slope` (or NULL).
+    """
+    cdef Py_ssize_t k
+    cdef double e, density = 0
+    for k in range(K):
+        e = (y[k] - eta[k]) / sigma[k]
+        density -= 0.5 * (e * e + LOG_2PI) + log(sigma[k])
+        eta[k] = c * e / sigma[k]
+        if slope != NULL:
+            slope[k] += c * (e * e - 1) / sigma[k]
+    return density
+
+
+cdef double spread_by_inputs(Py_ssize_t K, const double *y, double c, double *eta) noexcept nogil:
+    """The log density of y_k ~ N(eta_k, exp(2 eta_K+k)); eta become c times its slopes."""
+    cdef Py_ssize_t k
+    cdef double e, precision, density = 0
+    for k in range(K):
+        precision = exp(-eta[K + k])
+        e = (y[k] - eta[k]) * precision
+        density -= 0.5 * (e * e + LOG_2PI) + eta[K + k]
+        eta[k] = c * e * precision
+        eta[K + k] = c * (e * e - 1)
+    return density
+
+
+cdef double counted(double y, double shift, double c, double *eta) noexcept nogil:
+    """The log probability of a Poisson count y of rate exp(eta + shift);
+    eta becomes c times its slope.
+    """
+    cdef double rate = exp(eta[0] + shift), density = y * (eta[0] + shift) - rate - lgamma(y + 1)
+    eta[0] = c * (y - rate)
+    return density
 
 
 cdef double log_sum(Py_ssize_t K, const double *eta) noexcept nogil:

@@ -4,21 +4,20 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.arguments.arrays import vector
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.names import column_names
 from sgmc.arguments.numbers import sizes
 from sgmc.arguments.rows import same_index, same_length
 from sgmc.arguments.tables import dense_table, finite_table
-from sgmc.arguments.values import counts
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.bases.model import Model
 from sgmc.models.bases.scaling import centre_and_unit
 from sgmc.models.network.activations import ACTIVATIONS
+from sgmc.models.network.laws import LAWS
 from sgmc.priors import PriorSpec, normal
 
-PREDICTED_ROWS = 50  # whose predictions the verdict is about
+PREDICTED_ROWS = 50  # whose predictions the verdict is about, fewer where each has several
 # rows, and rows times weights, up to which all rows are used at every step by default: 2,500 rows
 # and 23 weights took a minute, and four chains agreed, which minibatches did not bring about
 SMALL, LITTLE_WORK = 2000, 200_000
@@ -32,7 +31,9 @@ class BNN(Model):
 
     - ``"softmax"``: p(y = k) = exp(eta_k) / sum_l exp(eta_l) (Chen, Fox & Guestrin 2014, section
       4.2; Nemeth & Fearnhead 2021, eq. 14);
-    - ``"gaussian"``: y ~ N(eta, sigma^2), sigma a parameter;
+    - ``"gaussian"``: y_k ~ N(eta_k, sigma_k^2), sigma a parameter, of one outcome or several;
+    - ``"heteroscedastic"``: y_k ~ N(eta_k, exp(eta_K+k)^2), the sds of the K outcomes functions of
+      the inputs too (Nix & Weigend 1994);
     - ``"poisson"``: y ~ Poisson(exp(eta)).
 
     Weights W_l and biases b_l are N(0, 1), or as ``fit(prior=)`` says by name (``"W1"``, ``"b1"``,
@@ -45,25 +46,27 @@ class BNN(Model):
         Inputs; bytes (uint8) and float32 stay as they are, are multiplied in float32, and may be
         read-only or memory-mapped.  An array is not copied: leave it alone until the fit is done.
         A str is an R-style formula, ``"y ~ x1 + C(g)"``.
-    y : array_like (n,) or table
-        Outcomes; with a formula, the table.
+    y : array_like (n,) or (n, outcomes), or table
+        Outcomes; "gaussian" and "heteroscedastic" ones may be several of each row.  With a formula,
+        which has one outcome, the table.
     hidden : tuple of int
         Units of the hidden layers; ``()`` for none: a multinomial or linear regression.
     activation : {"sigmoid", "tanh", "relu", "softmax"}
         act; "softmax" units of a layer are exp(z_k) / sum_l exp(z_l) and sum to one (Nemeth &
         Fearnhead 2021, eq. 14; Coullon, South & Nemeth 2023, eq. B1).
-    outcome : {"softmax", "gaussian", "poisson"}
+    outcome : {"softmax", "gaussian", "heteroscedastic", "poisson"}
     scale : {"auto", "columns", "table", None}
         How inputs are centred and divided by their sd before they enter: each column by itself, all
         numbers of the table together (as pixels want it), or not.  "auto": "table" for bytes, else
-        "columns".  Unless None, Gaussian outcomes are standardised too (sigma is in units of their
-        sd), and the mean of Poisson ones is taken out of eta; predictions are in the data's units.
+        "columns".  Unless None, "gaussian" and "heteroscedastic" outcomes are standardised too
+        (sigma is in units of their sd), and the mean of Poisson ones is taken out of eta;
+        predictions are in the data's units.
     hyperprior : sgmc.gamma, optional
         Of the precisions lambda.
     refresh : bool, optional
         Whether precisions are drawn from their conditional laws between steps (Chen et al. 2014),
         which goes with samplers of minibatches; else they are sampled like weights.  Default: yes,
-        unless outcomes are Gaussian, whose sigma goes with the latter.
+        unless outcomes are "gaussian", whose sigma goes with the latter.
     dtype : {"float64", "float32"}, optional
         Of the products with the inputs.  Default: float32 where these are bytes or float32.
 
@@ -105,7 +108,7 @@ class BNN(Model):
     ):
         self.activation = one_of("activation", activation, ACTIVATIONS)
         self.outcome = outcome
-        one_of("outcome", outcome, ("softmax", "gaussian", "poisson"))
+        one_of("outcome", outcome, LAWS)
         one_of("scale", scale, ("auto", "columns", "table", None))
         one_of("dtype", dtype, (None, "float64", "float32"))
         self.hidden, self.hyperprior = layers(hidden), checked_hyperprior(hyperprior)
@@ -179,33 +182,17 @@ class BNN(Model):
         centre, unit = centre_and_unit(
             X, ("table" if X.dtype == np.uint8 else "columns") if scale == "auto" else scale
         )
-        levels, shift, factor = None, 0.0, 1.0
-        if self.outcome == "softmax":
-            self.y, levels = classes(y)
-        else:
-            self.y = vector("y", y)
-            if self.outcome == "poisson":
-                counts("y with outcome='poisson'", self.y)
-            if scale is not None:
-                shift, factor = standard(self.y, self.outcome)
+        law, self.y = LAWS[self.outcome].read(y, scale)
         same_length("y", self.y, self.n, "X has")
-        units = [X.shape[1], *self.hidden, len(levels) if levels else 1]
+        units = [X.shape[1], *self.hidden, law.units]
         self.recipe = Recipe(
-            units,
-            self.activation,
-            self.outcome,
-            centre,
-            unit,
-            shift,
-            factor,
-            levels,
-            names,
-            self.spec,
+            units, self.activation, self.outcome, law, centre, unit, names, self.spec
         )
         self.scaled = not self.hidden and self.hyperprior is None
         self.parameters, self.constraints = shapes(units), {}
         if self.outcome == "gaussian":
-            self.parameters["sigma"], self.constraints = (), {"sigma": "positive"}
+            self.parameters["sigma"] = (law.outcomes,) if law.names else ()
+            self.constraints = {"sigma": "positive"}
         self.prior = {"*": normal(0, 1)}
         if self.hyperprior is not None:
             self.parameters["log_precision"], self.prior = (2 * len(units) - 2,), None
@@ -232,15 +219,14 @@ class BNN(Model):
         from sgmc.models.network.kernel import Network
 
         r, hyper = self.recipe, self.hyperprior
-        y = (self.y - r.shift) / r.factor if self.outcome == "gaussian" else self.y
         held = (hyper.df, 1 / hyper.scale) if hyper is not None and self.refresh else None
         return Network(
             inputs(self.X, r.centre, r.unit),
-            y,
+            r.law.inside(self.y),
             r.sizes,
             self.activation,
             self.outcome,
-            r.shift if self.outcome == "poisson" else 0.0,
+            r.law.shift[0] if self.outcome == "poisson" else 0.0,
             held,
             0 if hyper is None else 2 * len(r.sizes) - 2,
         )
@@ -254,7 +240,7 @@ class BNN(Model):
         arrays = [int(np.prod(shape)) for name, shape in self.parameters.items() if name[0] in "Wb"]
         return Precisions(
             arrays,
-            self.outcome == "gaussian",
+            self.recipe.law.outcomes if self.outcome == "gaussian" else 0,
             self.hyperprior.df,
             1 / self.hyperprior.scale,
             self.refresh,
@@ -267,7 +253,7 @@ class BNN(Model):
             for name, shape in self.parameters.items()
         }
         if self.outcome == "gaussian":
-            parts["sigma"] = np.ones(())
+            parts["sigma"] = np.ones(self.parameters["sigma"])
         return self.layout().pack(parts)
 
     def functionals(self):
@@ -277,11 +263,11 @@ class BNN(Model):
 
         if not self.hidden:
             return None
-        rows = np.unique(np.linspace(0, self.n - 1, PREDICTED_ROWS).astype(int))
-        classes = self.y[rows].astype(int) if self.outcome == "softmax" else None
+        count = max(PREDICTED_ROWS // len(self.recipe.law.judged), 2)
+        rows = np.unique(np.linspace(0, self.n - 1, count).astype(int))
         return Functionals(
             f"predictions of {len(rows)} rows",
-            partial(predictions, rows=rows, X=self.X[rows], classes=classes),
+            partial(predictions, rows=rows, X=self.X[rows], y=self.y[rows]),
             "hidden units can change places",
         )
 
@@ -341,30 +327,3 @@ def arrays(X, y):
         raise DataError("X has no rows")
     names = column_names(None, X, table.shape[1], "X")
     return finite_table("X", table, names), y, names
-
-
-def classes(y):
-    """(numbers of the classes, their labels) of outcomes; DataError where they are no classes."""
-    from sgmc.formula.outcomes import category, category_codes
-
-    codes, levels = category_codes("y", y, category)
-    codes = np.asarray(codes, dtype=float)
-    if len(levels) < 2:
-        raise DataError(f"y is {levels[0]!r} in every row; at least two classes are needed")
-    if len(levels) > max(20, np.sqrt(len(codes))):
-        raise DataError(
-            f"y has {len(levels)} different values, too many for classes; for numbers give "
-            "outcome='gaussian' or 'poisson'"
-        )
-    return codes, tuple(levels)
-
-
-def standard(y, outcome):
-    """(shift, factor) that take standardised outcomes, or logs of rates, to the data's units."""
-    if outcome == "poisson":
-        if not y.any():
-            raise DataError("y is 0 in every row")
-        return float(np.log(y.mean())), 1.0
-    if np.ptp(y) == 0:
-        raise DataError(f"y is {y[0]:g} in every row")
-    return float(y.mean()), float(y.std())

@@ -9,8 +9,10 @@ from sgmc.errors import ArgumentError
 from sgmc.models.bases.results import ModelResults
 from sgmc.results.checks.whole import whole_draws
 
+COVERED = 0.95  # of what is predicted of an outcome
 
-def predictions(results, rows, X, classes):
+
+def predictions(results, rows, X, y):
     """Predictors of rows X by all whole draws, and the parameters that are no weights: names and
     draws (chain, draw, k).
     """
@@ -18,12 +20,13 @@ def predictions(results, rows, X, classes):
     whole = whole_draws(fit)
     if whole is None:
         return None
-    names = fit.problem.layout.names
+    law, names = recipe.law, fit.problem.layout.names
     beside = [k for k, name in enumerate(names) if name[0] not in "Wb"]
     flat = whole.reshape(-1, whole.shape[2])
-    found = np.stack([recipe.predictor(theta, X, classes) for theta in flat])
+    found = np.stack([law.predictor(*recipe.said(theta, X), y).ravel() for theta in flat])
     found = np.hstack([found, flat[:, beside]]).reshape(*whole.shape[:2], -1)
-    return [*(f"row {i}" for i in rows), *(names[k] for k in beside)], found
+    of_rows = [f"row {i} {what}".strip() for i in rows for what in law.judged]
+    return [*of_rows, *(names[k] for k in beside)], found
 
 
 class NetworkResults(ModelResults):
@@ -53,7 +56,7 @@ class NetworkResults(ModelResults):
         return self.draws.reshape(-1, self.draws.shape[-1]), np.tile(weights, self.draws.shape[0])
 
     def outputs(self, data, most=None):
-        """What each network expects: E[y | x], (k, n),
+        """What each network expects: E[y | x], (k, n) or (k, n, outcomes),
         or the probabilities of the classes, (k, n, classes).
 
         Parameters
@@ -101,7 +104,8 @@ class NetworkResults(ModelResults):
         return self._average(data, most)
 
     def posterior_predict(self, data, most=None, seed=None):
-        """A new outcome of each row from each network, (k, n); classes as their labels.
+        """A new outcome of each row from each network, (k, n), or (k, n, outcomes) where a row has
+        several; classes as their labels.
 
         Parameters
         ----------
@@ -119,25 +123,27 @@ class NetworkResults(ModelResults):
             if even
             else rng.choice(len(theta), len(theta), p=weights / weights.sum())
         )
-        drawn = np.stack([recipe.simulate(theta[k], X, rng) for k in chosen])
+        drawn = np.stack([recipe.law.simulate(*recipe.said(theta[k], X), rng) for k in chosen])
         return np.asarray(self.classes)[drawn] if recipe.outcome == "softmax" else drawn
 
     def calibration(self, data, outcomes, most=None, bins=10):
-        """How well predictions fit outcomes, a Series.
+        """How well predictions fit outcomes, a Series; of several outcomes a DataFrame, a row each.
 
         Of classes: ``error`` (share of wrong ones), ``log_loss``, ``ece`` and ``mce`` (see
-        `sgmc.diagnostics.ece`); of numbers: ``rmse``.
+        `sgmc.diagnostics.ece`).  Of numbers: ``rmse`` of the posterior mean, ``log_loss``, the mean
+        of -log p(y | x) with the density averaged over networks, and ``coverage``, the share of
+        outcomes in the central 95 % of what is predicted.
 
         Parameters
         ----------
         data, most
             See `outputs`.
-        outcomes : array_like (n,)
+        outcomes : array_like (n,) or (n, outcomes)
         bins : int
             Of confidence.
         """
         if self.model.recipe.outcome != "softmax":
-            return pd.Series({"rmse": rmse(self.predict(data, most), outcomes)})
+            return self._calibration_of_numbers(data, outcomes, most)
         codes = pd.Index(self.classes).get_indexer(np.asarray(outcomes))
         if (codes < 0).any():
             raise ArgumentError(
@@ -154,12 +160,35 @@ class NetworkResults(ModelResults):
             }
         )
 
+    def _calibration_of_numbers(self, data, outcomes, most):
+        """See `calibration`; densities and shares are summed up one network at a time."""
+        recipe, (theta, weights) = self.model.recipe, self._some(most)
+        law, X = recipe.law, recipe.table(data)
+        y = law.new(outcomes, len(X))
+        density, below, up_to = np.full(y.shape, -np.inf), 0.0, 0.0
+        for one, weight in zip(theta, weights / weights.sum()):
+            said = recipe.said(one, X)
+            density = np.logaddexp(density, np.log(weight) + law.log_density(*said, y))
+            first, second = law.shares(*said, y)
+            below, up_to = below + weight * first, up_to + weight * second
+        tail = (1 - COVERED) / 2
+        means = self.predict(data, most).reshape(y.shape)
+        scores = pd.DataFrame(
+            {
+                "rmse": [rmse(means[:, k], y[:, k]) for k in range(law.outcomes)],
+                "log_loss": -density.mean(axis=0),
+                "coverage": ((up_to >= tail) & (below <= 1 - tail)).mean(axis=0),
+            },
+            index=list(law.names) or None,
+        )
+        return scores if law.names else scores.iloc[0].rename(None)
+
     @property
     def classes(self):
         """Labels of the classes, in the order of the probabilities;
         None where outcomes are numbers.
         """
-        return self.model.recipe.levels
+        return self.model.recipe.law.levels
 
     def _some(self, most):
         """At most so many networks, evenly spaced, and their weights."""
