@@ -15,6 +15,7 @@ from sgmc.errors import ArgumentError
 from sgmc.fit import CHUNK_SECONDS, OVERHEAD, POLL_SECONDS
 
 MAX_KEPT = 8000  # kept draws of an arm: then every second goes, and the thinning doubles
+TRIAL_LENGTH = 3  # steps of the winner's trial, over those of its race
 RACE_MEMORY = 1 << 28  # bytes of kept draws of all arms
 
 
@@ -240,12 +241,13 @@ def race(runners, metric, eta, budget, threads, rival=None, progress=None):
 
 
 def stands(runner, rival, budget, threads):
-    """Whether a chain with a longer step, from where the arm is, does not diverge in as many steps
-    as the arm has made; an arm that has no such margin is marked as one that diverges.
+    """Whether a chain with a longer step, from where the arm is, does not diverge in TRIAL_LENGTH
+    times as many steps as the arm has made; an arm that has no such margin is marked as one that
+    diverges.
     """
     other = rival(runner) if rival else None
     if other is not None:
-        together([other], budget.trial(runner.chain.steps), None, budget, threads)
+        together([other], budget.trial(TRIAL_LENGTH * runner.chain.steps), None, budget, threads)
         runner.unstable = other.diverged
     return not runner.unstable
 

@@ -37,8 +37,9 @@ DEFAULT_BUDGET = 5000  # steps of the winner, where no budget is given
 # arguments of a fit that a race has too
 PASSED = set(names(TUNE)) - {"prior", "rng"}
 RACE_SHARE = 0.5  # of a fit's time_limit: a race of tune= that takes longer is given up
-# of the Langevin time of a step, which the winner must bear without diverging
-TRIAL_FACTOR = 1.5
+# of the Langevin time of a step, which the winner must bear without diverging; instabilities that
+# grow slowly, as a thermostat's, show after 1e5 steps at a step, and after 1e4 at twice its time
+TRIAL_FACTOR = 2
 RACE, TRIAL = 0, 1  # parts of the seed's streams
 HEURISTIC_SHARE = 10  # the heuristic's minibatch: a tenth of the rows
 
@@ -68,9 +69,10 @@ def tune(
 
     Arms start at draws of the Laplace approximation, each with a stream of its own.  Where two
     score the same, the one that comes first in the grid is the better.  An arm that diverges has
-    the score infinity.  The best arm then stands a trial: a chain from where it is, with 1.5 times
-    the Langevin time a step, must not diverge in as many steps; else the next best arm stands it.
-    So no arm is taken that is at the edge of stability, and would diverge in a longer run.
+    the score infinity.  The best arm then stands a trial: a chain from where it is, with twice the
+    Langevin time a step, must not diverge in three times as many steps as the arm has made; else
+    the next best arm stands it.  So no arm is taken that is at the edge of stability, and would
+    diverge in a longer run.
 
     Parameters
     ----------
