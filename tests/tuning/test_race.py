@@ -192,9 +192,8 @@ def diverged(seed):
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_no_arm_is_chosen_that_later_diverges(monkeypatch):
-    """Of 32 chains none; without the trial at a longer step, about a third.  (What grows slower than
-    the trial is long is not seen: a thermostat with the noise of 0.1 % of the rows diverged after
-    1e5 steps.)
+    """Of 32 chains none; without the trial at a longer step, about a third.  (Instabilities that
+    grow slowly are not seen: a thermostat with 0.1 % of the rows diverged after 1e5 steps.)
     """
     assert sum(diverged(seed) for seed in range(8)) == 0
     monkeypatch.setattr(racing, "stands", lambda *arguments: True)
