@@ -2,6 +2,7 @@
 from sgmc.samplers.bases.adaptation cimport Preconditioner
 
 cdef class ScoreMetric(Preconditioner):
+    cdef readonly bint known      # whether it has been estimated, a dense one with correlations
     cdef double[:, ::1] slope_scatter
     cdef double[::1] slope_mean, slope_deviation
     cdef void absorb_slope(self, const double *g) noexcept nogil

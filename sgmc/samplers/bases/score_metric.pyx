@@ -12,7 +12,7 @@ from libc.math cimport fabs, fmax, fmin, isfinite, sqrt
 
 from sgmc.samplers.bases.adaptation cimport DENSE, DIAGONAL, IDENTITY, Preconditioner
 
-SPARE_DRAWS = 1.2                 # draws per parameter from which a dense metric is estimated
+SPARE_DRAWS = 1.1                 # draws per parameter from which a dense metric is estimated
 SHRINKAGE = 1e-3                  # weight of the diagonal metric, in draws per parameter
 cdef double WIDEST_SCALE = 1e5    # of a coordinate by a single gradient, and its inverse
 
@@ -30,6 +30,7 @@ cdef class ScoreMetric(Preconditioner):
         Preconditioner.__init__(self, dim, kind)
         self.slope_scatter = np.zeros_like(self.scatter)
         self.slope_mean, self.slope_deviation = np.zeros(dim), np.zeros(dim)
+        self.known = self.kind == IDENTITY
 
     cdef void absorb_slope(self, const double *g) noexcept nogil:
         """Take the gradient at the position that `absorb` took just before into the sums."""
@@ -58,12 +59,16 @@ cdef class ScoreMetric(Preconditioner):
             self.L[j if self.kind == DENSE else 0, j] = scale
 
     cdef void renew(self) noexcept nogil:
-        """L from the window; begin a new one.  Coordinates that did not move, or whose gradients
-        did not, keep their scales.
+        """L from the window; begin a new one, unless there are too few draws yet for correlations.
+        Coordinates that did not move, or whose gradients did not, keep their scales.
         """
+        cdef bint found
         with gil:
-            settled(np.asarray(self.L), np.asarray(self.scatter), np.asarray(self.slope_scatter),
-                    self.count, self.kind == DENSE)
+            found = settled(np.asarray(self.L), np.asarray(self.scatter),
+                            np.asarray(self.slope_scatter), self.count, self.kind == DENSE)
+        if not found and not self.known:
+            return
+        self.known = True
         self.scatter[...] = 0
         self.slope_scatter[...] = 0
         self.mean[:] = 0
@@ -73,17 +78,18 @@ cdef class ScoreMetric(Preconditioner):
     def state(self):
         """The metric in use and the sums of the window."""
         return {**Preconditioner.state(self), "slope_scatter": np.array(self.slope_scatter),
-                "slope_mean": np.array(self.slope_mean)}
+                "slope_mean": np.array(self.slope_mean), "known": self.known}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Preconditioner.set_state(self, state)
         np.asarray(self.slope_scatter)[...] = state["slope_scatter"]
-        np.asarray(self.slope_mean)[:] = state["slope_mean"]
+        np.asarray(self.slope_mean)[:], self.known = state["slope_mean"], state["known"]
 
 
 def settled(L, scatter, slope_scatter, count, dense):
-    """Write the factor of the new metric into L.
+    """Write the factor of the new metric into L, a diagonal one where draws are too few for
+    correlations; return whether they were enough.
 
     Parameters
     ----------
@@ -101,17 +107,19 @@ def settled(L, scatter, slope_scatter, count, dense):
     scale[known] = (by_place[known] / by_slope[known]) ** 0.25
     if not dense:
         L[0] = scale
-        return
-    factor = np.diag(scale)
+        return True
+    factor, enough = np.diag(scale), False
     if count > SPARE_DRAWS * len(scale) + 1 and known.all():
         products = np.outer(scale, scale)
         try:
-            factor = scale[:, None] * mean_factor(whole(scatter) / products,
-                                                  whole(slope_scatter) * products)
+            correlated = scale[:, None] * mean_factor(whole(scatter) / products,
+                                                      whole(slope_scatter) * products)
+            if np.isfinite(correlated).all():
+                factor, enough = correlated, True
         except np.linalg.LinAlgError:         # sums that overflow: scales alone
             pass
-    if np.isfinite(factor).all():
-        L[...] = factor
+    L[...] = factor
+    return enough
 
 
 def whole(lower):

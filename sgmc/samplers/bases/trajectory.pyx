@@ -14,7 +14,7 @@ from sgmc.samplers.bases.adaptation cimport IDENTITY, Windows
 from sgmc.samplers.bases.metropolis cimport MAX_ENERGY_RISE, Metropolis
 
 cdef enum:
-    WARMING_DEPTH = 8             # of trees, while neither step nor metric is known
+    WARMING_DEPTH = 6             # of trees, while the metric is not known
     MAX_DOUBLINGS = 60            # of the first step
 
 cdef double LOG_HALF = log(0.5)
@@ -58,7 +58,7 @@ cdef class Trajectory(Metropolis):
                      double *log_ratio) except -1 nogil:
         cdef int side, depth = 0, most = self.max_depth
         cdef size_t size = s.dim * sizeof(double)
-        if self.warming and s.t < self.windows.first:
+        if self.warming and not self.scores.known:
             most = min(most, WARMING_DEPTH)
         self.root(s, rng)
         while depth < most:
@@ -234,16 +234,23 @@ cdef class Trajectory(Metropolis):
         return factor
 
     cdef void learn(self, const State *s, double probability) noexcept nogil:
-        """As `Metropolis`, by the mean acceptance of the tree's states, and by gradients, too."""
+        """As `Metropolis`, by the mean acceptance of the tree's states, and by gradients, too; a
+        metric that was known before and is only renewed leaves the step where it was.
+        """
+        cdef double base
+        cdef bint known = self.scores.known
         self.search.learn(self.acceptance / self.states)
         if self.metric.kind == IDENTITY or s.t < self.windows.first:
             return
         self.metric.absorb(s.x)
         self.scores.absorb_slope(&self.g[0])
         if self.windows.ends_at(s.t + 1):
+            base = log(self.search.scale(False))
             self.metric.renew()
             self.metric.transposed(&self.g[0], &self.w[0])
-            self.search.restart(log(self.unit_step / self.step_size))
+            if self.scores.known and not known:
+                base = log(self.unit_step / self.step_size)
+            self.search.restart(base)
 
     # ---- what is told ----------------------------------------------------------------------------
 
