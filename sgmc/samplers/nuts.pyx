@@ -18,7 +18,8 @@ class NUTS(MetropolisSpec):
     While warming, h is adapted so that the mean of min(1, exp(H_0 - H)) over the path's states is
     `target_accept`, and the metric is the geometric mean of the draws' covariance and of the
     inverse of the gradients' (Seyboldt, Carlson & Carpenter 2026, arXiv:2603.18845).  `max_depth`
-    doublings end a path.
+    doublings end a path.  Each path has a step of its own, uniform on (0.9, 1.1) h, as paths of one
+    length may come back periodically.
     """
 
     name = "nuts"

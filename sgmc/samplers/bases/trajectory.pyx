@@ -18,6 +18,7 @@ cdef enum:
     MAX_DOUBLINGS = 60            # of the first step
 
 cdef double LOG_HALF = log(0.5)
+cdef double JITTER = 0.1          # of a tree's step: trees of one length may come back periodically
 
 
 cdef class Trajectory(Metropolis):
@@ -61,6 +62,7 @@ cdef class Trajectory(Metropolis):
         if self.warming and not self.scores.known:
             most = min(most, WARMING_DEPTH)
         self.root(s, rng)
+        h *= 1 + JITTER * (2 * next_uniform(rng) - 1)
         while depth < most:
             side = next_uniform(rng) < 0.5
             memcpy(&self.near[0], &self.end_p[side, 0], size)
@@ -234,10 +236,9 @@ cdef class Trajectory(Metropolis):
         return factor
 
     cdef void learn(self, const State *s, double probability) noexcept nogil:
-        """As `Metropolis`, by the mean acceptance of the tree's states, and by gradients, too; a
-        metric that was known before and is only renewed leaves the step where it was.
+        """As `Metropolis`, by the mean acceptance of the tree's states, and by gradients, too; where
+        a metric is only renewed the search for the step goes on, over more steps than are left.
         """
-        cdef double base
         cdef bint known = self.scores.known
         self.search.learn(self.acceptance / self.states)
         if self.metric.kind == IDENTITY or s.t < self.windows.first:
@@ -245,12 +246,10 @@ cdef class Trajectory(Metropolis):
         self.metric.absorb(s.x)
         self.scores.absorb_slope(&self.g[0])
         if self.windows.ends_at(s.t + 1):
-            base = log(self.search.scale(False))
             self.metric.renew()
             self.metric.transposed(&self.g[0], &self.w[0])
             if self.scores.known and not known:
-                base = log(self.unit_step / self.step_size)
-            self.search.restart(base)
+                self.search.restart(log(self.unit_step / self.step_size))
 
     # ---- what is told ----------------------------------------------------------------------------
 
