@@ -250,8 +250,14 @@ def ours(posterior, metric, warmup, draws, seed):
         warnings.simplefilter("ignore")
         parts = [
             model.fit(
-                sampler=sgmc.NUTS(metric=metric), precondition=None, chains=1, warmup=warmup,
-                draws=draws, thin=1, seed=1000 * seed + k, init=start,
+                sampler=sgmc.NUTS(metric=metric),
+                precondition=None,
+                chains=1,
+                warmup=warmup,
+                draws=draws,
+                thin=1,
+                seed=1000 * seed + k,
+                init=start,
             )
             for k, start in enumerate(starts)
         ]
@@ -283,12 +289,23 @@ def theirs(posterior, low_rank, warmup, draws, seed):
 
     starts = np.random.default_rng([seed, 8])
     model = from_pyfunc(
-        dim, make_density, make_expand, [np.dtype(float)], [(dim,)], ["x"],
+        dim,
+        make_density,
+        make_expand,
+        [np.dtype(float)],
+        [(dim,)],
+        ["x"],
         make_initial_point_fn=lambda _: starts.uniform(-1, 1, dim),
     )
     begun = time.perf_counter()
     trace = nutpie_sample(
-        model, draws=draws, tune=warmup, chains=CHAINS, cores=1, seed=seed, progress_bar=False,
+        model,
+        draws=draws,
+        tune=warmup,
+        chains=CHAINS,
+        cores=1,
+        seed=seed,
+        progress_bar=False,
         low_rank_modified_mass_matrix=low_rank,
     )
     seconds = time.perf_counter() - begun
@@ -344,7 +361,8 @@ def compare(name, warmup, draws, seeds, entries):
         first = next(iter(means))
         apart = np.abs(means[entry] - means[first]) / np.hypot(errors[entry], errors[first])
         print(
-            f"  {entry:22s}" + "".join(f"{v:8.1f}" for v in line[:4])
+            f"  {entry:22s}"
+            + "".join(f"{v:8.1f}" for v in line[:4])
             + "".join(f"{v:9.0f}" for v in line[4:])
             + f"{sum(one.divergences for one in found):9d}{np.max(apart):6.1f}",
             flush=True,

@@ -105,5 +105,8 @@ def facts_of(chain, plan, n):
         getattr(chain.recorder, "spacing", NONE),
         violated,
         getattr(transition, "missed", NONE),
-        *(float(getattr(transition, name, NONE)) for name in ("leapfrogs", "tree_depth", "saturated")),
+        *(
+            float(getattr(transition, name, NONE))
+            for name in ("leapfrogs", "tree_depth", "saturated")
+        ),
     )

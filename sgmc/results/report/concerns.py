@@ -199,9 +199,7 @@ def transitions(fit, ends):
 
 def cut_paths(fit):
     """A warning, in a list, where the limit of doublings ended many paths of `nuts`."""
-    cut, paths = (
-        sum(getattr(c, name) for c in fit.chains) for name in ("saturated", "proposed")
-    )
+    cut, paths = (sum(getattr(c, name) for c in fit.chains) for name in ("saturated", "proposed"))
     if not cut > SATURATED * paths:  # nor for other samplers, which have none
         return []
     spec = fit.plan.spec
