@@ -18,7 +18,7 @@ cdef enum:
     MAX_DOUBLINGS = 60            # of the first step
 
 cdef double LOG_HALF = log(0.5)
-cdef double JITTER = 0.1          # of a tree's step: trees of one length may come back periodically
+cdef double STEP_SPREAD = 0.1     # of a tree's step: trees of one length may come back periodically
 
 
 cdef class Trajectory(Metropolis):
@@ -62,7 +62,7 @@ cdef class Trajectory(Metropolis):
         if self.warming and not self.scores.known:
             most = min(most, WARMING_DEPTH)
         self.root(s, rng)
-        h *= 1 + JITTER * (2 * next_uniform(rng) - 1)
+        h *= 1 + STEP_SPREAD * (2 * next_uniform(rng) - 1)
         while depth < most:
             side = next_uniform(rng) < 0.5
             memcpy(&self.near[0], &self.end_p[side, 0], size)
@@ -236,8 +236,8 @@ cdef class Trajectory(Metropolis):
         return factor
 
     cdef void learn(self, const State *s, double probability) noexcept nogil:
-        """As `Metropolis`, by the mean acceptance of the tree's states, and by gradients, too; where
-        a metric is only renewed the search for the step goes on, over more steps than are left.
+        """As `Metropolis`, by the mean acceptance of the tree's states, and by gradients, too;
+        where a metric is only renewed the search for the step goes on, over more steps than are left.
         """
         cdef bint known = self.scores.known
         self.search.learn(self.acceptance / self.states)
@@ -299,7 +299,7 @@ cdef double log_sum(double a, double b) noexcept nogil:
 
 
 cdef Windows early_windows(int64_t warmup):
-    """Windows of ten steps and more, from the tenth step on and up to 85 % of warmup: gradients tell
-    scales by few draws.
+    """Windows of ten steps and more, from the tenth step on and up to 85 % of warmup: gradients
+    tell scales by few draws.
     """
     return Windows(warmup, min(10, warmup // 10), int(0.85 * warmup), 10)
