@@ -237,7 +237,7 @@ cdef class Trajectory(Metropolis):
 
     cdef void learn(self, const State *s, double probability) noexcept nogil:
         """As `Metropolis`, by the mean acceptance of the tree's states, and by gradients, too;
-        where a metric is only renewed the search for the step goes on, over more steps than are left.
+        where a metric is only renewed the search for the step goes on.
         """
         cdef bint known = self.scores.known
         self.search.learn(self.acceptance / self.states)
