@@ -185,6 +185,10 @@ class LowEnergyWarning(SGMCWarning):
     """
 
 
+class TreeDepthWarning(SGMCWarning):
+    """Many paths of the No-U-Turn sampler were ended by `max_depth` before they turned back."""
+
+
 class ReplacedSamplerWarning(SGMCWarning):
     """Chains of the default sampler diverged, and an exact one took its place."""
 

@@ -26,6 +26,9 @@ COLUMNS = [
     "spacing",
     "violations",
     "missed",
+    "leapfrogs",
+    "tree_depth",
+    "saturated",
 ]
 EXACT = ("rwm", "mala", "barker", "hmc", "mmala")
 rng = np.random.default_rng(6)

@@ -2,10 +2,10 @@
 import numpy as np
 
 from libc.math cimport INFINITY, ceil, cos, fmax, fmin, sin
-from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_uniform, normal_fill
+from sgmc.samplers.bases.energies cimport Energies
 from sgmc.samplers.bases.excess cimport excess
 from sgmc.samplers.bases.lockstep cimport Lockstep
 from sgmc.samplers.bases.metropolis cimport MAX_ENERGY_RISE, Metropolis
@@ -29,14 +29,13 @@ cdef class HamiltonianTransition(Metropolis):
 
     cdef double length
     cdef double[::1] p, q
-    # energies after warmup: the newest, their mean, sums of squares
-    cdef double last, mean, scatter, jumps
-    cdef int64_t energies
+    cdef Energies energies
 
     def __init__(self, Py_ssize_t dim, double step_size, double target, metric, double unit_step,
                  double length):
         Metropolis.__init__(self, dim, step_size, target, metric, unit_step)
         self.length, self.p, self.q = length, np.zeros(dim), np.zeros(dim)
+        self.energies = Energies()
 
     cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
                      double *log_ratio) except -1 nogil:
@@ -47,7 +46,7 @@ cdef class HamiltonianTransition(Metropolis):
         normal_fill(rng, s.dim, &self.p[0])
         before = self.kinetic() - self.value
         if not self.warming:
-            self.note(before)
+            self.energies.note(before)
         for j in range(s.dim):
             self.y[j] = s.x[j]
             self.p[j] += 0.5 * h * self.w[j]
@@ -75,32 +74,19 @@ cdef class HamiltonianTransition(Metropolis):
             total += self.p[j] * self.p[j]
         return 0.5 * total
 
-    cdef void note(self, double energy) noexcept nogil:
-        """Take the energy of a fresh momentum into the sums of `e_bfmi`."""
-        cdef double deviation = energy - self.mean
-        if self.energies:
-            self.jumps += (energy - self.last) * (energy - self.last)
-        self.energies += 1
-        self.mean += deviation / self.energies
-        self.scatter += deviation * (energy - self.mean)
-        self.last = energy
-
     @property
     def e_bfmi(self):
-        """Estimated Bayesian fraction of missing information (Betancourt 2016): below 0.3, momenta
-        explore energies too slowly.
-        """
-        return self.jumps / self.scatter if self.scatter > 0 else float("nan")
+        """See `Energies.bfmi`."""
+        return self.energies.bfmi
 
     def state(self):
         """Also the sums over energies."""
-        return {**Metropolis.state(self), "energies": [self.last, self.mean, self.scatter,
-                                                       self.jumps, self.energies]}
+        return {**Metropolis.state(self), "energies": self.energies.state()}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Metropolis.set_state(self, state)
-        self.last, self.mean, self.scatter, self.jumps, self.energies = state["energies"]
+        self.energies.set_state(state["energies"])
 
 
 cdef Py_ssize_t leapfrogs(double length, double h, double most, Rng rng) noexcept nogil:

@@ -24,6 +24,7 @@ from sgmc.models.regression import families as leaves
 from sgmc.models.regression.bases.family import Counts, Family, Positive
 from sgmc.models.regression.bases.proportions import Proportions
 from sgmc.registry import room
+from sgmc.samplers.bases.trajectory import Trajectory
 
 SAMPLERS, GRADIENTS = room("samplers"), room("gradients")
 
@@ -103,6 +104,8 @@ LEARNING |= {
     for name in names.split()
 }
 EXACT = {name: spec for name, spec in SPECS.items() if spec.exact and spec.uses_gradient}
+# which draw from a whole path, and reject none of it: their mistakes are in test_trajectories
+TREES = {name for name, spec in EXACT.items() if isinstance(spec.build(2, 1.0), Trajectory)}
 # their steps are events, and their draws lie on a path between them: see test_paths, test_events
 CONTINUOUS = {
     name: spec

@@ -34,6 +34,9 @@ class ChainFacts:
     violations, missed : float
         Shares of proposed events whose rate exceeded its bound, and of all events which were lost
         by that, where bounds are guesses; else NaN.
+    leapfrogs, tree_depth, saturated : float
+        Of trees once nothing was adapted any more: gradients, mean number of doublings, and trees
+        that the limit of doublings ended; NaN for samplers without trees.
     """
 
     steps: int
@@ -50,6 +53,9 @@ class ChainFacts:
     spacing: float = NONE
     violations: float = NONE
     missed: float = NONE
+    leapfrogs: float = NONE
+    tree_depth: float = NONE
+    saturated: float = NONE
 
     @property
     def acceptance(self):
@@ -99,4 +105,8 @@ def facts_of(chain, plan, n):
         getattr(chain.recorder, "spacing", NONE),
         violated,
         getattr(transition, "missed", NONE),
+        *(
+            float(getattr(transition, name, NONE))
+            for name in ("leapfrogs", "tree_depth", "saturated")
+        ),
     )

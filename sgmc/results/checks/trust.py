@@ -119,14 +119,16 @@ class Trust:
         DataFrame
             ``steps``, warmup included; ``data_passes``, rows touched over N; ``batch_size``, rows
             of a minibatch; ``acceptance`` and ``divergences``, from the end of the adaptation on
-            (with a given step: from the start); ``step_size``, the last one; ``e_bfmi`` of `hmc`,
-            which below 0.3 says that energies are explored too slowly; ``beyond`` of `csgbd`, the
-            share of moves whose gradient noise was past the breaking point.  Of
+            (with a given step: from the start); ``step_size``, the last one; ``e_bfmi`` of `hmc`
+            and `nuts`, which below 0.3 says that energies are explored too slowly; ``beyond`` of
+            `csgbd`, the share of moves whose gradient noise was past the breaking point. Of
             piecewise-deterministic samplers ``steps`` are events, ``acceptance`` is the share of
             proposed events that happened, which says how tight their bounds are, and ``spacing``
             the time between draws.  ``violations`` of `sbps` is the share of proposed bounces whose
             rate exceeded the predicted bound, and ``missed`` the share of all bounces that
-            this lost: they make draws too wide.
+            this lost: they make draws too wide.  Of `nuts` ``acceptance`` is the mean over states
+            of paths, ``leapfrogs`` are gradients after warmup, ``tree_depth`` is the mean number of
+            doublings of a path, and ``saturated`` counts paths that `max_depth` ended.
         """
         columns = (
             "steps",
@@ -140,6 +142,9 @@ class Trust:
             "spacing",
             "violations",
             "missed",
+            "leapfrogs",
+            "tree_depth",
+            "saturated",
         )
         table = {name: [getattr(chain, name) for chain in self._chains] for name in columns}
         return pd.DataFrame(table, index=pd.RangeIndex(len(self._chains), name="chain"))

@@ -16,6 +16,7 @@ from sgmc.errors import (
     ShapeWarning,
     SpreadWarning,
     StepSizeWarning,
+    TreeDepthWarning,
 )
 from sgmc.results.checks.differences import BEYOND
 from sgmc.results.checks.laplace import SHAPE_DEPARTURE, departure
@@ -34,6 +35,7 @@ SANDWICH_DEPARTURE = 0.3
 DIRECTIONS_APART = 3.5  # Monte Carlo errors: the largest of 64 is beyond in one of 30 fits
 UNDEFINED = 0.01  # share of the steps; proposals far out are not numbers more rarely
 E_BFMI = 0.3  # limit of Betancourt (2016)
+SATURATED = 0.01  # share of the paths of nuts that may end by their limit of doublings
 
 
 def noise_share(fit):
@@ -192,7 +194,23 @@ def transitions(fit, ends):
                 "with sampler='mala'.",
             )
         )
-    return found
+    return [*found, *cut_paths(fit)]
+
+
+def cut_paths(fit):
+    """A warning, in a list, where the limit of doublings ended many paths of `nuts`."""
+    cut, paths = (sum(getattr(c, name) for c in fit.chains) for name in ("saturated", "proposed"))
+    if not cut > SATURATED * paths:  # nor for other samplers, which have none
+        return []
+    spec = fit.plan.spec
+    return [
+        TreeDepthWarning(
+            f"{cut:.0f} of {paths:.0f} paths were ended by max_depth={spec.max_depth}, before they "
+            "turned back: draws are right, but follow one another closely.",
+            "Run longer (warmup), rescale or reparametrise strongly correlated parameters, or try "
+            f"sampler=sgmc.{type(spec).__name__}(max_depth={spec.max_depth + 2}).",
+        )
+    ]
 
 
 def spread(fit):

@@ -146,17 +146,23 @@ cdef class Preconditioner:
 
 
 cdef class Windows:
-    """Windows of doubling length between the first 15 % and the last 10 % of a warmup (as in Stan).
+    """Windows of doubling length, by default between the first 15 % and the last 10 % of a warmup
+    (as in Stan).
 
     Parameters
     ----------
     warmup : int
         Steps; too few for a window leave the metric as it is.
+    first, last : int, optional
+        Steps between which windows are.
+    length : int
+        Of the first window.
     """
 
-    def __init__(self, int64_t warmup):
-        self.first, last = int(0.15 * warmup), int(0.9 * warmup)
-        ends, at, length = [], self.first, 25
+    def __init__(self, int64_t warmup, first=None, last=None, length=25):
+        self.first = int(0.15 * warmup) if first is None else first
+        last = int(0.9 * warmup) if last is None else last
+        ends, at = [], self.first
         while at + length <= last:
             at = at + length if at + 3 * length <= last else last
             ends.append(at)
