@@ -210,6 +210,15 @@ class SamplerSpec(Spec):
         """
         return h * noise / 4
 
+    def noise_left(self, h, parts):
+        """Share of the gradient noise's part of `inflation` that is left where batches go forward
+        and backward through a random partition of the rows in so many parts
+        (``subsample="symmetric"``); NaN where nobody knows: then these do not go together.
+
+        See `sweep_noise` for Langevin steps.
+        """
+        return math.nan
+
     def breaking_point(self, step):
         """The largest sd of a coordinate's gradient noise that the sampler can undo; infinite where
         there is no such limit.
@@ -241,3 +250,13 @@ def langevin_variance(noise, h):
     normal; infinite from h = 4.
     """
     return noise / (1 - h / 4) if h < 4 else math.inf
+
+
+def sweep_noise(h, parts):
+    """`SamplerSpec.noise_left` of Langevin steps, x <- (1 - h/2) x + h/2 (error) + ...
+
+    Errors of the k batches of a sweep add up to zero: their sums are a Brownian bridge of mean
+    variance V k/6, times h^2/4, where independent errors leave h V/4.  The share is h k/6, with
+    k + 1 in the place of k for sweeps of few batches.
+    """
+    return min(1.0, h * (parts + 1) / 6)

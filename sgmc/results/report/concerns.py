@@ -41,7 +41,7 @@ def noise_share(fit):
     where it takes away, 1 without bound.
     """
     h, spec = fit.langevin_time, fit.plan.spec
-    noisy = spec.inflation(h, fit.noise.worst)
+    noisy = spec.inflation(h, fit.felt_noise)
     if math.isinf(noisy):
         return 1.0
     added = noisy - spec.inflation(h, 0.0)
@@ -219,7 +219,7 @@ def spread(fit):
                 "Leave step_size=None, or make it smaller.",
             )
         ]
-    added = spec.inflation(h, fit.noise.worst) - own
+    added = spec.inflation(h, fit.felt_noise) - own
     if abs(own) > INFLATION:
         found.append(
             StepSizeWarning(
