@@ -119,6 +119,8 @@ class SamplerSpec(Spec):
         Moves parameters on simplices alone.
     estimator : str
         The only gradient that it takes; empty where it takes any.
+    hidden_error : float
+        Factor of the error bounds that scores at the draws give, for errors that they see in part.
     """
 
     room = "samplers"
@@ -140,6 +142,7 @@ class SamplerSpec(Spec):
     simplex = ""
     probabilities = False
     estimator = ""
+    hidden_error = 1.0
 
     @property
     def minibatches(self):
