@@ -10,7 +10,7 @@ from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, next_uniform,
 from sgmc.core.spec import Parameter, SamplerSpec
 
 cdef enum:
-    PAIRS = 32                   # draws made by one pass over the rows; two densities each
+    OPPOSITE_PAIRS = 32                   # draws made by one pass over the rows; two densities each
 
 
 cdef class GaussianTransition(Sampler):
@@ -30,26 +30,26 @@ cdef class SkewedTransition(Sampler):
 
     def __init__(self, Py_ssize_t dim, double step_size):
         Sampler.__init__(self, dim, step_size)
-        self.next, self.points = PAIRS, np.zeros((2 * PAIRS, dim))
-        self.densities = np.zeros(2 * PAIRS)
+        self.next, self.points = OPPOSITE_PAIRS, np.zeros((2 * OPPOSITE_PAIRS, dim))
+        self.densities = np.zeros(2 * OPPOSITE_PAIRS)
 
     cdef int renew(self, Gradient g, Rng rng) except -1 nogil:
         """Draws for the next steps."""
         cdef Py_ssize_t k, j
-        normal_fill(rng, PAIRS * self.dim, &self.points[0, 0])
-        for k in range(PAIRS):
+        normal_fill(rng, OPPOSITE_PAIRS * self.dim, &self.points[0, 0])
+        for k in range(OPPOSITE_PAIRS):
             for j in range(self.dim):
-                self.points[PAIRS + k, j] = -self.points[k, j]
-        g.full_many(&self.points[0, 0], 2 * PAIRS, &self.densities[0], NULL)
-        for k in range(PAIRS):  # z stays with probability 1 / (1 + pi(-z) / pi(z))
-            if not next_uniform(rng) * (1 + exp(self.densities[PAIRS + k]
+                self.points[OPPOSITE_PAIRS + k, j] = -self.points[k, j]
+        g.full_many(&self.points[0, 0], 2 * OPPOSITE_PAIRS, &self.densities[0], NULL)
+        for k in range(OPPOSITE_PAIRS):  # z stays with probability 1 / (1 + pi(-z) / pi(z))
+            if not next_uniform(rng) * (1 + exp(self.densities[OPPOSITE_PAIRS + k]
                                                 - self.densities[k])) < 1:
-                memcpy(&self.points[k, 0], &self.points[PAIRS + k, 0], self.dim * sizeof(double))
+                memcpy(&self.points[k, 0], &self.points[OPPOSITE_PAIRS + k, 0], self.dim * sizeof(double))
         self.next = 0
         return OK
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
-        if self.next == PAIRS:
+        if self.next == OPPOSITE_PAIRS:
             self.renew(g, rng)
         memcpy(s.x, &self.points[self.next, 0], s.dim * sizeof(double))
         self.next += 1
@@ -57,13 +57,13 @@ cdef class SkewedTransition(Sampler):
 
     def state(self):
         """The draws that are still to come."""
-        return {**Sampler.state(self), "points": np.array(self.points[self.next:PAIRS])}
+        return {**Sampler.state(self), "points": np.array(self.points[self.next:OPPOSITE_PAIRS])}
 
     def set_state(self, state):
         """Continue from a `state()`."""
         Sampler.set_state(self, state)
-        self.next = PAIRS - len(state["points"])
-        np.asarray(self.points)[self.next:PAIRS] = state["points"]
+        self.next = OPPOSITE_PAIRS - len(state["points"])
+        np.asarray(self.points)[self.next:OPPOSITE_PAIRS] = state["points"]
 
 
 class Laplace(SamplerSpec):
@@ -73,11 +73,11 @@ class Laplace(SamplerSpec):
     mode m.
 
     With ``skew=True`` theta = m + L z is kept with probability w(z) = pi(m + L z) / (pi(m + L z) +
-    pi(m - L z)), and is m - L z otherwise: the skew-symmetric form of the Gaussian, which among all
-    densities q(z) 2 w(z) is nearest to the posterior (Pozza, Durante & Szabo 2024,
-    arXiv:2409.14167).  It computes two densities of all rows per draw.  Of four skewed posteriors of
-    few rows means have a third to a quarter of the error (0.06 to 0.14 in the place of 0.26 to 0.42
-    posterior sd), and intervals half; but sds are 2 to 4 % further too small (`benchmarks/skew.py`).
+    pi(m - L z)), and is m - L z otherwise: the skew-symmetric form of the Gaussian (Pozza, Durante
+    & Szabo 2024, arXiv:2409.14167).  It computes two densities of all rows per draw.  Of four
+    skewed posteriors of few rows, means have a third to a quarter of the error (0.06 to 0.14 in the
+    place of 0.26 to 0.42 posterior sd) and intervals half; sds are 2 to 4 % further too small
+    (`benchmarks/skew.py`).
     """
 
     name = "laplace"
