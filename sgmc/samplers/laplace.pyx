@@ -44,7 +44,8 @@ cdef class SkewedTransition(Sampler):
         for k in range(OPPOSITE_PAIRS):  # z stays with probability 1 / (1 + pi(-z) / pi(z))
             if not next_uniform(rng) * (1 + exp(self.densities[OPPOSITE_PAIRS + k]
                                                 - self.densities[k])) < 1:
-                memcpy(&self.points[k, 0], &self.points[OPPOSITE_PAIRS + k, 0], self.dim * sizeof(double))
+                memcpy(&self.points[k, 0], &self.points[OPPOSITE_PAIRS + k, 0],
+                       self.dim * sizeof(double))
         self.next = 0
         return OK
 
