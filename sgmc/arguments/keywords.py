@@ -83,9 +83,10 @@ TABLE = (
         "block",
         """How the rows of a mini-batch are chosen.  A block of rows in random order; a simple
         sample without or with replacement; rows with large gradients more often; a sample of each
-        stratum (of `strata`, or else of the outcome).""",
-        '{"block", "uniform", "replacement", "preferential", "stratified"}',
-        'Literal["block", "uniform", "replacement", "preferential", "stratified"]',
+        stratum (of `strata`, or else of the outcome); forward and backward through a random
+        partition of the rows, so that the noise of mini-batches cancels.""",
+        '{"block", "uniform", "replacement", "preferential", "stratified", "symmetric"}',
+        'Literal["block", "uniform", "replacement", "preferential", "stratified", "symmetric"]',
         RACED,
         str,
     ),

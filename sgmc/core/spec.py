@@ -119,6 +119,8 @@ class SamplerSpec(Spec):
         Moves parameters on simplices alone.
     estimator : str
         The only gradient that it takes; empty where it takes any.
+    hidden_error : float
+        Factor of the error bounds that scores at the draws give, for errors that they see in part.
     """
 
     room = "samplers"
@@ -140,6 +142,7 @@ class SamplerSpec(Spec):
     simplex = ""
     probabilities = False
     estimator = ""
+    hidden_error = 1.0
 
     @property
     def minibatches(self):
@@ -210,6 +213,15 @@ class SamplerSpec(Spec):
         """
         return h * noise / 4
 
+    def noise_left(self, h, parts):
+        """Share of the gradient noise's part of `inflation` that is left where batches go forward
+        and backward through a random partition of the rows in so many parts
+        (``subsample="symmetric"``); NaN where nobody knows: then these do not go together.
+
+        See `sweep_noise` for Langevin steps.
+        """
+        return math.nan
+
     def breaking_point(self, step):
         """The largest sd of a coordinate's gradient noise that the sampler can undo; infinite where
         there is no such limit.
@@ -241,3 +253,13 @@ def langevin_variance(noise, h):
     normal; infinite from h = 4.
     """
     return noise / (1 - h / 4) if h < 4 else math.inf
+
+
+def sweep_noise(h, parts):
+    """`SamplerSpec.noise_left` of Langevin steps, x <- (1 - h/2) x + h/2 (error) + ...
+
+    Errors of the k batches of a sweep add up to zero: their sums are a Brownian bridge of mean
+    variance V k/6, times h^2/4, where independent errors leave h V/4.  The share is h k/6, with
+    k + 1 in the place of k for sweeps of few batches.
+    """
+    return min(1.0, h * (parts + 1) / 6)

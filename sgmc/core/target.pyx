@@ -361,12 +361,16 @@ cdef class Subsampler:
         batch) and `factors(m)` (noise of m rows over that of one, for each stratum).
     replaces : bool
         Whether rows may come twice, so that the noise has no finite-population factor.
+    sweeps : bool
+        Whether batches go forward and backward through parts of all rows, so that their errors
+        cancel; successive batches of other schemes are independent.
     """
 
     room = "subsampling"
     needs = ()
     share = None
     replaces = False
+    sweeps = False
 
     def __cinit__(self):
         self.design_effect = None

@@ -1,5 +1,6 @@
 """The noise of mini-batches by their size, which a plan is derived from."""
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ class Noise(NamedTuple):
         V of a batch by its size, for schemes that draw no simple samples.
     anisotropy : float
         Largest noise of any direction over that of the worst parameter.
+    sweeps : bool
+        Whether the errors of the batches of a sweep cancel (`Subsampler.sweeps`).
     """
 
     one_row: float
@@ -29,12 +32,17 @@ class Noise(NamedTuple):
     shared: float = 0.0
     law: Callable | None = None
     anisotropy: float = 1.0
+    sweeps: bool = False
 
     def of(self, batch, n):
         """Noise V of batches of that size, of n rows."""
         if self.law is not None:
             return self.law(batch)
         return (self.one_row / batch + self.shared) * (1 - batch / n)
+
+    def felt(self, spec, h, batch, n):
+        """V of independent batches that widen the draws as much, at Langevin time h."""
+        return self.of(batch, n) * (spec.noise_left(h, math.ceil(n / batch)) if self.sweeps else 1)
 
     def rows(self, batch):
         """Row gradients a step."""

@@ -1,9 +1,11 @@
 """What a fit leaves behind."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from sgmc.fit.noise import cancels
 from sgmc.fit.threshold import at_draws
 
 
@@ -82,6 +84,15 @@ class Fit:
         if self.times is None:
             return self.plan.langevin_time
         return self.plan.max_precision * float(self.times[0])
+
+    @property
+    def felt_noise(self):
+        """V of independent mini-batches that would widen the draws as much as these do."""
+        plan, worst = self.plan, self.noise.worst
+        if not (plan.spec.noisy and cancels(plan.gradient, self.settings)):
+            return worst
+        parts = math.ceil(self.problem.model.n / self.chains[0].batch_size)
+        return worst * plan.spec.noise_left(self.langevin_time, parts)
 
     @property
     def threshold(self):

@@ -72,7 +72,16 @@ def noise_of(problem, gradient, settings, seen):
         common,
         law if rows.replaces or shared is not None else None,
         seen.widest_noise() / problem.coordinates.max_precision / seen.worst_noise(),
+        cancels(gradient, settings),
     )
+
+
+def cancels(gradient, settings):
+    """Whether the errors of a sweep's batches add up to zero; not with control values that change
+    on the way.
+    """
+    cls = registry.lookup("gradients", gradient, "gradient")
+    return scheme(settings).sweeps and cls.staleness == 1
 
 
 def noise_of_plan(problem, plan, settings, seen, chains):

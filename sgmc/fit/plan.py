@@ -106,9 +106,9 @@ def largest_h(spec, noise, batch, n):
     correct for it know it coordinate by coordinate, and where it is correlated, as in blocks, no
     more than that should rest on them.
     """
-    variance = noise.of(batch, n)
 
     def excess(h):
+        variance = noise.felt(spec, h, batch, n)
         return (
             max(
                 abs(spec.inflation(h, variance)),
@@ -389,7 +389,7 @@ def batch_for_step(spec, noise, h, n):
     """
     h = min(h, 3.9)
     for m in np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n)):
-        if tolerable(spec, h, noise.of(m, n), spec.inflation(h, 0.0)):
+        if tolerable(spec, h, noise.felt(spec, h, m, n), spec.inflation(h, 0.0)):
             return int(m)
     return batch_by_share(n)
 

@@ -1,5 +1,8 @@
 """Arguments that do not go together with a sampler in steps."""
 
+import math
+
+from sgmc import registry
 from sgmc.errors import ArgumentError
 
 
@@ -10,6 +13,8 @@ def refuse(spec, settings, n):
     if (settings.adaptive or settings.batch_size is not None) and not spec.minibatches:
         given = "batch_size='adaptive'" if settings.adaptive else "batch_size"
         raise ArgumentError(f"{given} does not apply to {spec.name}: it uses all rows at each step")
+    if registry.lookup("subsampling", settings.subsample, "subsample").sweeps and spec.minibatches:
+        refuse_sweeps(spec, settings)
     if spec.implied_time(1.0) is not None and settings.step_size is not None:
         raise ArgumentError(f"step_size does not apply to {spec!r}: the noise settles its steps")
     if spec.independent and settings.step_size is not None:
@@ -29,3 +34,19 @@ def refuse(spec, settings, n):
             raise ArgumentError(f"step_size: {spec.name} has no default, {unknown}")
         if settings.adaptive:
             raise ArgumentError(f"batch_size='adaptive': {spec.name} has no target, {unknown}")
+
+
+def refuse_sweeps(spec, settings):
+    """ArgumentError where batches are independent by assumption, and those of a sweep are not."""
+    given = f"subsample={settings.subsample!r}"
+    if math.isnan(spec.noise_left(1.0, 1)):
+        raise ArgumentError(
+            f"{given} does not go with {spec!r}, which takes the noise of successive mini-batches "
+            "for independent; use sampler='baoab', 'sghmc', 'lmsgld' or 'sgld', or "
+            "subsample='uniform'"
+        )
+    if settings.adaptive:
+        raise ArgumentError(
+            f"batch_size='adaptive' does not go with {given}: it takes the noise of successive "
+            "mini-batches for independent; leave batch_size=None, or give a number"
+        )

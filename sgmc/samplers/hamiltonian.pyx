@@ -7,7 +7,7 @@ from libc.math cimport exp, fmax, sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Rng, State, normal_fill
 from sgmc.samplers.bases.momentum cimport Momentum
-from sgmc.samplers.bases.momentum import Underdamped, per
+from sgmc.samplers.bases.momentum import Underdamped, per, sweep_noise
 from sgmc.core.spec import Parameter
 
 
@@ -131,6 +131,14 @@ class SGHMC(Underdamped):
         return (resampled_variance(e, C, self.leapfrog, 2 * e * C * (1 + added)) - 1
                 if self.resample else added)
 
+    def noise_left(self, h, parts):
+        """See `SamplerSpec.noise_left`; unknown where noise is corrected for or momenta are drawn
+        anew.
+        """
+        if self.corrected or self.resample:
+            return math.nan
+        return sweep_noise(self.from_langevin(h), self.friction, parts)
+
 
 def resampled_variance(e, C, leapfrog, q):
     """Variance of x under N(0, 1) for steps of `SGHMC` that begin with p ~ N(0, 1), kicks having
@@ -181,3 +189,7 @@ class BAOAB(Underdamped):
             return math.inf
         a = math.exp(-self.friction * e)
         return e * e * noise * (1 + a) / ((1 - a) * (4 - e * e))
+
+    def noise_left(self, h, parts):
+        """See `SamplerSpec.noise_left`."""
+        return sweep_noise(self.from_langevin(h), self.friction, parts)

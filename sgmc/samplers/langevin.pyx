@@ -8,7 +8,7 @@ import numpy as np
 from libc.math cimport sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
-from sgmc.core.spec import SamplerSpec, langevin_variance
+from sgmc.core.spec import SamplerSpec, langevin_variance, sweep_noise
 
 
 cdef class EulerTransition(Sampler):
@@ -90,6 +90,10 @@ class SGLD(SamplerSpec):
         """
         return langevin_variance(1 + h * noise / 4, h) - 1
 
+    def noise_left(self, h, parts):
+        """See `SamplerSpec.noise_left`."""
+        return sweep_noise(h, parts)
+
 
 class ULA(SGLD):
     """Unadjusted Langevin algorithm (Roberts & Tweedie 1996):
@@ -120,3 +124,7 @@ class LMSGLD(SamplerSpec):
     def inflation(self, h, noise):
         """(hV/4) / (1 - h/4), exact on a Gaussian."""
         return langevin_variance(h * noise / 4, h)
+
+    def noise_left(self, h, parts):
+        """See `SamplerSpec.noise_left`."""
+        return sweep_noise(h, parts)

@@ -4,6 +4,7 @@ known posteriors.
 
 import importlib
 import itertools
+import math
 import pkgutil
 from functools import cache
 
@@ -49,6 +50,8 @@ def made_with(cls):
 
 
 SCHEMES = {name: made_with(cls) for name, cls in room("subsampling").items()}
+# successive batches are independent; of others see test_sweeps
+INDEPENDENT = [name for name, cls in room("subsampling").items() if not cls.sweeps]
 STORAGE = {
     "dense64": np.ascontiguousarray,
     "dense32": lambda X: X.astype(np.float32),
@@ -270,12 +273,15 @@ def law(scheme, n, m, draws=20_000):
 
     Draws are compared in order, so that those of `uniform`, `replacement` and `stratified` are
     equally likely ones.  Where a row's weight is 1/(N p_i), the draw of some of them has the
-    product of their p_i.
+    product of their p_i.  Of sweeps, one draw each is looked at, of every place in turn.
     """
     rows, rng, seen = scheme(n, m), stream(11), {}
+    between = 2 * math.ceil(n / m) if type(rows).sweeps else 0
     for _ in range(draws):
         runs = draw(rows, rng)
         seen[runs] = seen.get(runs, 0) + 1
+        for _ in range(between):
+            draw(rows, rng)
     p = np.full(len(seen), 1 / len(seen))
     if all(run.weight for runs in seen for run in runs):
         p = np.array([np.prod([1 / (n * c) for run in runs for c in run.weight]) for runs in seen])

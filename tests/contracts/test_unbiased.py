@@ -38,6 +38,7 @@ CENTRE = np.array([0.1, 0.2, -0.3])
 NUMBER = {
     "block": N,
     "uniform": perm(N, M),
+    "symmetric": perm(N, M),
     "replacement": N**M,
     "preferential": N**M,
     "stratified": perm(3, 1) * perm(3, 2),

@@ -177,6 +177,18 @@ INDEPENDENT = [
     ),
 ]
 
+# draws of the approximation with the posterior's skewness
+SKEWED = {"sampler": sgmc.Laplace(skew=True)}
+SKEW = [
+    *(Case(name, SKEWED) for name in (*DATA, *SMALL) if name != "horseshoe"),
+    *(
+        Case(name, SKEWED)
+        for name in USERS
+        if name not in (*BY_STARTS, *FAR_MODES, "schools, centred")  # which has no mode
+    ),
+    *(Case(data, SKEWED, *how) for data in ("large", "small", "counts") for how in MISTAKES),
+]
+
 GROUPS = [
     Case(name, how)
     for name in GROUPED
@@ -232,7 +244,7 @@ OWN = [
 # a mode that no chain finds: said by the verdict ("one start"), and in the documentation
 UNSEEN = [Case("far modes"), Case("narrow mode apart", {"sampler": "hmc"})]
 BETWEEN = [Case(*way) for way in [*product(ENDED, ENDS_WAYS), *ENDS_MISTAKEN]]
-CASES = [*BETWEEN, *INDEPENDENT, *REGRESSIONS, *GROUPS, *LEARNED, *FEW_ROWS, *OWN, *UNSEEN]
+CASES = [*BETWEEN, *INDEPENDENT, *SKEW, *REGRESSIONS, *GROUPS, *LEARNED, *FEW_ROWS, *OWN, *UNSEEN]
 CASES += [Case(name) for name in IMPROPER]
 
 # ---- what is true, and what was said -------------------------------------------------------------

@@ -31,10 +31,17 @@ STRATA = 3  # vectors of a number a row: labels, rows by stratum, and their weig
 SPARSE = 3  # copies of a sparse table while it is sorted
 MANY_COLUMNS = 20  # of a term from which on it may be to blame
 # numbers per row of schemes and estimators: shared by the chains, and in each of them
-KEEPING = {"uniform": (0, 1), "stratified": (3, 1), "preferential": (6, 0), "saga": (1, 1)}
+KEEPING = {
+    "uniform": (0, 1),
+    "symmetric": (0, 1),
+    "stratified": (3, 1),
+    "preferential": (6, 0),
+    "saga": (1, 1),
+}
 BOUNDED = 6  # numbers per row of samplers with bounds of rates
 KEEPS = {
     "uniform": "an order of the rows in each chain; use subsample='block' or 'replacement'",
+    "symmetric": "an order of the rows in each chain; use subsample='block' or 'replacement'",
     "stratified": "lists of the rows of each stratum; use subsample='block' or 'replacement'",
     "preferential": "probabilities of the rows; use subsample='block' or 'replacement'",
     "saga": "scores of the rows in each chain; use gradient='taylor' or 'cv'",
@@ -70,7 +77,7 @@ def forecast(data, family, settings, precondition):
         vectors |= kept_per_row(settings, width, row)
     else:
         vectors["order of rows, a chain"] = (
-            settings.chains * row * (settings.subsample == "uniform")
+            settings.chains * row * (settings.subsample in ("uniform", "symmetric"))
         )
     together = 8.0 * min(data.n, storage.SPAN) if storage.is_large(X, data.n, 2 * width) else row
     matrices = {"matrices of the curvature": MATRICES * 8.0 * d**2}

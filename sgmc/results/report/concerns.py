@@ -43,7 +43,7 @@ def noise_share(fit):
     where it takes away, 1 without bound.
     """
     h, spec = fit.langevin_time, fit.plan.spec
-    noisy = spec.inflation(h, fit.noise.worst)
+    noisy = spec.inflation(h, fit.felt_noise)
     if math.isinf(noisy):
         return 1.0
     added = noisy - spec.inflation(h, 0.0)
@@ -237,7 +237,7 @@ def spread(fit):
                 "Leave step_size=None, or make it smaller.",
             )
         ]
-    added = spec.inflation(h, fit.noise.worst) - own
+    added = spec.inflation(h, fit.felt_noise) - own
     if abs(own) > INFLATION:
         found.append(
             StepSizeWarning(
@@ -343,12 +343,13 @@ def shape(fit, errors):
             ]
         )
     if not spec.uses_gradient:
-        shift, ratio = np.abs(fit.pilot.mean_shift).max(), np.abs(fit.pilot.sd_ratio - 1).max()
+        means, sds = spec.departures(fit.pilot.mean_shift, fit.pilot.sd_ratio)
+        shift, ratio = np.abs(means).max(), np.abs(sds).max()
         if shift < 0.6 * MEAN_TOLERANCE and ratio < 0.6 * SD_TOLERANCE:
             return []
         return [
             ShapeWarning(
-                "the posterior is not the Gaussian at its mode: means are off by up to "
+                f"the posterior is not the {spec.drawn}: means are off by up to "
                 f"{shift:.2g} sd, sds by up to {100 * ratio:.0f} %.",
                 "Use sampler='auto' or 'mala'.",
             )

@@ -164,7 +164,8 @@ def judged(fit, table, concerns, ess, along, heat):
         )
         if not (spec.exact and unsure):  # of exact draws there is another measure
             basis = "by the sandwich's own Gaussian" if fit.settings.robust else "by the scores"
-            return by_comparison(errors, cause(found, fit), 1 / math.sqrt(ess[0]), basis)
+            advice, expected = cause(found, fit), 1 / math.sqrt(ess[0])
+            return by_comparison(errors, advice, expected, basis, spec.hidden_error)
     biased = (
         BoundaryWarning,
         GradientNoiseWarning,
@@ -237,9 +238,12 @@ def told_by_scores(spec, table):
     return spec.exact or near.all()
 
 
-def by_comparison(errors, advice, expected, basis):
-    """The verdict where errors are known, `expected` what draws alone would have."""
+def by_comparison(errors, advice, expected, basis, factor):
+    """The verdict where errors are known, `expected` what draws alone would have; bounds are
+    `factor` times as wide.
+    """
     mean, sd = errors.mean, errors.sd
+    means, sds, ends = (factor * one.most for one in (mean, sd, errors.end))
     if sd.least > TRUSTED_ERROR and sd.least >= mean.least:
         wide = sd.size > 0
         return refused(
@@ -249,22 +253,22 @@ def by_comparison(errors, advice, expected, basis):
         )
     if mean.least > TRUSTED_ERROR:
         return refused("means off", f"by up to {abs(mean.size):.2g} sd, {basis}", advice)
-    error = max(mean.most, sd.most, expected)
+    error = max(means, sds, expected)
     if error > TRUSTED_ERROR:
         return refused(
             "not exact enough",
             f"errors may be {error:.2g} sd, {basis} and effective draws",
             advice,
         )
-    if errors.end.most > TRUSTED_END:
+    if ends > TRUSTED_END:
         return ends_off(errors, advice)
     return Verdict(
         True,
         at_most(error),
-        f"trustworthy to about {at_most(error):g} sd: means are within {at_most(mean.most):g} sd, "
-        f"sds within {100 * at_most(sd.most):g} % and ends of 95 % intervals "
-        f"within {100 * at_most(errors.end.most):g} % of their half-widths, {basis}.",
-        at_most(errors.end.most),
+        f"trustworthy to about {at_most(error):g} sd: means are within {at_most(means):g} sd, "
+        f"sds within {100 * at_most(sds):g} % and ends of 95 % intervals "
+        f"within {100 * at_most(ends):g} % of their half-widths, {basis}.",
+        at_most(ends),
     )
 
 
