@@ -83,6 +83,9 @@ class Family:
         of their sd.
     bounded_if_known : bool
         Whether curvatures of the linear predictor have a bound once auxiliary parameters are known.
+    expands : bool
+        Whether Taylor remainders in the linear predictor have bounds, auxiliary parameters being
+        known (`Model.remainder_bounds`).
     known : dict
         Auxiliary parameters that are not sampled, and their values.
     errors : bool
@@ -113,7 +116,7 @@ class Family:
     auxiliary = ()
     log_concave = True
     identity = False
-    bounded_if_known = False
+    bounded_if_known = expands = False
     known = {}
     errors = several = False
     report = None
