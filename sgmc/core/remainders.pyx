@@ -51,6 +51,8 @@ cdef class Remainders(Bounds):
     def __init__(self, Model model, Map map, centre, int order):
         if map is not None and not map.affine:
             raise NotSupported("bounds of remainders behind a map that bends lines")
+        if model.width != 1:
+            raise NotSupported(f"{type(model).__name__} has not one linear predictor a row")
         self.centre = np.array(centre, dtype=float)
         self.dim, self.order = self.centre.shape[0], order
         if self.dim > MAX_BOUNDED_DIM:

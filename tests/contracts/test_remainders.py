@@ -47,9 +47,9 @@ def model_of(name, X, weight=None, offset=None):
 @pytest.mark.parametrize("order", [1, 2])
 def test_derivatives_stay_below_their_bounds_and_come_near_them(name, order):
     """On predictors from -12 to 12, by differences of the compiled curvatures, whose error is below
-    1e-4; somewhere on the grid the bound of some row is met to 2 %, but of constant zero.
+    1e-3; somewhere on the grid the bound of some row is met to 2 %, but of constant zero.
     """
-    grid = np.linspace(-12, 12, 4801)
+    grid = np.linspace(-12, 12, 1201)
     model = model_of(name, np.ones((ROWS, 1)))
     values = np.array([Anchor(model, [eta], True).curvature for eta in grid])
     found = np.abs(values if order == 1 else np.gradient(values, grid, axis=0)[1:-1])
@@ -57,7 +57,7 @@ def test_derivatives_stay_below_their_bounds_and_come_near_them(name, order):
     at = 0.3
     bound = model.remainder_bounds(order, np.full(ROWS, at))
     bound = bound * np.exp(model.growth * np.abs(grid - at))[:, None]
-    assert (found <= bound * (1 + 1e-3) + 1e-4).all()
+    assert (found <= bound * (1 + 1e-3) + 1e-3).all()
     if (name, order) != ("ols", 2):
         assert (found / bound).max() > 0.98
 
@@ -70,7 +70,10 @@ def test_remainders_stay_below_their_bounds(name, order):
     chain = Chain(np.full(2, 0.2), made(order, 1.0), gradient, gradient.rng, Constant(1.0))
     chain.recorder = Keep(2000, 2, 1)
     assert chain.run(2000) == 2  # full
-    assert gradient.touched > (0 if (name, order) == ("ols", 2) else 200)
+    if (name, order) == ("ols", 2):  # a parabola is its own polynomial
+        assert gradient.touched == 0
+    else:
+        assert gradient.touched > 200
 
 
 @pytest.mark.mistake("mhss: bounds a quarter")
