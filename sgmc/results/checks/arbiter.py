@@ -117,7 +117,10 @@ def refuse(fit):
     """NotSupported where the posterior is not the law of the draws, or no chain can begin there."""
     spec, settings = fit.plan.spec, fit.settings
     for holds, why in (
-        (fit.weights is not None, "draws are weighted by decreasing step sizes; use a constant one"),
+        (
+            fit.weights is not None,
+            "draws are weighted by decreasing step sizes; use a constant one",
+        ),
         (
             settings.robust,
             "draws have the sandwich's covariance, or a working likelihood's (quantreg), and not "
