@@ -195,8 +195,8 @@ def check(spec, run, chains):
             raise BoundError(
                 f"{spec.name}: the rate of an event exceeded its bound in chain {k} at event "
                 f"{chains[k].steps}: its draws would be wrong.  The bounds that the model declares "
-                "(score_bound, curvature_bound, third_bound) are too low, or the numbers lost too many digits; "
-                "use sampler='mala', or dtype='float64'"
+                "(score_bound, curvature_bound, third_bound) are too low, or the numbers lost too "
+                "many digits; use sampler='mala', or dtype='float64'"
             )
 
 

@@ -1,5 +1,5 @@
-"""Ratios that are thinned by bounds of Taylor remainders (mhss): the bounds, the law of the draws by
-exact rank tests, and mistakes that these must catch.
+"""Ratios that are thinned by bounds of Taylor remainders (mhss): the bounds, the law of the draws
+by exact rank tests, and mistakes that these must catch.
 """
 
 import numpy as np

@@ -1,5 +1,5 @@
-"""`Results.arbiter`: right draws pass at the nominal rate, planted wrong ones are caught, and what it
-cannot judge is refused.
+"""`Results.arbiter`: right draws pass at the nominal rate, planted wrong ones are caught, and what
+it cannot judge is refused.
 """
 
 from dataclasses import replace

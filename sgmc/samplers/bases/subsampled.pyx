@@ -126,8 +126,8 @@ cdef class SubsampledMetropolis(Metropolis):
         return OK
 
     cdef bint share(self, Gradient g, Py_ssize_t i, double most, double *out) except -1 nogil:
-        """r_i(x, y) in units of `most`, its bound, between -1 and 1; false where it is larger by more
-        than rounding.
+        """r_i(x, y) in units of `most`, its bound, between -1 and 1; false where it is larger by
+        more than rounding.
         """
         cdef Batch one = all_rows(1)
         cdef Row here, there

@@ -81,11 +81,9 @@ class Family:
     identity : bool
         Whether outcomes are in the units of the linear predictor: default priors then are in units
         of their sd.
-    bounded_if_known : bool
-        Whether curvatures of the linear predictor have a bound once auxiliary parameters are known.
-    expands : bool
-        Whether Taylor remainders in the linear predictor have bounds, auxiliary parameters being
-        known (`Model.remainder_bounds`).
+    bounded_if_known, expands : bool
+        Whether curvatures of the linear predictor have a bound once auxiliary parameters are known;
+        whether Taylor remainders have bounds (`Model.remainder_bounds`).
     known : dict
         Auxiliary parameters that are not sampled, and their values.
     errors : bool
