@@ -82,8 +82,7 @@ class Family:
         Whether outcomes are in the units of the linear predictor: default priors then are in units
         of their sd.
     bounded_if_known, expands : bool
-        Whether curvatures of the linear predictor have a bound once auxiliary parameters are known;
-        whether Taylor remainders have bounds (`Model.remainder_bounds`).
+        Whether curvatures have a bound, auxiliary parameters being known; Taylor remainders do.
     known : dict
         Auxiliary parameters that are not sampled, and their values.
     errors : bool
