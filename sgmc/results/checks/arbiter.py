@@ -21,7 +21,7 @@ REJECTED_BELOW = 0.01  # p-value, corrected, below which draws are not those of 
 SUBSAMPLED = "mhss"
 CHEAPER = 0.5  # share of the rows that its steps may touch at most, as its bounds promise
 LEAST_MOVED = 0.2  # share of steps accepted below which the exact sampler hardly moves
-WANTED_ERROR = 0.1  # posterior sds: larger errors of the means leave the question open
+OPEN_ERROR = 0.1  # posterior sds: larger errors of the means leave the question open
 FEWEST = 50  # starts
 
 
@@ -174,7 +174,7 @@ def judged(fit, names, starts, other, seconds):
     for name, values in p.items():
         table[name] = values
     accepted = float(np.mean((np.diff(other.x, axis=1) != 0).any(axis=2)))
-    open_ = accepted < LEAST_MOVED or (table.mcse_mean_difference > WANTED_ERROR).any()
+    open_ = accepted < LEAST_MOVED or (table.mcse_mean_difference > OPEN_ERROR).any()
     return Arbitration(
         table,
         smallest,

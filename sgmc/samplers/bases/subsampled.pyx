@@ -12,9 +12,9 @@ from sgmc.core.contract cimport (
 from sgmc.core.remainders cimport Remainders
 from sgmc.samplers.bases.metropolis cimport MAX_ENERGY_RISE, Metropolis
 
-cdef double LONGEST = 2.0             # h at which proposals no longer depend on the position
+cdef double INDEPENDENT_STEP = 2.0    # h at which proposals no longer depend on the position
 # by which a remainder may exceed its bound: of the bound, and of the terms that it is made of
-cdef double SLACK = 1e-6
+cdef double BOUND_ROUNDING = 1e-6
 cdef double LOST_DIGITS = 1e-9
 
 
@@ -24,7 +24,7 @@ cdef class SubsampledMetropolis(Metropolis):
     def __init__(self, Py_ssize_t dim, double step_size, double target, bint walks):
         Metropolis.__init__(self, dim, step_size, target, "identity", step_size)
         self.first_order, self.walks = False, walks
-        self.longest = INFINITY if walks else LONGEST
+        self.longest = INFINITY if walks else INDEPENDENT_STEP
         self.from_here, self.from_there = np.zeros(dim), np.zeros(dim)
 
     cdef int equip(self, Gradient g) except -1 with gil:
@@ -151,7 +151,7 @@ cdef class SubsampledMetropolis(Metropolis):
         if self.limits.order == 2:
             remainder += 0.5 * second * (b * b - a * a)
             terms += fabs(second) * (a * a + b * b)
-        if not fabs(remainder) <= most * (1 + SLACK) + LOST_DIGITS * terms:
+        if not fabs(remainder) <= most * (1 + BOUND_ROUNDING) + LOST_DIGITS * terms:
             return False
         out[0] = fmax(fmin(remainder / most, 1.), -1.) if most > 0 else 0.
         return True
